@@ -1,0 +1,30 @@
+/**
+ * Runs every check that needs no test, one heading each, cheapest first, and names the failed ones at the end.
+ * It goes on after a failure: whoever repairs wants the whole list.
+ */
+import { spawnSync } from "node:child_process";
+import process from "node:process";
+
+const STEPS = [
+  { name: "format", script: "format:check" },
+  { name: "lint", script: "lint" },
+  { name: "types", script: "types" },
+  { name: "architecture", script: "architecture" },
+  { name: "dead code", script: "deadcode" },
+];
+
+const failed: string[] = [];
+for (const step of STEPS) {
+  console.log(`\n== ${step.name}`);
+  const startedMs = performance.now();
+  const run = spawnSync("npm", ["run", "--silent", step.script], { stdio: ["ignore", "inherit", "inherit"] });
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+  const passed = run.status === 0;
+  console.log(`-- ${step.name}: ${passed ? "ok" : "FAILED"} (${seconds} s)`);
+  if (!passed) failed.push(step.name);
+}
+
+if (failed.length > 0) {
+  console.error(`\nFailed: ${failed.join(", ")}.`);
+  process.exitCode = 1;
+}
