@@ -1,0 +1,94 @@
+import type { Caip2 } from "../kernel/caip.ts";
+
+// A driver is one provider's view of one chain, and it is dumb: it asks, decodes and hands over. It keeps no cursor, decides
+// nothing and never retries; what several providers mean together is decided above it, alike for every kind of chain.
+
+export type BlockRef = { number: bigint; hash: string; parentHash: string; timestampS: number };
+/** `latest` is always known; the other two are the chain's own word on how final a block is. */
+export type HeadTag = "latest" | "safe" | "finalized";
+
+/** One transfer of a token as the chain reports it, before anybody asked whether it is ours. Addresses are in stored form. */
+export type Transfer = {
+  token: string;
+  from: string;
+  to: string;
+  /** An integer text that BigInt() reads: only the few that concern us are worth converting. */
+  amountText: string;
+  chainTx: string;
+  /** Place within the block: orders movements, but changes when the transaction is mined again. */
+  logIndex: number;
+  blockNumber: bigint;
+  blockHash: string;
+};
+
+/** Where the transfers of a transaction stand inside its own receipt: the part of its identity that a reorg leaves alone. */
+export type ReceiptPosition = { chainTx: string; blockHash: string; succeeded: boolean; logIndexFirst: number };
+
+export type TransferScope = { blockHash: string } | { fromBlock: bigint; toBlock: bigint };
+
+export type ChainReceipt = {
+  chainTx: string;
+  blockNumber: bigint;
+  blockHash: string;
+  succeeded: boolean;
+  gasUsed: bigint;
+};
+
+/** What a transaction may cost, in wei per gas. */
+export type FeeQuote = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+
+export type ChainCall = { from?: string; to: string; data: string };
+
+export type Identity = { caip2: Caip2; genesisHash: string };
+
+/** How a provider answered a broadcast. `unknown` is no failure: the bytes may be on their way. */
+export type SubmitOutcome =
+  | { kind: "accepted" }
+  | { kind: "known" }
+  | { kind: "nonce_used" }
+  | { kind: "underpriced" }
+  | { kind: "no_funds" }
+  | { kind: "unknown"; reason: string };
+
+export interface ChainDriver {
+  readonly caip2: Caip2;
+  /** For logs: the host of the provider, never its key. */
+  readonly name: string;
+  identify(): Promise<Identity>;
+  head(tag: HeadTag): Promise<BlockRef>;
+  /** Undefined when the provider does not know the block (yet, or any more). */
+  block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined>;
+  /** Every transfer of the tokens in the scope. Throws when the answer is not whole; an unknown block hash throws too. */
+  transfers(scope: TransferScope, tokens: readonly string[]): Promise<Transfer[]>;
+  /** One entry a transaction that the provider knows as mined. */
+  positions(chainTxs: readonly string[]): Promise<ReceiptPosition[]>;
+  receipt(chainTx: string): Promise<ChainReceipt | undefined>;
+  /** Balances of `token` in its smallest units, in the order of `owners`, at a block. */
+  balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]>;
+  tokenDecimals(token: string): Promise<number>;
+  hasCode(address: string): Promise<boolean>;
+  /** Transactions sent from `address` in blocks up to the latest. */
+  nonce(address: string): Promise<bigint>;
+  nativeBalance(address: string): Promise<bigint>;
+  fees(): Promise<FeeQuote>;
+  /** Gas that the call would use now. Throws CallReverted when it would revert. */
+  estimateGas(call: ChainCall): Promise<bigint>;
+  /** Returned bytes of a read-only call. Throws CallReverted when it reverts. */
+  call(call: ChainCall): Promise<string>;
+  submit(rawTransaction: string): Promise<SubmitOutcome>;
+}
+
+/** The chain ran the call and refused it: asking again changes nothing. */
+export class CallReverted extends Error {
+  override readonly name = "CallReverted";
+}
+
+/** The provider did not answer, or not wholly. Asking again, or another provider, may help. */
+export class ProviderFailed extends Error {
+  override readonly name = "ProviderFailed";
+  readonly kind: "unreachable" | "timeout" | "rate_limited" | "range_too_large" | "unknown_block" | "bad_answer";
+  constructor(kind: ProviderFailed["kind"], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}

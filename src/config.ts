@@ -1,0 +1,62 @@
+import type { Caip2 } from "./kernel/caip.ts";
+
+/** How final a block is: so many blocks (the block itself is the first), or below the chain's own tag. */
+export type Finality = { confirmations: number } | { tag: "safe" | "finalized" };
+
+/** Applies while what an intent has received beyond the next tier's reach stays within `upToPriceUnits`; the last tier has no limit. */
+export type FinalityTier = { upToPriceUnits: bigint | undefined; finality: Finality };
+
+export type TokenConfig = {
+  symbol: string;
+  /** Second half of a rail's id, lower case. */
+  slug: string;
+  /** Stored form: lower case on EVM chains. */
+  address: string;
+  decimals: number;
+  /** Smallest deposit that counts by itself, in the token's units. */
+  minimumUnits: bigint;
+  isOrigin: boolean;
+  isRail: boolean;
+};
+
+export type ChainConfig = {
+  caip2: Caip2;
+  chainId: number;
+  name: string;
+  /** First half of a rail's id, lower case. */
+  slug: string;
+  /** Asked in this order. At least one. */
+  rpcUrls: readonly string[];
+  publicRpcUrl: string;
+  explorerUrl: string;
+  native: { name: string; symbol: string; decimals: number };
+  /** Private key (0x and 64 hex) of the account that pays gas here. It can move no deposit. */
+  gasKey: string;
+  /** How often the head is asked for. */
+  pollMs: number;
+  /** From the smallest amount to the largest; at least one tier, the last without a limit. */
+  finality: readonly FinalityTier[];
+  /** How long counted deposits wait for company before they are swept. */
+  settleAfterMs: number;
+  settleBatchMax: number;
+  tokens: readonly TokenConfig[];
+  /** Symbol of the token that an account without a currency is paid in here. */
+  defaultToken: string | undefined;
+};
+
+export type DatabaseConfig = { kind: "postgres"; url: string } | { kind: "pglite"; directory: string | undefined };
+
+export type Config = {
+  /** `live` for real networks; `test` for local chains and public testnets. It is part of every API key. */
+  environment: "test" | "live";
+  /** What answers link to, without a trailing slash. Never taken from a request. */
+  baseUrl: string;
+  listen: { host: string; port: number };
+  database: DatabaseConfig;
+  /** Receives the platform's fee on every EVM chain, in stored form. */
+  feeRecipient: string;
+  chains: readonly ChainConfig[];
+  /** Rail that is the default where an account has none, such as `base:usdc`. */
+  defaultRail: string;
+  logLevel: "silent" | "error" | "warn" | "info" | "debug";
+};

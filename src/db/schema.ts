@@ -1,0 +1,259 @@
+import type { Generated, GeneratedAlways } from "kysely";
+import type { Caip2, Namespace } from "../kernel/caip.ts";
+
+// The tables as the code sees them, one type each, in the order of the stations that own them. numeric and int8 are bigint,
+// bytea is Uint8Array, timestamptz is Date.
+
+export type EventTable = {
+  position: GeneratedAlways<bigint>;
+  id: string;
+  account_id: string;
+  intent_id: string | null;
+  type: string;
+  livemode: boolean;
+  merchant_reference: string | null;
+  data: unknown;
+  created_at: Date;
+  sequence: bigint | null;
+};
+
+export type EventCounterTable = { account_id: string; last_sequence: bigint };
+
+export type GasAccountTable = { chain: Caip2; address: string; next_nonce: bigint };
+
+/** signed → mined | reverted | lost; the last three are terminal. */
+export type SendingStatus = "signed" | "mined" | "reverted" | "lost";
+
+export type SendingTable = {
+  id: GeneratedAlways<bigint>;
+  chain: Caip2;
+  sender: string;
+  nonce: bigint;
+  recipient: string;
+  data: string;
+  gas_limit: bigint;
+  status: SendingStatus;
+  mined_chain_tx: string | null;
+  created_at: Date;
+  closed_at: Date | null;
+};
+
+export type SendingAttemptTable = {
+  sending_id: bigint;
+  attempt: number;
+  chain_tx: string;
+  raw: string;
+  max_fee_per_gas: bigint;
+  max_priority_fee_per_gas: bigint;
+  created_at: Date;
+  submitted_at: Date | null;
+};
+
+export type AccountTable = {
+  id: string;
+  name: string;
+  environment: "test" | "live";
+  status: Generated<"active" | "suspended">;
+  payout_namespace: Namespace | null;
+  payout_chain_reference: string | null;
+  payout_wallet: string | null;
+  currency: string | null;
+  fee_bps: Generated<number>;
+  underpay_tolerance_bps: Generated<number>;
+  recovery: string | null;
+  created_at: Date;
+};
+
+export type ApiKeyTable = {
+  key_id: string;
+  account_id: string;
+  secret_hash: Uint8Array;
+  scopes: string[];
+  created_at: Date;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+};
+
+export type DeploymentTable = { only_row: Generated<boolean>; deployment_id: Uint8Array };
+
+/** active → settled | archived; settled → archived | active (a reorg took a counted deposit away); archived is terminal. */
+export type IntentStatus = "active" | "settled" | "archived";
+
+export type IntentTable = {
+  id: string;
+  seq: GeneratedAlways<bigint>;
+  account_id: string;
+  livemode: boolean;
+  status: IntentStatus;
+  occupies: boolean;
+  price_units: bigint | null;
+  price_token_units: bigint | null;
+  one_time: boolean;
+  merchant_reference: string | null;
+  metadata: unknown;
+  payout_namespace: Namespace;
+  payout_chain_reference: string;
+  payout_wallet: string;
+  payout_token: string;
+  payout_decimals: number;
+  rail_id: string;
+  minimum_units: bigint;
+  fee_bps: number;
+  fee_recipient: string;
+  underpay_tolerance_bps: number;
+  recovery: string;
+  recover_after: bigint;
+  routes_root: string;
+  inbox_salt: string;
+  inbox_hub: string;
+  inbox_implementation: string;
+  inbox_address: string;
+  widget_token_hash: Uint8Array;
+  customer_bound_at: Date | null;
+  received_units: Generated<bigint>;
+  counted_units: Generated<bigint>;
+  settled_units: Generated<bigint>;
+  fee_units: Generated<bigint>;
+  net_units: Generated<bigint>;
+  pending_count: Generated<number>;
+  created_at: Date;
+  updated_at: Date;
+  settled_at: Date | null;
+  archived_at: Date | null;
+};
+
+export type SourceInboxTable = {
+  intent_id: string;
+  namespace: Namespace;
+  reference: string;
+  address: string;
+  issued_at: Date;
+};
+
+export type ViewHintTable = {
+  intent_id: string;
+  namespace: string;
+  reference: string;
+  token: string;
+  expires_at: Date;
+};
+
+export type ChainCursorTable = {
+  chain: Caip2;
+  genesis_hash: string;
+  number: bigint;
+  hash: string;
+  safe_number: Generated<bigint>;
+  finalized_number: Generated<bigint>;
+  reread_number: bigint;
+  revision: Generated<bigint>;
+  updated_at: Date;
+};
+
+export type BlockTable = {
+  chain: Caip2;
+  hash: string;
+  number: bigint;
+  parent_hash: string;
+  orphaned_at: Date | null;
+};
+
+export type MovementTable = {
+  id: GeneratedAlways<bigint>;
+  chain: Caip2;
+  chain_tx: string;
+  position: number;
+  direction: "in" | "out";
+  intent_id: string;
+  inbox: string;
+  token: string;
+  counterparty: string;
+  amount_units: bigint;
+  block_number: bigint;
+  block_hash: string;
+  log_index: number;
+  revision: bigint;
+  explained_by: string | null;
+  seen_at: Date;
+  orphaned_at: Date | null;
+};
+
+/** seen → confirmed → counted; seen | confirmed → held; each → dropped when its block is orphaned, and back to seen when mined again. */
+export type DepositStatus = "seen" | "confirmed" | "counted" | "held" | "dropped";
+
+export type DepositTable = {
+  id: string;
+  seq: GeneratedAlways<bigint>;
+  movement_id: bigint;
+  intent_id: string;
+  chain: Caip2;
+  token: string;
+  token_decimals: number;
+  sender: string;
+  amount_units: bigint;
+  counted_units: Generated<bigint>;
+  status: DepositStatus;
+  reason: string | null;
+  late: Generated<boolean>;
+  chain_tx: string;
+  position: number;
+  block_number: bigint;
+  block_hash: string;
+  required_confirmations: number;
+  settlement_id: string | null;
+  seen_at: Date;
+  confirmed_at: Date | null;
+  counted_at: Date | null;
+  updated_at: Date;
+};
+
+/** planned → submitted → landed; planned | submitted → held → planned; any open one → failed; landed → submitted | failed on a reorg. */
+export type SettlementStatus = "planned" | "submitted" | "bridging" | "landed" | "held" | "failed";
+
+export type SettlementTable = {
+  id: string;
+  seq: GeneratedAlways<bigint>;
+  intent_id: string;
+  chain: Caip2;
+  token: string;
+  status: SettlementStatus;
+  gross_units: bigint | null;
+  fee_units: bigint | null;
+  route_cost_units: bigint | null;
+  net_units: bigint | null;
+  reason: string | null;
+  sending_id: bigint | null;
+  chain_tx: string | null;
+  block_number: bigint | null;
+  attempts: Generated<number>;
+  retry_at: Date | null;
+  created_at: Date;
+  submitted_at: Date | null;
+  landed_at: Date | null;
+  updated_at: Date;
+};
+
+/** How far a station has taken over the movements of a chain: the last (revision, id) it has dealt with. */
+export type HandoverCursorTable = { chain: Caip2; revision: bigint; movement_id: bigint };
+
+export interface Schema {
+  event: EventTable;
+  event_counter: EventCounterTable;
+  gas_account: GasAccountTable;
+  sending: SendingTable;
+  sending_attempt: SendingAttemptTable;
+  account: AccountTable;
+  api_key: ApiKeyTable;
+  deployment: DeploymentTable;
+  intent: IntentTable;
+  source_inbox: SourceInboxTable;
+  view_hint: ViewHintTable;
+  chain_cursor: ChainCursorTable;
+  block: BlockTable;
+  movement: MovementTable;
+  deposit: DepositTable;
+  deposit_cursor: HandoverCursorTable;
+  settlement: SettlementTable;
+  settlement_cursor: HandoverCursorTable;
+}

@@ -1,0 +1,50 @@
+import { getAddress, isAddress, type Address } from "viem";
+
+// CAIP-2 names a chain, CAIP-10 an account on it, CAIP-19 an asset. Inside, EVM addresses are lower case; EIP-55 is for people.
+
+export type Namespace = "eip155" | "solana";
+/** `<namespace>:<reference>`, such as `eip155:8453`. */
+export type Caip2 = `${Namespace}:${string}`;
+
+export function caip2(namespace: Namespace, reference: string): Caip2 {
+  return `${namespace}:${reference}`;
+}
+
+export function parseCaip2(text: string): { namespace: Namespace; reference: string } | undefined {
+  const match = /^(eip155|solana):([-_a-zA-Z0-9]{1,32})$/.exec(text);
+  if (!match?.[1] || !match[2]) return undefined;
+  return { namespace: match[1] as Namespace, reference: match[2] };
+}
+
+/** The namespace of a chain this service itself has named. */
+export function namespaceOf(chain: Caip2): Namespace {
+  return chain.startsWith("eip155:") ? "eip155" : "solana";
+}
+
+/** What follows the colon: the EVM chain id, or the head of Solana's genesis hash. */
+export function referenceOf(chain: Caip2): string {
+  return chain.slice(chain.indexOf(":") + 1);
+}
+
+export function caip10(chain: Caip2, address: string): string {
+  return `${chain}:${displayAddress(chain, address)}`;
+}
+
+export function caip19(chain: Caip2, token: string): string {
+  const assetType = namespaceOf(chain) === "eip155" ? "erc20" : "token";
+  return `${chain}/${assetType}:${displayAddress(chain, token)}`;
+}
+
+/** An address as people read it: EIP-55 on EVM chains, unchanged on Solana. */
+export function displayAddress(chain: Caip2, address: string): string {
+  return namespaceOf(chain) === "eip155" ? getAddress(address) : address;
+}
+
+/** The stored form of an EVM address; undefined when it is malformed or a mixed-case checksum fails. */
+export function normalizeEvmAddress(text: string): Address | undefined {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return undefined;
+  const digits = text.slice(2);
+  const isOneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
+  if (!isOneCase && !isAddress(text, { strict: true })) return undefined;
+  return text.toLowerCase() as Address;
+}

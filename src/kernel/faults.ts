@@ -1,0 +1,90 @@
+// Every error the API can answer with. Codes are appended, never removed and never given another meaning, because programs
+// that we do not know compare them. Each has a page below docs/errors.
+
+export type FaultRow = {
+  status: number;
+  /** Whether the same request may succeed later. */
+  retryable: boolean;
+  /** Seconds for Retry-After, where the wait is known beforehand. */
+  retryAfterS?: number;
+  message: string;
+};
+
+const ROWS = {
+  missing_version: { status: 400, retryable: false, message: "The Service-Version header is missing." },
+  invalid_version: { status: 400, retryable: false, message: "The Service-Version header is not a calendar date." },
+  unsupported_version: { status: 400, retryable: false, message: "This Service-Version is not supported." },
+  invalid_request: { status: 400, retryable: false, message: "The request is invalid." },
+  invalid_json: { status: 400, retryable: false, message: "The body is not valid JSON." },
+  invalid_content_type: { status: 400, retryable: false, message: "The body must be application/json, not encoded." },
+  invalid_cursor: { status: 400, retryable: false, message: "The cursor is not one that this list returned." },
+  price_required: { status: 400, retryable: false, message: "A one-time intent needs priceUnits." },
+  unsupported_destination: { status: 400, retryable: false, message: "The payout destination is not supported." },
+  wallet_required: { status: 400, retryable: false, message: "payoutWallet is required for this namespace." },
+  token_required: { status: 400, retryable: false, message: "payoutTokenAddress is required for this chain." },
+  destination_required: { status: 400, retryable: false, message: "The account has no default payout destination." },
+  unsupported_origin: { status: 400, retryable: false, message: "This is no source origin." },
+  unauthorized: { status: 401, retryable: false, message: "A valid API key is required." },
+  key_revoked: { status: 401, retryable: false, message: "This API key has been revoked." },
+  key_expired: { status: 401, retryable: false, message: "This API key has expired." },
+  insufficient_scope: { status: 403, retryable: false, message: "The API key lacks the scope of this operation." },
+  account_suspended: { status: 403, retryable: false, message: "This account is suspended." },
+  not_found: { status: 404, retryable: false, message: "No such resource." },
+  destination_conflict: {
+    status: 409,
+    retryable: false,
+    message: "An active intent with other terms already occupies this destination.",
+  },
+  payload_too_large: { status: 413, retryable: false, message: "The body is larger than 64 KiB." },
+  rate_limited: { status: 429, retryable: true, message: "Too many requests." },
+  source_inbox_refused: { status: 500, retryable: false, message: "The source inbox was refused. Contact support." },
+  internal_error: { status: 500, retryable: true, retryAfterS: 5, message: "Something went wrong on our side." },
+  source_inbox_unavailable: {
+    status: 503,
+    retryable: true,
+    retryAfterS: 5,
+    message: "The issuing gate is temporarily unreachable.",
+  },
+  source_inbox_not_active: { status: 503, retryable: false, message: "Issuance is disabled for this origin." },
+  customer_not_bound: {
+    status: 503,
+    retryable: true,
+    retryAfterS: 2,
+    message: "The intent's deposit customer is not bound yet.",
+  },
+} as const satisfies Record<string, FaultRow>;
+
+export type FaultCode = keyof typeof ROWS;
+
+export const faultRows: Readonly<Record<FaultCode, FaultRow>> = ROWS;
+
+export type FaultDetails = {
+  message?: string;
+  /** The field, header or parameter at fault. */
+  param?: string;
+  details?: Readonly<Record<string, unknown>>;
+  retryAfterS?: number;
+  cause?: unknown;
+};
+
+/** An error that the caller is told about. Whatever else is thrown becomes internal_error and shows nothing of itself. */
+export class Fault extends Error {
+  override readonly name = "Fault";
+  readonly code: FaultCode;
+  readonly param: string | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly retryAfterS: number | undefined;
+
+  constructor(code: FaultCode, more: FaultDetails = {}) {
+    const row: FaultRow = faultRows[code];
+    super(more.message ?? row.message, { cause: more.cause });
+    this.code = code;
+    this.param = more.param;
+    this.details = more.details;
+    this.retryAfterS = more.retryAfterS ?? row.retryAfterS;
+  }
+
+  get row(): FaultRow {
+    return faultRows[this.code];
+  }
+}

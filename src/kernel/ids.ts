@@ -1,0 +1,25 @@
+import type { Entropy } from "./entropy.ts";
+
+// Crockford's alphabet without i, l, o, u: an id read aloud or typed by hand survives.
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+const ID_BYTES = 16;
+const ID_CHARACTERS = 26;
+
+export type IdPrefix = "pi" | "dep" | "set" | "evt" | "we" | "acct" | "req";
+
+/** `<prefix>_` and 26 characters that carry 128 random bits. No order and no count can be read from it. */
+export function newId(prefix: IdPrefix, entropy: Entropy): string {
+  return `${prefix}_${base32(entropy.bytes(ID_BYTES), ID_CHARACTERS)}`;
+}
+
+/** Big-endian base32 of `bytes`, left-padded with zero bits to `characters` characters. */
+export function base32(bytes: Uint8Array, characters: number): string {
+  let value = 0n;
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
+  let text = "";
+  for (let index = 0; index < characters; index += 1) {
+    text = ALPHABET.charAt(Number(value & 31n)) + text;
+    value >>= 5n;
+  }
+  return text;
+}
