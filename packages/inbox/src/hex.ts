@@ -1,0 +1,55 @@
+import { keccak_256 } from "@noble/hashes/sha3";
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils";
+
+/** Bytes as text: `0x` and an even number of hexadecimal digits, lower case where this package makes it. */
+export type Hex = `0x${string}`;
+
+const wordPattern = /^0x[0-9a-f]{64}$/;
+const addressPattern = /^0x[0-9a-f]{40}$/;
+const bytesPattern = /^0x(?:[0-9a-f]{2})*$/;
+
+export const zeroAddress: Hex = `0x${"0".repeat(40)}`;
+export const zeroWord: Hex = `0x${"0".repeat(64)}`;
+
+/** Keccak-256 of bytes that are written as hexadecimal digits without `0x`. */
+export function keccakOfDigits(digits: string): Hex {
+  return `0x${bytesToHex(keccak_256(hexToBytes(digits)))}`;
+}
+
+export function isAddress(text: unknown): text is Hex {
+  return typeof text === "string" && addressPattern.test(text);
+}
+
+export function isWord(text: unknown): text is Hex {
+  return typeof text === "string" && wordPattern.test(text);
+}
+
+/** 64 digits of a 32-byte value. Throws a RangeError when the text is not one. */
+export function wordOfBytes32(name: string, value: Hex): string {
+  const lower = value.toLowerCase();
+  if (!wordPattern.test(lower)) throw new RangeError(`${name} must be 32 bytes as 0x and 64 digits`);
+  return lower.slice(2);
+}
+
+/** 64 digits of an address, padded on the left. Throws a RangeError when the text is not an address. */
+export function wordOfAddress(name: string, value: Hex): string {
+  const lower = value.toLowerCase();
+  if (!addressPattern.test(lower)) throw new RangeError(`${name} must be 20 bytes as 0x and 40 digits`);
+  return lower.slice(2).padStart(64, "0");
+}
+
+/** 64 digits of an unsigned integer of at most `bits` bits. Throws a RangeError when it does not fit. */
+export function wordOfUint(name: string, value: bigint | number, bits: number): string {
+  const fits = typeof value === "bigint" || Number.isSafeInteger(value);
+  const whole = fits ? BigInt(value) : -1n;
+  if (whole < 0n || whole >= 1n << BigInt(bits))
+    throw new RangeError(`${name} must be an unsigned integer of ${bits} bits`);
+  return whole.toString(16).padStart(64, "0");
+}
+
+/** The digits of arbitrary bytes. Throws a RangeError when the text is not whole bytes. */
+export function digitsOfBytes(name: string, value: Hex): string {
+  const lower = value.toLowerCase();
+  if (!bytesPattern.test(lower)) throw new RangeError(`${name} must be 0x and an even number of digits`);
+  return lower.slice(2);
+}

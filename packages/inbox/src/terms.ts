@@ -1,0 +1,47 @@
+import { keccakOfDigits, wordOfAddress, wordOfBytes32, wordOfUint } from "./hex.ts";
+import type { Hex } from "./hex.ts";
+
+export type { Hex } from "./hex.ts";
+
+/**
+ * Everything that an inbox commits to. The field names and value types are those of the hub's ABI,
+ * so a `Terms` can be handed to viem as it is.
+ */
+export type Terms = {
+  /** Keccak-256 over the deployment and the intent: see `inboxSalt`. */
+  readonly salt: Hex;
+  /** EIP-155 id of the chain where the payout is made; 0 when the payout is not on an EVM chain. */
+  readonly settleChainId: bigint;
+  /** The token that is paid out; the zero address means the native coin. */
+  readonly settleToken: Hex;
+  readonly payout: Hex;
+  readonly feeRecipient: Hex;
+  /** Hundredths of a percent of what arrived, 0 … 10000. */
+  readonly feeBps: number;
+  /** Who may rescue; the zero address means nobody. */
+  readonly recovery: Hex;
+  /** Unix time in seconds from which `recovery` may rescue everything. */
+  readonly recoverAfter: number;
+  /** Merkle root of the routes; 32 zero bytes when there are none. */
+  readonly routesRoot: Hex;
+};
+
+/** `abi.encode(terms)` as hexadecimal digits. Throws a RangeError naming the first field that does not fit. */
+export function encodeTerms(terms: Terms): Hex {
+  return `0x${[
+    wordOfBytes32("salt", terms.salt),
+    wordOfUint("settleChainId", terms.settleChainId, 64),
+    wordOfAddress("settleToken", terms.settleToken),
+    wordOfAddress("payout", terms.payout),
+    wordOfAddress("feeRecipient", terms.feeRecipient),
+    wordOfUint("feeBps", terms.feeBps, 16),
+    wordOfAddress("recovery", terms.recovery),
+    wordOfUint("recoverAfter", terms.recoverAfter, 48),
+    wordOfBytes32("routesRoot", terms.routesRoot),
+  ].join("")}`;
+}
+
+/** `keccak256(abi.encode(terms))`: the CREATE2 salt of the inbox. */
+export function termsHash(terms: Terms): Hex {
+  return keccakOfDigits(encodeTerms(terms).slice(2));
+}

@@ -1,0 +1,81 @@
+import { checksumAddress, findAddress } from "./checksum.ts";
+import { hubAddress, implementationAddress, inboxVersion } from "./hub.ts";
+import { isWord } from "./hex.ts";
+import type { Hex } from "./hex.ts";
+import type { Terms } from "./terms.ts";
+
+/** `inboxTerms` as it travels in JSON. Addresses are spelled by EIP-55. */
+export type InboxTerms = {
+  readonly version: number;
+  readonly hub: string;
+  readonly implementation: string;
+  readonly salt: string;
+  /** Decimal digits: a chain id may exceed what a JSON number holds exactly. */
+  readonly settleChainId: string;
+  readonly settleToken: string;
+  readonly payout: string;
+  readonly feeRecipient: string;
+  readonly feeBps: number;
+  readonly recovery: string;
+  /** Unix time in seconds. */
+  readonly recoverAfter: number;
+  readonly routesRoot: string;
+};
+
+/** The published form of terms, with the contracts that the address was made by. */
+export function termsToWire(terms: Terms): InboxTerms {
+  return {
+    version: inboxVersion,
+    hub: checksumAddress(hubAddress),
+    implementation: checksumAddress(implementationAddress),
+    salt: terms.salt,
+    settleChainId: terms.settleChainId.toString(),
+    settleToken: checksumAddress(terms.settleToken),
+    payout: checksumAddress(terms.payout),
+    feeRecipient: checksumAddress(terms.feeRecipient),
+    feeBps: terms.feeBps,
+    recovery: checksumAddress(terms.recovery),
+    recoverAfter: terms.recoverAfter,
+    routesRoot: terms.routesRoot,
+  };
+}
+
+/** Terms from the published form, addresses in lower case. Throws a RangeError naming the first malformed field. */
+export function termsFromWire(wire: InboxTerms): Terms {
+  return {
+    salt: wordField("salt", wire.salt),
+    settleChainId: BigInt(chainIdField(wire.settleChainId)),
+    settleToken: addressField("settleToken", wire.settleToken),
+    payout: addressField("payout", wire.payout),
+    feeRecipient: addressField("feeRecipient", wire.feeRecipient),
+    feeBps: integerField("feeBps", wire.feeBps, 10_000),
+    recovery: addressField("recovery", wire.recovery),
+    recoverAfter: integerField("recoverAfter", wire.recoverAfter, 2 ** 48 - 1),
+    routesRoot: wordField("routesRoot", wire.routesRoot),
+  };
+}
+
+function wordField(name: string, value: unknown): Hex {
+  const lower = typeof value === "string" ? value.toLowerCase() : value;
+  if (!isWord(lower)) throw new RangeError(`${name} must be 32 bytes as 0x and 64 digits`);
+  return lower;
+}
+
+function addressField(name: string, value: unknown): Hex {
+  const address = findAddress(value);
+  if (address === undefined) throw new RangeError(`${name} must be an address with a correct checksum`);
+  return address;
+}
+
+function chainIdField(value: unknown): string {
+  const digits = typeof value === "string" && /^(?:0|[1-9][0-9]{0,19})$/.test(value);
+  if (!digits || BigInt(value) >= 1n << 64n)
+    throw new RangeError("settleChainId must be the decimal digits of a 64-bit number");
+  return value;
+}
+
+function integerField(name: string, value: unknown, maximum: number): number {
+  const whole = typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= maximum;
+  if (!whole) throw new RangeError(`${name} must be a whole number from 0 to ${maximum}`);
+  return value;
+}

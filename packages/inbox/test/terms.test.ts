@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { encodeAbiParameters, keccak256 } from "viem";
+import { inboxSalt } from "@tributary/inbox/salt";
+import { encodeTerms, termsHash } from "@tributary/inbox/terms";
+import { anyTerms, anyWord } from "./arbitrary.ts";
+
+const termsParameters = [
+  { type: "bytes32" },
+  { type: "uint64" },
+  { type: "address" },
+  { type: "address" },
+  { type: "address" },
+  { type: "uint16" },
+  { type: "address" },
+  { type: "uint48" },
+  { type: "bytes32" },
+] as const;
+
+test("terms are encoded and hashed exactly as by the ABI", () => {
+  fc.assert(
+    fc.property(anyTerms, (terms) => {
+      const encoded = encodeAbiParameters(termsParameters, [
+        terms.salt,
+        terms.settleChainId,
+        terms.settleToken,
+        terms.payout,
+        terms.feeRecipient,
+        terms.feeBps,
+        terms.recovery,
+        terms.recoverAfter,
+        terms.routesRoot,
+      ]);
+      assert.equal(encodeTerms(terms), encoded);
+      assert.equal(termsHash(terms), keccak256(encoded));
+    }),
+  );
+});
+
+test("a field that does not fit is refused by name", () => {
+  const [terms] = fc.sample(anyTerms, 1);
+  assert.ok(terms !== undefined);
+  assert.throws(() => termsHash({ ...terms, feeBps: 65_536 }), /feeBps/);
+  assert.throws(() => termsHash({ ...terms, feeBps: 0.5 }), /feeBps/);
+  assert.throws(() => termsHash({ ...terms, settleChainId: 1n << 64n }), /settleChainId/);
+  assert.throws(() => termsHash({ ...terms, settleChainId: -1n }), /settleChainId/);
+  assert.throws(() => termsHash({ ...terms, payout: "0x12" }), /payout/);
+  assert.throws(() => termsHash({ ...terms, salt: "0x12" }), /salt/);
+});
+
+test("the salt of an intent is the keccak of its ABI encoding, for any text", () => {
+  fc.assert(
+    fc.property(anyWord, fc.string({ unit: "binary", maxLength: 100 }), (deploymentId, intentId) => {
+      const encoded = encodeAbiParameters(
+        [{ type: "string" }, { type: "bytes32" }, { type: "string" }],
+        ["tributary.inbox.v1", deploymentId, intentId],
+      );
+      assert.equal(inboxSalt(deploymentId, intentId), keccak256(encoded));
+    }),
+  );
+});
