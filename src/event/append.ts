@@ -1,6 +1,4 @@
 import type { Tx } from "../db/database.ts";
-
-import { sql } from "kysely";
 import type { Entropy } from "../kernel/entropy.ts";
 import { newId } from "../kernel/ids.ts";
 

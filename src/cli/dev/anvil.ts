@@ -1,0 +1,138 @@
+import { fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createPublicClient, http } from "viem";
+import type { Hex } from "viem";
+import type { WatchdogOrder, WatchdogReport } from "./watchdog.ts";
+
+export interface AnvilOptions {
+  chainId: number;
+  /** A free one when absent. */
+  port?: number;
+  /** Keeps the chain here from run to run; absent, the chain is gone when it stops. */
+  stateDirectory?: string;
+  /** One block per transaction always; with this, also one every so many seconds, as real chains have them. */
+  blockTimeSeconds?: number;
+  /** `safe` lags this many blocks behind the head, and `finalized` twice as many. */
+  slotsInAnEpoch?: number;
+}
+
+export interface Anvil {
+  rpcUrl: string;
+  chainId: number;
+  pid: number;
+  /** The process that ends anvil when this one is gone. */
+  watchdogPid: number;
+  genesisHash: Hex;
+  /** Ends anvil; resolves when it is gone and its state, if kept, is written. */
+  stop(): Promise<void>;
+  /** Resolves when anvil is gone, for whatever reason. */
+  stopped: Promise<void>;
+}
+
+const STATE_GRACE_MS = 10_000;
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
+
+/**
+ * The platform's anvil itself. The npm bin around it is a Node wrapper, which would stand between us and the process
+ * that we must end.
+ */
+export function findAnvilBinary(): string {
+  const architecture = ARCHITECTURES[process.arch] ?? process.arch;
+  const name = process.platform === "win32" ? "anvil.exe" : "anvil";
+  const fromHere = createRequire(import.meta.url);
+  // The platform package is a dependency of the wrapper, so it is looked up from there, wherever npm has put it.
+  const fromWrapper = createRequire(fromHere.resolve("@foundry-rs/anvil/package.json"));
+  return fromWrapper.resolve(`@foundry-rs/anvil-${process.platform}-${architecture}/bin/${name}`);
+}
+
+/**
+ * Starts a local chain on a port of 127.0.0.1, ready to answer. It ends with `stop`, and in any case when this process
+ * ends, kill -9 included.
+ * @throws Error when anvil does not start, or when the kept state is another chain's or is in use.
+ */
+export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
+  if (options.stateDirectory !== undefined) mkdirSync(options.stateDirectory, { recursive: true });
+  const watchdog = fork(
+    fileURLToPath(new URL("watchdog.ts", import.meta.url)),
+    [JSON.stringify(orderOf(options))],
+    { detached: true, stdio: ["ignore", "ignore", "ignore", "ipc"], execArgv: ["--no-warnings"] },
+  );
+  const exited = once(watchdog, "exit").then(() => undefined);
+  const { pid, port } = await listening(watchdog);
+  const stopped = exited.then(() => killQuietly(pid));
+  const rpcUrl = `http://127.0.0.1:${port}`;
+  const stop = () => {
+    // The channel no longer kept the process alive; from here on it must, until anvil is gone.
+    watchdog.ref();
+    if (watchdog.connected) watchdog.disconnect();
+    return stopped;
+  };
+  try {
+    const genesisHash = await readGenesis(rpcUrl);
+    if (options.stateDirectory !== undefined) keepGenesis(options, genesisHash);
+    watchdog.unref();
+    watchdog.channel?.unref();
+    return { rpcUrl, chainId: options.chainId, pid, watchdogPid: watchdog.pid ?? 0, genesisHash, stop, stopped };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function orderOf(options: AnvilOptions): WatchdogOrder {
+  const { stateDirectory, blockTimeSeconds, slotsInAnEpoch } = options;
+  const flags = ["--host", "127.0.0.1", "--port", String(options.port ?? 0), "--chain-id", String(options.chainId)];
+  // No account of anvil's own: the mnemonic everybody knows has no money here, and no request is signed by the node.
+  flags.push("--accounts", "0");
+  if (blockTimeSeconds !== undefined) flags.push("--mixed-mining", "--block-time", String(blockTimeSeconds));
+  if (slotsInAnEpoch !== undefined) flags.push("--slots-in-an-epoch", String(slotsInAnEpoch));
+  const order: WatchdogOrder = { binary: findAnvilBinary(), arguments: flags, graceMs: 0 };
+  if (stateDirectory === undefined) return order;
+  flags.push("--state", join(stateDirectory, "state.json"), "--preserve-historical-states");
+  return { ...order, lockPath: join(stateDirectory, "lock"), graceMs: STATE_GRACE_MS };
+}
+
+function listening(watchdog: ChildProcess): Promise<{ pid: number; port: number }> {
+  return new Promise((resolve, reject) => {
+    watchdog.on("message", (message: WatchdogReport) => {
+      if (message.kind === "listening") resolve(message);
+      else reject(new Error(`anvil did not start: ${message.reason}`));
+    });
+    watchdog.once("error", reject);
+    watchdog.once("exit", () => reject(new Error("anvil did not start: its watchdog ended")));
+  });
+}
+
+async function readGenesis(rpcUrl: string): Promise<Hex> {
+  const client = createPublicClient({ transport: http(rpcUrl) });
+  // It prints a line for every request and block otherwise, for nobody.
+  await client.request<{ Method: "anvil_setLoggingEnabled"; Parameters: [boolean]; ReturnType: null }>({
+    method: "anvil_setLoggingEnabled",
+    params: [false],
+  });
+  const { hash } = await client.getBlock({ blockNumber: 0n });
+  return hash;
+}
+
+/** Remembers which chain lives in the directory, and refuses another one there. */
+function keepGenesis({ stateDirectory, chainId }: AnvilOptions, genesisHash: Hex): void {
+  const path = join(stateDirectory ?? "", "genesis.json");
+  const found = JSON.stringify({ chainId, genesisHash });
+  if (!existsSync(path)) return writeFileSync(path, `${found}\n`);
+  const kept = readFileSync(path, "utf8").trim();
+  if (kept !== found) throw new Error(`${stateDirectory} keeps the chain ${kept}, but anvil has loaded ${found}`);
+}
+
+/** When the watchdog itself was killed, anvil has lost its leash and is ended from here. */
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It was gone already, as it should be.
+  }
+}

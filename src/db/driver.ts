@@ -1,0 +1,95 @@
+import {
+  AbortedTransactionError,
+  CompiledQuery,
+  sql,
+  type DatabaseConnection,
+  type Driver,
+  type QueryCompiler,
+  type QueryResult,
+  type TransactionSettings,
+} from "kysely";
+import type { TransactionGuard } from "./guard.ts";
+import { encodeParameter } from "./parameters.ts";
+
+/** What a server answered to one statement: the decoded rows and the first word of the command tag with its count. */
+export type Answer = { rows: Record<string, unknown>[]; command: string; rowCount: number };
+
+const WRITING_COMMANDS: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERGE"]);
+
+/** One session of a database. Subclasses say how a statement gets there and back; everything is text on the way. */
+export abstract class Session implements DatabaseConnection {
+  abstract ask(text: string, parameters: (string | null)[]): Promise<Answer>;
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const answer = await this.ask(query.sql, query.parameters.map(encodeParameter));
+    // Kysely takes the row type on trust; the decoders and the schema type are what makes it true.
+    const rows = answer.rows as R[];
+    return WRITING_COMMANDS.has(answer.command) ? { rows, numAffectedRows: BigInt(answer.rowCount) } : { rows };
+  }
+
+  // eslint-disable-next-line require-yield
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error("rows are read in bounded pages here, not streamed");
+  }
+}
+
+/** What both databases have in common: the guard at the door and the words that open and close a transaction. */
+export abstract class SessionDriver<S extends Session> implements Driver {
+  readonly #guard: TransactionGuard;
+
+  constructor(guard: TransactionGuard) {
+    this.#guard = guard;
+  }
+
+  abstract init(): Promise<void>;
+  abstract acquire(): Promise<S>;
+  abstract releaseConnection(session: DatabaseConnection): Promise<void>;
+  /** Marks a session whose transaction could not be undone, so that nobody gets it again. */
+  abstract discard(session: DatabaseConnection): void;
+  abstract destroy(): Promise<void>;
+
+  // Only the root handle comes here; the statements of a transaction already have their session.
+  async acquireConnection(): Promise<DatabaseConnection> {
+    this.#guard.assertOutside();
+    return await this.acquire();
+  }
+
+  async beginTransaction(session: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    const isolation = settings.isolationLevel === undefined ? "" : ` isolation level ${settings.isolationLevel}`;
+    const access = settings.accessMode === undefined ? "" : ` ${settings.accessMode}`;
+    await session.executeQuery(CompiledQuery.raw(`start transaction${isolation}${access}`));
+  }
+
+  async commitTransaction(session: DatabaseConnection): Promise<void> {
+    // A transaction in which a statement had failed answers ROLLBACK to COMMIT, without an error.
+    if (session instanceof Session && (await session.ask("commit", [])).command === "ROLLBACK") throw new AbortedTransactionError();
+  }
+
+  async rollbackTransaction(session: DatabaseConnection): Promise<void> {
+    try {
+      await session.executeQuery(CompiledQuery.raw("rollback"));
+    } catch (error) {
+      this.discard(session);
+      throw error;
+    }
+  }
+
+  async savepoint(session: DatabaseConnection, name: string, compile: QueryCompiler["compileQuery"]): Promise<void> {
+    await savepointCommand("savepoint", { session, name, compile });
+  }
+
+  async rollbackToSavepoint(session: DatabaseConnection, name: string, compile: QueryCompiler["compileQuery"]): Promise<void> {
+    await savepointCommand("rollback to savepoint", { session, name, compile });
+  }
+
+  async releaseSavepoint(session: DatabaseConnection, name: string, compile: QueryCompiler["compileQuery"]): Promise<void> {
+    await savepointCommand("release savepoint", { session, name, compile });
+  }
+}
+
+type Savepoint = { session: DatabaseConnection; name: string; compile: QueryCompiler["compileQuery"] };
+
+async function savepointCommand(command: string, { session, name, compile }: Savepoint): Promise<void> {
+  const node = sql`${sql.raw(command)} ${sql.ref(name)}`.toOperationNode();
+  await session.executeQuery(compile(node, { queryId: name }));
+}

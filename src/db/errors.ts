@@ -1,0 +1,46 @@
+// What can go wrong in a database, told apart by what the caller can do about it.
+
+/** The embedded database broke down in the middle of its work. Nothing can be trusted after it: the process must end (exit code 70). */
+export class DatabaseAborted extends Error {
+  override readonly name = "DatabaseAborted";
+}
+
+/** The database is not one that this program may run on (too old, or it does not keep what it was told). */
+export class DatabaseRefused extends Error {
+  override readonly name = "DatabaseRefused";
+}
+
+/** The five-character SQLSTATE of an error that a database answered; undefined when it came from elsewhere. */
+export function sqlState(error: unknown): string | undefined {
+  const code = property(error, "code");
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && property(error, "severity") !== undefined ? code : undefined;
+}
+
+/** The name of the constraint or unique index that refused a statement; undefined when none did. */
+export function violatedConstraint(error: unknown): string | undefined {
+  return sqlState(error)?.startsWith("23") ? property(error, "constraint") : undefined;
+}
+
+/** Whether the database undid the transaction only because of others, so that the same transaction may be run again. */
+export function isRetryable(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === "40001" || state === "40P01";
+}
+
+/**
+ * Whether the database could not be reached or had no room: a connection that was refused or lost, no free connection,
+ * a server that shuts down, or a lock or statement that took too long. A COMMIT may still have happened.
+ */
+export function isUnavailable(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== undefined) return /^(08|53|57|58)/.test(state) || state === "55P03";
+  const code = property(error, "code");
+  if (code !== undefined && /^E(CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)/.test(code)) return true;
+  return error instanceof Error && /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(error.message);
+}
+
+function property(error: unknown, name: string): string | undefined {
+  if (typeof error !== "object" || error === null) return undefined;
+  const value: unknown = Reflect.get(error, name);
+  return typeof value === "string" ? value : undefined;
+}
