@@ -57,11 +57,11 @@ export function findAnvilBinary(): string {
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   if (options.stateDirectory !== undefined) mkdirSync(options.stateDirectory, { recursive: true });
-  const watchdog = fork(
-    fileURLToPath(new URL("watchdog.ts", import.meta.url)),
-    [JSON.stringify(orderOf(options))],
-    { detached: true, stdio: ["ignore", "ignore", "ignore", "ipc"], execArgv: ["--no-warnings"] },
-  );
+  const watchdog = fork(fileURLToPath(new URL("watchdog.ts", import.meta.url)), [JSON.stringify(orderOf(options))], {
+    detached: true,
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+    execArgv: ["--no-warnings"],
+  });
   const exited = once(watchdog, "exit").then(() => undefined);
   const { pid, port } = await listening(watchdog);
   const stopped = exited.then(() => killQuietly(pid));
