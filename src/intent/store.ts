@@ -17,7 +17,6 @@ export async function claimIntents(tx: Tx, intentIds: readonly string[]): Promis
 export type IntentProgress = {
   id: string;
   status: IntentStatus;
-  occupies: boolean;
   receivedUnits: bigint;
   countedUnits: bigint;
   settledUnits: bigint;
@@ -33,7 +32,6 @@ export async function writeProgress(tx: Tx, progress: IntentProgress, at: Date):
     .updateTable("intent")
     .set({
       status: progress.status,
-      occupies: progress.occupies,
       received_units: progress.receivedUnits,
       counted_units: progress.countedUnits,
       settled_units: progress.settledUnits,
