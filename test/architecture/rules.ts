@@ -1,0 +1,34 @@
+import { noCircles } from "./circles.ts";
+import type { House, Violation } from "./house.ts";
+import { importsGoUp, noBarrels, readingIsNotEmpty, stationsAreKnown } from "./imports.ts";
+import { errorCodesHavePages, operationsHaveTests } from "./pairs.ts";
+import { impurityStaysInPorts } from "./ports.ts";
+import { filesAreShort, foldersAreShallow } from "./size.ts";
+import { sqlIsPure, tablesHaveOneWriter } from "./tables.ts";
+
+export type Rule = { readonly name: string; readonly check: (house: House) => Violation[] };
+
+export const RULES: readonly Rule[] = [
+  { name: "the imports were read", check: readingIsNotEmpty },
+  { name: "every folder below src has its place in the order", check: stationsAreKnown },
+  { name: "a station imports only what stands before it", check: importsGoUp },
+  { name: "no circle of imports", check: noCircles },
+  { name: "no barrels", check: noBarrels },
+  {
+    name: "time, timers, randomness, environment and network only in their ports",
+    check: (house) => impurityStaysInPorts(house),
+  },
+  { name: "no time and no randomness of the database's own", check: sqlIsPure },
+  { name: "one writer for each table", check: tablesHaveOneWriter },
+  { name: "one file and one test folder for each operation", check: operationsHaveTests },
+  { name: "one page for each error code", check: errorCodesHavePages },
+  { name: "at most three folders below src", check: foldersAreShallow },
+  { name: "at most 400 lines a file", check: filesAreShort },
+];
+
+/** "src/intent/store.ts:12: what is wrong and what to do", one a line. */
+export function describe(violations: readonly Violation[]): string {
+  return violations
+    .map(({ path, line, message }) => `${path}${line === undefined ? "" : `:${line}`}: ${message}`)
+    .join("\n");
+}

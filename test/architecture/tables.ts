@@ -1,0 +1,97 @@
+import { lineAt, productionSources, type House, type Source, type Violation } from "./house.ts";
+import { GROUND, stationOf } from "./road.ts";
+
+// The database never brings in time or randomness of its own, and every table has one writer: to know what can happen to a
+// row, one file is read.
+
+const IMPURE_SQL =
+  /\b(?:now|random|gen_random_uuid|uuid_generate_v4|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday)\s*\(\s*\)|\bcurrent_(?:timestamp|date|time)\b|\blocaltime(?:stamp)?\b/gi;
+
+export function sqlIsPure(house: House): Violation[] {
+  return productionSources(house).flatMap((source) =>
+    [...source.layers.texts.matchAll(IMPURE_SQL)].map((match) => ({
+      path: source.path,
+      line: lineAt(source.layers.texts, match.index),
+      message: `"${match[0]}" lets the database choose. Pass the time or the random value as a parameter.`,
+    })),
+  );
+}
+
+const CREATES = [
+  /\bcreate\s+table\s+(?:if\s+not\s+exists\s+)?"?(?<table>\w+)"?/gi,
+  /\bcreateTable\(\s*["'](?<table>\w+)["']/g,
+];
+
+const WRITES = [
+  /\b(?:insert|merge)\s+into\s+(?:only\s+)?"?(?<table>\w+)"?/gi,
+  /\bdelete\s+from\s+(?:only\s+)?"?(?<table>\w+)"?/gi,
+  /\btruncate\s+(?:table\s+)?"?(?<table>\w+)"?/gi,
+  /\bupdate\s+(?:only\s+)?"?(?<table>\w+)"?\s+(?:as\s+)?(?:(?!set\b)\w+\s+)?set\b/gi,
+  /\b(?:insertInto|replaceInto|mergeInto|updateTable|deleteFrom)\(\s*["'](?<table>\w+)(?:\s+as\s+\w+)?["']/g,
+];
+
+/** The tables that the migrations create. */
+export function tablesOf(house: House): Set<string> {
+  const migrations = house.sources.filter((source) => isMigration(source.path));
+  return new Set(
+    migrations.flatMap((source) => CREATES.flatMap((pattern) => tablesIn(source, pattern).map(({ table }) => table))),
+  );
+}
+
+/** Who writes each table, migrations aside. */
+export function writersOf(house: House): Map<string, Write[]> {
+  const tables = tablesOf(house);
+  const writers = new Map<string, Write[]>();
+  for (const source of productionSources(house)) {
+    if (isMigration(source.path)) continue;
+    for (const write of WRITES.flatMap((pattern) => tablesIn(source, pattern))) {
+      if (tables.has(write.table)) writers.set(write.table, [...(writers.get(write.table) ?? []), write]);
+    }
+  }
+  return writers;
+}
+
+export function tablesHaveOneWriter(house: House): Violation[] {
+  if (house.sources.some((source) => isMigration(source.path)) && tablesOf(house).size === 0) {
+    return [
+      {
+        path: "src/db/migrations",
+        message: "No table was found here. Repair the patterns in test/architecture/tables.ts.",
+      },
+    ];
+  }
+  return [...writersOf(house)].flatMap(([table, writes]) => {
+    const paths = [...new Set(writes.map((write) => write.path))];
+    const outside = writes.filter((write) => !mayWrite(write.path));
+    const found: Violation[] = outside.map(({ path, line }) => ({
+      path,
+      line,
+      message: `It writes "${table}". Only a store.ts writes a station's table; call it.`,
+    }));
+    if (paths.length > 1) {
+      found.push({
+        path: paths[0] ?? "",
+        message: `"${table}" is written by ${paths.join(" and ")}. Choose the owner, and call it from the other.`,
+      });
+    }
+    return found;
+  });
+}
+
+type Write = { table: string; path: string; line: number };
+
+function tablesIn(source: Source, pattern: RegExp): Write[] {
+  const text = source.layers.withoutComments;
+  return [...text.matchAll(pattern)].flatMap((match) => {
+    const table = match.groups?.["table"];
+    return table === undefined ? [] : [{ table, path: source.path, line: lineAt(text, match.index) }];
+  });
+}
+
+function mayWrite(path: string): boolean {
+  return path.endsWith("/store.ts") || GROUND.some((station) => station === stationOf(path));
+}
+
+function isMigration(path: string): boolean {
+  return path.startsWith("src/db/migrations/");
+}
