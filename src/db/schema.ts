@@ -200,7 +200,8 @@ export type DepositTable = {
   position: number;
   block_number: bigint;
   block_hash: string;
-  required_confirmations: number;
+  /** Null where the chain's own tag decides. */
+  required_confirmations: number | null;
   settlement_id: string | null;
   seen_at: Date;
   confirmed_at: Date | null;

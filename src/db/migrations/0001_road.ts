@@ -279,7 +279,7 @@ const statements: readonly string[] = [
     position int not null,
     block_number bigint not null,
     block_hash text not null,
-    required_confirmations int not null,
+    required_confirmations int,
     settlement_id text references settlement (id),
     seen_at timestamptz not null,
     confirmed_at timestamptz,
@@ -292,7 +292,10 @@ const statements: readonly string[] = [
   )`,
   `create index deposit_pending on deposit (chain, block_number) where status = 'seen'`,
   `create index deposit_unswept on deposit (chain, token, intent_id) where status = 'counted' and settlement_id is null`,
+  `create index deposit_open on deposit (intent_id) where status in ('seen','confirmed')`,
   `create index deposit_of_intent on deposit (intent_id, seq)`,
+  `create index deposit_recent on deposit (intent_id, chain, block_number)`,
+  `create index deposit_of_settlement on deposit (settlement_id) where settlement_id is not null`,
   `create table deposit_cursor (chain text primary key, revision bigint not null, movement_id bigint not null)`,
 ];
 
