@@ -20,7 +20,7 @@ function asBigint(text: string): bigint {
 
 function asBytes(text: string): Uint8Array {
   if (!text.startsWith("\\x")) throw new RangeError("expected bytea_output = hex");
-  return Uint8Array.fromHex(text.slice(2));
+  return new Uint8Array(Buffer.from(text.slice(2), "hex"));
 }
 
 function asDate(text: string): Date {

@@ -1,0 +1,118 @@
+import { CompiledQuery, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql, type Driver, type Transaction } from "kysely";
+import { isRetryable } from "./errors.ts";
+import { TransactionGuard } from "./guard.ts";
+import { EmbeddedDriver, EmbeddedServer, type PgliteOptions } from "./pglite.ts";
+import { checkServer, clientOptions, PooledDriver, type PostgresOptions } from "./postgres.ts";
+import { listenCommand, PostgresListener } from "./postgresListener.ts";
+import type { Schema } from "./schema.ts";
+
+/** How often one transaction is tried when others make the database undo it. */
+const TRANSACTION_TRIES_MAX = 5;
+
+/** What every use case takes: all its statements happen, or none. */
+export type Tx = Transaction<Schema>;
+
+export type Db = {
+  readonly kind: "postgres" | "pglite";
+  /** For single statements outside a transaction. Inside one (by async context) it throws. */
+  readonly read: Kysely<Schema>;
+  /**
+   * Runs `run` in a transaction (read committed) and commits what it returns; a throw undoes it. When the database gave it up for the
+   * sake of others (deadlock, serialization), `run` is called again, up to five times in all: it must do nothing but SQL.
+   */
+  transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Calls `onNotify` at each notification on `channel` (a plain lower-case word), until the returned function is called. An empty
+   * payload also comes after a lost connection, when notifications may have been missed. `onNotify` must not throw.
+   */
+  listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>;
+  /** Tells the listeners of `channel`, in every process. To be called outside transactions. At most 7,999 bytes. */
+  notify(channel: string, payload: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+/**
+ * Opens PostgreSQL (by `url`) or the embedded PGlite (by `directory`, or "memory"). Throws DatabaseRefused when the server may not be used,
+ * DirectoryInUse when another process has the directory. PGlite never calls fsync; whether that is good enough is the caller's decision.
+ */
+export async function openDatabase(options: PostgresOptions | PgliteOptions): Promise<Db> {
+  return "url" in options ? await openPostgres(options) : await openPglite(options);
+}
+
+async function openPostgres(options: PostgresOptions): Promise<Db> {
+  const guard = new TransactionGuard();
+  const driver = new PooledDriver(options, guard);
+  try {
+    await checkServer(driver, options);
+  } catch (error) {
+    await driver.destroy();
+    throw error;
+  }
+  const listener = new PostgresListener(clientOptions(options));
+  const root = kyselyOver(driver);
+  return {
+    kind: "postgres",
+    ...statements(root, guard),
+    listen: (channel, onNotify) => listener.listen(channel, (payload) => guard.outside(() => onNotify(payload))),
+    async close() {
+      await listener.close();
+      await root.destroy();
+      await driver.destroy();
+    },
+  };
+}
+
+async function openPglite(options: PgliteOptions): Promise<Db> {
+  const guard = new TransactionGuard();
+  const server = await EmbeddedServer.start(options);
+  const root = kyselyOver(new EmbeddedDriver(server, guard));
+  return {
+    kind: "pglite",
+    ...statements(root, guard),
+    async listen(channel, onNotify) {
+      // Through the root handle, so that it never falls into somebody's transaction, which could undo it.
+      await root.executeQuery(CompiledQuery.raw(listenCommand("listen", channel)));
+      const stop = server.pglite.onNotification((from, payload) => {
+        if (from === channel) guard.outside(() => onNotify(payload));
+      });
+      // The session goes on listening: others may wait on the same channel, and a notification nobody wants costs nothing.
+      return async () => stop();
+    },
+    async close() {
+      await root.destroy();
+      await server.close();
+    },
+  };
+}
+
+function kyselyOver(driver: Driver): Kysely<Schema> {
+  return new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => driver,
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+}
+
+function statements(root: Kysely<Schema>, guard: TransactionGuard): Pick<Db, "read" | "transaction" | "notify"> {
+  return {
+    read: root,
+    async transaction(run) {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await root
+            .transaction()
+            .setIsolationLevel("read committed")
+            .execute((tx) => guard.inside(() => run(tx)));
+        } catch (error) {
+          if (tries >= TRANSACTION_TRIES_MAX || !isRetryable(error)) throw error;
+        }
+      }
+    },
+    async notify(channel, payload) {
+      await sql`select pg_notify(${channel}, ${payload})`.execute(root);
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { PGlite, messages, protocol } from "@electric-sql/pglite";
+import type { DatabaseConnection } from "kysely";
+import { decoderOf } from "./decode.ts";
+import { Session, SessionDriver, type Answer } from "./driver.ts";
+import { DatabaseAborted } from "./errors.ts";
+import type { TransactionGuard } from "./guard.ts";
+import { lockDirectory, type DirectoryLock } from "./lock.ts";
+import { failFastOnAbort } from "./pgliteAbort.ts";
+
+/** The most calls that may wait for the one connection; more means that somebody never lets go of it. */
+const WAITING_MAX = 10_000;
+
+export type PgliteOptions = {
+  /** A directory of its own (made when missing), or "memory". */
+  directory: string;
+  /** A dump of a database to start from, when the directory holds none yet. */
+  snapshot?: Blob;
+  /** Told once when the embedded database broke down; every later call rejects with the same error. */
+  onAbort?: (error: DatabaseAborted) => void;
+};
+
+/** An embedded database that is running, and the lock that keeps other processes out of its directory. */
+export class EmbeddedServer {
+  readonly pglite: PGlite;
+  readonly #lock: DirectoryLock | undefined;
+  aborted: DatabaseAborted | undefined;
+
+  constructor(pglite: PGlite, lock: DirectoryLock | undefined) {
+    this.pglite = pglite;
+    this.#lock = lock;
+  }
+
+  static async start(options: PgliteOptions): Promise<EmbeddedServer> {
+    const inMemory = options.directory === "memory";
+    const lock = inMemory ? undefined : lockDirectory(options.directory);
+    try {
+      const pglite = await startPglite(inMemory ? undefined : join(options.directory, "pgdata"), options.snapshot);
+      const server = new EmbeddedServer(pglite, lock);
+      failFastOnAbort(pglite, (error) => {
+        server.aborted = error;
+        options.onAbort?.(error);
+      });
+      return server;
+    } catch (error) {
+      lock?.release();
+      throw error;
+    }
+  }
+
+  /** Runs one statement in one round of the wire protocol: parse, bind, describe, execute, sync. */
+  async ask(text: string, values: (string | null)[]): Promise<Answer> {
+    if (this.aborted !== undefined) throw this.aborted;
+    const { serialize } = protocol;
+    const round = Buffer.concat([
+      serialize.parse({ text }),
+      serialize.bind({ values }),
+      serialize.describe({ type: "P" }),
+      serialize.execute({}),
+      serialize.sync(),
+    ]);
+    return readAnswer(await this.pglite.runExclusive(() => this.pglite.execProtocolStream(round)));
+  }
+
+  async close(): Promise<void> {
+    try {
+      if (this.aborted === undefined && !this.pglite.closed) await this.pglite.close();
+    } finally {
+      this.#lock?.release();
+    }
+  }
+}
+
+class EmbeddedSession extends Session {
+  readonly #server: EmbeddedServer;
+
+  constructor(server: EmbeddedServer) {
+    super();
+    this.#server = server;
+  }
+
+  override async ask(text: string, parameters: (string | null)[]): Promise<Answer> {
+    return await this.#server.ask(text, parameters);
+  }
+}
+
+/** Hands the one session of an embedded database to one caller after the other, in the order of their asking. */
+export class EmbeddedDriver extends SessionDriver<EmbeddedSession> {
+  readonly #server: EmbeddedServer;
+  readonly #session: EmbeddedSession;
+  readonly #waiting: (() => void)[] = [];
+  #taken = false;
+
+  constructor(server: EmbeddedServer, guard: TransactionGuard) {
+    super(guard);
+    this.#server = server;
+    this.#session = new EmbeddedSession(server);
+  }
+
+  override async init(): Promise<void> {}
+
+  override async acquire(): Promise<EmbeddedSession> {
+    if (this.#taken) {
+      if (this.#waiting.length >= WAITING_MAX) throw new Error(`${WAITING_MAX} calls wait for the embedded database`);
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.#taken = true;
+    return this.#session;
+  }
+
+  // The session stays taken while it is handed over, so that nobody who asks in between gets ahead.
+  override async releaseConnection(_session: DatabaseConnection): Promise<void> {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#taken = false;
+    else next();
+  }
+
+  // There is no other session to go on with: a rollback that fails here is the end of the database.
+  override discard(): void {
+    this.#server.aborted ??= new DatabaseAborted("a transaction could not be rolled back");
+  }
+
+  override async destroy(): Promise<void> {
+    await this.#server.close();
+  }
+}
+
+async function startPglite(directory: string | undefined, snapshot: Blob | undefined): Promise<PGlite> {
+  if (directory !== undefined) mkdirSync(directory, { recursive: true });
+  const isFilled = directory !== undefined && existsSync(join(directory, "PG_VERSION"));
+  return await PGlite.create({
+    ...(directory === undefined ? {} : { dataDir: directory }),
+    ...(snapshot === undefined || isFilled ? {} : { loadDataDir: snapshot }),
+  });
+}
+
+function readAnswer(reply: Awaited<ReturnType<PGlite["execProtocolStream"]>>): Answer {
+  const answer: Answer = { rows: [], command: "", rowCount: 0 };
+  let columns: readonly { name: string; decode: (text: string) => unknown }[] = [];
+  for (const message of reply) {
+    if (message instanceof messages.RowDescriptionMessage) {
+      columns = message.fields.map((field) => ({ name: field.name, decode: decoderOf(field.dataTypeID) }));
+    } else if (message instanceof messages.DataRowMessage) {
+      const { fields } = message;
+      answer.rows.push(Object.fromEntries(columns.map(({ name, decode }, i) => [name, decodeField(fields[i], decode)])));
+    } else if (message instanceof messages.CommandCompleteMessage) {
+      const words = message.text.split(" ");
+      answer.command = words[0] ?? "";
+      answer.rowCount = Number(words.at(-1));
+    }
+  }
+  return answer;
+}
+
+function decodeField(text: string | null | undefined, decode: (text: string) => unknown): unknown {
+  return text === null || text === undefined ? null : decode(text);
+}

@@ -1,0 +1,49 @@
+import type { PGlite } from "@electric-sql/pglite";
+import { DatabaseAborted } from "./errors.ts";
+
+/** The status with which the WebAssembly build leaves its main loop when PostgreSQL raised an ordinary error. */
+const ORDINARY_ERROR_STATUS = 100;
+
+type Engine = { _PostgresMainLoopOnce: () => void; _PostgresSendReadyForQueryIfNecessary: () => void; stackRestore: (stack: number) => void };
+
+/**
+ * Turns a breakdown of the WebAssembly engine into a DatabaseAborted. Left to itself PGlite swallows whatever its main loop
+ * throws and enters the loop again, so that an engine which always throws spins for ever on a thread that nobody can interrupt.
+ * The three functions replaced here are the steps that it takes after a throw, and each of them now ends the round.
+ */
+export function failFastOnAbort(pglite: PGlite, onAbort: (error: DatabaseAborted) => void): void {
+  const engine = engineOf(pglite);
+  const runOnce = engine._PostgresMainLoopOnce;
+  engine._PostgresMainLoopOnce = () => {
+    try {
+      runOnce();
+    } catch (cause) {
+      if (statusOf(cause) === ORDINARY_ERROR_STATUS) throw cause;
+      const error = new DatabaseAborted(`the embedded database broke down: ${String(cause)}`, { cause });
+      const refuse = () => {
+        throw error;
+      };
+      engine._PostgresMainLoopOnce = refuse;
+      engine._PostgresSendReadyForQueryIfNecessary = refuse;
+      engine.stackRestore = refuse;
+      onAbort(error);
+      throw error;
+    }
+  };
+}
+
+function engineOf(pglite: PGlite): Engine {
+  const engine: unknown = Reflect.get(pglite, "mod");
+  if (isEngine(engine)) return engine;
+  throw new Error("this version of PGlite keeps its engine elsewhere: see pgliteAbort.ts");
+}
+
+function isEngine(value: unknown): value is Engine {
+  if (typeof value !== "object" || value === null) return false;
+  const steps = ["_PostgresMainLoopOnce", "_PostgresSendReadyForQueryIfNecessary", "stackRestore"];
+  return steps.every((step) => typeof Reflect.get(value, step) === "function");
+}
+
+function statusOf(cause: unknown): unknown {
+  return typeof cause === "object" && cause !== null ? Reflect.get(cause, "status") : undefined;
+}

@@ -1,0 +1,117 @@
+import pg from "pg";
+import type { DatabaseConnection } from "kysely";
+import { decoderOf } from "./decode.ts";
+import { Session, SessionDriver, type Answer } from "./driver.ts";
+import { DatabaseRefused } from "./errors.ts";
+import type { TransactionGuard } from "./guard.ts";
+
+const SERVER_VERSION_MIN = 150_000;
+
+export type PostgresOptions = {
+  /** postgres://user:password@host/database */
+  url: string;
+  /** How many connections this process may hold for its statements; 10 when left out. One more serves LISTEN. */
+  poolSizeMax?: number;
+  /** How long one statement may run; 15,000 when left out. */
+  statementTimeoutMs?: number;
+  /** How long a caller waits for a free connection, or for a new one; 5,000 when left out. */
+  connectTimeoutMs?: number;
+  /** Accepts a server with fsync off, which loses what it confirmed when the power goes. For tests. */
+  allowUnsafeFsync?: boolean;
+};
+
+/** What both the pool and the connection that listens are told: who we are, and that both drivers share one table of parsers. */
+export function clientOptions(options: PostgresOptions): pg.ClientConfig {
+  return {
+    connectionString: options.url,
+    application_name: "tributary",
+    keepAlive: true,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    types: { getTypeParser: decoderOf as typeof pg.types.getTypeParser },
+  };
+}
+
+class PooledSession extends Session {
+  readonly client: pg.PoolClient;
+  discarded = false;
+
+  constructor(client: pg.PoolClient) {
+    super();
+    this.client = client;
+  }
+
+  override async ask(text: string, parameters: (string | null)[]): Promise<Answer> {
+    const result = await this.client.query<Record<string, unknown>>(text, parameters);
+    return { rows: result.rows, command: result.command, rowCount: result.rowCount ?? 0 };
+  }
+}
+
+/** Sessions of a PostgreSQL server, from a pool. */
+export class PooledDriver extends SessionDriver<PooledSession> {
+  readonly #pool: pg.Pool;
+  readonly #options: PostgresOptions;
+  readonly #prepared = new WeakSet<pg.PoolClient>();
+
+  constructor(options: PostgresOptions, guard: TransactionGuard) {
+    super(guard);
+    this.#options = options;
+    this.#pool = new pg.Pool({ ...clientOptions(options), max: options.poolSizeMax ?? 10 });
+    // A connection that is lost reports it to whoever uses it; without a listener the same event would end the process.
+    this.#pool.on("error", () => {});
+    this.#pool.on("connect", (client) => client.on("error", () => {}));
+  }
+
+  override async init(): Promise<void> {}
+
+  override async acquire(): Promise<PooledSession> {
+    const client = await this.#pool.connect();
+    try {
+      if (!this.#prepared.has(client)) await client.query(this.#sessionSettings());
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+    this.#prepared.add(client);
+    return new PooledSession(client);
+  }
+
+  override async releaseConnection(session: DatabaseConnection): Promise<void> {
+    if (session instanceof PooledSession) session.client.release(session.discarded);
+  }
+
+  override discard(session: DatabaseConnection): void {
+    if (session instanceof PooledSession) session.discarded = true;
+  }
+
+  override async destroy(): Promise<void> {
+    if (!this.#pool.ending) await this.#pool.end();
+  }
+
+  // The decoders rely on the first three. The timeouts free locks that somebody who hangs would otherwise hold for ever.
+  #sessionSettings(): string {
+    return [
+      "set timezone = 'UTC'",
+      "set datestyle = 'ISO, MDY'",
+      "set bytea_output = 'hex'",
+      `set statement_timeout = ${this.#options.statementTimeoutMs ?? 15_000}`,
+      "set lock_timeout = 5000",
+      "set idle_in_transaction_session_timeout = 30000",
+    ].join("; ");
+  }
+}
+
+/** Throws DatabaseRefused when the server is too old, or does not write what it confirms to its disk. */
+export async function checkServer(driver: PooledDriver, options: PostgresOptions): Promise<void> {
+  const session = await driver.acquire();
+  try {
+    const text = "select current_setting('server_version_num')::int as version, current_setting('fsync') as fsync";
+    const { rows } = await session.ask(text, []);
+    const { version, fsync } = rows[0] ?? {};
+    if (Number(version) < SERVER_VERSION_MIN) throw new DatabaseRefused(`PostgreSQL 15 or newer is needed, the server is ${String(version)}`);
+    if (fsync !== "on" && options.allowUnsafeFsync !== true) {
+      throw new DatabaseRefused("the PostgreSQL server runs with fsync off: a power cut would lose payments that it confirmed");
+    }
+  } finally {
+    await driver.releaseConnection(session);
+  }
+}
