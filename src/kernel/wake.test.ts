@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Clock } from "./clock.ts";
+import { createWake } from "./wake.ts";
+
+const never = new AbortController().signal;
+
+/** A clock on which time passes only when the test says so. */
+function handClock(): Clock & { pass(): void; sleeping(): number } {
+  const sleepers = new Set<() => void>();
+  return {
+    now: () => new Date(0),
+    monotonicMs: () => 0,
+    sleep: (_durationMs, signal) =>
+      new Promise((resolve) => {
+        const done = () => {
+          sleepers.delete(done);
+          resolve();
+        };
+        sleepers.add(done);
+        signal?.addEventListener("abort", done, { once: true });
+      }),
+    pass: () => sleepers.forEach((done) => done()),
+    sleeping: () => sleepers.size,
+  };
+}
+
+test("a notification between two waits is not lost, and counts once", async () => {
+  const clock = handClock();
+  const wake = createWake(clock);
+  wake.notify("deposit");
+  wake.notify("deposit");
+  await wake.wait("deposit", { timeoutMs: 1, signal: never });
+  assert.equal(clock.sleeping(), 0);
+
+  const second = wake.wait("deposit", { timeoutMs: 1, signal: never });
+  assert.equal(clock.sleeping(), 1);
+  clock.pass();
+  await second;
+});
+
+test("a notification wakes everybody who waits for its topic, and nobody else", async () => {
+  const clock = handClock();
+  const wake = createWake(clock);
+  const same = [1, 2].map(() => wake.wait("deposit", { timeoutMs: 1, signal: never }));
+  const other = wake.wait("settlement", { timeoutMs: 1, signal: never });
+  wake.notify("deposit");
+  await Promise.all(same);
+  assert.equal(clock.sleeping(), 1);
+  clock.pass();
+  await other;
+});
+
+test("a wait that timed out leaves nothing behind that would swallow the next notification", async () => {
+  const clock = handClock();
+  const wake = createWake(clock);
+  const first = wake.wait("deposit", { timeoutMs: 1, signal: never });
+  clock.pass();
+  await first;
+  wake.notify("deposit");
+  await wake.wait("deposit", { timeoutMs: 1, signal: never });
+  assert.equal(clock.sleeping(), 0);
+});
+
+test("an abort ends a wait, and one that begins after it does not wait at all", async () => {
+  const clock = handClock();
+  const wake = createWake(clock);
+  const stop = new AbortController();
+  const waiting = wake.wait("deposit", { timeoutMs: 1, signal: stop.signal });
+  stop.abort();
+  await waiting;
+  await wake.wait("deposit", { timeoutMs: 1, signal: stop.signal });
+  assert.equal(clock.sleeping(), 0);
+});
