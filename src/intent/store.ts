@@ -1,6 +1,7 @@
 import { sql, type Selectable } from "kysely";
 import type { Tx } from "../db/database.ts";
-import type { IntentStatus, IntentTable } from "../db/schema.ts";
+import { array } from "../db/parameters.ts";
+import type { IntentTable } from "../db/schema.ts";
 
 export type IntentRow = Selectable<IntentTable>;
 
@@ -13,36 +14,31 @@ export async function claimIntents(tx: Tx, intentIds: readonly string[]): Promis
   return tx.selectFrom("intent").selectAll().where("id", "in", intentIds).orderBy("id").forUpdate().execute();
 }
 
-/** What the stations below know of an intent, in the payout token's smallest units. Whole values, not differences. */
-export type IntentProgress = {
-  id: string;
-  status: IntentStatus;
-  receivedUnits: bigint;
-  countedUnits: bigint;
-  settledUnits: bigint;
-  feeUnits: bigint;
-  netUnits: bigint;
-  pendingCount: number;
-  settledAt: Date | null;
-};
-
-/** Writes the progress of one intent whose lock the caller holds. */
-export async function writeProgress(tx: Tx, progress: IntentProgress, at: Date): Promise<void> {
-  await tx
-    .updateTable("intent")
-    .set({
-      status: progress.status,
-      received_units: progress.receivedUnits,
-      counted_units: progress.countedUnits,
-      settled_units: progress.settledUnits,
-      fee_units: progress.feeUnits,
-      net_units: progress.netUnits,
-      pending_count: progress.pendingCount,
-      settled_at: progress.settledAt,
-      updated_at: at,
-    })
-    .where("id", "=", progress.id)
-    .execute();
+/**
+ * Writes what the stations below know of intents whose locks the caller holds: state, tallies (in the payout token's smallest
+ * units) and times. Pinned columns are not written, whatever the row says.
+ */
+export async function writeProgress(tx: Tx, intents: readonly IntentRow[]): Promise<void> {
+  if (intents.length === 0) return;
+  const column = <T>(read: (intent: IntentRow) => T) => intents.map(read);
+  await sql`
+    update intent set
+      status = changed.status, received_units = changed.received, counted_units = changed.counted,
+      settled_units = changed.settled, fee_units = changed.fee, net_units = changed.net,
+      pending_count = changed.pending, settled_at = changed.settled_at, updated_at = changed.updated_at
+    from unnest(
+      ${array(column((intent) => intent.id), "text")},
+      ${array(column((intent) => intent.status), "text")},
+      ${array(column((intent) => intent.received_units), "numeric")},
+      ${array(column((intent) => intent.counted_units), "numeric")},
+      ${array(column((intent) => intent.settled_units), "numeric")},
+      ${array(column((intent) => intent.fee_units), "numeric")},
+      ${array(column((intent) => intent.net_units), "numeric")},
+      ${array(column((intent) => intent.pending_count), "int4")},
+      ${array(column((intent) => intent.settled_at), "timestamptz")},
+      ${array(column((intent) => intent.updated_at), "timestamptz")}
+    ) as changed (id, status, received, counted, settled, fee, net, pending, settled_at, updated_at)
+    where intent.id = changed.id`.execute(tx);
 }
 
 /** Whether another active intent holds the destination that this one would take back. */

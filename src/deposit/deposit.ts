@@ -1,0 +1,86 @@
+import type { Selectable } from "kysely";
+import type { Asset } from "../catalog/catalog.ts";
+import type { DepositTable, MovementTable } from "../db/schema.ts";
+import type { IntentRow } from "../intent/store.ts";
+import { caip2, type Caip2 } from "../kernel/caip.ts";
+import { convertUnits } from "../kernel/units.ts";
+
+export type MovementRow = Selectable<MovementTable>;
+export type DepositRow = Selectable<DepositTable>;
+/** A deposit as it will be written: its place in lists is the database's to give. */
+export type Deposit = Omit<DepositRow, "seq">;
+
+export type Arrival = { id: string; intent: IntentRow; movement: MovementRow; asset: Asset; requiredConfirmations: number | null; at: Date };
+
+/** The deposit that a movement into an inbox makes when it is heard of for the first time. */
+export function newDeposit(arrival: Arrival): Deposit {
+  const { movement, intent, at } = arrival;
+  return {
+    id: arrival.id,
+    movement_id: movement.id,
+    intent_id: intent.id,
+    chain: movement.chain,
+    token: movement.token,
+    token_decimals: arrival.asset.decimals,
+    sender: movement.counterparty,
+    amount_units: movement.amount_units,
+    counted_units: 0n,
+    chain_tx: movement.chain_tx,
+    position: movement.position,
+    block_number: movement.block_number,
+    block_hash: movement.block_hash,
+    required_confirmations: arrival.requiredConfirmations,
+    settlement_id: null,
+    late: intent.status !== "active",
+    seen_at: at,
+    updated_at: at,
+    ...openState(intent, movement),
+  };
+}
+
+/**
+ * What a later word of the chain makes of a deposit. Dropped when its block was orphaned; the same deposit again, from the
+ * start, when its transaction was mined anew. A move within the chain that changes nothing else keeps its state.
+ */
+export function followMovement(deposit: Deposit, movement: MovementRow, context: { intent: IntentRow; at: Date }): Deposit {
+  const place = {
+    amount_units: movement.amount_units,
+    block_number: movement.block_number,
+    block_hash: movement.block_hash,
+    updated_at: context.at,
+  };
+  if (movement.orphaned_at !== null) {
+    const dropped = { status: "dropped", reason: "reorg", counted_units: 0n, confirmed_at: null, counted_at: null } as const;
+    return { ...deposit, ...place, ...dropped, settlement_id: null };
+  }
+  const isSamePlace = deposit.block_hash === movement.block_hash && deposit.amount_units === movement.amount_units;
+  if (isSamePlace && deposit.status !== "dropped") return deposit;
+  return { ...deposit, ...place, ...openState(context.intent, movement), counted_units: 0n };
+}
+
+type OpenState = Pick<Deposit, "status" | "reason" | "confirmed_at" | "counted_at">;
+
+function openState(intent: IntentRow, movement: MovementRow): OpenState {
+  if (movement.orphaned_at !== null) return { status: "dropped", reason: "reorg", confirmed_at: null, counted_at: null };
+  if (!isOnRail(intent, movement)) return { status: "held", reason: "no_route", confirmed_at: null, counted_at: null };
+  return { status: "seen", reason: null, confirmed_at: null, counted_at: null };
+}
+
+/** Whether money in this token on this chain reaches the payout without a bridge. */
+export function isOnRail(intent: IntentRow, asset: { chain: Caip2; token: string }): boolean {
+  return asset.chain === payoutChain(intent) && asset.token === intent.payout_token;
+}
+
+export function payoutChain(intent: IntentRow): Caip2 {
+  return caip2(intent.payout_namespace, intent.payout_chain_reference);
+}
+
+/** A deposit's worth at par in the payout token's units, rounded down. */
+export function payoutUnits(deposit: Deposit, intent: IntentRow): bigint {
+  return convertUnits(deposit.amount_units, deposit.token_decimals, intent.payout_decimals);
+}
+
+/** Whether a deposit is part of what the intent has received: it is on the chain and of use to the merchant. */
+export function isReceived(deposit: Deposit): boolean {
+  return deposit.status === "seen" || deposit.status === "confirmed" || deposit.status === "counted";
+}

@@ -1,0 +1,46 @@
+import type { EventType } from "../event/append.ts";
+import { paymentStatus } from "../intent/progress.ts";
+import type { IntentRow } from "../intent/store.ts";
+import { reachesPrice } from "./count.ts";
+import { isReceived, payoutUnits, type Deposit } from "./deposit.ts";
+
+/** One deposit as it stood (undefined: unheard of) and as it stands. */
+export type DepositChange = { before: Deposit | undefined; after: Deposit };
+
+/** The intent after its deposits changed: tallies by difference, and the states that follow from them. */
+export function progressIntent(
+  intent: IntentRow,
+  changes: readonly DepositChange[],
+  context: { isDestinationTaken: boolean; at: Date },
+): IntentRow {
+  const difference = (read: (deposit: Deposit) => bigint) =>
+    changes.reduce((sum, { before, after }) => sum + read(after) - (before === undefined ? 0n : read(before)), 0n);
+  const after: IntentRow = {
+    ...intent,
+    received_units: intent.received_units + difference((deposit) => (isReceived(deposit) ? payoutUnits(deposit, intent) : 0n)),
+    counted_units: intent.counted_units + difference((deposit) => deposit.counted_units),
+    pending_count: intent.pending_count + Number(difference((deposit) => (deposit.status === "seen" ? 1n : 0n))),
+    updated_at: context.at,
+  };
+  return { ...after, ...nextState(after, context) };
+}
+
+function nextState(intent: IntentRow, context: { isDestinationTaken: boolean; at: Date }): Partial<IntentRow> {
+  const isReached = reachesPrice(intent, intent.counted_units);
+  if (intent.status === "active" && intent.one_time && isReached) return { status: "settled", settled_at: context.at };
+  const canReopen = !intent.occupies || !context.isDestinationTaken;
+  if (intent.status === "settled" && !isReached && canReopen) return { status: "active", settled_at: null };
+  return {};
+}
+
+/** What happened to an intent between two of its rows, in the order in which it is told. */
+export function intentEventTypes(before: IntentRow, after: IntentRow): EventType[] {
+  const types: EventType[] = [];
+  const isCovered = (intent: IntentRow) => ["paid", "overpaid"].includes(paymentStatus(intent));
+  if (after.counted_units > before.counted_units && paymentStatus(after) === "partial") types.push("payment_intent.partially_paid");
+  if (isCovered(after) && !isCovered(before)) types.push("payment_intent.paid");
+  if (before.status === "active" && after.status === "settled") types.push("payment_intent.settled");
+  if (before.status === "settled" && after.status === "active") types.push("payment_intent.reopened");
+  if (after.status !== "active" && isCovered(before) && !isCovered(after)) types.push("payment_intent.reversed");
+  return types;
+}

@@ -1,0 +1,41 @@
+import { caip19 } from "../kernel/caip.ts";
+import type { Settlement } from "./settlement.ts";
+
+/** A settlement as the API and the events show it. Amounts are integer texts in the settled token's units, null until the chain has said them. */
+export type SettlementRecord = {
+  object: "settlement";
+  settlementId: string;
+  intentId: string;
+  status: Settlement["status"];
+  caip19: string;
+  grossUnits: string | null;
+  feeUnits: string | null;
+  routeCostUnits: string | null;
+  netUnits: string | null;
+  reason: string | null;
+  /** The transaction in which it landed; empty before. */
+  txs: { txHash: string; chain: string; blockNumber: number | null }[];
+  createdAt: string;
+  submittedAt: string | null;
+  landedAt: string | null;
+};
+
+export function settlementRecord(row: Settlement): SettlementRecord {
+  const blockNumber = row.block_number === null ? null : Number(row.block_number);
+  return {
+    object: "settlement",
+    settlementId: row.id,
+    intentId: row.intent_id,
+    status: row.status,
+    caip19: caip19(row.chain, row.token),
+    grossUnits: row.gross_units?.toString() ?? null,
+    feeUnits: row.fee_units?.toString() ?? null,
+    routeCostUnits: row.route_cost_units?.toString() ?? null,
+    netUnits: row.net_units?.toString() ?? null,
+    reason: row.reason,
+    txs: row.chain_tx === null ? [] : [{ txHash: row.chain_tx, chain: row.chain, blockNumber }],
+    createdAt: row.created_at.toISOString(),
+    submittedAt: row.submitted_at?.toISOString() ?? null,
+    landedAt: row.landed_at?.toISOString() ?? null,
+  };
+}
