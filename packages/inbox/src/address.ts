@@ -12,7 +12,7 @@ const publishedPair: HubPair = { hub: hubAddress, implementation: implementation
 /** Creation code of an inbox: nine bytes that return the 45-byte PUSH0 clone of the implementation. */
 export function cloneCreationCode(implementation: Hex): Hex {
   const target = digitsOfBytes("implementation", implementation);
-  return `0x602d5f8160095f39f35f5f365f5f37365f73${target}5af43d5f5f3e5f3d91602a57fd5bf3`;
+  return `0x602d5f8160095f39f35f5f365f5f37365f73${target}5af43d5f5f3e6029573d5ffd5b3d5ff3`;
 }
 
 /** The address that the hub creates for these terms, in lower case, the same on every EVM chain. */

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.30;
+
+import {Token} from "./Token.sol";
+
+/// @notice Pays what a settlement took out: the payout first, then the fee.
+library Payment {
+    using Token for address;
+
+    /// @dev The most that the fee leg may use. A transfer of the dearest ordinary token stays far below; without a limit a fee
+    /// recipient that burns gas could keep the payout from happening.
+    uint256 internal constant FEE_LEG_GAS = 200_000;
+
+    /// @dev What must have been left before a fee leg may count as failed. A call passes on at most 63/64 of the remaining gas
+    /// and itself costs up to 11,600, so with this much left the leg really had FEE_LEG_GAS, and a caller cannot make it fail
+    /// by bringing too little.
+    uint256 internal constant FEE_LEG_GAS_LEFT = 220_000;
+
+    error PayoutFailed();
+    error FeeLegStarved();
+
+    /// @return feePaid The fee, or 0 when its leg failed and the payout received everything.
+    function pay(address token, address payout, uint256 net, address feeRecipient, uint256 fee)
+        internal
+        returns (uint256 feePaid)
+    {
+        if (!token.tryTransfer(payout, net, gasleft())) revert PayoutFailed();
+        if (fee == 0) return 0;
+        uint256 gasLeft = gasleft();
+        if (token.tryTransfer(feeRecipient, fee, FEE_LEG_GAS)) return fee;
+        if (gasLeft < FEE_LEG_GAS_LEFT) revert FeeLegStarved();
+        if (!token.tryTransfer(payout, fee, gasleft())) revert PayoutFailed();
+        return 0;
+    }
+}

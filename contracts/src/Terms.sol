@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.30;
+
+/// @notice Everything that the address of an inbox commits to.
+struct Terms {
+    /// Unique to one intent: keccak256(abi.encode("tributary.inbox.v1", bytes32 deploymentId, string intentId)).
+    bytes32 salt;
+    /// The chain of the payout; 0 when the payout is not on an EVM chain.
+    uint64 settleChainId;
+    /// The token that is paid out; 0 means the native coin.
+    address settleToken;
+    address payout;
+    address feeRecipient;
+    /// Hundredths of a percent of what arrived.
+    uint16 feeBps;
+    /// Who may rescue; 0 means nobody.
+    address recovery;
+    /// Unix time in seconds from which `recovery` may rescue everything.
+    uint48 recoverAfter;
+    /// Root of the routes by which money may travel to the settle chain; 0 means none.
+    bytes32 routesRoot;
+}
+
+/// @notice One way by which money that arrives on another chain may travel to the settle chain.
+struct Route {
+    uint64 chainId;
+    address token;
+    address adapter;
+    uint256 minAmount;
+    bytes config;
+}
+
+library TermsLib {
+    uint256 internal constant ENCODED_BYTES = 9 * 32;
+
+    /// @dev Calldata of a static struct is its ABI encoding, so it is hashed as it came in. Dirty upper bits give another
+    /// hash, hence the address of an inbox that holds nothing.
+    function hash(Terms calldata terms) internal pure returns (bytes32 result) {
+        assembly ("memory-safe") {
+            let buffer := mload(0x40)
+            calldatacopy(buffer, terms, ENCODED_BYTES)
+            result := keccak256(buffer, ENCODED_BYTES)
+        }
+    }
+
+    /// @dev The same for terms in memory, whose fields are whole words too.
+    function hashInMemory(Terms memory terms) internal pure returns (bytes32 result) {
+        assembly ("memory-safe") {
+            result := keccak256(terms, ENCODED_BYTES)
+        }
+    }
+}
+
+library RouteLib {
+    /// @dev Hashed twice, so that no inner node of the tree can be presented as a leaf.
+    function leaf(Route calldata route) internal pure returns (bytes32) {
+        bytes32 once = keccak256(
+            abi.encode(route.chainId, route.token, route.adapter, route.minAmount, keccak256(route.config))
+        );
+        return keccak256(abi.encode(once));
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.30;
+
+/// @notice Balance and transfer of a token, or of the native coin where the token is 0. Nothing here reverts and nothing copies
+/// more than a word of what a token answers, so one odd token cannot break a batch.
+library Token {
+    uint256 private constant BALANCE_OF = 0x70a08231;
+    uint256 private constant TRANSFER = 0xa9059cbb;
+
+    /// @return readable False when the token is no contract, reverts or answers less than a word.
+    function balanceOf(address token, address holder) internal view returns (bool readable, uint256 units) {
+        if (token == address(0)) return (true, holder.balance);
+        assembly ("memory-safe") {
+            mstore(0x00, shl(224, BALANCE_OF))
+            mstore(0x04, holder)
+            let success := staticcall(gas(), token, 0x00, 0x24, 0x00, 0x20)
+            readable := and(success, gt(returndatasize(), 0x1f))
+            units := mul(readable, mload(0x00))
+        }
+    }
+
+    /// @dev A transfer counts when the call succeeds and answers true, or answers nothing and there is a contract: several
+    /// widespread tokens return no value.
+    function tryTransfer(address token, address to, uint256 units, uint256 gasLimit) internal returns (bool moved) {
+        if (token == address(0)) {
+            assembly ("memory-safe") {
+                moved := call(gasLimit, to, units, 0x00, 0x00, 0x00, 0x00)
+            }
+            return moved;
+        }
+        assembly ("memory-safe") {
+            let buffer := mload(0x40)
+            mstore(buffer, shl(224, TRANSFER))
+            mstore(add(buffer, 0x04), to)
+            mstore(add(buffer, 0x24), units)
+            moved := call(gasLimit, token, 0, buffer, 0x44, 0x00, 0x20)
+            switch returndatasize()
+            case 0 { moved := and(moved, iszero(iszero(extcodesize(token)))) }
+            default { moved := and(moved, and(gt(returndatasize(), 0x1f), eq(mload(0x00), 1))) }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.30;
+
+import {InboxHub} from "../src/InboxHub.sol";
+import {Terms} from "../src/Terms.sol";
+import {PlainToken} from "./tokens/PlainToken.sol";
+import {Log, Vm} from "./Vm.sol";
+
+/// @notice A hub, a token and one set of terms, which every test starts from.
+abstract contract BaseTest {
+    Vm internal constant vm = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));
+    uint48 internal constant RECOVER_AFTER = 1_800_000_000;
+
+    InboxHub internal hub = new InboxHub();
+    PlainToken internal token = new PlainToken();
+    address internal payout = vm.addr(1);
+    address internal feeRecipient = vm.addr(2);
+    address internal recovery = vm.addr(3);
+    address internal stranger = vm.addr(4);
+
+    error NotEqual(uint256 actual, uint256 expected);
+    error NotTrue(string claim);
+
+    /// @dev Test contracts begin some time before the recovery date.
+    function setUp() public virtual {
+        vm.warp(RECOVER_AFTER - 180 days);
+    }
+
+    /// @dev Terms of the intent with this number: 50 bps, paid out in the plain token on this chain.
+    function termsOf(uint256 intent) internal view returns (Terms memory) {
+        return Terms({
+            salt: keccak256(abi.encode(intent)),
+            settleChainId: uint64(block.chainid),
+            settleToken: address(token),
+            payout: payout,
+            feeRecipient: feeRecipient,
+            feeBps: 50,
+            recovery: recovery,
+            recoverAfter: RECOVER_AFTER,
+            routesRoot: 0
+        });
+    }
+
+    /// @dev Terms of the first intent whose inbox has received `units`.
+    function funded(uint256 units) internal returns (Terms memory terms) {
+        terms = termsOf(0);
+        token.mint(hub.inboxOf(terms), units);
+    }
+
+    function countLogs(bytes32 topic) internal returns (uint256 count) {
+        Log[] memory logs = vm.getRecordedLogs();
+        for (uint256 i = 0; i < logs.length; ++i) {
+            if (logs[i].emitter == address(hub) && logs[i].topics[0] == topic) ++count;
+        }
+    }
+
+    function assertEq(uint256 actual, uint256 expected) internal pure {
+        if (actual != expected) revert NotEqual(actual, expected);
+    }
+
+    function assertEq(address actual, address expected) internal pure {
+        assertEq(uint160(actual), uint160(expected));
+    }
+
+    function assertEq(bytes32 actual, bytes32 expected) internal pure {
+        assertEq(uint256(actual), uint256(expected));
+    }
+
+    function assertEq(bytes4 actual, bytes4 expected) internal pure {
+        assertEq(uint32(actual), uint32(expected));
+    }
+
+    function assertTrue(bool condition, string memory claim) internal pure {
+        if (!condition) revert NotTrue(claim);
+    }
+}

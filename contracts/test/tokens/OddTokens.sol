@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.30;
+
+import {PlainToken} from "./PlainToken.sol";
+
+/// @notice Reverts when a blocked account sends or receives, as issuers' blocklists do.
+contract BlockingToken is PlainToken {
+    mapping(address => bool) public blocked;
+
+    error Blocked();
+
+    function setBlocked(address account, bool value) external {
+        blocked[account] = value;
+    }
+
+    function _move(address to, uint256 units) internal virtual override {
+        if (blocked[msg.sender] || blocked[to]) revert Blocked();
+        super._move(to, units);
+    }
+}
+
+/// @notice Answers false instead of reverting when the receiver is blocked.
+contract FalseToken is BlockingToken {
+    function transfer(address to, uint256 units) external override returns (bool) {
+        if (blocked[to]) return false;
+        _move(to, units);
+        return true;
+    }
+}
+
+/// @notice Answers nothing, as USDT on Ethereum does.
+contract NoReturnToken is BlockingToken {
+    function transfer(address to, uint256 units) external override returns (bool) {
+        _move(to, units);
+        assembly {
+            return(0, 0)
+        }
+    }
+}
+
+/// @notice Answers a word that is neither true nor false.
+contract TwoToken is PlainToken {
+    function transfer(address to, uint256 units) external override returns (bool) {
+        _move(to, units);
+        assembly {
+            mstore(0, 2)
+            return(0, 32)
+        }
+    }
+}
+
+/// @notice Keeps one unit in a hundred of every transfer.
+contract TaxToken is PlainToken {
+    function _move(address to, uint256 units) internal override {
+        super._move(to, units);
+        balanceOf[to] -= units / 100;
+    }
+}
+
+/// @notice Tells the receiver about every transfer, if it is a contract.
+contract HookToken is PlainToken {
+    function _move(address to, uint256 units) internal override {
+        super._move(to, units);
+        if (to.code.length != 0) {
+            (bool told,) = to.call(abi.encodeWithSignature("tokensReceived(uint256)", units));
+            told;
+        }
+    }
+}
+
+/// @notice Spends a chosen amount of gas on transfers to a chosen receiver.
+contract HungryToken is PlainToken {
+    address public receiver;
+    uint256 public gasUnits;
+
+    function setAppetite(address receiver_, uint256 gasUnits_) external {
+        receiver = receiver_;
+        gasUnits = gasUnits_;
+    }
+
+    function _move(address to, uint256 units) internal override {
+        if (to == receiver) {
+            uint256 end = gasleft() < gasUnits ? 0 : gasleft() - gasUnits;
+            while (gasleft() > end) {}
+        }
+        super._move(to, units);
+    }
+}
+
+/// @notice Reverts with a megabyte whenever a blocked account is involved.
+contract BombToken is BlockingToken {
+    function _move(address to, uint256 units) internal override {
+        if (blocked[to]) {
+            assembly {
+                revert(0, 1000000)
+            }
+        }
+        super._move(to, units);
+    }
+}
+
+/// @notice Has a balance that cannot be read.
+contract UnreadableToken {
+    uint256 public transfers;
+
+    function balanceOf(address) external pure returns (uint8) {
+        assembly {
+            return(0, 31)
+        }
+    }
+}
