@@ -36,7 +36,7 @@ export type Db = {
  * DirectoryInUse when another process has the directory. PGlite never calls fsync; whether that is good enough is the caller's decision.
  */
 export async function openDatabase(options: PostgresOptions | PgliteOptions): Promise<Db> {
-  return "url" in options ? await openPostgres(options) : await openPglite(options);
+  return "url" in options ? await openPostgres(options) : databaseOver(await EmbeddedServer.start(options));
 }
 
 async function openPostgres(options: PostgresOptions): Promise<Db> {
@@ -62,9 +62,9 @@ async function openPostgres(options: PostgresOptions): Promise<Db> {
   };
 }
 
-async function openPglite(options: PgliteOptions): Promise<Db> {
+/** The handle of an embedded database that is already running. Closing the handle stops it. */
+export function databaseOver(server: EmbeddedServer): Db {
   const guard = new TransactionGuard();
-  const server = await EmbeddedServer.start(options);
   const root = kyselyOver(new EmbeddedDriver(server, guard));
   return {
     kind: "pglite",

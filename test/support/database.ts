@@ -1,0 +1,95 @@
+import { cp, mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { openDatabase, type Db } from "../../src/db/database.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { migratedSnapshot, schemaDigest } from "../../src/db/snapshot.ts";
+import { postgresVersion, startPostgres, type PostgresServer } from "./postgres.ts";
+
+/** Every kind of database, for suites that must hold on each. */
+export const databases = ["pglite", "postgres"] as const;
+
+/** Dumps and data directories that are the same for every run stand here; it may be removed at any time. */
+export const cacheDirectory = fileURLToPath(new URL("../../node_modules/.cache/tributary", import.meta.url));
+
+/** When the schema of every test database was made. */
+const APPLIED_AT = new Date("2026-01-01T00:00:00Z");
+
+const TEMPLATE = "tributary_template";
+
+export type TestDatabaseOptions = { poolSizeMax?: number };
+
+/** A new, migrated database of its own. `close` removes it. */
+export async function openTestDatabase(kind: (typeof databases)[number], options: TestDatabaseOptions = {}): Promise<Db> {
+  if (kind === "pglite") return await openDatabase({ directory: "memory", snapshot: await snapshot() });
+  const { url, drop } = await createPostgresDatabase();
+  const db = await openDatabase({ url, allowUnsafeFsync: true, ...options });
+  return {
+    ...db,
+    async close() {
+      await db.close();
+      await drop();
+    },
+  };
+}
+
+export type PostgresDatabase = { url: string; drop(): Promise<void> };
+
+/** A new database on a real PostgreSQL, for tests that open it several times or from several processes. Migrated, unless "empty". */
+export async function createPostgresDatabase(contents: "migrated" | "empty" = "migrated"): Promise<PostgresDatabase> {
+  const running = await server();
+  const name = `test_${databaseCount++}`;
+  await command(running, `create database ${name} template ${contents === "empty" ? "template1" : TEMPLATE}`);
+  return { url: running.urlOf(name), drop: () => command(running, `drop database ${name} with (force)`) };
+}
+
+let databaseCount = 1;
+let snapshotMade: Promise<Blob> | undefined;
+let serverStarted: Promise<PostgresServer> | undefined;
+
+function snapshot(): Promise<Blob> {
+  return (snapshotMade ??= migratedSnapshot({ cacheDirectory, appliedAt: APPLIED_AT }));
+}
+
+function server(): Promise<PostgresServer> {
+  return (serverStarted ??= seedDirectory().then(startPostgres));
+}
+
+async function command(running: PostgresServer, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: running.urlOf("postgres") });
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A data directory that holds the migrated template, made by whoever comes first with this schema. */
+async function seedDirectory(): Promise<string> {
+  const key = createHash("sha256").update(`${await postgresVersion()} ${await schemaDigest()}`).digest("hex").slice(0, 16);
+  const seed = join(cacheDirectory, `postgres-${key}`);
+  const isMade = await stat(seed).then(
+    () => true,
+    () => false,
+  );
+  if (!isMade) await makeSeed(seed);
+  return seed;
+}
+
+async function makeSeed(seed: string): Promise<void> {
+  await mkdir(cacheDirectory, { recursive: true });
+  const maker = await startPostgres();
+  await command(maker, `create database ${TEMPLATE}`);
+  const template = await openDatabase({ url: maker.urlOf(TEMPLATE), allowUnsafeFsync: true });
+  await migrate(template, { appliedAt: APPLIED_AT });
+  await template.close();
+  await maker.stop();
+  const draft = await mkdtemp(join(cacheDirectory, "draft-"));
+  await cp(maker.dataDirectory, draft, { recursive: true });
+  await maker.remove();
+  // Whoever is first wins; the others made the same, and throw theirs away.
+  await rename(draft, seed).catch(() => rm(draft, { recursive: true }));
+}

