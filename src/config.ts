@@ -58,5 +58,14 @@ export type Config = {
   chains: readonly ChainConfig[];
   /** Rail that is the default where an account has none, such as `base:usdc`. */
   defaultRail: string;
+  /** Fee of accounts that are created without one, in hundredths of a percent. */
+  feeBps?: number;
   logLevel: "silent" | "error" | "warn" | "info" | "debug";
 };
+
+/** The environment variables of this process. Nothing else in the program reads them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export function readEnvironment(): Environment {
+  return process.env;
+}

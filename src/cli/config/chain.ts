@@ -1,0 +1,181 @@
+import type { ChainConfig, Environment, Finality, FinalityTier, TokenConfig } from "../../config.ts";
+import { caip2 } from "../../kernel/caip.ts";
+import { readGasKey } from "./gasKey.ts";
+import { findKnownChain } from "./knownChains.ts";
+import * as rules from "./rules.ts";
+import { ConfigRefused, isGiven, openSection, place, read, readList, refuseTwins, type Section } from "./section.ts";
+
+const CHAIN_KEYS = [
+  "chainId",
+  "name",
+  "slug",
+  "rpcUrls",
+  "publicRpcUrl",
+  "explorerUrl",
+  "native",
+  "gasKeyEnv",
+  "gasKeyFile",
+  "pollMs",
+  "finality",
+  "settleAfterMs",
+  "settleBatchMax",
+  "tokens",
+  "defaultToken",
+] as const;
+const TOKEN_KEYS = ["symbol", "slug", "address", "decimals", "minimumUnits", "isOrigin", "isRail"] as const;
+const TIER_KEYS = ["upToPriceUnits", "confirmations", "tag"] as const;
+const NATIVE_KEYS = ["name", "symbol", "decimals"] as const;
+
+const POLL_MS_DEFAULT = 2_000;
+const SETTLE_AFTER_MS_DEFAULT = 60_000;
+const HOUR_MS = 3_600_000;
+
+export type ChainSurroundings = { environment: "test" | "live"; variables: Environment; directory: string };
+
+/** One entry of `chains`, with what is known of a public network filled in. */
+export function readChain(value: unknown, path: string, around: ChainSurroundings): ChainConfig {
+  // A key in the file would be in backups and in version control; say so before anything else about the entry.
+  if (typeof value === "object" && value !== null && "gasKey" in value) {
+    throw new ConfigRefused(
+      `${path}.gasKey: a private key does not belong in this file, name an environment variable in gasKeyEnv or a file in gasKeyFile.`,
+    );
+  }
+  const section = openSection(value, { path, known: CHAIN_KEYS });
+  const chainId = read(section, "chainId", rules.wholeNumber(1, Number.MAX_SAFE_INTEGER));
+  const known = findKnownChain(chainId);
+  refuseWrongNetwork(section, chainId, around.environment);
+  const tokens = readList(section, "tokens", readToken);
+  for (const key of ["address", "slug", "symbol"] as const) {
+    refuseTwins(tokens, { path: `${path}.tokens`, key, of: (token) => token[key] });
+  }
+  return {
+    caip2: caip2("eip155", String(chainId)),
+    chainId,
+    name: read(section, "name", { ...rules.text, fallback: known?.name }),
+    slug: read(section, "slug", { ...rules.slug, fallback: known?.slug }),
+    rpcUrls: readList(section, "rpcUrls", readUrl),
+    publicRpcUrl: read(section, "publicRpcUrl", {
+      ...rules.webUrl,
+      expected: `${rules.webUrl.expected}; payers see it, so it is not the one with your provider's key`,
+      fallback: known?.publicRpcUrl,
+    }),
+    explorerUrl: read(section, "explorerUrl", { ...rules.baseUrl, fallback: known?.explorerUrl }),
+    native: isGiven(section, "native") || known === undefined ? readNative(section) : known.native,
+    gasKey: readGasKey(section, around),
+    pollMs: read(section, "pollMs", { ...rules.wholeNumber(100, 60_000), fallback: known?.pollMs ?? POLL_MS_DEFAULT }),
+    finality: isGiven(section, "finality") || known === undefined ? readFinality(section) : known.finality,
+    settleAfterMs: read(section, "settleAfterMs", {
+      ...rules.wholeNumber(0, 24 * HOUR_MS),
+      fallback: SETTLE_AFTER_MS_DEFAULT,
+    }),
+    settleBatchMax: read(section, "settleBatchMax", { ...rules.wholeNumber(1, 100), fallback: 100 }),
+    tokens,
+    defaultToken: readDefaultToken(section, tokens),
+  };
+}
+
+function refuseWrongNetwork(section: Section, chainId: number, environment: "test" | "live"): void {
+  const known = findKnownChain(chainId);
+  if (known === undefined || known.isTestnet === (environment === "test")) return;
+  const kind = known.isTestnet ? "a test network" : "a real network";
+  const remedy = known.isTestnet ? "test" : "live";
+  throw new ConfigRefused(
+    `${place(section, "chainId")}: ${chainId} (${known.name}) is ${kind}, set environment to "${remedy}" or remove the chain.`,
+  );
+}
+
+function readUrl(value: unknown, path: string): string {
+  const url = rules.webUrl.parse(value);
+  // The URL itself is not quoted: providers put their key into it.
+  if (url === undefined) throw new ConfigRefused(`${path}: it is not accepted, give ${rules.webUrl.expected}.`);
+  return url;
+}
+
+function readNative(section: Section): ChainConfig["native"] {
+  const path = place(section, "native");
+  if (!isGiven(section, "native")) {
+    throw new ConfigRefused(
+      `${path}: it is missing, give {"name": "Ether", "symbol": "ETH", "decimals": 18} or what fits.`,
+    );
+  }
+  const native = openSection(section.fields["native"], { path, known: NATIVE_KEYS });
+  return {
+    name: read(native, "name", rules.text),
+    symbol: read(native, "symbol", rules.text),
+    decimals: read(native, "decimals", rules.wholeNumber(0, 36)),
+  };
+}
+
+function readToken(value: unknown, path: string): TokenConfig {
+  const section = openSection(value, { path, known: TOKEN_KEYS });
+  const symbol = read(section, "symbol", rules.text);
+  const decimals = read(section, "decimals", rules.wholeNumber(0, 36));
+  const token: TokenConfig = {
+    symbol,
+    slug: read(section, "slug", { ...rules.slug, fallback: rules.slug.parse(symbol.toLowerCase()) }),
+    address: read(section, "address", rules.evmAddress),
+    decimals,
+    // A cent: less costs more to move than it is worth on any chain.
+    minimumUnits: read(section, "minimumUnits", {
+      ...rules.amount,
+      fallback: 10n ** BigInt(Math.max(decimals - 2, 0)),
+    }),
+    isOrigin: read(section, "isOrigin", { ...rules.flag, fallback: true }),
+    isRail: read(section, "isRail", { ...rules.flag, fallback: true }),
+  };
+  if (!token.isOrigin && !token.isRail) {
+    throw new ConfigRefused(
+      `${path}.isOrigin: the token is neither origin nor rail, make it one of them or remove it.`,
+    );
+  }
+  return token;
+}
+
+function readFinality(section: Section): FinalityTier[] {
+  const path = place(section, "finality");
+  if (!isGiven(section, "finality")) {
+    throw new ConfigRefused(
+      `${path}: it is missing and this chain is not a known one, give a list such as [{"confirmations": 12}].`,
+    );
+  }
+  const tiers = readList(section, "finality", readTier);
+  tiers.forEach((tier, index) => {
+    const isLast = index === tiers.length - 1;
+    const here = `${path}[${index}].upToPriceUnits`;
+    if (isLast && tier.upToPriceUnits !== undefined) {
+      throw new ConfigRefused(`${here}: the last tier has no limit, remove it or add a tier after it.`);
+    }
+    if (isLast) return;
+    if (tier.upToPriceUnits === undefined) {
+      throw new ConfigRefused(`${here}: it is missing, and without a limit no later tier is ever reached.`);
+    }
+    if (index > 0 && tier.upToPriceUnits <= (tiers[index - 1]?.upToPriceUnits ?? 0n)) {
+      throw new ConfigRefused(
+        `${here}: ${tier.upToPriceUnits} is not above the tier before it, order them from small to large.`,
+      );
+    }
+  });
+  return tiers;
+}
+
+function readTier(value: unknown, path: string): FinalityTier {
+  const section = openSection(value, { path, known: TIER_KEYS });
+  if (isGiven(section, "confirmations") === isGiven(section, "tag")) {
+    throw new ConfigRefused(`${path}: give either "confirmations" or "tag", and not both.`);
+  }
+  const finality: Finality = isGiven(section, "tag")
+    ? { tag: read(section, "tag", rules.oneOf("safe", "finalized")) }
+    : { confirmations: read(section, "confirmations", rules.wholeNumber(1, 10_000)) };
+  const upToPriceUnits = isGiven(section, "upToPriceUnits") ? read(section, "upToPriceUnits", rules.amount) : undefined;
+  return { upToPriceUnits, finality };
+}
+
+function readDefaultToken(section: Section, tokens: readonly TokenConfig[]): string | undefined {
+  const rails = tokens.filter((token) => token.isRail).map((token) => token.symbol);
+  if (!isGiven(section, "defaultToken")) return rails.length === 1 ? rails[0] : undefined;
+  const rule =
+    rails.length === 0
+      ? { ...rules.text, expected: "nothing, as no token here is a rail", parse: () => undefined }
+      : rules.oneOf(...rails);
+  return read(section, "defaultToken", rule);
+}

@@ -1,0 +1,100 @@
+import { normalizeEvmAddress } from "../../kernel/caip.ts";
+import type { Rule } from "./section.ts";
+
+const URL_CHARACTERS_MAX = 2_000;
+const AMOUNT_DIGITS_MAX = 78;
+const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
+
+export const text: Rule<string> = {
+  expected: "a text of 1 to 60 printable characters",
+  parse: (value) =>
+    typeof value === "string" && /^[^\p{C}]{1,60}$/u.test(value) && value.trim() === value ? value : undefined,
+};
+
+export const path: Rule<string> = {
+  expected: "a path",
+  parse: (value) => (typeof value === "string" && value !== "" && !value.includes("\0") ? value : undefined),
+};
+
+export const slug: Rule<string> = {
+  expected: "1 to 32 lower-case letters, digits and hyphens, beginning with a letter or digit",
+  parse: (value) => (typeof value === "string" && /^[a-z0-9][a-z0-9-]{0,31}$/.test(value) ? value : undefined),
+};
+
+export const environmentVariable: Rule<string> = {
+  expected: "the name of an environment variable",
+  parse: (value) => (typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value) ? value : undefined),
+};
+
+export const flag: Rule<boolean> = {
+  expected: "true or false",
+  parse: (value) => (typeof value === "boolean" ? value : undefined),
+};
+
+export function wholeNumber(least: number, most: number): Rule<number> {
+  return {
+    expected: `a whole number from ${least} to ${most}`,
+    parse: (value) =>
+      typeof value === "number" && Number.isInteger(value) && value >= least && value <= most ? value : undefined,
+  };
+}
+
+export function oneOf<T extends string>(...words: readonly T[]): Rule<T> {
+  return {
+    expected: words.map((word) => JSON.stringify(word)).join(" or "),
+    parse: (value) => words.find((word) => word === value),
+  };
+}
+
+/** Amounts are texts: a JSON number loses digits beyond 2^53 without a word. */
+export const amount: Rule<bigint> = {
+  expected: 'an amount in the smallest units as a text of digits, such as "1000000"',
+  parse: (value) =>
+    typeof value === "string" && new RegExp(`^\\d{1,${AMOUNT_DIGITS_MAX}}$`).test(value) ? BigInt(value) : undefined,
+};
+
+export const evmAddress: Rule<string> = {
+  expected: "an address of 0x and 40 hex digits, whose capitals fit its checksum, and not the zero address",
+  parse: (value) => {
+    const address = typeof value === "string" ? normalizeEvmAddress(value) : undefined;
+    return address === ZERO_ADDRESS ? undefined : address;
+  },
+};
+
+/** A web address as people and programs open it; userinfo and fragments have no business in one. */
+export const webUrl: Rule<string> = {
+  expected: "a URL that begins with http:// or https://, without a fragment",
+  parse: (value) => {
+    if (typeof value !== "string" || value.length > URL_CHARACTERS_MAX) return undefined;
+    const url = URL.parse(value);
+    return url !== null && /^https?:$/.test(url.protocol) && url.hash === "" ? value : undefined;
+  },
+};
+
+/** What every link in an answer begins with. */
+export const baseUrl: Rule<string> = {
+  expected: 'a URL without a query, such as "https://pay.example.com"',
+  parse: (value) => {
+    const found = webUrl.parse(value);
+    if (found === undefined) return undefined;
+    const url = new URL(found);
+    if (url.search !== "" || url.username !== "" || found.includes("?")) return undefined;
+    return found.replace(/\/+$/, "");
+  },
+};
+
+export const postgresUrl: Rule<string> = {
+  expected: 'a URL such as "postgres://user:password@host:5432/database"',
+  parse: (value) => {
+    const url = typeof value === "string" ? URL.parse(value) : null;
+    return url !== null && /^postgres(?:ql)?:$/.test(url.protocol) ? url.href : undefined;
+  },
+};
+
+export const privateKey: Rule<string> = {
+  expected: "a private key of 0x and 64 hex digits",
+  parse: (value) => {
+    const key = typeof value === "string" ? value.trim().toLowerCase() : "";
+    return /^0x[0-9a-f]{64}$/.test(key) && BigInt(key) !== 0n ? key : undefined;
+  },
+};

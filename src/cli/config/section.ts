@@ -1,0 +1,90 @@
+import { nearest } from "../../kernel/nearest.ts";
+
+/** The configuration is wrong. The message is one sentence that names the place and the remedy. */
+export class ConfigRefused extends Error {
+  override readonly name = "ConfigRefused";
+}
+
+/** One object of the configuration file, and where it stands in it. */
+export type Section = { readonly path: string; readonly fields: Readonly<Record<string, unknown>> };
+
+/** What a field must be. `parse` answers undefined to whatever it does not accept. */
+export type Rule<T> = {
+  /** Completes the sentence "give …". */
+  expected: string;
+  parse(value: unknown): T | undefined;
+};
+
+/** An object whose keys are all known: a key that nobody reads would be a setting that silently does not hold. */
+export function openSection(value: unknown, options: { path: string; known: readonly string[] }): Section {
+  const { path, known } = options;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new ConfigRefused(`${path || "the file"}: ${shown(value)} is not an object, give {…}.`);
+  }
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue;
+    const meant = nearest(key, known);
+    const remedy = meant === undefined ? `the keys here are ${known.join(", ")}` : `did you mean ${meant}?`;
+    throw new ConfigRefused(`${place({ path }, key)}: this key is not known; ${remedy}`);
+  }
+  return { path, fields: { ...value } };
+}
+
+/** Where a key stands, such as `chains[1].tokens[0].decimals`. */
+export function place(section: { path: string }, key: string): string {
+  return section.path === "" ? key : `${section.path}.${key}`;
+}
+
+export function isGiven(section: Section, key: string): boolean {
+  return section.fields[key] !== undefined && section.fields[key] !== null;
+}
+
+/** The field, or `fallback` where it is left out; without a fallback it must be there. */
+export function read<T>(section: Section, key: string, rule: Rule<T> & { fallback?: T | undefined }): T {
+  const value = section.fields[key];
+  if (!isGiven(section, key)) {
+    if (rule.fallback !== undefined) return rule.fallback;
+    throw new ConfigRefused(`${place(section, key)}: it is missing, give ${rule.expected}.`);
+  }
+  const parsed = rule.parse(value);
+  if (parsed === undefined) {
+    throw new ConfigRefused(`${place(section, key)}: ${shown(value)} is not accepted, give ${rule.expected}.`);
+  }
+  return parsed;
+}
+
+/** A list that has an entry at least. */
+export function readList<T>(section: Section, key: string, of: (entry: unknown, path: string) => T): T[] {
+  const value = read(section, key, {
+    expected: "a list with at least one entry",
+    parse: (given) => (Array.isArray(given) && given.length > 0 ? (given as unknown[]) : undefined),
+  });
+  return value.map((entry, index) => of(entry, `${place(section, key)}[${index}]`));
+}
+
+/** Refuses the second of two entries that share what must be unique among them. */
+export function refuseTwins<T>(
+  entries: readonly T[],
+  options: { path: string; key: string; of(entry: T): string },
+): void {
+  const first = new Map<string, number>();
+  entries.forEach((entry, index) => {
+    const value = options.of(entry);
+    const before = first.get(value);
+    if (before !== undefined) {
+      const other = `${options.path}[${before}]`;
+      throw new ConfigRefused(
+        `${options.path}[${index}].${options.key}: ${shown(value)} is that of ${other} already, remove one of the two or change it.`,
+      );
+    }
+    first.set(value, index);
+  });
+}
+
+const SHOWN_MAX = 80;
+
+/** A value as the sentence about it quotes it. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
+}
