@@ -1,5 +1,4 @@
 import type { Selectable } from "kysely";
-import type { Asset } from "../catalog/catalog.ts";
 import type { DepositTable, MovementTable } from "../db/schema.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { caip2, type Caip2 } from "../kernel/caip.ts";
@@ -10,7 +9,14 @@ export type DepositRow = Selectable<DepositTable>;
 /** A deposit as it will be written: its place in lists is the database's to give. */
 export type Deposit = Omit<DepositRow, "seq">;
 
-export type Arrival = { id: string; intent: IntentRow; movement: MovementRow; asset: Asset; requiredConfirmations: number | null; at: Date };
+export type Arrival = {
+  id: string;
+  intent: IntentRow;
+  movement: MovementRow;
+  tokenDecimals: number;
+  requiredConfirmations: number | null;
+  at: Date;
+};
 
 /** The deposit that a movement into an inbox makes when it is heard of for the first time. */
 export function newDeposit(arrival: Arrival): Deposit {
@@ -21,7 +27,7 @@ export function newDeposit(arrival: Arrival): Deposit {
     intent_id: intent.id,
     chain: movement.chain,
     token: movement.token,
-    token_decimals: arrival.asset.decimals,
+    token_decimals: arrival.tokenDecimals,
     sender: movement.counterparty,
     amount_units: movement.amount_units,
     counted_units: 0n,

@@ -1,0 +1,53 @@
+import type { Tx } from "../db/database.ts";
+import { referenceOf } from "../kernel/caip.ts";
+import type { World } from "../world.ts";
+import type { Chain } from "./chain.ts";
+import type { ChainCall, ChainDriver, FeeQuote } from "./driver.ts";
+import { insertSending, isGasAccountKnown, registerGasAccount, takeNonce } from "./sendingStore.ts";
+
+type SendWorld = Pick<World, "db" | "clock">;
+
+/** What a transaction will cost at most, asked of the chain before any row is written. */
+export type Quote = { gasLimit: bigint; fees: FeeQuote };
+
+/** Head-room over the estimate: state may change between now and the block, and unused gas is not paid. */
+const GAS_MARGIN_PERCENT = 140n;
+
+/** Asks what a call costs. Throws CallReverted when the chain would refuse it, ProviderFailed when nobody answers. */
+export async function quoteCall(world: SendWorld, context: { chain: Chain; driver: ChainDriver; call: ChainCall }): Promise<Quote> {
+  const { chain, driver } = context;
+  const from = chain.gasAccount.address;
+  await ensureGasAccount(world, { chain, driver });
+  const [gas, fees] = await Promise.all([driver.estimateGas({ ...context.call, from }), driver.fees()]);
+  return { gasLimit: (gas * GAS_MARGIN_PERCENT) / 100n, fees };
+}
+
+async function ensureGasAccount(world: SendWorld, { chain, driver }: { chain: Chain; driver: ChainDriver }): Promise<void> {
+  const account = { chain: chain.caip2, address: chain.gasAccount.address };
+  if (await isGasAccountKnown(world.db, account)) return;
+  await registerGasAccount(world.db, { ...account, nextNonce: await driver.nonce(account.address) });
+}
+
+/**
+ * Takes a nonce, signs and stores the bytes, in the caller's transaction: with the commit the sending is as good as sent, since
+ * tendSendings broadcasts stored bytes until the chain has them. Returns the sending's id.
+ */
+export async function storeSigned(
+  tx: Tx,
+  chain: Chain,
+  sending: { call: ChainCall; quote: Quote; at: Date },
+): Promise<bigint> {
+  const sender = chain.gasAccount.address;
+  const nonce = await takeNonce(tx, { chain: chain.caip2, address: sender });
+  const { gasLimit, fees } = sending.quote;
+  const signed = await chain.gasAccount.sign({
+    chainId: Number(referenceOf(chain.caip2)),
+    nonce,
+    to: sending.call.to,
+    data: sending.call.data,
+    gasLimit,
+    ...fees,
+  });
+  const { to: recipient, data } = sending.call;
+  return insertSending(tx, { chain: chain.caip2, sender, nonce, recipient, data, gasLimit, fees, signed, at: sending.at });
+}

@@ -1,0 +1,150 @@
+import { sql, type Selectable } from "kysely";
+import type { Db, Tx } from "../db/database.ts";
+import type { SendingAttemptTable, SendingTable } from "../db/schema.ts";
+import { assert } from "../kernel/assert.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import type { FeeQuote } from "./driver.ts";
+import type { SignedTransaction } from "./chain.ts";
+
+// A nonce is given out in the transaction that stores the bytes signed for it, so that there is never a nonce without bytes:
+// whatever happens next, the same bytes can be broadcast again until the chain has taken them.
+
+export type Sending = Selectable<SendingTable>;
+export type SendingAttempt = Selectable<SendingAttemptTable>;
+
+/** Makes the account known, with the nonce that the chain says is next. Does nothing when it is known. */
+export async function registerGasAccount(db: Db, account: { chain: Caip2; address: string; nextNonce: bigint }): Promise<void> {
+  await db.read
+    .insertInto("gas_account")
+    .values({ chain: account.chain, address: account.address, next_nonce: account.nextNonce })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export async function isGasAccountKnown(db: Db, account: { chain: Caip2; address: string }): Promise<boolean> {
+  const row = await db.read
+    .selectFrom("gas_account")
+    .select("next_nonce")
+    .where("chain", "=", account.chain)
+    .where("address", "=", account.address)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Takes the next nonce. Two workers wait for each other here, so the nonces of an account have no gap and no twin. */
+export async function takeNonce(tx: Tx, account: { chain: Caip2; address: string }): Promise<bigint> {
+  const row = await tx
+    .updateTable("gas_account")
+    .set({ next_nonce: sql<bigint>`next_nonce + 1` })
+    .where("chain", "=", account.chain)
+    .where("address", "=", account.address)
+    .returning("next_nonce")
+    .executeTakeFirst();
+  assert(row, `the gas account ${account.address} on ${account.chain} is not registered`);
+  return row.next_nonce - 1n;
+}
+
+export type NewSending = {
+  chain: Caip2;
+  sender: string;
+  nonce: bigint;
+  recipient: string;
+  data: string;
+  gasLimit: bigint;
+  fees: FeeQuote;
+  signed: SignedTransaction;
+  at: Date;
+};
+
+export async function insertSending(tx: Tx, sending: NewSending): Promise<bigint> {
+  const { id } = await tx
+    .insertInto("sending")
+    .values({
+      chain: sending.chain,
+      sender: sending.sender,
+      nonce: sending.nonce,
+      recipient: sending.recipient,
+      data: sending.data,
+      gas_limit: sending.gasLimit,
+      status: "signed",
+      mined_chain_tx: null,
+      created_at: sending.at,
+      closed_at: null,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  await insertAttempt(tx, { sendingId: id, attempt: 1, fees: sending.fees, signed: sending.signed, at: sending.at });
+  return id;
+}
+
+export async function insertAttempt(
+  tx: Tx,
+  attempt: { sendingId: bigint; attempt: number; fees: FeeQuote; signed: SignedTransaction; at: Date },
+): Promise<void> {
+  await tx
+    .insertInto("sending_attempt")
+    .values({
+      sending_id: attempt.sendingId,
+      attempt: attempt.attempt,
+      chain_tx: attempt.signed.chainTx,
+      raw: attempt.signed.raw,
+      max_fee_per_gas: attempt.fees.maxFeePerGas,
+      max_priority_fee_per_gas: attempt.fees.maxPriorityFeePerGas,
+      created_at: attempt.at,
+      submitted_at: null,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Sendings that the chain has not taken for good, lowest nonce first, each with its attempts, newest first. */
+export async function listOpenSendings(
+  db: Db,
+  scope: { chain: Caip2; limit: number },
+): Promise<{ sending: Sending; attempts: SendingAttempt[] }[]> {
+  const sendings = await db.read
+    .selectFrom("sending")
+    .selectAll()
+    .where("chain", "=", scope.chain)
+    .where("status", "=", "signed")
+    .orderBy("nonce")
+    .limit(scope.limit)
+    .execute();
+  if (sendings.length === 0) return [];
+  const ids = sendings.map((sending) => sending.id);
+  const attempts = await db.read.selectFrom("sending_attempt").selectAll().where("sending_id", "in", ids).orderBy("attempt", "desc").execute();
+  const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.sending_id);
+  return sendings.map((sending) => ({ sending, attempts: attemptsOf.get(sending.id) ?? [] }));
+}
+
+export async function markSubmitted(db: Db, attempt: { chainTx: string; at: Date }): Promise<void> {
+  await db.read
+    .updateTable("sending_attempt")
+    .set({ submitted_at: attempt.at })
+    .where("chain_tx", "=", attempt.chainTx)
+    .where("submitted_at", "is", null)
+    .execute();
+}
+
+export async function closeSending(
+  db: Db,
+  outcome: { id: bigint; status: "mined" | "reverted" | "lost"; minedChainTx: string | null; at: Date },
+): Promise<void> {
+  await db.read
+    .updateTable("sending")
+    .set({ status: outcome.status, mined_chain_tx: outcome.minedChainTx, closed_at: outcome.at })
+    .where("id", "=", outcome.id)
+    .where("status", "=", "signed")
+    .execute();
+}
+
+/** After somebody else has used the account: the next nonce is at least what the chain says. */
+export async function raiseNextNonce(db: Db, account: { chain: Caip2; address: string; nextNonce: bigint }): Promise<void> {
+  await db.read
+    .updateTable("gas_account")
+    .set({ next_nonce: account.nextNonce })
+    .where("chain", "=", account.chain)
+    .where("address", "=", account.address)
+    .where("next_nonce", "<", account.nextNonce)
+    .execute();
+}

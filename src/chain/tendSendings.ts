@@ -1,0 +1,115 @@
+import { addMs } from "../kernel/clock.ts";
+import { referenceOf } from "../kernel/caip.ts";
+import type { World } from "../world.ts";
+import type { Chain } from "./chain.ts";
+import type { ChainDriver, ChainReceipt, FeeQuote } from "./driver.ts";
+import {
+  closeSending,
+  insertAttempt,
+  listOpenSendings,
+  markSubmitted,
+  raiseNextNonce,
+  type Sending,
+  type SendingAttempt,
+} from "./sendingStore.ts";
+
+type TendWorld = Pick<World, "db" | "clock" | "log">;
+type Open = { sending: Sending; attempts: SendingAttempt[] };
+
+/** Sendings looked after in one call, lowest nonces first: a later one cannot be mined before them. */
+const SENDINGS_MAX = 50;
+/** How long an attempt may wait for a block before a better paid one is signed for the same nonce. */
+const BUMP_AFTER_MS = 60_000;
+/** Attempts for one nonce. With 13 % each the last offers about thirty times the first. */
+const ATTEMPTS_MAX = 30;
+/** Nodes accept a replacement from 10 % on; some ask for 12.5 %. */
+const BUMP_PERCENT = 113n;
+
+/**
+ * Looks after every signed transaction of a chain: broadcasts its bytes until a block has them, pays more when none wants them,
+ * and closes it when its block is final. No answer is ever taken for a failure: the bytes stay valid, and are sent again.
+ */
+export async function tendSendings(world: TendWorld, chain: Chain, driver: ChainDriver): Promise<void> {
+  const open = await listOpenSendings(world.db, { chain: chain.caip2, limit: SENDINGS_MAX });
+  if (open.length === 0) return;
+  const finalized = await driver.head("finalized");
+  for (const each of open) await tendOne(world, { chain, driver, finalizedNumber: finalized.number }, each);
+}
+
+type Tending = { chain: Chain; driver: ChainDriver; finalizedNumber: bigint };
+
+async function tendOne(world: TendWorld, tending: Tending, open: Open): Promise<void> {
+  const receipt = await findReceipt(tending.driver, open.attempts);
+  if (receipt === undefined) return broadcast(world, tending, open);
+  // Until its block is final a reorg may still drop the transaction, and then the same bytes are broadcast again.
+  if (receipt.blockNumber > tending.finalizedNumber) return;
+  const status = receipt.succeeded ? "mined" : "reverted";
+  await closeSending(world.db, { id: open.sending.id, status, minedChainTx: receipt.chainTx, at: world.clock.now() });
+}
+
+async function findReceipt(driver: ChainDriver, attempts: readonly SendingAttempt[]): Promise<ChainReceipt | undefined> {
+  for (const attempt of attempts) {
+    const receipt = await driver.receipt(attempt.chain_tx);
+    if (receipt) return receipt;
+  }
+  return undefined;
+}
+
+async function broadcast(world: TendWorld, tending: Tending, open: Open): Promise<void> {
+  const attempt = isStuck(world, open) ? await signBetterPaid(world, tending, open) : open.attempts[0];
+  if (attempt === undefined) return;
+  const outcome = await tending.driver.submit(attempt.raw);
+  switch (outcome.kind) {
+    case "accepted":
+    case "known":
+      return markSubmitted(world.db, { chainTx: attempt.chain_tx, at: world.clock.now() });
+    case "nonce_used":
+      return giveUpNonce(world, tending, open);
+    case "underpriced":
+    case "no_funds":
+    case "unknown":
+      world.log.warn({ chain: tending.chain.caip2, chainTx: attempt.chain_tx, outcome }, "broadcast not taken yet; it will be repeated");
+  }
+}
+
+function isStuck(world: TendWorld, { attempts }: Open): boolean {
+  const [newest] = attempts;
+  if (!newest?.submitted_at || attempts.length >= ATTEMPTS_MAX) return false;
+  return addMs(newest.created_at, BUMP_AFTER_MS) <= world.clock.now();
+}
+
+async function signBetterPaid(world: TendWorld, { chain, driver }: Tending, { sending, attempts }: Open): Promise<SendingAttempt | undefined> {
+  const [newest] = attempts;
+  if (newest === undefined) return undefined;
+  const fees = bumped(newest, await driver.fees());
+  const { nonce, recipient: to, data, gas_limit: gasLimit } = sending;
+  const signed = await chain.gasAccount.sign({ chainId: Number(referenceOf(chain.caip2)), nonce, to, data, gasLimit, ...fees });
+  const at = world.clock.now();
+  const next = { sendingId: sending.id, attempt: newest.attempt + 1, fees, signed, at };
+  await world.db.transaction((tx) => insertAttempt(tx, next));
+  return { ...newest, attempt: next.attempt, chain_tx: signed.chainTx, raw: signed.raw, created_at: at, submitted_at: null };
+}
+
+function bumped(attempt: SendingAttempt, quote: FeeQuote): FeeQuote {
+  const raise = (paid: bigint, asked: bigint) => {
+    const raised = (paid * BUMP_PERCENT) / 100n + 1n;
+    return raised > asked ? raised : asked;
+  };
+  return {
+    maxFeePerGas: raise(attempt.max_fee_per_gas, quote.maxFeePerGas),
+    maxPriorityFeePerGas: raise(attempt.max_priority_fee_per_gas, quote.maxPriorityFeePerGas),
+  };
+}
+
+/**
+ * The account's nonce has passed this one and no receipt is ours: somebody else has used the key. What was to be sent is
+ * planned anew by whoever asked for it; should our bytes have been mined after all, a second sweep moves nothing.
+ */
+async function giveUpNonce(world: TendWorld, { chain, driver }: Tending, { sending, attempts }: Open): Promise<void> {
+  if (await findReceipt(driver, attempts)) return;
+  const nextNonce = await driver.nonce(sending.sender);
+  if (nextNonce <= sending.nonce) return;
+  world.log.error({ chain: chain.caip2, sender: sending.sender, nonce: sending.nonce.toString() }, "a nonce was used by an unknown transaction");
+  await closeSending(world.db, { id: sending.id, status: "lost", minedChainTx: null, at: world.clock.now() });
+  await raiseNextNonce(world.db, { chain: chain.caip2, address: sending.sender, nextNonce });
+}

@@ -1,0 +1,106 @@
+import { findAsset, findChain } from "../catalog/catalog.ts";
+import type { Tx } from "../db/database.ts";
+import { appendEvents, type EventType, type NewEvent } from "../event/append.ts";
+import { changedFields } from "../event/changedFields.ts";
+import { intentRecord } from "../intent/record.ts";
+import { isDestinationTaken, writeProgress, type IntentRow } from "../intent/store.ts";
+import { convertUnits, PRICE_DECIMALS } from "../kernel/units.ts";
+import type { World } from "../world.ts";
+import { countFinal, type FinalBlocks } from "./count.ts";
+import { isReceived, type Deposit } from "./deposit.ts";
+import { finalBlock, type ChainHead, type Exposure } from "./finality.ts";
+import { intentEventTypes, progressIntent, type DepositChange } from "./progress.ts";
+import { depositRecord } from "./record.ts";
+import { writeDeposits } from "./store.ts";
+
+export type DepositWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log">;
+
+/** One intent under lock, with its deposits as the database has them and as the chain's word has left them. */
+export type IntentCase = { intent: IntentRow; changes: readonly DepositChange[] };
+
+type Decided = { before: IntentRow; after: IntentRow; changes: DepositChange[] };
+
+/** Counts what is final, and writes the deposits, the intents and what happened to them. The intents are locked by the caller. */
+export async function applyChanges(
+  tx: Tx,
+  world: DepositWorld,
+  batch: { cases: readonly IntentCase[]; heads: ReadonlyMap<string, ChainHead>; at: Date },
+): Promise<void> {
+  const decided: Decided[] = [];
+  for (const { intent, changes } of batch.cases) {
+    const next = recount(world, { intent, changes }, batch);
+    if (next.length === 0) continue;
+    const isTaken = intent.status === "settled" && intent.occupies && (await isDestinationTaken(tx, intent));
+    decided.push({ before: intent, after: progressIntent(intent, next, { isDestinationTaken: isTaken, at: batch.at }), changes: next });
+  }
+  await writeDeposits(tx, decided.flatMap(({ changes }) => changes.map((change) => change.after)));
+  await writeProgress(tx, decided.map(({ after }) => after));
+  const events = decided.flatMap((each) => eventsOf(world, each, batch.heads));
+  await appendEvents(tx, world, { events, at: batch.at });
+}
+
+/** Only what differs from the database in the end. */
+function recount(
+  world: DepositWorld,
+  { intent, changes }: IntentCase,
+  context: { heads: ReadonlyMap<string, ChainHead>; at: Date },
+): DepositChange[] {
+  // A deposit that lost its place no longer adds to what is counted, also not while the rest is being decided.
+  const placed = progressIntent(intent, changes, { isDestinationTaken: true, at: context.at });
+  const deposits = changes.map((change) => change.after);
+  const final = finalBlocks(world, { deposits, heads: context.heads });
+  const counted = countFinal(placed, deposits, { final, at: context.at });
+  return changes
+    .map((change, index) => ({ before: change.before, after: counted[index] ?? change.after }))
+    .filter((change) => change.before !== change.after);
+}
+
+function finalBlocks(world: DepositWorld, facts: { deposits: readonly Deposit[]; heads: ReadonlyMap<string, ChainHead> }): FinalBlocks {
+  const final = new Map<string, bigint>();
+  for (const [chain, deposits] of Map.groupBy(facts.deposits.filter(isReceived), (deposit) => deposit.chain)) {
+    const head = facts.heads.get(chain);
+    const tiers = findChain(world.catalog, chain)?.finality;
+    if (head && tiers) final.set(chain, finalBlock(tiers, head, deposits.map(exposureOf)));
+  }
+  return final;
+}
+
+function exposureOf(deposit: Deposit): Exposure {
+  const priceUnits = convertUnits(deposit.amount_units, deposit.token_decimals, PRICE_DECIMALS);
+  return { blockNumber: deposit.block_number, priceUnits };
+}
+
+function eventsOf(world: DepositWorld, { before, after, changes }: Decided, heads: ReadonlyMap<string, ChainHead>): NewEvent[] {
+  const about = {
+    accountId: after.account_id,
+    intentId: after.id,
+    merchantReference: after.merchant_reference,
+    livemode: after.livemode,
+  };
+  const depositEvents = changes.flatMap((change) => {
+    const object = recordOf(world, change.after, heads);
+    const previous = change.before === undefined ? null : changedFields(recordOf(world, change.before, heads), object);
+    return depositEventTypes(change).map((type) => ({ ...about, type, object, previous }));
+  });
+  const context = { baseUrl: world.config.baseUrl };
+  const object = intentRecord(after, context);
+  const previous = changedFields(intentRecord(before, context), object);
+  return [...depositEvents, ...intentEventTypes(before, after).map((type) => ({ ...about, type, object, previous }))];
+}
+
+function recordOf(world: DepositWorld, deposit: Deposit, heads: ReadonlyMap<string, ChainHead>): ReturnType<typeof depositRecord> {
+  const symbol = findAsset(world.catalog, deposit.chain, deposit.token)?.symbol ?? deposit.token;
+  return depositRecord(deposit, { symbol, headNumber: heads.get(deposit.chain)?.number ?? deposit.block_number });
+}
+
+/** The steps between two states of a deposit, each told once: a chain that is final at once still shows all of them. */
+function depositEventTypes({ before, after }: DepositChange): EventType[] {
+  const types: EventType[] = [];
+  const isAnew = before === undefined || before.status === "dropped" || before.block_hash !== after.block_hash;
+  if (isAnew && after.status !== "dropped") types.push("deposit.seen");
+  if (after.confirmed_at !== null && (isAnew || before.confirmed_at === null)) types.push("deposit.confirmed");
+  if (after.counted_at !== null && (isAnew || before.counted_at === null)) types.push("deposit.counted");
+  if (after.status === "held" && (isAnew || before.status !== "held")) types.push("deposit.held");
+  if (after.status === "dropped" && before?.status !== "dropped") types.push("deposit.dropped");
+  return types;
+}

@@ -1,0 +1,126 @@
+import { sql, type Insertable } from "kysely";
+import type { Tx } from "../db/database.ts";
+import type { DepositTable, HandoverCursorTable } from "../db/schema.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import type { Deposit, DepositRow, MovementRow } from "./deposit.ts";
+import type { ChainHead } from "./finality.ts";
+
+/** Locks the place up to which this station has taken over a chain's movements, so that one worker takes them over at a time. */
+export async function claimCursor(tx: Tx, chain: Caip2): Promise<HandoverCursorTable> {
+  await tx
+    .insertInto("deposit_cursor")
+    .values({ chain, revision: 0n, movement_id: 0n })
+    .onConflict((conflict) => conflict.column("chain").doNothing())
+    .execute();
+  return tx.selectFrom("deposit_cursor").selectAll().where("chain", "=", chain).forUpdate().executeTakeFirstOrThrow();
+}
+
+export async function advanceCursor(tx: Tx, cursor: HandoverCursorTable): Promise<void> {
+  await tx
+    .updateTable("deposit_cursor")
+    .set({ revision: cursor.revision, movement_id: cursor.movement_id })
+    .where("chain", "=", cursor.chain)
+    .execute();
+}
+
+/** Movements into inboxes that changed since the cursor, in the order in which the changes were committed. */
+export async function listArrivals(tx: Tx, cursor: HandoverCursorTable, limit: number): Promise<MovementRow[]> {
+  return tx
+    .selectFrom("movement")
+    .selectAll()
+    .where("chain", "=", cursor.chain)
+    .where("direction", "=", "in")
+    .where(sql<boolean>`(revision, id) > (${cursor.revision}, ${cursor.movement_id})`)
+    .orderBy("revision")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+}
+
+/**
+ * What a decision about these intents has to look at: every deposit that is not counted yet, those that the given movements
+ * made, and on `chain` those counted in blocks above `aboveBlock`, which may still be exposed to a reorg.
+ */
+export async function listWorkingSet(
+  tx: Tx,
+  scope: { intentIds: readonly string[]; movementIds: readonly bigint[]; chain: Caip2; aboveBlock: bigint },
+): Promise<DepositRow[]> {
+  if (scope.intentIds.length === 0) return [];
+  return tx
+    .selectFrom("deposit")
+    .selectAll()
+    .where("intent_id", "in", scope.intentIds)
+    .where((where) =>
+      where.or([
+        where("status", "in", ["seen", "confirmed"]),
+        where.and([where("chain", "=", scope.chain), where("block_number", ">", scope.aboveBlock)]),
+        ...(scope.movementIds.length > 0 ? [where("movement_id", "in", scope.movementIds)] : []),
+      ]),
+    )
+    .orderBy("seq")
+    .execute();
+}
+
+/** Intents with a deposit that waits for its block to become final, and whose block is at most `uptoBlock`; a page in block order. */
+export async function listPendingIntents(
+  tx: Tx,
+  scope: { chain: Caip2; uptoBlock: bigint; after: { blockNumber: bigint; seq: bigint }; limit: number },
+): Promise<{ intentId: string; blockNumber: bigint; seq: bigint }[]> {
+  return tx
+    .selectFrom("deposit")
+    .select(["intent_id as intentId", "block_number as blockNumber", "seq"])
+    .where("chain", "=", scope.chain)
+    .where("status", "=", "seen")
+    .where("block_number", "<=", scope.uptoBlock)
+    .where(sql<boolean>`(block_number, seq) > (${scope.after.blockNumber}, ${scope.after.seq})`)
+    .orderBy("block_number")
+    .orderBy("seq")
+    .limit(scope.limit)
+    .execute();
+}
+
+export async function listHeads(tx: Tx): Promise<Map<string, ChainHead>> {
+  const rows = await tx.selectFrom("chain_cursor").select(["chain", "number", "safe_number", "finalized_number"]).execute();
+  return new Map(
+    rows.map((row) => [
+      row.chain,
+      { chain: row.chain, number: row.number, safeNumber: row.safe_number, finalizedNumber: row.finalized_number },
+    ]),
+  );
+}
+
+/** Writes new deposits and changed ones alike; a deposit is known by the movement that made it. */
+export async function writeDeposits(tx: Tx, deposits: readonly Deposit[]): Promise<void> {
+  if (deposits.length === 0) return;
+  const rows: Insertable<DepositTable>[] = deposits.map((deposit) => depositColumns(deposit));
+  await tx
+    .insertInto("deposit")
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column("movement_id").doUpdateSet((excluded) => ({
+        amount_units: excluded.ref("excluded.amount_units"),
+        counted_units: excluded.ref("excluded.counted_units"),
+        status: excluded.ref("excluded.status"),
+        reason: excluded.ref("excluded.reason"),
+        block_number: excluded.ref("excluded.block_number"),
+        block_hash: excluded.ref("excluded.block_hash"),
+        settlement_id: excluded.ref("excluded.settlement_id"),
+        confirmed_at: excluded.ref("excluded.confirmed_at"),
+        counted_at: excluded.ref("excluded.counted_at"),
+        updated_at: excluded.ref("excluded.updated_at"),
+      })),
+    )
+    .execute();
+}
+
+/** A row read from the table carries its `seq`, which is not ours to write. */
+function depositColumns(deposit: Deposit & { seq?: bigint }): Insertable<DepositTable> {
+  const { seq: _, ...columns } = deposit;
+  return columns;
+}
+
+/** The sweep that took deposits along, or null when a reorg undid it. Called by the settlement station under the intent's lock. */
+export async function assignSettlement(tx: Tx, depositIds: readonly string[], settlementId: string | null): Promise<void> {
+  if (depositIds.length === 0) return;
+  await tx.updateTable("deposit").set({ settlement_id: settlementId }).where("id", "in", depositIds).execute();
+}

@@ -1,0 +1,93 @@
+import { findAsset, findChain } from "../catalog/catalog.ts";
+import type { Tx } from "../db/database.ts";
+import { claimIntents, type IntentRow } from "../intent/store.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import { newId } from "../kernel/ids.ts";
+import { applyChanges, type DepositWorld, type IntentCase } from "./applyChanges.ts";
+import { followMovement, isOnRail, newDeposit, type Deposit, type MovementRow } from "./deposit.ts";
+import { reachedBlock, requiredConfirmations, type ChainHead } from "./finality.ts";
+import type { DepositChange } from "./progress.ts";
+import { advanceCursor, claimCursor, listArrivals, listHeads, listWorkingSet } from "./store.ts";
+
+/** Movements taken over in one transaction. */
+const BATCH_MAX = 500;
+
+/**
+ * Takes over what the watch station has recorded on a chain since the last time: movements into inboxes become deposits, and
+ * deposits follow what became of their movements. Returns how many were taken; fewer than the bound means that none is left.
+ */
+export async function takeMovements(world: DepositWorld, chain: Caip2): Promise<{ taken: number; isDone: boolean }> {
+  const at = world.clock.now();
+  const taken = await world.db.transaction(async (tx) => {
+    const cursor = await claimCursor(tx, chain);
+    const movements = await listArrivals(tx, cursor, BATCH_MAX);
+    const last = movements.at(-1);
+    if (last === undefined) return 0;
+    const heads = await listHeads(tx);
+    const cases = await arrivalCases(tx, world, { chain, movements, heads, at });
+    await applyChanges(tx, world, { cases, heads, at });
+    await advanceCursor(tx, { chain, revision: last.revision, movement_id: last.id });
+    return movements.length;
+  });
+  return { taken, isDone: taken < BATCH_MAX };
+}
+
+type ArrivalBatch = { chain: Caip2; movements: readonly MovementRow[]; heads: ReadonlyMap<string, ChainHead>; at: Date };
+
+async function arrivalCases(tx: Tx, world: DepositWorld, batch: ArrivalBatch): Promise<IntentCase[]> {
+  const intents = await claimIntents(tx, [...new Set(batch.movements.map((movement) => movement.intent_id))]);
+  const known = await listWorkingSet(tx, {
+    intentIds: intents.map((intent) => intent.id),
+    movementIds: batch.movements.map((movement) => movement.id),
+    chain: batch.chain,
+    aboveBlock: lowestReach(world, batch.chain, batch.heads),
+  });
+  const movementsOf = Map.groupBy(batch.movements, (movement) => movement.intent_id);
+  const knownOf = Map.groupBy(known, (deposit) => deposit.intent_id);
+  return intents.map((intent) => ({
+    intent,
+    changes: heardChanges(world, { intent, movements: movementsOf.get(intent.id) ?? [], known: knownOf.get(intent.id) ?? [], at: batch.at }),
+  }));
+}
+
+/** Every deposit in view, changed or not: the unchanged ones take part in what counts and in what is exposed. */
+function heardChanges(
+  world: DepositWorld,
+  heard: { intent: IntentRow; movements: readonly MovementRow[]; known: readonly Deposit[]; at: Date },
+): DepositChange[] {
+  const { intent, at } = heard;
+  const changes = new Map<bigint, DepositChange>();
+  for (const deposit of heard.known) changes.set(deposit.movement_id, { before: deposit, after: deposit });
+  for (const movement of heard.movements) {
+    const before = changes.get(movement.id)?.before;
+    const after = before ? followMovement(before, movement, { intent, at }) : receive(world, { intent, movement, at });
+    changes.set(movement.id, { before, after });
+  }
+  return [...changes.values()];
+}
+
+function receive(world: DepositWorld, arrival: { intent: IntentRow; movement: MovementRow; at: Date }): Deposit {
+  const { movement } = arrival;
+  const tiers = findChain(world.catalog, movement.chain)?.finality ?? [];
+  return newDeposit({
+    ...arrival,
+    id: newId("dep", world.entropy),
+    tokenDecimals: decimalsOf(world, arrival),
+    requiredConfirmations: requiredConfirmations(tiers),
+  });
+}
+
+/** What an intent is paid in is pinned on it; anything else is held, and its decimals only serve to show it. */
+function decimalsOf(world: DepositWorld, { intent, movement }: { intent: IntentRow; movement: MovementRow }): number {
+  if (isOnRail(intent, movement)) return intent.payout_decimals;
+  return findAsset(world.catalog, movement.chain, movement.token)?.decimals ?? 0;
+}
+
+/** Below this block nothing of an intent is exposed in any tier. */
+export function lowestReach(world: DepositWorld, chain: Caip2, heads: ReadonlyMap<string, ChainHead>): bigint {
+  const head = heads.get(chain);
+  const tiers = findChain(world.catalog, chain)?.finality ?? [];
+  if (!head) return -1n;
+  const reaches = tiers.map((tier) => reachedBlock(tier.finality, head));
+  return reaches.reduce((lowest, reach) => (reach < lowest ? reach : lowest), head.number);
+}
