@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { runOn } from "./plant.ts";
+
+// A checker that reads nothing succeeds, and nobody notices. So each one is run, as `npm run check` runs it, on a project
+// without a fault and on the same project with one.
+
+const LINT = ["oxlint", "--type-aware", "--deny-warnings"] as const;
+const FORMAT = ["oxfmt", "--check"] as const;
+const TYPES = ["tsc", "--noEmit"] as const;
+const DEAD_CODE = ["knip", "--include", "files,exports", "--no-config-hints"] as const;
+
+const MAIN = "src/main.ts";
+const USED = "src/kernel/used.ts";
+const CLEAN = {
+  [MAIN]: 'import { later } from "./kernel/used.ts";\n\nawait later();\n',
+  [USED]: "export async function later(): Promise<void> {\n  await Promise.resolve();\n}\n",
+};
+
+/** Each entry: the tool, a file with a fault, and what the tool must say about it. */
+const FAULTS = [
+  { tool: LINT, path: MAIN, text: CLEAN[MAIN].replace("await ", ""), says: /no-floating-promises/ },
+  { tool: LINT, path: MAIN, text: `${CLEAN[MAIN]}\n[1].forEach(later);\n`, says: /no-misused-promises/ },
+  { tool: LINT, path: MAIN, text: `${CLEAN[MAIN]}\nawait 5;\n`, says: /await-thenable/ },
+  { tool: LINT, path: "src/a.ts", text: "export const a = (b: any) => String(b);\n", says: /no-explicit-any/ },
+  { tool: LINT, path: "src/a.ts", text: "export const a = (b: number[]) => b[0]!;\n", says: /no-non-null-assertion/ },
+  { tool: LINT, path: "src/a.ts", text: "export default 1;\n", says: /no-default-export/ },
+  {
+    tool: LINT,
+    path: "src/a.ts",
+    text: "export const a = (b: 1, c: 1, d: 1, e: 1) => b + c + d + e;\n",
+    says: /max-params/,
+  },
+  {
+    tool: LINT,
+    path: "src/a.ts",
+    text: `export function a() {\n${"  console.log();\n".repeat(70)}}\n`,
+    says: /max-lines-per-f/,
+  },
+  { tool: LINT, path: "src/a.ts", text: "console.log();\n".repeat(401), says: /max-lines/ },
+  { tool: LINT, path: "src/a.ts", text: 'export * from "./main.ts";\n', says: /no-barrel-file/ },
+  { tool: FORMAT, path: USED, text: "export const a = {b:1}\n", says: /src\/kernel\/used\.ts/ },
+  { tool: TYPES, path: USED, text: "export enum A {\n  b,\n}\n", says: /erasableSyntaxOnly/ },
+  { tool: TYPES, path: USED, text: "export const a = (b: number[]): number => b[0];\n", says: /TS2322/ },
+  {
+    tool: TYPES,
+    path: USED,
+    text: "export const a: { b?: 1 } = { b: undefined };\n",
+    says: /exactOptionalPropertyTypes/,
+  },
+  {
+    tool: DEAD_CODE,
+    path: USED,
+    text: `${CLEAN[USED]}\nexport const unused = 1;\n`,
+    says: /unused.*src\/kernel\/used\.ts/,
+  },
+  { tool: DEAD_CODE, path: "src/kernel/nobody.ts", text: "export const a = 1;\n", says: /src\/kernel\/nobody\.ts/ },
+];
+
+for (const tool of [LINT, FORMAT, TYPES, DEAD_CODE]) {
+  test(`tools: ${tool[0]} accepts a project without a fault`, () => {
+    const outcome = runOn(CLEAN, tool);
+    assert.ok(outcome.passed, outcome.output);
+  });
+}
+
+for (const { tool, path, text, says } of FAULTS) {
+  test(`tools: ${tool[0]} refuses ${says.source}`, () => {
+    const outcome = runOn({ ...CLEAN, [path]: text }, tool);
+    assert.ok(!outcome.passed, `${tool[0]} accepted this:\n${text}`);
+    assert.match(outcome.output, says);
+  });
+}
+
+test("tools: npm run check runs them in the way that is tested here", () => {
+  const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  assert.equal(scripts.lint, LINT.join(" "));
+  assert.equal(scripts["format:check"], FORMAT.join(" "));
+  assert.equal(scripts.types, TYPES.join(" "));
+  assert.equal(scripts.deadcode, "knip");
+});
