@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import { after, describe, test } from "node:test";
+import { sql } from "kysely";
+import { createPostgresDatabase, databases, openTestDatabase } from "../../test/support/database.ts";
+import { openDatabase, type Db, type Tx } from "./database.ts";
+import { DatabaseRefused, isUnavailable, violatedConstraint } from "./errors.ts";
+
+const raise = (state: string) => sql.raw(`do $$ begin raise exception 'on purpose' using errcode = '${state}'; end $$`);
+
+async function countMarks(db: Db): Promise<bigint | undefined> {
+  return (await sql<{ count: bigint }>`select count(*) from mark`.execute(db.read)).rows[0]?.count;
+}
+
+const addMark = (tx: Tx, name: string) => sql`insert into mark (name) values (${name})`.execute(tx);
+
+for (const kind of databases) {
+  describe(`a database handle on ${kind}`, async () => {
+    const db = await openTestDatabase(kind, { poolSizeMax: 3 });
+    after(() => db.close());
+    await sql`create table mark (name text primary key)`.execute(db.read);
+
+    test("a transaction that throws leaves nothing, and the error is the one that was thrown", async () => {
+      const thrown = new Error("changed my mind");
+      const attempt = db.transaction(async (tx) => {
+        await addMark(tx, "undone");
+        throw thrown;
+      });
+      await assert.rejects(attempt, thrown);
+      assert.equal(await countMarks(db), 0n);
+    });
+
+    test("a failed statement that somebody swallowed does not pass as a commit", async () => {
+      const attempt = db.transaction(async (tx) => {
+        await addMark(tx, "swallowed");
+        await raise("22012").execute(tx).catch(() => {});
+      });
+      await assert.rejects(attempt);
+      assert.equal(await countMarks(db), 0n);
+    });
+
+    test("the constraint that refused a row is known by its name", async () => {
+      const attempt = db.transaction(async (tx) => {
+        await addMark(tx, "twice");
+        await addMark(tx, "twice");
+      });
+      await assert.rejects(attempt, (error) => violatedConstraint(error) === "mark_pkey");
+    });
+
+    test("affected rows are counted, read rows are not", async () => {
+      const inserted = await sql`insert into mark (name) values ('a'), ('b')`.execute(db.read);
+      const deleted = await sql`delete from mark`.execute(db.read);
+      assert.deepEqual([inserted.numAffectedRows, deleted.numAffectedRows], [2n, 2n]);
+    });
+
+    test("transactions that run at once do not see into each other", async () => {
+      const seen = await Promise.all(
+        ["x", "y", "z"].map((name) =>
+          db.transaction(async (tx) => {
+            await addMark(tx, name);
+            const { rows } = await sql<{ name: string }>`select name from mark where name <> ${name}`.execute(tx);
+            await sql`delete from mark where name = ${name}`.execute(tx);
+            return rows;
+          }),
+        ),
+      );
+      assert.deepEqual(seen, [[], [], []]);
+    });
+
+    test("the root handle inside a transaction throws at once, in nested calls too", async () => {
+      const refusal = /root handle of the database was used inside an open transaction/;
+      await db.transaction(async (tx) => {
+        await assert.rejects(sql`select 1`.execute(db.read), refusal);
+        await assert.rejects(Promise.all([countMarks(db)]), refusal);
+        await assert.rejects(db.transaction(async () => 1), refusal);
+        await assert.rejects(db.notify("anything", ""), refusal);
+        await addMark(tx, "still usable");
+      });
+      assert.equal((await sql`delete from mark`.execute(db.read)).numAffectedRows, 1n);
+    });
+
+    test("what a transaction leaves running may use the root handle after it", async () => {
+      const gate = Promise.withResolvers<void>();
+      const left = await db.transaction(async () => ({ later: gate.promise.then(() => countMarks(db)) }));
+      gate.resolve();
+      assert.equal(await left.later, 0n);
+    });
+
+    test("another database may be used inside a transaction", async () => {
+      const other = await openTestDatabase("pglite");
+      after(() => other.close());
+      assert.equal(await db.transaction(async () => (await other.read.selectFrom("event").selectAll().execute()).length), 0);
+    });
+
+    for (const state of ["40001", "40P01"]) {
+      test(`a transaction given up with ${state} runs again and happens once`, async () => {
+        let runs = 0;
+        await db.transaction(async (tx) => {
+          await addMark(tx, "once");
+          if (++runs < 3) await raise(state).execute(tx);
+        });
+        assert.equal(runs, 3);
+        assert.equal((await sql`delete from mark`.execute(db.read)).numAffectedRows, 1n);
+      });
+    }
+
+    test("a transaction is run five times at most, and no other error is tried again", async () => {
+      const runsOf = async (state: string) => {
+        let runs = 0;
+        await assert.rejects(
+          db.transaction(async (tx) => {
+            runs++;
+            await raise(state).execute(tx);
+          }),
+        );
+        return runs;
+      };
+      assert.deepEqual([await runsOf("40001"), await runsOf("23505")], [5, 1]);
+    });
+
+    test("a notification arrives after the commit, and not after the undoing", async () => {
+      const heard = new EventEmitter();
+      const payloads: string[] = [];
+      const stop = await db.listen("station", (payload) => {
+        payloads.push(payload);
+        heard.emit(payload);
+      });
+      await assert.rejects(
+        db.transaction(async (tx) => {
+          await sql`select pg_notify('station', 'undone')`.execute(tx);
+          throw new Error("no");
+        }),
+      );
+      const committed = once(heard, "committed");
+      await db.transaction(async (tx) => {
+        await sql`select pg_notify('station', 'committed')`.execute(tx);
+        assert.deepEqual(payloads, []);
+      });
+      await committed;
+      const told = once(heard, "told");
+      await db.notify("elsewhere", "told");
+      await db.notify("station", "told");
+      await told;
+      await stop();
+      await db.notify("station", "nobody listens");
+      assert.deepEqual(payloads, ["committed", "told"]);
+    });
+
+    test("a listener may use the root handle, even when a transaction told it", async () => {
+      const counted = Promise.withResolvers<bigint | undefined>();
+      const stop = await db.listen("counting", () => counted.resolve(countMarks(db)));
+      await db.transaction((tx) => sql`select pg_notify('counting', '')`.execute(tx));
+      assert.equal(await counted.promise, 0n);
+      await stop();
+    });
+
+    test("a channel's name cannot smuggle SQL", async () => {
+      await assert.rejects(db.listen("a; drop table mark", () => {}), RangeError);
+    });
+  });
+}
+
+describe("several handles on one PostgreSQL", () => {
+  test("notifications cross from one to the other, also after the connection was cut", async () => {
+    const { url, drop } = await createPostgresDatabase();
+    const listening = await openDatabase({ url, allowUnsafeFsync: true });
+    const telling = await openDatabase({ url, allowUnsafeFsync: true });
+    after(async () => {
+      await Promise.all([listening.close(), telling.close()]);
+      await drop();
+    });
+    const heard = new EventEmitter();
+    await listening.listen("station", (payload) => heard.emit(payload === "" ? "missed" : payload));
+    const first = once(heard, "first");
+    await telling.notify("station", "first");
+    await first;
+
+    const missed = once(heard, "missed");
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'`.execute(telling.read);
+    await missed;
+    const second = once(heard, "second");
+    await telling.notify("station", "second");
+    await second;
+  });
+
+  test("two transactions that wait for each other both happen in the end", async () => {
+    const db = await openTestDatabase("postgres");
+    after(() => db.close());
+    await sql`create table tally (name text primary key, count int not null)`.execute(db.read);
+    await sql`insert into tally values ('a', 0), ('b', 0)`.execute(db.read);
+    const add = (tx: Tx, name: string) => sql`update tally set count = count + 1 where name = ${name}`.execute(tx);
+    const bothHoldOne = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    let runs = 0;
+    const cross = (order: readonly [string, string], [mine, theirs]: typeof bothHoldOne) =>
+      db.transaction(async (tx) => {
+        runs++;
+        await sql`set local deadlock_timeout = '20ms'`.execute(tx);
+        await add(tx, order[0]);
+        mine.resolve();
+        await theirs.promise;
+        await add(tx, order[1]);
+      });
+    await Promise.all([cross(["a", "b"], bothHoldOne), cross(["b", "a"], [bothHoldOne[1], bothHoldOne[0]])]);
+    const { rows } = await sql`select name, count from tally order by name`.execute(db.read);
+    assert.deepEqual(rows, [
+      { name: "a", count: 2 },
+      { name: "b", count: 2 },
+    ]);
+    assert.equal(runs, 3);
+  });
+
+  test("a connection that is cut fails its caller with an error that says so, and the next call works", async () => {
+    const { url, drop } = await createPostgresDatabase();
+    const db = await openDatabase({ url, allowUnsafeFsync: true });
+    const cutter = await openDatabase({ url, allowUnsafeFsync: true });
+    after(async () => {
+      await Promise.all([db.close(), cutter.close()]);
+      await drop();
+    });
+    const cut = db.transaction(async (tx) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
+      await sql`select pg_terminate_backend(${rows[0]?.pid ?? null}::int)`.execute(cutter.read);
+      await sql`select 1`.execute(tx);
+    });
+    await assert.rejects(cut, isUnavailable);
+    assert.equal((await sql`select 1`.execute(db.read)).rows.length, 1);
+  });
+
+  test("a server that may forget what it confirmed is refused", async () => {
+    const { url, drop } = await createPostgresDatabase();
+    after(drop);
+    await assert.rejects(openDatabase({ url }), (error) => error instanceof DatabaseRefused && /fsync off/.test(error.message));
+  });
+
+  test("a server that is not there is an error, and leaves nothing open", async () => {
+    await assert.rejects(openDatabase({ url: "postgres://nobody@127.0.0.1:1/none" }), isUnavailable);
+  });
+});
