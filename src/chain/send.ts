@@ -1,11 +1,12 @@
-import type { Tx } from "../db/database.ts";
+import type { Db, Tx } from "../db/database.ts";
 import { referenceOf } from "../kernel/caip.ts";
-import type { World } from "../world.ts";
+import type { Clock } from "../kernel/clock.ts";
 import type { Chain } from "./chain.ts";
 import type { ChainCall, ChainDriver, FeeQuote } from "./driver.ts";
 import { insertSending, isGasAccountKnown, registerGasAccount, takeNonce } from "./sendingStore.ts";
 
-type SendWorld = Pick<World, "db" | "clock">;
+/** What of the world sending needs; the ground knows no more of it. */
+type SendWorld = { readonly db: Db; readonly clock: Clock };
 
 /** What a transaction will cost at most, asked of the chain before any row is written. */
 export type Quote = { gasLimit: bigint; fees: FeeQuote };

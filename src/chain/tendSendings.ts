@@ -1,6 +1,7 @@
-import { addMs } from "../kernel/clock.ts";
+import type { Logger } from "pino";
+import type { Db } from "../db/database.ts";
 import { referenceOf } from "../kernel/caip.ts";
-import type { World } from "../world.ts";
+import { addMs, type Clock } from "../kernel/clock.ts";
 import type { Chain } from "./chain.ts";
 import type { ChainDriver, ChainReceipt, FeeQuote } from "./driver.ts";
 import {
@@ -13,7 +14,7 @@ import {
   type SendingAttempt,
 } from "./sendingStore.ts";
 
-type TendWorld = Pick<World, "db" | "clock" | "log">;
+type TendWorld = { readonly db: Db; readonly clock: Clock; readonly log: Logger };
 type Open = { sending: Sending; attempts: SendingAttempt[] };
 
 /** Sendings looked after in one call, lowest nonces first: a later one cannot be mined before them. */
