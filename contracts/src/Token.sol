@@ -2,7 +2,8 @@
 pragma solidity 0.8.30;
 
 /// @notice Balance and transfer of a token, or of the native coin where the token is 0. Nothing here reverts and nothing copies
-/// more than a word of what a token answers, so one odd token cannot break a batch.
+/// more than a word of what a token answers, so one odd token cannot break a batch. Upper bits of addresses
+/// are cleared, because assembly elsewhere may leave them dirty.
 library Token {
     uint256 private constant BALANCE_OF = 0x70a08231;
     uint256 private constant TRANSFER = 0xa9059cbb;
@@ -12,7 +13,7 @@ library Token {
         if (token == address(0)) return (true, holder.balance);
         assembly ("memory-safe") {
             mstore(0x00, shl(224, BALANCE_OF))
-            mstore(0x04, holder)
+            mstore(0x04, shr(96, shl(96, holder)))
             let success := staticcall(gas(), token, 0x00, 0x24, 0x00, 0x20)
             readable := and(success, gt(returndatasize(), 0x1f))
             units := mul(readable, mload(0x00))
@@ -31,7 +32,7 @@ library Token {
         assembly ("memory-safe") {
             let buffer := mload(0x40)
             mstore(buffer, shl(224, TRANSFER))
-            mstore(add(buffer, 0x04), to)
+            mstore(add(buffer, 0x04), shr(96, shl(96, to)))
             mstore(add(buffer, 0x24), units)
             moved := call(gasLimit, token, 0, buffer, 0x44, 0x00, 0x20)
             switch returndatasize()

@@ -1,6 +1,6 @@
 import { inboxAddress } from "./address.ts";
 import { findAddress } from "./checksum.ts";
-import { hubAddress, implementationAddress, inboxVersion } from "./hub.ts";
+import { hubAddress, implementationAddress, inboxVersion } from "./hub.generated.ts";
 import { zeroAddress, zeroWord } from "./hex.ts";
 import { inboxSalt } from "./salt.ts";
 import { termsFromWire } from "./wire.ts";

@@ -1,5 +1,5 @@
 import { checksumAddress, findAddress } from "./checksum.ts";
-import { hubAddress, implementationAddress, inboxVersion } from "./hub.ts";
+import { hubAddress, implementationAddress, inboxVersion } from "./hub.generated.ts";
 import { isWord } from "./hex.ts";
 import type { Hex } from "./hex.ts";
 import type { Terms } from "./terms.ts";

@@ -1,0 +1,95 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { getCreateAddress, keccak256, stringToHex } from "viem";
+import type { Abi, Hex } from "viem";
+import { cloneCreationCode, create2Address } from "../../packages/inbox/src/create2.ts";
+import { artifactPath, runForge } from "./forge.ts";
+
+// Compiles the contracts and writes what the rest of the project knows of them: addresses, code and ABI. Every edit of a
+// contract moves these addresses, so the three files are checked in and a test compares them with a fresh build.
+
+const deterministicDeployer: Hex = "0x4e59b44847b379578588920ca78fbf26c0b4956c";
+const hubSaltText = "tributary.hub.v1";
+const sources = fileURLToPath(new URL("../../packages/inbox/src/", import.meta.url));
+
+type Compiled = { readonly abi: Abi; readonly creationCode: Hex };
+
+/** Name and content of each generated file. Throws when forge does not build. */
+export async function buildArtifacts(): Promise<ReadonlyMap<string, string>> {
+  const directory = await mkdtemp(join(tmpdir(), "tributary-artifacts-"));
+  try {
+    const out = join(directory, "out");
+    const cache = join(directory, "cache");
+    const run = await runForge(["build", "--skip", "test", "--out", out, "--cache-path", cache]);
+    if (run.exitCode !== 0) throw new Error(`forge does not build:\n${run.output}`);
+    const [hub, inbox] = await Promise.all([readCompiled(out, "InboxHub"), readCompiled(out, "Inbox")]);
+    return new Map([
+      ["hub.generated.ts", hubFile(hub)],
+      ["hubCode.generated.ts", codeFile(hub)],
+      ["hubAbi.generated.ts", abiFile(hub.abi, inbox.abi)],
+    ]);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Where a generated file is checked in. */
+export function generatedPath(name: string): string {
+  return join(sources, name);
+}
+
+async function readCompiled(out: string, contract: string): Promise<Compiled> {
+  const artifact = JSON.parse(await readFile(artifactPath(out, contract), "utf8")) as {
+    abi: Abi;
+    bytecode: { object: Hex };
+  };
+  return { abi: artifact.abi, creationCode: artifact.bytecode.object };
+}
+
+const head = "// Written by contracts/scripts/artifacts.ts from the compiled contracts; change those instead.\n";
+
+function hubFile(hub: Compiled): string {
+  const salt = keccak256(stringToHex(hubSaltText));
+  const hubAddress = create2Address(deterministicDeployer, salt, keccak256(hub.creationCode));
+  const implementation = getCreateAddress({ from: hubAddress, nonce: 1n }).toLowerCase() as Hex;
+  return [
+    head,
+    'import type { Hex } from "./hex.ts";\n',
+    "/** Number of the contract pair below; it stands in `inboxTerms.version` on the wire. */",
+    "export const inboxVersion = 1;\n",
+    "/** The contract that stands at this address on almost every EVM chain and creates by CREATE2. */",
+    `export const deterministicDeployer: Hex = "${deterministicDeployer}";\n`,
+    `/** Salt of the hub at the deterministic deployer: keccak256("${hubSaltText}"). */`,
+    `export const hubSalt: Hex = "${salt}";\n`,
+    "/** Address of the hub, the same on every EVM chain. */",
+    `export const hubAddress: Hex = "${hubAddress}";\n`,
+    "/** Address of the code that every inbox delegates to: the hub's first creation. */",
+    `export const implementationAddress: Hex = "${implementation}";\n`,
+    "/** Keccak-256 of the code that creates an inbox. */",
+    `export const cloneCreationCodeHash: Hex = "${keccak256(cloneCreationCode(implementation))}";\n`,
+  ].join("\n");
+}
+
+function codeFile(hub: Compiled): string {
+  return [
+    head,
+    'import type { Hex } from "./hex.ts";\n',
+    "/** Creation code of the hub, without constructor arguments. */",
+    `export const hubCreationCode: Hex =\n  "${hub.creationCode}";\n`,
+    "/** Keccak-256 of the creation code. */",
+    `export const hubCreationCodeHash: Hex = "${keccak256(hub.creationCode)}";\n`,
+  ].join("\n");
+}
+
+function abiFile(hub: Abi, inbox: Abi): string {
+  // A failing item of a batch is reported by the selector of its error, so the errors of the inbox belong here too.
+  const known = new Set(hub.map((item) => JSON.stringify(item)));
+  const errors = inbox.filter((item) => item.type === "error" && !known.has(JSON.stringify(item)));
+  return `${head}\n/** ABI of the hub, with the errors of an inbox. */\nexport const hubAbi = ${JSON.stringify([...hub, ...errors], undefined, 2)} as const;\n`;
+}
+
+if (import.meta.main) {
+  for (const [name, content] of await buildArtifacts()) await writeFile(generatedPath(name), content);
+}
