@@ -68,6 +68,7 @@ export async function insertSending(tx: Tx, sending: NewSending): Promise<bigint
       gas_limit: sending.gasLimit,
       status: "signed",
       mined_chain_tx: null,
+      mined_block_number: null,
       created_at: sending.at,
       closed_at: null,
     })
@@ -126,14 +127,22 @@ export async function markSubmitted(db: Db, attempt: { chainTx: string; at: Date
     .execute();
 }
 
-export async function closeSending(
-  db: Db,
-  outcome: { id: bigint; status: "mined" | "reverted" | "lost"; minedChainTx: string | null; at: Date },
-): Promise<void> {
+/** How a nonce ended. A sending that is closed already stays as it is. */
+export type Closing =
+  | { id: bigint; status: "mined" | "reverted"; chainTx: string; blockNumber: bigint; at: Date }
+  | { id: bigint; status: "lost"; at: Date };
+
+export async function closeSending(db: Db, closing: Closing): Promise<void> {
+  const mined = closing.status === "lost" ? undefined : closing;
   await db.read
     .updateTable("sending")
-    .set({ status: outcome.status, mined_chain_tx: outcome.minedChainTx, closed_at: outcome.at })
-    .where("id", "=", outcome.id)
+    .set({
+      status: closing.status,
+      mined_chain_tx: mined?.chainTx ?? null,
+      mined_block_number: mined?.blockNumber ?? null,
+      closed_at: closing.at,
+    })
+    .where("id", "=", closing.id)
     .where("status", "=", "signed")
     .execute();
 }

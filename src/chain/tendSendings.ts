@@ -45,7 +45,8 @@ async function tendOne(world: TendWorld, tending: Tending, open: Open): Promise<
   // Until its block is final a reorg may still drop the transaction, and then the same bytes are broadcast again.
   if (receipt.blockNumber > tending.finalizedNumber) return;
   const status = receipt.succeeded ? "mined" : "reverted";
-  await closeSending(world.db, { id: open.sending.id, status, minedChainTx: receipt.chainTx, at: world.clock.now() });
+  const { chainTx, blockNumber } = receipt;
+  await closeSending(world.db, { id: open.sending.id, status, chainTx, blockNumber, at: world.clock.now() });
 }
 
 async function findReceipt(driver: ChainDriver, attempts: readonly SendingAttempt[]): Promise<ChainReceipt | undefined> {
@@ -111,6 +112,6 @@ async function giveUpNonce(world: TendWorld, { chain, driver }: Tending, { sendi
   const nextNonce = await driver.nonce(sending.sender);
   if (nextNonce <= sending.nonce) return;
   world.log.error({ chain: chain.caip2, sender: sending.sender, nonce: sending.nonce.toString() }, "a nonce was used by an unknown transaction");
-  await closeSending(world.db, { id: sending.id, status: "lost", minedChainTx: null, at: world.clock.now() });
+  await closeSending(world.db, { id: sending.id, status: "lost", at: world.clock.now() });
   await raiseNextNonce(world.db, { chain: chain.caip2, address: sending.sender, nextNonce });
 }

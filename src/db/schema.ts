@@ -34,6 +34,7 @@ export type SendingTable = {
   gas_limit: bigint;
   status: SendingStatus;
   mined_chain_tx: string | null;
+  mined_block_number: bigint | null;
   created_at: Date;
   closed_at: Date | null;
 };

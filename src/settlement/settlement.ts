@@ -1,6 +1,120 @@
 import type { Selectable } from "kysely";
-import type { SettlementTable } from "../db/schema.ts";
+import type { MovementTable, SettlementTable } from "../db/schema.ts";
+import type { IntentRow } from "../intent/store.ts";
 
 export type SettlementRow = Selectable<SettlementTable>;
 /** A settlement as it will be written: its place in lists is the database's to give. */
 export type Settlement = Omit<SettlementRow, "seq">;
+
+export type MovementRow = Selectable<MovementTable>;
+
+/** What one transaction took out of one inbox in one token, as the token's own transfers tell it. */
+export type Sweep = {
+  intentId: string;
+  chain: MovementRow["chain"];
+  token: string;
+  chainTx: string;
+  blockNumber: bigint;
+  /** Place of its first transfer: what came in before this belongs to the sweep. */
+  logIndexFirst: number;
+  legs: readonly { to: string; amountUnits: bigint }[];
+};
+
+/** Groups live movements out of inboxes by sweep; orphaned ones are no part of any. */
+export function sweepsOf(movements: readonly MovementRow[]): Sweep[] {
+  const live = movements.filter((movement) => movement.orphaned_at === null);
+  return [...Map.groupBy(live, sweepKey).values()].flatMap((legs) => {
+    const [first] = legs.toSorted((a, b) => a.log_index - b.log_index);
+    if (first === undefined) return [];
+    return {
+      intentId: first.intent_id,
+      chain: first.chain,
+      token: first.token,
+      chainTx: first.chain_tx,
+      blockNumber: first.block_number,
+      logIndexFirst: first.log_index,
+      legs: legs.map((leg) => ({ to: leg.counterparty, amountUnits: leg.amount_units })),
+    };
+  });
+}
+
+export function sweepKey(of: { intent_id: string; token: string; chain_tx: string }): string {
+  return `${of.intent_id}/${of.token}/${of.chain_tx}`;
+}
+
+export type Split = { grossUnits: bigint; feeUnits: bigint; netUnits: bigint; strayUnits: bigint };
+
+/**
+ * How a sweep was split, read from where the money went. A fee leg that failed on chain simply is not there. When the merchant
+ * and the platform share a wallet the larger part is the payout. `strayUnits` went to neither and is never expected of `settle`.
+ */
+export function splitOf(sweep: Sweep, intent: Pick<IntentRow, "payout_wallet" | "fee_recipient">): Split {
+  const sumTo = (to: string) => sweep.legs.reduce((sum, leg) => (leg.to === to ? sum + leg.amountUnits : sum), 0n);
+  const grossUnits = sweep.legs.reduce((sum, leg) => sum + leg.amountUnits, 0n);
+  const isShared = intent.payout_wallet === intent.fee_recipient;
+  const feeUnits = isShared ? smallestOfSeveral(sweep) : sumTo(intent.fee_recipient);
+  const strayUnits = isShared ? grossUnits - sumTo(intent.payout_wallet) : grossUnits - sumTo(intent.payout_wallet) - feeUnits;
+  return { grossUnits, feeUnits, netUnits: grossUnits - feeUnits, strayUnits };
+}
+
+function smallestOfSeveral(sweep: Sweep): bigint {
+  if (sweep.legs.length < 2) return 0n;
+  return sweep.legs.map((leg) => leg.amountUnits).reduce((least, units) => (units < least ? units : least));
+}
+
+/** A settlement that the chain has shown. */
+export function landed(settlement: Settlement, sweep: Sweep, context: { split: Split; at: Date }): Settlement {
+  return {
+    ...settlement,
+    status: "landed",
+    gross_units: context.split.grossUnits,
+    fee_units: context.split.feeUnits,
+    route_cost_units: 0n,
+    net_units: context.split.netUnits,
+    reason: null,
+    chain_tx: sweep.chainTx,
+    block_number: sweep.blockNumber,
+    retry_at: null,
+    landed_at: settlement.landed_at ?? context.at,
+    updated_at: context.at,
+  };
+}
+
+/** A landed settlement whose transaction a reorg took away: ours will be mined again, a stranger's may never be. */
+export function unlanded(settlement: Settlement, context: { isInboxBusy: boolean; at: Date }): Settlement {
+  const emptied = {
+    gross_units: null,
+    fee_units: null,
+    route_cost_units: null,
+    net_units: null,
+    block_number: null,
+    landed_at: null,
+    updated_at: context.at,
+  };
+  const isOurs = settlement.sending_id !== null && !context.isInboxBusy;
+  return isOurs
+    ? { ...settlement, ...emptied, status: "submitted", chain_tx: null }
+    : { ...settlement, ...emptied, status: "failed", reason: "reorg" };
+}
+
+/** Longest wait between two tries of an inbox that will not settle. */
+const RETRY_MS_MAX = 3_600_000;
+const RETRY_MS_FIRST = 5_000;
+/** Tries after which a settlement is shown as held. It goes on being tried, at the longest wait. */
+const TRIES_UNTIL_HELD = 4;
+
+/** A try that moved nothing. The money stays where it is, and nothing else can be done with it: so it is tried again, ever less often. */
+export function refused(settlement: Settlement, context: { reason: string; at: Date; addMs: (at: Date, ms: number) => Date }): Settlement {
+  const attempts = settlement.attempts + 1;
+  const waitMs = Math.min(RETRY_MS_FIRST * 4 ** (attempts - 1), RETRY_MS_MAX);
+  return {
+    ...settlement,
+    status: attempts >= TRIES_UNTIL_HELD ? "held" : "planned",
+    reason: context.reason,
+    attempts,
+    sending_id: null,
+    submitted_at: null,
+    retry_at: context.addMs(context.at, waitMs),
+    updated_at: context.at,
+  };
+}

@@ -40,10 +40,11 @@ const statements: readonly string[] = [
     gas_limit bigint not null check (gas_limit > 0),
     status text not null check (status in ('signed','mined','reverted','lost')),
     mined_chain_tx text,
+    mined_block_number bigint,
     created_at timestamptz not null,
     closed_at timestamptz,
     check ((status = 'signed') = (closed_at is null)),
-    check ((status in ('mined','reverted')) = (mined_chain_tx is not null))
+    check ((status in ('mined','reverted')) = (mined_chain_tx is not null and mined_block_number is not null))
   )`,
   // A nonce whose transaction was displaced by a stranger's may be given out again; two live ones never share it.
   `create unique index sending_slot on sending (chain, sender, nonce) where status <> 'lost'`,

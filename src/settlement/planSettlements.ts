@@ -1,0 +1,48 @@
+import { findChain } from "../catalog/catalog.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import { addMs } from "../kernel/clock.ts";
+import { newId } from "../kernel/ids.ts";
+import type { World } from "../world.ts";
+import type { Settlement } from "./settlement.ts";
+import { insertPlanned, listUnsettled } from "./store.ts";
+
+type PlanWorld = Pick<World, "db" | "clock" | "entropy" | "catalog">;
+
+/** Inboxes planned in one call. */
+const PLAN_MAX = 500;
+
+/** Plans a settlement for every inbox on a chain that holds counted money and is not being settled. Returns how many there were. */
+export async function planSettlements(world: PlanWorld, chain: Caip2): Promise<number> {
+  const at = world.clock.now();
+  const countedBefore = addMs(at, -(findChain(world.catalog, chain)?.settleAfterMs ?? 0));
+  const unsettled = await listUnsettled(world.db, { chain, countedBefore, limit: PLAN_MAX });
+  if (unsettled.length === 0) return 0;
+  const planned = unsettled.map((inbox) => newSettlement({ ...inbox, chain, id: newId("set", world.entropy), at }));
+  await world.db.transaction((tx) => insertPlanned(tx, planned));
+  return planned.length;
+}
+
+/** A settlement of which nothing is known yet but its inbox. */
+export function newSettlement(of: { id: string; intentId: string; chain: Caip2; token: string; at: Date }): Settlement {
+  return {
+    id: of.id,
+    intent_id: of.intentId,
+    chain: of.chain,
+    token: of.token,
+    status: "planned",
+    gross_units: null,
+    fee_units: null,
+    route_cost_units: null,
+    net_units: null,
+    reason: null,
+    sending_id: null,
+    chain_tx: null,
+    block_number: null,
+    attempts: 0,
+    retry_at: null,
+    created_at: of.at,
+    submitted_at: null,
+    landed_at: null,
+    updated_at: of.at,
+  };
+}

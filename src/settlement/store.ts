@@ -1,0 +1,207 @@
+import { sql, type Insertable } from "kysely";
+import type { Db, Tx } from "../db/database.ts";
+import type { HandoverCursorTable, SendingStatus, SettlementTable } from "../db/schema.ts";
+import type { IntentRow } from "../intent/store.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import type { MovementRow, Settlement, SettlementRow, Sweep } from "./settlement.ts";
+
+const OPEN = ["planned", "submitted", "bridging", "held"] as const;
+
+export async function claimCursor(tx: Tx, chain: Caip2): Promise<HandoverCursorTable> {
+  await tx
+    .insertInto("settlement_cursor")
+    .values({ chain, revision: 0n, movement_id: 0n })
+    .onConflict((conflict) => conflict.column("chain").doNothing())
+    .execute();
+  return tx.selectFrom("settlement_cursor").selectAll().where("chain", "=", chain).forUpdate().executeTakeFirstOrThrow();
+}
+
+export async function advanceCursor(tx: Tx, cursor: HandoverCursorTable): Promise<void> {
+  await tx
+    .updateTable("settlement_cursor")
+    .set({ revision: cursor.revision, movement_id: cursor.movement_id })
+    .where("chain", "=", cursor.chain)
+    .execute();
+}
+
+/**
+ * Movements out of inboxes that changed since the cursor, in commit order, but none that is younger than a movement in which
+ * the deposit station has not taken over: a sweep is only understood once all that it took is known.
+ */
+export async function listDepartures(tx: Tx, cursor: HandoverCursorTable, limit: number): Promise<MovementRow[]> {
+  return tx
+    .selectFrom("movement")
+    .selectAll()
+    .where("chain", "=", cursor.chain)
+    .where("direction", "=", "out")
+    .where(sql<boolean>`(revision, id) > (${cursor.revision}, ${cursor.movement_id})`)
+    .where(
+      sql<boolean>`not exists (
+        select from movement arrival left join deposit_cursor taken on taken.chain = arrival.chain
+        where arrival.chain = movement.chain and arrival.direction = 'in' and arrival.revision <= movement.revision
+          and (arrival.revision, arrival.id) > (coalesce(taken.revision, 0), coalesce(taken.movement_id, 0)))`,
+    )
+    .orderBy("revision")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+}
+
+/** All movements out of inboxes in the given transactions: a sweep's legs belong together, wherever a page ended. */
+export async function listLegs(tx: Tx, scope: { chain: Caip2; chainTxs: readonly string[] }): Promise<MovementRow[]> {
+  return tx
+    .selectFrom("movement")
+    .selectAll()
+    .where("chain", "=", scope.chain)
+    .where("direction", "=", "out")
+    .where("chain_tx", "in", scope.chainTxs)
+    .execute();
+}
+
+/** Settlements that a sweep may be: the one with its transaction, or the open one of its inbox. Locked. */
+export async function claimOfInbox(tx: Tx, of: { intentId: string; chain: Caip2; token: string; chainTx: string }): Promise<SettlementRow[]> {
+  return tx
+    .selectFrom("settlement")
+    .selectAll()
+    .where("intent_id", "=", of.intentId)
+    .where("chain", "=", of.chain)
+    .where("token", "=", of.token)
+    .where((where) => where.or([where("chain_tx", "=", of.chainTx), where("status", "in", OPEN)]))
+    .orderBy("seq")
+    .forUpdate()
+    .execute();
+}
+
+/** Deposits that a sweep took along: all that came in before it and that no other sweep took, whether counted or not. */
+export async function listTaken(tx: Tx, { sweep, settlementId }: { sweep: Sweep; settlementId: string }): Promise<{ id: string; amountUnits: bigint }[]> {
+  return tx
+    .selectFrom("deposit")
+    .innerJoin("movement", "movement.id", "deposit.movement_id")
+    .select(["deposit.id", "deposit.amount_units as amountUnits"])
+    .where("deposit.intent_id", "=", sweep.intentId)
+    .where("deposit.chain", "=", sweep.chain)
+    .where("deposit.token", "=", sweep.token)
+    .where(sql<boolean>`(deposit.settlement_id is null or deposit.settlement_id = ${settlementId})`)
+    .where("deposit.status", "<>", "dropped")
+    .where(sql<boolean>`(movement.block_number, movement.log_index) < (${sweep.blockNumber}, ${sweep.logIndexFirst})`)
+    .execute();
+}
+
+export async function listOfSettlement(tx: Tx, settlementId: string): Promise<string[]> {
+  const rows = await tx.selectFrom("deposit").select("id").where("settlement_id", "=", settlementId).execute();
+  return rows.map((row) => row.id);
+}
+
+/** Inboxes on a chain with counted money that nobody is settling, oldest first. */
+export async function listUnsettled(
+  db: Db,
+  scope: { chain: Caip2; countedBefore: Date; limit: number },
+): Promise<{ intentId: string; token: string }[]> {
+  return db.read
+    .selectFrom("deposit")
+    .select(["deposit.intent_id as intentId", "deposit.token"])
+    .where("deposit.chain", "=", scope.chain)
+    .where("deposit.status", "=", "counted")
+    .where("deposit.settlement_id", "is", null)
+    .where(
+      sql<boolean>`not exists (select from settlement
+        where settlement.intent_id = deposit.intent_id and settlement.chain = deposit.chain and settlement.token = deposit.token
+          and settlement.status in ('planned','submitted','bridging','held'))`,
+    )
+    .groupBy(["deposit.intent_id", "deposit.token"])
+    .having(sql<boolean>`min(deposit.counted_at) <= ${scope.countedBefore}`)
+    .orderBy(sql`min(deposit.counted_at)`)
+    .limit(scope.limit)
+    .execute();
+}
+
+/** Plans settlements; one that the unique index refuses is already being settled by somebody else. */
+export async function insertPlanned(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
+  if (settlements.length === 0) return;
+  await tx
+    .insertInto("settlement")
+    .values([...settlements])
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export type Due = { settlement: SettlementRow; intent: IntentRow };
+
+/** Settlements of a chain that are to be tried now, oldest first, with what their inboxes were made of. */
+export async function listDue(db: Db, scope: { chain: Caip2; at: Date; limit: number }): Promise<Due[]> {
+  const settlements = await db.read
+    .selectFrom("settlement")
+    .selectAll()
+    .where("chain", "=", scope.chain)
+    .where("status", "in", ["planned", "held"])
+    .where((where) => where.or([where("retry_at", "is", null), where("retry_at", "<=", scope.at)]))
+    .orderBy("seq")
+    .limit(scope.limit)
+    .execute();
+  if (settlements.length === 0) return [];
+  const ids = settlements.map((settlement) => settlement.intent_id);
+  const intents = await db.read.selectFrom("intent").selectAll().where("id", "in", ids).execute();
+  const intentOf = new Map(intents.map((intent) => [intent.id, intent]));
+  return settlements.flatMap((settlement) => {
+    const intent = intentOf.get(settlement.intent_id);
+    return intent ? [{ settlement, intent }] : [];
+  });
+}
+
+/** Submitted settlements whose transaction is over and in the blocks that were read, although nothing left their inbox in it. */
+export async function listMissed(db: Db, scope: { chain: Caip2; limit: number }): Promise<{ id: string; sendingStatus: SendingStatus }[]> {
+  return db.read
+    .selectFrom("settlement")
+    .innerJoin("sending", "sending.id", "settlement.sending_id")
+    .innerJoin("chain_cursor", "chain_cursor.chain", "settlement.chain")
+    .select(["settlement.id", "sending.status as sendingStatus"])
+    .where("settlement.chain", "=", scope.chain)
+    .where("settlement.status", "=", "submitted")
+    .where("sending.status", "<>", "signed")
+    .where(sql<boolean>`coalesce(sending.mined_block_number, 0) <= chain_cursor.number`)
+    .where(
+      sql<boolean>`not exists (select from movement
+        where movement.chain = settlement.chain and movement.chain_tx = sending.mined_chain_tx and movement.direction = 'out'
+          and movement.intent_id = settlement.intent_id and movement.orphaned_at is null)`,
+    )
+    .limit(scope.limit)
+    .execute();
+}
+
+/** Locks settlements that still are in one of the given states. */
+export async function claimSettlements(tx: Tx, ids: readonly string[], statuses: readonly Settlement["status"][]): Promise<SettlementRow[]> {
+  if (ids.length === 0) return [];
+  return tx
+    .selectFrom("settlement")
+    .selectAll()
+    .where("id", "in", ids)
+    .where("status", "in", statuses)
+    .orderBy("id")
+    .forUpdate()
+    .execute();
+}
+
+/** Whether counted money still waits in an inbox, so that sweeping it makes sense. */
+export async function hasUnswept(tx: Tx, of: { intent_id: string; chain: Caip2; token: string }): Promise<boolean> {
+  const row = await tx
+    .selectFrom("deposit")
+    .select("id")
+    .where("intent_id", "=", of.intent_id)
+    .where("chain", "=", of.chain)
+    .where("token", "=", of.token)
+    .where("status", "=", "counted")
+    .where("settlement_id", "is", null)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function writeSettlement(tx: Tx, settlement: Settlement & { seq?: bigint }): Promise<void> {
+  const { seq: _, ...columns } = settlement;
+  const { id, intent_id, chain, token, created_at, ...changing } = columns satisfies Insertable<SettlementTable>;
+  await tx
+    .insertInto("settlement")
+    .values({ id, intent_id, chain, token, created_at, ...changing })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(changing))
+    .execute();
+}

@@ -1,0 +1,116 @@
+import { findChain } from "../catalog/catalog.ts";
+import type { Chain } from "../chain/chain.ts";
+import { CallReverted, type ChainDriver } from "../chain/driver.ts";
+import { quoteCall, storeSigned, type Quote } from "../chain/send.ts";
+import type { Tx } from "../db/database.ts";
+import { appendEvents } from "../event/append.ts";
+import { addMs } from "../kernel/clock.ts";
+import type { World } from "../world.ts";
+import { settlementEvents } from "./events.ts";
+import { decodeFailures, settleCall, settleManyCall } from "./hubCall.ts";
+import { refused, type Settlement } from "./settlement.ts";
+import { claimSettlements, hasUnswept, listDue, writeSettlement, type Due } from "./store.ts";
+
+export type SubmitWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "log">;
+type Target = { chain: Chain; driver: ChainDriver };
+
+/** Settlements looked at in one call. */
+const DUE_MAX = 500;
+
+/**
+ * Sends what is planned on a chain: asks the chain whether each inbox would settle, stores signed bytes for those that would,
+ * and puts the others off. Broadcasting is left to whoever tends the chain's sendings. Returns how many were submitted.
+ */
+export async function submitSettlements(world: SubmitWorld, target: Target): Promise<number> {
+  const chain = target.chain.caip2;
+  const due = await listDue(world.db, { chain, at: world.clock.now(), limit: DUE_MAX });
+  const batchMax = findChain(world.catalog, chain)?.settleBatchMax ?? 1;
+  let submitted = 0;
+  for (const batch of batches(due, batchMax)) submitted += await submitBatch(world, target, batch);
+  return submitted;
+}
+
+/** One batch has one hub and one token, so that its transaction costs what such a transaction is expected to cost. */
+function batches(due: readonly Due[], batchMax: number): Due[][] {
+  const groups = Map.groupBy(due, ({ settlement, intent }) => `${intent.inbox_hub}/${settlement.token}`);
+  return [...groups.values()].flatMap((group) =>
+    Array.from({ length: Math.ceil(group.length / batchMax) }, (_, index) => group.slice(index * batchMax, (index + 1) * batchMax)),
+  );
+}
+
+async function submitBatch(world: SubmitWorld, target: Target, batch: readonly Due[]): Promise<number> {
+  const failures = await tryOut(target.driver, batch);
+  const failing = batch.flatMap((due, index) => ({ due, reason: failures[index] })).filter(({ reason }) => reason !== undefined);
+  for (const { due, reason } of failing) await putOff(world, due, reason ?? "");
+  const sound = batch.filter((_, index) => failures[index] === undefined);
+  const [first] = sound;
+  if (first === undefined) return 0;
+  const call = settleCall(first.intent.inbox_hub, sound.map(({ intent }) => intent));
+  const quote = await quoteCall(world, { ...target, call });
+  return storeBatch(world, { chain: target.chain, batch: sound, call, quote });
+}
+
+/** Why each item would not settle now; undefined where it would. */
+async function tryOut(driver: ChainDriver, batch: readonly Due[]): Promise<(string | undefined)[]> {
+  const hub = batch[0]?.intent.inbox_hub ?? "";
+  if (!(await driver.hasCode(hub))) return batch.map(() => "hub_missing");
+  try {
+    const result = await driver.call(settleManyCall(hub, batch.map(({ intent }) => intent)));
+    return decodeFailures(result).map((selector) => (selector === undefined ? undefined : `settle_refused ${selector}`));
+  } catch (error) {
+    if (error instanceof CallReverted) return batch.map(() => `settle_refused ${error.message}`);
+    throw error;
+  }
+}
+
+async function putOff(world: SubmitWorld, { settlement, intent }: Due, reason: string): Promise<void> {
+  const at = world.clock.now();
+  await world.db.transaction(async (tx) => {
+    const [current] = await claimSettlements(tx, [settlement.id], ["planned", "held"]);
+    if (current === undefined) return;
+    const after = refused(current, { reason, at, addMs });
+    await writeSettlement(tx, after);
+    await appendEvents(tx, world, { events: settlementEvents(intent, current, after), at });
+  });
+  world.log.warn({ settlement: settlement.id, intent: intent.id, reason }, "an inbox would not settle; it is tried again later");
+}
+
+type SignedBatch = { chain: Chain; batch: readonly Due[]; call: ReturnType<typeof settleCall>; quote: Quote };
+
+/** Gives the batch its transaction, unless somebody else was quicker with any of its settlements. */
+async function storeBatch(world: SubmitWorld, { chain, batch, call, quote }: SignedBatch): Promise<number> {
+  const at = world.clock.now();
+  return world.db.transaction(async (tx) => {
+    const ids = batch.map(({ settlement }) => settlement.id);
+    const current = await claimSettlements(tx, ids, ["planned", "held"]);
+    if (current.length !== batch.length) return 0;
+    const idle = await findIdle(tx, current);
+    for (const settlement of idle) await close(tx, world, { batch, settlement, at });
+    if (idle.length > 0) return 0;
+    const sendingId = await storeSigned(tx, chain, { call, quote, at });
+    for (const before of current) {
+      const after: Settlement = { ...before, status: "submitted", reason: null, sending_id: sendingId, submitted_at: at, updated_at: at };
+      await writeSettlement(tx, after);
+      await appendEvents(tx, world, { events: eventsOf(batch, before, after), at });
+    }
+    return current.length;
+  });
+}
+
+/** Settlements whose inbox no longer holds anything counted, since a reorg or a stranger took it. */
+async function findIdle(tx: Tx, settlements: readonly Settlement[]): Promise<Settlement[]> {
+  const idle: Settlement[] = [];
+  for (const settlement of settlements) if (!(await hasUnswept(tx, settlement))) idle.push(settlement);
+  return idle;
+}
+
+async function close(tx: Tx, world: SubmitWorld, { batch, settlement, at }: { batch: readonly Due[]; settlement: Settlement; at: Date }): Promise<void> {
+  const after: Settlement = { ...settlement, status: "failed", reason: "nothing_to_settle", retry_at: null, updated_at: at };
+  await writeSettlement(tx, after);
+  await appendEvents(tx, world, { events: eventsOf(batch, settlement, after), at });
+}
+
+function eventsOf(batch: readonly Due[], before: Settlement, after: Settlement): ReturnType<typeof settlementEvents> {
+  const due = batch.find(({ settlement }) => settlement.id === after.id);
+  return due ? settlementEvents(due.intent, before, after) : [];
+}
