@@ -1,0 +1,54 @@
+import type { Selectable } from "kysely";
+import type { Db } from "../db/database.ts";
+import type { EventTable } from "../db/schema.ts";
+import { assert } from "../kernel/assert.ts";
+
+/** An event as it is told to others. `previous` holds the changed fields' earlier values, null for a new resource. */
+export type EventRecord = {
+  id: string;
+  object: "event";
+  type: string;
+  /** Counts from 1 without a gap, per account. */
+  sequence: number;
+  livemode: boolean;
+  apiVersion: string;
+  createdAt: string;
+  intentId: string | null;
+  merchantReference: string | null;
+  data: { object: unknown; previous: unknown };
+};
+
+/** The version in which events are written. */
+const EVENT_API_VERSION = "2026-11-01";
+
+export type EventQuery = { accountId: string; afterSequence: bigint; limit: number; intentId?: string };
+
+/** Events of an account after a sequence, in order; complete up to the last one returned. */
+export async function listEvents(db: Db, query: EventQuery): Promise<EventRecord[]> {
+  const rows = await db.read
+    .selectFrom("event")
+    .selectAll()
+    .where("account_id", "=", query.accountId)
+    .where("sequence", ">", query.afterSequence)
+    .$if(query.intentId !== undefined, (select) => select.where("intent_id", "=", query.intentId ?? ""))
+    .orderBy("sequence")
+    .limit(query.limit)
+    .execute();
+  return rows.map(eventRecord);
+}
+
+function eventRecord(row: Selectable<EventTable>): EventRecord {
+  assert(row.sequence !== null, `event ${row.id} has no sequence yet`);
+  return {
+    id: row.id,
+    object: "event",
+    type: row.type,
+    sequence: Number(row.sequence),
+    livemode: row.livemode,
+    apiVersion: EVENT_API_VERSION,
+    createdAt: row.created_at.toISOString(),
+    intentId: row.intent_id,
+    merchantReference: row.merchant_reference,
+    data: row.data as EventRecord["data"],
+  };
+}

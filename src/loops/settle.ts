@@ -1,0 +1,27 @@
+import type { Chain } from "../chain/chain.ts";
+import { tendSendings } from "../chain/tendSendings.ts";
+import { observeSettlements } from "../settlement/observeSettlements.ts";
+import { planSettlements } from "../settlement/planSettlements.ts";
+import { reviewSettlements } from "../settlement/reviewSettlements.ts";
+import { submitSettlements } from "../settlement/submitSettlements.ts";
+import type { World } from "../world.ts";
+import type { Loop } from "./loop.ts";
+
+/** Observes before it plans: what the chain has shown already need not be sent. */
+export function settleLoop(world: World, chain: Chain): Loop {
+  return {
+    name: `settlements ${chain.caip2}`,
+    topic: `settlements:${chain.caip2}`,
+    intervalMs: 2_000,
+    tick: async () => {
+      const { isDone } = await observeSettlements(world, chain.caip2);
+      world.wake.notify("events");
+      if (!isDone) return true;
+      await planSettlements(world, chain.caip2);
+      await submitSettlements(world, { chain, driver: chain.providers });
+      await tendSendings(world, chain, chain.providers);
+      await reviewSettlements(world, chain.caip2);
+      return false;
+    },
+  };
+}
