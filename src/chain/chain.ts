@@ -1,12 +1,26 @@
+import type { Logger } from "pino";
 import type { Caip2 } from "../kernel/caip.ts";
+import type { Clock } from "../kernel/clock.ts";
 import type { ChainDriver } from "./driver.ts";
+import { Providers } from "./providers.ts";
 
 /** One chain as the service uses it: its providers, in order of preference, and the account that pays gas on it. */
 export type Chain = {
   readonly caip2: Caip2;
   readonly drivers: readonly ChainDriver[];
+  /** All of them as one, with failover. Whoever does not mean to compare providers asks here. */
+  readonly providers: Providers;
   readonly gasAccount: GasAccount;
 };
+
+/** Puts a chain together. Nothing is asked yet, so a chain whose providers are down opens as well. */
+export function openChain(
+  parts: { drivers: readonly [ChainDriver, ...ChainDriver[]]; gasAccount: GasAccount },
+  world: { clock: Clock; log: Logger },
+): Chain {
+  const providers = new Providers(parts.drivers, world);
+  return { caip2: providers.caip2, drivers: parts.drivers, providers, gasAccount: parts.gasAccount };
+}
 
 /** Signs what was decided elsewhere. It pays gas and can move nobody's deposit. */
 export interface GasAccount {

@@ -58,8 +58,11 @@ export interface ChainDriver {
   head(tag: HeadTag): Promise<BlockRef>;
   /** Undefined when the provider does not know the block (yet, or any more). */
   block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined>;
-  /** Every transfer of the tokens in the scope. Throws when the answer is not whole; an unknown block hash throws too. */
-  transfers(scope: TransferScope, tokens: readonly string[]): Promise<Transfer[]>;
+  /**
+   * Every transfer of the tokens in the scope; with `parties` (at most 1,000), those alone that come from or go to one of them.
+   * Throws when the answer is not whole; an unknown block hash throws too.
+   */
+  transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]>;
   /** One entry a transaction that the provider knows as mined. */
   positions(chainTxs: readonly string[]): Promise<ReceiptPosition[]>;
   receipt(chainTx: string): Promise<ChainReceipt | undefined>;

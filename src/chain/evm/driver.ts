@@ -1,0 +1,191 @@
+import { caip2, type Caip2 } from "../../kernel/caip.ts";
+import {
+  ProviderFailed,
+  type BlockRef,
+  type ChainCall,
+  type ChainDriver,
+  type ChainReceipt,
+  type FeeQuote,
+  type HeadTag,
+  type Identity,
+  type ReceiptPosition,
+  type SubmitOutcome,
+  type Transfer,
+  type TransferScope,
+} from "../driver.ts";
+import { failureOf, submitOutcomeOf } from "./failures.ts";
+import { bytes, list, quantity, smallQuantity, toHex } from "./hex.ts";
+import { readBlock, readPosition, readReceipt } from "./read.ts";
+import { Rpc, type RpcCall } from "./rpc.ts";
+import { readTransfers, transferFilters } from "./transfers.ts";
+
+const TIMEOUT_MS = 10_000;
+/** The logs of a long range can be a hundred megabytes. */
+const LOGS_TIMEOUT_MS = 60_000;
+const CONNECTIONS_MAX = 8;
+
+const BALANCE_OF = "0x70a08231";
+const DECIMALS = "0x313ce567";
+
+export type EvmDriverOptions = {
+  caip2: Caip2;
+  rpcUrl: string;
+  /** For every request but those for logs, which may take at least a minute. */
+  timeoutMs?: number;
+};
+
+/** Opens one provider of an EVM chain. Nothing is asked before the first call, so a provider that is down opens as well. */
+export function openEvmDriver(options: EvmDriverOptions): EvmDriver {
+  return new EvmDriver(options);
+}
+
+/** One provider of an EVM chain over JSON-RPC. Every error is CallReverted or ProviderFailed. */
+export class EvmDriver implements ChainDriver {
+  readonly caip2: Caip2;
+  readonly name: string;
+  readonly #rpc: Rpc;
+  readonly #logsTimeoutMs: number;
+
+  constructor({ caip2, rpcUrl, timeoutMs = TIMEOUT_MS }: EvmDriverOptions) {
+    this.caip2 = caip2;
+    this.#rpc = new Rpc({ url: rpcUrl, timeoutMs, connectionsMax: CONNECTIONS_MAX });
+    this.name = this.#rpc.host;
+    this.#logsTimeoutMs = Math.max(timeoutMs, LOGS_TIMEOUT_MS);
+  }
+
+  async identify(): Promise<Identity> {
+    const [chainId, genesis] = await this.#askAll([
+      ["eth_chainId", []],
+      ["eth_getBlockByNumber", ["0x0", false]],
+    ]);
+    const { hash } = readBlock(genesis);
+    return { caip2: caip2("eip155", quantity(chainId, "a chain id").toString()), genesisHash: hash };
+  }
+
+  async head(tag: HeadTag): Promise<BlockRef> {
+    const answer = await this.#ask("eth_getBlockByNumber", [tag, false]);
+    if (answer === null) throw new ProviderFailed("unknown_block", `${this.name} knows no ${tag} block`);
+    return readBlock(answer);
+  }
+
+  async block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
+    const answer =
+      "hash" in at
+        ? await this.#ask("eth_getBlockByHash", [at.hash, false])
+        : await this.#ask("eth_getBlockByNumber", [toHex(at.number), false]);
+    if (answer === null) return undefined;
+    const block = readBlock(answer);
+    const isAsked = "hash" in at ? block.hash === at.hash : block.number === at.number;
+    if (!isAsked) throw new ProviderFailed("bad_answer", `${this.name} answered with another block than the one asked for`);
+    return block;
+  }
+
+  async transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
+    if (tokens.length === 0) return [];
+    const answers = await Promise.all(
+      transferFilters(scope, tokens, parties).map((filter) => this.#ask("eth_getLogs", [filter], this.#logsTimeoutMs)),
+    );
+    const [transfers, ...more] = answers.map((answer) => readTransfers(answer, scope, tokens));
+    return more.length === 0 ? (transfers ?? []) : distinct([...(transfers ?? []), ...more.flat()]);
+  }
+
+  async positions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
+    const answers = await this.#askAll(chainTxs.map((chainTx) => ["eth_getTransactionReceipt", [chainTx]]));
+    return answers.flatMap((answer, index) => {
+      const position = answer === null ? undefined : readPosition(answer, chainTxs[index] ?? "");
+      return position ? [position] : [];
+    });
+  }
+
+  async receipt(chainTx: string): Promise<ChainReceipt | undefined> {
+    const answer = await this.#ask("eth_getTransactionReceipt", [chainTx]);
+    return answer === null ? undefined : readReceipt(answer, chainTx);
+  }
+
+  async balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]> {
+    const block = toHex(at.blockNumber);
+    const calls = owners.map((owner): RpcCall => [
+      "eth_call",
+      [{ to: token, data: `${BALANCE_OF}${owner.slice(2).padStart(64, "0")}` }, block],
+    ]);
+    return (await this.#askAll(calls)).map((answer) => quantity(answer, "a balance"));
+  }
+
+  async tokenDecimals(token: string): Promise<number> {
+    return smallQuantity(await this.call({ to: token, data: DECIMALS }), "a token's decimals");
+  }
+
+  async hasCode(address: string): Promise<boolean> {
+    return bytes(await this.#ask("eth_getCode", [address, "latest"]), "code") !== "0x";
+  }
+
+  async nonce(address: string): Promise<bigint> {
+    return quantity(await this.#ask("eth_getTransactionCount", [address, "latest"]), "a nonce");
+  }
+
+  async nativeBalance(address: string): Promise<bigint> {
+    return quantity(await this.#ask("eth_getBalance", [address, "latest"]), "a balance");
+  }
+
+  async fees(): Promise<FeeQuote> {
+    const [tip, history] = await this.#askAll([
+      ["eth_maxPriorityFeePerGas", []],
+      ["eth_feeHistory", ["0x1", "latest", []]],
+    ]);
+    return feeQuoteOf(quantity(tip, "a priority fee"), history);
+  }
+
+  async estimateGas(call: ChainCall): Promise<bigint> {
+    return quantity(await this.#ask("eth_estimateGas", [call]), "an amount of gas");
+  }
+
+  async call(call: ChainCall): Promise<string> {
+    return bytes(await this.#ask("eth_call", [call, "latest"]), "returned bytes");
+  }
+
+  async submit(rawTransaction: string): Promise<SubmitOutcome> {
+    try {
+      await this.#rpc.ask("eth_sendRawTransaction", [rawTransaction]);
+      return { kind: "accepted" };
+    } catch (error) {
+      return submitOutcomeOf(error);
+    }
+  }
+
+  /** Closes the sockets to the provider; calls under way fail. */
+  async close(): Promise<void> {
+    await this.#rpc.close();
+  }
+
+  async #ask(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown> {
+    try {
+      return await this.#rpc.ask(method, params, timeoutMs);
+    } catch (error) {
+      throw failureOf(this.name, error);
+    }
+  }
+
+  async #askAll(calls: readonly RpcCall[]): Promise<unknown[]> {
+    try {
+      return await this.#rpc.askAll(calls);
+    } catch (error) {
+      throw failureOf(this.name, error);
+    }
+  }
+}
+
+/** A transfer between two of the parties asked for answers both filters. */
+function distinct(transfers: readonly Transfer[]): Transfer[] {
+  return [...new Map(transfers.map((transfer) => [`${transfer.blockHash}/${transfer.logIndex}`, transfer])).values()];
+}
+
+/**
+ * Head-room for the base fee to double, which takes at least six full blocks: a transaction that waits that long is better
+ * replaced than waited for.
+ */
+function feeQuoteOf(tip: bigint, history: unknown): FeeQuote {
+  const fees = list(Reflect.get(Object(history), "baseFeePerGas"), "base fees");
+  // The last of them is the next block's, which is the one that counts.
+  const baseFee = quantity(fees.at(-1), "a base fee");
+  return { maxFeePerGas: 2n * baseFee + tip, maxPriorityFeePerGas: tip };
+}

@@ -1,0 +1,147 @@
+import { Pool } from "undici";
+import { ProviderFailed } from "../driver.ts";
+import { httpFailure, RpcError } from "./failures.ts";
+
+/** A JSON-RPC call: its method and its parameters. */
+export type RpcCall = readonly [method: string, params: readonly unknown[]];
+
+export type RpcOptions = {
+  url: string;
+  /** How long one request may take, from its first byte out to its last byte in. */
+  timeoutMs: number;
+  /** Sockets kept open to the provider. */
+  connectionsMax: number;
+};
+
+/** Providers limit how many calls one request may carry; hundreds are refused by some, a hundred by none that we know. */
+const BATCH_MAX = 100;
+
+type Answer = { id?: unknown; result?: unknown; error?: unknown };
+
+/**
+ * JSON-RPC over HTTP to one provider, with its sockets kept open. It reads an answer of any size at once: whoever asks
+ * bounds the question. Nothing is repeated here.
+ */
+export class Rpc {
+  /** The host alone: the path and the query of a provider's URL often are its key. */
+  readonly host: string;
+  readonly #pool: Pool;
+  readonly #path: string;
+  readonly #headers: Record<string, string>;
+  readonly #timeoutMs: number;
+
+  constructor({ url, timeoutMs, connectionsMax }: RpcOptions) {
+    const target = new URL(url);
+    this.host = target.host;
+    this.#path = `${target.pathname}${target.search}`;
+    this.#headers = { "content-type": "application/json", ...basicAuthorization(target) };
+    this.#timeoutMs = timeoutMs;
+    this.#pool = new Pool(target.origin, {
+      connections: connectionsMax,
+      connectTimeout: timeoutMs,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    });
+  }
+
+  /** The `result` of one call. Throws RpcError for an answered error, else ProviderFailed. */
+  async ask(method: string, params: readonly unknown[], timeoutMs = this.#timeoutMs): Promise<unknown> {
+    const answer = await this.#post({ jsonrpc: "2.0", id: 1, method, params }, timeoutMs);
+    if (!isAnswer(answer)) throw new ProviderFailed("bad_answer", `${this.host} answered ${method} with no JSON-RPC`);
+    return resultOf(answer);
+  }
+
+  /** The results of many calls, in the order of `calls`, sent a hundred at a time. One call that fails fails all. */
+  async askAll(calls: readonly RpcCall[]): Promise<unknown[]> {
+    const results: unknown[] = [];
+    for (let start = 0; start < calls.length; start += BATCH_MAX) {
+      results.push(...(await this.#askBatch(calls.slice(start, start + BATCH_MAX))));
+    }
+    return results;
+  }
+
+  /** Closes the sockets. Calls under way are given up. */
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+
+  async #askBatch(calls: readonly RpcCall[]): Promise<unknown[]> {
+    const [only] = calls;
+    if (only !== undefined && calls.length === 1) return [await this.ask(only[0], only[1])];
+    const body = calls.map(([method, params], id) => ({ jsonrpc: "2.0", id, method, params }));
+    const answers = await this.#post(body, this.#timeoutMs);
+    if (!Array.isArray(answers)) {
+      // A provider that refuses the batch as a whole answers it with a single error.
+      if (isAnswer(answers)) resultOf(answers);
+      throw new ProviderFailed("bad_answer", `${this.host} answered a batch with no list`);
+    }
+    // The answers of a batch may stand in any order.
+    const byId = new Map(answers.filter(isAnswer).map((answer) => [answer.id, answer]));
+    return calls.map(([method], id) => {
+      const answer = byId.get(id);
+      if (!answer) throw new ProviderFailed("bad_answer", `${this.host} left ${method} out of its answer to a batch`);
+      return resultOf(answer);
+    });
+  }
+
+  async #post(body: unknown, timeoutMs: number): Promise<unknown> {
+    let text: string;
+    let status: number;
+    try {
+      const response = await this.#pool.request({
+        method: "POST",
+        path: this.#path,
+        headers: this.#headers,
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(timeoutMs),
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
+      });
+      status = response.statusCode;
+      text = await response.body.text();
+    } catch (error) {
+      throw transportFailure(this.host, error);
+    }
+    return readJson(this.host, status, text);
+  }
+}
+
+function readJson(host: string, status: number, text: string): unknown {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    if (status !== 200) throw httpFailure(host, status, text);
+    throw new ProviderFailed("bad_answer", `${host} broke off its answer or sent no JSON`, { cause: error });
+  }
+  // Some providers answer their JSON-RPC errors with a status of their own; the error says more than the status.
+  const answersError = isAnswer(parsed) && typeof parsed.error === "object" && parsed.error !== null;
+  if (status !== 200 && (status === 429 || !answersError)) throw httpFailure(host, status, text);
+  return parsed;
+}
+
+function isAnswer(value: unknown): value is Answer {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function resultOf(answer: Answer): unknown {
+  if (answer.error !== undefined && answer.error !== null) throw RpcError.read(answer.error);
+  if (answer.result === undefined) throw new ProviderFailed("bad_answer", "an answer has neither result nor error");
+  return answer.result;
+}
+
+function transportFailure(host: string, error: unknown): ProviderFailed {
+  const name = error instanceof Error ? error.name : "";
+  const isTimeout = /Timeout/.test(name);
+  const reason = error instanceof Error ? error.message : String(error);
+  const kind = isTimeout ? "timeout" : "unreachable";
+  return new ProviderFailed(kind, `${host} ${isTimeout ? "took too long" : "was not reached"}: ${reason}`, {
+    cause: error,
+  });
+}
+
+function basicAuthorization(url: URL): Record<string, string> {
+  if (url.username === "") return {};
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` };
+}

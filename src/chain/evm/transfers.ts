@@ -1,0 +1,146 @@
+import { ProviderFailed, type Transfer, type TransferScope } from "../driver.ts";
+import { toHex } from "./hex.ts";
+
+// The hot path: a busy token has hundreds of transfers in a block and we want few of them, so nothing is converted here
+// that can be compared as the text it came as. What is malformed is refused, because it would be missed in silence.
+
+/** keccak256("Transfer(address,address,uint256)") */
+const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+/** An indexed address is a word of 32 bytes: twelve of zero, then its twenty. */
+const ADDRESS_PADDING = "0x000000000000000000000000";
+const WORD_LENGTH = 66;
+
+export type LogFilter = Record<string, unknown>;
+
+/**
+ * The parameter of eth_getLogs for every Transfer of `tokens` in `scope`. With `parties`, two filters: those from one of them, and
+ * those to one of them.
+ */
+export function transferFilters(
+  scope: TransferScope,
+  tokens: readonly string[],
+  parties?: readonly string[],
+): LogFilter[] {
+  const where =
+    "blockHash" in scope
+      ? { blockHash: scope.blockHash }
+      : { fromBlock: toHex(scope.fromBlock), toBlock: toHex(scope.toBlock) };
+  if (!parties) return [{ ...where, address: tokens, topics: [TRANSFER_TOPIC] }];
+  const words = parties.map((party) => ADDRESS_PADDING + party.slice(2));
+  return [
+    { ...where, address: tokens, topics: [TRANSFER_TOPIC, words] },
+    { ...where, address: tokens, topics: [TRANSFER_TOPIC, null, words] },
+  ];
+}
+
+/**
+ * The transfers in an answer of eth_getLogs. A log that has the topic but not the shape of an ERC-20 transfer (ERC-721 has a fourth
+ * topic) is passed over; a log that was not asked for makes the whole answer a bad one.
+ */
+export function readTransfers(answer: unknown, scope: TransferScope, tokens: readonly string[]): Transfer[] {
+  if (!Array.isArray(answer)) throw bad("no list of logs");
+  const reader = new LogReader(scope, new Set(tokens));
+  const transfers: Transfer[] = [];
+  // The answer is whatever the provider sent; each field is looked at before it is used.
+  for (const log of answer as readonly Log[]) {
+    const transfer = reader.read(log);
+    if (transfer) transfers.push(transfer);
+  }
+  return transfers;
+}
+
+type Log = {
+  address?: unknown;
+  topics?: unknown;
+  data?: unknown;
+  blockNumber?: unknown;
+  blockHash?: unknown;
+  transactionHash?: unknown;
+  logIndex?: unknown;
+  removed?: unknown;
+} | null;
+
+class LogReader {
+  readonly #scope: TransferScope;
+  readonly #tokens: ReadonlySet<string>;
+  /** Blocks come one after another, so the last one read answers nearly every log. */
+  #blockHex = "";
+  #blockNumber = -1n;
+  readonly #hashes = new Map<string, string>();
+
+  constructor(scope: TransferScope, tokens: ReadonlySet<string>) {
+    this.#scope = scope;
+    this.#tokens = tokens;
+  }
+
+  read(log: Log): Transfer | undefined {
+    if (typeof log !== "object" || log === null) throw bad("something that is no log");
+    if (log.removed === true) throw bad("a log that was removed from its chain");
+    const { blockHash, transactionHash: chainTx } = log;
+    if (!isWord(blockHash) || !isWord(chainTx)) throw bad("a log without its block or its transaction");
+    const token = this.#tokenOf(log.address);
+    const blockNumber = this.#blockOf(log.blockNumber, blockHash);
+    const words = transferWords(log);
+    if (!words) return undefined;
+    return { token, ...words, chainTx, logIndex: logIndexOf(log.logIndex), blockNumber, blockHash };
+  }
+
+  #tokenOf(address: unknown): string {
+    if (typeof address === "string") {
+      if (this.#tokens.has(address)) return address;
+      const stored = address.toLowerCase();
+      if (this.#tokens.has(stored)) return stored;
+    }
+    throw bad("a log of a contract that was not asked for");
+  }
+
+  #blockOf(hex: unknown, blockHash: string): bigint {
+    if (typeof hex !== "string") throw bad("a log without a block number");
+    if (hex !== this.#blockHex) {
+      if (!/^0x[0-9a-f]{1,16}$/i.test(hex)) throw bad("a log without a block number");
+      this.#blockHex = hex;
+      this.#blockNumber = BigInt(hex);
+      this.#assertInScope();
+    }
+    const known = this.#hashes.get(hex);
+    if (known === undefined) this.#hashes.set(hex, blockHash);
+    else if (known !== blockHash) throw bad("logs of two blocks with one number");
+    if ("blockHash" in this.#scope && blockHash !== this.#scope.blockHash) throw bad("a log of another block");
+    return this.#blockNumber;
+  }
+
+  #assertInScope(): void {
+    if ("blockHash" in this.#scope) return;
+    const { fromBlock, toBlock } = this.#scope;
+    if (this.#blockNumber < fromBlock || this.#blockNumber > toBlock) throw bad("a log of a block that was not asked for");
+  }
+}
+
+function transferWords(log: NonNullable<Log>): { from: string; to: string; amountText: string } | undefined {
+  const { topics, data } = log;
+  if (!Array.isArray(topics) || typeof data !== "string") throw bad("a log without topics or data");
+  if (topics[0] !== TRANSFER_TOPIC) throw bad("a log of another event");
+  if (topics.length !== 3 || data.length !== WORD_LENGTH) return undefined;
+  const [, from, to] = topics as readonly unknown[];
+  if (!isWord(from) || !isWord(to)) throw bad("a topic that is no word");
+  if (!from.startsWith(ADDRESS_PADDING) || !to.startsWith(ADDRESS_PADDING)) return undefined;
+  return {
+    from: `0x${from.slice(26)}`.toLowerCase(),
+    to: `0x${to.slice(26)}`.toLowerCase(),
+    amountText: data,
+  };
+}
+
+function isWord(value: unknown): value is string {
+  return typeof value === "string" && value.length === WORD_LENGTH && value.startsWith("0x");
+}
+
+function logIndexOf(hex: unknown): number {
+  const index = typeof hex === "string" ? Number(hex) : Number.NaN;
+  if (!Number.isSafeInteger(index) || index < 0) throw bad("a log without its index");
+  return index;
+}
+
+function bad(what: string): ProviderFailed {
+  return new ProviderFailed("bad_answer", `the provider's answer of logs holds ${what}`);
+}

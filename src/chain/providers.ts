@@ -1,0 +1,234 @@
+import type { Logger } from "pino";
+import type { Caip2 } from "../kernel/caip.ts";
+import type { Clock } from "../kernel/clock.ts";
+import {
+  ProviderFailed,
+  type BlockRef,
+  type ChainCall,
+  type ChainDriver,
+  type ChainReceipt,
+  type FeeQuote,
+  type HeadTag,
+  type Identity,
+  type ReceiptPosition,
+  type SubmitOutcome,
+  type Transfer,
+  type TransferScope,
+} from "./driver.ts";
+
+/** A provider that failed rests this long, twice as long after each further failure in a row. */
+const BENCH_MS_MIN = 1_000;
+const BENCH_MS_MAX = 60_000;
+/** A URL can be pointed at another chain while we run. */
+const IDENTITY_MS_MAX = 3_600_000;
+
+/** What is configured and what is there are two different chains. Only a person can put that right; asking again cannot. */
+export class ChainRefused extends Error {
+  override readonly name = "ChainRefused";
+}
+
+type Seat = {
+  readonly driver: ChainDriver;
+  failures: number;
+  benchedUntilMs: number;
+  /** When its identity was last found right, on the monotonic clock. */
+  identifiedAtMs: number | undefined;
+};
+
+/**
+ * The providers of one chain, used as one. Each is known to serve this chain before it is asked anything. The first that
+ * answers is believed, in order of preference; only finality is a matter of all of them. Whoever needs several to say
+ * the same adds it here, where every question already passes: nothing above knows how many there are.
+ */
+export class Providers implements ChainDriver {
+  readonly caip2: Caip2;
+  readonly name: string;
+  readonly #seats: readonly Seat[];
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #genesisHash: string | undefined;
+
+  /** `drivers` in order of preference, at least one, all of the same chain. */
+  constructor(drivers: readonly [ChainDriver, ...ChainDriver[]], world: { clock: Clock; log: Logger }) {
+    this.caip2 = drivers[0].caip2;
+    this.name = drivers.map((driver) => driver.name).join(", ");
+    this.#seats = drivers.map((driver) => ({ driver, failures: 0, benchedUntilMs: 0, identifiedAtMs: undefined }));
+    this.#clock = world.clock;
+    this.#log = world.log;
+  }
+
+  /**
+   * Asks one provider, the next when it fails, and throws the last one's error when none is left. All questions of `work` go to the same
+   * provider, so that its answers belong together. `range_too_large` and CallReverted are answers: they are thrown at once.
+   */
+  async ask<T>(work: (driver: ChainDriver) => Promise<T>): Promise<T> {
+    return this.#askInTurn(this.#byPreference(), work);
+  }
+
+  /** Like `ask`, in the opposite order: what is read a second time is read from somebody else, where there is somebody else. */
+  async askAnother<T>(work: (driver: ChainDriver) => Promise<T>): Promise<T> {
+    return this.#askInTurn(this.#byPreference().toReversed(), work);
+  }
+
+  /** Checks every provider that can be reached. Throws ChainRefused when one of them serves another chain. */
+  async verify(): Promise<void> {
+    const checks = await Promise.allSettled(this.#seats.map((seat) => this.#identify(seat)));
+    for (const check of checks) {
+      if (check.status === "fulfilled") continue;
+      if (!(check.reason instanceof ProviderFailed)) throw check.reason;
+      this.#log.warn({ chain: this.caip2, err: check.reason }, "a provider did not answer at start");
+    }
+  }
+
+  async identify(): Promise<Identity> {
+    const genesisHash = await this.ask(async () => this.#genesisHash);
+    if (genesisHash === undefined) throw new ProviderFailed("unreachable", `no provider of ${this.caip2} told its genesis`);
+    return { caip2: this.caip2, genesisHash };
+  }
+
+  /** The lowest that any reachable provider calls `safe` or `finalized`: finality that one of them doubts is none. */
+  async head(tag: HeadTag): Promise<BlockRef> {
+    if (tag === "latest") return this.ask((driver) => driver.head(tag));
+    const answers = await Promise.allSettled(
+      this.#byPreference().map((seat) => this.#askSeat(seat, (driver) => driver.head(tag))),
+    );
+    const heads = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+    const [first, ...others] = heads;
+    if (!first) throw firstReason(answers);
+    return others.reduce((lowest, head) => (head.number < lowest.number ? head : lowest), first);
+  }
+
+  block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
+    return this.ask((driver) => driver.block(at));
+  }
+
+  transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
+    return this.ask((driver) => driver.transfers(scope, tokens, parties));
+  }
+
+  positions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
+    return this.ask((driver) => driver.positions(chainTxs));
+  }
+
+  receipt(chainTx: string): Promise<ChainReceipt | undefined> {
+    return this.ask((driver) => driver.receipt(chainTx));
+  }
+
+  balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]> {
+    return this.ask((driver) => driver.balances(token, owners, at));
+  }
+
+  tokenDecimals(token: string): Promise<number> {
+    return this.ask((driver) => driver.tokenDecimals(token));
+  }
+
+  hasCode(address: string): Promise<boolean> {
+    return this.ask((driver) => driver.hasCode(address));
+  }
+
+  nonce(address: string): Promise<bigint> {
+    return this.ask((driver) => driver.nonce(address));
+  }
+
+  nativeBalance(address: string): Promise<bigint> {
+    return this.ask((driver) => driver.nativeBalance(address));
+  }
+
+  fees(): Promise<FeeQuote> {
+    return this.ask((driver) => driver.fees());
+  }
+
+  estimateGas(call: ChainCall): Promise<bigint> {
+    return this.ask((driver) => driver.estimateGas(call));
+  }
+
+  call(call: ChainCall): Promise<string> {
+    return this.ask((driver) => driver.call(call));
+  }
+
+  /** Hands the bytes to one provider after another until one of them says what became of them. Never throws for a provider's failure. */
+  async submit(rawTransaction: string): Promise<SubmitOutcome> {
+    let outcome: SubmitOutcome = { kind: "unknown", reason: `no provider of ${this.caip2} was asked` };
+    for (const seat of this.#byPreference()) {
+      try {
+        outcome = await this.#askSeat(seat, (driver) => driver.submit(rawTransaction));
+      } catch (error) {
+        outcome = { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
+      }
+      if (outcome.kind !== "unknown") return outcome;
+    }
+    return outcome;
+  }
+
+  async #askInTurn<T>(seats: readonly Seat[], work: (driver: ChainDriver) => Promise<T>): Promise<T> {
+    let failure: unknown;
+    for (const seat of seats) {
+      try {
+        return await this.#askSeat(seat, work);
+      } catch (error) {
+        if (!mayAskNext(error)) throw error;
+        // A provider of the wrong chain is reported only where no other one failed for a reason that may pass.
+        if (failure === undefined || failure instanceof ChainRefused) failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  async #askSeat<T>(seat: Seat, work: (driver: ChainDriver) => Promise<T>): Promise<T> {
+    try {
+      await this.#identify(seat);
+      const answer = await work(seat.driver);
+      seat.failures = 0;
+      return answer;
+    } catch (error) {
+      if (isFaultOfProvider(error)) this.#bench(seat, error);
+      throw error;
+    }
+  }
+
+  async #identify(seat: Seat): Promise<void> {
+    const nowMs = this.#clock.monotonicMs();
+    if (seat.identifiedAtMs !== undefined && nowMs - seat.identifiedAtMs < IDENTITY_MS_MAX) return;
+    const { driver } = seat;
+    const { caip2, genesisHash } = await driver.identify();
+    if (caip2 !== this.caip2) {
+      throw new ChainRefused(`${driver.name} is configured as a provider of ${this.caip2} but serves ${caip2}.`);
+    }
+    this.#genesisHash ??= genesisHash;
+    if (genesisHash !== this.#genesisHash) {
+      throw new ChainRefused(
+        `${driver.name} serves a chain ${caip2} that begins with block ${genesisHash}, the other providers' begins with ${this.#genesisHash}.`,
+      );
+    }
+    seat.identifiedAtMs = nowMs;
+  }
+
+  #bench(seat: Seat, error: unknown): void {
+    const benchMs = Math.min(BENCH_MS_MIN * 2 ** seat.failures, BENCH_MS_MAX);
+    seat.failures += 1;
+    seat.benchedUntilMs = this.#clock.monotonicMs() + benchMs;
+    if (this.#seats.length === 1) return;
+    this.#log.warn({ chain: this.caip2, provider: seat.driver.name, benchMs, err: error }, "a provider failed and rests");
+  }
+
+  /** Those that rest come last, the soonest back first: when all of them rest, one that fails is better than none. */
+  #byPreference(): Seat[] {
+    const nowMs = this.#clock.monotonicMs();
+    const resting = (seat: Seat) => (seat.benchedUntilMs > nowMs ? seat.benchedUntilMs : 0);
+    return this.#seats.toSorted((one, other) => resting(one) - resting(other));
+  }
+}
+
+function isFaultOfProvider(error: unknown): boolean {
+  if (error instanceof ChainRefused) return true;
+  return error instanceof ProviderFailed && error.kind !== "range_too_large" && error.kind !== "unknown_block";
+}
+
+function mayAskNext(error: unknown): boolean {
+  if (error instanceof ChainRefused) return true;
+  return error instanceof ProviderFailed && error.kind !== "range_too_large";
+}
+
+function firstReason(answers: readonly PromiseSettledResult<unknown>[]): unknown {
+  return answers.find((answer) => answer.status === "rejected")?.reason;
+}
