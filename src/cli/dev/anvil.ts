@@ -1,12 +1,11 @@
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createPublicClient, http } from "viem";
-import type { Hex } from "viem";
+import { createTestClient, http, publicActions, type Hex } from "viem";
 import type { WatchdogOrder, WatchdogReport } from "./watchdog.ts";
 
 export interface AnvilOptions {
@@ -17,7 +16,7 @@ export interface AnvilOptions {
   stateDirectory?: string;
   /** One block per transaction always; with this, also one every so many seconds, as real chains have them. */
   blockTimeSeconds?: number;
-  /** `safe` lags this many blocks behind the head, and `finalized` twice as many. */
+  /** `safe` lags this many blocks behind the head, and `finalized` twice as many; 1 when absent. */
   slotsInAnEpoch?: number;
 }
 
@@ -34,7 +33,10 @@ export interface Anvil {
   stopped: Promise<void>;
 }
 
-const STATE_GRACE_MS = 10_000;
+/** A chain of a day has 150 MB of blocks to write. */
+const STATE_GRACE_MS = 30_000;
+/** Past states that are kept on disk, about 200 kB each: how far back balances can be asked, and blocks be replaced. */
+const PAST_STATES_MAX = 512;
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
 /**
@@ -63,8 +65,8 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     execArgv: ["--no-warnings"],
   });
   const exited = once(watchdog, "exit").then(() => undefined);
-  const { pid, port } = await listening(watchdog);
-  const stopped = exited.then(() => killQuietly(pid));
+  const { pid, port, scratch } = await listening(watchdog);
+  const stopped = exited.then(() => clearAway(pid, scratch));
   const rpcUrl = `http://127.0.0.1:${port}`;
   const stop = () => {
     // The channel no longer kept the process alive; from here on it must, until anvil is gone.
@@ -73,31 +75,39 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     return stopped;
   };
   try {
-    const genesisHash = await readGenesis(rpcUrl);
-    if (options.stateDirectory !== undefined) keepGenesis(options, genesisHash);
+    const client = createTestClient({ mode: "anvil", transport: http(rpcUrl) }).extend(publicActions);
+    // It prints a line for every request and block otherwise, for nobody.
+    await client.setLoggingEnabled(false);
+    const { hash: genesisHash } = await client.getBlock({ blockNumber: 0n });
+    if (keepGenesis(options, genesisHash) === "resumed") {
+      // Of the blocks before the restart only the last one's balances are known: it becomes the final one.
+      await client.mine({ blocks: 2 * (options.slotsInAnEpoch ?? 1) });
+    }
     watchdog.unref();
     watchdog.channel?.unref();
     return { rpcUrl, chainId: options.chainId, pid, watchdogPid: watchdog.pid ?? 0, genesisHash, stop, stopped };
   } catch (error) {
+    // Killed, it writes nothing into a directory that it has no business in.
+    killQuietly(pid);
     await stop();
     throw error;
   }
 }
 
 function orderOf(options: AnvilOptions): WatchdogOrder {
-  const { stateDirectory, blockTimeSeconds, slotsInAnEpoch } = options;
+  const { stateDirectory, blockTimeSeconds, slotsInAnEpoch = 1 } = options;
   const flags = ["--host", "127.0.0.1", "--port", String(options.port ?? 0), "--chain-id", String(options.chainId)];
   // No account of anvil's own: the mnemonic everybody knows has no money here, and no request is signed by the node.
-  flags.push("--accounts", "0");
+  flags.push("--accounts", "0", "--max-persisted-states", String(PAST_STATES_MAX));
+  flags.push("--slots-in-an-epoch", String(slotsInAnEpoch));
   if (blockTimeSeconds !== undefined) flags.push("--mixed-mining", "--block-time", String(blockTimeSeconds));
-  if (slotsInAnEpoch !== undefined) flags.push("--slots-in-an-epoch", String(slotsInAnEpoch));
   const order: WatchdogOrder = { binary: findAnvilBinary(), arguments: flags, graceMs: 0 };
-  if (stateDirectory === undefined) return order;
-  flags.push("--state", join(stateDirectory, "state.json"), "--preserve-historical-states");
-  return { ...order, lockPath: join(stateDirectory, "lock"), graceMs: STATE_GRACE_MS };
+  return stateDirectory === undefined ? order : { ...order, stateDirectory, graceMs: STATE_GRACE_MS };
 }
 
-function listening(watchdog: ChildProcess): Promise<{ pid: number; port: number }> {
+type Listening = Extract<WatchdogReport, { kind: "listening" }>;
+
+function listening(watchdog: ChildProcess): Promise<Listening> {
   return new Promise((resolve, reject) => {
     watchdog.on("message", (message: WatchdogReport) => {
       if (message.kind === "listening") resolve(message);
@@ -108,31 +118,30 @@ function listening(watchdog: ChildProcess): Promise<{ pid: number; port: number 
   });
 }
 
-async function readGenesis(rpcUrl: string): Promise<Hex> {
-  const client = createPublicClient({ transport: http(rpcUrl) });
-  // It prints a line for every request and block otherwise, for nobody.
-  await client.request<{ Method: "anvil_setLoggingEnabled"; Parameters: [boolean]; ReturnType: null }>({
-    method: "anvil_setLoggingEnabled",
-    params: [false],
-  });
-  const { hash } = await client.getBlock({ blockNumber: 0n });
-  return hash;
-}
-
 /** Remembers which chain lives in the directory, and refuses another one there. */
-function keepGenesis({ stateDirectory, chainId }: AnvilOptions, genesisHash: Hex): void {
-  const path = join(stateDirectory ?? "", "genesis.json");
+function keepGenesis({ stateDirectory, chainId }: AnvilOptions, genesisHash: Hex): "new" | "resumed" {
+  if (stateDirectory === undefined) return "new";
+  const path = join(stateDirectory, "genesis.json");
   const found = JSON.stringify({ chainId, genesisHash });
-  if (!existsSync(path)) return writeFileSync(path, `${found}\n`);
+  if (!existsSync(path)) {
+    writeFileSync(path, `${found}\n`);
+    return "new";
+  }
   const kept = readFileSync(path, "utf8").trim();
   if (kept !== found) throw new Error(`${stateDirectory} keeps the chain ${kept}, but anvil has loaded ${found}`);
+  return "resumed";
 }
 
-/** When the watchdog itself was killed, anvil has lost its leash and is ended from here. */
+/** The watchdog has done all this, unless it was killed itself. */
+function clearAway(pid: number, scratch: string): void {
+  killQuietly(pid);
+  rmSync(scratch, { recursive: true, force: true });
+}
+
 function killQuietly(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It was gone already, as it should be.
+    // It was gone already.
   }
 }

@@ -5,19 +5,24 @@
 // which may then end its chains last.
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "../../kernel/clock.ts";
 
 export interface WatchdogOrder {
   binary: string;
   arguments: string[];
-  /** A file whose lock is held while anvil runs, so that no two of them write one state. */
-  lockPath?: string;
+  /** Where the chain is kept; its lock is held while anvil runs, so that no two of them write one state. */
+  stateDirectory?: string;
   /** How long anvil may take to write its state before it is killed. */
   graceMs: number;
 }
 
-export type WatchdogReport = { kind: "listening"; pid: number; port: number } | { kind: "failed"; reason: string };
+export type WatchdogReport =
+  | { kind: "listening"; pid: number; port: number; scratch: string }
+  | { kind: "failed"; reason: string };
 
 /** How long a predecessor, whose own parent was just killed, may take to let go of the state. */
 const LOCK_WAIT_MS = 10_000;
@@ -33,32 +38,43 @@ function report(message: WatchdogReport, done: () => void = () => undefined): vo
 }
 
 /** Returns the open database whose lock the operating system frees with this process. */
-function holdLock(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
+function holdLock(directory: string): DatabaseSync {
+  const database = new DatabaseSync(join(directory, "lock"), { timeout: LOCK_WAIT_MS });
   database.exec("pragma locking_mode = exclusive; begin exclusive; commit");
   return database;
+}
+
+/**
+ * What anvil is told about its state, and what to do with it when anvil has ended well. Anvil writes the state in place, so that
+ * a kill would leave half of it: it writes beside the last good one, which a whole one replaces.
+ */
+function stateFiles(directory: string): { flags: string[]; replace: () => void } {
+  const [kept, written] = [join(directory, "state.json"), join(directory, "state.next.json")];
+  const flags = ["--dump-state", written];
+  if (existsSync(kept)) flags.push("--load-state", kept);
+  return { flags, replace: () => existsSync(written) && renameSync(written, kept) };
 }
 
 /**
  * Where the system offers it, the kernel itself ends anvil together with this process: somebody may kill parent and
  * watchdog at one stroke.
  */
-function leashed({ binary, arguments: flags }: WatchdogOrder): [string, string[]] {
+function leashed(binary: string, flags: string[]): [string, string[]] {
   const leash = ["--pdeathsig", "TERM"];
   const offered = process.platform === "linux" && spawnSync("setpriv", [...leash, "true"]).status === 0;
   return offered ? ["setpriv", [...leash, binary, ...flags]] : [binary, flags];
 }
 
 /** Reads what anvil prints, to the end: a full pipe would stop it. */
-function readOutput(anvil: ChildProcess, listening: AbortController): () => string {
+function readOutput(anvil: ChildProcess, listen: (port: number) => void): () => string {
   let output = "";
+  let listening = false;
   const read = (chunk: Buffer) => {
     output = (output + chunk.toString()).slice(-OUTPUT_LENGTH_MAX);
-    if (listening.signal.aborted || anvil.pid === undefined) return;
-    const port = /Listening on \S+:(\d+)/.exec(output)?.[1];
+    const port = listening ? undefined : /Listening on \S+:(\d+)/.exec(output)?.[1];
     if (port === undefined) return;
-    listening.abort();
-    report({ kind: "listening", pid: anvil.pid, port: Number(port) });
+    listening = true;
+    listen(Number(port));
   };
   anvil.stdout?.on("data", read);
   anvil.stderr?.on("data", read);
@@ -66,9 +82,16 @@ function readOutput(anvil: ChildProcess, listening: AbortController): () => stri
 }
 
 function runAnvil(order: WatchdogOrder): void {
-  const anvil = spawn(...leashed(order), { stdio: ["ignore", "pipe", "pipe"] });
+  const files = order.stateDirectory === undefined ? undefined : stateFiles(order.stateDirectory);
+  // Anvil's own place for past states is in the home directory, where it leaves them behind.
+  const scratch = mkdtempSync(join(tmpdir(), "tributary-anvil-"));
+  const flags = [...order.arguments, "--cache-path", scratch, ...(files?.flags ?? [])];
+  const anvil = spawn(...leashed(order.binary, flags), { stdio: ["ignore", "pipe", "pipe"] });
   const listening = new AbortController();
-  const output = readOutput(anvil, listening);
+  const output = readOutput(anvil, (port) => {
+    listening.abort();
+    report({ kind: "listening", pid: anvil.pid ?? 0, port, scratch });
+  });
   const ending = new AbortController();
   const end = () => {
     if (ending.signal.aborted) return;
@@ -78,7 +101,11 @@ function runAnvil(order: WatchdogOrder): void {
   };
   const leave = (reason: string) => report({ kind: "failed", reason }, () => process.exit());
   anvil.once("error", (error) => leave(error.message));
-  anvil.once("close", () => leave(output()));
+  anvil.once("close", (code) => {
+    if (code === 0) files?.replace();
+    leave(output());
+  });
+  process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
   process.once("disconnect", end);
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, end);
   // The parent may have died while this process was still starting.
@@ -88,11 +115,11 @@ function runAnvil(order: WatchdogOrder): void {
 
 function watch(order: WatchdogOrder): void {
   try {
-    const lock = order.lockPath === undefined ? undefined : holdLock(order.lockPath);
+    const lock = order.stateDirectory === undefined ? undefined : holdLock(order.stateDirectory);
     // An open database that nobody refers to would be collected, and its lock with it.
     process.once("exit", () => lock?.close());
   } catch (error) {
-    const reason = `another process holds ${order.lockPath} (${String(error)})`;
+    const reason = `another process uses ${order.stateDirectory} (${String(error)})`;
     return report({ kind: "failed", reason }, () => process.exit());
   }
   runAnvil(order);

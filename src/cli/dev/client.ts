@@ -1,0 +1,84 @@
+import { createTestClient, http, keccak256, publicActions, type Hex, type TransactionReceipt } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import type { DevAccount } from "./accounts.ts";
+
+/** What a dev chain is asked through: reading, and the liberties that only anvil grants. */
+export type DevClient = ReturnType<typeof connect>;
+
+export interface Call {
+  /** Absent for a plain contract creation. */
+  to?: Hex;
+  data?: Hex;
+  /** In wei. */
+  value?: bigint;
+  /** More than the call needs: nothing is estimated here. */
+  gasLimit?: bigint;
+}
+
+const GAS_LIMIT_DEFAULT = 400_000n;
+/** Far above what the base fee of a local chain can reach in the transactions of one run. */
+const MAX_FEE_PER_GAS = 100_000_000_000n;
+const PRIORITY_FEE_PER_GAS = 1_000_000_000n;
+
+export function connect(rpcUrl: string) {
+  return createTestClient({ mode: "anvil", transport: http(rpcUrl, { retryCount: 0 }), cacheTime: 0 }).extend(
+    publicActions,
+  );
+}
+
+/** Signs the calls with consecutive nonces, and sends nothing. */
+export async function signCalls(client: DevClient, account: DevAccount, calls: readonly Call[]): Promise<Hex[]> {
+  const signer = privateKeyToAccount(account.privateKey);
+  const [chainId, nonce] = await Promise.all([
+    client.getChainId(),
+    client.getTransactionCount({ address: account.address, blockTag: "pending" }),
+  ]);
+  return Promise.all(
+    calls.map((call, index) =>
+      signer.signTransaction({
+        type: "eip1559",
+        chainId,
+        nonce: nonce + index,
+        gas: call.gasLimit ?? GAS_LIMIT_DEFAULT,
+        maxFeePerGas: MAX_FEE_PER_GAS,
+        maxPriorityFeePerGas: PRIORITY_FEE_PER_GAS,
+        value: call.value ?? 0n,
+        ...(call.to === undefined ? {} : { to: call.to }),
+        ...(call.data === undefined ? {} : { data: call.data }),
+      }),
+    ),
+  );
+}
+
+/**
+ * Sends the calls in their order and returns their receipts, reverted ones too. Each waits until the one before is mined:
+ * anvil now and then forgets to mine a transaction that has overtaken its predecessor. Two runs for one account must not
+ * overlap, for they would take the same nonces.
+ */
+export async function sendCalls(
+  client: DevClient,
+  account: DevAccount,
+  calls: readonly Call[],
+): Promise<TransactionReceipt[]> {
+  const receipts: TransactionReceipt[] = [];
+  for (const serializedTransaction of await signCalls(client, account, calls)) {
+    receipts.push(await client.sendRawTransactionSync({ serializedTransaction, throwOnReceiptRevert: false }));
+  }
+  return receipts;
+}
+
+/** Like `sendCalls`, and throws when one of them reverts. */
+export async function performCalls(
+  client: DevClient,
+  account: DevAccount,
+  calls: readonly Call[],
+): Promise<TransactionReceipt[]> {
+  const receipts = await sendCalls(client, account, calls);
+  const reverted = receipts.find((receipt) => receipt.status === "reverted");
+  if (reverted) throw new Error(`the call ${receipts.indexOf(reverted)} to ${reverted.to} reverted`);
+  return receipts;
+}
+
+export function hashOf(signed: Hex): Hex {
+  return keccak256(signed);
+}

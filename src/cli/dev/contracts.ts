@@ -1,0 +1,41 @@
+import { concat, getContractAddress, type Hex } from "viem";
+import { lowerCase, type DevAccount } from "./accounts.ts";
+import { performCalls, type Call, type DevClient } from "./client.ts";
+
+/**
+ * Creates any code at an address that follows from code and salt alone; anvil has it from its genesis on, as almost every
+ * chain does.
+ */
+export const DETERMINISTIC_DEPLOYER: Hex = "0x4e59b44847b379578588920ca78fbf26c0b4956c";
+
+export interface Deployment {
+  /** With the constructor's arguments at its end. */
+  creationCode: Hex;
+  salt: Hex;
+}
+
+/** Enough for the largest code a chain takes (24,576 bytes). */
+const CREATION_GAS_LIMIT = 7_000_000n;
+
+/** Where the deterministic deployer puts it, on every chain. */
+export function deployedAddress({ creationCode, salt }: Deployment): Hex {
+  const from = DETERMINISTIC_DEPLOYER;
+  return lowerCase(getContractAddress({ opcode: "CREATE2", bytecode: creationCode, from, salt }));
+}
+
+/** The call that puts it there; it reverts where it stands already. */
+export function deploymentCall({ creationCode, salt }: Deployment): Call {
+  return { to: DETERMINISTIC_DEPLOYER, data: concat([salt, creationCode]), gasLimit: CREATION_GAS_LIMIT };
+}
+
+/**
+ * Puts the hub onto a chain, at the address it has on every chain; does nothing when it stands there.
+ * @throws Error when no code stands at the address afterwards.
+ */
+export async function deployHub(client: DevClient, payer: DevAccount, hub: Deployment): Promise<Hex> {
+  const address = deployedAddress(hub);
+  if (await client.getCode({ address })) return address;
+  await performCalls(client, payer, [deploymentCall(hub)]);
+  if (!(await client.getCode({ address }))) throw new Error(`the hub did not come to stand at ${address}`);
+  return address;
+}

@@ -1,0 +1,105 @@
+import { join } from "node:path";
+import { parseEther, type Hex } from "viem";
+import { caip2, type Caip2 } from "../../kernel/caip.ts";
+import { DEV_ACCOUNTS, FUNDED_ROLES } from "./accounts.ts";
+import { startAnvil, type Anvil } from "./anvil.ts";
+import { connect, performCalls, type DevClient } from "./client.ts";
+import { deployHub, type Deployment } from "./contracts.ts";
+import { balanceOf, deployFiatToken, mintCall, type FiatToken } from "./tokens.ts";
+
+export interface LocalChainsOptions {
+  chains: readonly { chainId: number; name: string }[];
+  hub: Deployment;
+  /** Every chain is kept in a folder of its own below this one; absent, nothing is kept. */
+  stateDirectory?: string;
+}
+
+export interface LocalToken extends FiatToken {
+  /** Lower case. */
+  address: Hex;
+}
+
+export interface LocalChain {
+  caip2: Caip2;
+  chainId: number;
+  name: string;
+  rpcUrl: string;
+  genesisHash: Hex;
+  hub: Hex;
+  tokens: LocalToken[];
+}
+
+export interface LocalChains {
+  chains: LocalChain[];
+  /** Resolves when one of the chains is gone, which nobody but `stop` should bring about. */
+  stopped: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The tokens of every dev chain. The second one shows what breaks when somebody takes 6 decimals for granted. */
+export const DEV_TOKENS: readonly FiatToken[] = [
+  { name: "USD Coin", symbol: "USDC", currency: "USD", decimals: 6 },
+  { name: "Dev Dollar", symbol: "DUSD", currency: "USD", decimals: 18 },
+];
+
+const GAS_WEI = parseEther("10000");
+const PAYER_TOKENS = 10_000_000n;
+
+/** A block comes every second as on a real chain, and `finalized` lags by two of them instead of 64. */
+const PACE = { blockTimeSeconds: 1, slotsInAnEpoch: 1 };
+
+/**
+ * Starts the chains of the dev world side by side, each with the hub, the tokens and a payer who owns plenty of both.
+ * @throws Error when one of them does not start; the others are ended then.
+ */
+export async function startLocalChains({ chains, hub, stateDirectory }: LocalChainsOptions): Promise<LocalChains> {
+  const starts = chains.map(({ chainId }) => {
+    const keeping = stateDirectory === undefined ? {} : { stateDirectory: join(stateDirectory, String(chainId)) };
+    return startAnvil({ chainId, ...PACE, ...keeping });
+  });
+  const settled = await Promise.allSettled(starts);
+  const anvils = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const stop = async () => {
+    await Promise.all(anvils.map((anvil) => anvil.stop()));
+  };
+  try {
+    const furnished = chains.map(async ({ name }, index) => furnishChain(await starts[index], name, hub));
+    return { chains: await Promise.all(furnished), stopped: Promise.race(anvils.map((anvil) => anvil.stopped)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function furnishChain(anvil: Anvil | undefined, name: string, hub: Deployment): Promise<LocalChain> {
+  if (!anvil) throw new Error(`${name} did not start`);
+  const { chainId, rpcUrl, genesisHash } = anvil;
+  const furniture = await furnish(connect(rpcUrl), hub);
+  return { caip2: caip2("eip155", String(chainId)), chainId, name, rpcUrl, genesisHash, ...furniture };
+}
+
+/** Puts hub, tokens and money onto a chain; what is there already stays. */
+export async function furnish(client: DevClient, hub: Deployment): Promise<{ hub: Hex; tokens: LocalToken[] }> {
+  const { issuer, stranger } = DEV_ACCOUNTS;
+  await Promise.all(
+    FUNDED_ROLES.map((role) => client.setBalance({ address: DEV_ACCOUNTS[role].address, value: GAS_WEI })),
+  );
+  // The hub has a sender of its own, so that both go on at once without sharing nonces.
+  const [hubAddress, tokens] = await Promise.all([deployHub(client, stranger, hub), deployTokens(client)]);
+  const held = await Promise.all(tokens.map(({ address }) => balanceOf(client, address, DEV_ACCOUNTS.payer.address)));
+  const mints = tokens.flatMap(({ address, decimals }, index) => {
+    const missing = PAYER_TOKENS * 10n ** BigInt(decimals) - (held[index] ?? 0n);
+    return missing > 0n ? [mintCall(address, DEV_ACCOUNTS.payer.address, missing)] : [];
+  });
+  await performCalls(client, issuer, mints);
+  return { hub: hubAddress, tokens };
+}
+
+async function deployTokens(client: DevClient): Promise<LocalToken[]> {
+  const tokens: LocalToken[] = [];
+  // One after the other: they share the issuer's nonces and the implementation.
+  for (const token of DEV_TOKENS) {
+    tokens.push({ ...token, address: await deployFiatToken(client, DEV_ACCOUNTS.issuer, token) });
+  }
+  return tokens;
+}

@@ -1,0 +1,135 @@
+import type { Hex, TransactionReceipt } from "viem";
+import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
+import { DEV_ACCOUNTS, type DevAccount } from "../../src/cli/dev/accounts.ts";
+import { startAnvil } from "../../src/cli/dev/anvil.ts";
+import { connect, performCalls, sendCalls, signCalls, type Call, type DevClient } from "../../src/cli/dev/client.ts";
+import type { Deployment } from "../../src/cli/dev/contracts.ts";
+import { furnish, type LocalToken } from "../../src/cli/dev/localChains.ts";
+import * as tokens from "../../src/cli/dev/tokens.ts";
+
+// A chain that stands still unless a test moves it: one block for every transaction, and no other.
+
+/** What a replaced stretch of the chain holds: signed transactions, each with the place of its block in the stretch, from 0. */
+export type Replacement = readonly { signed: Hex; blockIndex: number }[];
+
+export interface TestChain {
+  caip2: Caip2;
+  chainId: number;
+  rpcUrl: string;
+  pid: number;
+  client: DevClient;
+  hub: Hex;
+  /** 6 decimals. */
+  usdc: LocalToken;
+  /** 18 decimals. */
+  dusd: LocalToken;
+  /** Transfers from the payer, or from another account, in a block of its own; throws when it reverts. */
+  pay(token: Hex, to: Hex, transfer: Amount): Promise<TransactionReceipt>;
+  /** Transfers that share one block, in this order. */
+  payTogether(transfers: readonly (Amount & { token: Hex; to: Hex })[]): Promise<TransactionReceipt[]>;
+  /** Sends calls of one account, in order; receipts of reverted ones too. */
+  send(account: DevAccount, calls: readonly Call[]): Promise<TransactionReceipt[]>;
+  /** Creates tokens out of nothing. */
+  mint(token: Hex, to: Hex, amountUnits: bigint): Promise<TransactionReceipt>;
+  blocklist(token: Hex, address: Hex): Promise<void>;
+  unblocklist(token: Hex, address: Hex): Promise<void>;
+  balanceOf(token: Hex, owner: Hex): Promise<bigint>;
+  /** Adds empty blocks. */
+  mine(blocks: number): Promise<void>;
+  /** Adds empty blocks until the present head is `finalized`. */
+  finalize(): Promise<void>;
+  /**
+   * Replaces the last `depth` blocks by as many others. Their transactions are forgotten unless they stand in `replacement`.
+   */
+  reorg(depth: number, replacement?: Replacement): Promise<void>;
+  /** Takes the last `depth` blocks away, and puts nothing in their place. */
+  rollback(depth: number): Promise<void>;
+  /** The signed bytes of a mined transaction, to mine it again elsewhere. */
+  signedOf(hash: Hex): Promise<Hex>;
+  /** The issue of a transaction that is only signed, with the account's next nonces. */
+  sign(account: DevAccount, calls: readonly Call[]): Promise<Hex[]>;
+  stop(): Promise<void>;
+}
+
+export interface Amount {
+  amountUnits: bigint;
+  /** The payer when absent. */
+  from?: DevAccount;
+}
+
+export interface TestChainOptions {
+  chainId?: number;
+  hub?: Deployment;
+}
+
+const CHAIN_ID = 900_001;
+/** With one slot an epoch, `finalized` is the second block below the head. */
+const FINALITY_DEPTH = 2;
+
+/** A contract that answers nothing, for tests that need no real hub. */
+const PLACEHOLDER_HUB: Deployment = { creationCode: "0x60018060093d393df300", salt: `0x${"00".repeat(32)}` };
+
+/** Methods of anvil that viem has no words for. */
+function ask<Answer>(client: DevClient, method: string, params: unknown[]): Promise<Answer> {
+  return client.request<{ Method: string; Parameters: unknown[]; ReturnType: Answer }>({ method, params });
+}
+
+/** Furnished like a chain of the dev world. */
+export async function startTestChain(options: TestChainOptions = {}): Promise<TestChain> {
+  const { chainId = CHAIN_ID, hub = PLACEHOLDER_HUB } = options;
+  const anvil = await startAnvil({ chainId, slotsInAnEpoch: 1 });
+  const client = connect(anvil.rpcUrl);
+  const furniture = await furnish(client, hub);
+  const [usdc, dusd] = furniture.tokens;
+  if (!usdc || !dusd) throw new Error("the dev world has two tokens");
+  const { rpcUrl, pid } = anvil;
+  const stop = () => anvil.stop();
+  const identity = { caip2: caip2("eip155", String(chainId)), chainId, rpcUrl, pid };
+  return { ...identity, client, hub: furniture.hub, usdc, dusd, ...moneyOf(client), ...blocksOf(client), stop };
+}
+
+function moneyOf(client: DevClient) {
+  const { payer, issuer } = DEV_ACCOUNTS;
+  const one = async (account: DevAccount, call: Call) => {
+    const [receipt] = await performCalls(client, account, [call]);
+    if (!receipt) throw new Error("a call has a receipt");
+    return receipt;
+  };
+  return {
+    pay: (token: Hex, to: Hex, { amountUnits, from = payer }: Amount) =>
+      one(from, tokens.transferCall(token, to, amountUnits)),
+    payTogether: async (transfers: readonly (Amount & { token: Hex; to: Hex })[]) => {
+      const from = transfers[0]?.from ?? payer;
+      const calls = transfers.map(({ token, to, amountUnits }) => tokens.transferCall(token, to, amountUnits));
+      await client.setAutomine(false);
+      const hashes = await Promise.all(
+        (await signCalls(client, from, calls)).map((signed) =>
+          client.sendRawTransaction({ serializedTransaction: signed }),
+        ),
+      );
+      await client.mine({ blocks: 1 });
+      await client.setAutomine(true);
+      return Promise.all(hashes.map((hash) => client.getTransactionReceipt({ hash })));
+    },
+    send: (account: DevAccount, calls: readonly Call[]) => sendCalls(client, account, calls),
+    sign: (account: DevAccount, calls: readonly Call[]) => signCalls(client, account, calls),
+    mint: (token: Hex, to: Hex, amountUnits: bigint) => one(issuer, tokens.mintCall(token, to, amountUnits)),
+    blocklist: (token: Hex, address: Hex) => tokens.blocklist(client, issuer, { token, address }),
+    unblocklist: (token: Hex, address: Hex) => tokens.unblocklist(client, issuer, { token, address }),
+    balanceOf: (token: Hex, owner: Hex) => tokens.balanceOf(client, token, owner),
+  };
+}
+
+function blocksOf(client: DevClient) {
+  return {
+    mine: (blocks: number) => client.mine({ blocks }),
+    finalize: () => client.mine({ blocks: FINALITY_DEPTH }),
+    reorg: async (depth: number, replacement: Replacement = []) => {
+      await ask(client, "anvil_reorg", [depth, replacement.map(({ signed, blockIndex }) => [signed, blockIndex])]);
+    },
+    rollback: async (depth: number) => {
+      await ask(client, "anvil_rollback", [depth]);
+    },
+    signedOf: (hash: Hex) => ask<Hex>(client, "eth_getRawTransactionByHash", [hash]),
+  };
+}
