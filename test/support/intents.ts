@@ -1,0 +1,81 @@
+import { hubAddress, implementationAddress } from "@tributary/inbox/hub";
+import { inboxAddress } from "@tributary/inbox/address";
+import { inboxSalt } from "@tributary/inbox/salt";
+import type { Db } from "../../src/db/database.ts";
+import type { IntentTable } from "../../src/db/schema.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import { inboxTermsOf } from "../../src/intent/terms.ts";
+import { systemEntropy } from "../../src/kernel/entropy.ts";
+import { newId } from "../../src/kernel/ids.ts";
+import type { Insertable } from "kysely";
+
+export type IntentOverrides = Partial<Omit<Insertable<IntentTable>, "seq">>;
+
+/** Where test intents are paid out unless a test says otherwise: the first local chain and a token that is only a name. */
+export const TEST_CHAIN = "eip155:31337";
+export const TEST_TOKEN = "0x00000000000000000000000000000000000c0de6";
+export const FEE_RECIPIENT = "0x00000000000000000000000000000000000fee00";
+
+const ZERO_32 = `0x${"0".repeat(64)}`;
+const CREATED_AT = new Date("2026-11-01T12:00:00Z");
+
+/** An account of its own and an intent with an inbox address that follows from its terms. 6 decimals, no fee, minimum 0. */
+export async function insertIntent(db: Db, overrides: IntentOverrides = {}): Promise<IntentRow> {
+  const accountId = overrides.account_id ?? (await insertAccount(db));
+  const id = overrides.id ?? newId("pi", systemEntropy);
+  const pinned = {
+    payout_namespace: "eip155" as const,
+    payout_chain_reference: "31337",
+    payout_wallet: randomAddress(),
+    payout_token: TEST_TOKEN,
+    fee_recipient: FEE_RECIPIENT,
+    fee_bps: 0,
+    recovery: `0x${"0".repeat(40)}`,
+    recover_after: 1_800_000_000n,
+    routes_root: ZERO_32,
+    inbox_salt: inboxSalt(ZERO_32 as `0x${string}`, id) as string,
+    ...overrides,
+  };
+  const terms = inboxTermsOf({ ...pinned, recover_after: BigInt(pinned.recover_after) });
+  return db.read
+    .insertInto("intent")
+    .values({
+      id,
+      account_id: accountId,
+      livemode: false,
+      status: "active",
+      occupies: false,
+      price_units: overrides.price_token_units ?? null,
+      price_token_units: null,
+      one_time: false,
+      merchant_reference: null,
+      metadata: null,
+      payout_decimals: 6,
+      rail_id: "local:usdc",
+      minimum_units: 0n,
+      underpay_tolerance_bps: 0,
+      inbox_hub: hubAddress,
+      inbox_implementation: implementationAddress,
+      inbox_address: inboxAddress(terms),
+      widget_token_hash: systemEntropy.bytes(32),
+      customer_bound_at: CREATED_AT,
+      created_at: CREATED_AT,
+      updated_at: CREATED_AT,
+      settled_at: null,
+      archived_at: null,
+      ...pinned,
+      ...overrides,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function insertAccount(db: Db): Promise<string> {
+  const id = newId("acct", systemEntropy);
+  await db.read.insertInto("account").values({ id, name: "Test", environment: "test", created_at: CREATED_AT }).execute();
+  return id;
+}
+
+export function randomAddress(): string {
+  return `0x${Buffer.from(systemEntropy.bytes(20)).toString("hex")}`;
+}
