@@ -25,8 +25,8 @@ export interface TestChain {
   dusd: LocalToken;
   /** Transfers from the payer, or from another account, in a block of its own; throws when it reverts. */
   pay(token: Hex, to: Hex, transfer: Amount): Promise<TransactionReceipt>;
-  /** Transfers that share one block, in this order. */
-  payTogether(transfers: readonly (Amount & { token: Hex; to: Hex })[]): Promise<TransactionReceipt[]>;
+  /** Transfers of the payer, or of another account, that share one block, in this order. */
+  payTogether(transfers: readonly SharedTransfer[], from?: DevAccount): Promise<TransactionReceipt[]>;
   /** Sends calls of one account, in order; receipts of reverted ones too. */
   send(account: DevAccount, calls: readonly Call[]): Promise<TransactionReceipt[]>;
   /** Creates tokens out of nothing. */
@@ -46,9 +46,15 @@ export interface TestChain {
   rollback(depth: number): Promise<void>;
   /** The signed bytes of a mined transaction, to mine it again elsewhere. */
   signedOf(hash: Hex): Promise<Hex>;
-  /** The issue of a transaction that is only signed, with the account's next nonces. */
+  /** Signed bytes with the account's next nonces, which nobody has sent yet. */
   sign(account: DevAccount, calls: readonly Call[]): Promise<Hex[]>;
   stop(): Promise<void>;
+}
+
+export interface SharedTransfer {
+  token: Hex;
+  to: Hex;
+  amountUnits: bigint;
 }
 
 export interface Amount {
@@ -98,8 +104,7 @@ function moneyOf(client: DevClient) {
   return {
     pay: (token: Hex, to: Hex, { amountUnits, from = payer }: Amount) =>
       one(from, tokens.transferCall(token, to, amountUnits)),
-    payTogether: async (transfers: readonly (Amount & { token: Hex; to: Hex })[]) => {
-      const from = transfers[0]?.from ?? payer;
+    payTogether: async (transfers: readonly SharedTransfer[], from: DevAccount = payer) => {
       const calls = transfers.map(({ token, to, amountUnits }) => tokens.transferCall(token, to, amountUnits));
       await client.setAutomine(false);
       const hashes = await Promise.all(

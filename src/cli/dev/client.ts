@@ -1,4 +1,4 @@
-import { createTestClient, http, keccak256, publicActions, type Hex, type TransactionReceipt } from "viem";
+import { createTestClient, http, publicActions, type Hex, type TransactionReceipt } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { DevAccount } from "./accounts.ts";
 
@@ -15,15 +15,20 @@ export interface Call {
   gasLimit?: bigint;
 }
 
+/** viem would ask every four seconds whether a transaction is mined. */
+const POLL_MS = 50;
 const GAS_LIMIT_DEFAULT = 400_000n;
 /** Far above what the base fee of a local chain can reach in the transactions of one run. */
 const MAX_FEE_PER_GAS = 100_000_000_000n;
 const PRIORITY_FEE_PER_GAS = 1_000_000_000n;
 
 export function connect(rpcUrl: string) {
-  return createTestClient({ mode: "anvil", transport: http(rpcUrl, { retryCount: 0 }), cacheTime: 0 }).extend(
-    publicActions,
-  );
+  return createTestClient({
+    mode: "anvil",
+    transport: http(rpcUrl, { retryCount: 0 }),
+    cacheTime: 0,
+    pollingInterval: POLL_MS,
+  }).extend(publicActions);
 }
 
 /** Signs the calls with consecutive nonces, and sends nothing. */
@@ -53,7 +58,7 @@ export async function signCalls(client: DevClient, account: DevAccount, calls: r
 /**
  * Sends the calls in their order and returns their receipts, reverted ones too. Each waits until the one before is mined:
  * anvil now and then forgets to mine a transaction that has overtaken its predecessor. Two runs for one account must not
- * overlap, for they would take the same nonces.
+ * overlap, for they would take the same nonces, and the chain must be one that mines at once.
  */
 export async function sendCalls(
   client: DevClient,
@@ -77,8 +82,4 @@ export async function performCalls(
   const reverted = receipts.find((receipt) => receipt.status === "reverted");
   if (reverted) throw new Error(`the call ${receipts.indexOf(reverted)} to ${reverted.to} reverted`);
   return receipts;
-}
-
-export function hashOf(signed: Hex): Hex {
-  return keccak256(signed);
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { parseEther, type Hex } from "viem";
 import { caip2, type Caip2 } from "../../kernel/caip.ts";
-import { DEV_ACCOUNTS, FUNDED_ROLES } from "./accounts.ts";
+import { DEV_ACCOUNTS, FUNDED_ROLES, type DevAccount } from "./accounts.ts";
 import { startAnvil, type Anvil } from "./anvil.ts";
 import { connect, performCalls, type DevClient } from "./client.ts";
 import { deployHub, type Deployment } from "./contracts.ts";
@@ -31,6 +31,9 @@ export interface LocalChain {
 
 export interface LocalChains {
   chains: LocalChain[];
+  payer: DevAccount;
+  operator: DevAccount;
+  feeRecipient: Hex;
   /** Resolves when one of the chains is gone, which nobody but `stop` should bring about. */
   stopped: Promise<void>;
   stop(): Promise<void>;
@@ -64,7 +67,10 @@ export async function startLocalChains({ chains, hub, stateDirectory }: LocalCha
   };
   try {
     const furnished = chains.map(async ({ name }, index) => furnishChain(await starts[index], name, hub));
-    return { chains: await Promise.all(furnished), stopped: Promise.race(anvils.map((anvil) => anvil.stopped)), stop };
+    const { payer, operator, feeRecipient } = DEV_ACCOUNTS;
+    const people = { payer, operator, feeRecipient: feeRecipient.address };
+    const stopped = Promise.race(anvils.map((anvil) => anvil.stopped));
+    return { chains: await Promise.all(furnished), ...people, stopped, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -80,16 +86,16 @@ async function furnishChain(anvil: Anvil | undefined, name: string, hub: Deploym
 
 /** Puts hub, tokens and money onto a chain; what is there already stays. */
 export async function furnish(client: DevClient, hub: Deployment): Promise<{ hub: Hex; tokens: LocalToken[] }> {
-  const { issuer, stranger } = DEV_ACCOUNTS;
+  const { issuer, payer } = DEV_ACCOUNTS;
   await Promise.all(
     FUNDED_ROLES.map((role) => client.setBalance({ address: DEV_ACCOUNTS[role].address, value: GAS_WEI })),
   );
-  // The hub has a sender of its own, so that both go on at once without sharing nonces.
-  const [hubAddress, tokens] = await Promise.all([deployHub(client, stranger, hub), deployTokens(client)]);
-  const held = await Promise.all(tokens.map(({ address }) => balanceOf(client, address, DEV_ACCOUNTS.payer.address)));
+  const hubAddress = await deployHub(client, issuer, hub);
+  const tokens = await deployTokens(client);
+  const held = await Promise.all(tokens.map(({ address }) => balanceOf(client, address, payer.address)));
   const mints = tokens.flatMap(({ address, decimals }, index) => {
     const missing = PAYER_TOKENS * 10n ** BigInt(decimals) - (held[index] ?? 0n);
-    return missing > 0n ? [mintCall(address, DEV_ACCOUNTS.payer.address, missing)] : [];
+    return missing > 0n ? [mintCall(address, payer.address, missing)] : [];
   });
   await performCalls(client, issuer, mints);
   return { hub: hubAddress, tokens };
