@@ -56,7 +56,7 @@ async function tryOut(driver: ChainDriver, batch: readonly Due[]): Promise<(stri
   if (!(await driver.hasCode(hub))) return batch.map(() => "hub_missing");
   try {
     const result = await driver.call(settleManyCall(hub, batch.map(({ intent }) => intent)));
-    return decodeFailures(result).map((selector) => (selector === undefined ? undefined : `settle_refused ${selector}`));
+    return decodeFailures(result).map((name) => (name === undefined ? undefined : `settle_refused ${name}`));
   } catch (error) {
     if (error instanceof CallReverted) return batch.map(() => `settle_refused ${error.message}`);
     throw error;

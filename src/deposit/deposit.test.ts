@@ -1,0 +1,181 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { insertAccount, insertIntent, TEST_CHAIN } from "../../test/support/intents.ts";
+import { recordMovements, setHead } from "../../test/support/movements.ts";
+import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
+import type { Db } from "../db/database.ts";
+import type { DepositRow } from "./deposit.ts";
+import { countDeposits } from "./countDeposits.ts";
+import { takeMovements } from "./takeMovements.ts";
+import type { IntentRow } from "../intent/store.ts";
+
+const USDC = 1_000_000n;
+let unique = 0;
+const freshTx = () => `0x${(unique += 1).toString(16).padStart(64, "0")}`;
+
+for (const kind of databases) {
+  describe(`deposits on ${kind}`, () => {
+    let db: Db;
+    let world: StationWorld;
+    before(async () => {
+      db = await openTestDatabase(kind);
+      world = stationWorld(db);
+      await setHead(db, TEST_CHAIN, { number: 100n });
+    });
+    after(() => db.close());
+
+    /** Reads the chain up to `number` and lets the station do its work, as its loop would. */
+    async function headAt(number: bigint): Promise<void> {
+      await setHead(db, TEST_CHAIN, { number });
+      await takeMovements(world, TEST_CHAIN);
+      await countDeposits(world, TEST_CHAIN);
+    }
+    const intentOf = ({ id }: IntentRow) => db.read.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+    const depositsOf = ({ id }: IntentRow): Promise<DepositRow[]> =>
+      db.read.selectFrom("deposit").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
+    const eventsOf = async ({ id }: IntentRow) => {
+      const rows = await db.read.selectFrom("event").select("type").where("intent_id", "=", id).orderBy("position").execute();
+      return rows.map((row) => row.type);
+    };
+    const priced = (priceTokenUnits: bigint, more: object = {}) =>
+      insertIntent(db, { price_units: priceTokenUnits, price_token_units: priceTokenUnits, one_time: true, ...more });
+
+    test("D5 a deposit is seen at once, counted when final, and settles a one-time intent in that step", async () => {
+      const intent = await priced(25n * USDC);
+      await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits: 25n * USDC, block: 100n }]);
+      await headAt(100n);
+      assert.deepEqual((await depositsOf(intent)).map((deposit) => deposit.status), ["seen"]);
+      assert.equal((await intentOf(intent)).pending_count, 1);
+      await headAt(101n);
+      const settled = await intentOf(intent);
+      assert.deepEqual(
+        [settled.status, settled.counted_units, settled.received_units, settled.pending_count],
+        ["settled", 25n * USDC, 25n * USDC, 0],
+      );
+      assert.deepEqual(await eventsOf(intent), [
+        "deposit.seen",
+        "deposit.confirmed",
+        "deposit.counted",
+        "payment_intent.paid",
+        "payment_intent.settled",
+      ]);
+    });
+
+    test("§3 a settled intent frees its destination and a repeatable one stays active", async () => {
+      const account_id = await insertAccount(db);
+      const payout_wallet = `0x${"ab".repeat(20)}`;
+      const first = await priced(USDC, { account_id, payout_wallet, occupies: true });
+      await assert.rejects(() => priced(USDC, { account_id, payout_wallet, occupies: true }), /intent_occupied_destination/);
+      await recordMovements(db, first, [{ chainTx: freshTx(), amountUnits: USDC, block: 101n }]);
+      await headAt(102n);
+      await priced(USDC, { account_id, payout_wallet, occupies: true });
+      const open = await insertIntent(db);
+      await recordMovements(db, open, [{ chainTx: freshTx(), amountUnits: USDC, block: 102n }]);
+      await headAt(103n);
+      assert.equal((await intentOf(open)).status, "active");
+      assert.ok((await eventsOf(open)).includes("payment_intent.paid"));
+    });
+
+    test("D4 several transfers of one transaction are several deposits, heard twice they are the same", async () => {
+      const intent = await priced(3n * USDC);
+      const chainTx = freshTx();
+      const both = [
+        { chainTx, position: 0, amountUnits: USDC, block: 103n },
+        { chainTx, position: 3, amountUnits: 2n * USDC, block: 103n },
+      ];
+      await recordMovements(db, intent, both);
+      await recordMovements(db, intent, both);
+      await headAt(104n);
+      await recordMovements(db, intent, both);
+      await headAt(105n);
+      assert.equal((await depositsOf(intent)).length, 2);
+      assert.equal((await intentOf(intent)).counted_units, 3n * USDC);
+    });
+
+    test("D8 the price counts as reached within the tolerance, and the shortfall stays", async () => {
+      const intent = await priced(100n * USDC, { underpay_tolerance_bps: 100 });
+      await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits: 98_999_999n, block: 105n }]);
+      await headAt(106n);
+      assert.equal((await intentOf(intent)).status, "active");
+      await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits: 1n, block: 106n }]);
+      await headAt(107n);
+      const settled = await intentOf(intent);
+      assert.deepEqual([settled.status, settled.counted_units], ["settled", 99n * USDC]);
+    });
+
+    test("D5 deposits below the minimum wait for company, but never once the price is reached", async () => {
+      const open = await insertIntent(db, { minimum_units: USDC });
+      const paid = await priced(USDC, { minimum_units: 5n * USDC });
+      await recordMovements(db, open, [{ chainTx: freshTx(), amountUnits: USDC / 2n, block: 107n }]);
+      await recordMovements(db, paid, [{ chainTx: freshTx(), amountUnits: USDC, block: 107n }]);
+      await headAt(108n);
+      assert.deepEqual((await depositsOf(open)).map(({ status, reason }) => [status, reason]), [["confirmed", "below_minimum"]]);
+      assert.equal((await intentOf(open)).counted_units, 0n);
+      assert.equal((await intentOf(paid)).status, "settled");
+      await recordMovements(db, open, [{ chainTx: freshTx(), amountUnits: USDC / 2n, block: 108n }]);
+      await headAt(109n);
+      assert.deepEqual((await depositsOf(open)).map(({ status, reason }) => [status, reason]), [["counted", null], ["counted", null]]);
+      assert.equal((await intentOf(open)).counted_units, USDC);
+    });
+
+    test("D5 a token that is no rail of the intent is held and credits nothing", async () => {
+      const intent = await priced(USDC);
+      await recordMovements(db, intent, [{ chainTx: freshTx(), token: `0x${"77".repeat(20)}`, amountUnits: USDC, block: 109n }]);
+      await headAt(110n);
+      assert.deepEqual((await depositsOf(intent)).map(({ status, reason }) => [status, reason]), [["held", "no_route"]]);
+      assert.equal((await intentOf(intent)).received_units, 0n);
+    });
+
+    test("D3 money that comes after the intent has settled is late, and counted all the same", async () => {
+      const intent = await priced(USDC);
+      await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits: USDC, block: 110n }]);
+      await headAt(111n);
+      await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits: 2n * USDC, block: 111n }]);
+      await headAt(112n);
+      assert.deepEqual((await depositsOf(intent)).map(({ status, late }) => [status, late]), [["counted", false], ["counted", true]]);
+      assert.equal((await intentOf(intent)).counted_units, 3n * USDC);
+    });
+
+    test("D3 a reorg takes a counted deposit back and reopens the intent; mined again it counts once", async () => {
+      const intent = await priced(USDC);
+      const chainTx = freshTx();
+      await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 112n }]);
+      await headAt(113n);
+      await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 112n, orphaned: true }]);
+      await headAt(113n);
+      const reopened = await intentOf(intent);
+      assert.deepEqual([reopened.status, reopened.counted_units, reopened.received_units], ["active", 0n, 0n]);
+      assert.deepEqual((await depositsOf(intent)).map(({ status, reason }) => [status, reason]), [["dropped", "reorg"]]);
+      await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 114n, fork: "b", logIndex: 7 }]);
+      await headAt(115n);
+      const again = await intentOf(intent);
+      assert.deepEqual([again.status, again.counted_units, (await depositsOf(intent)).length], ["settled", USDC, 1]);
+      const types = await eventsOf(intent);
+      assert.deepEqual(types.slice(5), [
+        "deposit.dropped",
+        "payment_intent.reopened",
+        "deposit.seen",
+        "deposit.confirmed",
+        "deposit.counted",
+        "payment_intent.paid",
+        "payment_intent.settled",
+      ]);
+    });
+
+    test("D3 a settled intent whose destination is taken again stays settled and is told to be reversed", async () => {
+      const account_id = await insertAccount(db);
+      const payout_wallet = `0x${"cd".repeat(20)}`;
+      const first = await priced(USDC, { account_id, payout_wallet, occupies: true });
+      const chainTx = freshTx();
+      await recordMovements(db, first, [{ chainTx, amountUnits: USDC, block: 115n }]);
+      await headAt(116n);
+      await priced(USDC, { account_id, payout_wallet, occupies: true });
+      await recordMovements(db, first, [{ chainTx, amountUnits: USDC, block: 115n, orphaned: true }]);
+      await headAt(116n);
+      const reversed = await intentOf(first);
+      assert.deepEqual([reversed.status, reversed.counted_units], ["settled", 0n]);
+      assert.equal((await eventsOf(first)).at(-1), "payment_intent.reversed");
+    });
+  });
+}

@@ -1,0 +1,70 @@
+import { randomAddress } from "./intents.ts";
+import { sql } from "kysely";
+import type { Db } from "../../src/db/database.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
+
+// A chain as the watch station would have recorded it, for tests of the stations that only read its rows.
+
+export type Recorded = {
+  chainTx: string;
+  position?: number;
+  direction?: "in" | "out";
+  token?: string;
+  counterparty?: string;
+  amountUnits: bigint;
+  block: bigint;
+  /** Tells two blocks of one height apart. */
+  fork?: string;
+  logIndex?: number;
+  orphaned?: boolean;
+};
+
+const SEEN_AT = new Date("2026-11-01T12:00:05Z");
+
+/** Sets how far a chain is read. */
+export async function setHead(db: Db, chain: Caip2, head: { number: bigint; safe?: bigint; finalized?: bigint }): Promise<void> {
+  const { number, safe = -1n, finalized = -1n } = head;
+  await sql`
+    insert into chain_cursor (chain, genesis_hash, number, hash, safe_number, finalized_number, reread_number, revision, updated_at)
+    values (${chain}, '0x00', ${number}, ${`0x${number}`}, ${safe}, ${finalized}, ${finalized}, 0, ${SEEN_AT})
+    on conflict (chain) do update set number = excluded.number, hash = excluded.hash, safe_number = excluded.safe_number,
+      finalized_number = excluded.finalized_number`.execute(db.read);
+}
+
+/** Records movements of one intent under one new revision, again where they are known already. */
+export async function recordMovements(db: Db, intent: IntentRow, movements: readonly Recorded[]): Promise<void> {
+  const chain = caip2(intent.payout_namespace, intent.payout_chain_reference);
+  await db.transaction(async (tx) => {
+    const { rows } = await sql<{ revision: bigint }>`
+      update chain_cursor set revision = revision + 1 where chain = ${chain} returning revision`.execute(tx);
+    const revision = rows[0]?.revision ?? 0n;
+    for (const movement of movements) {
+      const columns = {
+        amount_units: movement.amountUnits,
+        block_number: movement.block,
+        block_hash: `0x${movement.block}${movement.fork ?? ""}`,
+        log_index: movement.logIndex ?? movement.position ?? 0,
+        revision,
+        orphaned_at: movement.orphaned ? SEEN_AT : null,
+      };
+      await tx
+        .insertInto("movement")
+        .values({
+          chain,
+          chain_tx: movement.chainTx,
+          position: movement.position ?? 0,
+          direction: movement.direction ?? "in",
+          intent_id: intent.id,
+          inbox: intent.inbox_address,
+          token: movement.token ?? intent.payout_token,
+          counterparty: movement.counterparty ?? randomAddress(),
+          explained_by: null,
+          seen_at: SEEN_AT,
+          ...columns,
+        })
+        .onConflict((conflict) => conflict.columns(["chain", "chain_tx", "position", "direction"]).doUpdateSet(columns))
+        .execute();
+    }
+  });
+}
