@@ -4,7 +4,12 @@ import { DatabaseAborted } from "./errors.ts";
 /** The status with which the WebAssembly build leaves its main loop when PostgreSQL raised an ordinary error. */
 const ORDINARY_ERROR_STATUS = 100;
 
-type Engine = { _PostgresMainLoopOnce: () => void; _PostgresSendReadyForQueryIfNecessary: () => void; stackRestore: (stack: number) => void };
+type Engine = {
+  _PostgresMainLoopOnce: () => void;
+  _PostgresSendReadyForQueryIfNecessary: () => void;
+  stackRestore: (stack: number) => void;
+  _emscripten_force_exit: (status: number) => void;
+};
 
 /**
  * Turns a breakdown of the WebAssembly engine into a DatabaseAborted. Left to itself PGlite swallows whatever its main loop
@@ -26,10 +31,20 @@ export function failFastOnAbort(pglite: PGlite, onAbort: (error: DatabaseAborted
       engine._PostgresMainLoopOnce = refuse;
       engine._PostgresSendReadyForQueryIfNecessary = refuse;
       engine.stackRestore = refuse;
+      leave(engine);
       onAbort(error);
       throw error;
     }
   };
+}
+
+// The engine's own timers would go on in what is left of it. Its exit is told by a throw.
+function leave(engine: Engine): void {
+  try {
+    engine._emscripten_force_exit(1);
+  } catch {
+    return;
+  }
 }
 
 function engineOf(pglite: PGlite): Engine {
@@ -40,7 +55,7 @@ function engineOf(pglite: PGlite): Engine {
 
 function isEngine(value: unknown): value is Engine {
   if (typeof value !== "object" || value === null) return false;
-  const steps = ["_PostgresMainLoopOnce", "_PostgresSendReadyForQueryIfNecessary", "stackRestore"];
+  const steps = ["_PostgresMainLoopOnce", "_PostgresSendReadyForQueryIfNecessary", "stackRestore", "_emscripten_force_exit"];
   return steps.every((step) => typeof Reflect.get(value, step) === "function");
 }
 

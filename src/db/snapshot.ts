@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { databaseOver } from "./database.ts";
@@ -24,9 +24,10 @@ export async function migratedSnapshot({ cacheDirectory, appliedAt }: SnapshotOp
   const made = await dumpMigrated(appliedAt);
   await mkdir(cacheDirectory, { recursive: true });
   // A rename puts the whole file in place at once, so that nobody reads half of one, whoever comes first.
-  const draft = `${file}.${process.pid}`;
-  await writeFile(draft, made);
-  await rename(draft, file);
+  const draft = await mkdtemp(join(cacheDirectory, "draft-"));
+  await writeFile(join(draft, name), made);
+  await rename(join(draft, name), file);
+  await rm(draft, { recursive: true });
   await removeOthers(cacheDirectory, name);
   return new Blob([made]);
 }

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { DirectoryInUse, lockDirectory } from "./lock.ts";
+
+const lockModule = new URL("lock.ts", import.meta.url).href;
+
+function newDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "tributary-lock-"));
+  after(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A process that takes the lock and holds it until it is ended. */
+async function startHolder(directory: string): Promise<ChildProcess> {
+  const program = `
+    import { lockDirectory } from ${JSON.stringify(lockModule)};
+    globalThis.held = lockDirectory(${JSON.stringify(directory)});
+    console.log("held");
+    process.stdin.resume();
+  `;
+  const holder = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["pipe", "pipe", "inherit"] });
+  after(() => holder.kill("SIGKILL"));
+  await once(holder.stdout, "data");
+  return holder;
+}
+
+describe("the lock of a database directory (J93)", () => {
+  test("a second process is refused in less than a second, by the name of the first", async () => {
+    const directory = newDirectory();
+    const holder = await startHolder(directory);
+    const startedMs = performance.now();
+    assert.throws(
+      () => lockDirectory(directory),
+      (error) => error instanceof DirectoryInUse && error.message.includes(`process ${holder.pid}`) && error.message.includes(directory),
+    );
+    assert.ok(performance.now() - startedMs < 1_000);
+  });
+
+  test("being refused does not free the lock of the first", async () => {
+    const directory = newDirectory();
+    await startHolder(directory);
+    for (let tries = 0; tries < 3; tries++) assert.throws(() => lockDirectory(directory), DirectoryInUse);
+  });
+
+  test("kill -9 of the holder frees it", async () => {
+    const directory = newDirectory();
+    const holder = await startHolder(directory);
+    holder.kill("SIGKILL");
+    await once(holder, "exit");
+    lockDirectory(directory).release();
+  });
+
+  test("one process cannot take it twice, and can take it again after giving it back", () => {
+    const directory = join(newDirectory(), "made", "on the way");
+    const lock = lockDirectory(directory);
+    assert.throws(() => lockDirectory(directory), DirectoryInUse);
+    lock.release();
+    lock.release();
+    assert.ok(!existsSync(join(directory, "lock.pid")));
+    lockDirectory(directory).release();
+  });
+});

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { sql } from "kysely";
+import { createPostgresDatabase, databases, openTestDatabase } from "../../test/support/database.ts";
+import { openDatabase, type Db } from "./database.ts";
+import { DatabaseRefused } from "./errors.ts";
+import { migrate, pendingMigrations } from "./migrate.ts";
+import { migrations, type Migration } from "./migrations/list.ts";
+
+const appliedAt = new Date("2026-11-21T00:00:00Z");
+
+const step = (name: string, statement: string): Migration => ({ name, up: async (db) => void (await sql.raw(statement).execute(db)) });
+const first = step("9001_first", "create table first (name text)");
+const second = step("9002_second", "create table second (name text)");
+const failing: Migration = {
+  name: "9002_second",
+  async up(db) {
+    await sql`create table half (name text)`.execute(db);
+    await sql`select 1 / 0`.execute(db);
+  },
+};
+const all = (...added: Migration[]) => [...migrations, ...added];
+
+async function tablesOf(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select tablename as name from pg_tables where schemaname = 'public' and tablename in ('first', 'second', 'half') order by 1
+  `.execute(db.read);
+  return rows.map((row) => row.name);
+}
+
+for (const kind of databases) {
+  describe(`migrations on ${kind}`, () => {
+    const open = async () => {
+      const db = await openTestDatabase(kind);
+      after(() => db.close());
+      return db;
+    };
+
+    test("a test database is up to date", async () => {
+      const db = await open();
+      assert.deepEqual(await pendingMigrations(db), []);
+      assert.deepEqual(await migrate(db, { appliedAt }), []);
+    });
+
+    test("each step is taken once, in order, with the time that was given", async () => {
+      const db = await open();
+      assert.deepEqual(await pendingMigrations(db, all(first, second)), [first.name, second.name]);
+      assert.deepEqual(await migrate(db, { appliedAt, migrations: all(first, second) }), [first.name, second.name]);
+      assert.deepEqual(await migrate(db, { appliedAt, migrations: all(first, second) }), []);
+      const { rows } = await sql`select applied_at from migration where name = ${first.name}`.execute(db.read);
+      assert.deepEqual(rows, [{ applied_at: appliedAt }]);
+    });
+
+    test("a step that fails leaves nothing of itself and all of those before it", async () => {
+      const db = await open();
+      await assert.rejects(migrate(db, { appliedAt, migrations: all(first, failing) }), /division by zero/);
+      assert.deepEqual(await tablesOf(db), ["first"]);
+      assert.deepEqual(await migrate(db, { appliedAt, migrations: all(first, second) }), [second.name]);
+    });
+
+    test("a database that is newer than the program is refused by the name of the step", async () => {
+      const db = await open();
+      await migrate(db, { appliedAt, migrations: all(first) });
+      await assert.rejects(migrate(db, { appliedAt }), (error) => error instanceof DatabaseRefused && /9001_first/.test(error.message));
+    });
+
+    test("a database that has taken a later step but not an earlier one is refused", async () => {
+      const db = await open();
+      await migrate(db, { appliedAt, migrations: all(second) });
+      await assert.rejects(migrate(db, { appliedAt, migrations: all(first, second) }), DatabaseRefused);
+    });
+  });
+}
+
+test("several processes migrate an empty database at once, and each step is taken once (K99)", async () => {
+  const { url, drop } = await createPostgresDatabase("empty");
+  const handles = await Promise.all(Array.from({ length: 4 }, () => openDatabase({ url, allowUnsafeFsync: true, poolSizeMax: 2 })));
+  after(async () => {
+    await Promise.all(handles.map((db) => db.close()));
+    await drop();
+  });
+  const taken = await Promise.all(handles.map((db) => migrate(db, { appliedAt, migrations: all(first, second) })));
+  assert.deepEqual(taken.flat().toSorted(), all(first, second).map((migration) => migration.name));
+});

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { sql } from "kysely";
+import { cacheDirectory } from "../../test/support/database.ts";
+import { openDatabase, type Db } from "./database.ts";
+import { DatabaseAborted } from "./errors.ts";
+import { DirectoryInUse } from "./lock.ts";
+import { pendingMigrations } from "./migrate.ts";
+import { migratedSnapshot } from "./snapshot.ts";
+
+const snapshot = await migratedSnapshot({ cacheDirectory, appliedAt: new Date("2026-01-01T00:00:00Z") });
+
+// A text is not looked into, so its depth meets the engine; this is the way by which it can be broken on purpose.
+const breakEngine = (db: Pick<Db, "read">) => sql`select ${"[".repeat(100_000)}::jsonb`.execute(db.read);
+
+describe("an embedded database", () => {
+  test("that breaks down says so in less than a second and answers nothing any more", async () => {
+    const aborts: DatabaseAborted[] = [];
+    const db = await openDatabase({ directory: "memory", snapshot, onAbort: (error) => aborts.push(error) });
+    const startedMs = performance.now();
+    await assert.rejects(breakEngine(db), DatabaseAborted);
+    assert.ok(performance.now() - startedMs < 1_000);
+    await assert.rejects(sql`select 1`.execute(db.read), DatabaseAborted);
+    await assert.rejects(db.transaction(async () => 1), DatabaseAborted);
+    await db.close();
+    assert.equal(aborts.length, 1);
+  });
+
+  test("that breaks down inside a transaction says so to the transaction and to those who wait", async () => {
+    const db = await openDatabase({ directory: "memory", snapshot });
+    const broken = db.transaction((tx) => breakEngine({ read: tx }));
+    const waiting = sql`select 1`.execute(db.read);
+    await assert.rejects(broken, DatabaseAborted);
+    await assert.rejects(waiting, DatabaseAborted);
+    await db.close();
+  });
+
+  test("in a directory keeps what was committed, and is closed to others meanwhile", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "tributary-pglite-"));
+    after(() => rmSync(directory, { recursive: true, force: true }));
+    const first = await openDatabase({ directory, snapshot });
+    assert.deepEqual(await pendingMigrations(first), []);
+    await sql`create table mark (name text)`.execute(first.read);
+    await first.transaction((tx) => sql`insert into mark values ('kept')`.execute(tx));
+    await assert.rejects(openDatabase({ directory, snapshot }), DirectoryInUse);
+    await first.close();
+
+    const second = await openDatabase({ directory, snapshot });
+    assert.deepEqual((await sql`select name from mark`.execute(second.read)).rows, [{ name: "kept" }]);
+    await second.close();
+  });
+
+  test("serves callers in the order of their asking", async () => {
+    const db = await openDatabase({ directory: "memory", snapshot });
+    const order: number[] = [];
+    const ask = async (i: number) => {
+      if (i % 3 === 0) await db.transaction((tx) => sql`select 1`.execute(tx));
+      else await sql`select 1`.execute(db.read);
+      order.push(i);
+    };
+    await Promise.all(Array.from({ length: 50 }, (_, i) => ask(i)));
+    assert.deepEqual(order, Array.from({ length: 50 }, (_, i) => i));
+    await db.close();
+  });
+});
