@@ -1,0 +1,73 @@
+import { formatUnits } from "../../kernel/units.ts";
+
+// The pages of the local explorer, as text. Everything that comes from a chain is escaped: a token may be named anything.
+
+export type Place = { chainName: string; root: string };
+export type ShownTransfer = { txHash: string; from: string; to: string; amountUnits: bigint; token: ShownToken };
+export type ShownToken = { symbol: string; address: string; decimals: number };
+export type Balance = { symbol: string; amountUnits: bigint; decimals: number };
+
+/** Names for addresses that the dev world knows, in stored form. */
+export type Names = ReadonlyMap<string, string>;
+
+const STYLE = `
+:root{color-scheme:light dark;--line:#8884;--dim:#888;--link:#2563eb}
+@media(prefers-color-scheme:dark){:root{--link:#7aa2ff}}
+body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.25rem;overflow-wrap:anywhere}h2{font-size:1rem;margin-top:2rem}
+table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.4rem .8rem .4rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere;vertical-align:top}
+th{font-weight:500;color:var(--dim);white-space:nowrap}a{color:var(--link);text-decoration:none}a:hover{text-decoration:underline}
+code,.n{font-family:ui-monospace,monospace;font-size:.9em}.n{text-align:right;white-space:nowrap}.dim{color:var(--dim)}
+.ok{color:#16a34a}.bad{color:#dc2626}`;
+
+export function page(title: string, place: Place, body: string): string {
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escape(title)}</title><style>${STYLE}</style>
+<p class="dim"><a href="${escape(place.root)}">${escape(place.chainName)}</a> · local explorer</p>
+<h1>${escape(title)}</h1>${body}</html>`;
+}
+
+export function facts(rows: readonly (readonly [name: string, html: string])[]): string {
+  return `<table>${rows.map(([name, html]) => `<tr><th>${escape(name)}</th><td>${html}</td></tr>`).join("")}</table>`;
+}
+
+export function transfersTable(transfers: readonly ShownTransfer[], place: Place, names: Names): string {
+  if (transfers.length === 0) return `<p class="dim">No token transfers.</p>`;
+  const rows = transfers.map(({ txHash, from, to, amountUnits, token }) => {
+    const cells = [txLink(txHash, place), addressLink(from, place, names), addressLink(to, place, names)].map(
+      (cell) => `<td>${cell}</td>`,
+    );
+    return `<tr>${cells.join("")}<td class="n">${amountText(amountUnits, token)}</td></tr>`;
+  });
+  return `<table><tr><th>Transaction</th><th>From</th><th>To</th><th class="n">Amount</th></tr>${rows.join("")}</table>`;
+}
+
+export function balancesTable(balances: readonly Balance[]): string {
+  const rows = balances.map(
+    (balance) =>
+      `<tr><th>${escape(balance.symbol)}</th><td class="n">${formatUnits(balance.amountUnits, balance.decimals)}</td></tr>`,
+  );
+  return `<table>${rows.join("")}</table>`;
+}
+
+export function addressLink(address: string, place: Place, names: Names): string {
+  const name = names.get(address.toLowerCase());
+  const shown = name === undefined ? `<code>${shorten(address)}</code>` : escape(name);
+  return `<a href="${escape(`${place.root}/address/${address}`)}" title="${escape(address)}">${shown}</a>`;
+}
+
+export function txLink(txHash: string, place: Place): string {
+  return `<a href="${escape(`${place.root}/tx/${txHash}`)}" title="${escape(txHash)}"><code>${shorten(txHash)}</code></a>`;
+}
+
+function amountText(amountUnits: bigint, token: ShownToken): string {
+  return `${formatUnits(amountUnits, token.decimals)} ${escape(token.symbol)}`;
+}
+
+function shorten(hex: string): string {
+  return escape(`${hex.slice(0, 8)}…${hex.slice(-6)}`);
+}
+
+export function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
+}

@@ -1,0 +1,54 @@
+import { displayAddress } from "../../kernel/caip.ts";
+import { DEV_ACCOUNTS } from "./accounts.ts";
+import type { LocalChain } from "./localChains.ts";
+
+/** What a program needs to use the dev world; the first line of `tributary dev --json`. */
+export type Ready = {
+  baseUrl: string;
+  /** With a slash and an error's code behind it, it is the page of that error. */
+  docsUrl: string;
+  accounts: ReadyAccount[];
+  chains: ReadyChain[];
+  payer: { address: string; privateKey: string };
+};
+
+export type ReadyAccount = {
+  name: string;
+  accountId: string;
+  apiKey: string;
+  /** A valid key without the scope of the API, to see what it answers then. */
+  unscopedKey: string;
+  payoutWallet: string;
+};
+
+export type ReadyChain = {
+  caip2: string;
+  chainId: number;
+  name: string;
+  rpcUrl: string;
+  tokens: { symbol: string; address: string; decimals: number }[];
+};
+
+export function readyOf(parts: { baseUrl: string; accounts: ReadyAccount[]; chains: readonly LocalChain[] }): Ready {
+  const { baseUrl, accounts, chains } = parts;
+  return {
+    baseUrl,
+    docsUrl: `${baseUrl}/docs/errors`,
+    accounts,
+    chains: chains.map(({ caip2, chainId, name, rpcUrl, tokens }) => ({
+      caip2,
+      chainId,
+      name,
+      rpcUrl,
+      tokens: tokens.map(({ symbol, address, decimals }) => ({
+        symbol,
+        address: displayAddress(caip2, address),
+        decimals,
+      })),
+    })),
+    payer: {
+      address: displayAddress("eip155:1", DEV_ACCOUNTS.payer.address),
+      privateKey: DEV_ACCOUNTS.payer.privateKey,
+    },
+  };
+}

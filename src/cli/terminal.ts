@@ -1,0 +1,85 @@
+import type { Environment } from "../config.ts";
+
+// What people see. Results go to standard output and nothing else does, so that they can be piped; the rest goes to standard error.
+
+export type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
+
+export type Terminal = {
+  /** A line of the result. */
+  out(line: string): void;
+  /** A line about the work: progress, warnings, what went wrong. */
+  note(line: string): void;
+  /** Overwrites the line before it on a terminal, and is left out where there is none. */
+  progress(line: string): void;
+  paint(style: Style, text: string): string;
+  /** Whether a person watches standard error, so that lines may move. */
+  isLive: boolean;
+};
+
+type Stream = { write(text: string): unknown; isTTY?: boolean };
+
+const CODES: Readonly<Record<Style, [open: number, close: number]>> = {
+  bold: [1, 22],
+  dim: [2, 22],
+  green: [32, 39],
+  red: [31, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+};
+const CLEAR_LINE = "\r\u001b[2K";
+
+export function openTerminal(streams: { out: Stream; error: Stream }, environment: Environment): Terminal {
+  const { out, error } = streams;
+  const plain = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb";
+  const coloured = !plain && out.isTTY === true && error.isTTY === true;
+  const isLive = error.isTTY === true && environment["TERM"] !== "dumb";
+  let unfinished = false;
+  const finish = () => {
+    if (unfinished) error.write(CLEAR_LINE);
+    unfinished = false;
+  };
+  return {
+    isLive,
+    out(line) {
+      finish();
+      out.write(`${line}\n`);
+    },
+    note(line) {
+      finish();
+      error.write(`${line}\n`);
+    },
+    progress(line) {
+      if (!isLive) return;
+      error.write(`${CLEAR_LINE}${line}`);
+      unfinished = true;
+    },
+    paint(style, text) {
+      const [open, close] = CODES[style];
+      return coloured ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+    },
+  };
+}
+
+/** Rows below a header, each column as wide as its widest cell. */
+export function table(terminal: Terminal, header: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd();
+  return [terminal.paint("dim", line(header.map((title) => title.toUpperCase()))), ...rows.map(line)];
+}
+
+/** One object as name and value, one a line. */
+export function listing(terminal: Terminal, entries: readonly (readonly [name: string, value: string])[]): string[] {
+  const width = Math.max(...entries.map(([name]) => name.length));
+  return entries.map(([name, value]) => `${terminal.paint("dim", name.padEnd(width))}  ${value}`);
+}
+
+/** JSON on one line, amounts as texts as in the API. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item));
+}
