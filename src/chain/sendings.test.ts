@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { pino } from "pino";
+import { startTestChain, type TestChain } from "../../test/support/chain.ts";
+import { openTestDatabase } from "../../test/support/database.ts";
+import { DEV_ACCOUNTS } from "../cli/dev/accounts.ts";
+import type { Db } from "../db/database.ts";
+import { addMs, systemClock, type Clock } from "../kernel/clock.ts";
+import { openChain, type Chain } from "./chain.ts";
+import { openEvmDriver } from "./evm/driver.ts";
+import { openGasAccount } from "./evm/gasAccount.ts";
+import { quoteCall, storeSigned } from "./send.ts";
+import { tendSendings } from "./tendSendings.ts";
+
+const { operator, payer } = DEV_ACCOUNTS;
+/** A call that can be counted on chain: it moves one unit of the second token from the gas account to a fresh address. */
+const SINK = "0x00000000000000000000000000000000000f00d5";
+
+describe("sendings", () => {
+  let anvil: TestChain;
+  let db: Db;
+  let chain: Chain;
+  const log = pino({ level: "silent" });
+  let ahead = 0;
+  const clock: Clock = { ...systemClock, now: () => addMs(systemClock.now(), ahead) };
+  const world = () => ({ db, clock, log });
+
+  before(async () => {
+    [anvil, db] = await Promise.all([startTestChain(), openTestDatabase("postgres")]);
+    await anvil.mint(anvil.usdc.address, operator.address, 1_000n);
+    const driver = openEvmDriver({ caip2: anvil.caip2, rpcUrl: anvil.rpcUrl });
+    chain = openChain({ drivers: [driver], gasAccount: openGasAccount(operator.privateKey) }, { clock, log });
+  });
+  after(async () => {
+    await db.close();
+    await anvil.stop();
+  });
+
+  const transferData = (units: bigint) => `0xa9059cbb${SINK.slice(2).padStart(64, "0")}${units.toString(16).padStart(64, "0")}`;
+  async function store(units: bigint): Promise<bigint> {
+    const call = { to: anvil.usdc.address, data: transferData(units) };
+    const quote = await quoteCall(world(), { chain, driver: chain.providers, call });
+    return db.transaction((tx) => storeSigned(tx, chain, { call, quote, at: clock.now() }));
+  }
+  const tend = () => tendSendings(world(), chain, chain.providers);
+  const received = () => anvil.balanceOf(anvil.usdc.address, SINK);
+  const statusOf = async (id: bigint) =>
+    (await db.read.selectFrom("sending").select("status").where("id", "=", id).executeTakeFirstOrThrow()).status;
+
+  test("stored bytes are broadcast by whoever comes by, once, and closed when their block is final", async () => {
+    const id = await store(1n);
+    assert.equal(await received(), 0n);
+    await tend();
+    await tend();
+    assert.equal(await received(), 1n);
+    assert.equal(await statusOf(id), "signed");
+    await anvil.finalize();
+    await tend();
+    assert.equal(await statusOf(id), "mined");
+  });
+
+  test("a transaction that a reorg dropped is sent again with the same bytes", async () => {
+    const id = await store(10n);
+    await tend();
+    assert.equal(await received(), 11n);
+    await anvil.reorg(1);
+    assert.equal(await received(), 1n);
+    await tend();
+    assert.equal(await received(), 11n);
+    await anvil.finalize();
+    await tend();
+    assert.equal(await statusOf(id), "mined");
+  });
+
+  test("parallel sendings get neighbouring nonces and all are mined", async () => {
+    const ids = await Promise.all([store(100n), store(100n), store(100n)]);
+    await tend();
+    assert.equal(await received(), 311n);
+    await anvil.finalize();
+    await tend();
+    for (const id of ids) assert.equal(await statusOf(id), "mined");
+  });
+
+  test("a nonce that a stranger used is given up, and the next one is free again", async () => {
+    const lost = await store(1_000_000n).catch(() => undefined);
+    assert.equal(lost, undefined, "what the chain would refuse gets no nonce");
+    const id = await store(2n);
+    await anvil.send(operator, [{ to: payer.address, data: "0x" }]);
+    await tend();
+    assert.equal(await statusOf(id), "lost");
+    assert.equal(await received(), 311n);
+    const next = await store(4n);
+    await tend();
+    assert.equal(await received(), 315n);
+    assert.equal(await statusOf(next), "signed");
+  });
+
+  test("an attempt that no block wants is replaced by a better paid one for the same nonce", async () => {
+    await anvil.client.setAutomine(false);
+    const id = await store(20n);
+    await tend();
+    ahead += 61_000;
+    await tend();
+    const attempts = await db.read.selectFrom("sending_attempt").selectAll().where("sending_id", "=", id).orderBy("attempt").execute();
+    assert.equal(attempts.length, 2);
+    const [first, second] = attempts;
+    assert.ok(first && second && second.max_fee_per_gas * 10n >= first.max_fee_per_gas * 11n);
+    await anvil.client.setAutomine(true);
+    await anvil.mine(1);
+    assert.equal(await received(), 335n);
+  });
+});
