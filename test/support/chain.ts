@@ -3,7 +3,7 @@ import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
 import { DEV_ACCOUNTS, type DevAccount } from "../../src/cli/dev/accounts.ts";
 import { startAnvil } from "../../src/cli/dev/anvil.ts";
 import { connect, performCalls, sendCalls, signCalls, type Call, type DevClient } from "../../src/cli/dev/client.ts";
-import type { Deployment } from "../../src/cli/dev/contracts.ts";
+import { HUB, type Deployment } from "../../src/cli/dev/contracts.ts";
 import { furnish, type LocalToken } from "../../src/cli/dev/localChains.ts";
 import * as tokens from "../../src/cli/dev/tokens.ts";
 
@@ -72,9 +72,6 @@ const CHAIN_ID = 900_001;
 /** With one slot an epoch, `finalized` is the second block below the head. */
 const FINALITY_DEPTH = 2;
 
-/** A contract that answers nothing, for tests that need no real hub. */
-const PLACEHOLDER_HUB: Deployment = { creationCode: "0x60018060093d393df300", salt: `0x${"00".repeat(32)}` };
-
 /** Methods of anvil that viem has no words for. */
 function ask<Answer>(client: DevClient, method: string, params: unknown[]): Promise<Answer> {
   return client.request<{ Method: string; Parameters: unknown[]; ReturnType: Answer }>({ method, params });
@@ -82,7 +79,7 @@ function ask<Answer>(client: DevClient, method: string, params: unknown[]): Prom
 
 /** Furnished like a chain of the dev world. */
 export async function startTestChain(options: TestChainOptions = {}): Promise<TestChain> {
-  const { chainId = CHAIN_ID, hub = PLACEHOLDER_HUB } = options;
+  const { chainId = CHAIN_ID, hub = HUB } = options;
   const anvil = await startAnvil({ chainId, slotsInAnEpoch: 1 });
   const client = connect(anvil.rpcUrl);
   const furniture = await furnish(client, hub);

@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createTestClient, http, publicActions, type Hex } from "viem";
+import { systemClock } from "../../kernel/clock.ts";
 import type { WatchdogOrder, WatchdogReport } from "./watchdog.ts";
 
 export interface AnvilOptions {
@@ -35,6 +36,8 @@ export interface Anvil {
 
 /** A chain of a day has 150 MB of blocks to write. */
 const STATE_GRACE_MS = 30_000;
+/** A watchdog that has not ended by then never will. */
+const STOP_WAIT_MS = STATE_GRACE_MS + 5_000;
 /** Past states that are kept on disk, about 200 kB each: how far back balances can be asked, and blocks be replaced. */
 const PAST_STATES_MAX = 512;
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
@@ -72,7 +75,11 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     // The channel no longer kept the process alive; from here on it must, until anvil is gone.
     watchdog.ref();
     if (watchdog.connected) watchdog.disconnect();
-    return stopped;
+    const patience = new AbortController();
+    void systemClock
+      .sleep(STOP_WAIT_MS, patience.signal)
+      .then(() => patience.signal.aborted || watchdog.kill("SIGKILL"));
+    return stopped.finally(() => patience.abort());
   };
   try {
     const client = createTestClient({ mode: "anvil", transport: http(rpcUrl) }).extend(publicActions);

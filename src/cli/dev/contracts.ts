@@ -1,12 +1,8 @@
+import { deterministicDeployer, hubSalt } from "@tributary/inbox/hub";
+import { hubCreationCode } from "@tributary/inbox/hubCode";
 import { concat, getContractAddress, type Hex } from "viem";
 import { lowerCase, type DevAccount } from "./accounts.ts";
 import { performCalls, type Call, type DevClient } from "./client.ts";
-
-/**
- * Creates any code at an address that follows from code and salt alone; anvil has it from its genesis on, as almost every
- * chain does.
- */
-export const DETERMINISTIC_DEPLOYER: Hex = "0x4e59b44847b379578588920ca78fbf26c0b4956c";
 
 export interface Deployment {
   /** With the constructor's arguments at its end. */
@@ -14,18 +10,21 @@ export interface Deployment {
   salt: Hex;
 }
 
+/** The hub of this version, at the address that every inbox is computed from. */
+export const HUB: Deployment = { creationCode: hubCreationCode, salt: hubSalt };
+
 /** Enough for the largest code a chain takes (24,576 bytes). */
 const CREATION_GAS_LIMIT = 7_000_000n;
 
-/** Where the deterministic deployer puts it, on every chain. */
+/** Where the deterministic deployer puts it, on every chain; anvil has that deployer from its genesis on. */
 export function deployedAddress({ creationCode, salt }: Deployment): Hex {
-  const from = DETERMINISTIC_DEPLOYER;
+  const from = deterministicDeployer;
   return lowerCase(getContractAddress({ opcode: "CREATE2", bytecode: creationCode, from, salt }));
 }
 
 /** The call that puts it there; it reverts where it stands already. */
 export function deploymentCall({ creationCode, salt }: Deployment): Call {
-  return { to: DETERMINISTIC_DEPLOYER, data: concat([salt, creationCode]), gasLimit: CREATION_GAS_LIMIT };
+  return { to: deterministicDeployer, data: concat([salt, creationCode]), gasLimit: CREATION_GAS_LIMIT };
 }
 
 /**

@@ -4,12 +4,13 @@ import { caip2, type Caip2 } from "../../kernel/caip.ts";
 import { DEV_ACCOUNTS, FUNDED_ROLES, type DevAccount } from "./accounts.ts";
 import { startAnvil, type Anvil } from "./anvil.ts";
 import { connect, performCalls, type DevClient } from "./client.ts";
-import { deployHub, type Deployment } from "./contracts.ts";
+import { deployHub, HUB, type Deployment } from "./contracts.ts";
 import { balanceOf, deployFiatToken, mintCall, type FiatToken } from "./tokens.ts";
 
 export interface LocalChainsOptions {
   chains: readonly { chainId: number; name: string }[];
-  hub: Deployment;
+  /** This version's when absent. */
+  hub?: Deployment;
   /** Every chain is kept in a folder of its own below this one; absent, nothing is kept. */
   stateDirectory?: string;
 }
@@ -55,7 +56,8 @@ const PACE = { blockTimeSeconds: 1, slotsInAnEpoch: 1 };
  * Starts the chains of the dev world side by side, each with the hub, the tokens and a payer who owns plenty of both.
  * @throws Error when one of them does not start; the others are ended then.
  */
-export async function startLocalChains({ chains, hub, stateDirectory }: LocalChainsOptions): Promise<LocalChains> {
+export async function startLocalChains(options: LocalChainsOptions): Promise<LocalChains> {
+  const { chains, hub = HUB, stateDirectory } = options;
   const starts = chains.map(({ chainId }) => {
     const keeping = stateDirectory === undefined ? {} : { stateDirectory: join(stateDirectory, String(chainId)) };
     return startAnvil({ chainId, ...PACE, ...keeping });
