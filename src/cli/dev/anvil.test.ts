@@ -100,6 +100,9 @@ test("anvil dies when its watchdog is killed, and so it does when both are kille
   if (process.platform !== "linux") return;
   const parent = await startParent({ chainId: CHAIN_ID });
   t.after(() => isRunning(parent.anvil.pid) && process.kill(parent.anvil.pid, "SIGKILL"));
+  // Nobody is left to clear anvil's scratch folder away; its name stands last in the command line.
+  const scratch = readFileSync(`/proc/${parent.anvil.pid}/cmdline`, "utf8").split("\0").at(-2) ?? "";
+  t.after(() => rmSync(scratch, { recursive: true }));
   process.kill(parent.anvil.watchdogPid, "SIGSTOP");
   process.kill(parent.pid, "SIGKILL");
   process.kill(parent.anvil.watchdogPid, "SIGKILL");
