@@ -33,7 +33,9 @@ for (const kind of databases) {
     test("a failed statement that somebody swallowed does not pass as a commit", async () => {
       const attempt = db.transaction(async (tx) => {
         await addMark(tx, "swallowed");
-        await raise("22012").execute(tx).catch(() => {});
+        await raise("22012")
+          .execute(tx)
+          .catch(() => {});
       });
       await assert.rejects(attempt);
       assert.equal(await countMarks(db), 0n);
@@ -71,8 +73,11 @@ for (const kind of databases) {
       const refusal = /root handle of the database was used inside an open transaction/;
       await db.transaction(async (tx) => {
         await assert.rejects(sql`select 1`.execute(db.read), refusal);
-        await assert.rejects(Promise.all([countMarks(db)]), refusal);
-        await assert.rejects(db.transaction(async () => 1), refusal);
+        await assert.rejects(countMarks(db), refusal);
+        await assert.rejects(
+          db.transaction(async () => 1),
+          refusal,
+        );
         await assert.rejects(db.notify("anything", ""), refusal);
         await addMark(tx, "still usable");
       });
@@ -89,7 +94,10 @@ for (const kind of databases) {
     test("another database may be used inside a transaction", async () => {
       const other = await openTestDatabase("pglite");
       after(() => other.close());
-      assert.equal(await db.transaction(async () => (await other.read.selectFrom("event").selectAll().execute()).length), 0);
+      assert.equal(
+        await db.transaction(async () => (await other.read.selectFrom("event").selectAll().execute()).length),
+        0,
+      );
     });
 
     for (const state of ["40001", "40P01"]) {
@@ -155,7 +163,10 @@ for (const kind of databases) {
     });
 
     test("a channel's name cannot smuggle SQL", async () => {
-      await assert.rejects(db.listen("a; drop table mark", () => {}), RangeError);
+      await assert.rejects(
+        db.listen("a; drop table mark", () => {}),
+        RangeError,
+      );
     });
   });
 }
@@ -176,7 +187,9 @@ describe("several handles on one PostgreSQL", () => {
     await first;
 
     const missed = once(heard, "missed");
-    await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'`.execute(telling.read);
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'`.execute(
+      telling.read,
+    );
     await missed;
     const second = once(heard, "second");
     await telling.notify("station", "second");
@@ -229,7 +242,12 @@ describe("several handles on one PostgreSQL", () => {
   test("a server that may forget what it confirmed is refused", async () => {
     const { url, drop } = await createPostgresDatabase();
     after(drop);
-    await assert.rejects(openDatabase({ url }), (error) => error instanceof DatabaseRefused && /fsync off/.test(error.message));
+    await assert.rejects(
+      openDatabase({ url }),
+      (error) =>
+        error instanceof DatabaseRefused &&
+        /with fsync off, full_page_writes off, synchronous_commit off/.test(error.message),
+    );
   });
 
   test("a server that is not there is an error, and leaves nothing open", async () => {

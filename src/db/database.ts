@@ -1,4 +1,13 @@
-import { CompiledQuery, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql, type Driver, type Transaction } from "kysely";
+import {
+  CompiledQuery,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  sql,
+  type Driver,
+  type Transaction,
+} from "kysely";
 import { isRetryable } from "./errors.ts";
 import { TransactionGuard } from "./guard.ts";
 import { EmbeddedDriver, EmbeddedServer, type PgliteOptions } from "./pglite.ts";

@@ -62,7 +62,8 @@ export abstract class SessionDriver<S extends Session> implements Driver {
 
   async commitTransaction(session: DatabaseConnection): Promise<void> {
     // A transaction in which a statement had failed answers ROLLBACK to COMMIT, without an error.
-    if (session instanceof Session && (await session.ask("commit", [])).command === "ROLLBACK") throw new AbortedTransactionError();
+    if (session instanceof Session && (await session.ask("commit", [])).command === "ROLLBACK")
+      throw new AbortedTransactionError();
   }
 
   async rollbackTransaction(session: DatabaseConnection): Promise<void> {
@@ -78,11 +79,19 @@ export abstract class SessionDriver<S extends Session> implements Driver {
     await savepointCommand("savepoint", { session, name, compile });
   }
 
-  async rollbackToSavepoint(session: DatabaseConnection, name: string, compile: QueryCompiler["compileQuery"]): Promise<void> {
+  async rollbackToSavepoint(
+    session: DatabaseConnection,
+    name: string,
+    compile: QueryCompiler["compileQuery"],
+  ): Promise<void> {
     await savepointCommand("rollback to savepoint", { session, name, compile });
   }
 
-  async releaseSavepoint(session: DatabaseConnection, name: string, compile: QueryCompiler["compileQuery"]): Promise<void> {
+  async releaseSavepoint(
+    session: DatabaseConnection,
+    name: string,
+    compile: QueryCompiler["compileQuery"],
+  ): Promise<void> {
     await savepointCommand("release savepoint", { session, name, compile });
   }
 }

@@ -11,9 +11,11 @@ export class DatabaseRefused extends Error {
 }
 
 /** The five-character SQLSTATE of an error that a database answered; undefined when it came from elsewhere. */
-export function sqlState(error: unknown): string | undefined {
+function sqlState(error: unknown): string | undefined {
   const code = property(error, "code");
-  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && property(error, "severity") !== undefined ? code : undefined;
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && property(error, "severity") !== undefined
+    ? code
+    : undefined;
 }
 
 /** The name of the constraint or unique index that refused a statement; undefined when none did. */
@@ -36,7 +38,10 @@ export function isUnavailable(error: unknown): boolean {
   if (state !== undefined) return /^(08|53|57|58)/.test(state) || state === "55P03";
   const code = property(error, "code");
   if (code !== undefined && /^E(CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)/.test(code)) return true;
-  return error instanceof Error && /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(error.message);
+  return (
+    error instanceof Error &&
+    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(error.message)
+  );
 }
 
 function property(error: unknown, name: string): string | undefined {

@@ -10,7 +10,9 @@ export class TransactionGuard {
   /** Throws when the caller runs inside a transaction of this database that is still open. */
   assertOutside(): void {
     if (this.#scopes.getStore()?.open !== true) return;
-    throw new Error("the root handle of the database was used inside an open transaction: use the tx that was handed in");
+    throw new Error(
+      "the root handle of the database was used inside an open transaction: use the tx that was handed in",
+    );
   }
 
   /** Runs `work` as the inside of a transaction. What it leaves running may use the root handle as soon as it has ended. */

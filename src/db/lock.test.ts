@@ -23,7 +23,9 @@ async function startHolder(directory: string): Promise<ChildProcess> {
     console.log("held");
     process.stdin.resume();
   `;
-  const holder = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["pipe", "pipe", "inherit"] });
+  const holder = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   after(() => holder.kill("SIGKILL"));
   await once(holder.stdout, "data");
   return holder;
@@ -36,7 +38,10 @@ describe("the lock of a database directory (J93)", () => {
     const startedMs = performance.now();
     assert.throws(
       () => lockDirectory(directory),
-      (error) => error instanceof DirectoryInUse && error.message.includes(`process ${holder.pid}`) && error.message.includes(directory),
+      (error) =>
+        error instanceof DirectoryInUse &&
+        error.message.includes(`process ${holder.pid}`) &&
+        error.message.includes(directory),
     );
     assert.ok(performance.now() - startedMs < 1_000);
   });

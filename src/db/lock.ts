@@ -19,7 +19,9 @@ export function lockDirectory(directory: string): DirectoryLock {
   const holderFile = join(directory, "lock.pid");
   const file = new DatabaseSync(join(directory, "lock.sqlite"), { timeout: 0 });
   try {
-    file.exec("pragma locking_mode = exclusive; begin exclusive; create table if not exists held (x); commit; begin exclusive");
+    file.exec(
+      "pragma locking_mode = exclusive; begin exclusive; create table if not exists held (x); commit; begin exclusive",
+    );
   } catch (error) {
     file.close();
     if (!isBusy(error)) throw error;

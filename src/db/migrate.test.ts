@@ -9,7 +9,10 @@ import { migrations, type Migration } from "./migrations/list.ts";
 
 const appliedAt = new Date("2026-11-21T00:00:00Z");
 
-const step = (name: string, statement: string): Migration => ({ name, up: async (db) => void (await sql.raw(statement).execute(db)) });
+const step = (name: string, statement: string): Migration => ({
+  name,
+  up: async (db) => void (await sql.raw(statement).execute(db)),
+});
 const first = step("9001_first", "create table first (name text)");
 const second = step("9002_second", "create table second (name text)");
 const failing: Migration = {
@@ -61,7 +64,10 @@ for (const kind of databases) {
     test("a database that is newer than the program is refused by the name of the step", async () => {
       const db = await open();
       await migrate(db, { appliedAt, migrations: all(first) });
-      await assert.rejects(migrate(db, { appliedAt }), (error) => error instanceof DatabaseRefused && /9001_first/.test(error.message));
+      await assert.rejects(
+        migrate(db, { appliedAt }),
+        (error) => error instanceof DatabaseRefused && /9001_first/.test(error.message),
+      );
     });
 
     test("a database that has taken a later step but not an earlier one is refused", async () => {
@@ -74,11 +80,16 @@ for (const kind of databases) {
 
 test("several processes migrate an empty database at once, and each step is taken once (K99)", async () => {
   const { url, drop } = await createPostgresDatabase("empty");
-  const handles = await Promise.all(Array.from({ length: 4 }, () => openDatabase({ url, allowUnsafeFsync: true, poolSizeMax: 2 })));
+  const handles = await Promise.all(
+    Array.from({ length: 4 }, () => openDatabase({ url, allowUnsafeFsync: true, poolSizeMax: 2 })),
+  );
   after(async () => {
     await Promise.all(handles.map((db) => db.close()));
     await drop();
   });
   const taken = await Promise.all(handles.map((db) => migrate(db, { appliedAt, migrations: all(first, second) })));
-  assert.deepEqual(taken.flat().toSorted(), all(first, second).map((migration) => migration.name));
+  assert.deepEqual(
+    taken.flat().toSorted(),
+    all(first, second).map((migration) => migration.name),
+  );
 });

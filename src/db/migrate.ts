@@ -31,7 +31,9 @@ export async function migrate(db: Db, options: MigrateOptions): Promise<string[]
 
 /** The names of the steps that the database has not taken yet. Changes nothing. */
 export async function pendingMigrations(db: Db, migrations: readonly Migration[] = allMigrations): Promise<string[]> {
-  const { rows } = await sql<{ exists: boolean }>`select to_regclass('migration') is not null as exists`.execute(db.read);
+  const { rows } = await sql<{ exists: boolean }>`select to_regclass('migration') is not null as exists`.execute(
+    db.read,
+  );
   const applied = rows[0]?.exists === true ? await appliedNames(db.read) : [];
   return remaining(applied, migrations).map((migration) => migration.name);
 }
@@ -61,7 +63,9 @@ function remaining(applied: readonly string[], migrations: readonly Migration[])
   const known = new Set(migrations.map((migration) => migration.name));
   const unknown = applied.filter((name) => !known.has(name));
   if (unknown.length > 0) {
-    throw new DatabaseRefused(`the database is newer than this program: it has taken ${unknown.join(", ")}, which this program does not know`);
+    throw new DatabaseRefused(
+      `the database is newer than this program: it has taken ${unknown.join(", ")}, which this program does not know`,
+    );
   }
   const left = migrations.filter((migration) => !applied.includes(migration.name));
   const gap = left.find((migration) => migrations.indexOf(migration) < applied.length);

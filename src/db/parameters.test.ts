@@ -33,7 +33,11 @@ for (const kind of databases) {
       ["a boolean", sql`${false}::boolean`, false],
       ["bytes", sql`${new Uint8Array([0, 92, 255])}::bytea`, new Uint8Array([0, 92, 255])],
       ["no bytes", sql`${new Uint8Array()}::bytea`, new Uint8Array()],
-      ["an instant to the millisecond", sql`${new Date("2026-11-21T03:04:05.678Z")}::timestamptz`, new Date("2026-11-21T03:04:05.678Z")],
+      [
+        "an instant to the millisecond",
+        sql`${new Date("2026-11-21T03:04:05.678Z")}::timestamptz`,
+        new Date("2026-11-21T03:04:05.678Z"),
+      ],
       ["null", sql`${null}::text`, null],
       ["text as it is", sql`${"{a,\"b\\'} \u202e €😀\n"}::text`, "{a,\"b\\'} \u202e €😀\n"],
       ["an object", sql`${{ a: [1, { b: null }] }}::jsonb`, { a: [1, { b: null }] }],
@@ -47,7 +51,17 @@ for (const kind of databases) {
       ["an array of instants", array([new Date(0)], "timestamptz"), [new Date(0)]],
       ["an array of booleans", array([true, false], "boolean"), [true, false]],
       ["an empty array", array([], "text"), []],
-      ["a matrix", sql`${[[1n, 2n], [3n, 4n]]}::int8[]`, [[1n, 2n], [3n, 4n]]],
+      [
+        "a matrix",
+        sql`${[
+          [1n, 2n],
+          [3n, 4n],
+        ]}::int8[]`,
+        [
+          [1n, 2n],
+          [3n, 4n],
+        ],
+      ],
     ];
 
     for (const [name, expression, value] of returned) {
@@ -89,8 +103,18 @@ for (const kind of databases) {
 
 describe("encodeParameter", () => {
   test("refuses what has no faithful text", () => {
-    for (const value of [undefined, Number.NaN, Infinity, 2 ** 53, "a\0b", "\ud800", () => 1, Symbol("s"), { units: 1n }]) {
-      assert.throws(() => encodeParameter(value), `${typeof value} ${String(value)}`);
+    for (const value of [
+      undefined,
+      Number.NaN,
+      Infinity,
+      2 ** 53,
+      "a\0b",
+      "\ud800",
+      () => 1,
+      Symbol("s"),
+      { units: 1n },
+    ]) {
+      assert.throws(() => encodeParameter(value), typeof value);
     }
     assert.throws(() => encodeParameter(new Date(Number.NaN)), RangeError);
   });

@@ -53,19 +53,22 @@ export function assertJsonDepth(value: unknown, depthMax: number): void {
 
 function encodeNumber(value: number): string {
   if (!Number.isFinite(value)) throw new RangeError(`a database parameter cannot be ${value}`);
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw new RangeError(`the number ${value} is not exact: use a bigint`);
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw new RangeError(`the number ${value} is not exact: use a bigint`);
   return String(value);
 }
 
 function encodeObject(value: object): string {
   if (value instanceof Date) return value.toISOString();
-  if (value instanceof Uint8Array) return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")}`;
+  if (value instanceof Uint8Array)
+    return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")}`;
   if (Array.isArray(value)) return encodeArray(value, 1);
   return jsonText(value);
 }
 
 function encodeArray(values: readonly unknown[], dimension: number): string {
-  if (dimension > ARRAY_DIMENSIONS_MAX) throw new RangeError(`an array parameter has more than ${ARRAY_DIMENSIONS_MAX} dimensions`);
+  if (dimension > ARRAY_DIMENSIONS_MAX)
+    throw new RangeError(`an array parameter has more than ${ARRAY_DIMENSIONS_MAX} dimensions`);
   const elements = values.map((value) => {
     if (Array.isArray(value)) return encodeArray(value, dimension + 1);
     const text = encodeParameter(value);

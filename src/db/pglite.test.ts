@@ -24,7 +24,10 @@ describe("an embedded database", () => {
     await assert.rejects(breakEngine(db), DatabaseAborted);
     assert.ok(performance.now() - startedMs < 1_000);
     await assert.rejects(sql`select 1`.execute(db.read), DatabaseAborted);
-    await assert.rejects(db.transaction(async () => 1), DatabaseAborted);
+    await assert.rejects(
+      db.transaction(async () => 1),
+      DatabaseAborted,
+    );
     await db.close();
     assert.equal(aborts.length, 1);
   });
@@ -62,7 +65,10 @@ describe("an embedded database", () => {
       order.push(i);
     };
     await Promise.all(Array.from({ length: 50 }, (_, i) => ask(i)));
-    assert.deepEqual(order, Array.from({ length: 50 }, (_, i) => i));
+    assert.deepEqual(
+      order,
+      Array.from({ length: 50 }, (_, i) => i),
+    );
     await db.close();
   });
 });

@@ -143,7 +143,9 @@ function readAnswer(reply: Awaited<ReturnType<PGlite["execProtocolStream"]>>): A
       columns = message.fields.map((field) => ({ name: field.name, decode: decoderOf(field.dataTypeID) }));
     } else if (message instanceof messages.DataRowMessage) {
       const { fields } = message;
-      answer.rows.push(Object.fromEntries(columns.map(({ name, decode }, i) => [name, decodeField(fields[i], decode)])));
+      answer.rows.push(
+        Object.fromEntries(columns.map(({ name, decode }, i) => [name, decodeField(fields[i], decode)])),
+      );
     } else if (message instanceof messages.CommandCompleteMessage) {
       const words = message.text.split(" ");
       answer.command = words[0] ?? "";

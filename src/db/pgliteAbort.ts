@@ -55,7 +55,12 @@ function engineOf(pglite: PGlite): Engine {
 
 function isEngine(value: unknown): value is Engine {
   if (typeof value !== "object" || value === null) return false;
-  const steps = ["_PostgresMainLoopOnce", "_PostgresSendReadyForQueryIfNecessary", "stackRestore", "_emscripten_force_exit"];
+  const steps = [
+    "_PostgresMainLoopOnce",
+    "_PostgresSendReadyForQueryIfNecessary",
+    "stackRestore",
+    "_emscripten_force_exit",
+  ];
   return steps.every((step) => typeof Reflect.get(value, step) === "function");
 }
 

@@ -7,6 +7,11 @@ import type { TransactionGuard } from "./guard.ts";
 
 const SERVER_VERSION_MIN = 150_000;
 
+const UNSAFE_SETTINGS = `
+  select name from pg_settings
+  where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off' order by name
+`;
+
 export type PostgresOptions = {
   /** postgres://user:password@host/database */
   url: string;
@@ -16,7 +21,7 @@ export type PostgresOptions = {
   statementTimeoutMs?: number;
   /** How long a caller waits for a free connection, or for a new one; 5,000 when left out. */
   connectTimeoutMs?: number;
-  /** Accepts a server with fsync off, which loses what it confirmed when the power goes. For tests. */
+  /** Accepts a server with fsync off (or what amounts to it), which loses what it confirmed when the power goes. For tests. */
   allowUnsafeFsync?: boolean;
 };
 
@@ -26,6 +31,7 @@ export function clientOptions(options: PostgresOptions): pg.ClientConfig {
     connectionString: options.url,
     application_name: "tributary",
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     types: { getTypeParser: decoderOf as typeof pg.types.getTypeParser },
   };
@@ -100,16 +106,21 @@ export class PooledDriver extends SessionDriver<PooledSession> {
   }
 }
 
-/** Throws DatabaseRefused when the server is too old, or does not write what it confirms to its disk. */
+/** Throws DatabaseRefused when the server is too old, or does not keep through a power cut what it confirms. */
 export async function checkServer(driver: PooledDriver, options: PostgresOptions): Promise<void> {
   const session = await driver.acquire();
   try {
-    const text = "select current_setting('server_version_num')::int as version, current_setting('fsync') as fsync";
-    const { rows } = await session.ask(text, []);
-    const { version, fsync } = rows[0] ?? {};
-    if (Number(version) < SERVER_VERSION_MIN) throw new DatabaseRefused(`PostgreSQL 15 or newer is needed, the server is ${String(version)}`);
-    if (fsync !== "on" && options.allowUnsafeFsync !== true) {
-      throw new DatabaseRefused("the PostgreSQL server runs with fsync off: a power cut would lose payments that it confirmed");
+    const { rows: versions } = await session.ask("select current_setting('server_version_num')::int as number", []);
+    const version = Number(versions[0]?.["number"]);
+    if (version < SERVER_VERSION_MIN) {
+      throw new DatabaseRefused(`PostgreSQL 15 or newer is needed, and this server is ${Math.floor(version / 10_000)}`);
+    }
+    const { rows: unsafe } = await session.ask(UNSAFE_SETTINGS, []);
+    if (unsafe.length > 0 && options.allowUnsafeFsync !== true) {
+      const names = unsafe.map((row) => `${String(row["name"])} off`).join(", ");
+      throw new DatabaseRefused(
+        `the PostgreSQL server runs with ${names}: a power cut would lose payments that it confirmed`,
+      );
     }
   } finally {
     await driver.releaseConnection(session);

@@ -67,7 +67,11 @@ export class PostgresListener {
   async #reconnect(): Promise<void> {
     const { signal } = this.#closing;
     this.#client = undefined;
-    for (let delayMs = RECONNECT_DELAY_FIRST_MS; !signal.aborted; delayMs = Math.min(delayMs * 2, RECONNECT_DELAY_MAX_MS)) {
+    for (
+      let delayMs = RECONNECT_DELAY_FIRST_MS;
+      !signal.aborted;
+      delayMs = Math.min(delayMs * 2, RECONNECT_DELAY_MAX_MS)
+    ) {
       await systemClock.sleep(delayMs, signal);
       if (signal.aborted || (await this.#resume())) return;
     }

@@ -36,7 +36,8 @@ export async function migratedSnapshot({ cacheDirectory, appliedAt }: SnapshotOp
 export async function schemaDigest(): Promise<string> {
   const hash = createHash("sha256");
   const folder = fileURLToPath(new URL("migrations/", import.meta.url));
-  for (const name of (await readdir(folder)).toSorted()) hash.update(`${name}\0`).update(await readFile(join(folder, name)));
+  for (const name of (await readdir(folder)).toSorted())
+    hash.update(`${name}\0`).update(await readFile(join(folder, name)));
   hash.update(await readFile(new URL("../package.json", import.meta.resolve("@electric-sql/pglite"))));
   return hash.digest("hex").slice(0, 16);
 }
@@ -53,6 +54,8 @@ async function dumpMigrated(appliedAt: Date): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 async function removeOthers(cacheDirectory: string, name: string): Promise<void> {
-  const others = (await readdir(cacheDirectory)).filter((other) => /^pglite-[0-9a-f]+\.tar$/.test(other) && other !== name);
+  const others = (await readdir(cacheDirectory)).filter(
+    (other) => /^pglite-[0-9a-f]+\.tar$/.test(other) && other !== name,
+  );
   await Promise.all(others.map((other) => rm(join(cacheDirectory, other), { force: true })));
 }

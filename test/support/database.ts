@@ -22,7 +22,10 @@ const TEMPLATE = "tributary_template";
 export type TestDatabaseOptions = { poolSizeMax?: number };
 
 /** A new, migrated database of its own. `close` removes it. */
-export async function openTestDatabase(kind: (typeof databases)[number], options: TestDatabaseOptions = {}): Promise<Db> {
+export async function openTestDatabase(
+  kind: (typeof databases)[number],
+  options: TestDatabaseOptions = {},
+): Promise<Db> {
   if (kind === "pglite") return await openDatabase({ directory: "memory", snapshot: await snapshot() });
   const { url, drop } = await createPostgresDatabase();
   const db = await openDatabase({ url, allowUnsafeFsync: true, ...options });
@@ -35,7 +38,7 @@ export async function openTestDatabase(kind: (typeof databases)[number], options
   };
 }
 
-export type PostgresDatabase = { url: string; drop(): Promise<void> };
+export type PostgresDatabase = { url: string; drop: () => Promise<void> };
 
 /** A new database on a real PostgreSQL, for tests that open it several times or from several processes. Migrated, unless "empty". */
 export async function createPostgresDatabase(contents: "migrated" | "empty" = "migrated"): Promise<PostgresDatabase> {
@@ -69,7 +72,10 @@ async function command(running: PostgresServer, text: string): Promise<void> {
 
 /** A data directory that holds the migrated template, made by whoever comes first with this schema. */
 async function seedDirectory(): Promise<string> {
-  const key = createHash("sha256").update(`${await postgresVersion()} ${await schemaDigest()}`).digest("hex").slice(0, 16);
+  const key = createHash("sha256")
+    .update(`${await postgresVersion()} ${await schemaDigest()}`)
+    .digest("hex")
+    .slice(0, 16);
   const seed = join(cacheDirectory, `postgres-${key}`);
   const isMade = await stat(seed).then(
     () => true,

@@ -33,7 +33,9 @@ async function untilGone(pid: number, home: string): Promise<void> {
 }
 
 test("a server ends with the process that started it, also when that is killed, and takes its files along", async () => {
-  const starter = spawn(process.execPath, ["--input-type=module", "-e", program, "stay"], { stdio: ["pipe", "pipe", "inherit"] });
+  const starter = spawn(process.execPath, ["--input-type=module", "-e", program, "stay"], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const [line] = await once(starter.stdout, "data");
   const { url, directory } = JSON.parse(String(line));
   const pid = Number(readFileSync(join(directory, "postmaster.pid"), "utf8").split("\n")[0]);
@@ -48,7 +50,9 @@ test("a server ends with the process that started it, also when that is killed, 
 });
 
 test("a server does not keep the process that started it from ending", async () => {
-  const starter = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["ignore", "pipe", "inherit"] });
+  const starter = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const [line] = await once(starter.stdout, "data");
   const { directory } = JSON.parse(String(line));
   const [exitCode] = await once(starter, "exit");

