@@ -1,0 +1,91 @@
+import { ChainRefused } from "../chain/providers.ts";
+import { ProviderFailed, type BlockRef, type ChainDriver, type Transfer } from "../chain/driver.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import type { KnownBlock } from "./store.ts";
+
+/** So near to the head blocks are read one by one, by their hash; what lies deeper is read by ranges. */
+export const NEAR_BLOCKS = 32n;
+/** Blocks taken over in one step near the head. */
+const STEP_BLOCKS_MAX = 64n;
+/** A reorg that is deeper than this is no reorg but another chain. As many known blocks are kept. */
+export const REORG_BLOCKS_MAX = 512;
+/** Known blocks compared with the chain before more are asked of the database. */
+const WALK_PAGE = 32;
+
+/** What one provider says has to happen to a cursor. */
+export type Branch =
+  /** Nothing new, or a head that we have passed: a provider that lags never moves the cursor back. */
+  | { kind: "still"; head: BlockRef }
+  /** The blocks that follow on `ancestor`, each the parent of the next, and all their transfers. */
+  | { kind: "near"; head: BlockRef; ancestor: KnownBlock; blocks: readonly BlockRef[]; transfers: readonly Transfer[] }
+  /** Too much to read block by block. `ancestor` is canonical; it lies below the cursor after a reorg. */
+  | { kind: "far"; head: BlockRef; ancestor: KnownBlock };
+
+export type BranchQuestion = {
+  chain: Caip2;
+  cursor: KnownBlock;
+  tokens: readonly string[];
+  /** Canonical blocks by our own table, at or below a number, the highest first. */
+  knownBlocks: (upTo: bigint, limit: number) => Promise<KnownBlock[]>;
+};
+
+/**
+ * Reads what follows on the cursor. Throws ProviderFailed when the provider's blocks do not hang together (it is just changing its
+ * mind, or is several nodes), and ChainRefused when nothing that we know is on its chain any more.
+ */
+export async function readBranch(driver: ChainDriver, question: BranchQuestion): Promise<Branch> {
+  const { cursor } = question;
+  const head = await driver.head("latest");
+  if (head.number < cursor.number || head.hash === cursor.hash) return { kind: "still", head };
+  const follows = head.number === cursor.number + 1n && head.parentHash === cursor.hash;
+  const ancestor = follows ? cursor : await findAncestor(driver, question);
+  if (head.number - ancestor.number > NEAR_BLOCKS && !isShallowReorg(head, ancestor, cursor)) {
+    return { kind: "far", head, ancestor };
+  }
+  const blocks = await readBlocks(driver, ancestor, head);
+  const transfers = await Promise.all(
+    blocks.map(({ hash }) => driver.transfers({ blockHash: hash }, question.tokens)),
+  );
+  return { kind: "near", head, ancestor, blocks, transfers: transfers.flat() };
+}
+
+/** A replaced stretch is taken over in one step where it fits, so that nobody sees a payment vanish that only moved. */
+function isShallowReorg(head: BlockRef, ancestor: KnownBlock, cursor: KnownBlock): boolean {
+  return ancestor.number < cursor.number && head.number - ancestor.number <= STEP_BLOCKS_MAX;
+}
+
+/** The highest of our blocks that the provider's chain has too. */
+async function findAncestor(driver: ChainDriver, question: BranchQuestion): Promise<KnownBlock> {
+  let upTo = question.cursor.number;
+  for (let compared = 0; compared < REORG_BLOCKS_MAX; compared += WALK_PAGE) {
+    const known = await question.knownBlocks(upTo, WALK_PAGE);
+    for (const block of known) {
+      const canonical = await driver.block({ number: block.number });
+      if (!canonical) throw new ProviderFailed("unknown_block", `${driver.name} lacks block ${block.number} below its head`);
+      if (canonical.hash === block.hash) return block;
+    }
+    const lowest = known.at(-1);
+    if (!lowest) break;
+    upTo = lowest.number - 1n;
+  }
+  throw new ChainRefused(
+    `${driver.name} shares none of the last blocks that were read of ${question.chain} down to ${upTo + 1n}: it serves another chain, or one that was reset.`,
+  );
+}
+
+async function readBlocks(driver: ChainDriver, ancestor: KnownBlock, head: BlockRef): Promise<BlockRef[]> {
+  const last = head.number - ancestor.number > STEP_BLOCKS_MAX ? ancestor.number + STEP_BLOCKS_MAX : head.number;
+  const numbers: bigint[] = [];
+  for (let number = ancestor.number + 1n; number <= last && number < head.number; number += 1n) numbers.push(number);
+  const read = await Promise.all(numbers.map((number) => driver.block({ number })));
+  const blocks: BlockRef[] = [];
+  let parent = ancestor;
+  for (const block of last === head.number ? [...read, head] : read) {
+    if (block?.parentHash !== parent.hash) {
+      throw new ProviderFailed("unknown_block", `${driver.name} shows no block that follows on ${parent.number}`);
+    }
+    blocks.push(block);
+    parent = block;
+  }
+  return blocks;
+}

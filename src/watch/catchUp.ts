@@ -1,0 +1,93 @@
+import type { Chain } from "../chain/chain.ts";
+import { ProviderFailed } from "../chain/driver.ts";
+import { watchedTokens } from "../catalog/catalog.ts";
+import { NEAR_BLOCKS } from "./branch.ts";
+import { memoryOf } from "./memory.ts";
+import { readRange, type Range, type RangeReading } from "./range.ts";
+import { recordStretch, wakeFollowers, type WatchWorld } from "./record.ts";
+import type { KnownBlock } from "./store.ts";
+
+/** Ranges recorded in one call, so that a chain that is far behind still looks after everything else in between. */
+const RANGES_MAX = 64;
+/** Ranges that are read while one is recorded. */
+const READ_AHEAD = 3;
+
+/**
+ * Reads from the cursor towards the head by ranges, and commits each whole range with the block that ends it. Returns where the
+ * cursor stands then. The nearest blocks are left to be read by hash.
+ */
+export async function catchUp(
+  world: WatchWorld,
+  chain: Chain,
+  { cursor, headNumber }: { cursor: KnownBlock; headNumber: bigint },
+): Promise<KnownBlock> {
+  const ranges = new RangeQueue(world, chain, { next: cursor.number + 1n, last: headNumber - NEAR_BLOCKS });
+  let at = cursor;
+  for (let recorded = 0; recorded < RANGES_MAX; recorded += 1) {
+    const reading = await ranges.take();
+    if (!reading) return at;
+    const { end, transfers } = reading;
+    const stretch = { from: at, ancestorNumber: at.number, to: end, blocks: [end], transfers };
+    if (!(await recordStretch(world, chain, stretch))) return at;
+    wakeFollowers(world, chain);
+    at = end;
+  }
+  return at;
+}
+
+type Pending = { range: Range; outcome: Promise<{ reading: RangeReading } | { error: unknown }> };
+
+/** Reads ahead by a few ranges, hands them over in their order, and makes them smaller when the provider refuses one. */
+class RangeQueue {
+  readonly #chain: Chain;
+  readonly #tokens: readonly string[];
+  readonly #size;
+  readonly #last: bigint;
+  #next: bigint;
+  #pending: Pending[] = [];
+
+  constructor(world: WatchWorld, chain: Chain, { next, last }: { next: bigint; last: bigint }) {
+    this.#chain = chain;
+    this.#tokens = watchedTokens(world.catalog, chain.caip2);
+    this.#size = memoryOf(chain, world.clock).rangeSize;
+    this.#next = next;
+    this.#last = last;
+  }
+
+  /** The next range, whole; undefined when none is left. Each refusal halves the size, so that it ends with one of a single block. */
+  async take(): Promise<RangeReading | undefined> {
+    for (;;) {
+      this.#readAhead();
+      const first = this.#pending.shift();
+      if (!first) return undefined;
+      const outcome = await first.outcome;
+      if ("reading" in outcome) {
+        this.#size.learn(outcome.reading);
+        return outcome.reading;
+      }
+      if (!isTooLarge(outcome.error) || !this.#size.shrink()) throw outcome.error;
+      await Promise.all(this.#pending.map((pending) => pending.outcome));
+      this.#pending = [];
+      this.#next = first.range.fromBlock;
+    }
+  }
+
+  #readAhead(): void {
+    while (this.#pending.length < READ_AHEAD && this.#next <= this.#last) {
+      const end = this.#next + this.#size.blocks - 1n;
+      const range = { fromBlock: this.#next, toBlock: end < this.#last ? end : this.#last };
+      const outcome = this.#chain.providers
+        .ask((driver) => readRange(driver, range, this.#tokens))
+        .then(
+          (reading) => ({ reading }),
+          (error: unknown) => ({ error }),
+        );
+      this.#pending.push({ range, outcome });
+      this.#next = range.toBlock + 1n;
+    }
+  }
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof ProviderFailed && error.kind === "range_too_large";
+}

@@ -1,0 +1,50 @@
+import type { Chain } from "../chain/chain.ts";
+import { ProviderFailed, type BlockRef } from "../chain/driver.ts";
+import { wakeFollowers, type WatchWorld } from "./record.ts";
+import { confirmCursor, listKnownBlocks, type CursorRow, type KnownBlock } from "./store.ts";
+
+/**
+ * Stores how final the chain calls itself, in numbers of blocks that we know and that are on the chain of the provider that said so. A
+ * bare number would make a deposit final that stands on a branch which was left and not yet taken back here.
+ */
+export async function confirmFinality(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<CursorRow> {
+  const [safe, finalized] = await Promise.all([
+    reachOf(world, chain, { cursor, tag: "safe" }),
+    reachOf(world, chain, { cursor, tag: "finalized" }),
+  ]);
+  const safeNumber = highest(cursor.safe_number, safe, finalized);
+  const finalizedNumber = highest(cursor.finalized_number, finalized);
+  const at = world.clock.now();
+  await confirmCursor(world.db, { chain: chain.caip2, cursor, safeNumber, finalizedNumber, at });
+  if (safeNumber > cursor.safe_number || finalizedNumber > cursor.finalized_number) wakeFollowers(world, chain);
+  return { ...cursor, safe_number: safeNumber, finalized_number: finalizedNumber, updated_at: at };
+}
+
+/** The highest block of ours that the tag covers; undefined when there is none, or the providers say nothing of use. */
+async function reachOf(
+  world: WatchWorld,
+  chain: Chain,
+  { cursor, tag }: { cursor: CursorRow; tag: "safe" | "finalized" },
+): Promise<bigint | undefined> {
+  try {
+    const head = await chain.providers.head(tag);
+    const upTo = head.number < cursor.number ? head.number : cursor.number;
+    const [known] = await listKnownBlocks(world.db, { chain: chain.caip2, upTo, limit: 1 });
+    if (!known || !(await isCanonical(chain, known, head))) return undefined;
+    return known.number;
+  } catch (error) {
+    // A chain without tags answers every time with an error, and is counted by confirmations.
+    if (error instanceof ProviderFailed) return undefined;
+    throw error;
+  }
+}
+
+async function isCanonical(chain: Chain, known: KnownBlock, head: BlockRef): Promise<boolean> {
+  if (known.number === head.number) return known.hash === head.hash;
+  const block = await chain.providers.block({ number: known.number });
+  return block?.hash === known.hash;
+}
+
+function highest(stored: bigint, ...reached: readonly (bigint | undefined)[]): bigint {
+  return reached.reduce<bigint>((most, number) => (number !== undefined && number > most ? number : most), stored);
+}

@@ -1,0 +1,36 @@
+import type { Chain } from "../chain/chain.ts";
+import type { Db } from "../db/database.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { RangeSize } from "./range.ts";
+import { WatchedInboxes } from "./watchedInboxes.ts";
+
+/** What a process remembers between two looks at a chain. It only saves work: without it the same rows are written. */
+export type ChainMemory = {
+  /** Of ranges on the way to the head, and of those that are read a second time. */
+  readonly rangeSize: RangeSize;
+  readonly rereadSize: RangeSize;
+  /** When a provider last told of a new block, on the monotonic clock. */
+  lastNewsAtMs: number;
+};
+
+const memories = new WeakMap<Chain, ChainMemory>();
+const watched = new WeakMap<Db, WatchedInboxes>();
+
+export function memoryOf(chain: Chain, clock: Clock): ChainMemory {
+  let memory = memories.get(chain);
+  if (!memory) {
+    memory = { rangeSize: new RangeSize(), rereadSize: new RangeSize(), lastNewsAtMs: clock.monotonicMs() };
+    memories.set(chain, memory);
+  }
+  return memory;
+}
+
+/** The inboxes of one database: an inbox has the same address on every EVM chain, so that all of them share one set. */
+export function watchedInboxes(db: Db, clock: Clock): WatchedInboxes {
+  let inboxes = watched.get(db);
+  if (!inboxes) {
+    inboxes = new WatchedInboxes(clock);
+    watched.set(db, inboxes);
+  }
+  return inboxes;
+}

@@ -1,0 +1,95 @@
+import type { Selectable } from "kysely";
+import { ProviderFailed, type ReceiptPosition, type Transfer } from "../chain/driver.ts";
+import type { MovementTable } from "../db/schema.ts";
+
+export type MovementRow = Selectable<MovementTable>;
+
+export type Direction = "in" | "out";
+
+/** A transfer that touches an inbox, before its place in its transaction is known. One between two inboxes is two of them. */
+export type Candidate = {
+  direction: Direction;
+  inbox: string;
+  token: string;
+  counterparty: string;
+  amountUnits: bigint;
+  chainTx: string;
+  logIndex: number;
+  blockNumber: bigint;
+  blockHash: string;
+};
+
+/** A movement as the chain shows it now. (chainTx, position, direction) is the same wherever the transaction is mined. */
+export type Sighting = Candidate & { position: number };
+
+/**
+ * The transfers that move money into or out of an inbox. Those of nothing are passed over: anybody can cause them in any
+ * number, in anybody's name.
+ */
+export function candidatesOf(transfers: readonly Transfer[], isInbox: (address: string) => boolean): Candidate[] {
+  const candidates: Candidate[] = [];
+  for (const transfer of transfers) {
+    const isIn = isInbox(transfer.to);
+    const isOut = isInbox(transfer.from);
+    if (!isIn && !isOut) continue;
+    const amountUnits = amountOf(transfer);
+    if (amountUnits === 0n) continue;
+    const { token, from, to, chainTx, logIndex, blockNumber, blockHash } = transfer;
+    const place = { token, amountUnits, chainTx, logIndex, blockNumber, blockHash };
+    if (isIn) candidates.push({ direction: "in", inbox: to, counterparty: from, ...place });
+    if (isOut) candidates.push({ direction: "out", inbox: from, counterparty: to, ...place });
+  }
+  return candidates;
+}
+
+/**
+ * Gives each candidate its position inside its transaction's receipt. Throws ProviderFailed when a receipt is missing or belongs to
+ * another block: the provider's answers do not describe one chain then, and nothing of it may be believed yet.
+ */
+export function placed(candidates: readonly Candidate[], positions: readonly ReceiptPosition[]): Sighting[] {
+  const receipts = new Map(positions.map((position) => [position.chainTx, position]));
+  // The same log twice in one answer is one log.
+  const sightings = new Map<string, Sighting>();
+  for (const candidate of candidates) {
+    const receipt = receipts.get(candidate.chainTx);
+    const position = candidate.logIndex - (receipt?.logIndexFirst ?? Infinity);
+    if (receipt === undefined || receipt.blockHash !== candidate.blockHash || !receipt.succeeded || position < 0) {
+      throw new ProviderFailed("unknown_block", `the receipt of ${candidate.chainTx} does not agree with its logs`);
+    }
+    const sighting = { ...candidate, position };
+    sightings.set(keyOf(sighting), sighting);
+  }
+  return [...sightings.values()];
+}
+
+/** What makes a movement the same one, however often it is mined. */
+export function keyOf(movement: { chainTx: string; position: number; direction: Direction }): string {
+  return `${movement.chainTx}/${movement.position}/${movement.direction}`;
+}
+
+export type FinalComparison = {
+  /** On the final chain, but not recorded like that. */
+  missing: Candidate[];
+  /** Recorded, but not in what the final chain was said to hold. */
+  doubtful: MovementRow[];
+};
+
+/** Compares what a final stretch of the chain holds with what is recorded of it (orphaned rows left out). */
+export function compareFinal(candidates: readonly Candidate[], recorded: readonly MovementRow[]): FinalComparison {
+  const stored = new Set(recorded.map((row) => `${row.block_hash}/${row.log_index}/${row.direction}/${row.amount_units}/${row.inbox}`));
+  const seen = new Set(candidates.map((one) => `${one.blockHash}/${one.logIndex}/${one.direction}`));
+  return {
+    missing: candidates.filter(
+      (one) => !stored.has(`${one.blockHash}/${one.logIndex}/${one.direction}/${one.amountUnits}/${one.inbox}`),
+    ),
+    doubtful: recorded.filter((row) => !seen.has(`${row.block_hash}/${row.log_index}/${row.direction}`)),
+  };
+}
+
+function amountOf({ amountText, chainTx }: Transfer): bigint {
+  try {
+    return BigInt(amountText);
+  } catch (error) {
+    throw new ProviderFailed("bad_answer", `a transfer in ${chainTx} has no amount`, { cause: error });
+  }
+}

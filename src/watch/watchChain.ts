@@ -1,0 +1,125 @@
+import { watchedTokens } from "../catalog/catalog.ts";
+import type { Chain } from "../chain/chain.ts";
+import { ProviderFailed, type ChainDriver } from "../chain/driver.ts";
+import { ChainRefused } from "../chain/providers.ts";
+import { addMs } from "../kernel/clock.ts";
+import { readBranch, type Branch, type BranchQuestion } from "./branch.ts";
+import { catchUp } from "./catchUp.ts";
+import { confirmFinality } from "./finality.ts";
+import { memoryOf } from "./memory.ts";
+import { recordStretch, wakeFollowers, type WatchWorld } from "./record.ts";
+import { rereadFinal } from "./rereadFinal.ts";
+import { findCursor, insertCursor, listKnownBlocks, type CursorRow } from "./store.ts";
+
+export type WatchOutcome = {
+  /** The last block that is recorded. */
+  advancedTo: bigint;
+  /** Whether more of the chain is there to be read at once. */
+  isBehind: boolean;
+};
+
+/** Without a new block the cursor's time is still renewed this often, and finality asked for: whoever reads it knows that we look. */
+const HEARTBEAT_MS = 5_000;
+/** A provider that has told of no new block for so long may be stuck, and another one is asked for the head. */
+const STALL_MS = 30_000;
+
+/**
+ * Looks at a chain once, and records what is new: blocks, movements into and out of inboxes, what a reorg took back, and how final
+ * it all is. Bounded, and safe in any number of processes. Throws ProviderFailed when no provider answered wholly (try again later),
+ * and ChainRefused when the chain is not the one that was recorded (a person must look).
+ */
+export async function watchChain(world: WatchWorld, chain: Chain): Promise<WatchOutcome> {
+  const cursor = await getCursor(world, chain);
+  try {
+    return await look(world, chain, cursor);
+  } catch (error) {
+    if (!(error instanceof ProviderFailed && error.kind === "unknown_block")) throw error;
+    // Near the head this is everyday: a node behind the same name is a block behind, or changes its branch just now.
+    world.log.debug({ chain: chain.caip2, err: error }, "the providers' answers do not fit together yet");
+    return { advancedTo: cursor.number, isBehind: false };
+  }
+}
+
+async function look(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<WatchOutcome> {
+  const branch = await readNews(world, chain, cursor);
+  warnOfReorg(world, chain, { cursor, branch });
+  const isMoved = await follow(world, chain, { cursor, branch });
+  const now = isMoved ? await getCursor(world, chain) : cursor;
+  const isBehind = now.number < branch.head.number;
+  // A head that we have passed comes from a provider that lags, and its word on finality is as old.
+  const isDue = isMoved || world.clock.now() >= addMs(cursor.updated_at, HEARTBEAT_MS);
+  const confirmed = isDue && branch.head.number >= cursor.number ? await confirmFinality(world, chain, now) : now;
+  if (!isBehind) await rereadFinal(world, chain, confirmed);
+  return { advancedTo: now.number, isBehind };
+}
+
+async function readNews(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<Branch> {
+  const question: BranchQuestion = {
+    chain: chain.caip2,
+    cursor,
+    tokens: watchedTokens(world.catalog, chain.caip2),
+    knownBlocks: (upTo, limit) => listKnownBlocks(world.db, { chain: chain.caip2, upTo, limit }),
+  };
+  const memory = memoryOf(chain, world.clock);
+  const isStalled = world.clock.monotonicMs() - memory.lastNewsAtMs > STALL_MS;
+  const work = (driver: ChainDriver) => readBranch(driver, question);
+  const branch = await (isStalled ? chain.providers.askAnother(work) : chain.providers.ask(work));
+  if (branch.kind !== "still") memory.lastNewsAtMs = world.clock.monotonicMs();
+  return branch;
+}
+
+/** Takes over what was read. Whether anything happened. */
+async function follow(
+  world: WatchWorld,
+  chain: Chain,
+  { cursor, branch }: { cursor: CursorRow; branch: Branch },
+): Promise<boolean> {
+  switch (branch.kind) {
+    case "still":
+      return false;
+    case "near": {
+      const { ancestor, blocks, transfers } = branch;
+      const to = blocks.at(-1) ?? ancestor;
+      const stretch = { from: cursor, ancestorNumber: ancestor.number, to, blocks, transfers };
+      const isRecorded = await recordStretch(world, chain, stretch);
+      if (isRecorded) wakeFollowers(world, chain);
+      return isRecorded;
+    }
+    case "far": {
+      const { ancestor, head } = branch;
+      if (ancestor.number < cursor.number) {
+        const stretch = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], transfers: [] };
+        if (!(await recordStretch(world, chain, stretch))) return false;
+        wakeFollowers(world, chain);
+      }
+      await catchUp(world, chain, { cursor: ancestor, headNumber: head.number });
+      return true;
+    }
+  }
+}
+
+/** The chain's cursor; a chain that is new here begins at its present head. Throws ChainRefused when another chain was recorded. */
+async function getCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
+  const { genesisHash } = await chain.providers.identify();
+  let cursor = await findCursor(world.db, chain.caip2);
+  if (!cursor) {
+    const head = await chain.providers.head("latest");
+    const at = world.clock.now();
+    await world.db.transaction((tx) => insertCursor(tx, { chain: chain.caip2, genesisHash, head, at }));
+    cursor = await findCursor(world.db, chain.caip2);
+  }
+  if (cursor?.genesis_hash !== genesisHash) {
+    throw new ChainRefused(
+      `${chain.caip2} begins with block ${genesisHash}, but this database recorded a chain that begins with ${cursor?.genesis_hash}: use the chain it knows, or another database.`,
+    );
+  }
+  return cursor;
+}
+
+function warnOfReorg(world: WatchWorld, chain: Chain, { cursor, branch }: { cursor: CursorRow; branch: Branch }): void {
+  if (branch.kind === "still" || branch.ancestor.number >= cursor.number) return;
+  const facts = { chain: chain.caip2, from: String(cursor.number), ancestor: String(branch.ancestor.number) };
+  if (branch.ancestor.number < cursor.finalized_number) {
+    world.log.error({ ...facts, finalized: String(cursor.finalized_number) }, "final blocks were replaced");
+  } else world.log.warn(facts, "the chain replaced blocks");
+}
