@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { after, describe, test } from "node:test";
 import { sql } from "kysely";
 import { cacheDirectory } from "../../test/support/database.ts";
@@ -15,6 +17,19 @@ const snapshot = await migratedSnapshot({ cacheDirectory, appliedAt: new Date("2
 
 // A text is not looked into, so its depth meets the engine; this is the way by which it can be broken on purpose.
 const breakEngine = (db: Pick<Db, "read">) => sql`select ${"[".repeat(100_000)}::jsonb`.execute(db.read);
+
+/** A program that commits one number after the other into `directory` and says each as soon as it is confirmed. */
+const writerOf = (directory: string) => `
+  import { writeSync } from "node:fs";
+  import { sql } from ${JSON.stringify(import.meta.resolve("kysely"))};
+  import { openDatabase } from ${JSON.stringify(new URL("database.ts", import.meta.url).href)};
+  const db = await openDatabase({ directory: ${JSON.stringify(directory)} });
+  await sql\`create table mark (number int)\`.execute(db.read);
+  for (let number = 1; number < 100_000; number++) {
+    await db.transaction((tx) => sql\`insert into mark values (\${number})\`.execute(tx));
+    writeSync(1, number + "\\n");
+  }
+`;
 
 describe("an embedded database", () => {
   test("that breaks down says so in less than a second and answers nothing any more", async () => {
@@ -54,6 +69,29 @@ describe("an embedded database", () => {
     const second = await openDatabase({ directory, snapshot });
     assert.deepEqual((await sql`select name from mark`.execute(second.read)).rows, [{ name: "kept" }]);
     await second.close();
+  });
+
+  test("keeps everything that it confirmed when its process is killed (J91)", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "tributary-pglite-"));
+    after(() => rmSync(directory, { recursive: true, force: true }));
+    const writer = spawn(process.execPath, ["--input-type=module", "-e", writerOf(directory)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    after(() => writer.kill("SIGKILL"));
+    let confirmed = 0;
+    for await (const line of createInterface(writer.stdout)) {
+      confirmed = Number(line);
+      if (confirmed === 200) writer.kill("SIGKILL");
+    }
+
+    const db = await openDatabase({ directory });
+    const { rows } = await sql<{ count: bigint; last: number }>`select count(*), max(number) as last from mark`.execute(
+      db.read,
+    );
+    const { count, last } = rows[0] ?? { count: 0n, last: 0 };
+    assert.ok(last >= confirmed && confirmed >= 200, `${confirmed} confirmed, ${last} kept`);
+    assert.equal(count, BigInt(last));
+    await db.close();
   });
 
   test("serves callers in the order of their asking", async () => {
