@@ -1,6 +1,7 @@
 import { findAsset, findChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
-import { appendEvents, type EventType, type NewEvent } from "../event/append.ts";
+import type { EventType, NewEvent } from "../event/event.ts";
+import { appendEvents } from "../event/store.ts";
 import { changedFields } from "../event/changedFields.ts";
 import { intentRecord } from "../intent/record.ts";
 import { isDestinationTaken, writeProgress, type IntentRow } from "../intent/store.ts";

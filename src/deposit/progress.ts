@@ -1,4 +1,4 @@
-import type { EventType } from "../event/append.ts";
+import type { EventType } from "../event/event.ts";
 import { paymentStatus } from "../intent/progress.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { reachesPrice } from "./count.ts";

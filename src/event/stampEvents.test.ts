@@ -3,7 +3,8 @@ import { after, before, describe, test } from "node:test";
 import { databases, openTestDatabase } from "../../test/support/database.ts";
 import type { Db } from "../db/database.ts";
 import { systemEntropy } from "../kernel/entropy.ts";
-import { appendEvents, type NewEvent } from "./append.ts";
+import type { NewEvent } from "./event.ts";
+import { appendEvents } from "./store.ts";
 import { listEvents } from "./listEvents.ts";
 import { stampEvents } from "./stampEvents.ts";
 

@@ -1,4 +1,4 @@
-import type { EventType, NewEvent } from "../event/append.ts";
+import type { EventType, NewEvent } from "../event/event.ts";
 import { changedFields } from "../event/changedFields.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { settlementRecord } from "./record.ts";

@@ -1,7 +1,8 @@
 import { assignSettlement } from "../deposit/store.ts";
 import { isOnRail } from "../deposit/deposit.ts";
 import type { Tx } from "../db/database.ts";
-import { appendEvents, type NewEvent } from "../event/append.ts";
+import type { NewEvent } from "../event/event.ts";
+import { appendEvents } from "../event/store.ts";
 import { claimIntents, writeProgress, type IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { newId } from "../kernel/ids.ts";

@@ -1,4 +1,4 @@
-import { appendEvents } from "../event/append.ts";
+import { appendEvents } from "../event/store.ts";
 import { claimIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";

@@ -3,7 +3,7 @@ import type { Chain } from "../chain/chain.ts";
 import { CallReverted, type ChainDriver } from "../chain/driver.ts";
 import { quoteCall, storeSigned, type Quote } from "../chain/send.ts";
 import type { Tx } from "../db/database.ts";
-import { appendEvents } from "../event/append.ts";
+import { appendEvents } from "../event/store.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
 import { settlementEvents } from "./events.ts";

@@ -1,0 +1,57 @@
+import { sql } from "kysely";
+import type { Tx } from "../db/database.ts";
+import type { Entropy } from "../kernel/entropy.ts";
+import { newId } from "../kernel/ids.ts";
+import type { NewEvent } from "./event.ts";
+
+/**
+ * Appends what happened, in the transaction that makes it happen: there is no change without its event and no event without
+ * its change. Order within an intent is the order of the calls; the public sequence is stamped after commit.
+ */
+export async function appendEvents(
+  tx: Tx,
+  world: { entropy: Entropy },
+  batch: { events: readonly NewEvent[]; at: Date },
+): Promise<void> {
+  if (batch.events.length === 0) return;
+  await tx
+    .insertInto("event")
+    .values(
+      batch.events.map((event) => ({
+        id: newId("evt", world.entropy),
+        account_id: event.accountId,
+        intent_id: event.intentId,
+        type: event.type,
+        livemode: event.livemode,
+        merchant_reference: event.merchantReference,
+        data: JSON.stringify({ object: event.object, previous: event.previous }),
+        created_at: batch.at,
+        sequence: null,
+      })),
+    )
+    .execute();
+}
+
+/**
+ * Gives up to `limit` committed events the next sequences of their accounts, in the order of their positions, and returns how
+ * many there were. The caller sees to it that only one transaction does this at a time.
+ */
+export async function stampBatch(tx: Tx, limit: number): Promise<number> {
+  const result = await sql<{ position: bigint }>`
+    with batch as (
+      select position, account_id, row_number() over (partition by account_id order by position) as place
+      from (select position, account_id from event where sequence is null order by position limit ${limit}) as unstamped
+    ), batch_size as (
+      select account_id, count(*) as size from batch group by account_id
+    ), counter as (
+      insert into event_counter (account_id, last_sequence)
+      select account_id, size from batch_size
+      on conflict (account_id) do update set last_sequence = event_counter.last_sequence + excluded.last_sequence
+      returning account_id, last_sequence
+    )
+    update event set sequence = counter.last_sequence - batch_size.size + batch.place
+    from batch join counter using (account_id) join batch_size using (account_id)
+    where event.position = batch.position
+    returning event.position`.execute(tx);
+  return result.rows.length;
+}
