@@ -1,5 +1,5 @@
-import { sql, type Selectable } from "kysely";
-import type { Tx } from "../db/database.ts";
+import { sql, type Insertable, type Selectable } from "kysely";
+import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
 import type { IntentTable } from "../db/schema.ts";
 
@@ -56,4 +56,92 @@ export async function isDestinationTaken(tx: Tx, intent: IntentRow): Promise<boo
     .where("id", "<>", intent.id)
     .executeTakeFirst();
   return other !== undefined;
+}
+
+/** The new row, or undefined when an active intent occupies its destination: the unique index decides. */
+export async function insertIntent(tx: Tx, intent: Insertable<IntentTable>): Promise<IntentRow | undefined> {
+  return tx
+    .insertInto("intent")
+    .values(intent)
+    .onConflict((conflict) =>
+      conflict
+        .columns(["account_id", "payout_namespace", "payout_chain_reference", "payout_wallet", "payout_token"])
+        .where("status", "=", "active")
+        .where("occupies", "=", true)
+        .doNothing(),
+    )
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Locks the active intent that occupies the destination of `intent`, if it still does. */
+export async function claimOccupant(tx: Tx, intent: Insertable<IntentTable>): Promise<IntentRow | undefined> {
+  return tx
+    .selectFrom("intent")
+    .selectAll()
+    .where("account_id", "=", intent.account_id)
+    .where("payout_namespace", "=", intent.payout_namespace)
+    .where("payout_chain_reference", "=", intent.payout_chain_reference)
+    .where("payout_wallet", "=", intent.payout_wallet)
+    .where("payout_token", "=", intent.payout_token)
+    .where("status", "=", "active")
+    .where("occupies", "=", true)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** The earlier token stops authenticating with the commit. */
+export async function replaceWidgetToken(tx: Tx, token: { id: string; hash: Uint8Array }): Promise<IntentRow> {
+  return tx
+    .updateTable("intent")
+    .set({ widget_token_hash: token.hash })
+    .where("id", "=", token.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Whether an address is one of our own inboxes: paying out into one would go round for ever. */
+export async function isInbox(tx: Tx, address: string): Promise<boolean> {
+  const row = await tx.selectFrom("intent").select("id").where("inbox_address", "=", address).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** An account's intent; those of others do not exist here. */
+export async function findIntent(db: Db, of: { accountId: string; intentId: string }): Promise<IntentRow | undefined> {
+  return db.read
+    .selectFrom("intent")
+    .selectAll()
+    .where("id", "=", of.intentId)
+    .where("account_id", "=", of.accountId)
+    .executeTakeFirst();
+}
+
+/** For the checkout page, whose caller proves itself by a token of this intent and has no account. */
+export async function findIntentForPage(db: Db, intentId: string): Promise<IntentRow | undefined> {
+  return db.read.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirst();
+}
+
+export type IntentPage = { accountId: string; belowSeq: bigint | undefined; limit: number; merchantReference: string | undefined };
+
+/** Newest first, below a place in the sequence. */
+export async function listIntentPage(db: Db, page: IntentPage): Promise<IntentRow[]> {
+  return db.read
+    .selectFrom("intent")
+    .selectAll()
+    .where("account_id", "=", page.accountId)
+    .$if(page.belowSeq !== undefined, (select) => select.where("seq", "<", page.belowSeq ?? 0n))
+    .$if(page.merchantReference !== undefined, (select) => select.where("merchant_reference", "=", page.merchantReference ?? ""))
+    .orderBy("seq", "desc")
+    .limit(page.limit)
+    .execute();
+}
+
+export async function findDeploymentId(db: Db): Promise<Uint8Array | undefined> {
+  return (await db.read.selectFrom("deployment").select("deployment_id").executeTakeFirst())?.deployment_id;
+}
+
+/** The first one stays. */
+export async function insertDeploymentId(db: Db, deploymentId: Uint8Array): Promise<void> {
+  const row = { deployment_id: deploymentId };
+  await db.read.insertInto("deployment").values(row).onConflict((conflict) => conflict.doNothing()).execute();
 }

@@ -1,0 +1,28 @@
+import type { Asset } from "../catalog/catalog.ts";
+import type { IntentRow } from "../intent/store.ts";
+import { caip2 } from "../kernel/caip.ts";
+
+// Whether a payer may be offered an origin. Pure: facts in, a flag out.
+
+/** What the flags depend on beside the intent. */
+export type IssuingFacts = {
+  /** Whether the operator lets source inboxes be issued for the chain. */
+  isEnabled: (chain: string) => boolean;
+  /** Whether the chain is being read: a deposit that nobody sees should not be asked for. */
+  isHealthy: (chain: string) => boolean;
+};
+
+/** An origin reaches the payout when it is the intent's own rail. */
+export function reachesPayout(intent: IntentRow, origin: Pick<Asset, "chain" | "token">): boolean {
+  return origin.chain === caip2(intent.payout_namespace, intent.payout_chain_reference) && origin.token === intent.payout_token;
+}
+
+export function isDepositIssuable(intent: IntentRow, origin: Asset, facts: IssuingFacts): boolean {
+  return facts.isEnabled(origin.chain) && reachesPayout(intent, origin) && facts.isHealthy(origin.chain);
+}
+
+/** The intent as a whole: somewhere, a payer can pay it now. */
+export function isSourceDepositIssuable(intent: IntentRow, origins: readonly Asset[], facts: IssuingFacts): boolean {
+  if (intent.status !== "active" || intent.customer_bound_at === null) return false;
+  return origins.some((origin) => isDepositIssuable(intent, origin, facts));
+}

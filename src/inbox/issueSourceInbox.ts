@@ -1,0 +1,61 @@
+import { appendEvents } from "../event/store.ts";
+import type { IntentRow } from "../intent/store.ts";
+import { caip10, caip2, displayAddress, type Caip2, type Namespace } from "../kernel/caip.ts";
+import { Fault } from "../kernel/faults.ts";
+import type { World } from "../world.ts";
+import { reachesPayout } from "./issuable.ts";
+import { findSourceInbox, insertSourceInbox } from "./store.ts";
+
+type IssueWorld = Pick<World, "db" | "clock" | "entropy" | "catalog">;
+
+/** An origin as a caller names it: by chain id on EVM, by mint on Solana. */
+export type OriginName = { chainId: number } | { namespace: string; reference: string; mint: string };
+
+/** A source inbox as the API shows it. */
+export type SourceInboxRecord = { address: string; caip10: string };
+
+type Origin = { chain: Caip2; namespace: Namespace; reference: string };
+
+/**
+ * The deposit address of an intent on one origin. The first call issues it; every later one returns the same, whatever has
+ * become of the intent or the origin. On EVM it is the intent's own inbox, which needs no chain to be computed.
+ * Throws unsupported_origin, and on the first issue source_inbox_not_active or customer_not_bound.
+ */
+export async function issueSourceInbox(world: IssueWorld, intent: IntentRow, name: OriginName): Promise<SourceInboxRecord> {
+  const origin = findOrigin(world, name);
+  const { namespace, reference } = origin;
+  const issued = await findSourceInbox(world.db, { intentId: intent.id, namespace, reference });
+  if (issued !== undefined) return sourceInboxRecord(origin, issued.address);
+  const pays = world.catalog.assets.some((asset) => asset.chain === origin.chain && asset.isOrigin && reachesPayout(intent, asset));
+  if (intent.status !== "active" || !pays) throw new Fault("source_inbox_not_active");
+  if (intent.customer_bound_at === null) throw new Fault("customer_not_bound");
+  await issue(world, intent, origin);
+  return sourceInboxRecord(origin, intent.inbox_address);
+}
+
+async function issue(world: IssueWorld, intent: IntentRow, origin: Origin): Promise<void> {
+  const at = world.clock.now();
+  const { namespace, reference } = origin;
+  await world.db.transaction(async (tx) => {
+    const inbox = { intent_id: intent.id, namespace, reference, address: intent.inbox_address, issued_at: at };
+    if ((await insertSourceInbox(tx, inbox)) === undefined) return;
+    const about = { accountId: intent.account_id, intentId: intent.id, merchantReference: intent.merchant_reference };
+    const object = { object: "source_inbox", intentId: intent.id, ...sourceInboxRecord(origin, inbox.address) };
+    const event = { ...about, type: "source_inbox.issued", livemode: intent.livemode, object, previous: null } as const;
+    await appendEvents(tx, world, { events: [event], at });
+  });
+}
+
+function findOrigin(world: IssueWorld, name: OriginName): Origin {
+  const origin = world.catalog.assets.find((asset) => {
+    if (!asset.isOrigin) return false;
+    if ("chainId" in name) return asset.namespace === "eip155" && asset.chainId === name.chainId;
+    return asset.chain === caip2(asset.namespace, name.reference) && asset.namespace === name.namespace && asset.token === name.mint;
+  });
+  if (origin === undefined) throw new Fault("unsupported_origin", { param: "chainId" in name ? "chainId" : "reference" });
+  return { chain: origin.chain, namespace: origin.namespace, reference: origin.reference };
+}
+
+function sourceInboxRecord(origin: Origin, address: string): SourceInboxRecord {
+  return { address: displayAddress(origin.chain, address), caip10: caip10(origin.chain, address) };
+}

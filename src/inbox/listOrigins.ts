@@ -1,0 +1,119 @@
+import { findChain, type Asset, type Catalog } from "../catalog/catalog.ts";
+import type { ChainConfig } from "../config.ts";
+import type { IntentRow } from "../intent/store.ts";
+import { assert } from "../kernel/assert.ts";
+import { caip19, caip2, displayAddress } from "../kernel/caip.ts";
+import { formatUnits } from "../kernel/units.ts";
+import type { AccountRow } from "../merchant/store.ts";
+import { isDepositIssuable, isSourceDepositIssuable, type IssuingFacts } from "./issuable.ts";
+
+type TokenRecord = { symbol: string; address: string; decimals: number };
+
+/** A chain and token from which a payer may deposit, as the API shows it. */
+export type OriginRecord = {
+  namespace: string;
+  reference: string;
+  chainId: number;
+  name: string;
+  shortName: string;
+  publicRpcUrl: string;
+  explorerUrl: string;
+  nativeName: string;
+  nativeSymbol: string;
+  nativeDecimals: number;
+  token: TokenRecord;
+  caip19: string;
+  minimumUnits: string;
+  minimumDisplay: string;
+  depositIssuable: boolean;
+};
+
+/** A chain and token in which merchants are paid, as the API shows it. */
+export type RailRecord = {
+  id: string;
+  namespace: string;
+  reference: string;
+  chainId: number;
+  chainName: string;
+  token: TokenRecord;
+  explorerUrl: string;
+  status: "live";
+  default: boolean;
+};
+
+export type OriginListing = { origins: OriginRecord[]; settleRails: RailRecord[]; sourceDepositIssuable: boolean };
+
+/** Every live origin with its own flag, issuable ones first and the settle chain's foremost, and every rail. */
+export function listOrigins(
+  world: { catalog: Catalog },
+  of: { intent: IntentRow; account: AccountRow },
+  facts: IssuingFacts,
+): OriginListing {
+  const { catalog } = world;
+  const { intent, account } = of;
+  const settleChain = caip2(intent.payout_namespace, intent.payout_chain_reference);
+  const origins = catalog.assets.filter((asset) => asset.isOrigin);
+  const rank = (origin: Asset) => (isDepositIssuable(intent, origin, facts) ? 0 : 2) + (origin.chain === settleChain ? 0 : 1);
+  const defaultRailId = accountRail(catalog, account)?.railId ?? catalog.defaultRailId;
+  return {
+    origins: origins
+      .toSorted((one, other) => rank(one) - rank(other))
+      .map((origin) => originRecord(catalog, origin, isDepositIssuable(intent, origin, facts))),
+    settleRails: catalog.assets.filter((asset) => asset.isRail).map((rail) => railRecord(catalog, rail, rail.railId === defaultRailId)),
+    sourceDepositIssuable: isSourceDepositIssuable(intent, origins, facts),
+  };
+}
+
+/** The rail of an account's defaults; undefined when they are not complete or no longer live. */
+function accountRail(catalog: Catalog, account: AccountRow): Asset | undefined {
+  const { payout_namespace: namespace, payout_chain_reference: reference, currency } = account;
+  if (namespace === null || reference === null) return undefined;
+  const chain = caip2(namespace, reference);
+  const symbol = currency ?? findChain(catalog, chain)?.defaultToken;
+  return catalog.assets.find((asset) => asset.isRail && asset.chain === chain && asset.symbol === symbol);
+}
+
+function originRecord(catalog: Catalog, origin: Asset, depositIssuable: boolean): OriginRecord {
+  const chain = chainOf(catalog, origin);
+  return {
+    namespace: origin.namespace,
+    reference: origin.reference,
+    chainId: origin.chainId,
+    name: chain.name,
+    shortName: chain.slug,
+    publicRpcUrl: chain.publicRpcUrl,
+    explorerUrl: chain.explorerUrl,
+    nativeName: chain.native.name,
+    nativeSymbol: chain.native.symbol,
+    nativeDecimals: chain.native.decimals,
+    token: tokenRecord(origin),
+    caip19: caip19(origin.chain, origin.token),
+    minimumUnits: origin.minimumUnits.toString(),
+    minimumDisplay: formatUnits(origin.minimumUnits, origin.decimals),
+    depositIssuable,
+  };
+}
+
+function railRecord(catalog: Catalog, rail: Asset, isDefault: boolean): RailRecord {
+  return {
+    id: rail.railId,
+    namespace: rail.namespace,
+    reference: rail.reference,
+    chainId: rail.chainId,
+    chainName: rail.chainName,
+    token: tokenRecord(rail),
+    explorerUrl: chainOf(catalog, rail).explorerUrl,
+    status: "live",
+    default: isDefault,
+  };
+}
+
+function tokenRecord(asset: Asset): TokenRecord {
+  return { symbol: asset.symbol, address: displayAddress(asset.chain, asset.token), decimals: asset.decimals };
+}
+
+function chainOf(catalog: Catalog, asset: Asset): ChainConfig {
+  const chain = findChain(catalog, asset.chain);
+  assert(chain, `the asset ${asset.railId} is on a chain that the catalogue does not have`);
+  return chain;
+}

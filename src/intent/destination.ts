@@ -1,0 +1,120 @@
+import { deterministicDeployer, hubAddress, implementationAddress } from "@tributary/inbox/hub";
+import type { Asset, Catalog } from "../catalog/catalog.ts";
+import { caip2, normalizeEvmAddress, type Namespace } from "../kernel/caip.ts";
+import { Fault } from "../kernel/faults.ts";
+import type { AccountRow } from "../merchant/store.ts";
+
+/** What a create may say about the payout; what it leaves out comes from the account. */
+export type DestinationInput = {
+  payoutWallet?: string | null;
+  payoutNamespace?: string | null;
+  payoutChainReference?: string | null;
+  payoutTokenAddress?: string | null;
+};
+
+export type Destination = { namespace: Namespace; chainReference: string; wallet: string; rail: Asset };
+
+const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+/** Precompiled contracts: money sent there is gone. */
+const PRECOMPILES: ReadonlySet<string> = new Set([...Array.from({ length: 0x12 }, (_, index) => index), 0x100].map(addressOf));
+const OUR_CONTRACTS: ReadonlySet<string> = new Set([hubAddress, implementationAddress, deterministicDeployer]);
+
+/** Whether a create names a destination, so that the dedupe rule applies to it. */
+export function namesDestination(input: DestinationInput): boolean {
+  return [input.payoutWallet, input.payoutNamespace, input.payoutChainReference, input.payoutTokenAddress].some((field) => field != null);
+}
+
+/** The destination of a create, each part from the call, else from the account. Throws the fault that names the part at fault. */
+export function resolveDestination(catalog: Catalog, account: AccountRow, input: DestinationInput): Destination {
+  const namespace = namespaceFor(account, input);
+  const chainReference = chainReferenceFor(account, input, namespace);
+  const wallet = walletFor(account, input, namespace);
+  const rail = railFor(catalog, account, { namespace, chainReference, token: input.payoutTokenAddress ?? undefined });
+  refuseContracts(catalog, wallet, namespace);
+  return { namespace, chainReference, wallet, rail };
+}
+
+function namespaceFor(account: AccountRow, input: DestinationInput): Namespace {
+  const namespace = input.payoutNamespace ?? account.payout_namespace;
+  if (namespace === null) throw new Fault("destination_required", { param: "payoutNamespace" });
+  if (namespace !== "eip155" && namespace !== "solana") {
+    throw new Fault("invalid_request", { param: "payoutNamespace", message: "payoutNamespace must be eip155 or solana." });
+  }
+  return namespace;
+}
+
+function chainReferenceFor(account: AccountRow, input: DestinationInput, namespace: Namespace): string {
+  if (input.payoutChainReference != null) return input.payoutChainReference;
+  if (account.payout_chain_reference === null) throw new Fault("destination_required", { param: "payoutChainReference" });
+  if (namespace === account.payout_namespace) return account.payout_chain_reference;
+  throw new Fault("destination_required", {
+    param: "payoutChainReference",
+    message: `payoutChainReference is required: the account's default chain is not of the namespace ${namespace}.`,
+  });
+}
+
+function walletFor(account: AccountRow, input: DestinationInput, namespace: Namespace): string {
+  if (input.payoutWallet != null) return normalizeWallet(input.payoutWallet, namespace);
+  if (account.payout_wallet === null) throw new Fault("destination_required", { param: "payoutWallet" });
+  if (namespace !== account.payout_namespace) throw new Fault("wallet_required", { param: "payoutWallet" });
+  return account.payout_wallet;
+}
+
+function normalizeWallet(text: string, namespace: Namespace): string {
+  if (namespace === "solana") {
+    if (SOLANA_ADDRESS.test(text) && base58Bytes(text) === 32) return text;
+    throw unsupported("payoutWallet", "payoutWallet must be the base58 of 32 bytes on Solana.");
+  }
+  const address = normalizeEvmAddress(text);
+  if (address !== undefined) return address;
+  const message = "payoutWallet must be 0x and 40 hex digits; in mixed case its EIP-55 checksum must be right.";
+  throw new Fault("invalid_request", { param: "payoutWallet", message });
+}
+
+/** How many bytes a base58 text stands for. Its alphabet has been checked. */
+function base58Bytes(text: string): number {
+  const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+  let value = 0n;
+  for (const character of text) value = value * 58n + BigInt(alphabet.indexOf(character));
+  const leadingZeros = /^1*/.exec(text)?.[0].length ?? 0;
+  return leadingZeros + (value === 0n ? 0 : Math.ceil(value.toString(16).length / 2));
+}
+
+function railFor(catalog: Catalog, account: AccountRow, of: { namespace: Namespace; chainReference: string; token: string | undefined }): Asset {
+  const rails = catalog.assets.filter((asset) => asset.isRail && asset.chain === caip2(of.namespace, of.chainReference));
+  if (rails.length === 0) {
+    throw unsupported("payoutChainReference", `${of.namespace}:${of.chainReference} is no chain that this service settles to.`);
+  }
+  if (of.token !== undefined) return namedRail(rails, of.namespace, of.token);
+  const defaultSymbol = catalog.chains.find((chain) => chain.caip2 === rails[0]?.chain)?.defaultToken;
+  const inherited =
+    rails.find((rail) => rail.symbol === account.currency) ?? rails.find((rail) => rail.symbol === defaultSymbol);
+  if (inherited === undefined) throw new Fault("token_required", { param: "payoutTokenAddress" });
+  return inherited;
+}
+
+function namedRail(rails: readonly Asset[], namespace: Namespace, text: string): Asset {
+  const token = namespace === "eip155" ? normalizeEvmAddress(text) : text;
+  if (token === undefined) {
+    const message = "payoutTokenAddress must be 0x and 40 hex digits; in mixed case its EIP-55 checksum must be right.";
+    throw new Fault("invalid_request", { param: "payoutTokenAddress", message });
+  }
+  const rail = rails.find((candidate) => candidate.token === token);
+  if (rail !== undefined) return rail;
+  throw unsupported("payoutTokenAddress", "This token is no live settle rail of the chain.");
+}
+
+function refuseContracts(catalog: Catalog, wallet: string, namespace: Namespace): void {
+  if (namespace !== "eip155") return;
+  const isToken = catalog.assets.some((asset) => asset.token === wallet);
+  if (!PRECOMPILES.has(wallet) && !OUR_CONTRACTS.has(wallet) && !isToken) return;
+  throw unsupported("payoutWallet", "This address cannot receive a payout: it is a contract of the chain, of a token or of this service.");
+}
+
+function addressOf(value: number): string {
+  return `0x${value.toString(16).padStart(40, "0")}`;
+}
+
+export function unsupported(param: string, message: string): Fault {
+  return new Fault("unsupported_destination", { param, message });
+}

@@ -1,0 +1,45 @@
+import { decodeCursor, encodeCursor, type CursorOwner } from "../kernel/cursor.ts";
+import { Fault } from "../kernel/faults.ts";
+import type { World } from "../world.ts";
+import { ensureDeployment } from "./deployment.ts";
+import { findIntent, listIntentPage, type IntentRow } from "./store.ts";
+
+type ReadWorld = Pick<World, "db" | "entropy">;
+
+/** Throws not_found for an id that was never created and for another merchant's alike. */
+export async function getIntent(world: ReadWorld, of: { accountId: string; intentId: string }): Promise<IntentRow> {
+  const intent = isId(of.intentId) ? await findIntent(world.db, of) : undefined;
+  if (intent === undefined) throw new Fault("not_found", { message: "No such intent." });
+  return intent;
+}
+
+/** Like getIntent, and an archived one is not found either. */
+export async function getOpenIntent(world: ReadWorld, of: { accountId: string; intentId: string }): Promise<IntentRow> {
+  const intent = await getIntent(world, of);
+  if (intent.status === "archived") throw new Fault("not_found", { message: "No such intent." });
+  return intent;
+}
+
+export type IntentListing = { intents: IntentRow[]; hasMore: boolean; nextCursor: string };
+
+/** A page of an account's intents, newest first. Throws invalid_cursor for a cursor that this list did not give this account. */
+export async function listIntents(
+  world: ReadWorld,
+  query: { accountId: string; limit: number; cursor?: string | undefined; merchantReference?: string | undefined },
+): Promise<IntentListing> {
+  const secret = await ensureDeployment(world.db, world.entropy);
+  const context: CursorOwner = { secret, list: "intents", owner: query.accountId };
+  const belowSeq = query.cursor === undefined ? undefined : decodeCursor(query.cursor, context);
+  if (query.cursor !== undefined && belowSeq === undefined) throw new Fault("invalid_cursor", { param: "cursor" });
+  const { accountId, limit, merchantReference } = query;
+  const rows = await listIntentPage(world.db, { accountId, limit: limit + 1, belowSeq, merchantReference });
+  const intents = rows.slice(0, limit);
+  const last = intents.at(-1);
+  const hasMore = rows.length > limit && last !== undefined;
+  return { intents, hasMore, nextCursor: hasMore ? encodeCursor(last.seq, context) : "" };
+}
+
+// Any other text names an intent that was never created, and is not worth a read.
+function isId(text: string): boolean {
+  return /^pi_[0-9a-z]{26}$/.test(text);
+}

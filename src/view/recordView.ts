@@ -1,0 +1,41 @@
+import { findSourceInbox } from "../inbox/store.ts";
+import type { IntentRow } from "../intent/store.ts";
+import { caip2, normalizeEvmAddress } from "../kernel/caip.ts";
+import { addMs } from "../kernel/clock.ts";
+import type { World } from "../world.ts";
+import { renewHint } from "./store.ts";
+
+/** One token on one chain, as the caller names it. */
+export type Selection = { namespace: string; reference: string; tokenAddress: string };
+
+/** How long a report keeps an inbox in view; each report renews it. */
+const HINT_MS = 30 * 60_000;
+
+/**
+ * Notes that a payer is looking, so that the chain is asked sooner. False when the selection matches nothing that was issued.
+ * It is a hint and nothing else: every inbox is watched anyway.
+ */
+export async function recordView(
+  world: Pick<World, "db" | "clock" | "catalog" | "wake">,
+  intent: IntentRow,
+  selection?: Selection,
+): Promise<boolean> {
+  const expiresAt = addMs(world.clock.now(), HINT_MS);
+  if (selection === undefined) {
+    if (intent.status !== "active") return false;
+    await renewHint(world.db, { intentId: intent.id, namespace: "", reference: "", token: "", expiresAt });
+    world.wake.notify(`watch:${caip2(intent.payout_namespace, intent.payout_chain_reference)}`);
+    return true;
+  }
+  const token = selection.namespace === "eip155" ? normalizeEvmAddress(selection.tokenAddress) : selection.tokenAddress;
+  const { namespace, reference } = selection;
+  const origin = world.catalog.assets.find(
+    (asset) => asset.isOrigin && asset.namespace === namespace && asset.reference === reference && asset.token === token,
+  );
+  if (origin === undefined) return false;
+  const issued = await findSourceInbox(world.db, { intentId: intent.id, namespace: origin.namespace, reference });
+  if (issued === undefined) return false;
+  await renewHint(world.db, { intentId: intent.id, namespace, reference, token: origin.token, expiresAt });
+  world.wake.notify(`watch:${origin.chain}`);
+  return true;
+}
