@@ -1,3 +1,4 @@
+import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { buildCatalog } from "./catalog/catalog.ts";
 import { openChain, type Chain } from "./chain/chain.ts";
@@ -7,10 +8,12 @@ import { verifyChain } from "./chain/verifyChain.ts";
 import type { ChainConfig, Config } from "./config.ts";
 import { openDatabase, type Db } from "./db/database.ts";
 import { migrate } from "./db/migrate.ts";
+import { buildServer } from "./http/server.ts";
 import type { Caip2 } from "./kernel/caip.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { systemEntropy } from "./kernel/entropy.ts";
 import { createWake } from "./kernel/wake.ts";
+import { runLoops } from "./loops/run.ts";
 import type { World } from "./world.ts";
 
 // The composition root: configuration in, a running service out. Everything is opened in order and closed in the opposite one.
@@ -54,6 +57,34 @@ export async function verifyChains(world: World): Promise<void> {
       if (chain !== undefined) await verifyChain(config, chain, world.log);
     }),
   );
+}
+
+export type Service = {
+  /** Takes no new work, finishes what is under way and closes the database. It may be called twice. */
+  stop(): Promise<void>;
+};
+
+export type ServiceOptions = {
+  /** Adds pages to the server before it listens. */
+  extend?(server: FastifyInstance): void;
+  onFatal(error: unknown): void;
+};
+
+/** Answers requests and runs the loops until it is stopped. Throws when the address cannot be listened on. */
+export async function startService(world: World, { extend, onFatal }: ServiceOptions): Promise<Service> {
+  const server = await buildServer(world);
+  extend?.(server);
+  await server.listen(world.config.listen);
+  const ending = new AbortController();
+  // A loop ends by itself only when the program is wrong or told to; rows that wait are no reason.
+  const loops = runLoops(world, ending.signal).catch(onFatal);
+  const stop = async () => {
+    ending.abort();
+    await Promise.all([server.close(), loops]);
+    await world.db.close();
+  };
+  let stopped: Promise<void> | undefined;
+  return { stop: () => (stopped ??= stop()) };
 }
 
 function openConfiguredDatabase(config: Config, { onFatal, snapshot }: OpenOptions): Promise<Db> {

@@ -82,7 +82,8 @@ export class Providers implements ChainDriver {
 
   async identify(): Promise<Identity> {
     const genesisHash = await this.ask(async () => this.#genesisHash);
-    if (genesisHash === undefined) throw new ProviderFailed("unreachable", `no provider of ${this.caip2} told its genesis`);
+    if (genesisHash === undefined)
+      throw new ProviderFailed("unreachable", `no provider of ${this.caip2} told its genesis`);
     return { caip2: this.caip2, genesisHash };
   }
 
@@ -208,7 +209,10 @@ export class Providers implements ChainDriver {
     seat.failures += 1;
     seat.benchedUntilMs = this.#clock.monotonicMs() + benchMs;
     if (this.#seats.length === 1) return;
-    this.#log.warn({ chain: this.caip2, provider: seat.driver.name, benchMs, err: error }, "a provider failed and rests");
+    this.#log.warn(
+      { chain: this.caip2, provider: seat.driver.name, benchMs, err: error },
+      "a provider failed and rests",
+    );
   }
 
   /** Those that rest come last, the soonest back first: when all of them rest, one that fails is better than none. */

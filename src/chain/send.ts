@@ -15,7 +15,10 @@ export type Quote = { gasLimit: bigint; fees: FeeQuote };
 const GAS_MARGIN_PERCENT = 140n;
 
 /** Asks what a call costs. Throws CallReverted when the chain would refuse it, ProviderFailed when nobody answers. */
-export async function quoteCall(world: SendWorld, context: { chain: Chain; driver: ChainDriver; call: ChainCall }): Promise<Quote> {
+export async function quoteCall(
+  world: SendWorld,
+  context: { chain: Chain; driver: ChainDriver; call: ChainCall },
+): Promise<Quote> {
   const { chain, driver } = context;
   const from = chain.gasAccount.address;
   await ensureGasAccount(world, { chain, driver });
@@ -23,7 +26,10 @@ export async function quoteCall(world: SendWorld, context: { chain: Chain; drive
   return { gasLimit: (gas * GAS_MARGIN_PERCENT) / 100n, fees };
 }
 
-async function ensureGasAccount(world: SendWorld, { chain, driver }: { chain: Chain; driver: ChainDriver }): Promise<void> {
+async function ensureGasAccount(
+  world: SendWorld,
+  { chain, driver }: { chain: Chain; driver: ChainDriver },
+): Promise<void> {
   const account = { chain: chain.caip2, address: chain.gasAccount.address };
   if (await isGasAccountKnown(world.db, account)) return;
   await registerGasAccount(world.db, { ...account, nextNonce: await driver.nonce(account.address) });
@@ -50,5 +56,15 @@ export async function storeSigned(
     ...fees,
   });
   const { to: recipient, data } = sending.call;
-  return insertSending(tx, { chain: chain.caip2, sender, nonce, recipient, data, gasLimit, fees, signed, at: sending.at });
+  return insertSending(tx, {
+    chain: chain.caip2,
+    sender,
+    nonce,
+    recipient,
+    data,
+    gasLimit,
+    fees,
+    signed,
+    at: sending.at,
+  });
 }

@@ -13,7 +13,10 @@ export type Sending = Selectable<SendingTable>;
 export type SendingAttempt = Selectable<SendingAttemptTable>;
 
 /** Makes the account known, with the nonce that the chain says is next. Does nothing when it is known. */
-export async function registerGasAccount(db: Db, account: { chain: Caip2; address: string; nextNonce: bigint }): Promise<void> {
+export async function registerGasAccount(
+  db: Db,
+  account: { chain: Caip2; address: string; nextNonce: bigint },
+): Promise<void> {
   await db.read
     .insertInto("gas_account")
     .values({ chain: account.chain, address: account.address, next_nonce: account.nextNonce })
@@ -113,7 +116,12 @@ export async function listOpenSendings(
     .execute();
   if (sendings.length === 0) return [];
   const ids = sendings.map((sending) => sending.id);
-  const attempts = await db.read.selectFrom("sending_attempt").selectAll().where("sending_id", "in", ids).orderBy("attempt", "desc").execute();
+  const attempts = await db.read
+    .selectFrom("sending_attempt")
+    .selectAll()
+    .where("sending_id", "in", ids)
+    .orderBy("attempt", "desc")
+    .execute();
   const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.sending_id);
   return sendings.map((sending) => ({ sending, attempts: attemptsOf.get(sending.id) ?? [] }));
 }
@@ -148,7 +156,10 @@ export async function closeSending(db: Db, closing: Closing): Promise<void> {
 }
 
 /** After somebody else has used the account: the next nonce is at least what the chain says. */
-export async function raiseNextNonce(db: Db, account: { chain: Caip2; address: string; nextNonce: bigint }): Promise<void> {
+export async function raiseNextNonce(
+  db: Db,
+  account: { chain: Caip2; address: string; nextNonce: bigint },
+): Promise<void> {
   await db.read
     .updateTable("gas_account")
     .set({ next_nonce: account.nextNonce })

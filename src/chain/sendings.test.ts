@@ -36,7 +36,8 @@ describe("sendings", () => {
     await anvil.stop();
   });
 
-  const transferData = (units: bigint) => `0xa9059cbb${SINK.slice(2).padStart(64, "0")}${units.toString(16).padStart(64, "0")}`;
+  const transferData = (units: bigint) =>
+    `0xa9059cbb${SINK.slice(2).padStart(64, "0")}${units.toString(16).padStart(64, "0")}`;
   async function store(units: bigint): Promise<bigint> {
     const call = { to: anvil.usdc.address, data: transferData(units) };
     const quote = await quoteCall(world(), { chain, driver: chain.providers, call });
@@ -101,7 +102,12 @@ describe("sendings", () => {
     await tend();
     ahead += 61_000;
     await tend();
-    const attempts = await db.read.selectFrom("sending_attempt").selectAll().where("sending_id", "=", id).orderBy("attempt").execute();
+    const attempts = await db.read
+      .selectFrom("sending_attempt")
+      .selectAll()
+      .where("sending_id", "=", id)
+      .orderBy("attempt")
+      .execute();
     assert.equal(attempts.length, 2);
     const [first, second] = attempts;
     assert.ok(first && second && second.max_fee_per_gas * 10n >= first.max_fee_per_gas * 11n);

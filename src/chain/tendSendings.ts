@@ -49,7 +49,10 @@ async function tendOne(world: TendWorld, tending: Tending, open: Open): Promise<
   await closeSending(world.db, { id: open.sending.id, status, chainTx, blockNumber, at: world.clock.now() });
 }
 
-async function findReceipt(driver: ChainDriver, attempts: readonly SendingAttempt[]): Promise<ChainReceipt | undefined> {
+async function findReceipt(
+  driver: ChainDriver,
+  attempts: readonly SendingAttempt[],
+): Promise<ChainReceipt | undefined> {
   for (const attempt of attempts) {
     const receipt = await driver.receipt(attempt.chain_tx);
     if (receipt) return receipt;
@@ -70,7 +73,10 @@ async function broadcast(world: TendWorld, tending: Tending, open: Open): Promis
     case "underpriced":
     case "no_funds":
     case "unknown":
-      world.log.warn({ chain: tending.chain.caip2, chainTx: attempt.chain_tx, outcome }, "broadcast not taken yet; it will be repeated");
+      world.log.warn(
+        { chain: tending.chain.caip2, chainTx: attempt.chain_tx, outcome },
+        "broadcast not taken yet; it will be repeated",
+      );
   }
 }
 
@@ -80,16 +86,34 @@ function isStuck(world: TendWorld, { attempts }: Open): boolean {
   return addMs(newest.created_at, BUMP_AFTER_MS) <= world.clock.now();
 }
 
-async function signBetterPaid(world: TendWorld, { chain, driver }: Tending, { sending, attempts }: Open): Promise<SendingAttempt | undefined> {
+async function signBetterPaid(
+  world: TendWorld,
+  { chain, driver }: Tending,
+  { sending, attempts }: Open,
+): Promise<SendingAttempt | undefined> {
   const [newest] = attempts;
   if (newest === undefined) return undefined;
   const fees = bumped(newest, await driver.fees());
   const { nonce, recipient: to, data, gas_limit: gasLimit } = sending;
-  const signed = await chain.gasAccount.sign({ chainId: Number(referenceOf(chain.caip2)), nonce, to, data, gasLimit, ...fees });
+  const signed = await chain.gasAccount.sign({
+    chainId: Number(referenceOf(chain.caip2)),
+    nonce,
+    to,
+    data,
+    gasLimit,
+    ...fees,
+  });
   const at = world.clock.now();
   const next = { sendingId: sending.id, attempt: newest.attempt + 1, fees, signed, at };
   await world.db.transaction((tx) => insertAttempt(tx, next));
-  return { ...newest, attempt: next.attempt, chain_tx: signed.chainTx, raw: signed.raw, created_at: at, submitted_at: null };
+  return {
+    ...newest,
+    attempt: next.attempt,
+    chain_tx: signed.chainTx,
+    raw: signed.raw,
+    created_at: at,
+    submitted_at: null,
+  };
 }
 
 function bumped(attempt: SendingAttempt, quote: FeeQuote): FeeQuote {
@@ -111,7 +135,10 @@ async function giveUpNonce(world: TendWorld, { chain, driver }: Tending, { sendi
   if (await findReceipt(driver, attempts)) return;
   const nextNonce = await driver.nonce(sending.sender);
   if (nextNonce <= sending.nonce) return;
-  world.log.error({ chain: chain.caip2, sender: sending.sender, nonce: sending.nonce.toString() }, "a nonce was used by an unknown transaction");
+  world.log.error(
+    { chain: chain.caip2, sender: sending.sender, nonce: sending.nonce.toString() },
+    "a nonce was used by an unknown transaction",
+  );
   await closeSending(world.db, { id: sending.id, status: "lost", at: world.clock.now() });
   await raiseNextNonce(world.db, { chain: chain.caip2, address: sending.sender, nextNonce });
 }

@@ -32,10 +32,20 @@ export async function applyChanges(
     const next = recount(world, { intent, changes }, batch);
     if (next.length === 0) continue;
     const isTaken = intent.status === "settled" && intent.occupies && (await isDestinationTaken(tx, intent));
-    decided.push({ before: intent, after: progressIntent(intent, next, { isDestinationTaken: isTaken, at: batch.at }), changes: next });
+    decided.push({
+      before: intent,
+      after: progressIntent(intent, next, { isDestinationTaken: isTaken, at: batch.at }),
+      changes: next,
+    });
   }
-  await writeDeposits(tx, decided.flatMap(({ changes }) => changes.map((change) => change.after)));
-  await writeProgress(tx, decided.map(({ after }) => after));
+  await writeDeposits(
+    tx,
+    decided.flatMap(({ changes }) => changes.map((change) => change.after)),
+  );
+  await writeProgress(
+    tx,
+    decided.map(({ after }) => after),
+  );
   const events = decided.flatMap((each) => eventsOf(world, each, batch.heads));
   await appendEvents(tx, world, { events, at: batch.at });
 }
@@ -56,7 +66,10 @@ function recount(
     .filter((change) => change.before !== change.after);
 }
 
-function finalBlocks(world: DepositWorld, facts: { deposits: readonly Deposit[]; heads: ReadonlyMap<string, ChainHead> }): FinalBlocks {
+function finalBlocks(
+  world: DepositWorld,
+  facts: { deposits: readonly Deposit[]; heads: ReadonlyMap<string, ChainHead> },
+): FinalBlocks {
   const final = new Map<string, bigint>();
   for (const [chain, deposits] of Map.groupBy(facts.deposits.filter(isReceived), (deposit) => deposit.chain)) {
     const head = facts.heads.get(chain);
@@ -71,7 +84,11 @@ function exposureOf(deposit: Deposit): Exposure {
   return { blockNumber: deposit.block_number, priceUnits };
 }
 
-function eventsOf(world: DepositWorld, { before, after, changes }: Decided, heads: ReadonlyMap<string, ChainHead>): NewEvent[] {
+function eventsOf(
+  world: DepositWorld,
+  { before, after, changes }: Decided,
+  heads: ReadonlyMap<string, ChainHead>,
+): NewEvent[] {
   const about = {
     accountId: after.account_id,
     intentId: after.id,
@@ -89,7 +106,11 @@ function eventsOf(world: DepositWorld, { before, after, changes }: Decided, head
   return [...depositEvents, ...intentEventTypes(before, after).map((type) => ({ ...about, type, object, previous }))];
 }
 
-function recordOf(world: DepositWorld, deposit: Deposit, heads: ReadonlyMap<string, ChainHead>): ReturnType<typeof depositRecord> {
+function recordOf(
+  world: DepositWorld,
+  deposit: Deposit,
+  heads: ReadonlyMap<string, ChainHead>,
+): ReturnType<typeof depositRecord> {
   const symbol = findAsset(world.catalog, deposit.chain, deposit.token)?.symbol ?? deposit.token;
   return depositRecord(deposit, { symbol, headNumber: heads.get(deposit.chain)?.number ?? deposit.block_number });
 }

@@ -8,13 +8,19 @@ import { payoutUnits, type Deposit } from "./deposit.ts";
 export type FinalBlocks = ReadonlyMap<string, bigint>;
 
 /** Deposits that became final are confirmed; those that may be are counted. Untouched ones are returned as they came. */
-export function countFinal(intent: IntentRow, deposits: readonly Deposit[], context: { final: FinalBlocks; at: Date }): Deposit[] {
+export function countFinal(
+  intent: IntentRow,
+  deposits: readonly Deposit[],
+  context: { final: FinalBlocks; at: Date },
+): Deposit[] {
   const confirmed = deposits.map((deposit) => confirm(deposit, context));
   const waiting = confirmed.filter((deposit) => deposit.status === "confirmed");
   const countable = new Set(countableOf(intent, waiting));
   return confirmed.map((deposit) => {
     if (countable.has(deposit)) return count(deposit, intent, context.at);
-    return deposit.status === "confirmed" && deposit.reason === null ? { ...deposit, reason: "below_minimum" } : deposit;
+    return deposit.status === "confirmed" && deposit.reason === null
+      ? { ...deposit, reason: "below_minimum" }
+      : deposit;
   });
 }
 
@@ -25,7 +31,14 @@ function confirm(deposit: Deposit, context: { final: FinalBlocks; at: Date }): D
 }
 
 function count(deposit: Deposit, intent: IntentRow, at: Date): Deposit {
-  return { ...deposit, status: "counted", reason: null, counted_units: payoutUnits(deposit, intent), counted_at: at, updated_at: at };
+  return {
+    ...deposit,
+    status: "counted",
+    reason: null,
+    counted_units: payoutUnits(deposit, intent),
+    counted_at: at,
+    updated_at: at,
+  };
 }
 
 /**

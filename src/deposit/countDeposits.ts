@@ -38,7 +38,12 @@ async function countPage(
     if (pending.length === 0) return undefined;
     const intents = await claimIntents(tx, [...new Set(pending.map((deposit) => deposit.intentId))]);
     const intentIds = intents.map((intent) => intent.id);
-    const known = await listWorkingSet(tx, { intentIds, movementIds: [], chain, aboveBlock: lowestReach(world, chain, heads) });
+    const known = await listWorkingSet(tx, {
+      intentIds,
+      movementIds: [],
+      chain,
+      aboveBlock: lowestReach(world, chain, heads),
+    });
     const knownOf = Map.groupBy(known, (deposit) => deposit.intent_id);
     const cases = intents.map((intent) => ({
       intent,

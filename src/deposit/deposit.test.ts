@@ -31,11 +31,17 @@ for (const kind of databases) {
       await takeMovements(world, TEST_CHAIN);
       await countDeposits(world, TEST_CHAIN);
     }
-    const intentOf = ({ id }: IntentRow) => db.read.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+    const intentOf = ({ id }: IntentRow) =>
+      db.read.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
     const depositsOf = ({ id }: IntentRow): Promise<DepositRow[]> =>
       db.read.selectFrom("deposit").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
     const eventsOf = async ({ id }: IntentRow) => {
-      const rows = await db.read.selectFrom("event").select("type").where("intent_id", "=", id).orderBy("position").execute();
+      const rows = await db.read
+        .selectFrom("event")
+        .select("type")
+        .where("intent_id", "=", id)
+        .orderBy("position")
+        .execute();
       return rows.map((row) => row.type);
     };
     const priced = (priceTokenUnits: bigint, more: object = {}) =>
@@ -45,7 +51,10 @@ for (const kind of databases) {
       const intent = await priced(25n * USDC);
       await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits: 25n * USDC, block: 100n }]);
       await headAt(100n);
-      assert.deepEqual((await depositsOf(intent)).map((deposit) => deposit.status), ["seen"]);
+      assert.deepEqual(
+        (await depositsOf(intent)).map((deposit) => deposit.status),
+        ["seen"],
+      );
       assert.equal((await intentOf(intent)).pending_count, 1);
       await headAt(101n);
       const settled = await intentOf(intent);
@@ -66,7 +75,10 @@ for (const kind of databases) {
       const account_id = await insertAccount(db);
       const payout_wallet = `0x${"ab".repeat(20)}`;
       const first = await priced(USDC, { account_id, payout_wallet, occupies: true });
-      await assert.rejects(() => priced(USDC, { account_id, payout_wallet, occupies: true }), /intent_occupied_destination/);
+      await assert.rejects(
+        () => priced(USDC, { account_id, payout_wallet, occupies: true }),
+        /intent_occupied_destination/,
+      );
       await recordMovements(db, first, [{ chainTx: freshTx(), amountUnits: USDC, block: 101n }]);
       await headAt(102n);
       await priced(USDC, { account_id, payout_wallet, occupies: true });
@@ -110,20 +122,34 @@ for (const kind of databases) {
       await recordMovements(db, open, [{ chainTx: freshTx(), amountUnits: USDC / 2n, block: 107n }]);
       await recordMovements(db, paid, [{ chainTx: freshTx(), amountUnits: USDC, block: 107n }]);
       await headAt(108n);
-      assert.deepEqual((await depositsOf(open)).map(({ status, reason }) => [status, reason]), [["confirmed", "below_minimum"]]);
+      assert.deepEqual(
+        (await depositsOf(open)).map(({ status, reason }) => [status, reason]),
+        [["confirmed", "below_minimum"]],
+      );
       assert.equal((await intentOf(open)).counted_units, 0n);
       assert.equal((await intentOf(paid)).status, "settled");
       await recordMovements(db, open, [{ chainTx: freshTx(), amountUnits: USDC / 2n, block: 108n }]);
       await headAt(109n);
-      assert.deepEqual((await depositsOf(open)).map(({ status, reason }) => [status, reason]), [["counted", null], ["counted", null]]);
+      assert.deepEqual(
+        (await depositsOf(open)).map(({ status, reason }) => [status, reason]),
+        [
+          ["counted", null],
+          ["counted", null],
+        ],
+      );
       assert.equal((await intentOf(open)).counted_units, USDC);
     });
 
     test("D5 a token that is no rail of the intent is held and credits nothing", async () => {
       const intent = await priced(USDC);
-      await recordMovements(db, intent, [{ chainTx: freshTx(), token: `0x${"77".repeat(20)}`, amountUnits: USDC, block: 109n }]);
+      await recordMovements(db, intent, [
+        { chainTx: freshTx(), token: `0x${"77".repeat(20)}`, amountUnits: USDC, block: 109n },
+      ]);
       await headAt(110n);
-      assert.deepEqual((await depositsOf(intent)).map(({ status, reason }) => [status, reason]), [["held", "no_route"]]);
+      assert.deepEqual(
+        (await depositsOf(intent)).map(({ status, reason }) => [status, reason]),
+        [["held", "no_route"]],
+      );
       assert.equal((await intentOf(intent)).received_units, 0n);
     });
 
@@ -133,7 +159,13 @@ for (const kind of databases) {
       await headAt(111n);
       await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits: 2n * USDC, block: 111n }]);
       await headAt(112n);
-      assert.deepEqual((await depositsOf(intent)).map(({ status, late }) => [status, late]), [["counted", false], ["counted", true]]);
+      assert.deepEqual(
+        (await depositsOf(intent)).map(({ status, late }) => [status, late]),
+        [
+          ["counted", false],
+          ["counted", true],
+        ],
+      );
       assert.equal((await intentOf(intent)).counted_units, 3n * USDC);
     });
 
@@ -146,7 +178,10 @@ for (const kind of databases) {
       await headAt(113n);
       const reopened = await intentOf(intent);
       assert.deepEqual([reopened.status, reopened.counted_units, reopened.received_units], ["active", 0n, 0n]);
-      assert.deepEqual((await depositsOf(intent)).map(({ status, reason }) => [status, reason]), [["dropped", "reorg"]]);
+      assert.deepEqual(
+        (await depositsOf(intent)).map(({ status, reason }) => [status, reason]),
+        [["dropped", "reorg"]],
+      );
       await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 114n, fork: "b", logIndex: 7 }]);
       await headAt(115n);
       const again = await intentOf(intent);

@@ -48,7 +48,11 @@ export function newDeposit(arrival: Arrival): Deposit {
  * What a later word of the chain makes of a deposit. Dropped when its block was orphaned; the same deposit again, from the
  * start, when its transaction was mined anew. A move within the chain that changes nothing else keeps its state.
  */
-export function followMovement(deposit: Deposit, movement: MovementRow, context: { intent: IntentRow; at: Date }): Deposit {
+export function followMovement(
+  deposit: Deposit,
+  movement: MovementRow,
+  context: { intent: IntentRow; at: Date },
+): Deposit {
   const place = {
     amount_units: movement.amount_units,
     block_number: movement.block_number,
@@ -56,7 +60,13 @@ export function followMovement(deposit: Deposit, movement: MovementRow, context:
     updated_at: context.at,
   };
   if (movement.orphaned_at !== null) {
-    const dropped = { status: "dropped", reason: "reorg", counted_units: 0n, confirmed_at: null, counted_at: null } as const;
+    const dropped = {
+      status: "dropped",
+      reason: "reorg",
+      counted_units: 0n,
+      confirmed_at: null,
+      counted_at: null,
+    } as const;
     return { ...deposit, ...place, ...dropped, settlement_id: null };
   }
   const isSamePlace = deposit.block_hash === movement.block_hash && deposit.amount_units === movement.amount_units;
@@ -67,7 +77,8 @@ export function followMovement(deposit: Deposit, movement: MovementRow, context:
 type OpenState = Pick<Deposit, "status" | "reason" | "confirmed_at" | "counted_at">;
 
 function openState(intent: IntentRow, movement: MovementRow): OpenState {
-  if (movement.orphaned_at !== null) return { status: "dropped", reason: "reorg", confirmed_at: null, counted_at: null };
+  if (movement.orphaned_at !== null)
+    return { status: "dropped", reason: "reorg", confirmed_at: null, counted_at: null };
   if (!isOnRail(intent, movement)) return { status: "held", reason: "no_route", confirmed_at: null, counted_at: null };
   return { status: "seen", reason: null, confirmed_at: null, counted_at: null };
 }

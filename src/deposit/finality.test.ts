@@ -33,5 +33,8 @@ test("what the next tier has reached is no longer exposed", () => {
 });
 
 test("a chain that does not know its tag counts nothing by it", () => {
-  assert.equal(finalBlock([{ upToPriceUnits: undefined, finality: { tag: "finalized" } }], { ...head, finalizedNumber: -1n }, []), -1n);
+  assert.equal(
+    finalBlock([{ upToPriceUnits: undefined, finality: { tag: "finalized" } }], { ...head, finalizedNumber: -1n }, []),
+    -1n,
+  );
 });

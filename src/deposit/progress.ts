@@ -17,7 +17,8 @@ export function progressIntent(
     changes.reduce((sum, { before, after }) => sum + read(after) - (before === undefined ? 0n : read(before)), 0n);
   const after: IntentRow = {
     ...intent,
-    received_units: intent.received_units + difference((deposit) => (isReceived(deposit) ? payoutUnits(deposit, intent) : 0n)),
+    received_units:
+      intent.received_units + difference((deposit) => (isReceived(deposit) ? payoutUnits(deposit, intent) : 0n)),
     counted_units: intent.counted_units + difference((deposit) => deposit.counted_units),
     pending_count: intent.pending_count + Number(difference((deposit) => (deposit.status === "seen" ? 1n : 0n))),
     updated_at: context.at,
@@ -37,7 +38,8 @@ function nextState(intent: IntentRow, context: { isDestinationTaken: boolean; at
 export function intentEventTypes(before: IntentRow, after: IntentRow): EventType[] {
   const types: EventType[] = [];
   const isCovered = (intent: IntentRow) => ["paid", "overpaid"].includes(paymentStatus(intent));
-  if (after.counted_units > before.counted_units && paymentStatus(after) === "partial") types.push("payment_intent.partially_paid");
+  if (after.counted_units > before.counted_units && paymentStatus(after) === "partial")
+    types.push("payment_intent.partially_paid");
   if (isCovered(after) && !isCovered(before)) types.push("payment_intent.paid");
   if (before.status === "active" && after.status === "settled") types.push("payment_intent.settled");
   if (before.status === "settled" && after.status === "active") types.push("payment_intent.reopened");

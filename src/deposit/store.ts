@@ -80,7 +80,10 @@ export async function listPendingIntents(
 }
 
 export async function listHeads(tx: Tx): Promise<Map<string, ChainHead>> {
-  const rows = await tx.selectFrom("chain_cursor").select(["chain", "number", "safe_number", "finalized_number"]).execute();
+  const rows = await tx
+    .selectFrom("chain_cursor")
+    .select(["chain", "number", "safe_number", "finalized_number"])
+    .execute();
   return new Map(
     rows.map((row) => [
       row.chain,
@@ -120,7 +123,11 @@ function depositColumns(deposit: Deposit & { seq?: bigint }): Insertable<Deposit
 }
 
 /** The sweep that took deposits along, or null when a reorg undid it. Called by the settlement station under the intent's lock. */
-export async function assignSettlement(tx: Tx, depositIds: readonly string[], settlementId: string | null): Promise<void> {
+export async function assignSettlement(
+  tx: Tx,
+  depositIds: readonly string[],
+  settlementId: string | null,
+): Promise<void> {
   if (depositIds.length === 0) return;
   await tx.updateTable("deposit").set({ settlement_id: settlementId }).where("id", "in", depositIds).execute();
 }

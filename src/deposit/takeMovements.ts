@@ -32,7 +32,12 @@ export async function takeMovements(world: DepositWorld, chain: Caip2): Promise<
   return { taken, isDone: taken < BATCH_MAX };
 }
 
-type ArrivalBatch = { chain: Caip2; movements: readonly MovementRow[]; heads: ReadonlyMap<string, ChainHead>; at: Date };
+type ArrivalBatch = {
+  chain: Caip2;
+  movements: readonly MovementRow[];
+  heads: ReadonlyMap<string, ChainHead>;
+  at: Date;
+};
 
 async function arrivalCases(tx: Tx, world: DepositWorld, batch: ArrivalBatch): Promise<IntentCase[]> {
   const intents = await claimIntents(tx, [...new Set(batch.movements.map((movement) => movement.intent_id))]);
@@ -46,7 +51,12 @@ async function arrivalCases(tx: Tx, world: DepositWorld, batch: ArrivalBatch): P
   const knownOf = Map.groupBy(known, (deposit) => deposit.intent_id);
   return intents.map((intent) => ({
     intent,
-    changes: heardChanges(world, { intent, movements: movementsOf.get(intent.id) ?? [], known: knownOf.get(intent.id) ?? [], at: batch.at }),
+    changes: heardChanges(world, {
+      intent,
+      movements: movementsOf.get(intent.id) ?? [],
+      known: knownOf.get(intent.id) ?? [],
+      at: batch.at,
+    }),
   }));
 }
 

@@ -27,7 +27,8 @@ for (const kind of databases) {
     });
     after(() => db.close());
 
-    const append = (events: NewEvent[]) => db.transaction((tx) => appendEvents(tx, { entropy: systemEntropy }, { events, at }));
+    const append = (events: NewEvent[]) =>
+      db.transaction((tx) => appendEvents(tx, { entropy: systemEntropy }, { events, at }));
     const sequences = async (accountId: string) => {
       const events = await listEvents(db, { accountId, afterSequence: 0n, limit: 100 });
       return events.map(({ sequence, intentId }) => `${sequence} ${intentId}`);
@@ -57,7 +58,10 @@ for (const kind of databases) {
     test("D32 several sequencers at once stamp each event once", async () => {
       await append(Array.from({ length: 50 }, (_, index) => event("acct_d", String(index))));
       await Promise.all([stampEvents(db), stampEvents(db), stampEvents(db)]);
-      assert.deepEqual(await sequences("acct_d"), Array.from({ length: 50 }, (_, index) => `${index + 1} ${index}`));
+      assert.deepEqual(
+        await sequences("acct_d"),
+        Array.from({ length: 50 }, (_, index) => `${index + 1} ${index}`),
+      );
     });
   });
 }
@@ -78,7 +82,11 @@ test("D32 a number that commits late never appears behind a reader", async () =>
   slow.resolve();
   await late;
   await stampEvents(db);
-  const after = await listEvents(db, { accountId: "acct", afterSequence: BigInt(first.at(-1)?.sequence ?? 0), limit: 10 });
+  const after = await listEvents(db, {
+    accountId: "acct",
+    afterSequence: BigInt(first.at(-1)?.sequence ?? 0),
+    limit: 10,
+  });
   await db.close();
   assert.deepEqual([first.map((each) => each.intentId), after.map((each) => each.intentId)], [["early"], ["late"]]);
 });

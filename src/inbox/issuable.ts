@@ -14,7 +14,10 @@ export type IssuingFacts = {
 
 /** An origin reaches the payout when it is the intent's own rail. */
 export function reachesPayout(intent: IntentRow, origin: Pick<Asset, "chain" | "token">): boolean {
-  return origin.chain === caip2(intent.payout_namespace, intent.payout_chain_reference) && origin.token === intent.payout_token;
+  return (
+    origin.chain === caip2(intent.payout_namespace, intent.payout_chain_reference) &&
+    origin.token === intent.payout_token
+  );
 }
 
 export function isDepositIssuable(intent: IntentRow, origin: Asset, facts: IssuingFacts): boolean {

@@ -21,12 +21,18 @@ type Origin = { chain: Caip2; namespace: Namespace; reference: string };
  * become of the intent or the origin. On EVM it is the intent's own inbox, which needs no chain to be computed.
  * Throws unsupported_origin, and on the first issue source_inbox_not_active or customer_not_bound.
  */
-export async function issueSourceInbox(world: IssueWorld, intent: IntentRow, name: OriginName): Promise<SourceInboxRecord> {
+export async function issueSourceInbox(
+  world: IssueWorld,
+  intent: IntentRow,
+  name: OriginName,
+): Promise<SourceInboxRecord> {
   const origin = findOrigin(world, name);
   const { namespace, reference } = origin;
   const issued = await findSourceInbox(world.db, { intentId: intent.id, namespace, reference });
   if (issued !== undefined) return sourceInboxRecord(origin, issued.address);
-  const pays = world.catalog.assets.some((asset) => asset.chain === origin.chain && asset.isOrigin && reachesPayout(intent, asset));
+  const pays = world.catalog.assets.some(
+    (asset) => asset.chain === origin.chain && asset.isOrigin && reachesPayout(intent, asset),
+  );
   if (intent.status !== "active" || !pays) throw new Fault("source_inbox_not_active");
   if (intent.customer_bound_at === null) throw new Fault("customer_not_bound");
   await issue(world, intent, origin);
@@ -50,9 +56,14 @@ function findOrigin(world: IssueWorld, name: OriginName): Origin {
   const origin = world.catalog.assets.find((asset) => {
     if (!asset.isOrigin) return false;
     if ("chainId" in name) return asset.namespace === "eip155" && asset.chainId === name.chainId;
-    return asset.chain === caip2(asset.namespace, name.reference) && asset.namespace === name.namespace && asset.token === name.mint;
+    return (
+      asset.chain === caip2(asset.namespace, name.reference) &&
+      asset.namespace === name.namespace &&
+      asset.token === name.mint
+    );
   });
-  if (origin === undefined) throw new Fault("unsupported_origin", { param: "chainId" in name ? "chainId" : "reference" });
+  if (origin === undefined)
+    throw new Fault("unsupported_origin", { param: "chainId" in name ? "chainId" : "reference" });
   return { chain: origin.chain, namespace: origin.namespace, reference: origin.reference };
 }
 

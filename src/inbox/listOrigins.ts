@@ -53,13 +53,16 @@ export function listOrigins(
   const { intent, account } = of;
   const settleChain = caip2(intent.payout_namespace, intent.payout_chain_reference);
   const origins = catalog.assets.filter((asset) => asset.isOrigin);
-  const rank = (origin: Asset) => (isDepositIssuable(intent, origin, facts) ? 0 : 2) + (origin.chain === settleChain ? 0 : 1);
+  const rank = (origin: Asset) =>
+    (isDepositIssuable(intent, origin, facts) ? 0 : 2) + (origin.chain === settleChain ? 0 : 1);
   const defaultRailId = accountRail(catalog, account)?.railId ?? catalog.defaultRailId;
   return {
     origins: origins
       .toSorted((one, other) => rank(one) - rank(other))
       .map((origin) => originRecord(catalog, origin, isDepositIssuable(intent, origin, facts))),
-    settleRails: catalog.assets.filter((asset) => asset.isRail).map((rail) => railRecord(catalog, rail, rail.railId === defaultRailId)),
+    settleRails: catalog.assets
+      .filter((asset) => asset.isRail)
+      .map((rail) => railRecord(catalog, rail, rail.railId === defaultRailId)),
     sourceDepositIssuable: isSourceDepositIssuable(intent, origins, facts),
   };
 }

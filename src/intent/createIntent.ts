@@ -12,7 +12,13 @@ import { newId } from "../kernel/ids.ts";
 import { priceToTokenUnits } from "../kernel/units.ts";
 import type { AccountRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
-import { namesDestination, resolveDestination, unsupported, type Destination, type DestinationInput } from "./destination.ts";
+import {
+  namesDestination,
+  resolveDestination,
+  unsupported,
+  type Destination,
+  type DestinationInput,
+} from "./destination.ts";
 import { ensureDeployment } from "./deployment.ts";
 import { intentRecord } from "./record.ts";
 import { claimOccupant, insertIntent, isInbox, replaceWidgetToken, type IntentRow } from "./store.ts";
@@ -44,8 +50,15 @@ const TRIES_MAX = 5;
  * widget token. Which of two racing creates mints is decided by the database's unique index alone.
  * Throws price_required, the destination faults, invalid_request and destination_conflict; nothing is written then.
  */
-export async function createIntent(world: CreateWorld, account: AccountRow, input: CreateIntentInput): Promise<CreatedIntent> {
-  const terms: Terms = { priceUnits: input.priceUnits == null ? null : BigInt(input.priceUnits), oneTime: input.oneTime ?? false };
+export async function createIntent(
+  world: CreateWorld,
+  account: AccountRow,
+  input: CreateIntentInput,
+): Promise<CreatedIntent> {
+  const terms: Terms = {
+    priceUnits: input.priceUnits == null ? null : BigInt(input.priceUnits),
+    oneTime: input.oneTime ?? false,
+  };
   if (terms.oneTime && terms.priceUnits === null) throw new Fault("price_required", { param: "priceUnits" });
   const destination = resolveDestination(world.catalog, account, input);
   const deploymentId = await ensureDeployment(world.db, world.entropy);
@@ -68,11 +81,21 @@ export async function createIntent(world: CreateWorld, account: AccountRow, inpu
   });
 }
 
-async function tellMinted(tx: Tx, world: CreateWorld, minted: { intent: IntentRow; widgetToken: string }): Promise<CreatedIntent> {
+async function tellMinted(
+  tx: Tx,
+  world: CreateWorld,
+  minted: { intent: IntentRow; widgetToken: string },
+): Promise<CreatedIntent> {
   const { intent, widgetToken } = minted;
   const object = intentRecord(intent, { baseUrl: world.config.baseUrl });
   const about = { accountId: intent.account_id, intentId: intent.id, merchantReference: intent.merchant_reference };
-  const event = { ...about, type: "payment_intent.created", livemode: intent.livemode, object, previous: null } as const;
+  const event = {
+    ...about,
+    type: "payment_intent.created",
+    livemode: intent.livemode,
+    object,
+    previous: null,
+  } as const;
   await appendEvents(tx, world, { events: [event], at: intent.created_at });
   return { intent, isCreated: true, widgetToken };
 }
@@ -82,10 +105,19 @@ function refuseOtherTerms(occupant: IntentRow, terms: Terms): void {
   throw new Fault("destination_conflict", { details: { intentId: occupant.id } });
 }
 
-type Minting = { account: AccountRow; destination: Destination; terms: Terms; input: CreateIntentInput; deploymentId: Uint8Array };
+type Minting = {
+  account: AccountRow;
+  destination: Destination;
+  terms: Terms;
+  input: CreateIntentInput;
+  deploymentId: Uint8Array;
+};
 
 /** Everything that the intent pins, from here on for ever. */
-function newIntentRow(world: CreateWorld, minting: Minting): Omit<Insertable<IntentTable>, "widget_token_hash"> & { created_at: Date } {
+function newIntentRow(
+  world: CreateWorld,
+  minting: Minting,
+): Omit<Insertable<IntentTable>, "widget_token_hash"> & { created_at: Date } {
   const { account, destination, terms, input } = minting;
   const { rail } = destination;
   const at = world.clock.now();

@@ -16,12 +16,16 @@ export type Destination = { namespace: Namespace; chainReference: string; wallet
 
 const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 /** Precompiled contracts: money sent there is gone. */
-const PRECOMPILES: ReadonlySet<string> = new Set([...Array.from({ length: 0x12 }, (_, index) => index), 0x100].map(addressOf));
+const PRECOMPILES: ReadonlySet<string> = new Set(
+  [...Array.from({ length: 0x12 }, (_, index) => index), 0x100].map(addressOf),
+);
 const OUR_CONTRACTS: ReadonlySet<string> = new Set([hubAddress, implementationAddress, deterministicDeployer]);
 
 /** Whether a create names a destination, so that the dedupe rule applies to it. */
 export function namesDestination(input: DestinationInput): boolean {
-  return [input.payoutWallet, input.payoutNamespace, input.payoutChainReference, input.payoutTokenAddress].some((field) => field != null);
+  return [input.payoutWallet, input.payoutNamespace, input.payoutChainReference, input.payoutTokenAddress].some(
+    (field) => field != null,
+  );
 }
 
 /** The destination of a create, each part from the call, else from the account. Throws the fault that names the part at fault. */
@@ -38,14 +42,18 @@ function namespaceFor(account: AccountRow, input: DestinationInput): Namespace {
   const namespace = input.payoutNamespace ?? account.payout_namespace;
   if (namespace === null) throw new Fault("destination_required", { param: "payoutNamespace" });
   if (namespace !== "eip155" && namespace !== "solana") {
-    throw new Fault("invalid_request", { param: "payoutNamespace", message: "payoutNamespace must be eip155 or solana." });
+    throw new Fault("invalid_request", {
+      param: "payoutNamespace",
+      message: "payoutNamespace must be eip155 or solana.",
+    });
   }
   return namespace;
 }
 
 function chainReferenceFor(account: AccountRow, input: DestinationInput, namespace: Namespace): string {
   if (input.payoutChainReference != null) return input.payoutChainReference;
-  if (account.payout_chain_reference === null) throw new Fault("destination_required", { param: "payoutChainReference" });
+  if (account.payout_chain_reference === null)
+    throw new Fault("destination_required", { param: "payoutChainReference" });
   if (namespace === account.payout_namespace) return account.payout_chain_reference;
   throw new Fault("destination_required", {
     param: "payoutChainReference",
@@ -80,10 +88,19 @@ function base58Bytes(text: string): number {
   return leadingZeros + (value === 0n ? 0 : Math.ceil(value.toString(16).length / 2));
 }
 
-function railFor(catalog: Catalog, account: AccountRow, of: { namespace: Namespace; chainReference: string; token: string | undefined }): Asset {
-  const rails = catalog.assets.filter((asset) => asset.isRail && asset.chain === caip2(of.namespace, of.chainReference));
+function railFor(
+  catalog: Catalog,
+  account: AccountRow,
+  of: { namespace: Namespace; chainReference: string; token: string | undefined },
+): Asset {
+  const rails = catalog.assets.filter(
+    (asset) => asset.isRail && asset.chain === caip2(of.namespace, of.chainReference),
+  );
   if (rails.length === 0) {
-    throw unsupported("payoutChainReference", `${of.namespace}:${of.chainReference} is no chain that this service settles to.`);
+    throw unsupported(
+      "payoutChainReference",
+      `${of.namespace}:${of.chainReference} is no chain that this service settles to.`,
+    );
   }
   if (of.token !== undefined) return namedRail(rails, of.namespace, of.token);
   const defaultSymbol = catalog.chains.find((chain) => chain.caip2 === rails[0]?.chain)?.defaultToken;
@@ -108,7 +125,10 @@ function refuseContracts(catalog: Catalog, wallet: string, namespace: Namespace)
   if (namespace !== "eip155") return;
   const isToken = catalog.assets.some((asset) => asset.token === wallet);
   if (!PRECOMPILES.has(wallet) && !OUR_CONTRACTS.has(wallet) && !isToken) return;
-  throw unsupported("payoutWallet", "This address cannot receive a payout: it is a contract of the chain, of a token or of this service.");
+  throw unsupported(
+    "payoutWallet",
+    "This address cannot receive a payout: it is a contract of the chain, of a token or of this service.",
+  );
 }
 
 function addressOf(value: number): string {

@@ -18,7 +18,8 @@ test("D2 the payment status follows counted money against the price", () => {
     [{ counted_units: 0n, price_token_units: null, one_time: false }, "unpaid"],
     [{ counted_units: 1n, price_token_units: null, one_time: false }, "paid"],
   ];
-  for (const [change, expected] of table) assert.equal(paymentStatus(facts(change)), expected, JSON.stringify(expected));
+  for (const [change, expected] of table)
+    assert.equal(paymentStatus(facts(change)), expected, JSON.stringify(expected));
 });
 
 test("D8 a tolerated shortfall counts as paid and stays visible", () => {

@@ -13,7 +13,10 @@ export const SESSION_MS = 24 * 3_600_000;
  * Exchanges a widget token for the value of the page's cookie; undefined when it is not the latest token of this intent.
  * The cookie ends with the token: it is bound to the token's hash, so a newer token closes older sessions.
  */
-export async function openSession(world: SessionWorld, of: { intentId: string; widgetToken: string }): Promise<string | undefined> {
+export async function openSession(
+  world: SessionWorld,
+  of: { intentId: string; widgetToken: string },
+): Promise<string | undefined> {
   const intent = isWidgetToken(of.widgetToken) ? await findIntentForPage(world.db, of.intentId) : undefined;
   if (intent === undefined || !isEqual(hashWidgetToken(of.widgetToken), intent.widget_token_hash)) return undefined;
   const endsMs = world.clock.now().getTime() + SESSION_MS;

@@ -27,16 +27,46 @@ export async function writeProgress(tx: Tx, intents: readonly IntentRow[]): Prom
       settled_units = changed.settled, fee_units = changed.fee, net_units = changed.net,
       pending_count = changed.pending, settled_at = changed.settled_at, updated_at = changed.updated_at
     from unnest(
-      ${array(column((intent) => intent.id), "text")},
-      ${array(column((intent) => intent.status), "text")},
-      ${array(column((intent) => intent.received_units), "numeric")},
-      ${array(column((intent) => intent.counted_units), "numeric")},
-      ${array(column((intent) => intent.settled_units), "numeric")},
-      ${array(column((intent) => intent.fee_units), "numeric")},
-      ${array(column((intent) => intent.net_units), "numeric")},
-      ${array(column((intent) => intent.pending_count), "int4")},
-      ${array(column((intent) => intent.settled_at), "timestamptz")},
-      ${array(column((intent) => intent.updated_at), "timestamptz")}
+      ${array(
+        column((intent) => intent.id),
+        "text",
+      )},
+      ${array(
+        column((intent) => intent.status),
+        "text",
+      )},
+      ${array(
+        column((intent) => intent.received_units),
+        "numeric",
+      )},
+      ${array(
+        column((intent) => intent.counted_units),
+        "numeric",
+      )},
+      ${array(
+        column((intent) => intent.settled_units),
+        "numeric",
+      )},
+      ${array(
+        column((intent) => intent.fee_units),
+        "numeric",
+      )},
+      ${array(
+        column((intent) => intent.net_units),
+        "numeric",
+      )},
+      ${array(
+        column((intent) => intent.pending_count),
+        "int4",
+      )},
+      ${array(
+        column((intent) => intent.settled_at),
+        "timestamptz",
+      )},
+      ${array(
+        column((intent) => intent.updated_at),
+        "timestamptz",
+      )}
     ) as changed (id, status, received, counted, settled, fee, net, pending, settled_at, updated_at)
     where intent.id = changed.id`.execute(tx);
 }
@@ -121,7 +151,12 @@ export async function findIntentForPage(db: Db, intentId: string): Promise<Inten
   return db.read.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirst();
 }
 
-export type IntentPage = { accountId: string; belowSeq: bigint | undefined; limit: number; merchantReference: string | undefined };
+export type IntentPage = {
+  accountId: string;
+  belowSeq: bigint | undefined;
+  limit: number;
+  merchantReference: string | undefined;
+};
 
 /** Newest first, below a place in the sequence. */
 export async function listIntentPage(db: Db, page: IntentPage): Promise<IntentRow[]> {
@@ -130,7 +165,9 @@ export async function listIntentPage(db: Db, page: IntentPage): Promise<IntentRo
     .selectAll()
     .where("account_id", "=", page.accountId)
     .$if(page.belowSeq !== undefined, (select) => select.where("seq", "<", page.belowSeq ?? 0n))
-    .$if(page.merchantReference !== undefined, (select) => select.where("merchant_reference", "=", page.merchantReference ?? ""))
+    .$if(page.merchantReference !== undefined, (select) =>
+      select.where("merchant_reference", "=", page.merchantReference ?? ""),
+    )
     .orderBy("seq", "desc")
     .limit(page.limit)
     .execute();
@@ -143,5 +180,9 @@ export async function findDeploymentId(db: Db): Promise<Uint8Array | undefined> 
 /** The first one stays. */
 export async function insertDeploymentId(db: Db, deploymentId: Uint8Array): Promise<void> {
   const row = { deployment_id: deploymentId };
-  await db.read.insertInto("deployment").values(row).onConflict((conflict) => conflict.doNothing()).execute();
+  await db.read
+    .insertInto("deployment")
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }

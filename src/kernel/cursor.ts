@@ -24,5 +24,9 @@ export function decodeCursor(text: string, context: CursorOwner): bigint | undef
 }
 
 function tagOf(place: Uint8Array, { secret, list, owner }: CursorOwner): Uint8Array {
-  return createHmac("sha256", secret).update(`cursor\n${list}\n${owner}\n`).update(place).digest().subarray(0, TAG_BYTES);
+  return createHmac("sha256", secret)
+    .update(`cursor\n${list}\n${owner}\n`)
+    .update(place)
+    .digest()
+    .subarray(0, TAG_BYTES);
 }

@@ -15,7 +15,10 @@ const KEY_ID_BYTES = 10;
 const KEY_ID_CHARACTERS = 16;
 const SECRET_BYTES = 28;
 
-export function newApiKey(environment: Environment, entropy: Entropy): { keyId: string; apiKey: string; hash: Uint8Array } {
+export function newApiKey(
+  environment: Environment,
+  entropy: Entropy,
+): { keyId: string; apiKey: string; hash: Uint8Array } {
   const keyId = base32(entropy.bytes(KEY_ID_BYTES), KEY_ID_CHARACTERS);
   const unchecked = `trib_${environment}_${keyId}_${Buffer.from(entropy.bytes(SECRET_BYTES)).toString("hex")}`;
   const apiKey = unchecked + checksumOf(unchecked);

@@ -36,5 +36,8 @@ export async function authenticate(world: AuthenticateWorld, presented: string |
 export function requireScope(caller: Caller, scope: string): void {
   if (caller.account.status === "suspended") throw new Fault("account_suspended");
   if (caller.scopes.includes(scope)) return;
-  throw new Fault("insufficient_scope", { message: `The API key lacks the scope ${scope}.`, details: { requiredScope: scope } });
+  throw new Fault("insufficient_scope", {
+    message: `The API key lacks the scope ${scope}.`,
+    details: { requiredScope: scope },
+  });
 }

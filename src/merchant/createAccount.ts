@@ -22,8 +22,12 @@ const TOLERANCE_BPS_MAX = 500;
 const NAME_CHARACTERS_MAX = 200;
 
 /** Throws invalid_request naming what is wrong; nothing is written then. */
-export async function createAccount(world: Pick<World, "db" | "clock" | "entropy" | "config" | "catalog">, input: NewAccount): Promise<AccountRow> {
-  if (input.name.trim() === "" || input.name.length > NAME_CHARACTERS_MAX) throw invalid("name", `1 to ${NAME_CHARACTERS_MAX} characters`);
+export async function createAccount(
+  world: Pick<World, "db" | "clock" | "entropy" | "config" | "catalog">,
+  input: NewAccount,
+): Promise<AccountRow> {
+  if (input.name.trim() === "" || input.name.length > NAME_CHARACTERS_MAX)
+    throw invalid("name", `1 to ${NAME_CHARACTERS_MAX} characters`);
   const feeBps = wholeNumber("feeBps", input.feeBps ?? 0, FEE_BPS_MAX);
   const toleranceBps = wholeNumber("underpayToleranceBps", input.underpayToleranceBps ?? 0, TOLERANCE_BPS_MAX);
   const payout = input.payout === undefined ? undefined : checkedPayout(world, input.payout);
@@ -44,7 +48,8 @@ export async function createAccount(world: Pick<World, "db" | "clock" | "entropy
 
 function checkedPayout(world: Pick<World, "catalog">, payout: PayoutDefaults): PayoutDefaults {
   const chain = caip2(payout.namespace, payout.chainReference);
-  if (findChain(world.catalog, chain) === undefined) throw invalid("payout.chainReference", `a configured chain, not ${chain}`);
+  if (findChain(world.catalog, chain) === undefined)
+    throw invalid("payout.chainReference", `a configured chain, not ${chain}`);
   const rails = world.catalog.assets.filter((asset) => asset.chain === chain && asset.isRail);
   const rail = rails.find((asset) => asset.symbol === payout.currency);
   if (rail === undefined) throw invalid("payout.currency", symbolsOf(rails));
@@ -64,7 +69,8 @@ function wholeNumber(param: string, value: number, max: number): number {
 
 function evmAddress(param: string, text: string): string {
   const address = normalizeEvmAddress(text);
-  if (address === undefined) throw invalid(param, "0x and 40 hex digits; in mixed case the EIP-55 checksum must be right");
+  if (address === undefined)
+    throw invalid(param, "0x and 40 hex digits; in mixed case the EIP-55 checksum must be right");
   return address;
 }
 

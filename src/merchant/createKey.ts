@@ -13,9 +13,13 @@ export async function createKey(
 ): Promise<{ keyId: string; apiKey: string }> {
   const unknown = input.scopes.find((scope) => !SCOPES.includes(scope));
   if (unknown !== undefined) {
-    throw new Fault("invalid_request", { param: "scopes", message: `${unknown} is no scope; there are ${SCOPES.join(", ")}.` });
+    throw new Fault("invalid_request", {
+      param: "scopes",
+      message: `${unknown} is no scope; there are ${SCOPES.join(", ")}.`,
+    });
   }
-  if ((await findAccount(world.db, input.accountId)) === undefined) throw new Fault("not_found", { message: "No such account." });
+  if ((await findAccount(world.db, input.accountId)) === undefined)
+    throw new Fault("not_found", { message: "No such account." });
   const { keyId, apiKey, hash } = newApiKey(world.config.environment, world.entropy);
   await insertKey(world.db, {
     key_id: keyId,

@@ -9,7 +9,10 @@ export async function listAccounts(world: Pick<World, "db">): Promise<AccountRow
 }
 
 /** Never with the secret's hash. */
-export async function listKeys(world: Pick<World, "db">, accountId?: string): Promise<Omit<ApiKeyRow, "secret_hash">[]> {
+export async function listKeys(
+  world: Pick<World, "db">,
+  accountId?: string,
+): Promise<Omit<ApiKeyRow, "secret_hash">[]> {
   const rows = await listKeyRows(world.db, { limit: LIST_MAX, ...(accountId === undefined ? {} : { accountId }) });
   return rows.map(({ secret_hash: _, ...key }) => key);
 }

@@ -32,8 +32,18 @@ export async function findKey(db: Db, keyId: string): Promise<{ key: ApiKeyRow; 
     .where("api_key.key_id", "=", keyId)
     .executeTakeFirst();
   if (!row) return undefined;
-  const { key_id, account_id, secret_hash, scopes, key_created_at, expires_at, revoked_at, last_used_at, ...account } = row;
-  const key = { key_id, account_id, secret_hash, scopes, created_at: key_created_at, expires_at, revoked_at, last_used_at };
+  const { key_id, account_id, secret_hash, scopes, key_created_at, expires_at, revoked_at, last_used_at, ...account } =
+    row;
+  const key = {
+    key_id,
+    account_id,
+    secret_hash,
+    scopes,
+    created_at: key_created_at,
+    expires_at,
+    revoked_at,
+    last_used_at,
+  };
   return { key, account };
 }
 

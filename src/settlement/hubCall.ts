@@ -24,7 +24,10 @@ export function settleCall(hub: string, intents: readonly IntentRow[]): ChainCal
 
 /** Always by settleMany, whose answer says of each item whether it would settle. */
 export function settleManyCall(hub: string, intents: readonly IntentRow[]): ChainCall {
-  return { to: hub, data: encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [intents.map(inboxTermsOf)] }) };
+  return {
+    to: hub,
+    data: encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [intents.map(inboxTermsOf)] }),
+  };
 }
 
 /** For each item why it would fail, undefined where it would settle. */

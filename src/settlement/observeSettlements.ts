@@ -9,7 +9,16 @@ import { newId } from "../kernel/ids.ts";
 import type { World } from "../world.ts";
 import { settlementEvents } from "./events.ts";
 import { newSettlement } from "./planSettlements.ts";
-import { landed, splitOf, sweepKey, sweepsOf, unlanded, type Settlement, type Split, type Sweep } from "./settlement.ts";
+import {
+  landed,
+  splitOf,
+  sweepKey,
+  sweepsOf,
+  unlanded,
+  type Settlement,
+  type Split,
+  type Sweep,
+} from "./settlement.ts";
 import {
   advanceCursor,
   claimCursor,
@@ -37,7 +46,10 @@ export async function observeSettlements(world: ObserveWorld, chain: Caip2): Pro
     const departures = await listDepartures(tx, cursor, BATCH_MAX);
     const last = departures.at(-1);
     if (last === undefined) return 0;
-    const legs = await listLegs(tx, { chain, chainTxs: [...new Set(departures.map((departure) => departure.chain_tx))] });
+    const legs = await listLegs(tx, {
+      chain,
+      chainTxs: [...new Set(departures.map((departure) => departure.chain_tx))],
+    });
     const sweeps = new Map(sweepsOf(legs).map((sweep) => [keyOf(sweep), sweep]));
     const intents = await claimIntents(tx, [...new Set(departures.map((departure) => departure.intent_id))]);
     const observation = new Observation(tx, { world, at, intents });
@@ -113,19 +125,32 @@ class Observation {
   /** A sweep takes exactly what came in since the one before it; where the chain says otherwise, something was not seen. */
   async #assign(sweep: Sweep, settlementId: string, split: Split): Promise<void> {
     const taken = await listTaken(this.#tx, { sweep, settlementId });
-    await assignSettlement(this.#tx, taken.map((deposit) => deposit.id), settlementId);
+    await assignSettlement(
+      this.#tx,
+      taken.map((deposit) => deposit.id),
+      settlementId,
+    );
     const takenUnits = taken.reduce((sum, deposit) => sum + deposit.amountUnits, 0n);
     const facts = { settlement: settlementId, chainTx: sweep.chainTx, grossUnits: String(split.grossUnits) };
     if (takenUnits !== split.grossUnits) {
-      this.#world.log.error({ ...facts, takenUnits: String(takenUnits) }, "a sweep differs from the movements in that it took");
+      this.#world.log.error(
+        { ...facts, takenUnits: String(takenUnits) },
+        "a sweep differs from the movements in that it took",
+      );
     }
     if (split.strayUnits !== 0n) {
-      this.#world.log.error({ ...facts, strayUnits: String(split.strayUnits) }, "money left an inbox to neither its payout nor its fee recipient");
+      this.#world.log.error(
+        { ...facts, strayUnits: String(split.strayUnits) },
+        "money left an inbox to neither its payout nor its fee recipient",
+      );
     }
   }
 }
 
-function tallied(intent: IntentRow, change: { before: Settlement | undefined; after: Settlement; at: Date }): IntentRow {
+function tallied(
+  intent: IntentRow,
+  change: { before: Settlement | undefined; after: Settlement; at: Date },
+): IntentRow {
   const { before, after } = change;
   if (!isOnRail(intent, after)) return intent;
   const difference = (read: (settlement: Settlement) => bigint | null) =>

@@ -31,19 +31,39 @@ for (const kind of databases) {
       await observeSettlements(world, TEST_CHAIN);
       await planSettlements(world, TEST_CHAIN);
     }
-    const intentOf = ({ id }: IntentRow) => db.read.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+    const intentOf = ({ id }: IntentRow) =>
+      db.read.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
     const settlementsOf = ({ id }: IntentRow) =>
       db.read.selectFrom("settlement").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
     const depositsOf = ({ id }: IntentRow) =>
       db.read.selectFrom("deposit").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
     /** A sweep as the token tells it: the payout first, then the fee. */
-    function sweep(intent: IntentRow, of: { chainTx: string; block: bigint; net: bigint; fee: bigint; orphaned?: boolean }): Recorded[] {
+    function sweep(
+      intent: IntentRow,
+      of: { chainTx: string; block: bigint; net: bigint; fee: bigint; orphaned?: boolean },
+    ): Recorded[] {
       const { chainTx, block, orphaned = false } = of;
       const legs: Recorded[] = [
-        { chainTx, block, orphaned, direction: "out", position: 10, counterparty: intent.payout_wallet, amountUnits: of.net },
+        {
+          chainTx,
+          block,
+          orphaned,
+          direction: "out",
+          position: 10,
+          counterparty: intent.payout_wallet,
+          amountUnits: of.net,
+        },
       ];
       if (of.fee > 0n) {
-        legs.push({ chainTx, block, orphaned, direction: "out", position: 11, counterparty: FEE_RECIPIENT, amountUnits: of.fee });
+        legs.push({
+          chainTx,
+          block,
+          orphaned,
+          direction: "out",
+          position: 11,
+          counterparty: FEE_RECIPIENT,
+          amountUnits: of.fee,
+        });
       }
       return legs;
     }
@@ -54,8 +74,15 @@ for (const kind of databases) {
       await recordMovements(db, intent, [deposit(25_000_000n, 190n)]);
       await work();
       await work();
-      assert.deepEqual((await settlementsOf(intent)).map(({ status }) => status), ["planned"]);
-      await recordMovements(db, intent, sweep(intent, { chainTx: freshTx(), block: 195n, net: 24_875_000n, fee: 125_000n }));
+      assert.deepEqual(
+        (await settlementsOf(intent)).map(({ status }) => status),
+        ["planned"],
+      );
+      await recordMovements(
+        db,
+        intent,
+        sweep(intent, { chainTx: freshTx(), block: 195n, net: 24_875_000n, fee: 125_000n }),
+      );
       await work();
       const [landed, ...others] = await settlementsOf(intent);
       assert.deepEqual(others, []);
@@ -65,7 +92,10 @@ for (const kind of databases) {
       );
       const { settled_units, fee_units, net_units } = await intentOf(intent);
       assert.deepEqual([settled_units, fee_units, net_units], [25_000_000n, 125_000n, 24_875_000n]);
-      assert.deepEqual((await depositsOf(intent)).map((row) => row.settlement_id), [landed?.id]);
+      assert.deepEqual(
+        (await depositsOf(intent)).map((row) => row.settlement_id),
+        [landed?.id],
+      );
     });
 
     test("a stranger's sweep is a settlement, and takes along what was not counted yet", async () => {
@@ -75,11 +105,20 @@ for (const kind of databases) {
         ...sweep(intent, { chainTx: freshTx(), block: 201n, net: 5_000_000n, fee: 0n }),
       ]);
       await work();
-      assert.deepEqual((await settlementsOf(intent)).map(({ status, sending_id }) => [status, sending_id]), [["landed", null]]);
-      assert.deepEqual((await depositsOf(intent)).map(({ status }) => status), ["seen"]);
+      assert.deepEqual(
+        (await settlementsOf(intent)).map(({ status, sending_id }) => [status, sending_id]),
+        [["landed", null]],
+      );
+      assert.deepEqual(
+        (await depositsOf(intent)).map(({ status }) => status),
+        ["seen"],
+      );
       await setHead(db, TEST_CHAIN, { number: 210n });
       await work();
-      assert.deepEqual((await depositsOf(intent)).map(({ status }) => status), ["counted"]);
+      assert.deepEqual(
+        (await depositsOf(intent)).map(({ status }) => status),
+        ["counted"],
+      );
       assert.equal((await settlementsOf(intent)).length, 1);
     });
 
@@ -93,39 +132,71 @@ for (const kind of databases) {
       ]);
       await work();
       const [landed] = await settlementsOf(intent);
-      assert.deepEqual((await depositsOf(intent)).map((row) => row.settlement_id), [landed?.id, null]);
-      assert.deepEqual((await settlementsOf(intent)).map(({ status }) => status), ["landed", "planned"]);
+      assert.deepEqual(
+        (await depositsOf(intent)).map((row) => row.settlement_id),
+        [landed?.id, null],
+      );
+      assert.deepEqual(
+        (await settlementsOf(intent)).map(({ status }) => status),
+        ["landed", "planned"],
+      );
     });
 
     test("D7 a fee leg that failed on chain leaves everything to the payout", async () => {
       const intent = await insertIntent(db, { fee_bps: 100 });
-      await recordMovements(db, intent, [deposit(100n, 204n), ...sweep(intent, { chainTx: freshTx(), block: 205n, net: 100n, fee: 0n })]);
+      await recordMovements(db, intent, [
+        deposit(100n, 204n),
+        ...sweep(intent, { chainTx: freshTx(), block: 205n, net: 100n, fee: 0n }),
+      ]);
       await work();
-      assert.deepEqual((await settlementsOf(intent)).map(({ fee_units, net_units }) => [fee_units, net_units]), [[0n, 100n]]);
+      assert.deepEqual(
+        (await settlementsOf(intent)).map(({ fee_units, net_units }) => [fee_units, net_units]),
+        [[0n, 100n]],
+      );
     });
 
     test("D7 a merchant who is also the fee recipient is told both legs", async () => {
       const intent = await insertIntent(db, { fee_bps: 1000, payout_wallet: FEE_RECIPIENT });
-      await recordMovements(db, intent, [deposit(100n, 204n), ...sweep(intent, { chainTx: freshTx(), block: 205n, net: 90n, fee: 10n })]);
+      await recordMovements(db, intent, [
+        deposit(100n, 204n),
+        ...sweep(intent, { chainTx: freshTx(), block: 205n, net: 90n, fee: 10n }),
+      ]);
       await work();
-      assert.deepEqual((await settlementsOf(intent)).map(({ fee_units, net_units }) => [fee_units, net_units]), [[10n, 90n]]);
+      assert.deepEqual(
+        (await settlementsOf(intent)).map(({ fee_units, net_units }) => [fee_units, net_units]),
+        [[10n, 90n]],
+      );
     });
 
     test("a reorg takes a landed settlement back, and the same transaction mined again lands it once more", async () => {
       const intent = await insertIntent(db);
       const chainTx = freshTx();
-      await recordMovements(db, intent, [deposit(7n, 206n), ...sweep(intent, { chainTx, block: 207n, net: 7n, fee: 0n })]);
+      await recordMovements(db, intent, [
+        deposit(7n, 206n),
+        ...sweep(intent, { chainTx, block: 207n, net: 7n, fee: 0n }),
+      ]);
       await work();
       assert.equal((await intentOf(intent)).settled_units, 7n);
       await recordMovements(db, intent, sweep(intent, { chainTx, block: 207n, net: 7n, fee: 0n, orphaned: true }));
       await work();
       assert.equal((await intentOf(intent)).settled_units, 0n);
-      assert.deepEqual((await settlementsOf(intent)).map(({ status, reason }) => [status, reason]), [["failed", "reorg"], ["planned", null]]);
+      assert.deepEqual(
+        (await settlementsOf(intent)).map(({ status, reason }) => [status, reason]),
+        [
+          ["failed", "reorg"],
+          ["planned", null],
+        ],
+      );
       await recordMovements(db, intent, sweep(intent, { chainTx, block: 208n, net: 7n, fee: 0n }));
       await work();
       assert.equal((await intentOf(intent)).settled_units, 7n);
       assert.equal((await settlementsOf(intent))[0]?.status, "landed");
-      const eventRows = await db.read.selectFrom("event").select("type").where("intent_id", "=", intent.id).orderBy("position").execute();
+      const eventRows = await db.read
+        .selectFrom("event")
+        .select("type")
+        .where("intent_id", "=", intent.id)
+        .orderBy("position")
+        .execute();
       const settlementEvents = eventRows.map(({ type }) => type).filter((type) => type.startsWith("settlement."));
       assert.deepEqual(settlementEvents, ["settlement.landed", "settlement.failed", "settlement.landed"]);
     });
@@ -138,16 +209,32 @@ for (const kind of databases) {
       assert.deepEqual(await settlementsOf(intent), []);
       await work();
       const [landed] = await settlementsOf(intent);
-      assert.deepEqual((await depositsOf(intent)).map((row) => row.settlement_id), [landed?.id]);
+      assert.deepEqual(
+        (await depositsOf(intent)).map((row) => row.settlement_id),
+        [landed?.id],
+      );
     });
 
     test("the books of an intent cannot be made to disagree: gross is fee and net and route cost", async () => {
       const intent = await insertIntent(db);
       const wrong = { gross_units: 10n, fee_units: 1n, net_units: 8n, route_cost_units: 0n };
       const at = new Date("2026-11-01T12:00:00Z");
-      const row = { id: freshTx(), intent_id: intent.id, chain: TEST_CHAIN, token: randomAddress(), created_at: at, updated_at: at } as const;
+      const row = {
+        id: freshTx(),
+        intent_id: intent.id,
+        chain: TEST_CHAIN,
+        token: randomAddress(),
+        created_at: at,
+        updated_at: at,
+      } as const;
       const rest = { status: "landed", chain_tx: freshTx(), landed_at: at } as const;
-      await assert.rejects(db.read.insertInto("settlement").values({ ...row, ...rest, ...wrong }).execute(), /check/);
+      await assert.rejects(
+        db.read
+          .insertInto("settlement")
+          .values({ ...row, ...rest, ...wrong })
+          .execute(),
+        /check/,
+      );
     });
   });
 }

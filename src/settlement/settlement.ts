@@ -53,7 +53,9 @@ export function splitOf(sweep: Sweep, intent: Pick<IntentRow, "payout_wallet" | 
   const grossUnits = sweep.legs.reduce((sum, leg) => sum + leg.amountUnits, 0n);
   const isShared = intent.payout_wallet === intent.fee_recipient;
   const feeUnits = isShared ? smallestOfSeveral(sweep) : sumTo(intent.fee_recipient);
-  const strayUnits = isShared ? grossUnits - sumTo(intent.payout_wallet) : grossUnits - sumTo(intent.payout_wallet) - feeUnits;
+  const strayUnits = isShared
+    ? grossUnits - sumTo(intent.payout_wallet)
+    : grossUnits - sumTo(intent.payout_wallet) - feeUnits;
   return { grossUnits, feeUnits, netUnits: grossUnits - feeUnits, strayUnits };
 }
 
@@ -104,7 +106,10 @@ const RETRY_MS_FIRST = 5_000;
 const TRIES_UNTIL_HELD = 4;
 
 /** A try that moved nothing. The money stays where it is, and nothing else can be done with it: so it is tried again, ever less often. */
-export function refused(settlement: Settlement, context: { reason: string; at: Date; addMs: (at: Date, ms: number) => Date }): Settlement {
+export function refused(
+  settlement: Settlement,
+  context: { reason: string; at: Date; addMs: (at: Date, ms: number) => Date },
+): Settlement {
   const attempts = settlement.attempts + 1;
   const waitMs = Math.min(RETRY_MS_FIRST * 4 ** (attempts - 1), RETRY_MS_MAX);
   return {

@@ -13,7 +13,12 @@ export async function claimCursor(tx: Tx, chain: Caip2): Promise<HandoverCursorT
     .values({ chain, revision: 0n, movement_id: 0n })
     .onConflict((conflict) => conflict.column("chain").doNothing())
     .execute();
-  return tx.selectFrom("settlement_cursor").selectAll().where("chain", "=", chain).forUpdate().executeTakeFirstOrThrow();
+  return tx
+    .selectFrom("settlement_cursor")
+    .selectAll()
+    .where("chain", "=", chain)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
 }
 
 export async function advanceCursor(tx: Tx, cursor: HandoverCursorTable): Promise<void> {
@@ -59,7 +64,10 @@ export async function listLegs(tx: Tx, scope: { chain: Caip2; chainTxs: readonly
 }
 
 /** Settlements that a sweep may be: the one with its transaction, or the open one of its inbox. Locked. */
-export async function claimOfInbox(tx: Tx, of: { intentId: string; chain: Caip2; token: string; chainTx: string }): Promise<SettlementRow[]> {
+export async function claimOfInbox(
+  tx: Tx,
+  of: { intentId: string; chain: Caip2; token: string; chainTx: string },
+): Promise<SettlementRow[]> {
   return tx
     .selectFrom("settlement")
     .selectAll()
@@ -73,7 +81,10 @@ export async function claimOfInbox(tx: Tx, of: { intentId: string; chain: Caip2;
 }
 
 /** Deposits that a sweep took along: all that came in before it and that no other sweep took, whether counted or not. */
-export async function listTaken(tx: Tx, { sweep, settlementId }: { sweep: Sweep; settlementId: string }): Promise<{ id: string; amountUnits: bigint }[]> {
+export async function listTaken(
+  tx: Tx,
+  { sweep, settlementId }: { sweep: Sweep; settlementId: string },
+): Promise<{ id: string; amountUnits: bigint }[]> {
   return tx
     .selectFrom("deposit")
     .innerJoin("movement", "movement.id", "deposit.movement_id")
@@ -149,7 +160,10 @@ export async function listDue(db: Db, scope: { chain: Caip2; at: Date; limit: nu
 }
 
 /** Submitted settlements whose transaction is over and in the blocks that were read, although nothing left their inbox in it. */
-export async function listMissed(db: Db, scope: { chain: Caip2; limit: number }): Promise<{ id: string; sendingStatus: SendingStatus }[]> {
+export async function listMissed(
+  db: Db,
+  scope: { chain: Caip2; limit: number },
+): Promise<{ id: string; sendingStatus: SendingStatus }[]> {
   return db.read
     .selectFrom("settlement")
     .innerJoin("sending", "sending.id", "settlement.sending_id")
@@ -169,7 +183,11 @@ export async function listMissed(db: Db, scope: { chain: Caip2; limit: number })
 }
 
 /** Locks settlements that still are in one of the given states. */
-export async function claimSettlements(tx: Tx, ids: readonly string[], statuses: readonly Settlement["status"][]): Promise<SettlementRow[]> {
+export async function claimSettlements(
+  tx: Tx,
+  ids: readonly string[],
+  statuses: readonly Settlement["status"][],
+): Promise<SettlementRow[]> {
   if (ids.length === 0) return [];
   return tx
     .selectFrom("settlement")

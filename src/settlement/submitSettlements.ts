@@ -34,18 +34,25 @@ export async function submitSettlements(world: SubmitWorld, target: Target): Pro
 function batches(due: readonly Due[], batchMax: number): Due[][] {
   const groups = Map.groupBy(due, ({ settlement, intent }) => `${intent.inbox_hub}/${settlement.token}`);
   return [...groups.values()].flatMap((group) =>
-    Array.from({ length: Math.ceil(group.length / batchMax) }, (_, index) => group.slice(index * batchMax, (index + 1) * batchMax)),
+    Array.from({ length: Math.ceil(group.length / batchMax) }, (_, index) =>
+      group.slice(index * batchMax, (index + 1) * batchMax),
+    ),
   );
 }
 
 async function submitBatch(world: SubmitWorld, target: Target, batch: readonly Due[]): Promise<number> {
   const failures = await tryOut(target.driver, batch);
-  const failing = batch.flatMap((due, index) => ({ due, reason: failures[index] })).filter(({ reason }) => reason !== undefined);
+  const failing = batch
+    .flatMap((due, index) => ({ due, reason: failures[index] }))
+    .filter(({ reason }) => reason !== undefined);
   for (const { due, reason } of failing) await putOff(world, due, reason ?? "");
   const sound = batch.filter((_, index) => failures[index] === undefined);
   const [first] = sound;
   if (first === undefined) return 0;
-  const call = settleCall(first.intent.inbox_hub, sound.map(({ intent }) => intent));
+  const call = settleCall(
+    first.intent.inbox_hub,
+    sound.map(({ intent }) => intent),
+  );
   const quote = await quoteCall(world, { ...target, call });
   return storeBatch(world, { chain: target.chain, batch: sound, call, quote });
 }
@@ -55,7 +62,12 @@ async function tryOut(driver: ChainDriver, batch: readonly Due[]): Promise<(stri
   const hub = batch[0]?.intent.inbox_hub ?? "";
   if (!(await driver.hasCode(hub))) return batch.map(() => "hub_missing");
   try {
-    const result = await driver.call(settleManyCall(hub, batch.map(({ intent }) => intent)));
+    const result = await driver.call(
+      settleManyCall(
+        hub,
+        batch.map(({ intent }) => intent),
+      ),
+    );
     return decodeFailures(result).map((name) => (name === undefined ? undefined : `settle_refused ${name}`));
   } catch (error) {
     if (error instanceof CallReverted) return batch.map(() => `settle_refused ${error.message}`);
@@ -72,7 +84,10 @@ async function putOff(world: SubmitWorld, { settlement, intent }: Due, reason: s
     await writeSettlement(tx, after);
     await appendEvents(tx, world, { events: settlementEvents(intent, current, after), at });
   });
-  world.log.warn({ settlement: settlement.id, intent: intent.id, reason }, "an inbox would not settle; it is tried again later");
+  world.log.warn(
+    { settlement: settlement.id, intent: intent.id, reason },
+    "an inbox would not settle; it is tried again later",
+  );
 }
 
 type SignedBatch = { chain: Chain; batch: readonly Due[]; call: ReturnType<typeof settleCall>; quote: Quote };
@@ -89,7 +104,14 @@ async function storeBatch(world: SubmitWorld, { chain, batch, call, quote }: Sig
     if (idle.length > 0) return 0;
     const sendingId = await storeSigned(tx, chain, { call, quote, at });
     for (const before of current) {
-      const after: Settlement = { ...before, status: "submitted", reason: null, sending_id: sendingId, submitted_at: at, updated_at: at };
+      const after: Settlement = {
+        ...before,
+        status: "submitted",
+        reason: null,
+        sending_id: sendingId,
+        submitted_at: at,
+        updated_at: at,
+      };
       await writeSettlement(tx, after);
       await appendEvents(tx, world, { events: eventsOf(batch, before, after), at });
     }
@@ -104,8 +126,18 @@ async function findIdle(tx: Tx, settlements: readonly Settlement[]): Promise<Set
   return idle;
 }
 
-async function close(tx: Tx, world: SubmitWorld, { batch, settlement, at }: { batch: readonly Due[]; settlement: Settlement; at: Date }): Promise<void> {
-  const after: Settlement = { ...settlement, status: "failed", reason: "nothing_to_settle", retry_at: null, updated_at: at };
+async function close(
+  tx: Tx,
+  world: SubmitWorld,
+  { batch, settlement, at }: { batch: readonly Due[]; settlement: Settlement; at: Date },
+): Promise<void> {
+  const after: Settlement = {
+    ...settlement,
+    status: "failed",
+    reason: "nothing_to_settle",
+    retry_at: null,
+    updated_at: at,
+  };
   await writeSettlement(tx, after);
   await appendEvents(tx, world, { events: eventsOf(batch, settlement, after), at });
 }

@@ -30,7 +30,8 @@ export async function recordView(
   const token = selection.namespace === "eip155" ? normalizeEvmAddress(selection.tokenAddress) : selection.tokenAddress;
   const { namespace, reference } = selection;
   const origin = world.catalog.assets.find(
-    (asset) => asset.isOrigin && asset.namespace === namespace && asset.reference === reference && asset.token === token,
+    (asset) =>
+      asset.isOrigin && asset.namespace === namespace && asset.reference === reference && asset.token === token,
   );
   if (origin === undefined) return false;
   const issued = await findSourceInbox(world.db, { intentId: intent.id, namespace: origin.namespace, reference });

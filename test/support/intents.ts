@@ -72,7 +72,10 @@ export async function insertIntent(db: Db, overrides: IntentOverrides = {}): Pro
 
 export async function insertAccount(db: Db): Promise<string> {
   const id = newId("acct", systemEntropy);
-  await db.read.insertInto("account").values({ id, name: "Test", environment: "test", created_at: CREATED_AT }).execute();
+  await db.read
+    .insertInto("account")
+    .values({ id, name: "Test", environment: "test", created_at: CREATED_AT })
+    .execute();
   return id;
 }
 

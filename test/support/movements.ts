@@ -23,7 +23,11 @@ export type Recorded = {
 const SEEN_AT = new Date("2026-11-01T12:00:05Z");
 
 /** Sets how far a chain is read. */
-export async function setHead(db: Db, chain: Caip2, head: { number: bigint; safe?: bigint; finalized?: bigint }): Promise<void> {
+export async function setHead(
+  db: Db,
+  chain: Caip2,
+  head: { number: bigint; safe?: bigint; finalized?: bigint },
+): Promise<void> {
   const { number, safe = -1n, finalized = -1n } = head;
   await sql`
     insert into chain_cursor (chain, genesis_hash, number, hash, safe_number, finalized_number, reread_number, revision, updated_at)

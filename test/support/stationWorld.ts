@@ -41,5 +41,12 @@ export function stationWorld(db: Db, chain: Partial<ChainConfig> = {}): StationW
     defaultRail: "local:usdc",
     logLevel: "silent",
   };
-  return { db, clock: systemClock, entropy: systemEntropy, config, catalog: buildCatalog(config), log: pino({ level: "silent" }) };
+  return {
+    db,
+    clock: systemClock,
+    entropy: systemEntropy,
+    config,
+    catalog: buildCatalog(config),
+    log: pino({ level: "silent" }),
+  };
 }

@@ -1,4 +1,5 @@
 import { pino } from "pino";
+import { type Hex, pad, concatHex, numberToHex, size, slice } from "viem";
 import { buildCatalog, type Catalog } from "../../src/catalog/catalog.ts";
 import { openChain, type Chain } from "../../src/chain/chain.ts";
 import type { ChainDriver } from "../../src/chain/driver.ts";
@@ -10,7 +11,11 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";
 import type { MovementRow } from "../../src/watch/movement.ts";
 import type { WatchWorld } from "../../src/watch/record.ts";
+import { watchChain, type WatchOutcome } from "../../src/watch/watchChain.ts";
+import type { Call } from "../../src/cli/dev/client.ts";
+import { transferCall } from "../../src/cli/dev/tokens.ts";
 import type { TestChain } from "./chain.ts";
+import { insertIntent } from "./intents.ts";
 
 const log = pino({ level: "silent" });
 
@@ -40,6 +45,51 @@ function bentDriver(chain: TestChain, bend: Bend): ChainDriver {
       return typeof value === "function" ? (value as (...given: unknown[]) => unknown).bind(target) : value;
     },
   });
+}
+
+/** A watcher of its own, like another process, that has begun at the present head or goes on where the database stands. */
+export async function beginWatching(
+  db: Db,
+  chain: TestChain,
+  ...bends: readonly Bend[]
+): Promise<{ world: WatchWorld; chain: Chain; look: () => Promise<WatchOutcome> }> {
+  const world = watchWorld(db, chain);
+  const watched = openTestChain(chain, ...bends);
+  await watchChain(world, watched);
+  return { world, chain: watched, look: () => watchChain(world, watched) };
+}
+
+export async function newInbox(db: Db): Promise<Hex> {
+  return (await insertIntent(db)).inbox_address as Hex;
+}
+
+/** One transaction that makes several calls, from a contract that is created for nothing else; `reverts` undoes them at its end. */
+export function callTogether(calls: readonly Call[], ending: "keeps" | "reverts" = "keeps"): Call {
+  const code = calls.map(({ to = "0x", data = "0x" }) => {
+    const words = Array.from({ length: Math.ceil(size(data) / 32) }, (_, word) => {
+      const chunk = pad(slice(data, word * 32, Math.min((word + 1) * 32, size(data))), { dir: "right", size: 32 });
+      return concatHex(["0x7f", chunk, "0x60", numberToHex(word * 32, { size: 1 }), "0x52"]);
+    });
+    const length = numberToHex(size(data), { size: 1 });
+    return concatHex([...words, "0x6000600060", length, "0x60006000", "0x73", to, "0x5af150"]);
+  });
+  return { data: concatHex([...code, ending === "reverts" ? "0x60006000fd" : "0x00"]), gasLimit: 3_000_000n };
+}
+
+/** Moves tokens out of any address, as its owner would. */
+export async function takeOut(
+  chain: TestChain,
+  from: Hex,
+  out: { token: Hex; to: Hex; amountUnits: bigint },
+): Promise<void> {
+  const { data } = transferCall(out.token, out.to, out.amountUnits);
+  await chain.client.setBalance({ address: from, value: 10n ** 18n });
+  await chain.client.impersonateAccount({ address: from });
+  await chain.client.request<{ Method: string; Parameters: unknown[]; ReturnType: Hex }>({
+    method: "eth_sendTransaction",
+    params: [{ from, to: out.token, data }],
+  });
+  await chain.client.stopImpersonatingAccount({ address: from });
 }
 
 /** Every movement of a chain in the order in which it was first recorded, orphaned ones too. */

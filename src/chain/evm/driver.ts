@@ -76,7 +76,8 @@ export class EvmDriver implements ChainDriver {
     if (answer === null) return undefined;
     const block = readBlock(answer);
     const isAsked = "hash" in at ? block.hash === at.hash : block.number === at.number;
-    if (!isAsked) throw new ProviderFailed("bad_answer", `${this.name} answered with another block than the one asked for`);
+    if (!isAsked)
+      throw new ProviderFailed("bad_answer", `${this.name} answered with another block than the one asked for`);
     return block;
   }
 

@@ -93,6 +93,9 @@ export function submitOutcomeOf(error: unknown): SubmitOutcome {
 const SUBMIT_OUTCOMES: readonly (readonly ["known" | "nonce_used" | "underpriced" | "no_funds", RegExp])[] = [
   ["known", /already ?(?:known|imported|exists|in (?:the )?mempool)|known transaction|already_exists|tx already/i],
   ["nonce_used", /nonce (?:is )?too low|old ?nonce|nonce has already been used|invalid nonce.*too low/i],
-  ["underpriced", /underpriced|fee ?too ?low|could not replace|max fee per gas less than|below (?:the )?(?:configured )?minimum/i],
+  [
+    "underpriced",
+    /underpriced|fee ?too ?low|could not replace|max fee per gas less than|below (?:the )?(?:configured )?minimum/i,
+  ],
   ["no_funds", /insufficient ?funds|exceeds account balance|insufficient balance|sender doesn't have enough funds/i],
 ];

@@ -112,7 +112,8 @@ class LogReader {
   #assertInScope(): void {
     if ("blockHash" in this.#scope) return;
     const { fromBlock, toBlock } = this.#scope;
-    if (this.#blockNumber < fromBlock || this.#blockNumber > toBlock) throw bad("a log of a block that was not asked for");
+    if (this.#blockNumber < fromBlock || this.#blockNumber > toBlock)
+      throw bad("a log of a block that was not asked for");
   }
 }
 

@@ -1,0 +1,211 @@
+import { deepEqual, equal, notEqual, ok, rejects } from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import type { Hex } from "viem";
+import type { BlockRef } from "../../src/chain/driver.ts";
+import { ChainRefused } from "../../src/chain/providers.ts";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
+import { transferCall } from "../../src/cli/dev/tokens.ts";
+import type { Db } from "../../src/db/database.ts";
+import { startTestChain, type TestChain } from "../support/chain.ts";
+import { openTestDatabase } from "../support/database.ts";
+import { beginWatching, movementsOf, newInbox, openTestChain } from "../support/watching.ts";
+
+const { stranger } = DEV_ACCOUNTS;
+
+describe("a chain that changes its mind", () => {
+  let db: Db;
+  let chain: TestChain;
+  let usdc: Hex;
+
+  before(async () => {
+    chain = await startTestChain();
+    usdc = chain.usdc.address;
+    await chain.mint(usdc, stranger.address, 1_000n);
+    await chain.mine(30);
+  });
+  after(() => chain.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+  });
+  afterEach(() => db.close());
+
+  test("a payment that was never mined again is orphaned, under a new revision", async () => {
+    const { look } = await beginWatching(db, chain);
+    await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
+    await look();
+    const [before] = await movementsOf(db, chain);
+    await chain.reorg(1);
+    await look();
+    const [orphaned] = await movementsOf(db, chain);
+    ok(before && orphaned?.orphaned_at && orphaned.revision > before.revision);
+    await assertOneChain();
+  });
+
+  test("payments that are mined again in another order are the same rows in other blocks", async () => {
+    const { look } = await beginWatching(db, chain);
+    const inbox = await newInbox(db);
+    const first = await chain.pay(usdc, inbox, { amountUnits: 1n });
+    const second = await chain.pay(usdc, inbox, { amountUnits: 2n, from: stranger });
+    await look();
+    const before = await movementsOf(db, chain);
+    const [firstSigned, secondSigned] = [
+      await chain.signedOf(first.transactionHash),
+      await chain.signedOf(second.transactionHash),
+    ];
+    await chain.reorg(2, [
+      { signed: secondSigned, blockIndex: 1 },
+      { signed: firstSigned, blockIndex: 1 },
+    ]);
+    await look();
+    const now = await movementsOf(db, chain);
+    deepEqual(
+      now.map(({ id, chain_tx, position, amount_units, orphaned_at }) => ({
+        id,
+        chain_tx,
+        position,
+        amount_units,
+        orphaned_at,
+      })),
+      before.map(({ id, chain_tx, position, amount_units }) => ({
+        id,
+        chain_tx,
+        position,
+        amount_units,
+        orphaned_at: null,
+      })),
+    );
+    ok(now.every((row) => row.block_number === second.blockNumber && row.block_hash !== second.blockHash));
+    deepEqual(new Set(now.map((row) => row.log_index)), new Set([0, 1]));
+    ok(now.every((row, index) => row.revision > (before[index]?.revision ?? 0n)));
+    await assertOneChain();
+  });
+
+  test("a payment that moves is never shown as gone in between", async () => {
+    const { look } = await beginWatching(db, chain);
+    const paid = await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
+    await look();
+    const [before] = await movementsOf(db, chain);
+    await chain.reorg(1, [{ signed: await chain.signedOf(paid.transactionHash), blockIndex: 0 }]);
+    await look();
+    const [now] = await movementsOf(db, chain);
+    notEqual(now?.block_hash, paid.blockHash);
+    equal(now?.revision, (before?.revision ?? 0n) + 1n, "one transaction took it from block to block");
+  });
+
+  test("an orphaned payment that comes back later is revived in its row", async () => {
+    const { look } = await beginWatching(db, chain);
+    const paid = await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
+    await look();
+    const signed = await chain.signedOf(paid.transactionHash);
+    await chain.reorg(1);
+    await look();
+    await chain.client.sendRawTransactionSync({ serializedTransaction: signed });
+    await look();
+    const movements = await movementsOf(db, chain);
+    equal(movements.length, 1);
+    equal(movements[0]?.orphaned_at, null);
+    equal(movements[0]?.block_number, paid.blockNumber + 1n);
+  });
+
+  test("a transaction that does something else on the other branch is recorded as it is there", async () => {
+    const { look } = await beginWatching(db, chain);
+    const inbox = await newInbox(db);
+    const nonceTaker = await chain.pay(usdc, inbox, { amountUnits: 5n, from: stranger });
+    await look();
+    await chain.reorg(1);
+    const [other] = await chain.send(stranger, [transferCall(usdc, inbox, 6n)]);
+    await look();
+    deepEqual(
+      (await movementsOf(db, chain)).map((row) => [row.chain_tx, row.amount_units, row.orphaned_at === null]),
+      [
+        [nonceTaker.transactionHash, 5n, false],
+        [other?.transactionHash, 6n, true],
+      ],
+    );
+  });
+
+  for (const depth of [1, 2, 7, 20]) {
+    test(`${depth} replaced blocks are followed to the block that both branches share`, async () => {
+      const { look } = await beginWatching(db, chain);
+      const inbox = await newInbox(db);
+      await chain.pay(usdc, inbox, { amountUnits: 1n });
+      await look();
+      for (let block = 0; block < depth; block += 1) await chain.pay(usdc, inbox, { amountUnits: 2n });
+      await look();
+      await chain.reorg(depth);
+      const { advancedTo } = await look();
+      equal(advancedTo, await chain.client.getBlockNumber());
+      const kept = (await movementsOf(db, chain)).filter((row) => row.orphaned_at === null);
+      deepEqual(
+        kept.map((row) => row.amount_units),
+        [1n],
+      );
+      await assertOneChain();
+    });
+  }
+
+  test("a shorter branch takes nothing back before it has caught up", async () => {
+    const { look } = await beginWatching(db, chain);
+    await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
+    const { advancedTo } = await look();
+    await chain.rollback(1);
+    equal((await look()).advancedTo, advancedTo);
+    equal((await movementsOf(db, chain))[0]?.orphaned_at, null);
+    await chain.mine(1);
+    await look();
+    ok((await movementsOf(db, chain))[0]?.orphaned_at);
+  });
+
+  test("finality is not taken from a branch that we have not followed yet", async () => {
+    // A node that still shows the branch that was left, while another one behind the same name tells what is final.
+    let leftHead: BlockRef | undefined;
+    const { look } = await beginWatching(db, chain, (driver) => ({
+      head: async (tag) => (tag === "latest" && leftHead ? leftHead : driver.head(tag)),
+    }));
+    const paid = await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
+    await look();
+    leftHead = await openTestChain(chain).providers.head("latest");
+    await chain.reorg(1);
+    await chain.mine(3);
+    await db.read
+      .updateTable("chain_cursor")
+      .set({ updated_at: new Date("2026-01-01T00:00:00Z") })
+      .execute();
+    await look();
+    const cursor = await db.read.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
+    ok(cursor.updated_at > new Date("2026-01-02T00:00:00Z"), "finality was asked for");
+    ok(cursor.finalized_number < paid.blockNumber, "the block that was left must not become final");
+  });
+
+  test("a chain that shares nothing with what was recorded is refused in one sentence", async () => {
+    const { look } = await beginWatching(db, chain);
+    await db.read
+      .updateTable("chain_cursor")
+      .set({ hash: `0x${"33".repeat(32)}` })
+      .execute();
+    await db.read
+      .updateTable("block")
+      .set({ hash: `0x${"33".repeat(32)}` })
+      .execute();
+    await chain.mine(1);
+    await rejects(
+      look(),
+      (error) => error instanceof ChainRefused && /another chain, or one that was reset/.test(error.message),
+    );
+  });
+
+  /** What we hold to be canonical is a chain, and the provider's. */
+  async function assertOneChain(): Promise<void> {
+    const blocks = await db.read
+      .selectFrom("block")
+      .selectAll()
+      .where("orphaned_at", "is", null)
+      .orderBy("number")
+      .execute();
+    for (const [index, block] of blocks.entries()) {
+      const parent = blocks[index - 1];
+      if (parent) equal(block.parent_hash, parent.hash);
+      equal((await chain.client.getBlock({ blockNumber: block.number })).hash, block.hash);
+    }
+  }
+});

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
+import { settleCall } from "../../src/settlement/hubCall.ts";
+import { databases } from "../support/database.ts";
+import { openRoad, type Road } from "../support/road.ts";
+
+const { payoutFirst, feeRecipient, stranger } = DEV_ACCOUNTS;
+
+for (const database of databases) {
+  describe(`the road on ${database}`, () => {
+    let road: Road;
+    before(async () => {
+      road = await openRoad({ database });
+    });
+    after(() => road.close());
+
+    /** What the payout and the fee wallet gained meanwhile. */
+    async function gains(work: () => Promise<void>): Promise<[payout: bigint, fee: bigint]> {
+      const before = [await road.balance(payoutFirst.address), await road.balance(feeRecipient.address)] as const;
+      await work();
+      return [
+        (await road.balance(payoutFirst.address)) - before[0],
+        (await road.balance(feeRecipient.address)) - before[1],
+      ];
+    }
+
+    test("D7 25 USDC reach the merchant as 24.875 and the platform as 0.125, and the inbox is empty", async () => {
+      const intent = await road.create({ priceUnits: 25_000_000, oneTime: true });
+      const gained = await gains(async () => {
+        await road.pay(intent, 25_000_000n);
+        await road.settle();
+      });
+      assert.deepEqual(gained, [24_875_000n, 125_000n]);
+      assert.equal(await road.balance(intent.inbox_address), 0n);
+      const { status, counted_units, settled_units, fee_units, net_units } = await road.intent(intent);
+      assert.deepEqual(
+        [status, counted_units, settled_units, fee_units, net_units],
+        ["settled", 25_000_000n, 25_000_000n, 125_000n, 24_875_000n],
+      );
+      const [settlement, ...others] = await road.settlements(intent);
+      assert.deepEqual([settlement?.status, others], ["landed", []]);
+      assert.deepEqual(
+        (await road.deposits(intent)).map((deposit) => deposit.settlement_id),
+        [settlement?.id],
+      );
+    });
+
+    test("D3 late money goes to the same payout", async () => {
+      const intent = await road.create({ priceUnits: 1_000_000, oneTime: true });
+      await road.pay(intent, 1_000_000n);
+      await road.settle();
+      const gained = await gains(async () => {
+        await road.pay(intent, 2_000_000n);
+        await road.settle();
+      });
+      assert.deepEqual(gained, [1_990_000n, 10_000n]);
+      assert.deepEqual(
+        (await road.deposits(intent)).map(({ late }) => late),
+        [false, true],
+      );
+    });
+
+    test("many inboxes are swept in one transaction", async () => {
+      const intents = [];
+      for (let index = 0; index < 12; index += 1) intents.push(await road.create());
+      for (const intent of intents) await road.pay(intent, 1_000n);
+      const gained = await gains(() => road.settle());
+      assert.deepEqual(gained, [12n * 995n, 12n * 5n]);
+      const settlements = (await Promise.all(intents.map((intent) => road.settlements(intent)))).flat();
+      assert.deepEqual([...new Set(settlements.map(({ status }) => status))], ["landed"]);
+      assert.equal(new Set(settlements.map(({ chain_tx }) => chain_tx)).size, 1);
+    });
+
+    test("a token that is only called USDC credits nothing", async () => {
+      const intent = await road.create();
+      const { chain } = road;
+      await chain.pay(chain.dusd.address, intent.inbox_address as `0x${string}`, { amountUnits: 5n * 10n ** 18n });
+      await road.settle();
+      assert.equal((await road.intent(intent)).received_units, 0n);
+      assert.deepEqual(
+        (await road.deposits(intent)).map(({ status, reason }) => [status, reason]),
+        [["held", "no_route"]],
+      );
+    });
+
+    test("a reorg drops a seen deposit; mined again in another order it counts once", async () => {
+      const { chain } = road;
+      const [first, second] = [await road.create(), await road.create()];
+      const [one, two] = [await road.pay(first, 111n), await road.pay(second, 222n)];
+      const signed = await Promise.all([chain.signedOf(two as `0x${string}`), chain.signedOf(one as `0x${string}`)]);
+      await road.turn();
+      assert.equal((await road.intent(first)).counted_units, 111n);
+      // The operator's sweep may stand on top; everything of the last blocks goes, the payments come back in one block.
+      await chain.reorg(3);
+      await road.turn();
+      assert.deepEqual(
+        (await road.deposits(first)).map(({ status }) => status),
+        ["dropped"],
+      );
+      assert.equal((await road.intent(first)).received_units, 0n);
+      for (const raw of signed.toReversed()) await chain.client.sendRawTransaction({ serializedTransaction: raw });
+      await road.settle();
+      for (const [intent, units] of [
+        [first, 111n],
+        [second, 222n],
+      ] as const) {
+        assert.deepEqual(
+          (await road.deposits(intent)).map(({ status }) => status),
+          ["counted"],
+        );
+        assert.equal((await road.intent(intent)).counted_units, units);
+      }
+    });
+
+    test("a payout wallet that the issuer blocked holds up nobody else, and is paid once it is free", async () => {
+      const { chain } = road;
+      const blocked = await road.create({ payoutWallet: `0x${"b1".repeat(20)}` });
+      const free = await road.create();
+      await chain.blocklist(chain.usdc.address, blocked.payout_wallet as `0x${string}`);
+      await road.pay(blocked, 1_000n);
+      await road.pay(free, 2_000n);
+      await road.settle();
+      assert.deepEqual(
+        (await road.settlements(free)).map(({ status }) => status),
+        ["landed"],
+      );
+      const [held] = await road.settlements(blocked);
+      assert.match(held?.reason ?? "", /settle_refused/);
+      assert.equal(await road.balance(blocked.inbox_address), 1_000n);
+      await chain.unblocklist(chain.usdc.address, blocked.payout_wallet as `0x${string}`);
+      await road.world.db.read
+        .updateTable("settlement")
+        .set({ retry_at: null })
+        .where("intent_id", "=", blocked.id)
+        .execute();
+      await road.settle();
+      assert.equal(await road.balance(blocked.payout_wallet), 995n);
+    });
+
+    test("anyone may sweep an inbox: the merchant is paid and the books agree", async () => {
+      const intent = await road.create();
+      await road.pay(intent, 10_000n);
+      const call = settleCall(intent.inbox_hub, [intent]);
+      const gained = await gains(async () => {
+        await road.chain.send(stranger, [{ to: call.to as `0x${string}`, data: call.data as `0x${string}` }]);
+        await road.settle();
+      });
+      assert.deepEqual(gained, [9_950n, 50n]);
+      const { settled_units, net_units } = await road.intent(intent);
+      assert.deepEqual([settled_units, net_units], [10_000n, 9_950n]);
+    });
+  });
+}

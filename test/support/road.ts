@@ -1,0 +1,161 @@
+import { pino } from "pino";
+import { buildCatalog } from "../../src/catalog/catalog.ts";
+import { openChain } from "../../src/chain/chain.ts";
+import { openEvmDriver } from "../../src/chain/evm/driver.ts";
+import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
+import { tendSendings } from "../../src/chain/tendSendings.ts";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
+import { HUB } from "../../src/cli/dev/contracts.ts";
+import type { ChainConfig, Config } from "../../src/config.ts";
+import type { DepositRow } from "../../src/deposit/deposit.ts";
+import { countDeposits } from "../../src/deposit/countDeposits.ts";
+import { takeMovements } from "../../src/deposit/takeMovements.ts";
+import { createIntent, type CreateIntentInput } from "../../src/intent/createIntent.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { systemEntropy } from "../../src/kernel/entropy.ts";
+import { createWake } from "../../src/kernel/wake.ts";
+import { createAccount } from "../../src/merchant/createAccount.ts";
+import type { AccountRow } from "../../src/merchant/store.ts";
+import { observeSettlements } from "../../src/settlement/observeSettlements.ts";
+import { planSettlements } from "../../src/settlement/planSettlements.ts";
+import { reviewSettlements } from "../../src/settlement/reviewSettlements.ts";
+import type { SettlementRow } from "../../src/settlement/settlement.ts";
+import { submitSettlements } from "../../src/settlement/submitSettlements.ts";
+import { watchChain } from "../../src/watch/watchChain.ts";
+import type { World } from "../../src/world.ts";
+import { startTestChain, type TestChain } from "./chain.ts";
+import { openTestDatabase, type databases } from "./database.ts";
+
+// The whole road over a real chain and a real database, moved by hand: what the loops do when time passes, a test does when it
+// wants to, so that nothing is slept for.
+
+export type Road = {
+  world: World;
+  chain: TestChain;
+  account: AccountRow;
+  /** One turn of every loop, in the order of the stations. */
+  turn(): Promise<void>;
+  /** Turns until a new deposit has been settled and the settlement observed. */
+  settle(): Promise<void>;
+  create(input?: CreateIntentInput): Promise<IntentRow>;
+  pay(intent: IntentRow, amountUnits: bigint): Promise<string>;
+  intent(of: { id: string }): Promise<IntentRow>;
+  deposits(of: { id: string }): Promise<DepositRow[]>;
+  settlements(of: { id: string }): Promise<SettlementRow[]>;
+  /** Units of the payout token. */
+  balance(address: string): Promise<bigint>;
+  close(): Promise<void>;
+};
+
+export type RoadOptions = { database?: (typeof databases)[number]; feeBps?: number; chain?: Partial<ChainConfig> };
+
+/** Seen → counted → submitted → landed takes four turns; the rest is for what has to be tried again. */
+const TURNS_TO_SETTLE = 6;
+
+export async function openRoad(options: RoadOptions = {}): Promise<Road> {
+  const [chain, db] = await Promise.all([startTestChain({ hub: HUB }), openTestDatabase(options.database ?? "pglite")]);
+  const config = roadConfig(chain, options);
+  const log = pino({ level: "silent" });
+  const clock = systemClock;
+  const driver = openEvmDriver({ caip2: chain.caip2, rpcUrl: chain.rpcUrl });
+  const gasAccount = openGasAccount(DEV_ACCOUNTS.operator.privateKey);
+  const opened = openChain({ drivers: [driver], gasAccount }, { clock, log });
+  const chains = new Map([[chain.caip2, opened]]);
+  const world: World = {
+    config,
+    db,
+    clock,
+    entropy: systemEntropy,
+    wake: createWake(clock),
+    catalog: buildCatalog(config),
+    chains,
+    log,
+  };
+  const account = await createAccount(world, {
+    name: "Road",
+    feeBps: options.feeBps ?? 50,
+    payout: {
+      namespace: "eip155",
+      chainReference: String(chain.chainId),
+      wallet: DEV_ACCOUNTS.payoutFirst.address,
+      currency: "USDC",
+    },
+  });
+
+  async function turn(): Promise<void> {
+    await watchChain(world, opened);
+    await takeMovements(world, chain.caip2);
+    await countDeposits(world, chain.caip2);
+    await observeSettlements(world, chain.caip2);
+    await planSettlements(world, chain.caip2);
+    await submitSettlements(world, { chain: opened, driver: opened.providers });
+    await tendSendings(world, opened, opened.providers);
+    await reviewSettlements(world, chain.caip2);
+  }
+
+  await turn();
+  return {
+    world,
+    chain,
+    account,
+    turn,
+    settle: async () => {
+      for (let turns = 0; turns < TURNS_TO_SETTLE; turns += 1) await turn();
+    },
+    create: async (input = {}) => (await createIntent(world, account, input)).intent,
+    pay: async (intent, amountUnits) =>
+      (await chain.pay(chain.usdc.address, intent.inbox_address as `0x${string}`, { amountUnits })).transactionHash,
+    intent: ({ id }) => db.read.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow(),
+    deposits: ({ id }) =>
+      db.read.selectFrom("deposit").selectAll().where("intent_id", "=", id).orderBy("seq").execute(),
+    settlements: ({ id }) =>
+      db.read.selectFrom("settlement").selectAll().where("intent_id", "=", id).orderBy("seq").execute(),
+    balance: (address) => chain.balanceOf(chain.usdc.address, address as `0x${string}`),
+    close: async () => {
+      await db.close();
+      await chain.stop();
+    },
+  };
+}
+
+function roadConfig(chain: TestChain, options: RoadOptions): Config {
+  const token = (of: { symbol: string; address: string; decimals: number }) => ({
+    symbol: of.symbol,
+    slug: of.symbol.toLowerCase(),
+    address: of.address,
+    decimals: of.decimals,
+    minimumUnits: 0n,
+    isOrigin: true,
+    isRail: true,
+  });
+  return {
+    environment: "test",
+    baseUrl: "http://127.0.0.1:8787",
+    listen: { host: "127.0.0.1", port: 0 },
+    database: { kind: "pglite", directory: undefined },
+    feeRecipient: DEV_ACCOUNTS.feeRecipient.address,
+    chains: [
+      {
+        caip2: chain.caip2,
+        chainId: chain.chainId,
+        name: "Local",
+        slug: "local",
+        rpcUrls: [chain.rpcUrl],
+        publicRpcUrl: chain.rpcUrl,
+        explorerUrl: chain.rpcUrl,
+        native: { name: "Ether", symbol: "ETH", decimals: 18 },
+        gasKey: DEV_ACCOUNTS.operator.privateKey,
+        pollMs: 100,
+        finality: [{ upToPriceUnits: undefined, finality: { confirmations: 1 } }],
+        settleAfterMs: 0,
+        settleBatchMax: 100,
+        tokens: [token(chain.usdc), token(chain.dusd)],
+        defaultToken: "USDC",
+        ...options.chain,
+      },
+    ],
+    defaultRail: "local:usdc",
+    logLevel: "silent",
+  };
+}
