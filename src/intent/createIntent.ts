@@ -56,7 +56,7 @@ export async function createIntent(
   input: CreateIntentInput,
 ): Promise<CreatedIntent> {
   const terms: Terms = {
-    priceUnits: input.priceUnits == null ? null : BigInt(input.priceUnits),
+    priceUnits: typeof input.priceUnits === "number" ? BigInt(input.priceUnits) : null,
     oneTime: input.oneTime ?? false,
   };
   if (terms.oneTime && terms.priceUnits === null) throw new Fault("price_required", { param: "priceUnits" });

@@ -23,9 +23,8 @@ const OUR_CONTRACTS: ReadonlySet<string> = new Set([hubAddress, implementationAd
 
 /** Whether a create names a destination, so that the dedupe rule applies to it. */
 export function namesDestination(input: DestinationInput): boolean {
-  return [input.payoutWallet, input.payoutNamespace, input.payoutChainReference, input.payoutTokenAddress].some(
-    (field) => field != null,
-  );
+  const fields = [input.payoutWallet, input.payoutNamespace, input.payoutChainReference, input.payoutTokenAddress];
+  return fields.some((field) => (field ?? null) !== null);
 }
 
 /** The destination of a create, each part from the call, else from the account. Throws the fault that names the part at fault. */
@@ -51,7 +50,8 @@ function namespaceFor(account: AccountRow, input: DestinationInput): Namespace {
 }
 
 function chainReferenceFor(account: AccountRow, input: DestinationInput, namespace: Namespace): string {
-  if (input.payoutChainReference != null) return input.payoutChainReference;
+  const named = input.payoutChainReference ?? null;
+  if (named !== null) return named;
   if (account.payout_chain_reference === null)
     throw new Fault("destination_required", { param: "payoutChainReference" });
   if (namespace === account.payout_namespace) return account.payout_chain_reference;
@@ -62,7 +62,8 @@ function chainReferenceFor(account: AccountRow, input: DestinationInput, namespa
 }
 
 function walletFor(account: AccountRow, input: DestinationInput, namespace: Namespace): string {
-  if (input.payoutWallet != null) return normalizeWallet(input.payoutWallet, namespace);
+  const named = input.payoutWallet ?? null;
+  if (named !== null) return normalizeWallet(named, namespace);
   if (account.payout_wallet === null) throw new Fault("destination_required", { param: "payoutWallet" });
   if (namespace !== account.payout_namespace) throw new Fault("wallet_required", { param: "payoutWallet" });
   return account.payout_wallet;

@@ -14,5 +14,5 @@ export async function listKeys(
   accountId?: string,
 ): Promise<Omit<ApiKeyRow, "secret_hash">[]> {
   const rows = await listKeyRows(world.db, { limit: LIST_MAX, ...(accountId === undefined ? {} : { accountId }) });
-  return rows.map(({ secret_hash: _, ...key }) => key);
+  return rows.map(({ secret_hash: _hash, ...key }) => key);
 }

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { hubAddress } from "@tributary/inbox/hub";
+import { buildCatalog } from "../catalog/catalog.ts";
+import type { ChainConfig } from "../config.ts";
+import { Fault } from "../kernel/faults.ts";
+import type { AccountRow } from "../merchant/store.ts";
+import { resolveDestination, type DestinationInput } from "./destination.ts";
+
+const WALLET = "0x52908400098527886e0f7030069857d2e4169ee7";
+const USDC = `0x${"c1".repeat(20)}`;
+const DUSD = `0x${"d1".repeat(20)}`;
+const token = (symbol: string, address: string) => ({
+  symbol,
+  slug: symbol.toLowerCase(),
+  address,
+  decimals: 6,
+  minimumUnits: 0n,
+  isOrigin: true,
+  isRail: true,
+});
+const chain = (chainId: number, more: Partial<ChainConfig>): ChainConfig => ({
+  caip2: `eip155:${chainId}`,
+  chainId,
+  name: `Chain ${chainId}`,
+  slug: `c${chainId}`,
+  rpcUrls: ["http://127.0.0.1:1"],
+  publicRpcUrl: "http://127.0.0.1:1",
+  explorerUrl: "http://127.0.0.1:1",
+  native: { name: "Ether", symbol: "ETH", decimals: 18 },
+  gasKey: "",
+  pollMs: 1_000,
+  finality: [],
+  settleAfterMs: 0,
+  settleBatchMax: 1,
+  tokens: [token("USDC", USDC), token("DUSD", DUSD)],
+  defaultToken: "DUSD",
+  ...more,
+});
+const catalog = buildCatalog({
+  chains: [chain(1, {}), chain(2, { defaultToken: undefined, tokens: [token("EURC", USDC)] })],
+  defaultRail: "c1:usdc",
+});
+const account = (more: Partial<AccountRow> = {}): AccountRow => ({
+  id: "acct_x",
+  name: "X",
+  environment: "test",
+  status: "active",
+  payout_namespace: "eip155",
+  payout_chain_reference: "1",
+  payout_wallet: WALLET,
+  currency: "USDC",
+  fee_bps: 0,
+  underpay_tolerance_bps: 0,
+  recovery: null,
+  created_at: new Date(0),
+  ...more,
+});
+const resolve = (input: DestinationInput, of = account()) => {
+  const { namespace, chainReference, wallet, rail } = resolveDestination(catalog, of, input);
+  return `${namespace} ${chainReference} ${wallet} ${rail.symbol}`;
+};
+const refuses = (input: DestinationInput, code: string, of = account()) =>
+  assert.throws(
+    () => resolve(input, of),
+    (error) => error instanceof Fault && error.code === code,
+    JSON.stringify(input),
+  );
+
+test("§4.2.1 what is left out comes from the account, the token from its currency, else from the chain", () => {
+  assert.equal(resolve({}), `eip155 1 ${WALLET} USDC`);
+  assert.equal(resolve({}, account({ currency: null })), `eip155 1 ${WALLET} DUSD`);
+  assert.equal(resolve({ payoutTokenAddress: DUSD.toUpperCase().replace("0X", "0x") }), `eip155 1 ${WALLET} DUSD`);
+});
+
+test("D11 a chain alone inherits the wallet; a token that cannot be inherited has to be named", () => {
+  refuses({ payoutChainReference: "2" }, "token_required");
+  assert.equal(resolve({ payoutChainReference: "2", payoutTokenAddress: USDC }), `eip155 2 ${WALLET} EURC`);
+});
+
+test("D11 an account without defaults needs a destination, another namespace a wallet", () => {
+  const bare = account({ payout_namespace: null, payout_chain_reference: null, payout_wallet: null });
+  refuses({}, "destination_required", bare);
+  refuses({ payoutNamespace: "solana", payoutChainReference: "mainnet" }, "wallet_required");
+});
+
+test("D11 EVM wallets are compared in lower case, and a wrong checksum is refused", () => {
+  assert.equal(resolve({ payoutWallet: "0x52908400098527886E0F7030069857D2E4169EE7" }), `eip155 1 ${WALLET} USDC`);
+  refuses({ payoutWallet: "0x52908400098527886E0F7030069857D2E4169Ee7" }, "invalid_request");
+  for (const payoutWallet of ["", "0x", WALLET.slice(2), `${WALLET}0`, ` ${WALLET}`, WALLET.replace("0x", "0X")]) {
+    refuses({ payoutWallet }, "invalid_request");
+  }
+});
+
+test("D11 wallets that would swallow the money are refused", () => {
+  const precompiles = ["0", "1", "11", "100"].map((digits) => `0x${digits.padStart(40, "0")}`);
+  for (const payoutWallet of [...precompiles, hubAddress, USDC]) refuses({ payoutWallet }, "unsupported_destination");
+});
+
+test("§1.6 only live rails are admitted", () => {
+  refuses({ payoutChainReference: "999" }, "unsupported_destination");
+  refuses({ payoutTokenAddress: WALLET }, "unsupported_destination");
+});
