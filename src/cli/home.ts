@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import type { Environment } from "../config.ts";
 
 // Where a running process can be found by the commands beside it. The folder and everything in it are the user's alone, for
@@ -53,9 +54,28 @@ export function readRunning(home: string, kind: RunningKind): Running | undefine
   }
 }
 
-/** Takes the file away unless a process that started later has put its own there. */
-export function removeRunning(home: string, kind: RunningKind, pid: number): void {
-  if (readRunning(home, kind)?.pid === pid) rmSync(join(home, `${kind}.json`), { force: true });
+/** Takes our own word back. Where we had taken the place of a process that is still there, it is found again. */
+export function removeRunning(home: string, kind: RunningKind, of: { pid: number; before: Running | undefined }): void {
+  if (readRunning(home, kind)?.pid !== of.pid) return;
+  if (of.before !== undefined && isAlive(of.before.pid)) writeRunning(home, kind, of.before);
+  else rmSync(join(home, `${kind}.json`), { force: true });
+}
+
+/** Removes the sockets of processes that were killed before they could. */
+export function removeDeadSockets(home: string): void {
+  for (const name of readdirSync(home)) {
+    const pid = Number(/^operator-(\d+)\.sock$/.exec(name)?.[1] ?? process.pid);
+    if (!isAlive(pid)) rmSync(join(home, name), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // A process of somebody else's that we may not ask is there all the same.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
 }
 
 function isRunning(value: unknown): value is Running {

@@ -13,7 +13,7 @@ type DoorOptions = {
   socketPath: string;
   token: string;
   /** Does what was asked for; CommandFailed and Fault are told to the asker, anything else only that it failed. */
-  perform(operation: string, input: unknown): Promise<unknown>;
+  perform: (operation: string, input: unknown) => Promise<unknown>;
   log: Logger;
 };
 

@@ -1,0 +1,115 @@
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { hubSalt } from "@tributary/inbox/hub";
+import { hubCreationCode } from "@tributary/inbox/hubCode";
+import type { Logger } from "pino";
+import type { Config, Environment } from "../../config.ts";
+import { migratedSnapshot } from "../../db/snapshot.ts";
+import { systemClock } from "../../kernel/clock.ts";
+import { openWorld, startService, verifyChains } from "../../main.ts";
+import type { World } from "../../world.ts";
+import { readPort } from "../config/file.ts";
+import { openHome } from "../home.ts";
+import { openReadableLog } from "../logs.ts";
+import { openOperatorDoor } from "../operator.ts";
+import { endFatally } from "../run.ts";
+import type { Terminal } from "../terminal.ts";
+import { DEV_CHAINS, devConfig } from "./devConfig.ts";
+import { addExplorer } from "./explorer.ts";
+import { keptAccounts } from "./kept.ts";
+import { startLocalChains, type LocalChains } from "./localChains.ts";
+import { findPort } from "./port.ts";
+import { readyOf, type Ready } from "./ready.ts";
+
+export type DevOptions = {
+  terminal: Terminal;
+  environment: Environment;
+  /** Keeps chains and database here from run to run; without it nothing outlives the process. */
+  keep: string | undefined;
+  logLevel: Config["logLevel"];
+};
+
+export type DevWorld = {
+  ready: Ready;
+  log: Logger;
+  /** The port that was wanted and is somebody else's; undefined when we have it. */
+  busyPort: number | undefined;
+  /** Resolves when a chain is gone that should not be. */
+  broken: Promise<void>;
+  stop(): Promise<void>;
+};
+
+const PORT_DEFAULT = 8_787;
+const HOST = "127.0.0.1";
+
+/** Starts chains, database, merchants, API, loops and the operator's door; what was started is ended again when a part fails. */
+export async function startDev(options: DevOptions): Promise<DevWorld> {
+  const { terminal, environment } = options;
+  const directory = options.keep === undefined ? undefined : resolve(options.keep);
+  if (directory !== undefined) mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const home = openHome(environment);
+  const wantedPort = readPort(environment) ?? PORT_DEFAULT;
+  const log = openReadableLog(options.logLevel, terminal);
+  terminal.progress("starting two local chains and the database …");
+  // The dump that the database starts from is made or read while the chains start.
+  const preparing = directory === undefined ? prepareSnapshot(home) : Promise.resolve(undefined);
+  const chains = await startLocalChains({
+    chains: DEV_CHAINS,
+    hub: { creationCode: hubCreationCode, salt: hubSalt },
+    ...(directory === undefined ? {} : { stateDirectory: join(directory, "chains") }),
+  });
+  try {
+    const port = await findPort(HOST, wantedPort);
+    const config = devConfig({
+      chains: chains.chains,
+      port,
+      directory: directory === undefined ? undefined : join(directory, "database"),
+      logLevel: options.logLevel,
+    });
+    terminal.progress("starting the service …");
+    const snapshot = await preparing;
+    const world = await openWorld(config, {
+      log,
+      onFatal: endFatally(log),
+      ...(snapshot === undefined ? {} : { snapshot }),
+    });
+    const running = await runWorld(world, { chains, home, directory });
+    return { ...running, log, busyPort: port === wantedPort ? undefined : wantedPort, broken: chains.stopped };
+  } catch (error) {
+    await preparing.catch(() => undefined);
+    await chains.stop();
+    throw error;
+  }
+}
+
+async function prepareSnapshot(home: string): Promise<Blob> {
+  return migratedSnapshot({ cacheDirectory: join(home, "cache"), appliedAt: systemClock.now() });
+}
+
+type Parts = { chains: LocalChains; home: string; directory: string | undefined };
+
+async function runWorld(
+  world: World,
+  { chains, home, directory }: Parts,
+): Promise<{ ready: Ready; stop(): Promise<void> }> {
+  try {
+    await verifyChains(world);
+    const accounts = await keptAccounts(world, directory, chains.chains);
+    const ready = readyOf({ baseUrl: world.config.baseUrl, accounts, chains: chains.chains });
+    const service = await startService(world, {
+      extend: (server) => addExplorer(server, chains.chains),
+      onFatal: endFatally(world.log),
+    });
+    const door = await openOperatorDoor(world, { home, kind: "dev", ready });
+    const stop = async () => {
+      await door.close();
+      await service.stop();
+      // Last: a loop that drains may still want to hear from its chain.
+      await chains.stop();
+    };
+    return { ready, stop };
+  } catch (error) {
+    await world.db.close();
+    throw error;
+  }
+}

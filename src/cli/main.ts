@@ -1,0 +1,158 @@
+import process from "node:process";
+import { ChainRefused } from "../chain/providers.ts";
+import { readEnvironment } from "../config.ts";
+import { DatabaseRefused } from "../db/errors.ts";
+import { DirectoryInUse } from "../db/lock.ts";
+import { Fault } from "../kernel/faults.ts";
+import { nearest } from "../kernel/nearest.ts";
+import { CommandFailed, helpOf, parseInput, UsageRefused, type Command } from "./command.ts";
+import { ConfigRefused } from "./config/section.ts";
+import { openTerminal, toJson, type Terminal } from "./terminal.ts";
+
+// What is typed behind `tributary`. A command is loaded only when it is asked for, so that help and typos cost nothing.
+
+type Entry = { name: string; summary: string; load(): Promise<Command> };
+
+const COMMANDS: readonly Entry[] = [
+  {
+    name: "dev",
+    summary: "start a whole local world: chains, tokens, merchants, API",
+    load: async () => (await import("./dev.ts")).dev,
+  },
+  {
+    name: "demo",
+    summary: "tell the whole story of a payment, and check every number",
+    load: async () => (await import("./demo.ts")).demo,
+  },
+  { name: "pay", summary: "pay an intent of the local world", load: async () => (await import("./pay.ts")).pay },
+  { name: "serve", summary: "run the service as configured", load: async () => (await import("./serve.ts")).serve },
+  {
+    name: "accounts create",
+    summary: "create a merchant account",
+    load: async () => (await import("./accounts.ts")).accountsCreate,
+  },
+  {
+    name: "accounts list",
+    summary: "list the merchant accounts",
+    load: async () => (await import("./accounts.ts")).accountsList,
+  },
+  {
+    name: "keys create",
+    summary: "create an API key, shown once",
+    load: async () => (await import("./keys.ts")).keysCreate,
+  },
+  {
+    name: "keys list",
+    summary: "list the API keys of an account",
+    load: async () => (await import("./keys.ts")).keysList,
+  },
+  { name: "keys revoke", summary: "revoke an API key", load: async () => (await import("./keys.ts")).keysRevoke },
+  {
+    name: "intents list",
+    summary: "list payment intents, newest first",
+    load: async () => (await import("./intents.ts")).intentsList,
+  },
+  {
+    name: "intents show",
+    summary: "show one payment intent with its deposits and settlements",
+    load: async () => (await import("./intents.ts")).intentsShow,
+  },
+  { name: "events list", summary: "list what happened", load: async () => (await import("./events.ts")).eventsList },
+  {
+    name: "events tail",
+    summary: "show what happens, as it happens",
+    load: async () => (await import("./events.ts")).eventsTail,
+  },
+];
+
+process.exitCode = await runCli(process.argv.slice(2));
+
+async function runCli(words: readonly string[]): Promise<number> {
+  const environment = readEnvironment();
+  const terminal = openTerminal({ out: process.stdout, error: process.stderr }, environment);
+  const asJson = words.includes("--json");
+  try {
+    return await dispatch(words, { terminal, environment });
+  } catch (error) {
+    return explain(error, terminal, asJson);
+  }
+}
+
+type Surroundings = { terminal: Terminal; environment: ReturnType<typeof readEnvironment> };
+
+async function dispatch(words: readonly string[], { terminal, environment }: Surroundings): Promise<number> {
+  const [first] = words;
+  if (first === undefined || first === "help" || first === "--help" || first === "-h") {
+    for (const line of overview(terminal)) terminal.out(line);
+    return first === undefined ? 2 : 0;
+  }
+  const entry = findEntry(words);
+  if (entry === undefined) return explainGroup(words, terminal);
+  const command = await entry.load();
+  const input = parseInput(command, words.slice(entry.name.split(" ").length));
+  if (input.switches.has("help")) {
+    for (const line of helpOf(command, terminal)) terminal.out(line);
+    return 0;
+  }
+  return command.run({ ...input, terminal, environment });
+}
+
+function findEntry(words: readonly string[]): Entry | undefined {
+  const [first, second] = words;
+  return COMMANDS.find(({ name }) => name === first || name === `${first} ${second}`);
+}
+
+/** What to say when no command has this name: its group's commands, or the nearest name. */
+function explainGroup(words: readonly string[], terminal: Terminal): number {
+  const [first = "", second] = words;
+  const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
+  if (group.length > 0 && (second === undefined || second === "--help" || second === "-h")) {
+    for (const line of commandLines(group)) terminal.out(line);
+    return second === undefined ? 2 : 0;
+  }
+  const typed = second === undefined || second.startsWith("-") ? first : `${first} ${second}`;
+  const groups = COMMANDS.map(({ name }) => name.split(" ")[0] ?? name);
+  const meant =
+    nearest(
+      typed,
+      COMMANDS.map(({ name }) => name),
+    ) ?? (group.length > 0 ? undefined : nearest(first, groups));
+  const remedy =
+    meant === undefined ? "`tributary --help` lists the commands." : `Did you mean ${JSON.stringify(meant)}?`;
+  throw new UsageRefused(`There is no command ${JSON.stringify(typed)}. ${remedy}`);
+}
+
+function overview(terminal: Terminal): string[] {
+  return [
+    `${terminal.paint("bold", "tributary")}: many chains flow into one payout.`,
+    "",
+    `${terminal.paint("bold", "Usage:")} tributary <command> [options]`,
+    "",
+    ...commandLines(COMMANDS),
+    "",
+    "`tributary <command> --help` shows its options and an example.",
+  ];
+}
+
+function commandLines(entries: readonly Entry[]): string[] {
+  const width = Math.max(...entries.map(({ name }) => name.length));
+  return entries.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+}
+
+/** Says what went wrong in one line and returns the exit code: 2 for what was typed or configured, 1 for the rest. */
+function explain(error: unknown, terminal: Terminal, asJson: boolean): number {
+  const isUsage = error instanceof UsageRefused || error instanceof ConfigRefused;
+  const message = isExpected(error)
+    ? error.message
+    : error instanceof Error
+      ? (error.stack ?? error.message)
+      : String(error);
+  if (asJson) terminal.note(toJson({ error: { message } }));
+  else terminal.note(`${terminal.paint("red", "error:")} ${message}`);
+  return isUsage ? 2 : 1;
+}
+
+function isExpected(error: unknown): error is Error {
+  const kinds = [UsageRefused, ConfigRefused, CommandFailed, ChainRefused, DatabaseRefused, DirectoryInUse, Fault];
+  return kinds.some((kind) => error instanceof kind);
+}

@@ -1,0 +1,47 @@
+import { listEvents as listAccountEvents, type EventRecord } from "../../event/listEvents.ts";
+import type { World } from "../../world.ts";
+import { fieldOf, optionalNumber, optionalText } from "./input.ts";
+import { getIntent } from "./intents.ts";
+
+export type ShownEvent = EventRecord & { accountId: string };
+export type EventPage = {
+  events: ShownEvent[];
+  /** The last sequence of each account, to go on from. */
+  after: Record<string, number>;
+};
+
+const LIST_DEFAULT = 20;
+const LIST_MAX = 1_000;
+
+/** The latest events, or those after the sequences in `after`; in the order of time, sequences unbroken within an account. */
+export async function listEvents(world: World, input: unknown): Promise<EventPage> {
+  const limit = optionalNumber(input, "limit", { least: 1, most: LIST_MAX }) ?? LIST_DEFAULT;
+  const intentId = optionalText(input, "intentId");
+  const accountId =
+    intentId === undefined ? optionalText(input, "accountId") : (await getIntent(world, intentId)).account_id;
+  const counters = await world.db.read
+    .selectFrom("event_counter")
+    .selectAll()
+    .$if(accountId !== undefined, (query) => query.where("account_id", "=", accountId ?? ""))
+    .limit(LIST_MAX)
+    .execute();
+  const known = fieldOf(input, "after");
+  const isFollowing = known !== undefined && known !== null;
+  const page: EventPage = { events: [], after: {} };
+  for (const { account_id, last_sequence } of counters) {
+    const from = optionalNumber(known, account_id, { least: 0, most: Number.MAX_SAFE_INTEGER });
+    // Of one intent there may be few among many, so its account is read from the beginning.
+    const latest = intentId === undefined && !isFollowing ? Math.max(Number(last_sequence) - limit, 0) : 0;
+    const events = await listAccountEvents(world.db, {
+      accountId: account_id,
+      afterSequence: BigInt(from ?? latest),
+      limit: intentId === undefined ? limit : LIST_MAX,
+      ...(intentId === undefined ? {} : { intentId }),
+    });
+    page.events.push(...events.map((event) => ({ accountId: account_id, ...event })));
+    page.after[account_id] = events.at(-1)?.sequence ?? from ?? Number(last_sequence);
+  }
+  page.events.sort((one, other) => one.createdAt.localeCompare(other.createdAt) || one.sequence - other.sequence);
+  if (!isFollowing) page.events = page.events.slice(-limit);
+  return page;
+}

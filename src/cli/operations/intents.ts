@@ -1,0 +1,77 @@
+import { findAsset } from "../../catalog/catalog.ts";
+import { depositRecord } from "../../deposit/record.ts";
+import { intentRecord, type IntentRecord } from "../../intent/record.ts";
+import type { IntentRow } from "../../intent/store.ts";
+import { Fault } from "../../kernel/faults.ts";
+import { settlementRecord } from "../../settlement/record.ts";
+import type { World } from "../../world.ts";
+import { CommandFailed } from "../command.ts";
+import type { Reading } from "../reading.ts";
+import { neededText, optionalNumber, optionalText } from "./input.ts";
+
+const LIST_DEFAULT = 20;
+const LIST_MAX = 1_000;
+/** More deposits than this on one intent are read through the API, page by page. */
+const HISTORY_MAX = 1_000;
+const STATUSES = ["active", "settled", "archived"] as const;
+
+export type ShownIntent = IntentRecord & { accountId: string };
+
+/** Intents of every account, newest first. */
+export async function listIntents(world: World, input: unknown): Promise<ShownIntent[]> {
+  const accountId = optionalText(input, "accountId");
+  const typed = optionalText(input, "status");
+  const status = STATUSES.find((known) => known === typed);
+  if (typed !== undefined && status === undefined)
+    throw new CommandFailed(`${typed} is no status: give ${STATUSES.join(", ")}.`);
+  const rows = await world.db.read
+    .selectFrom("intent")
+    .selectAll()
+    .$if(accountId !== undefined, (query) => query.where("account_id", "=", accountId ?? ""))
+    .$if(status !== undefined, (query) => query.where("status", "=", status ?? "active"))
+    .orderBy("seq", "desc")
+    .limit(optionalNumber(input, "limit", { least: 1, most: LIST_MAX }) ?? LIST_DEFAULT)
+    .execute();
+  return rows.map((row) => ({ accountId: row.account_id, ...intentRecord(row, world.config) }));
+}
+
+/** One intent with its deposits and settlements, oldest first. */
+export async function showIntent(world: World, input: unknown): Promise<Reading & { accountId: string }> {
+  const row = await getIntent(world, neededText(input, "intentId"));
+  const [deposits, settlements, cursors] = await Promise.all([
+    world.db.read
+      .selectFrom("deposit")
+      .selectAll()
+      .where("intent_id", "=", row.id)
+      .orderBy("seq")
+      .limit(HISTORY_MAX)
+      .execute(),
+    world.db.read
+      .selectFrom("settlement")
+      .selectAll()
+      .where("intent_id", "=", row.id)
+      .orderBy("seq")
+      .limit(HISTORY_MAX)
+      .execute(),
+    world.db.read.selectFrom("chain_cursor").select(["chain", "number"]).execute(),
+  ]);
+  const heads = new Map(cursors.map(({ chain, number }) => [chain, number]));
+  return {
+    accountId: row.account_id,
+    intent: intentRecord(row, world.config),
+    deposits: deposits.map((deposit) =>
+      depositRecord(deposit, {
+        symbol: findAsset(world.catalog, deposit.chain, deposit.token)?.symbol ?? deposit.token,
+        headNumber: heads.get(deposit.chain) ?? 0n,
+      }),
+    ),
+    settlements: settlements.map(settlementRecord),
+  };
+}
+
+/** Whosever it is. Throws not_found. */
+export async function getIntent(world: World, intentId: string): Promise<IntentRow> {
+  const row = await world.db.read.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirst();
+  if (row === undefined) throw new Fault("not_found", { message: "No such intent." });
+  return row;
+}

@@ -1,0 +1,69 @@
+import {
+  BaseError,
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  encodeFunctionData,
+  erc20Abi,
+  http,
+  isHex,
+  type Hex,
+} from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { CommandFailed } from "./command.ts";
+
+/** Somebody with a wallet: sends plain token transfers, and reads balances from the chain itself. */
+export type Payer = {
+  address: string;
+  /** Resolves once the transfer is in a block. Throws CommandFailed when the chain refuses it. */
+  transfer(token: string, to: string, amountUnits: bigint): Promise<{ txHash: string; blockNumber: bigint }>;
+  balanceOf(token: string, owner: string): Promise<bigint>;
+};
+
+const POLL_MS = 250;
+const RECEIPT_MS_MAX = 120_000;
+
+export async function openPayer({ rpcUrl, privateKey }: { rpcUrl: string; privateKey: string }): Promise<Payer> {
+  if (!isHex(privateKey) || privateKey.length !== 66) {
+    throw new CommandFailed("The payer's private key is not 0x and 64 hex digits.");
+  }
+  const transport = http(rpcUrl);
+  const reader = createPublicClient({ transport, pollingInterval: POLL_MS, cacheTime: 0 });
+  const chainId = await told(reader.getChainId(), "The chain does not answer");
+  const account = privateKeyToAccount(privateKey);
+  const chain = defineChain({
+    id: chainId,
+    name: String(chainId),
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } },
+  });
+  const wallet = createWalletClient({ account, chain, transport });
+  return {
+    address: account.address,
+    async transfer(token, to, amountUnits) {
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to as Hex, amountUnits] });
+      const txHash = await told(wallet.sendTransaction({ to: token as Hex, data }), "The transfer was refused");
+      const receipt = await told(
+        reader.waitForTransactionReceipt({ hash: txHash, timeout: RECEIPT_MS_MAX }),
+        `The transfer ${txHash} was not mined`,
+      );
+      if (receipt.status === "reverted") throw new CommandFailed(`The transfer ${txHash} reverted.`);
+      return { txHash, blockNumber: receipt.blockNumber };
+    },
+    balanceOf: (token, owner) =>
+      told(
+        reader.readContract({ address: token as Hex, abi: erc20Abi, functionName: "balanceOf", args: [owner as Hex] }),
+        "The balance cannot be read",
+      ),
+  };
+}
+
+async function told<T>(promise: Promise<T>, what: string): Promise<T> {
+  try {
+    return await promise;
+  } catch (error) {
+    const reason =
+      error instanceof BaseError ? error.shortMessage : error instanceof Error ? error.message : String(error);
+    throw new CommandFailed(`${what}: ${reason}`);
+  }
+}
