@@ -21,7 +21,7 @@ import type { World } from "./world.ts";
 export type OpenOptions = {
   log: Logger;
   /** Told when nothing can be trusted any more; the process must end with FATAL_EXIT_CODE. */
-  onFatal(error: unknown): void;
+  onFatal: (error: unknown) => void;
   /** A migrated dump for an embedded database that is still empty. */
   snapshot?: Blob;
 };
@@ -66,8 +66,8 @@ export type Service = {
 
 export type ServiceOptions = {
   /** Adds pages to the server before it listens. */
-  extend?(server: FastifyInstance): void;
-  onFatal(error: unknown): void;
+  extend?: (server: FastifyInstance) => void;
+  onFatal: (error: unknown) => void;
 };
 
 /** Answers requests and runs the loops until it is stopped. Throws when the address cannot be listened on. */
