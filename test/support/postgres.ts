@@ -22,16 +22,14 @@ const READY_PAUSE_MS = 25;
 
 const OWNER = "tributary";
 
-// Speed before safety: what a test wrote need not survive a power cut.
 const SETTINGS = {
   listen_addresses: "",
   max_connections: "200",
   shared_buffers: "32MB",
-  fsync: "off",
-  synchronous_commit: "off",
-  full_page_writes: "off",
   autovacuum: "off",
 };
+// Speed before safety: what a test wrote need not survive a power cut.
+const FAST = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 
 export type PostgresServer = {
   /** The address of a database on this server, over a Unix socket. */
@@ -45,16 +43,17 @@ export type PostgresServer = {
 
 /**
  * Starts a server over a copy of the data directory `seed`, or over a new one. Nothing needs to end it: it ends with this process,
- * however that ends, and its files go with it.
+ * however that ends, and its files go with it. A durable one keeps what it confirmed through a power cut, as the service asks of one.
  */
-export async function startPostgres(seed?: string): Promise<PostgresServer> {
+export async function startPostgres(seed?: string, options: { isDurable?: boolean } = {}): Promise<PostgresServer> {
   const programs = await findPrograms();
   const home = await mkdtemp(join(tmpdir(), "tributary-postgres-"));
   const dataDirectory = join(home, "data");
   if (seed !== undefined) await run("cp", ["-R", seed, dataDirectory]);
   await giveAway(home);
   if (seed === undefined) await createCluster(programs, dataDirectory);
-  const watchdog = launch({ programs, home, dataDirectory });
+  const settings = { ...SETTINGS, ...(options.isDurable ? {} : FAST), unix_socket_directories: home };
+  const watchdog = launch({ programs, home, dataDirectory, settings });
   const urlOf = (database: string) => `postgres://${OWNER}@/${database}?host=${encodeURIComponent(home)}`;
   await untilReady(urlOf("postgres"), home);
   return {
@@ -113,15 +112,15 @@ function launch({
   programs,
   home,
   dataDirectory,
+  settings,
 }: {
   programs: string;
   home: string;
   dataDirectory: string;
+  settings: Record<string, string>;
 }): ChildProcess {
-  const settings = Object.entries({ ...SETTINGS, unix_socket_directories: home }).map(
-    ([name, value]) => `-c ${name}=${value}`,
-  );
-  const script = ["-c", WATCHDOG, "watchdog", join(programs, "postgres"), dataDirectory, home, settings.join(" ")];
+  const flags = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
+  const script = ["-c", WATCHDOG, "watchdog", join(programs, "postgres"), dataDirectory, home, flags.join(" ")];
   const watchdog = spawn("sh", script, {
     ...identity(),
     cwd: home,

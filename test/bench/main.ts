@@ -1,0 +1,12 @@
+import { benchRoad } from "./road.ts";
+
+// npm run bench -- <name>: every figure is taken beside what it is compared with, in the same run.
+
+const benches: Readonly<Record<string, () => Promise<void>>> = { road: benchRoad };
+
+const [name = ""] = process.argv.slice(2);
+const bench = benches[name];
+if (bench === undefined) {
+  console.error(`Usage: npm run bench -- <name>, where <name> is one of ${Object.keys(benches).join(", ")}.`);
+  process.exitCode = 2;
+} else await bench();

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { after } from "node:test";
+import type { FastifyInstance, LightMyRequestResponse } from "fastify";
+import type { Insertable } from "kysely";
+import { buildCatalog } from "../../src/catalog/catalog.ts";
+import type { ChainConfig, TokenConfig } from "../../src/config.ts";
+import type { Db } from "../../src/db/database.ts";
+import type { IntentTable } from "../../src/db/schema.ts";
+import { buildServer } from "../../src/http/server.ts";
+import { addMs, systemClock, type Clock } from "../../src/kernel/clock.ts";
+import { createWake } from "../../src/kernel/wake.ts";
+import { createAccount } from "../../src/merchant/createAccount.ts";
+import { createKey } from "../../src/merchant/createKey.ts";
+import { CREATE_INTENTS } from "../../src/merchant/scopes.ts";
+import type { World } from "../../src/world.ts";
+import { openTestDatabase } from "./database.ts";
+import { insertIntent, randomAddress } from "./intents.ts";
+import { stationWorld } from "./stationWorld.ts";
+
+// The API as a merchant's program meets it: the real server over a real database, without a socket. A test process has one; each
+// test has an account of its own, so that limits and lists do not mix.
+
+export const VERSION = "2026-11-01";
+export const UNKNOWN_ID = `pi_${"0".repeat(26)}`;
+
+export const SETTLE_CHAIN_ID = 31_337;
+export const OTHER_CHAIN_ID = 31_338;
+/** 6 decimals, on both chains. */
+export const USDC = "0x00000000000000000000000000000000000c0de6";
+/** 18 decimals, on both chains. */
+export const DUSD = "0x00000000000000000000000000000000000c0d18";
+/** 2 decimals, a rail and no origin, on the first chain. */
+export const COARSE = "0x00000000000000000000000000000000000c0de2";
+
+type Headers = Record<string, string | string[]>;
+export type Sent = { method?: string; headers?: Headers; body?: unknown };
+export type Answered = { status: number; headers: LightMyRequestResponse["headers"]; body: any; text: string };
+
+export type TestApi = {
+  world: World;
+  server: FastifyInstance;
+  /** Moves the service's clock on; it never comes back. */
+  passTime(durationMs: number): void;
+  /** Sends exactly these headers and this body: text and bytes as they are, anything else as JSON. */
+  send(url: string, sent?: Sent): Promise<Answered>;
+  openMerchant(options?: MerchantOptions): Promise<Merchant>;
+};
+
+export type MerchantOptions = { scopes?: readonly string[]; hasDefaults?: boolean; expiresAt?: Date };
+
+export type Merchant = {
+  accountId: string;
+  keyId: string;
+  apiKey: string;
+  /** The account's default payout; lower case. */
+  wallet: string;
+  headers: Headers;
+  get(url: string, headers?: Headers): Promise<Answered>;
+  post(url: string, body?: unknown, headers?: Headers): Promise<Answered>;
+  /** A new intent without a destination, through the API. */
+  createIntent(body?: object): Promise<any>;
+  /** An intent row of this account, past the API: for states that only time and money bring about. */
+  insertIntent(columns?: Partial<Omit<Insertable<IntentTable>, "seq">>): ReturnType<typeof insertIntent>;
+};
+
+let shared: Promise<TestApi> | undefined;
+
+/** The one API of this process; it ends with the last test. */
+export function testApi(): Promise<TestApi> {
+  return (shared ??= openTestDatabase("pglite").then((db) => openTestApi(db)));
+}
+
+after(async () => {
+  const api = await shared;
+  await api?.server.close();
+  await api?.world.db.close();
+});
+
+/** An API over a database of the caller's, who closes both. */
+export async function openTestApi(db: Db, change: Partial<World> = {}): Promise<TestApi> {
+  const { clock, passTime } = movableClock();
+  const station = stationWorld(db);
+  const [base] = station.config.chains;
+  assert(base);
+  const config = { ...station.config, chains: chainsLike(base) };
+  const world: World = {
+    ...station,
+    clock,
+    config,
+    catalog: buildCatalog(config),
+    wake: createWake(clock),
+    chains: new Map(),
+    ...change,
+  };
+  const server = await buildServer(world);
+  const send = (url: string, sent: Sent = {}) => inject(server, url, sent);
+  return { world, server, passTime, send, openMerchant: (options = {}) => openMerchant(world, send, options) };
+}
+
+function movableClock(): { clock: Clock; passTime(durationMs: number): void } {
+  let passedMs = 0;
+  return {
+    clock: {
+      now: () => addMs(systemClock.now(), passedMs),
+      monotonicMs: () => systemClock.monotonicMs() + passedMs,
+      sleep: (durationMs, signal) => systemClock.sleep(durationMs, signal),
+    },
+    passTime: (durationMs) => {
+      passedMs += durationMs;
+    },
+  };
+}
+
+function chainsLike(base: ChainConfig): ChainConfig[] {
+  const token = (symbol: string, address: string, decimals: number): TokenConfig => ({
+    ...{ symbol, slug: symbol.toLowerCase(), address, decimals },
+    ...{ minimumUnits: 10n ** BigInt(decimals) / 2n, isOrigin: symbol !== "COARSE", isRail: true },
+  });
+  const common = [token("USDC", USDC, 6), token("DUSD", DUSD, 18)];
+  return [
+    { ...base, tokens: [...common, token("COARSE", COARSE, 2)] },
+    { ...base, caip2: `eip155:${OTHER_CHAIN_ID}`, chainId: OTHER_CHAIN_ID, name: "Other", slug: "other", tokens: common },
+  ];
+}
+
+type InjectOptions = Exclude<Parameters<FastifyInstance["inject"]>[0], string>;
+
+async function inject(server: FastifyInstance, url: string, { method = "GET", headers = {}, body }: Sent): Promise<Answered> {
+  const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
+  const payload = isRaw ? body : JSON.stringify(body);
+  const options = { method, url, headers, ...(payload === undefined ? {} : { payload }) } as InjectOptions;
+  const answered = await server.inject(options);
+  const isJson = String(answered.headers["content-type"]).startsWith("application/json");
+  return {
+    status: answered.statusCode,
+    headers: answered.headers,
+    body: isJson ? answered.json() : undefined,
+    text: answered.body,
+  };
+}
+
+async function openMerchant(world: World, send: TestApi["send"], options: MerchantOptions): Promise<Merchant> {
+  const { scopes = [CREATE_INTENTS], hasDefaults = true, expiresAt } = options;
+  const wallet = randomAddress();
+  const payout = { namespace: "eip155", chainReference: String(SETTLE_CHAIN_ID), wallet, currency: "USDC" } as const;
+  const account = await createAccount(world, { name: "Test", ...(hasDefaults ? { payout } : {}) });
+  const key = { accountId: account.id, scopes, ...(expiresAt === undefined ? {} : { expiresAt }) };
+  const { keyId, apiKey } = await createKey(world, key);
+  const headers = { authorization: `Bearer ${apiKey}`, "service-version": VERSION };
+  const post = (url: string, body?: unknown, more: Headers = {}) => {
+    const type = body === undefined ? {} : { "content-type": "application/json" };
+    return send(url, { method: "POST", headers: { ...headers, ...type, ...more }, body });
+  };
+  return {
+    ...{ accountId: account.id, keyId, apiKey, wallet, headers },
+    get: (url, more = {}) => send(url, { headers: { ...headers, ...more } }),
+    post,
+    async createIntent(body = {}) {
+      const answered = await post("/api/v1/intents", body);
+      assert.equal(answered.status, 201, answered.text);
+      return answered.body;
+    },
+    insertIntent: (columns = {}) => insertIntent(world.db, { account_id: account.id, payout_token: USDC, ...columns }),
+  };
+}
+
+/** Asserts an error's envelope as every operation promises it, and returns its `error`. */
+export function assertFault(answered: Answered, status: number, code: string): any {
+  assert.equal(answered.status, status, answered.text);
+  const { error } = answered.body;
+  assert.equal(error.code, code, answered.text);
+  assert.equal(typeof error.message, "string");
+  assert.match(error.request_id, /^req_[0-9a-hjkmnp-tv-z]{26}$/);
+  assert.equal(answered.headers["request-id"], error.request_id);
+  assert.equal(error.docs, `http://127.0.0.1:8787/docs/errors/${code}`);
+  return error;
+}

@@ -1,0 +1,69 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import type { Ready } from "../../src/cli/dev/ready.ts";
+
+// The command line as people run it: a process of its own, with an environment that the test decides.
+
+export const BIN = new URL("../../bin/tributary.js", import.meta.url).pathname;
+
+export type Run = { code: number | null; out: string; err: string };
+type Variables = Readonly<Record<string, string>>;
+
+/** What every command needs of the environment, and nothing of this process's own settings. */
+function environmentOf(variables: Variables): Record<string, string> {
+  return { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", ...variables };
+}
+
+/** A folder for TRIBUTARY_HOME and whatever else a test keeps. */
+export function temporaryFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "tributary-cli-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+export function spawnCli(words: readonly string[], variables: Variables): ChildProcess {
+  return spawn(process.execPath, [BIN, ...words], { env: environmentOf(variables), stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** Runs a command to its end. */
+export async function runCli(words: readonly string[], variables: Variables = {}): Promise<Run> {
+  const child = spawnCli(words, variables);
+  if (child.stdout === null || child.stderr === null) throw new Error("the streams are piped");
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  return { code: child.exitCode, out, err };
+}
+
+export type DevProcess = { ready: Ready; child: ChildProcess; err(): string; ended: Promise<unknown> };
+
+/** A dev world that has said it is ready. Whoever starts it ends it. */
+export async function startDevProcess(words: readonly string[], variables: Variables): Promise<DevProcess> {
+  const child = spawnCli(["dev", "--json", ...words], variables);
+  if (child.stdout === null || child.stderr === null) throw new Error("the streams are piped");
+  let said = "";
+  child.stderr.on("data", (piece: Buffer) => (said += piece.toString()));
+  const ended = once(child, "exit");
+  const lines = createInterface({ input: child.stdout });
+  const [line] = (await Promise.race([
+    once(lines, "line"),
+    ended.then(() => Promise.reject(new Error(`the dev world ended before it was ready: ${said}`))),
+  ])) as [string];
+  return { ready: JSON.parse(line) as Ready, child, err: () => said, ended };
+}
+
+/** The processes that `pid` has started, and theirs. */
+export async function descendantsOf(pid: number): Promise<number[]> {
+  const listing = spawn("ps", ["-A", "-o", "pid=,ppid="], { stdio: ["ignore", "pipe", "inherit"] });
+  const rows = (await text(listing.stdout))
+    .trim()
+    .split("\n")
+    .map((row) => row.trim().split(/\s+/).map(Number));
+  const found = [pid];
+  // A child stands behind its parent in the list of what is found, however deep.
+  for (const parent of found) found.push(...rows.filter(([, of]) => of === parent).map(([child = 0]) => child));
+  return found.slice(1);
+}

@@ -1,0 +1,38 @@
+import type { Db } from "../../src/db/database.ts";
+import { systemEntropy } from "../../src/kernel/entropy.ts";
+import { newId } from "../../src/kernel/ids.ts";
+import { newApiKey } from "../../src/merchant/apiKey.ts";
+import { CREATE_INTENTS } from "../../src/merchant/scopes.ts";
+
+const CREATED_AT = new Date("2026-11-01T12:00:00Z");
+
+export type MerchantOptions = { chainReference: string; feeBps?: number; wallet?: string; scopes?: string[] };
+
+/** An account with a complete default destination in USDC on one EVM chain, and a key of it. */
+export async function addMerchant(db: Db, options: MerchantOptions): Promise<{ accountId: string; apiKey: string }> {
+  const accountId = newId("acct", systemEntropy);
+  await db.read
+    .insertInto("account")
+    .values({
+      id: accountId,
+      name: "Test",
+      environment: "test",
+      payout_namespace: "eip155",
+      payout_chain_reference: options.chainReference,
+      payout_wallet: options.wallet ?? `0x${Buffer.from(systemEntropy.bytes(20)).toString("hex")}`,
+      currency: "USDC",
+      fee_bps: options.feeBps ?? 0,
+      created_at: CREATED_AT,
+    })
+    .execute();
+  const { keyId, apiKey, hash } = newApiKey("test", systemEntropy);
+  const key = {
+    key_id: keyId,
+    account_id: accountId,
+    secret_hash: hash,
+    scopes: options.scopes ?? [CREATE_INTENTS],
+    created_at: CREATED_AT,
+  };
+  await db.read.insertInto("api_key").values(key).execute();
+  return { accountId, apiKey };
+}

@@ -1,0 +1,106 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
+import type { TestChain } from "./chain.ts";
+
+// The real service as an operator starts it, in a process of its own that a test may kill.
+
+const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+
+export type ServiceSite = {
+  /** Starts the service; resolves when it answers, and returns what kills it. */
+  start(): Promise<RunningService>;
+  baseUrl: string;
+  remove(): Promise<void>;
+};
+
+export type RunningService = {
+  /** As the operating system would, without a chance to clean up. */
+  kill(): Promise<void>;
+  /** In order; the exit code. */
+  stop(): Promise<number | null>;
+};
+
+export type SiteOptions = { chain: TestChain; databaseUrl: string; port: number; pollMs?: number };
+
+/** A configuration file for one chain with one confirmation. */
+export async function openSite({ chain, databaseUrl, port, pollMs = 100 }: SiteOptions): Promise<ServiceSite> {
+  const home = await mkdtemp(join(tmpdir(), "tributary-site-"));
+  const file = join(home, "config.json");
+  const baseUrl = `http://127.0.0.1:${port}`;
+  await writeFile(file, JSON.stringify(siteConfig(chain, { baseUrl, port, pollMs })));
+  const environment = {
+    ...process.env,
+    TRIBUTARY_DATABASE_URL: databaseUrl,
+    TRIBUTARY_HOME: home,
+    TEST_GAS_KEY: DEV_ACCOUNTS.operator.privateKey,
+  };
+  return {
+    baseUrl,
+    start: async () => {
+      const child = spawn(process.execPath, ["--no-warnings", MAIN, "serve", "--config", file, "--json"], {
+        env: environment,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      await untilReady(child);
+      return {
+        kill: async () => {
+          child.kill("SIGKILL");
+          await ended(child);
+        },
+        stop: async () => {
+          child.kill("SIGTERM");
+          return ended(child);
+        },
+      };
+    },
+    remove: () => rm(home, { recursive: true, force: true }),
+  };
+}
+
+async function ended(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  return child.exitCode;
+}
+
+/** The first line on standard output says that it is ready; an exit before it is a failure that shows its last words. */
+async function untilReady(child: ChildProcess): Promise<void> {
+  let words = "";
+  child.stderr?.on("data", (chunk: Buffer) => (words = (words + chunk.toString()).slice(-4_000)));
+  if (!child.stdout) throw new Error("the service has no standard output");
+  const lines = createInterface({ input: child.stdout });
+  const first = await Promise.race([once(lines, "line"), once(child, "exit").then(() => undefined)]);
+  if (first === undefined) throw new Error(`the service ended before it was ready: ${words}`);
+}
+
+function siteConfig(chain: TestChain, of: { baseUrl: string; port: number; pollMs: number }): object {
+  return {
+    environment: "test",
+    baseUrl: of.baseUrl,
+    listen: { host: "127.0.0.1", port: of.port },
+    feeRecipient: DEV_ACCOUNTS.feeRecipient.address,
+    defaultRail: "local:usdc",
+    logLevel: "warn",
+    chains: [
+      {
+        chainId: chain.chainId,
+        name: "Local",
+        slug: "local",
+        rpcUrls: [chain.rpcUrl],
+        publicRpcUrl: chain.rpcUrl,
+        explorerUrl: of.baseUrl,
+        native: { name: "Ether", symbol: "ETH", decimals: 18 },
+        gasKeyEnv: "TEST_GAS_KEY",
+        pollMs: of.pollMs,
+        finality: [{ confirmations: 1 }],
+        settleAfterMs: 0,
+        tokens: [{ symbol: "USDC", address: chain.usdc.address, decimals: 6, minimumUnits: "0" }],
+      },
+    ],
+  };
+}
