@@ -130,7 +130,7 @@ async function inject(server: FastifyInstance, url: string, { method = "GET", he
   const payload = isRaw ? body : JSON.stringify(body);
   const options = { method, url, headers, ...(payload === undefined ? {} : { payload }) } as InjectOptions;
   const answered = await server.inject(options);
-  const isJson = String(answered.headers["content-type"]).startsWith("application/json");
+  const isJson = answered.body !== "" && String(answered.headers["content-type"]).startsWith("application/json");
   return {
     status: answered.statusCode,
     headers: answered.headers,

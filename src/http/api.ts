@@ -1,0 +1,51 @@
+import type { FastifyInstance } from "fastify";
+import { assert } from "../kernel/assert.ts";
+import type { FaultCode } from "../kernel/faults.ts";
+import { admit } from "./checks/admit.ts";
+import type { Door } from "./door.ts";
+import type { Operation, OperationRequest } from "./operation.ts";
+import { createIntentSourceInbox } from "./operations/createIntentSourceInbox.ts";
+import { createPaymentIntent } from "./operations/createPaymentIntent.ts";
+import { getPaymentIntent } from "./operations/getPaymentIntent.ts";
+import { listIntentDeposits } from "./operations/listIntentDeposits.ts";
+import { listIntentOrigins } from "./operations/listIntentOrigins.ts";
+import { listIntentSettlements } from "./operations/listIntentSettlements.ts";
+import { listPaymentIntents } from "./operations/listPaymentIntents.ts";
+import { recordIntentView } from "./operations/recordIntentView.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** What a caller of this route is told when the database is away. */
+    whenUnavailable?: FaultCode | undefined;
+  }
+}
+
+export const OPERATIONS: readonly Operation[] = [
+  listPaymentIntents,
+  createPaymentIntent,
+  getPaymentIntent,
+  listIntentOrigins,
+  createIntentSourceInbox,
+  recordIntentView,
+  listIntentDeposits,
+  listIntentSettlements,
+];
+
+/** Adds the operations. A slash inside an id, however it is written, makes another path. */
+export function addApi(server: FastifyInstance, door: Door): void {
+  for (const operation of OPERATIONS) {
+    server.route({
+      method: operation.method,
+      url: operation.path.replace("{id}", ":id(^[^/]+$)"),
+      config: { whenUnavailable: operation.whenUnavailable },
+      // The whole call is answered here, before the framework would read the body in its own order and with its own errors.
+      onRequest: async (request, reply) => {
+        const given = await admit(door, operation, { request: request as OperationRequest, reply });
+        const { status, body } = await operation.answer(door.world, given);
+        reply.code(status).headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" });
+        return reply.send(JSON.stringify(body));
+      },
+      handler: () => assert(false, `${operation.operationId} was not answered`),
+    });
+  }
+}

@@ -1,0 +1,25 @@
+import type { FastifyReply } from "fastify";
+import type { Door } from "../door.ts";
+import type { Given, Operation, OperationRequest, Query } from "../operation.ts";
+import { checkBody } from "./body.ts";
+import { checkKey } from "./key.ts";
+import { checkRate } from "./rate.ts";
+import { checkScope } from "./scope.ts";
+import { checkSize } from "./size.ts";
+import { checkVersion } from "./version.ts";
+
+/**
+ * What a call must pass, in the promised order: a caller learns of the first thing that is wrong and of nothing behind it. The
+ * route was matched just before; where none matched, the version is checked all the same and then the answer is 404.
+ */
+export async function admit(door: Door, operation: Operation, call: { request: OperationRequest; reply: FastifyReply }): Promise<Given> {
+  const { request, reply } = call;
+  const id = request.params.id ?? "";
+  checkVersion(door.world.clock, request, reply);
+  const caller = await checkKey(door, request);
+  checkRate(door, { operation, accountId: caller.account.id, id }, reply);
+  checkScope(caller);
+  const bytes = await checkSize(request.raw);
+  const body = operation.method === "POST" ? checkBody(request.headers, bytes) : {};
+  return { account: caller.account, id, query: request.query as Query, body };
+}

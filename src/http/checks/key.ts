@@ -1,0 +1,25 @@
+import type { FastifyRequest } from "fastify";
+import { Fault } from "../../kernel/faults.ts";
+import { authenticate, type Caller } from "../../merchant/authenticate.ts";
+import type { Door } from "../door.ts";
+import { secondsOf } from "./rate.ts";
+
+const GUESSES_PER_MINUTE = 600;
+
+/**
+ * Who calls. Throws unauthorized, key_revoked or key_expired, and rate_limited for an address that has presented wrong keys
+ * too often. A right key is never held up by what others guess from the same address.
+ */
+export async function checkKey(door: Door, request: FastifyRequest): Promise<Caller> {
+  try {
+    return await authenticate(door.world, request.headers.authorization);
+  } catch (error) {
+    if (error instanceof Fault && error.row.status === 401) refuseGuessing(door, request.ip);
+    throw error;
+  }
+}
+
+function refuseGuessing(door: Door, address: string): void {
+  const taken = door.perGuesser.take(address, GUESSES_PER_MINUTE);
+  if (!taken.isAllowed) throw new Fault("rate_limited", { retryAfterS: secondsOf(taken.resetMs) });
+}

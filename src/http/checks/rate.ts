@@ -1,0 +1,38 @@
+import type { FastifyReply } from "fastify";
+import { Fault } from "../../kernel/faults.ts";
+import type { Door } from "../door.ts";
+import type { Operation } from "../operation.ts";
+import type { Taken } from "../rate/slidingLog.ts";
+
+export type RateCall = { operation: Operation; accountId: string; id: string };
+
+/** How often. Tells the headers RateLimit-*, of the limit with the least room, and throws rate_limited. */
+export function checkRate(door: Door, call: RateCall, reply: FastifyReply): void {
+  const all = takeAll(door, call);
+  const refused = all.filter((taken) => !taken.isAllowed);
+  const shown = all.reduce((least, taken) => (isTighter(taken, least) ? taken : least));
+  reply.headers({
+    "ratelimit-limit": String(shown.limit),
+    "ratelimit-remaining": String(shown.remaining),
+    "ratelimit-reset": String(secondsOf(shown.resetMs)),
+  });
+  if (refused.length === 0) return;
+  const retryAfterS = Math.max(...refused.map((taken) => secondsOf(taken.resetMs)));
+  throw new Fault("rate_limited", { retryAfterS });
+}
+
+// Each limit is consumed by each call, whatever the other one says.
+function takeAll(door: Door, { operation, accountId, id }: RateCall): [Taken, ...Taken[]] {
+  const key = `${operation.operationId} ${accountId}`;
+  const ofOperation = door.perOperation.take(key, operation.perMinute);
+  if (operation.perMinuteAndIntent === undefined) return [ofOperation];
+  return [ofOperation, door.perIntent.take(`${key} ${id}`, operation.perMinuteAndIntent)];
+}
+
+function isTighter(one: Taken, other: Taken): boolean {
+  return one.remaining < other.remaining || (one.remaining === other.remaining && one.resetMs > other.resetMs);
+}
+
+export function secondsOf(durationMs: number): number {
+  return Math.max(1, Math.ceil(durationMs / 1_000));
+}

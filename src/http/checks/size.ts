@@ -1,0 +1,38 @@
+import type { IncomingMessage } from "node:http";
+import { Fault } from "../../kernel/faults.ts";
+
+/** Counted on the wire. */
+export const BODY_BYTES_MAX = 65_536;
+
+/** The body's bytes, none of which is read where Content-Length says already that there are too many. Throws payload_too_large. */
+export async function checkSize(request: IncomingMessage): Promise<Buffer> {
+  if (Number(request.headers["content-length"] ?? 0) > BODY_BYTES_MAX) throw new Fault("payload_too_large");
+  if (!hasBody(request)) return Buffer.alloc(0);
+  if (request.destroyed) throw endedEarly();
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let byteCount = 0;
+  const take = (chunk: Buffer) => {
+    byteCount += chunk.length;
+    if (byteCount > BODY_BYTES_MAX) reject(new Fault("payload_too_large"));
+    else chunks.push(chunk);
+  };
+  const end = () => resolve(Buffer.concat(chunks));
+  const gone = () => reject(endedEarly());
+  request.on("data", take).once("end", end).once("error", gone).once("close", gone);
+  try {
+    return await promise;
+  } finally {
+    request.pause();
+    request.off("data", take).off("end", end).off("error", gone).off("close", gone);
+  }
+}
+
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+}
+
+// A client that goes away in the middle reads no answer; the fault only ends the call.
+function endedEarly(): Fault {
+  return new Fault("invalid_request", { message: "The body ended early." });
+}

@@ -1,0 +1,76 @@
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { AssertionFailed } from "../kernel/assert.ts";
+import { Fault } from "../kernel/faults.ts";
+import { newId } from "../kernel/ids.ts";
+import type { World } from "../world.ts";
+import { addApi } from "./api.ts";
+import { addCheckout } from "./checkout/routes.ts";
+import { checkVersion } from "./checks/version.ts";
+import { discardBody } from "./discard.ts";
+import { addErrorPages } from "./documents/errorPages.ts";
+import { addHealth } from "./documents/health.ts";
+import { isDocument } from "./documents/paths.ts";
+import { openDoor } from "./door.ts";
+import { sendFault } from "./envelope.ts";
+import { faultOf } from "./faultOf.ts";
+import { answerParserErrors, takeEveryExpectation } from "./parserErrors.ts";
+
+export type ServerOptions = {
+  /** Told when the program's own reasoning broke, after the caller was answered. */
+  onFatal?: (error: unknown) => void;
+};
+
+/** Longer than any header section, so that each text that fits into a request reaches the operation. */
+const ID_CHARACTERS_MAX = 65_536;
+const REQUEST_TIMEOUT_MS = 15_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const CONNECTION_TIMEOUT_MS = 20_000;
+const REQUESTS_PER_SOCKET_MAX = 1_000;
+
+/** The server with everything that it answers; it does not listen yet, and more pages may be added until it does. */
+export async function buildServer(world: World, options: ServerOptions = {}): Promise<FastifyInstance> {
+  const server: FastifyInstance = fastify({
+    logger: false,
+    genReqId: () => newId("req", world.entropy),
+    requestIdHeader: false,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: ID_CHARACTERS_MAX },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: CONNECTION_TIMEOUT_MS,
+    maxRequestsPerSocket: REQUESTS_PER_SOCKET_MAX,
+    // A request without a Host is served: no answer is ever made from that header.
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, requireHostHeader: false },
+    return503OnClosing: false,
+    clientErrorHandler: answerParserErrors(world),
+    // A path that cannot be decoded is no route.
+    frameworkErrors: (_error, request, reply) => answerError(noRoute(world, request, reply), request, reply),
+  });
+
+  function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const fault = faultOf(error, request.routeOptions.config.whenUnavailable);
+    if (fault.row.status === 500) world.log.error({ err: fault.cause ?? fault, requestId: request.id }, "a call failed");
+    if (fault.cause instanceof AssertionFailed) options.onFatal?.(fault.cause);
+    discardBody(world.clock, request.raw);
+    return sendFault(reply, fault, { requestId: request.id, baseUrl: world.config.baseUrl });
+  }
+
+  takeEveryExpectation(server);
+  server.addHook("onRequest", async (request, reply) => void reply.header("request-id", request.id));
+  server.setErrorHandler((error, request, reply) => answerError(error, request, reply));
+  server.setNotFoundHandler((request, reply) => answerError(noRoute(world, request, reply), request, reply));
+  addApi(server, openDoor(world));
+  addErrorPages(server);
+  addHealth(server, world);
+  addCheckout(server, world);
+  return server;
+}
+
+/** Why a path without a route is refused: first its version, where it is no document's. */
+function noRoute(world: World, request: FastifyRequest, reply: FastifyReply): Fault {
+  try {
+    if (!isDocument(request.url)) checkVersion(world.clock, request, reply);
+    return new Fault("not_found", { message: "No route matches this method and path." });
+  } catch (error) {
+    return faultOf(error);
+  }
+}
