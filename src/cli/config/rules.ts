@@ -83,12 +83,10 @@ export const baseUrl: Rule<string> = {
   },
 };
 
+/** As libpq has it, which is wider than a URL of the web: "postgres://user@/database?host=/run/postgresql" names a Unix socket. */
 export const postgresUrl: Rule<string> = {
   expected: 'a URL such as "postgres://user:password@host:5432/database"',
-  parse: (value) => {
-    const url = typeof value === "string" ? URL.parse(value) : null;
-    return url !== null && /^postgres(?:ql)?:$/.test(url.protocol) ? url.href : undefined;
-  },
+  parse: (value) => (typeof value === "string" && /^postgres(?:ql)?:\/\/\S+$/.test(value) ? value : undefined),
 };
 
 export const privateKey: Rule<string> = {
