@@ -158,13 +158,13 @@ describe("a chain that changes its mind", () => {
 
   test("finality is not taken from a branch that we have not followed yet", async () => {
     // A node that still shows the branch that was left, while another one behind the same name tells what is final.
-    let leftHead: BlockRef | undefined;
+    const left: { head?: BlockRef } = {};
     const { look } = await beginWatching(db, chain, (driver) => ({
-      head: async (tag) => (tag === "latest" && leftHead ? leftHead : driver.head(tag)),
+      head: async (tag) => (tag === "latest" && left.head ? left.head : driver.head(tag)),
     }));
     const paid = await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
     await look();
-    leftHead = await openTestChain(chain).providers.head("latest");
+    left.head = await openTestChain(chain).providers.head("latest");
     await chain.reorg(1);
     await chain.mine(3);
     await db.read

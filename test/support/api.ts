@@ -119,17 +119,30 @@ function chainsLike(base: ChainConfig): ChainConfig[] {
   const common = [token("USDC", USDC, 6), token("DUSD", DUSD, 18)];
   return [
     { ...base, tokens: [...common, token("COARSE", COARSE, 2)] },
-    { ...base, caip2: `eip155:${OTHER_CHAIN_ID}`, chainId: OTHER_CHAIN_ID, name: "Other", slug: "other", tokens: common },
+    {
+      ...base,
+      caip2: `eip155:${OTHER_CHAIN_ID}`,
+      chainId: OTHER_CHAIN_ID,
+      name: "Other",
+      slug: "other",
+      tokens: common,
+    },
   ];
 }
 
-type InjectOptions = Exclude<Parameters<FastifyInstance["inject"]>[0], string>;
-
-async function inject(server: FastifyInstance, url: string, { method = "GET", headers = {}, body }: Sent): Promise<Answered> {
+async function inject(
+  server: FastifyInstance,
+  url: string,
+  { method = "GET", headers = {}, body }: Sent,
+): Promise<Answered> {
   const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
   const payload = isRaw ? body : JSON.stringify(body);
-  const options = { method, url, headers, ...(payload === undefined ? {} : { payload }) } as InjectOptions;
-  const answered = await server.inject(options);
+  const answered = await server.inject({
+    method: method as "GET",
+    url,
+    headers,
+    ...(payload === undefined ? {} : { payload }),
+  });
   const isJson = answered.body !== "" && String(answered.headers["content-type"]).startsWith("application/json");
   return {
     status: answered.statusCode,

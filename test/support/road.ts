@@ -12,7 +12,7 @@ import { countDeposits } from "../../src/deposit/countDeposits.ts";
 import { takeMovements } from "../../src/deposit/takeMovements.ts";
 import { createIntent, type CreateIntentInput } from "../../src/intent/createIntent.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
+import { systemClock, type Clock } from "../../src/kernel/clock.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { createWake } from "../../src/kernel/wake.ts";
 import { createAccount } from "../../src/merchant/createAccount.ts";
@@ -48,7 +48,14 @@ export type Road = {
   close(): Promise<void>;
 };
 
-export type RoadOptions = { database?: (typeof databases)[number]; feeBps?: number; chain?: Partial<ChainConfig> };
+export type RoadOptions = {
+  database?: (typeof databases)[number];
+  feeBps?: number;
+  chain?: Partial<ChainConfig>;
+  clock?: Clock;
+  /** Where the service finds the chain, when not at its own address. Then nothing has been read of it yet. */
+  rpcUrl?: (chain: TestChain) => Promise<string>;
+};
 
 /** Seen → counted → submitted → landed takes four turns; the rest is for what has to be tried again. */
 const TURNS_TO_SETTLE = 6;
@@ -57,8 +64,9 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
   const [chain, db] = await Promise.all([startTestChain({ hub: HUB }), openTestDatabase(options.database ?? "pglite")]);
   const config = roadConfig(chain, options);
   const log = pino({ level: "silent" });
-  const clock = systemClock;
-  const driver = openEvmDriver({ caip2: chain.caip2, rpcUrl: chain.rpcUrl });
+  const clock = options.clock ?? systemClock;
+  const rpcUrl = (await options.rpcUrl?.(chain)) ?? chain.rpcUrl;
+  const driver = openEvmDriver({ caip2: chain.caip2, rpcUrl });
   const gasAccount = openGasAccount(DEV_ACCOUNTS.operator.privateKey);
   const opened = openChain({ drivers: [driver], gasAccount }, { clock, log });
   const chains = new Map([[chain.caip2, opened]]);
@@ -94,7 +102,7 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
     await reviewSettlements(world, chain.caip2);
   }
 
-  await turn();
+  if (options.rpcUrl === undefined) await turn();
   return {
     world,
     chain,

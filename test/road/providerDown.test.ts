@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import type { FastifyInstance } from "fastify";
+import { buildServer } from "../../src/http/server.ts";
+import { addMs, systemClock } from "../../src/kernel/clock.ts";
+import { runLoops } from "../../src/loops/run.ts";
+import { openGate, type Gate } from "../support/gate.ts";
+import { addMerchant } from "../support/merchants.ts";
+import { openRoad, type Road } from "../support/road.ts";
+
+const WAIT_MS_MAX = 20_000;
+
+describe("a chain whose provider is down", () => {
+  let gate: Gate;
+  let road: Road;
+  let server: FastifyInstance;
+  let apiKey: string;
+  let loops: Promise<void>;
+  let aheadMs = 0;
+  const ending = new AbortController();
+  const clock = { ...systemClock, now: () => addMs(systemClock.now(), aheadMs) };
+
+  before(async () => {
+    const rpcUrl = async (chain: { rpcUrl: string }) => (gate = await openGate(chain.rpcUrl)).url;
+    road = await openRoad({ clock, rpcUrl });
+    ({ apiKey } = await addMerchant(road.world.db, { chainReference: String(road.chain.chainId) }));
+    server = await buildServer(road.world);
+    loops = runLoops(road.world, ending.signal);
+  });
+  after(async () => {
+    ending.abort();
+    await gate.shut();
+    await Promise.all([loops, server.close()]);
+    await road.close();
+  });
+
+  const headers = () => ({ authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" });
+  async function create(): Promise<{ id: string; inbox_address: string }> {
+    const response = await server.inject({
+      method: "POST",
+      url: "/api/v1/intents",
+      headers: headers(),
+      payload: { priceUnits: 5 },
+    });
+    assert.equal(response.statusCode, 201, response.body);
+    const { intentId, inboxAddress } = response.json<{ intentId: string; inboxAddress: string }>();
+    return { id: intentId, inbox_address: inboxAddress };
+  }
+  async function isIssuable({ id }: { id: string }): Promise<boolean> {
+    const response = await server.inject({ url: `/api/v1/intents/${id}/origins`, headers: headers() });
+    assert.equal(response.statusCode, 200, response.body);
+    return response.json<{ sourceDepositIssuable: boolean }>().sourceDepositIssuable;
+  }
+  const pay = (intent: { inbox_address: string }) =>
+    road.chain.pay(road.chain.usdc.address, intent.inbox_address as `0x${string}`, { amountUnits: 5n });
+  async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+    const startedAt = performance.now();
+    while (!(await isSo())) {
+      assert.ok(performance.now() - startedAt < WAIT_MS_MAX, `${what} within ${WAIT_MS_MAX} ms`);
+      await delay(50);
+    }
+  }
+
+  test("D28 down at the start: the API works, its origins are not issuable, and the loop begins when it comes", async () => {
+    const intent = await create();
+    assert.equal(await isIssuable(intent), false);
+    await gate.open();
+    await until("issuable", () => isIssuable(intent));
+    await pay(intent);
+    await until("counted", async () => (await road.intent(intent)).counted_units === 5n);
+  });
+
+  test("D28 down later: what was paid meanwhile is found when it is back", async () => {
+    await gate.shut();
+    const intent = await create();
+    await pay(intent);
+    aheadMs += 31_000;
+    assert.equal(await isIssuable(intent), false);
+    await gate.open();
+    await until("settled", async () => (await road.intent(intent)).settled_units === 5n);
+    assert.equal(await isIssuable(intent), true);
+  });
+});
