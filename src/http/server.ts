@@ -55,7 +55,11 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   }
 
   takeEveryExpectation(server);
-  server.addHook("onRequest", async (request, reply) => void reply.header("request-id", request.id));
+  server.addHook("onRequest", async (request, reply) => {
+    reply.header("request-id", request.id);
+    // Here and not in the handler, before which the framework would read a body and find fault with it.
+    if (request.is404) throw noRoute(world, request, reply);
+  });
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply));
   server.setNotFoundHandler((request, reply) => answerError(noRoute(world, request, reply), request, reply));
   addApi(server, openDoor(world));
