@@ -1,3 +1,4 @@
+import type { Asset } from "../catalog/catalog.ts";
 import { appendEvents } from "../event/store.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { caip10, caip2, displayAddress, type Caip2, type Namespace } from "../kernel/caip.ts";
@@ -14,7 +15,7 @@ export type OriginName = { chainId: number } | { namespace: string; reference: s
 /** A source inbox as the API shows it. */
 export type SourceInboxRecord = { address: string; caip10: string };
 
-type Origin = { chain: Caip2; namespace: Namespace; reference: string };
+type Place = { namespace: Namespace; reference: string };
 
 /**
  * The deposit address of an intent on one origin. The first call issues it; every later one returns the same, whatever has
@@ -26,47 +27,52 @@ export async function issueSourceInbox(
   intent: IntentRow,
   name: OriginName,
 ): Promise<SourceInboxRecord> {
-  const origin = findOrigin(world, name);
-  const { namespace, reference } = origin;
-  const issued = await findSourceInbox(world.db, { intentId: intent.id, namespace, reference });
-  if (issued !== undefined) return sourceInboxRecord(origin, issued.address);
+  // What was issued once stays, so it is looked for before the catalogue is asked whether the origin is still live.
+  const place = findPlace(world, name);
+  const issued =
+    place &&
+    (await findSourceInbox(world.db, { intentId: intent.id, namespace: place.namespace, reference: place.reference }));
+  if (issued !== undefined) return sourceInboxRecord(caip2(issued.namespace, issued.reference), issued.address);
+  const origin = getOrigin(world, name);
   const pays = world.catalog.assets.some(
     (asset) => asset.chain === origin.chain && asset.isOrigin && reachesPayout(intent, asset),
   );
   if (intent.status !== "active" || !pays) throw new Fault("source_inbox_not_active");
   if (intent.customer_bound_at === null) throw new Fault("customer_not_bound");
   await issue(world, intent, origin);
-  return sourceInboxRecord(origin, intent.inbox_address);
+  return sourceInboxRecord(origin.chain, intent.inbox_address);
 }
 
-async function issue(world: IssueWorld, intent: IntentRow, origin: Origin): Promise<void> {
+async function issue(world: IssueWorld, intent: IntentRow, origin: Asset): Promise<void> {
   const at = world.clock.now();
   const { namespace, reference } = origin;
   await world.db.transaction(async (tx) => {
     const inbox = { intent_id: intent.id, namespace, reference, address: intent.inbox_address, issued_at: at };
     if ((await insertSourceInbox(tx, inbox)) === undefined) return;
     const about = { accountId: intent.account_id, intentId: intent.id, merchantReference: intent.merchant_reference };
-    const object = { object: "source_inbox", intentId: intent.id, ...sourceInboxRecord(origin, inbox.address) };
+    const object = { object: "source_inbox", intentId: intent.id, ...sourceInboxRecord(origin.chain, inbox.address) };
     const event = { ...about, type: "source_inbox.issued", livemode: intent.livemode, object, previous: null } as const;
     await appendEvents(tx, world, { events: [event], at });
   });
 }
 
-function findOrigin(world: IssueWorld, name: OriginName): Origin {
-  const origin = world.catalog.assets.find((asset) => {
-    if (!asset.isOrigin) return false;
-    if ("chainId" in name) return asset.namespace === "eip155" && asset.chainId === name.chainId;
-    return (
-      asset.chain === caip2(asset.namespace, name.reference) &&
-      asset.namespace === name.namespace &&
-      asset.token === name.mint
-    );
-  });
-  if (origin === undefined)
-    throw new Fault("unsupported_origin", { param: "chainId" in name ? "chainId" : "reference" });
-  return { chain: origin.chain, namespace: origin.namespace, reference: origin.reference };
+/** Where the inbox of a named origin stands if it was ever issued; undefined when the name is none this service has known. */
+function findPlace(world: IssueWorld, name: OriginName): Place | undefined {
+  if ("chainId" in name) return { namespace: "eip155", reference: String(name.chainId) };
+  return world.catalog.assets.find((asset) => isNamed(asset, name));
 }
 
-function sourceInboxRecord(origin: Origin, address: string): SourceInboxRecord {
-  return { address: displayAddress(origin.chain, address), caip10: caip10(origin.chain, address) };
+function getOrigin(world: IssueWorld, name: OriginName): Asset {
+  const origin = world.catalog.assets.find((asset) => asset.isOrigin && isNamed(asset, name));
+  if (origin !== undefined) return origin;
+  throw new Fault("unsupported_origin", { param: "chainId" in name ? "chainId" : "reference" });
+}
+
+function isNamed(asset: Asset, name: OriginName): boolean {
+  if ("chainId" in name) return asset.namespace === "eip155" && asset.chainId === name.chainId;
+  return asset.namespace === name.namespace && asset.reference === name.reference && asset.token === name.mint;
+}
+
+function sourceInboxRecord(chain: Caip2, address: string): SourceInboxRecord {
+  return { address: displayAddress(chain, address), caip10: caip10(chain, address) };
 }

@@ -82,6 +82,7 @@ test("D11 an account without defaults needs a destination, another namespace a w
   const bare = account({ payout_namespace: null, payout_chain_reference: null, payout_wallet: null });
   refuses({}, "destination_required", bare);
   refuses({ payoutNamespace: "solana", payoutChainReference: "mainnet" }, "wallet_required");
+  refuses({ payoutNamespace: "solana" }, "wallet_required");
 });
 
 test("D11 EVM wallets are compared in lower case, and a wrong checksum is refused", () => {

@@ -30,8 +30,8 @@ export function namesDestination(input: DestinationInput): boolean {
 /** The destination of a create, each part from the call, else from the account. Throws the fault that names the part at fault. */
 export function resolveDestination(catalog: Catalog, account: AccountRow, input: DestinationInput): Destination {
   const namespace = namespaceFor(account, input);
-  const chainReference = chainReferenceFor(account, input, namespace);
   const wallet = walletFor(account, input, namespace);
+  const chainReference = chainReferenceFor(account, input, namespace);
   const rail = railFor(catalog, account, { namespace, chainReference, token: input.payoutTokenAddress ?? undefined });
   refuseContracts(catalog, wallet, namespace);
   return { namespace, chainReference, wallet, rail };

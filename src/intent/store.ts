@@ -96,8 +96,8 @@ export async function insertIntent(tx: Tx, intent: Insertable<IntentTable>): Pro
     .onConflict((conflict) =>
       conflict
         .columns(["account_id", "payout_namespace", "payout_chain_reference", "payout_wallet", "payout_token"])
-        .where("status", "=", "active")
-        .where("occupies", "=", true)
+        // Written out: a plan made for any parameter could not tell that this is the index's own condition, and would be refused.
+        .where(sql<boolean>`status = 'active' and occupies`)
         .doNothing(),
     )
     .returningAll()

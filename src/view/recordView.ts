@@ -1,6 +1,6 @@
 import { findSourceInbox } from "../inbox/store.ts";
 import type { IntentRow } from "../intent/store.ts";
-import { caip2, normalizeEvmAddress } from "../kernel/caip.ts";
+import { caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
 import { renewHint } from "./store.ts";
@@ -27,7 +27,8 @@ export async function recordView(
     world.wake.notify(`watch:${caip2(intent.payout_namespace, intent.payout_chain_reference)}`);
     return true;
   }
-  const token = selection.namespace === "eip155" ? normalizeEvmAddress(selection.tokenAddress) : selection.tokenAddress;
+  // Whatever its case: a hint moves nothing, so a checksum has nothing to protect here.
+  const token = selection.namespace === "eip155" ? selection.tokenAddress.toLowerCase() : selection.tokenAddress;
   const { namespace, reference } = selection;
   const origin = world.catalog.assets.find(
     (asset) =>
