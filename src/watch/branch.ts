@@ -43,9 +43,7 @@ export async function readBranch(driver: ChainDriver, question: BranchQuestion):
     return { kind: "far", head, ancestor };
   }
   const blocks = await readBlocks(driver, ancestor, head);
-  const transfers = await Promise.all(
-    blocks.map(({ hash }) => driver.transfers({ blockHash: hash }, question.tokens)),
-  );
+  const transfers = await Promise.all(blocks.map(({ hash }) => driver.transfers({ blockHash: hash }, question.tokens)));
   return { kind: "near", head, ancestor, blocks, transfers: transfers.flat() };
 }
 
@@ -61,7 +59,8 @@ async function findAncestor(driver: ChainDriver, question: BranchQuestion): Prom
     const known = await question.knownBlocks(upTo, WALK_PAGE);
     for (const block of known) {
       const canonical = await driver.block({ number: block.number });
-      if (!canonical) throw new ProviderFailed("unknown_block", `${driver.name} lacks block ${block.number} below its head`);
+      if (!canonical)
+        throw new ProviderFailed("unknown_block", `${driver.name} lacks block ${block.number} below its head`);
       if (canonical.hash === block.hash) return block;
     }
     const lowest = known.at(-1);

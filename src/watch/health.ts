@@ -22,9 +22,6 @@ export async function readScannerHealth(
   const updatedAt = new Map(cursors.map((cursor) => [cursor.chain, cursor.updated_at]));
   const now = world.clock.now();
   return new Map(
-    world.catalog.chains.map(({ caip2, pollMs }) => [
-      caip2,
-      isScannerHealthy(updatedAt.get(caip2), { now, pollMs }),
-    ]),
+    world.catalog.chains.map(({ caip2, pollMs }) => [caip2, isScannerHealthy(updatedAt.get(caip2), { now, pollMs })]),
   );
 }

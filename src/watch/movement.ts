@@ -76,7 +76,9 @@ export type FinalComparison = {
 
 /** Compares what a final stretch of the chain holds with what is recorded of it (orphaned rows left out). */
 export function compareFinal(candidates: readonly Candidate[], recorded: readonly MovementRow[]): FinalComparison {
-  const stored = new Set(recorded.map((row) => `${row.block_hash}/${row.log_index}/${row.direction}/${row.amount_units}/${row.inbox}`));
+  const stored = new Set(
+    recorded.map((row) => `${row.block_hash}/${row.log_index}/${row.direction}/${row.amount_units}/${row.inbox}`),
+  );
   const seen = new Set(candidates.map((one) => `${one.blockHash}/${one.logIndex}/${one.direction}`));
   return {
     missing: candidates.filter(

@@ -14,7 +14,8 @@ export async function readRange(driver: ChainDriver, range: Range, tokens: reado
   ]);
   if (!end) throw new ProviderFailed("unknown_block", `${driver.name} lacks block ${range.toBlock}`);
   const stranger = transfers.find((transfer) => transfer.blockNumber === end.number && transfer.blockHash !== end.hash);
-  if (stranger) throw new ProviderFailed("unknown_block", `${driver.name} replaced block ${end.number} while it was read`);
+  if (stranger)
+    throw new ProviderFailed("unknown_block", `${driver.name} replaced block ${end.number} while it was read`);
   return { range, end, transfers };
 }
 

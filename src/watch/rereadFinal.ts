@@ -77,7 +77,8 @@ async function confirmGone(world: WatchWorld, chain: Chain, doubtful: readonly M
   const blockOf = new Map(positions.map((position) => [position.chainTx, position.blockHash]));
   const gone = doubtful.filter((row) => blockOf.get(row.chain_tx) !== row.block_hash);
   const kept = doubtful.length - gone.length;
-  if (kept > 0) world.log.warn({ chain: chain.caip2, kept }, "a provider left out logs of final blocks whose receipts it has");
+  if (kept > 0)
+    world.log.warn({ chain: chain.caip2, kept }, "a provider left out logs of final blocks whose receipts it has");
   return gone;
 }
 
@@ -87,10 +88,16 @@ function alarm(
   { missing, gone }: { missing: readonly Candidate[]; gone: readonly MovementRow[] },
 ): void {
   for (const { chainTx, logIndex, inbox } of missing) {
-    world.log.error({ chain: chain.caip2, chainTx, logIndex, inbox }, "a final block holds a movement that was not recorded");
+    world.log.error(
+      { chain: chain.caip2, chainTx, logIndex, inbox },
+      "a final block holds a movement that was not recorded",
+    );
   }
   for (const { id, chain_tx: chainTx, inbox } of gone) {
-    world.log.error({ chain: chain.caip2, movement: String(id), chainTx, inbox }, "a recorded movement is not on the final chain");
+    world.log.error(
+      { chain: chain.caip2, movement: String(id), chainTx, inbox },
+      "a recorded movement is not on the final chain",
+    );
   }
 }
 

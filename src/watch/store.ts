@@ -48,7 +48,10 @@ export type Advance = {
  * Moves the cursor, takes back what lies above the ancestor, and returns the revision that every row of this transaction carries; undefined,
  * with nothing changed, when the cursor is elsewhere already. The row's lock is held until commit: so revisions become visible in order.
  */
-export async function advanceCursor(tx: Tx, { chain, from, ancestorNumber, to, at }: Advance): Promise<bigint | undefined> {
+export async function advanceCursor(
+  tx: Tx,
+  { chain, from, ancestorNumber, to, at }: Advance,
+): Promise<bigint | undefined> {
   const moved = await tx
     .updateTable("chain_cursor")
     .set({
@@ -65,7 +68,8 @@ export async function advanceCursor(tx: Tx, { chain, from, ancestorNumber, to, a
     .where("hash", "=", from.hash)
     .returning("revision")
     .executeTakeFirst();
-  if (moved && ancestorNumber < from.number) await orphanAbove(tx, { chain, ancestorNumber, revision: moved.revision, at });
+  if (moved && ancestorNumber < from.number)
+    await orphanAbove(tx, { chain, ancestorNumber, revision: moved.revision, at });
   return moved?.revision;
 }
 
@@ -95,7 +99,13 @@ export async function insertBlocks(tx: Tx, chain: Caip2, blocks: readonly BlockR
   await tx
     .insertInto("block")
     .values(
-      blocks.map(({ number, hash, parentHash }) => ({ chain, number, hash, parent_hash: parentHash, orphaned_at: null })),
+      blocks.map(({ number, hash, parentHash }) => ({
+        chain,
+        number,
+        hash,
+        parent_hash: parentHash,
+        orphaned_at: null,
+      })),
     )
     .onConflict((conflict) => conflict.columns(["chain", "hash"]).doUpdateSet({ orphaned_at: null }))
     .execute();
@@ -126,16 +136,46 @@ export async function writeMovements(
     select ${chain}, seen.chain_tx, seen.position, seen.direction, intent.id, seen.inbox, seen.token, seen.counterparty,
       seen.amount_units, seen.block_number, seen.block_hash, seen.log_index, ${revision}, ${at}
     from unnest(
-      ${array(sightings.map((one) => one.chainTx), "text")},
-      ${array(sightings.map((one) => one.position), "int4")},
-      ${array(sightings.map((one) => one.direction), "text")},
-      ${array(sightings.map((one) => one.inbox), "text")},
-      ${array(sightings.map((one) => one.token), "text")},
-      ${array(sightings.map((one) => one.counterparty), "text")},
-      ${array(sightings.map((one) => one.amountUnits), "numeric")},
-      ${array(sightings.map((one) => one.blockNumber), "int8")},
-      ${array(sightings.map((one) => one.blockHash), "text")},
-      ${array(sightings.map((one) => one.logIndex), "int4")}
+      ${array(
+        sightings.map((one) => one.chainTx),
+        "text",
+      )},
+      ${array(
+        sightings.map((one) => one.position),
+        "int4",
+      )},
+      ${array(
+        sightings.map((one) => one.direction),
+        "text",
+      )},
+      ${array(
+        sightings.map((one) => one.inbox),
+        "text",
+      )},
+      ${array(
+        sightings.map((one) => one.token),
+        "text",
+      )},
+      ${array(
+        sightings.map((one) => one.counterparty),
+        "text",
+      )},
+      ${array(
+        sightings.map((one) => one.amountUnits),
+        "numeric",
+      )},
+      ${array(
+        sightings.map((one) => one.blockNumber),
+        "int8",
+      )},
+      ${array(
+        sightings.map((one) => one.blockHash),
+        "text",
+      )},
+      ${array(
+        sightings.map((one) => one.logIndex),
+        "int4",
+      )}
     ) as seen (chain_tx, position, direction, inbox, token, counterparty, amount_units, block_number, block_hash, log_index)
     join intent on intent.inbox_address = seen.inbox
     order by seen.block_number, seen.log_index, seen.direction

@@ -89,7 +89,14 @@ describe("watching a chain", () => {
     const inbox = await newInbox(db);
     const word = (value: Hex) => concatHex(["0x7f", pad(value, { size: 32 })]);
     const amount = numberToHex(USDC, { size: 32 });
-    const forged = concatHex([word(amount), "0x600052", word(inbox), word(payer.address), word(TRANSFER), "0x60206000a300"]);
+    const forged = concatHex([
+      word(amount),
+      "0x600052",
+      word(inbox),
+      word(payer.address),
+      word(TRANSFER),
+      "0x60206000a300",
+    ]);
     const [receipt] = await chain.send(stranger, [{ data: forged }]);
     equal(receipt?.logs.length, 1);
     await chain.pay(usdc, inbox, { amountUnits: 0n });
@@ -231,8 +238,14 @@ describe("watching a chain", () => {
 
   test("a database that recorded another chain of this name is refused", async () => {
     await beginWatching(db, chain);
-    await db.read.updateTable("chain_cursor").set({ genesis_hash: `0x${"22".repeat(32)}` }).execute();
-    await rejects(beginWatching(db, chain), (error) => error instanceof ChainRefused && /begins with block/.test(error.message));
+    await db.read
+      .updateTable("chain_cursor")
+      .set({ genesis_hash: `0x${"22".repeat(32)}` })
+      .execute();
+    await rejects(
+      beginWatching(db, chain),
+      (error) => error instanceof ChainRefused && /begins with block/.test(error.message),
+    );
   });
 
   test("finality follows the chain's tags, in blocks that are ours", async () => {

@@ -1,0 +1,126 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import type { Hex } from "viem";
+import { ProviderFailed, type TransferScope } from "../chain/driver.ts";
+import type { Db } from "../db/database.ts";
+import { startTestChain, type TestChain } from "../../test/support/chain.ts";
+import { openTestDatabase } from "../../test/support/database.ts";
+import { beginWatching, movementsOf, newInbox, type Bend } from "../../test/support/watching.ts";
+
+const OUTAGE_BLOCKS = 500;
+const PAYMENTS = 25;
+
+describe("coming back after an outage", () => {
+  let db: Db;
+  let chain: TestChain;
+  let usdc: Hex;
+
+  before(async () => {
+    chain = await startTestChain();
+    usdc = chain.usdc.address;
+  });
+  after(() => chain.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+  });
+  afterEach(() => db.close());
+
+  /** Payments of 1, 2, 3 … spread over the outage. */
+  async function payDuringOutage(inbox: Hex): Promise<bigint[]> {
+    const amounts = Array.from({ length: PAYMENTS }, (_, index) => BigInt(index + 1));
+    for (const amountUnits of amounts) {
+      await chain.mine(OUTAGE_BLOCKS / PAYMENTS - 1);
+      await chain.pay(usdc, inbox, { amountUnits });
+    }
+    return amounts;
+  }
+
+  async function lookUntilThere(look: () => Promise<{ isBehind: boolean }>): Promise<number> {
+    for (let looks = 1; looks <= 50; looks += 1) if (!(await look()).isBehind) return looks;
+    throw new Error("it never arrived");
+  }
+
+  test("everything is found through a provider that answers a hundred blocks at a time", async () => {
+    const asked: TransferScope[] = [];
+    const limited: Bend = (driver) => ({
+      transfers: async (scope, tokens) => {
+        asked.push(scope);
+        const isTooLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= 100n;
+        if (isTooLong) throw new ProviderFailed("range_too_large", "eth_getLogs is limited to a 100 range");
+        return driver.transfers(scope, tokens);
+      },
+    });
+    const { look } = await beginWatching(db, chain, limited);
+    const amounts = await payDuringOutage(await newInbox(db));
+    await lookUntilThere(look);
+    const movements = await movementsOf(db, chain);
+    deepEqual(
+      movements.map((row) => row.amount_units),
+      amounts,
+    );
+    const cursor = await db.read.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
+    equal(cursor.number, await chain.client.getBlockNumber());
+    equal(cursor.hash, (await chain.client.getBlock()).hash);
+    ok(asked.length < 60, `500 blocks took ${asked.length} questions`);
+  });
+
+  test("ranges that hold too much become smaller until they are answered", async () => {
+    const limited: Bend = (driver) => ({
+      transfers: async (scope, tokens) => {
+        const transfers = await driver.transfers(scope, tokens);
+        if (transfers.length > 1) throw new ProviderFailed("range_too_large", "query returned more than 1 results");
+        return transfers;
+      },
+    });
+    const { look } = await beginWatching(db, chain, limited);
+    const amounts = await payDuringOutage(await newInbox(db));
+    await lookUntilThere(look);
+    deepEqual(
+      (await movementsOf(db, chain)).map((row) => row.amount_units),
+      amounts,
+    );
+  });
+
+  test("a range that fails is read again later, and nothing beyond it is done before", async () => {
+    let fails = 0;
+    const flaky: Bend = (driver) => ({
+      transfers: async (scope, tokens) => {
+        fails += 1;
+        if ("fromBlock" in scope && fails % 3 === 0) throw new ProviderFailed("timeout", "took too long");
+        return driver.transfers(scope, tokens);
+      },
+    });
+    const { look } = await beginWatching(db, chain, flaky);
+    const amounts = await payDuringOutage(await newInbox(db));
+    await lookUntilThere(() => look().catch(() => ({ isBehind: true })));
+    deepEqual(
+      (await movementsOf(db, chain)).map((row) => row.amount_units),
+      amounts,
+    );
+  });
+
+  test("blocks replaced during the outage are taken back", async () => {
+    const { look } = await beginWatching(db, chain);
+    const inbox = await newInbox(db);
+    await chain.pay(usdc, inbox, { amountUnits: 7n });
+    await look();
+    await chain.reorg(1);
+    const amounts = await payDuringOutage(inbox);
+    await lookUntilThere(look);
+    const kept = (await movementsOf(db, chain)).filter((row) => row.orphaned_at === null);
+    deepEqual(
+      kept.map((row) => row.amount_units),
+      amounts,
+    );
+  });
+
+  test("two processes catch up together and record everything once", async () => {
+    const [one, other] = [await beginWatching(db, chain), await beginWatching(db, chain)];
+    const amounts = await payDuringOutage(await newInbox(db));
+    await Promise.all([lookUntilThere(one.look), lookUntilThere(other.look)]);
+    deepEqual(
+      (await movementsOf(db, chain)).map((row) => row.amount_units),
+      amounts,
+    );
+  });
+});

@@ -1,0 +1,128 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import type { Db } from "../db/database.ts";
+import { startTestChain, type TestChain } from "../../test/support/chain.ts";
+import { openTestDatabase } from "../../test/support/database.ts";
+import { insertIntent } from "../../test/support/intents.ts";
+import { beginWatching, movementsOf, newInbox } from "../../test/support/watching.ts";
+
+describe("reading final blocks a second time", () => {
+  let db: Db;
+  let chain: TestChain;
+  let usdc: Hex;
+
+  before(async () => {
+    chain = await startTestChain();
+    usdc = chain.usdc.address;
+  });
+  after(() => chain.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+  });
+  afterEach(() => db.close());
+
+  test("a movement that was withheld the first time is recorded", async () => {
+    const { look } = await beginWatching(db, chain, (driver) => ({
+      transfers: async (scope, tokens) => ("blockHash" in scope ? [] : driver.transfers(scope, tokens)),
+    }));
+    const paid = await chain.pay(usdc, await newInbox(db), { amountUnits: 3n });
+    await look();
+    deepEqual(await movementsOf(db, chain), []);
+    await chain.finalize();
+    await look();
+    const [movement] = await movementsOf(db, chain);
+    equal(movement?.chain_tx, paid.transactionHash);
+    equal(movement?.amount_units, 3n);
+    const { revision } = await db.read.selectFrom("chain_cursor").select("revision").executeTakeFirstOrThrow();
+    equal(movement?.revision, revision);
+  });
+
+  test("an inbox that nobody knew when it was paid is found by the database's own matching", async () => {
+    const { look } = await beginWatching(db, chain);
+    const planned = await insertIntent(db);
+    await sql`delete from intent where id = ${planned.id}`.execute(db.read);
+    await chain.pay(usdc, planned.inbox_address as Hex, { amountUnits: 4n });
+    await look();
+    const { seq: _, ...columns } = planned;
+    await db.read
+      .insertInto("intent")
+      .values({ ...columns, metadata: null })
+      .execute();
+    await chain.finalize();
+    await look();
+    deepEqual(
+      (await movementsOf(db, chain)).map((row) => row.amount_units),
+      [4n],
+    );
+  });
+
+  test("a movement that the final chain does not have is taken back", async () => {
+    const { look } = await beginWatching(db, chain);
+    await chain.pay(usdc, await newInbox(db), { amountUnits: 5n });
+    await look();
+    await sql`update movement set chain_tx = ${`0x${"44".repeat(32)}`}, log_index = 99`.execute(db.read);
+    await chain.finalize();
+    await look();
+    const [forged, real] = await movementsOf(db, chain);
+    ok(forged?.orphaned_at);
+    ok(real && real.orphaned_at === null && real.amount_units === 5n);
+  });
+
+  test("a movement whose log is left out the second time stays, because its receipt is there", async () => {
+    const { look } = await beginWatching(db, chain, (driver) => ({
+      transfers: async (scope, tokens) => ("blockHash" in scope ? driver.transfers(scope, tokens) : []),
+    }));
+    await chain.pay(usdc, await newInbox(db), { amountUnits: 6n });
+    await look();
+    await chain.finalize();
+    await look();
+    const [movement] = await movementsOf(db, chain);
+    equal(movement?.orphaned_at, null);
+    const cursor = await db.read.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
+    equal(cursor.reread_number, movement?.block_number);
+  });
+
+  test("what was read right the first time is left alone, and keeps its revision", async () => {
+    const { look } = await beginWatching(db, chain);
+    await chain.pay(usdc, await newInbox(db), { amountUnits: 7n });
+    await look();
+    const before = await movementsOf(db, chain);
+    await chain.finalize();
+    await look();
+    deepEqual(await movementsOf(db, chain), before);
+  });
+
+  test("the second reading asks another provider where there is one", async () => {
+    const asked: string[] = [];
+    const noting = (name: string) => (driver: { transfers: Function }) => ({
+      transfers: async (...question: unknown[]) => {
+        asked.push(`${name} ${"blockHash" in (question[0] as object) ? "hash" : "range"}`);
+        return driver.transfers(...question) as Promise<[]>;
+      },
+    });
+    const { look } = await beginWatching(db, chain, noting("first"), noting("second"));
+    await chain.pay(usdc, await newInbox(db), { amountUnits: 8n });
+    await look();
+    await chain.finalize();
+    await look();
+    deepEqual(new Set(asked), new Set(["first hash", "second range"]));
+  });
+
+  test("old blocks are forgotten, but for those with a movement and those a reorg may reach", async () => {
+    const { look } = await beginWatching(db, chain);
+    await chain.pay(usdc, await newInbox(db), { amountUnits: 9n });
+    await look();
+    const [movement] = await movementsOf(db, chain);
+    for (let round = 0; round < 22; round += 1) {
+      await chain.mine(32);
+      while ((await look()).isBehind) await look();
+    }
+    const blocks = await db.read.selectFrom("block").select("number").orderBy("number").execute();
+    const head = await chain.client.getBlockNumber();
+    equal(blocks[0]?.number, movement?.block_number);
+    ok((blocks[1]?.number ?? 0n) >= head - 512n - 40n);
+    ok(blocks.length <= 560);
+  });
+});
