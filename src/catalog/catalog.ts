@@ -57,11 +57,6 @@ export function findAsset(catalog: Catalog, chain: string, token: string): Asset
   return catalog.assets.find((asset) => asset.chain === chain && asset.token === token);
 }
 
-export function findRail(catalog: Catalog, chain: string, token: string): Asset | undefined {
-  const asset = findAsset(catalog, chain, token);
-  return asset?.isRail ? asset : undefined;
-}
-
 export function findChain(catalog: Catalog, chain: string): ChainConfig | undefined {
   return catalog.chains.find((candidate) => candidate.caip2 === chain);
 }

@@ -7,8 +7,3 @@ export class AssertionFailed extends Error {
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionFailed(message);
 }
-
-/** For the last branch of a switch over a closed set. */
-export function unreachable(value: never): never {
-  throw new AssertionFailed(`unexpected value ${JSON.stringify(value)}`);
-}

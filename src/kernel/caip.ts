@@ -10,12 +10,6 @@ export function caip2(namespace: Namespace, reference: string): Caip2 {
   return `${namespace}:${reference}`;
 }
 
-export function parseCaip2(text: string): { namespace: Namespace; reference: string } | undefined {
-  const match = /^(eip155|solana):([-_a-zA-Z0-9]{1,32})$/.exec(text);
-  if (!match?.[1] || !match[2]) return undefined;
-  return { namespace: match[1] as Namespace, reference: match[2] };
-}
-
 /** The namespace of a chain this service itself has named. */
 export function namespaceOf(chain: Caip2): Namespace {
   return chain.startsWith("eip155:") ? "eip155" : "solana";

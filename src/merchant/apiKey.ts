@@ -39,7 +39,7 @@ export function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-export function sha256(text: string): Uint8Array {
+function sha256(text: string): Uint8Array {
   return new Uint8Array(createHash("sha256").update(text).digest());
 }
 
