@@ -62,10 +62,11 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   });
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply));
   server.setNotFoundHandler((request, reply) => answerError(noRoute(world, request, reply), request, reply));
-  addApi(server, openDoor(world));
+  const door = openDoor(world);
+  addApi(server, door);
   addErrorPages(server);
   addHealth(server, world);
-  addCheckout(server, world);
+  addCheckout(server, door);
   return server;
 }
 

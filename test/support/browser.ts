@@ -1,0 +1,26 @@
+import { existsSync } from "node:fs";
+import process from "node:process";
+import { chromium, type Browser } from "playwright-core";
+
+const PLACES = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
+
+/** A Chromium that this machine has: the one in CHROMIUM_PATH, else one in a usual place. */
+export function findChromium(): string | undefined {
+  const named = process.env["CHROMIUM_PATH"];
+  return [...(named === undefined ? [] : [named]), ...PLACES].find((path) => existsSync(path));
+}
+
+/** What a test is skipped with where no browser is; false where one is. */
+export const skipWithoutChromium: string | false =
+  findChromium() === undefined ? "no Chromium found: install it, or name one in CHROMIUM_PATH" : false;
+
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error("no Chromium found");
+  return await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
