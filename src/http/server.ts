@@ -24,6 +24,8 @@ export type ServerOptions = {
 const ID_CHARACTERS_MAX = 65_536;
 const REQUEST_TIMEOUT_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 10_000;
+/** Node looks every 30 seconds otherwise, which would let a slow sender stay three times as long as the two limits above say. */
+const TIMEOUTS_CHECKED_EVERY_MS = 1_000;
 const CONNECTION_TIMEOUT_MS = 20_000;
 const REQUESTS_PER_SOCKET_MAX = 1_000;
 
@@ -39,7 +41,11 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     maxRequestsPerSocket: REQUESTS_PER_SOCKET_MAX,
     // A request without a Host is served: no answer is ever made from that header.
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, requireHostHeader: false },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MS,
+      requireHostHeader: false,
+    },
     return503OnClosing: false,
     clientErrorHandler: answerParserErrors(world),
     // A path that cannot be decoded is no route.
@@ -48,7 +54,8 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
 
   function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const fault = faultOf(error, request.routeOptions.config.whenUnavailable);
-    if (fault.row.status === 500) world.log.error({ err: fault.cause ?? fault, requestId: request.id }, "a call failed");
+    if (fault.row.status === 500)
+      world.log.error({ err: fault.cause ?? fault, requestId: request.id }, "a call failed");
     if (fault.cause instanceof AssertionFailed) options.onFatal?.(fault.cause);
     discardBody(world.clock, request.raw);
     return sendFault(reply, fault, { requestId: request.id, baseUrl: world.config.baseUrl });
