@@ -3,7 +3,7 @@ import type { BlockRef, Transfer } from "../chain/driver.ts";
 import type { World } from "../world.ts";
 import { watchedInboxes } from "./memory.ts";
 import { candidatesOf, placed, type Candidate, type Sighting } from "./movement.ts";
-import { advanceCursor, insertBlocks, writeMovements, type KnownBlock } from "./store.ts";
+import { advanceCursor, insertBlocks, listInboxesAmong, writeMovements, type KnownBlock } from "./store.ts";
 
 export type WatchWorld = Pick<World, "db" | "clock" | "wake" | "catalog" | "log">;
 
@@ -42,6 +42,14 @@ async function pickSightings(world: WatchWorld, chain: Chain, transfers: readonl
     chain,
     candidatesOf(transfers, (address) => inboxes.has(address)),
   );
+}
+
+/** The candidates by the database's own word, which knows every inbox; for readings that are not urgent. */
+export async function matchInDatabase(world: WatchWorld, transfers: readonly Transfer[]): Promise<Candidate[]> {
+  const addresses = new Set<string>();
+  for (const { from, to } of transfers) addresses.add(from).add(to);
+  const inboxes = await listInboxesAmong(world.db, [...addresses]);
+  return candidatesOf(transfers, (address) => inboxes.has(address));
 }
 
 /** Asks for the receipts of candidates, for these alone, and puts each in its place. */

@@ -1,14 +1,13 @@
 import { watchedTokens } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
-import { ProviderFailed, type Transfer } from "../chain/driver.ts";
+import { ProviderFailed } from "../chain/driver.ts";
 import { REORG_BLOCKS_MAX } from "./branch.ts";
 import { memoryOf } from "./memory.ts";
-import { candidatesOf, compareFinal, type Candidate, type MovementRow } from "./movement.ts";
+import { compareFinal, type Candidate, type MovementRow } from "./movement.ts";
 import { readRange, type RangeReading } from "./range.ts";
-import { place, wakeFollowers, type WatchWorld } from "./record.ts";
+import { matchInDatabase, place, wakeFollowers, type WatchWorld } from "./record.ts";
 import {
   advanceReread,
-  listInboxesAmong,
   listMovementsBetween,
   orphanMovements,
   pruneBlocks,
@@ -63,19 +62,19 @@ async function readNext(world: WatchWorld, chain: Chain, cursor: CursorRow): Pro
   }
 }
 
-async function matchInDatabase(world: WatchWorld, transfers: readonly Transfer[]): Promise<Candidate[]> {
-  const addresses = new Set<string>();
-  for (const { from, to } of transfers) addresses.add(from).add(to);
-  const inboxes = await listInboxesAmong(world.db, [...addresses]);
-  return candidatesOf(transfers, (address) => inboxes.has(address));
-}
-
-/** An answer may lack logs, also the second time. Only a receipt that is gone, or is in another block, takes a movement back. */
+/**
+ * An answer may lack logs, also the second time. A movement is only taken back when the first provider and the last one agree that its
+ * transaction is not in its block.
+ */
 async function confirmGone(world: WatchWorld, chain: Chain, doubtful: readonly MovementRow[]): Promise<MovementRow[]> {
   if (doubtful.length === 0) return [];
-  const positions = await chain.providers.positions([...new Set(doubtful.map((row) => row.chain_tx))]);
-  const blockOf = new Map(positions.map((position) => [position.chainTx, position.blockHash]));
-  const gone = doubtful.filter((row) => blockOf.get(row.chain_tx) !== row.block_hash);
+  const chainTxs = [...new Set(doubtful.map((row) => row.chain_tx))];
+  const [first, last] = await Promise.all([
+    chain.providers.ask((driver) => driver.positions(chainTxs)),
+    chain.providers.askAnother((driver) => driver.positions(chainTxs)),
+  ]);
+  const mined = new Set([...first, ...last].map((position) => `${position.chainTx}/${position.blockHash}`));
+  const gone = doubtful.filter((row) => !mined.has(`${row.chain_tx}/${row.block_hash}`));
   const kept = doubtful.length - gone.length;
   if (kept > 0)
     world.log.warn({ chain: chain.caip2, kept }, "a provider left out logs of final blocks whose receipts it has");

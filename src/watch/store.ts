@@ -313,3 +313,27 @@ export async function listInboxesAmong(db: Db, addresses: readonly string[]): Pr
     select inbox_address as inbox from intent where inbox_address = any(${array(addresses, "text")})`.execute(db.read);
   return new Set(rows.map((row) => row.inbox));
 }
+
+/** Which hash our table holds at each of the numbers; a number that it does not hold is left out. */
+export async function listHashesAt(
+  tx: Tx,
+  { chain, numbers }: { chain: Caip2; numbers: readonly bigint[] },
+): Promise<KnownBlock[]> {
+  if (numbers.length === 0) return [];
+  return tx
+    .selectFrom("block")
+    .select(["number", "hash"])
+    .where("chain", "=", chain)
+    .where("number", "in", [...new Set(numbers)])
+    .where("orphaned_at", "is", null)
+    .execute();
+}
+
+export async function findInboxOf(db: Db, intentId: string): Promise<string | undefined> {
+  const intent = await db.read
+    .selectFrom("intent")
+    .select("inbox_address")
+    .where("id", "=", intentId)
+    .executeTakeFirst();
+  return intent?.inbox_address;
+}

@@ -1,0 +1,135 @@
+import { watchedTokens } from "../catalog/catalog.ts";
+import type { Chain } from "../chain/chain.ts";
+import { ProviderFailed, type ChainDriver, type Transfer } from "../chain/driver.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import { Fault } from "../kernel/faults.ts";
+import type { World } from "../world.ts";
+import type { MovementRow, Sighting } from "./movement.ts";
+import type { Range } from "./range.ts";
+import { matchInDatabase, place, wakeFollowers, type WatchWorld } from "./record.ts";
+import { claimRevision, findCursor, findInboxOf, listHashesAt, writeMovements } from "./store.ts";
+
+// A person who misses a payment asks for one transaction or one inbox to be read again. It goes the same way as every other
+// reading, so that it can add nothing which the chain does not hold, and nothing twice.
+
+export type RescanWorld = WatchWorld & Pick<World, "chains">;
+
+export type Rescan = {
+  chain: Caip2;
+  /**
+   * `read`: what is there is recorded now. `unknown`: the chain knows no such transaction. `reverted`: it moved nothing. `ahead`: its block
+   * is beyond what was read of the chain, and will be found in its turn. `unwatched`: the chain was never read.
+   */
+  outcome: "read" | "unknown" | "reverted" | "ahead" | "unwatched";
+  /** What was recorded by this rescan; empty when everything had been. */
+  recorded: MovementRow[];
+};
+
+export type RescanRange = {
+  /** How far back from the last block that was read; 50,000 when absent. */
+  blocks?: bigint;
+};
+
+const BLOCKS_DEFAULT = 50_000n;
+/** Filtered by one inbox, long ranges are cheap to answer; a provider that refuses them makes them shorter. */
+const RANGE_BLOCKS_START = 10_000n;
+/** Questions for one chain. Whoever needs more asks for fewer blocks. */
+const QUESTIONS_MAX = 500;
+
+/** Reads one transaction again, on `chain` or on all of them. Throws Fault not_found for a chain that is not configured. */
+export async function rescanChainTx(
+  world: RescanWorld,
+  { chain, chainTx }: { chain?: Caip2; chainTx: string },
+): Promise<Rescan[]> {
+  const only = chain === undefined ? undefined : world.chains.get(chain);
+  if (chain !== undefined && only === undefined)
+    throw new Fault("not_found", { message: `No chain ${chain} is configured.` });
+  const chains = only ? [only] : [...world.chains.values()];
+  return Promise.all(chains.map((each) => rescanOne(world, each, chainTx.toLowerCase())));
+}
+
+async function rescanOne(world: RescanWorld, chain: Chain, chainTx: string): Promise<Rescan> {
+  const { caip2 } = chain;
+  const cursor = await findCursor(world.db, caip2);
+  if (!cursor) return { chain: caip2, outcome: "unwatched", recorded: [] };
+  const tokens = watchedTokens(world.catalog, caip2);
+  const found = await chain.providers.ask(async (driver) => {
+    const receipt = await driver.receipt(chainTx);
+    if (!receipt?.succeeded || receipt.blockNumber > cursor.number) return { receipt, transfers: [] };
+    const transfers = await driver.transfers({ blockHash: receipt.blockHash }, tokens);
+    return { receipt, transfers: transfers.filter((transfer) => transfer.chainTx === chainTx) };
+  });
+  if (!found.receipt) return { chain: caip2, outcome: "unknown", recorded: [] };
+  if (!found.receipt.succeeded) return { chain: caip2, outcome: "reverted", recorded: [] };
+  if (found.receipt.blockNumber > cursor.number) return { chain: caip2, outcome: "ahead", recorded: [] };
+  return { chain: caip2, outcome: "read", recorded: await recordAgain(world, chain, found.transfers) };
+}
+
+/** Reads the last blocks of every chain again for one intent's inbox. Throws Fault not_found when there is no such intent. */
+export async function rescanIntent(world: RescanWorld, intentId: string, range: RescanRange = {}): Promise<Rescan[]> {
+  const inbox = await findInboxOf(world.db, intentId);
+  if (inbox === undefined) throw new Fault("not_found", { message: "No such intent." });
+  return Promise.all([...world.chains.values()].map((chain) => rescanInbox(world, chain, { inbox, ...range })));
+}
+
+async function rescanInbox(
+  world: RescanWorld,
+  chain: Chain,
+  { inbox, blocks = BLOCKS_DEFAULT }: RescanRange & { inbox: string },
+): Promise<Rescan> {
+  const cursor = await findCursor(world.db, chain.caip2);
+  if (!cursor) return { chain: chain.caip2, outcome: "unwatched", recorded: [] };
+  const fromBlock = cursor.number > blocks ? cursor.number - blocks + 1n : 0n;
+  const tokens = watchedTokens(world.catalog, chain.caip2);
+  const transfers = await chain.providers.ask((driver) =>
+    readOfInbox(driver, { range: { fromBlock, toBlock: cursor.number }, tokens, inbox }),
+  );
+  return { chain: chain.caip2, outcome: "read", recorded: await recordAgain(world, chain, transfers) };
+}
+
+async function readOfInbox(
+  driver: ChainDriver,
+  { range, tokens, inbox }: { range: Range; tokens: readonly string[]; inbox: string },
+): Promise<Transfer[]> {
+  const transfers: Transfer[] = [];
+  let size = RANGE_BLOCKS_START;
+  let next = range.fromBlock;
+  for (let questions = 0; next <= range.toBlock; questions += 1) {
+    if (questions === QUESTIONS_MAX)
+      throw new ProviderFailed("range_too_large", `${driver.name} answers too few blocks at a time`);
+    const end = next + size - 1n < range.toBlock ? next + size - 1n : range.toBlock;
+    try {
+      transfers.push(...(await driver.transfers({ fromBlock: next, toBlock: end }, tokens, [inbox])));
+      next = end + 1n;
+    } catch (error) {
+      const mayShrink = error instanceof ProviderFailed && error.kind === "range_too_large" && size > 1n;
+      if (!mayShrink) throw error;
+      size /= 2n;
+    }
+  }
+  return transfers;
+}
+
+/** Writes what was found, under the lock of the cursor, without what stands in a block that we know to be replaced. */
+async function recordAgain(world: WatchWorld, chain: Chain, transfers: readonly Transfer[]): Promise<MovementRow[]> {
+  const sightings = await place(chain, await matchInDatabase(world, transfers));
+  if (sightings.length === 0) return [];
+  const at = world.clock.now();
+  const recorded = await world.db.transaction(async (tx) => {
+    const claimed = await claimRevision(tx, chain.caip2);
+    if (!claimed) return [];
+    const numbers = sightings.map((sighting) => sighting.blockNumber);
+    const known = await listHashesAt(tx, { chain: chain.caip2, numbers });
+    const standing = sightings.filter(
+      isOnChain(claimed.number, new Map(known.map(({ number, hash }) => [number, hash]))),
+    );
+    return writeMovements(tx, { chain: chain.caip2, sightings: standing, revision: claimed.revision, at });
+  });
+  if (recorded.length > 0) wakeFollowers(world, chain);
+  return recorded;
+}
+
+function isOnChain(cursorNumber: bigint, hashes: ReadonlyMap<bigint, string>): (sighting: Sighting) => boolean {
+  return ({ blockNumber, blockHash }) =>
+    blockNumber <= cursorNumber && (hashes.get(blockNumber) ?? blockHash) === blockHash;
+}
