@@ -7,6 +7,7 @@ import { openGasAccount } from "./chain/evm/gasAccount.ts";
 import { verifyChain } from "./chain/verifyChain.ts";
 import type { ChainConfig, Config } from "./config.ts";
 import { openDatabase, type Db } from "./db/database.ts";
+import { DatabaseRefused } from "./db/errors.ts";
 import { migrate } from "./db/migrate.ts";
 import { buildServer } from "./http/server.ts";
 import type { Caip2 } from "./kernel/caip.ts";
@@ -20,24 +21,22 @@ import type { World } from "./world.ts";
 
 export type OpenOptions = {
   log: Logger;
-  /** Told when nothing can be trusted any more; the process must end with FATAL_EXIT_CODE. */
+  /** Told when nothing can be trusted any more; to stop is better than to be wrong. */
   onFatal: (error: unknown) => void;
+  /** What `openChains` has returned, when the caller needed it earlier. */
+  chains?: ReadonlyMap<Caip2, Chain>;
   /** A migrated dump for an embedded database that is still empty. */
   snapshot?: Blob;
 };
 
-/** Ends a process whose own reasoning or embedded database broke down: to stop is better than to be wrong. */
-export const FATAL_EXIT_CODE = 70;
-
-/** Opens the database, brings its schema up to date and puts the chains together; asks no chain anything. */
+/** Opens the database and brings its schema up to date. Throws DatabaseRefused, in one sentence, when that cannot be. */
 export async function openWorld(config: Config, options: OpenOptions): Promise<World> {
-  const { log } = options;
+  const { log, chains = openChains(config, log) } = options;
   const clock = systemClock;
   const db = await openConfiguredDatabase(config, options);
   try {
     const taken = await migrate(db, { appliedAt: clock.now() });
     if (taken.length > 0) log.info({ migrations: taken }, "the schema was brought up to date");
-    const chains = new Map<Caip2, Chain>(config.chains.map((chain) => [chain.caip2, openConfiguredChain(chain, log)]));
     const catalog = buildCatalog(config);
     return { config, db, clock, entropy: systemEntropy, wake: createWake(clock), catalog, chains, log };
   } catch (error) {
@@ -46,15 +45,20 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
   }
 }
 
+/** Puts the chains together; asks none of them anything. */
+export function openChains(config: Config, log: Logger): ReadonlyMap<Caip2, Chain> {
+  return new Map(config.chains.map((chain) => [chain.caip2, openConfiguredChain(chain, log)]));
+}
+
 /**
  * Compares every chain that answers with its configuration.
  * @throws ChainRefused with one sentence when they differ.
  */
-export async function verifyChains(world: World): Promise<void> {
+export async function verifyChains(config: Config, chains: ReadonlyMap<Caip2, Chain>, log: Logger): Promise<void> {
   await Promise.all(
-    world.config.chains.map(async (config) => {
-      const chain = world.chains.get(config.caip2);
-      if (chain !== undefined) await verifyChain(config, chain, world.log);
+    config.chains.map(async (chainConfig) => {
+      const chain = chains.get(chainConfig.caip2);
+      if (chain !== undefined) await verifyChain(chainConfig, chain, log);
     }),
   );
 }
@@ -72,7 +76,7 @@ export type ServiceOptions = {
 
 /** Answers requests and runs the loops until it is stopped. Throws when the address cannot be listened on. */
 export async function startService(world: World, { extend, onFatal }: ServiceOptions): Promise<Service> {
-  const server = await buildServer(world);
+  const server = await buildServer(world, { onFatal });
   extend?.(server);
   await server.listen(world.config.listen);
   const ending = new AbortController();
@@ -87,11 +91,21 @@ export async function startService(world: World, { extend, onFatal }: ServiceOpt
   return { stop: () => (stopped ??= stop()) };
 }
 
-function openConfiguredDatabase(config: Config, { onFatal, snapshot }: OpenOptions): Promise<Db> {
+async function openConfiguredDatabase(config: Config, { onFatal, snapshot }: OpenOptions): Promise<Db> {
   const { database } = config;
-  if (database.kind === "postgres") return openDatabase({ url: database.url });
-  const directory = database.directory ?? "memory";
-  return openDatabase({ directory, onAbort: onFatal, ...(snapshot === undefined ? {} : { snapshot }) });
+  if (database.kind === "pglite") {
+    const directory = database.directory ?? "memory";
+    return openDatabase({ directory, onAbort: onFatal, ...(snapshot === undefined ? {} : { snapshot }) });
+  }
+  try {
+    return await openDatabase({ url: database.url });
+  } catch (error) {
+    if (error instanceof DatabaseRefused) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DatabaseRefused(`the database at ${new URL(database.url).host} cannot be used: ${reason}`, {
+      cause: error,
+    });
+  }
 }
 
 function openConfiguredChain(config: ChainConfig, log: Logger): Chain {

@@ -42,6 +42,7 @@ async function runDemo(input: CommandInput): Promise<number> {
     const api = openApi(script);
     const payer = await openPayer({ rpcUrl: script.rpcUrl, privateKey: script.payerKey });
     const stage: Stage = {
+      told: new Set(),
       api,
       payer,
       read: readThroughApi(api),

@@ -21,6 +21,8 @@ export type Payer = {
 };
 
 const POLL_MS = 250;
+/** A sweep that comes first leaves the inbox empty, and to fill an empty one costs more than was estimated. */
+const GAS_MARGIN = 2n;
 const RECEIPT_MS_MAX = 120_000;
 
 export async function openPayer({ rpcUrl, privateKey }: { rpcUrl: string; privateKey: string }): Promise<Payer> {
@@ -42,7 +44,10 @@ export async function openPayer({ rpcUrl, privateKey }: { rpcUrl: string; privat
     address: account.address,
     async transfer(token, to, amountUnits) {
       const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to as Hex, amountUnits] });
-      const txHash = await told(wallet.sendTransaction({ to: token as Hex, data }), "The transfer was refused");
+      const call = { account: account.address, to: token as Hex, data };
+      const gas = await told(reader.estimateGas(call), "The transfer was refused");
+      const sending = wallet.sendTransaction({ to: call.to, data, gas: gas * GAS_MARGIN });
+      const txHash = await told(sending, "The transfer was refused");
       const receipt = await told(
         reader.waitForTransactionReceipt({ hash: txHash, timeout: RECEIPT_MS_MAX }),
         `The transfer ${txHash} was not mined`,

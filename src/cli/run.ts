@@ -1,13 +1,14 @@
 import process from "node:process";
 import type { Logger } from "pino";
 import { systemClock } from "../kernel/clock.ts";
-import { FATAL_EXIT_CODE } from "../main.ts";
 
 // What the long-running commands have in common: how they end.
 
 /** An orchestrator kills after 30 seconds; what has not drained by then is taken up by the next start. */
 const DRAIN_MS_MAX = 20_000;
 const KILLED_BY_IMPATIENCE = 130;
+/** Told apart from every other end: whoever sees it must look before the process starts again. */
+const FATAL_EXIT_CODE = 70;
 
 /** Ends the process at once: its own reasoning is wrong, and every further step could be too. */
 export function endFatally(log: Logger): (error: unknown) => void {

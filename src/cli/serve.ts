@@ -1,11 +1,12 @@
-import { openWorld, startService, verifyChains } from "../main.ts";
+import { openChains, openWorld, startService, verifyChains } from "../main.ts";
 import type { Command, CommandInput } from "./command.ts";
 import { CommandFailed } from "./command.ts";
 import { loadConfig } from "./config/file.ts";
 
 import { openHome } from "./home.ts";
 import { openJsonLog } from "./logs.ts";
-import { configFileOf, openOperatorDoor } from "./operator.ts";
+import { openOperatorDoor } from "./door/operatorDoor.ts";
+import { configFileOf } from "./operator.ts";
 import { drain, endFatally, endOnUncaught, untilEnd } from "./run.ts";
 import { toJson } from "./terminal.ts";
 
@@ -29,13 +30,9 @@ async function runServe({ text, switches, asJson, terminal, environment }: Comma
   const log = openJsonLog(config.logLevel);
   endOnUncaught(log);
   const ended = untilEnd();
-  const world = await openWorld(config, { log, onFatal: endFatally(log) });
-  try {
-    await verifyChains(world);
-  } catch (error) {
-    await world.db.close();
-    throw error;
-  }
+  const chains = openChains(config, log);
+  await verifyChains(config, chains, log);
+  const world = await openWorld(config, { log, chains, onFatal: endFatally(log) });
   if (switches.has("check")) {
     await world.db.close();
     terminal.out(

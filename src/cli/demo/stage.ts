@@ -11,6 +11,8 @@ export type Stage = {
   read: Reader;
   payer: Payer;
   terminal: Terminal;
+  /** Settlements that the notes tell of already. */
+  told: Set<string>;
   /** How long one step may take before the story fails. */
   timeoutMs: number;
 };
@@ -70,19 +72,14 @@ export async function untilCounted(stage: Stage, intent: Intent, txHash: string)
       intervalMs: INTERVAL_MS,
       onRead(reading) {
         const deposit = depositOf(reading, txHash);
-        const { paymentStatus } = reading.intent;
         if (deposit === undefined) return stage.terminal.progress("   waiting to be seen");
-        const depth = `${deposit.confirmations} of ${deposit.requiredConfirmations ?? "?"} confirmations`;
-        if (deposit.status !== last) {
-          if (last === "" && deposit.status !== "seen") say(stage, "seen", `in block ${deposit.blockNumber}`);
-          say(
-            stage,
-            deposit.status,
-            deposit.status === "counted"
-              ? `${depth}, the intent is ${paymentStatus}`
-              : `in block ${deposit.blockNumber}`,
-          );
-        } else stage.terminal.progress(`   ${deposit.status}, ${depth}`);
+        const needed =
+          deposit.requiredConfirmations === null ? "finality" : `${deposit.requiredConfirmations} confirmations`;
+        if (last === "") say(stage, "seen", `in block ${deposit.blockNumber}`);
+        if (deposit.status === last) stage.terminal.progress(`   ${deposit.status}, waiting for ${needed}`);
+        else if (deposit.status === "counted")
+          say(stage, "counted", `with ${needed}, the intent is ${reading.intent.paymentStatus}`);
+        else if (deposit.status !== "seen") say(stage, deposit.status, deposit.reason ?? "");
         last = deposit.status;
       },
     },
@@ -92,15 +89,14 @@ export async function untilCounted(stage: Stage, intent: Intent, txHash: string)
 /** Waits until everything that was counted has been paid out. */
 export async function untilSettled(stage: Stage, intent: Intent): Promise<Reading> {
   stage.terminal.progress("   waiting for the settlement");
-  const told = new Set<string>();
   return waitUntil(() => stage.read(intent.intentId), isSettled, {
     what: `The settlement of ${intent.intentId}`,
     timeoutMs: stage.timeoutMs,
     intervalMs: INTERVAL_MS,
     onRead({ settlements }) {
       for (const { settlementId, status, grossUnits, feeUnits, netUnits, txs } of settlements.toReversed()) {
-        if (status !== "landed" || told.has(settlementId)) continue;
-        told.add(settlementId);
+        if (status !== "landed" || stage.told.has(settlementId)) continue;
+        stage.told.add(settlementId);
         const [tx] = txs;
         const split = [grossUnits, netUnits, feeUnits].map((units) =>
           formatUnits(BigInt(units ?? 0), intent.payout.decimals),

@@ -8,10 +8,11 @@ import { migratedSnapshot } from "../../db/snapshot.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { openWorld, startService, verifyChains } from "../../main.ts";
 import type { World } from "../../world.ts";
+import { CommandFailed } from "../command.ts";
 import { readPort } from "../config/file.ts";
 import { openHome } from "../home.ts";
 import { openReadableLog } from "../logs.ts";
-import { openOperatorDoor } from "../operator.ts";
+import { openOperatorDoor } from "../door/operatorDoor.ts";
 import { endFatally } from "../run.ts";
 import type { Terminal } from "../terminal.ts";
 import { DEV_CHAINS, devConfig } from "./devConfig.ts";
@@ -52,11 +53,10 @@ export async function startDev(options: DevOptions): Promise<DevWorld> {
   const log = openReadableLog(options.logLevel, terminal);
   terminal.progress("starting two local chains and the database …");
   // The dump that the database starts from is made or read while the chains start.
-  const preparing = directory === undefined ? prepareSnapshot(home) : Promise.resolve(undefined);
-  const chains = await startLocalChains({
-    chains: DEV_CHAINS,
-    hub: { creationCode: hubCreationCode, salt: hubSalt },
-    ...(directory === undefined ? {} : { stateDirectory: join(directory, "chains") }),
+  const preparing = prepareSnapshot(home);
+  const chains = await startChains(directory).catch(async (error: unknown) => {
+    await preparing.catch(() => undefined);
+    throw error;
   });
   try {
     const port = await findPort(HOST, wantedPort);
@@ -67,11 +67,10 @@ export async function startDev(options: DevOptions): Promise<DevWorld> {
       logLevel: options.logLevel,
     });
     terminal.progress("starting the service …");
-    const snapshot = await preparing;
     const world = await openWorld(config, {
       log,
       onFatal: endFatally(log),
-      ...(snapshot === undefined ? {} : { snapshot }),
+      snapshot: await preparing,
     });
     const running = await runWorld(world, { chains, home, directory });
     return { ...running, log, busyPort: port === wantedPort ? undefined : wantedPort, broken: chains.stopped };
@@ -79,6 +78,21 @@ export async function startDev(options: DevOptions): Promise<DevWorld> {
     await preparing.catch(() => undefined);
     await chains.stop();
     throw error;
+  }
+}
+
+async function startChains(directory: string | undefined): Promise<LocalChains> {
+  try {
+    return await startLocalChains({
+      chains: DEV_CHAINS,
+      hub: { creationCode: hubCreationCode, salt: hubSalt },
+      ...(directory === undefined ? {} : { stateDirectory: join(directory, "chains") }),
+    });
+  } catch (error) {
+    // What stands in the way here (a directory in use, a port, a kept chain of another world) is the user's to clear.
+    throw new CommandFailed(
+      `The local chains did not start: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
@@ -93,7 +107,7 @@ async function runWorld(
   { chains, home, directory }: Parts,
 ): Promise<{ ready: Ready; stop(): Promise<void> }> {
   try {
-    await verifyChains(world);
+    await verifyChains(world.config, world.chains, world.log);
     const accounts = await keptAccounts(world, directory, chains.chains);
     const ready = readyOf({ baseUrl: world.config.baseUrl, accounts, chains: chains.chains });
     const service = await startService(world, {

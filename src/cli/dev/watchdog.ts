@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "../../kernel/clock.ts";
+import { dropForeignGenesis } from "./keptState.ts";
 
 export interface WatchdogOrder {
   binary: string;
@@ -52,7 +53,12 @@ function stateFiles(directory: string): { flags: string[]; replace: () => void }
   const [kept, written] = [join(directory, "state.json"), join(directory, "state.next.json")];
   const flags = ["--dump-state", written];
   if (existsSync(kept)) flags.push("--load-state", kept);
-  return { flags, replace: () => existsSync(written) && renameSync(written, kept) };
+  const replace = () => {
+    if (!existsSync(written)) return;
+    dropForeignGenesis(written);
+    renameSync(written, kept);
+  };
+  return { flags, replace };
 }
 
 /**

@@ -1,0 +1,31 @@
+import type { World } from "../../world.ts";
+import { CommandFailed } from "../command.ts";
+import { createAccount, listAccounts } from "./accounts.ts";
+import { listEvents } from "./events.ts";
+import { listIntents, showIntent } from "./intents.ts";
+import { createKey, listKeys, revokeKey } from "./keys.ts";
+
+// What an operator may do, by name. The same table serves a command that opens the world itself and one that asks the process
+// that runs already.
+
+type Operation = (world: World, input: unknown) => Promise<unknown>;
+
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  "accounts create": createAccount,
+  "accounts list": listAccounts,
+  "keys create": createKey,
+  "keys list": listKeys,
+  "keys revoke": revokeKey,
+  "intents list": listIntents,
+  "intents show": showIntent,
+  "events list": listEvents,
+};
+
+export async function perform(world: World, operation: string, input: unknown): Promise<unknown> {
+  const run = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
+  if (run === undefined)
+    throw new CommandFailed(
+      `The running process knows no operation ${JSON.stringify(operation)}: is it of another version?`,
+    );
+  return run(world, input);
+}

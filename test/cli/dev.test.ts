@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { request } from "undici";
+import { systemClock } from "../../src/kernel/clock.ts";
+import type { Ready } from "../../src/cli/dev/ready.ts";
+import { descendantsOf, runCli, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
+
+// One dev world, used as people use it, and then killed. Its port is taken, so every other one is free.
+
+const folder = temporaryFolder();
+const home = { TRIBUTARY_HOME: folder.path };
+const squatter = createServer();
+const READY_MS_MAX = 10_000;
+const POLLS_MAX = 100;
+const POLL_MS = 50;
+
+let dev: DevProcess;
+let readyMs: number;
+let busyPort: number;
+
+before(async () => {
+  squatter.listen(0, "127.0.0.1");
+  await once(squatter, "listening");
+  const address = squatter.address();
+  busyPort = typeof address === "object" && address !== null ? address.port : 0;
+  // The first start of all makes the database's dump; whoever starts again does not wait for it.
+  const startedMs = systemClock.monotonicMs();
+  dev = await startDevProcess([], { ...home, PORT: String(busyPort) });
+  readyMs = systemClock.monotonicMs() - startedMs;
+});
+
+after(() => {
+  dev.child.kill("SIGKILL");
+  squatter.close();
+  folder.remove();
+});
+
+test("dev says in one line what a program needs, within ten seconds", () => {
+  const { ready } = dev;
+  assert.ok(readyMs < READY_MS_MAX, `${readyMs} ms`);
+  assert.deepEqual(Object.keys(ready), ["baseUrl", "docsUrl", "accounts", "chains", "payer"]);
+  assert.equal(ready.docsUrl, `${ready.baseUrl}/docs/errors`);
+  assert.equal(ready.accounts.length, 2);
+  for (const account of ready.accounts) {
+    assert.deepEqual(Object.keys(account), ["name", "accountId", "apiKey", "unscopedKey", "payoutWallet"]);
+    assert.match(account.accountId, /^acct_[0-9a-z]{26}$/);
+    for (const key of [account.apiKey, account.unscopedKey]) assert.match(key, /^trib_test_[0-9a-z]{16}_[0-9a-f]{64}$/);
+  }
+  assert.equal(ready.chains.length, 2);
+  for (const chain of ready.chains) {
+    assert.equal(chain.caip2, `eip155:${chain.chainId}`);
+    assert.deepEqual(
+      chain.tokens.map(({ symbol, decimals }) => [symbol, decimals]),
+      [
+        ["USDC", 6],
+        ["DUSD", 18],
+      ],
+    );
+  }
+  assert.match(ready.payer.privateKey, /^0x[0-9a-f]{64}$/);
+});
+
+test("when the port is taken dev listens at a free one, and says so", async () => {
+  assert.notEqual(dev.ready.baseUrl, `http://127.0.0.1:${busyPort}`);
+  assert.match(dev.err(), new RegExp(`Port ${busyPort} is taken, so this world listens at ${dev.ready.baseUrl}`));
+  const { statusCode } = await request(`${dev.ready.baseUrl}/readyz`);
+  assert.equal(statusCode, 200);
+});
+
+test("every account creates without naming a destination, and the other key is refused for its scope", async () => {
+  const create = async (apiKey: string) => {
+    const { statusCode, body } = await request(`${dev.ready.baseUrl}/api/v1/intents`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" },
+    });
+    return {
+      statusCode,
+      value: (await body.json()) as { payout?: { wallet: string }; error?: { code: string; docs: string } },
+    };
+  };
+  for (const { apiKey, unscopedKey, payoutWallet } of dev.ready.accounts) {
+    const created = await create(apiKey);
+    assert.deepEqual([created.statusCode, created.value.payout?.wallet], [201, payoutWallet]);
+    const refused = await create(unscopedKey);
+    assert.deepEqual([refused.statusCode, refused.value.error?.code], [403, "insufficient_scope"]);
+    assert.equal(refused.value.error?.docs, `${dev.ready.docsUrl}/insufficient_scope`);
+  }
+});
+
+test("what the process leaves for its commands is this user's alone", () => {
+  assert.equal(statSync(folder.path).mode & 0o777, 0o700);
+  const file = join(folder.path, "dev.json");
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  const written = JSON.parse(readFileSync(file, "utf8")) as { ready: Ready; socketPath: string };
+  assert.deepEqual(written.ready, dev.ready);
+  assert.equal(statSync(written.socketPath).mode & 0o777, 0o600);
+});
+
+test("commands beside it work through the running process", async () => {
+  const wallet = "0x00000000000000000000000000000000000f00d5";
+  const made = await runCli(["accounts", "create", "Third", "--chain", "dev-two", "--wallet", wallet, "--json"], home);
+  assert.equal(made.code, 0, made.err);
+  const { accountId, feeBps } = JSON.parse(made.out) as { accountId: string; feeBps: number };
+  assert.equal(feeBps, 50);
+  const key = (await runCli(["keys", "create", accountId], home)).out.trim();
+  const headers = { authorization: `Bearer ${key}`, "service-version": "2026-11-01" };
+  const list = async () => (await request(`${dev.ready.baseUrl}/api/v1/intents`, { headers })).statusCode;
+  assert.equal(await list(), 200);
+  assert.equal((await runCli(["keys", "revoke", key], home)).code, 0);
+  assert.equal(await list(), 401);
+  assert.match((await runCli(["accounts", "list"], home)).out, /^acct_\w+ +Third/m);
+  const refused = await runCli(
+    ["accounts", "create", "Bad", "--chain", "dev-two", "--wallet", wallet, "--fee-bps", "1001"],
+    home,
+  );
+  assert.deepEqual([refused.code, refused.err], [1, "error: feeBps must be a whole number from 0 to 1000.\n"]);
+});
+
+test("the demo tells its stories on the running world, and every number adds up", async () => {
+  const { code, out, err } = await runCli(["demo", "--json"], home);
+  assert.equal(code, 0, err);
+  const { isRight, stories } = JSON.parse(out) as {
+    isRight: boolean;
+    stories: { intentId: string; checks: { what: string; found: string; isRight: boolean }[] }[];
+  };
+  assert.equal(isRight, true);
+  assert.equal(stories.length, 4);
+  const found = Object.fromEntries(stories[0]?.checks.map((check) => [check.what, check.found]) ?? []);
+  assert.equal(found["the payout wallet has grown by"], "24.875 USDC");
+  assert.equal(found["the fee wallet has grown by"], "0.125 USDC");
+  assert.equal(found["the inbox holds"], "0 USDC");
+  const shown = await runCli(["intents", "show", stories[0]?.intentId ?? ""], home);
+  assert.match(shown.out, /settled +25 = 24\.875 net \+ 0\.125 fee/);
+  const { out: events } = await runCli(["events", "list", "--intent", stories[0]?.intentId ?? "", "--json"], home);
+  const types = (JSON.parse(events) as { type: string }[]).map(({ type }) => type);
+  for (const type of ["payment_intent.created", "deposit.counted", "payment_intent.settled", "settlement.landed"]) {
+    assert.ok(types.includes(type), `${type} among ${types.join(", ")}`);
+  }
+});
+
+test("pay pays what is missing, on the intent's chain and in its token, and waits until it counts", async () => {
+  const [, account] = dev.ready.accounts;
+  const { body } = await request(`${dev.ready.baseUrl}/api/v1/intents`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${account?.apiKey}`,
+      "service-version": "2026-11-01",
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({ priceUnits: 1_500_000, oneTime: true }),
+  });
+  const { intentId } = (await body.json()) as { intentId: string };
+  const paid = await runCli(["pay", intentId, "--json"], home);
+  assert.equal(paid.code, 0, paid.err);
+  const result = JSON.parse(paid.out) as {
+    txHash: string;
+    deposit: { status: string };
+    intent: { paymentStatus: string };
+  };
+  assert.deepEqual([result.deposit.status, result.intent.paymentStatus], ["counted", "paid"]);
+  const page = await request(`${dev.ready.baseUrl}/dev/explorer/900002/tx/${result.txHash}`);
+  assert.match(await page.body.text(), /1\.5 USDC/);
+  const nothing = await runCli(["pay", intentId], home);
+  assert.deepEqual(
+    [nothing.code, nothing.err],
+    [2, "error: Nothing is missing to the price of this intent, so say how much with --amount.\n"],
+  );
+});
+
+test("when it is killed its chains end too, and its word is ignored", async () => {
+  const children = await descendantsOf(dev.child.pid ?? 0);
+  assert.ok(children.length >= 4, `two watchdogs and two chains, not ${children.length}`);
+  dev.child.kill("SIGKILL");
+  await dev.ended;
+  const left = async () => (await descendantsOf(1)).filter((pid) => children.includes(pid));
+  let remaining = await left();
+  for (let poll = 0; poll < POLLS_MAX && remaining.length > 0; poll += 1) {
+    await systemClock.sleep(POLL_MS);
+    remaining = await left();
+  }
+  assert.deepEqual(remaining, []);
+  const { code, err } = await runCli(["accounts", "list"], home);
+  assert.equal(code, 1);
+  assert.match(err, /Nothing runs here/);
+});
+
+test("a kept world is the same one again, ends when it is told, and refuses another chain's database", async (t) => {
+  const kept = temporaryFolder();
+  t.after(() => kept.remove());
+  const directory = join(kept.path, "world");
+  const variables = { TRIBUTARY_HOME: folder.path, PORT: String(busyPort) };
+  const first = await startDevProcess(["--keep", directory], variables);
+  first.child.kill("SIGTERM");
+  await first.ended;
+  assert.equal(first.child.exitCode, 0, first.err());
+
+  const second = await startDevProcess(["--keep", directory], variables);
+  second.child.kill("SIGINT");
+  await second.ended;
+  assert.deepEqual(second.ready.accounts, first.ready.accounts);
+
+  const file = join(directory, "world.json");
+  writeFileSync(file, readFileSync(file, "utf8").replace(/("eip155:900001": "0x)[0-9a-f]{4}/, "$10000"));
+  const third = await runCli(["dev", "--keep", directory], variables);
+  assert.equal(third.code, 1);
+  assert.match(third.err, /was kept with another Dev Chain One, .*: remove the directory/);
+});

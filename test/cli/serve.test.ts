@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { startAnvil } from "../../src/cli/dev/anvil.ts";
+import { runCli, temporaryFolder } from "../support/cli.ts";
+
+// What stops the start, as an operator meets it: an exit code and one sentence.
+
+const folder = temporaryFolder();
+after(() => folder.remove());
+const SAMPLE = new URL("../../config/testnets.json", import.meta.url);
+const KEY = `0x${"1a".repeat(32)}`;
+const KEYS = { TRIBUTARY_GAS_KEY_BASE_SEPOLIA: KEY, TRIBUTARY_GAS_KEY_SEPOLIA: KEY, TRIBUTARY_HOME: folder.path };
+
+let files = 0;
+function write(content: string): string {
+  files += 1;
+  const path = join(folder.path, `config-${files}.json`);
+  writeFileSync(path, content);
+  return path;
+}
+
+const sample = readFileSync(SAMPLE, "utf8");
+
+const BAD: [name: string, file: string, variables: Record<string, string>, sentence: RegExp][] = [
+  ["no such file", "/nowhere.json", KEYS, /\/nowhere\.json: the configuration file cannot be read/],
+  ["no JSON", write("{"), KEYS, /this is not JSON/],
+  [
+    "a typo",
+    write(sample.replace('"rpcUrls"', '"rpcUrl"')),
+    KEYS,
+    /chains\[0\]\.rpcUrl: this key is not known; did you mean rpcUrls\?/,
+  ],
+  [
+    "a fee above the cap",
+    write(sample.replace('"feeBps": 50', '"feeBps": 5000')),
+    KEYS,
+    /feeBps: 5000 .* from 0 to 1000/,
+  ],
+  [
+    "a bad checksum",
+    write(sample.replace("0x036CbD", "0x036CBd")),
+    KEYS,
+    /chains\[0\]\.tokens\[0\]\.address: .* checksum/,
+  ],
+  ["no gas key", write(sample), { TRIBUTARY_HOME: folder.path }, /TRIBUTARY_GAS_KEY_BASE_SEPOLIA is not set/],
+  ["a port that is none", write(sample), { ...KEYS, PORT: "http" }, /PORT: "http" is no port/],
+  [
+    "no database answers",
+    write(sample),
+    { ...KEYS, TRIBUTARY_LOG_LEVEL: "silent", TRIBUTARY_DATABASE_URL: "postgres://127.0.0.1:1/none" },
+    /the database at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED/,
+  ],
+];
+
+for (const [name, file, variables, sentence] of BAD) {
+  test(`serve does not start: ${name}`, async () => {
+    const { code, out, err } = await runCli(["serve", "--config", file], variables);
+    assert.notEqual(code, 0);
+    assert.equal(out, "");
+    assert.match(err, sentence);
+    assert.equal(err.trim().split("\n").length, 1, err);
+    assert.doesNotMatch(err, /1a1a1a/);
+  });
+}
+
+/** The sample with its first chain at a local node, and no other chain. */
+function localConfig(rpcUrl: string): string {
+  const config = JSON.parse(sample) as { database: object; chains: Record<string, unknown>[] };
+  files += 1;
+  config.database = { directory: join(folder.path, `database-${files}`) };
+  config.chains = config.chains.slice(0, 1).map((chain) => ({ ...chain, rpcUrls: [rpcUrl] }));
+  return write(JSON.stringify(config));
+}
+
+test("serve does not start on a node of another chain, nor where the token is missing; a silent node is no reason", async (t) => {
+  const other = await startAnvil({ chainId: 900_009 });
+  const empty = await startAnvil({ chainId: 84_532 });
+  t.after(() => Promise.all([other.stop(), empty.stop()]));
+  const check = (rpcUrl: string) => runCli(["serve", "--check", "--config", localConfig(rpcUrl)], KEYS);
+  const [wrong, missing, silent] = await Promise.all([
+    check(other.rpcUrl),
+    check(empty.rpcUrl),
+    check("http://127.0.0.1:1"),
+  ]);
+  assert.match(wrong.err, /is configured as a provider of eip155:84532 but serves eip155:900009/);
+  assert.match(missing.err, /USDC at 0x036c\w+ is no token there/);
+  assert.deepEqual([wrong.code, missing.code], [1, 1]);
+  assert.equal(silent.code, 0, silent.err);
+  assert.match(silent.err, /does not answer/);
+});
