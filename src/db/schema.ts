@@ -76,7 +76,7 @@ export type ApiKeyTable = {
   last_used_at: Date | null;
 };
 
-export type DeploymentTable = { only_row: Generated<boolean>; deployment_id: Uint8Array };
+export type DeploymentTable = { only_row: Generated<boolean>; deployment_id: Uint8Array; signing_secret: Uint8Array };
 
 /** active → settled | archived; settled → archived | active (a reorg took a counted deposit away); archived is terminal. */
 export type IntentStatus = "active" | "settled" | "archived";

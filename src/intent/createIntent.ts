@@ -61,7 +61,7 @@ export async function createIntent(
   };
   if (terms.oneTime && terms.priceUnits === null) throw new Fault("price_required", { param: "priceUnits" });
   const destination = resolveDestination(world.catalog, account, input);
-  const deploymentId = await ensureDeployment(world.db, world.entropy);
+  const { deploymentId } = await ensureDeployment(world.db, world.entropy);
   const { widgetToken, hash } = newWidgetToken(world.entropy);
   const row = { ...newIntentRow(world, { account, destination, terms, input, deploymentId }), widget_token_hash: hash };
   return world.db.transaction(async (tx) => {

@@ -27,7 +27,7 @@ export async function listIntents(
   world: ReadWorld,
   query: { accountId: string; limit: number; cursor?: string | undefined; merchantReference?: string | undefined },
 ): Promise<IntentListing> {
-  const secret = await ensureDeployment(world.db, world.entropy);
+  const { signingSecret: secret } = await ensureDeployment(world.db, world.entropy);
   const context: CursorOwner = { secret, list: "intents", owner: query.accountId };
   const belowSeq = query.cursor === undefined ? undefined : decodeCursor(query.cursor, context);
   if (query.cursor !== undefined && belowSeq === undefined) throw new Fault("invalid_cursor", { param: "cursor" });

@@ -11,7 +11,7 @@ export const SESSION_MS = 24 * 3_600_000;
 
 /**
  * Exchanges a widget token for the value of the page's cookie; undefined when it is not the latest token of this intent.
- * The cookie ends with the token: it is bound to the token's hash, so a newer token closes older sessions.
+ * The session outlives the token: a merchant who creates again must not close the page in front of a payer.
  */
 export async function openSession(
   world: SessionWorld,
@@ -23,7 +23,7 @@ export async function openSession(
   return `${endsMs}.${await signature(world, intent, endsMs)}`;
 }
 
-/** The intent that a cookie opens; undefined when it was not given for it, is over, or its token was replaced. */
+/** The intent that a cookie opens; undefined when it was not given for it, or is over. */
 export async function findSessionIntent(
   world: SessionWorld,
   of: { intentId: string; cookie: string | undefined },
@@ -39,11 +39,8 @@ export async function findSessionIntent(
 }
 
 async function signature(world: SessionWorld, intent: IntentRow, endsMs: number): Promise<string> {
-  const secret = await ensureDeployment(world.db, world.entropy);
-  return createHmac("sha256", secret)
-    .update(`session\n${intent.id}\n${endsMs}\n`)
-    .update(intent.widget_token_hash)
-    .digest("base64url");
+  const { signingSecret: secret } = await ensureDeployment(world.db, world.entropy);
+  return createHmac("sha256", secret).update(`session\n${intent.id}\n${endsMs}\n`).digest("base64url");
 }
 
 function isEqual(one: Uint8Array, other: Uint8Array): boolean {

@@ -173,16 +173,26 @@ export async function listIntentPage(db: Db, page: IntentPage): Promise<IntentRo
     .execute();
 }
 
-export async function findDeploymentId(db: Db): Promise<Uint8Array | undefined> {
-  return (await db.read.selectFrom("deployment").select("deployment_id").executeTakeFirst())?.deployment_id;
+/** What tells an installation from every other. */
+export type Deployment = {
+  /** 32 bytes that inbox addresses follow from. Whoever verifies an address may know them. */
+  deploymentId: Uint8Array;
+  /** 32 bytes that cursors and sessions are signed with. They never leave the server. */
+  signingSecret: Uint8Array;
+};
+
+export async function findDeployment(db: Db): Promise<Deployment | undefined> {
+  return db.read
+    .selectFrom("deployment")
+    .select(["deployment_id as deploymentId", "signing_secret as signingSecret"])
+    .executeTakeFirst();
 }
 
 /** The first one stays. */
-export async function insertDeploymentId(db: Db, deploymentId: Uint8Array): Promise<void> {
-  const row = { deployment_id: deploymentId };
+export async function insertDeployment(db: Db, deployment: Deployment): Promise<void> {
   await db.read
     .insertInto("deployment")
-    .values(row)
+    .values({ deployment_id: deployment.deploymentId, signing_secret: deployment.signingSecret })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }

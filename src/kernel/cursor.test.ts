@@ -26,3 +26,12 @@ test("D15 a cursor with one bit flipped, cut or padded is none", () => {
   for (const text of ["", cursor.slice(1), `${cursor}=`, `${cursor}A`, "' or 1=1 --"])
     assert.equal(decodeCursor(text, mine), undefined);
 });
+
+test("D15 a cursor does not tell the sequence to whoever holds it", () => {
+  const [one, next] = [encodeCursor(1n, mine), encodeCursor(2n, mine)].map((cursor) =>
+    Buffer.from(cursor, "base64url"),
+  );
+  assert.ok(one && next);
+  const alike = one.filter((byte, index) => byte === next[index]).length;
+  assert.ok(alike < one.length / 2, `${alike} of ${one.length} bytes are alike in neighbouring cursors`);
+});

@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-// A cursor is a place in somebody's list that only we can have written: base64url of the sequence (8 bytes, big-endian) and the
-// first 16 bytes of an HMAC over it, the list's name and its owner.
+// A cursor is a place in somebody's list that only we can have written, and only we can read: a sequence would tell how busy
+// the whole installation is. The first 16 bytes are an HMAC over the list's name, its owner and the sequence; the other 8 are
+// the sequence under a mask that follows from them.
 
 const SEQUENCE_BYTES = 8;
 const TAG_BYTES = 16;
@@ -11,15 +12,17 @@ export type CursorOwner = { secret: Uint8Array; list: string; owner: string };
 export function encodeCursor(sequence: bigint, context: CursorOwner): string {
   const place = Buffer.alloc(SEQUENCE_BYTES);
   place.writeBigUInt64BE(sequence);
-  return Buffer.concat([place, tagOf(place, context)]).toString("base64url");
+  const tag = tagOf(place, context);
+  return Buffer.concat([tag, masked(place, tag, context)]).toString("base64url");
 }
 
 /** Undefined when the text is not exactly a cursor that this list gave to this owner. */
 export function decodeCursor(text: string, context: CursorOwner): bigint | undefined {
   const bytes = Buffer.from(text, "base64url");
   if (bytes.length !== SEQUENCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== text) return undefined;
-  const place = bytes.subarray(0, SEQUENCE_BYTES);
-  if (!timingSafeEqual(bytes.subarray(SEQUENCE_BYTES), tagOf(place, context))) return undefined;
+  const tag = bytes.subarray(0, TAG_BYTES);
+  const place = masked(bytes.subarray(TAG_BYTES), tag, context);
+  if (!timingSafeEqual(tag, tagOf(place, context))) return undefined;
   return place.readBigUInt64BE();
 }
 
@@ -29,4 +32,10 @@ function tagOf(place: Uint8Array, { secret, list, owner }: CursorOwner): Uint8Ar
     .update(place)
     .digest()
     .subarray(0, TAG_BYTES);
+}
+
+/** Applied twice it is undone. */
+function masked(place: Uint8Array, tag: Uint8Array, { secret }: CursorOwner): Buffer {
+  const mask = createHmac("sha256", secret).update("cursor mask\n").update(tag).digest();
+  return Buffer.from(place.map((byte, index) => byte ^ mask.readUInt8(index)));
 }

@@ -91,7 +91,8 @@ const statements: readonly string[] = [
   // ── intent ──
   `create table deployment (
     only_row boolean primary key default true check (only_row),
-    deployment_id bytea not null check (length(deployment_id) = 32)
+    deployment_id bytea not null check (length(deployment_id) = 32),
+    signing_secret bytea not null check (length(signing_secret) = 32)
   )`,
   `create table intent (
     id text primary key,

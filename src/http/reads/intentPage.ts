@@ -15,7 +15,7 @@ export async function readIntentPage<Table extends Listed>(
   world: Pick<World, "db" | "entropy">,
   { table, intentId, limit, cursor }: PageOf<Table>,
 ): Promise<Rows<Table>> {
-  const secret = await ensureDeployment(world.db, world.entropy);
+  const { signingSecret: secret } = await ensureDeployment(world.db, world.entropy);
   const context = { secret, list: table, owner: intentId };
   const belowSeq = cursor === undefined ? undefined : decodeCursor(cursor, context);
   if (cursor !== undefined && belowSeq === undefined) throw new Fault("invalid_cursor", { param: "cursor" });
