@@ -1,0 +1,149 @@
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, describe, test } from "node:test";
+import { ProviderFailed } from "../driver.ts";
+import { openEvmDriver } from "./driver.ts";
+import { Rpc } from "./rpc.ts";
+
+// A provider that answers as badly as some do. What a good one answers is tested on a real chain.
+
+type Asked = { path: string; authorization: string | undefined; body: { id: number; method: string } & unknown[] };
+
+describe("the wire to a provider", () => {
+  let server: Server;
+  let url: string;
+  let answer: (asked: Asked, response: ServerResponse) => void = () => undefined;
+
+  before(async () => {
+    server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const body = JSON.parse(Buffer.concat(chunks).toString()) as Asked["body"];
+        answer({ path: request.url ?? "", authorization: request.headers.authorization, body }, response);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const open = (path = "/", timeoutMs = 2_000) => new Rpc({ url: `${url}${path}`, timeoutMs, connectionsMax: 2 });
+  const failsWith = (kind: ProviderFailed["kind"]) => (error: unknown) =>
+    error instanceof ProviderFailed && error.kind === kind;
+
+  test("the key in the URL is used and never shown", async () => {
+    answer = ({ path, authorization }, response) =>
+      response.end(JSON.stringify({ id: 1, result: [path, authorization] }));
+    const rpc = new Rpc({
+      url: url.replace("//", "//me:s3cret@") + "/v2/k3y?token=t0ken",
+      timeoutMs: 2_000,
+      connectionsMax: 1,
+    });
+    deepEqual(await rpc.ask("x", []), ["/v2/k3y?token=t0ken", `Basic ${btoa("me:s3cret")}`]);
+    equal(rpc.host, new URL(url).host);
+    await rpc.close();
+  });
+
+  test("an answer of many megabytes is read whole", async () => {
+    const word = `0x${"ab".repeat(32)}`;
+    const log = {
+      address: `0x${"aa".repeat(20)}`,
+      topics: [
+        `0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef`,
+        `0x${"0".repeat(64)}`,
+        `0x${"0".repeat(64)}`,
+      ],
+      data: word,
+      blockNumber: "0x1",
+      blockHash: word,
+      transactionHash: word,
+      transactionIndex: "0x0",
+      logIndex: "0x0",
+      removed: false,
+    };
+    const body = JSON.stringify({ id: 1, result: Array.from({ length: 25_000 }, () => log) });
+    ok(body.length > 12_000_000);
+    answer = (_, response) => response.end(body);
+    const driver = openEvmDriver({ caip2: "eip155:1", rpcUrl: url });
+    equal((await driver.transfers({ blockHash: word }, [log.address])).length, 25_000);
+    await driver.close();
+  });
+
+  test("the answers of a batch are put in order, and one that is missing fails it", async () => {
+    let drop = 0;
+    answer = ({ body }, response) => {
+      const answers = body.map((_, index) => ({ id: index, result: index })).toReversed();
+      response.end(JSON.stringify(answers.slice(drop)));
+    };
+    const rpc = open();
+    const calls = Array.from({ length: 150 }, () => ["x", []] as const);
+    const results = await rpc.askAll(calls);
+    equal(results.length, 150);
+    deepEqual(results.slice(98, 102), [98, 99, 0, 1], "a hundred at a time");
+    drop = 1;
+    await rejects(rpc.askAll(calls), failsWith("bad_answer"));
+    await rpc.close();
+  });
+
+  const badAnswers: readonly (readonly [string, ProviderFailed["kind"], (response: ServerResponse) => void])[] = [
+    ["429", "rate_limited", (response) => response.writeHead(429).end("slow down")],
+    ["413", "range_too_large", (response) => response.writeHead(413).end("Payload Too Large")],
+    ["502", "unreachable", (response) => response.writeHead(502).end("<html>Bad Gateway</html>")],
+    ["504", "timeout", (response) => response.writeHead(504).end("")],
+    ["401", "bad_answer", (response) => response.writeHead(401).end(JSON.stringify({ message: "no key" }))],
+    ["a page instead of JSON", "bad_answer", (response) => response.end("<html>")],
+    ["half an answer", "bad_answer", (response) => response.end('{"id":1,"result":[{"addr')],
+    ["neither result nor error", "bad_answer", (response) => response.end('{"id":1}')],
+    ["a list for a single call", "bad_answer", (response) => response.end("[]")],
+    [
+      "a connection that ends in the middle",
+      "unreachable",
+      (response) => {
+        response.writeHead(200, { "content-length": 1_000 });
+        response.write('{"id":1,');
+        response.socket?.destroy();
+      },
+    ],
+    ["silence", "timeout", () => undefined],
+    [
+      "a trickle without end",
+      "timeout",
+      (response) => {
+        const drip = setInterval(() => response.write(" "), 20);
+        response.once("close", () => clearInterval(drip));
+      },
+    ],
+  ];
+  for (const [what, kind, respond] of badAnswers) {
+    test(`${what} is ${kind}`, async () => {
+      answer = (_, response) => respond(response);
+      const rpc = open("/", 300);
+      await rejects(rpc.ask("eth_blockNumber", []), failsWith(kind));
+      await rpc.close();
+    });
+  }
+
+  test("an error that comes with a status of its own is still read as what it says", async () => {
+    answer = (_, response) =>
+      response
+        .writeHead(400)
+        .end(JSON.stringify({ id: 1, error: { code: -32602, message: "query exceeds max results 20000" } }));
+    const driver = openEvmDriver({ caip2: "eip155:1", rpcUrl: url });
+    await rejects(
+      driver.transfers({ fromBlock: 1n, toBlock: 9n }, [`0x${"aa".repeat(20)}`]),
+      failsWith("range_too_large"),
+    );
+    await driver.close();
+  });
+
+  test("nobody there is unreachable", async () => {
+    const rpc = new Rpc({ url: "http://127.0.0.1:1", timeoutMs: 1_000, connectionsMax: 1 });
+    await rejects(rpc.ask("eth_blockNumber", []), failsWith("unreachable"));
+    await rpc.close();
+  });
+});

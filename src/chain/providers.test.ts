@@ -1,0 +1,169 @@
+import { deepEqual, equal, rejects } from "node:assert/strict";
+import { test } from "node:test";
+import { pino } from "pino";
+import { CallReverted, ProviderFailed, type BlockRef, type ChainDriver, type HeadTag } from "./driver.ts";
+import { ChainRefused, Providers } from "./providers.ts";
+
+// What several providers mean together is decided by rules alone, so these providers are played.
+
+const GENESIS = `0x${"00".repeat(32)}`;
+
+class Played implements Partial<ChainDriver> {
+  readonly caip2 = "eip155:1" as const;
+  readonly name: string;
+  served: `eip155:${string}` = "eip155:1";
+  genesisHash = GENESIS;
+  fails: Error | undefined;
+  heights: Record<HeadTag, bigint> = { latest: 100n, safe: 90n, finalized: 80n };
+  asked = 0;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  identify = async () => {
+    if (this.fails) throw this.fails;
+    return { caip2: this.served, genesisHash: this.genesisHash };
+  };
+
+  head = async (tag: HeadTag): Promise<BlockRef> => {
+    this.asked += 1;
+    if (this.fails) throw this.fails;
+    const number = this.heights[tag];
+    return { number, hash: `${this.name} ${number}`, parentHash: "", timestampS: 0 };
+  };
+
+  submit = async () => {
+    this.asked += 1;
+    if (this.fails) throw this.fails;
+    return { kind: "known" as const };
+  };
+}
+
+function play(count = 2) {
+  const clock = { ms: 0, now: () => new Date(0), monotonicMs: () => clock.ms, sleep: async () => undefined };
+  const played = ["first", "second", "third"].slice(0, count).map((name) => new Played(name));
+  const drivers = played as unknown as [ChainDriver, ...ChainDriver[]];
+  const providers = new Providers(drivers, { clock, log: pino({ level: "silent" }) });
+  const [first, second] = played as [Played, Played];
+  return { providers, first, second, clock };
+}
+
+const hashOf = async (providers: Providers) => (await providers.head("latest")).hash;
+
+test("the preferred provider answers while it can, the next one when it cannot", async () => {
+  const { providers, first } = play();
+  equal(await hashOf(providers), "first 100");
+  first.fails = new ProviderFailed("timeout", "took too long");
+  equal(await hashOf(providers), "second 100");
+});
+
+test("one that failed rests, ever longer, and is preferred again afterwards", async () => {
+  const { providers, first, clock } = play();
+  await hashOf(providers);
+  first.fails = new ProviderFailed("unreachable", "refused");
+  await hashOf(providers);
+  const askedBefore = first.asked;
+  clock.ms = 999;
+  await hashOf(providers);
+  equal(first.asked, askedBefore, "it rests for a second");
+  clock.ms = 1_000;
+  await hashOf(providers);
+  equal(first.asked, askedBefore + 1);
+  clock.ms = 2_500;
+  await hashOf(providers);
+  equal(first.asked, askedBefore + 1, "it rests for two");
+  clock.ms = 3_000;
+  first.fails = undefined;
+  equal(await hashOf(providers), "first 100");
+});
+
+test("when all of them failed they are asked all the same, and the failure is told", async () => {
+  const { providers, first, second } = play();
+  first.fails = new ProviderFailed("timeout", "the first is slow");
+  second.fails = new ProviderFailed("rate_limited", "the second is busy");
+  await rejects(hashOf(providers), { message: "the first is slow" });
+  first.fails = undefined;
+  equal(await hashOf(providers), "first 100");
+});
+
+test("a refused range and a reverted call are answers: nobody else is asked, and nobody rests", async () => {
+  for (const answer of [new ProviderFailed("range_too_large", "too large"), new CallReverted("reverted")]) {
+    const { providers, first, second } = play();
+    await hashOf(providers);
+    first.fails = answer;
+    await rejects(hashOf(providers), answer);
+    equal(second.asked, 0);
+    first.fails = undefined;
+    equal(await hashOf(providers), "first 100");
+  }
+});
+
+test("a lack of a block is asked of the next one, and nobody rests for it", async () => {
+  const { providers, first } = play();
+  first.fails = new ProviderFailed("unknown_block", "not here yet");
+  equal(await hashOf(providers), "second 100");
+  first.fails = undefined;
+  equal(await hashOf(providers), "first 100");
+});
+
+test("finality is the lowest that any reachable provider tells", async () => {
+  const { providers, first, second } = play();
+  second.heights.finalized = 77n;
+  equal((await providers.head("finalized")).number, 77n);
+  second.fails = new ProviderFailed("unreachable", "refused");
+  equal((await providers.head("finalized")).number, 80n);
+  first.fails = new ProviderFailed("unknown_block", "no such tag");
+  await rejects(providers.head("finalized"), ProviderFailed);
+});
+
+test("a provider of another chain is refused at start, in one sentence, and never asked anything", async () => {
+  const { providers, second, first } = play();
+  second.served = "eip155:8453";
+  await rejects(providers.verify(), (error) => {
+    equal(
+      error instanceof ChainRefused && error.message,
+      "second is configured as a provider of eip155:1 but serves eip155:8453.",
+    );
+    return true;
+  });
+  first.fails = new ProviderFailed("unreachable", "refused");
+  await rejects(hashOf(providers), { message: "refused" });
+  equal(second.asked, 0);
+});
+
+test("a provider of another chain with the same number is known by its first block", async () => {
+  const { providers, second } = play();
+  second.genesisHash = `0x${"11".repeat(32)}`;
+  await rejects(providers.verify(), ChainRefused);
+  deepEqual(await providers.identify(), { caip2: "eip155:1", genesisHash: GENESIS });
+});
+
+test("one that cannot be reached at start is no reason to refuse, and is identified before it is used", async () => {
+  const { providers, first, second, clock } = play();
+  second.fails = new ProviderFailed("unreachable", "refused");
+  await providers.verify();
+  second.fails = undefined;
+  second.served = "eip155:5";
+  first.fails = new ProviderFailed("unreachable", "refused");
+  clock.ms = 60_000;
+  await rejects(hashOf(providers));
+  equal(second.asked, 0);
+});
+
+test("a provider whose URL is pointed elsewhere while we run is found out within the hour", async () => {
+  const { providers, first, clock } = play();
+  equal(await hashOf(providers), "first 100");
+  first.served = "eip155:137";
+  clock.ms = 3_600_000;
+  equal(await hashOf(providers), "second 100");
+});
+
+test("signed bytes are handed on until somebody says what became of them", async () => {
+  const { providers, first, second } = play();
+  first.fails = new ProviderFailed("timeout", "took too long");
+  deepEqual(await providers.submit("0x"), { kind: "known" });
+  second.fails = new ProviderFailed("unreachable", "refused");
+  const outcome = await providers.submit("0x");
+  equal(outcome.kind, "unknown");
+});
