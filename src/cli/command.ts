@@ -48,7 +48,7 @@ const EVERYWHERE: Readonly<Record<string, OptionSpec>> = {
   help: { summary: "show this help" },
 };
 
-export function optionsOf(command: Command): Readonly<Record<string, OptionSpec>> {
+function optionsOf(command: Command): Readonly<Record<string, OptionSpec>> {
   return { ...command.options, ...EVERYWHERE };
 }
 

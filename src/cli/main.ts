@@ -63,6 +63,16 @@ const COMMANDS: readonly Entry[] = [
     summary: "show what happens, as it happens",
     load: async () => (await import("./events.ts")).eventsTail,
   },
+  {
+    name: "rescan",
+    summary: "read the chain again for an intent or a transaction",
+    load: async () => (await import("./rescan.ts")).rescan,
+  },
+  {
+    name: "hub deploy",
+    summary: "put the inbox hub onto the configured chains",
+    load: async () => (await import("./hub.ts")).hubDeploy,
+  },
 ];
 
 process.exitCode = await runCli(process.argv.slice(2));

@@ -1,5 +1,4 @@
 import {
-  BaseError,
   createPublicClient,
   createWalletClient,
   defineChain,
@@ -11,6 +10,7 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { CommandFailed } from "./command.ts";
+import { told } from "./told.ts";
 
 /** Somebody with a wallet: sends plain token transfers, and reads balances from the chain itself. */
 export type Payer = {
@@ -61,14 +61,4 @@ export async function openPayer({ rpcUrl, privateKey }: { rpcUrl: string; privat
         "The balance cannot be read",
       ),
   };
-}
-
-async function told<T>(promise: Promise<T>, what: string): Promise<T> {
-  try {
-    return await promise;
-  } catch (error) {
-    const reason =
-      error instanceof BaseError ? error.shortMessage : error instanceof Error ? error.message : String(error);
-    throw new CommandFailed(`${what}: ${reason}`);
-  }
 }

@@ -21,11 +21,12 @@ export function readThroughDoor(running: Running): Reader {
 export function readThroughApi(api: Api): Reader {
   return async (intentId) => {
     const path = `/api/v1/intents/${encodeURIComponent(intentId)}`;
-    const intent = (await api.get(path)) as IntentRecord;
     const [deposits, settlements] = await Promise.all([
       api.get(`${path}/deposits?limit=100`),
       api.get(`${path}/settlements?limit=100`),
     ]);
+    // Last, so that its sums hold at least what the two lists say has happened.
+    const intent = (await api.get(path)) as IntentRecord;
     return {
       intent,
       deposits: entriesOf<DepositRecord>(deposits),

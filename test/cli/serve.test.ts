@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { hubAddress } from "@tributary/inbox/hub";
+import { privateKeyToAccount } from "viem/accounts";
 import { startAnvil } from "../../src/cli/dev/anvil.ts";
+import { connect } from "../../src/cli/dev/client.ts";
 import { runCli, temporaryFolder } from "../support/cli.ts";
 
 // What stops the start, as an operator meets it: an exit code and one sentence.
@@ -10,7 +13,7 @@ import { runCli, temporaryFolder } from "../support/cli.ts";
 const folder = temporaryFolder();
 after(() => folder.remove());
 const SAMPLE = new URL("../../config/testnets.json", import.meta.url);
-const KEY = `0x${"1a".repeat(32)}`;
+const KEY = `0x${"1a".repeat(32)}` as const;
 const KEYS = { TRIBUTARY_GAS_KEY_BASE_SEPOLIA: KEY, TRIBUTARY_GAS_KEY_SEPOLIA: KEY, TRIBUTARY_HOME: folder.path };
 
 let files = 0;
@@ -89,4 +92,18 @@ test("serve does not start on a node of another chain, nor where the token is mi
   assert.deepEqual([wrong.code, missing.code], [1, 1]);
   assert.equal(silent.code, 0, silent.err);
   assert.match(silent.err, /does not answer/);
+});
+
+test("hub deploy puts the hub where it is missing, once, and says what stands in the way", async (t) => {
+  const chain = await startAnvil({ chainId: 84_532 });
+  t.after(() => chain.stop());
+  const words = ["hub", "deploy", "--config", localConfig(chain.rpcUrl)];
+  const poor = await runCli(words, KEYS);
+  assert.equal(poor.code, 1);
+  assert.match(poor.err, /^error: Base Sepolia has no hub yet: .*\n$/);
+  await connect(chain.rpcUrl).setBalance({ address: privateKeyToAccount(KEY).address, value: 10n ** 18n });
+  const first = await runCli(words, KEYS);
+  assert.equal(first.code, 0, first.err);
+  assert.match(first.out, new RegExp(`the hub ${hubAddress} is put there by 0x`));
+  assert.match((await runCli(words, KEYS)).out, /is there already/);
 });

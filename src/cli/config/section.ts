@@ -84,7 +84,7 @@ export function refuseTwins<T>(
 const SHOWN_MAX = 80;
 
 /** A value as the sentence about it quotes it. */
-export function shown(value: unknown): string {
+function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
 }

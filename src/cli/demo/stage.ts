@@ -37,7 +37,7 @@ export function unitsOf(intent: Intent, amount: number): bigint {
   return BigInt(amount) * 10n ** BigInt(intent.payout.decimals);
 }
 
-export function symbolOf(intent: Intent): string {
+function symbolOf(intent: Intent): string {
   return (intent.payout.railId.split(":")[1] ?? "").toUpperCase();
 }
 
@@ -154,6 +154,6 @@ export function check(what: string, expected: string, found: string): Check {
 const WORD_WIDTH = 8;
 
 /** A line of the story that stays. */
-export function say({ terminal }: Stage, word: string, rest: string): void {
+function say({ terminal }: Stage, word: string, rest: string): void {
   terminal.note(`   ${terminal.paint("cyan", word.padEnd(WORD_WIDTH))} ${rest}`);
 }

@@ -56,7 +56,7 @@ export function addressLink(address: string, place: Place, names: Names): string
   return `<a href="${escape(`${place.root}/address/${address}`)}" title="${escape(address)}">${shown}</a>`;
 }
 
-export function txLink(txHash: string, place: Place): string {
+function txLink(txHash: string, place: Place): string {
   return `<a href="${escape(`${place.root}/tx/${txHash}`)}" title="${escape(txHash)}"><code>${shorten(txHash)}</code></a>`;
 }
 

@@ -37,24 +37,26 @@ export async function listIntents(world: World, input: unknown): Promise<ShownIn
 
 /** One intent with its deposits and settlements, oldest first. */
 export async function showIntent(world: World, input: unknown): Promise<Reading & { accountId: string }> {
-  const row = await getIntent(world, neededText(input, "intentId"));
+  const intentId = neededText(input, "intentId");
   const [deposits, settlements, cursors] = await Promise.all([
     world.db.read
       .selectFrom("deposit")
       .selectAll()
-      .where("intent_id", "=", row.id)
+      .where("intent_id", "=", intentId)
       .orderBy("seq")
       .limit(HISTORY_MAX)
       .execute(),
     world.db.read
       .selectFrom("settlement")
       .selectAll()
-      .where("intent_id", "=", row.id)
+      .where("intent_id", "=", intentId)
       .orderBy("seq")
       .limit(HISTORY_MAX)
       .execute(),
     world.db.read.selectFrom("chain_cursor").select(["chain", "number"]).execute(),
   ]);
+  // Last, so that its sums hold at least what the two lists say has happened.
+  const row = await getIntent(world, intentId);
   const heads = new Map(cursors.map(({ chain, number }) => [chain, number]));
   return {
     accountId: row.account_id,

@@ -3,6 +3,7 @@ import { CommandFailed } from "../command.ts";
 import { createAccount, listAccounts } from "./accounts.ts";
 import { listEvents } from "./events.ts";
 import { listIntents, showIntent } from "./intents.ts";
+import { rescan } from "./rescan.ts";
 import { createKey, listKeys, revokeKey } from "./keys.ts";
 
 // What an operator may do, by name. The same table serves a command that opens the world itself and one that asks the process
@@ -19,6 +20,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "intents list": listIntents,
   "intents show": showIntent,
   "events list": listEvents,
+  rescan,
 };
 
 export async function perform(world: World, operation: string, input: unknown): Promise<unknown> {
