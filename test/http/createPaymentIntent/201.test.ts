@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inboxAddress } from "@tributary/inbox/address";
+import { termsFromWire } from "@tributary/inbox/wire";
+import fc from "fast-check";
+import { COARSE, DUSD, OTHER_CHAIN_ID, testApi, USDC, type Merchant } from "../../support/api.ts";
+import { randomAddress } from "../../support/intents.ts";
+
+const URL = "/api/v1/intents";
+
+test("4.2 a create answers with the record, the flag and a widget token", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  const { status, body } = await merchant.post(URL, { priceUnits: 5, oneTime: true, merchantReference: "order 7", metadata: { a: [1, null] } });
+  assert.equal(status, 201);
+  assert.match(body.intentId, /^pi_[0-9a-hjkmnp-tv-z]{26}$/);
+  assert.match(body.inboxAddress, /^0x[0-9a-fA-F]{40}$/);
+  assert.match(body.widgetToken, /^wt_[\w-]{43}$/);
+  const { created, priceUnits, oneTime, merchantReference, metadata, status: state, paymentStatus, livemode } = body;
+  assert.deepEqual(
+    { created, priceUnits, oneTime, merchantReference, metadata, state, paymentStatus, livemode },
+    {
+      ...{ created: true, priceUnits: 5, oneTime: true, merchantReference: "order 7", metadata: { a: [1, null] } },
+      ...{ state: "active", paymentStatus: "unpaid", livemode: false },
+    },
+  );
+  assert.equal(body.checkoutUrl.includes("wt_"), false);
+});
+
+test("D31 anyone can compute the inbox address from the terms in the answer", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const created = await merchant.createIntent();
+  assert.equal(inboxAddress(termsFromWire(created.inboxTerms)), created.inboxAddress.toLowerCase());
+});
+
+test("4.2.1 what is left out comes from the account", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const { payout } = await merchant.createIntent();
+  assert.equal(payout.chainReference, "31337");
+  assert.equal(payout.wallet.toLowerCase(), merchant.wallet);
+  assert.equal(payout.tokenAddress.toLowerCase(), USDC);
+  const other = await merchant.createIntent({ payoutChainReference: OTHER_CHAIN_ID });
+  assert.deepEqual([other.payout.chainReference, other.payout.wallet, other.payout.railId], ["31338", payout.wallet, "other:usdc"]);
+});
+
+test("D16 no body at all is an empty object, with and without a content type", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const headers: Record<string, string>[] = [{}, { "content-type": "application/json" }, { "content-type": "text/plain" }];
+  for (const more of headers) assert.equal((await merchant.post(URL, undefined, more)).status, 201);
+  const utf8 = await merchant.post(URL, "{}", { "content-type": "Application/JSON; charset=UTF-8" });
+  assert.equal(utf8.status, 201);
+});
+
+test("D9 null is the same as absent, and 5.0 is 5", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const fields = ["merchantReference", "metadata", "priceUnits", "oneTime", "payoutWallet", "payoutNamespace", "payoutChainReference", "payoutTokenAddress"];
+  const { status, body } = await merchant.post(URL, Object.fromEntries(fields.map((field) => [field, null])));
+  assert.equal(status, 201);
+  assert.deepEqual([body.priceUnits, body.oneTime, body.merchantReference, body.metadata], [null, false, null, null]);
+  assert.equal((await merchant.post(URL, '{"priceUnits": 5.0}')).body.priceUnits, 5);
+  assert.equal((await merchant.post(URL, '{"priceUnits": 9007199254740991}')).body.priceUnits, 9007199254740991);
+});
+
+test("D9 a price is scaled to the payout token's decimals", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const fine = await merchant.createIntent({ priceUnits: 1, payoutTokenAddress: DUSD });
+  assert.equal(fine.amounts.priceUnits, "1000000000000");
+  const coarse = await merchant.createIntent({ priceUnits: 1_230_000, payoutTokenAddress: COARSE });
+  assert.equal(coarse.amounts.priceUnits, "123");
+});
+
+test("4.2.5 the same destination and terms return the same intent, with a fresh token", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const first = await merchant.createIntent({ payoutWallet: merchant.wallet, priceUnits: 5, merchantReference: "a", metadata: { n: 1 } });
+  const again = await merchant.createIntent({ payoutWallet: merchant.wallet, priceUnits: 5, merchantReference: "b", metadata: { n: 2 } });
+  assert.equal(again.intentId, first.intentId);
+  assert.equal(again.inboxAddress, first.inboxAddress);
+  assert.equal(again.created, false);
+  assert.notEqual(again.widgetToken, first.widgetToken);
+  assert.deepEqual([again.merchantReference, again.metadata], ["a", { n: 1 }], "D13 what is stored stays");
+});
+
+test("D18 the destination is compared resolved and in canonical form", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const first = await merchant.createIntent({ payoutNamespace: "eip155" });
+  const spellings: object[] = [
+    { payoutWallet: merchant.wallet },
+    { payoutWallet: `0x${merchant.wallet.slice(2).toUpperCase()}` },
+    { payoutChainReference: 31337 },
+    { payoutChainReference: "31337" },
+    { payoutTokenAddress: USDC, payoutWallet: first.payout.wallet },
+  ];
+  for (const spelling of spellings) assert.equal((await merchant.createIntent(spelling)).intentId, first.intentId);
+});
+
+test("4.2.7 another chain, token or wallet is another destination", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const destinations: object[] = [
+    { payoutChainReference: "31337" },
+    { payoutChainReference: "31338" },
+    { payoutTokenAddress: DUSD },
+    { payoutWallet: randomAddress() },
+  ];
+  const ids = new Set<string>();
+  for (const destination of destinations) ids.add((await merchant.createIntent(destination)).intentId);
+  assert.equal(ids.size, destinations.length);
+});
+
+test("4.2.8 a create without a destination always mints, and neither finds nor blocks one with it", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const intents = [];
+  for (const body of [{}, { merchantReference: "same" }, { merchantReference: "same" }]) intents.push(await merchant.createIntent(body));
+  assert.equal(new Set(intents.map((intent) => intent.intentId)).size, 3);
+  assert.equal(new Set(intents.map((intent) => intent.inboxAddress)).size, 3);
+  const named = await merchant.createIntent({ payoutWallet: merchant.wallet, priceUnits: 9 });
+  assert.equal(named.created, true);
+});
+
+test("4.2.3 the rule is per account: another merchant's intent is not in the way", async () => {
+  const api = await testApi();
+  const [one, other] = [await api.openMerchant(), await api.openMerchant()];
+  const wallet = randomAddress();
+  const first = await one.createIntent({ payoutWallet: wallet });
+  const second = await other.createIntent({ payoutWallet: wallet });
+  assert.equal(second.created, true);
+  assert.notEqual(second.intentId, first.intentId);
+});
+
+test("3 a settled intent frees its destination", async () => {
+  const merchant: Merchant = await (await testApi()).openMerchant();
+  const settled = await merchant.insertIntent({
+    ...{ payout_wallet: merchant.wallet, one_time: true, price_token_units: 5n, status: "settled", occupies: true },
+    settled_at: new Date("2026-11-01T12:00:00Z"),
+  });
+  const next = await merchant.createIntent({ payoutWallet: merchant.wallet, oneTime: true, priceUnits: 5 });
+  assert.equal(next.created, true);
+  assert.notEqual(next.intentId, settled.id);
+});
+
+test("D9 a price that is accepted is exactly the number that was written", async () => {
+  const api = await testApi();
+  const digits = fc.stringMatching(/^-?\d{1,17}(\.\d{1,3})?([eE][+-]?\d{1,2})?$/);
+  const plain = fc.integer({ min: -2, max: Number.MAX_SAFE_INTEGER }).map(String);
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(digits, plain), async (text) => {
+      // Each run has an account of its own: the limit of creates is not what is tested here.
+      const merchant = await api.openMerchant();
+      const answered = await merchant.post(URL, `{"priceUnits": ${text}}`);
+      if (answered.status !== 201) return assert.equal(answered.status, 400, text);
+      const [, whole = "", fraction = "", exponent = "0"] = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+      const shift = Number(exponent) - fraction.length;
+      const scaled = BigInt(whole + fraction);
+      const written = shift >= 0 ? scaled * 10n ** BigInt(shift) : scaled / 10n ** BigInt(-shift);
+      if (shift < 0) assert.equal(scaled % 10n ** BigInt(-shift), 0n, text);
+      assert.equal(BigInt(answered.body.priceUnits), written, text);
+    }),
+    { numRuns: 100 },
+  );
+});

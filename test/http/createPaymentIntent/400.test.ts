@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { deterministicDeployer, hubAddress, implementationAddress } from "@tributary/inbox/hub";
+import { assertFault, COARSE, DUSD, testApi, USDC } from "../../support/api.ts";
+import { refusesVersions } from "../../support/everyOperation.ts";
+import { randomAddress } from "../../support/intents.ts";
+
+const URL = "/api/v1/intents";
+const SOLANA_WALLET = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV";
+
+refusesVersions("createPaymentIntent");
+
+const PRICES = ["0", "-0", "-1", "1.5", "0.1", "1e-1", "1e21", "9007199254740992", "9007199254740993", "9007199254740991.4", "1.0000000000000000000001", '"5"', "true", "[]", "{}"];
+
+test("D9 a price that is no whole number from 1 to 2^53 - 1 is refused", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  for (const price of PRICES) {
+    const error = assertFault(await merchant.post(URL, `{"priceUnits": ${price}}`), 400, "invalid_request");
+    assert.equal(error.param, "priceUnits", price);
+  }
+  for (const price of ["NaN", "Infinity", "05", "+5", ".5", "0x10"]) {
+    assertFault(await merchant.post(URL, `{"priceUnits": ${price}}`), 400, "invalid_json");
+  }
+});
+
+test("D9 a price that is no whole number of the token's units is refused", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const error = assertFault(await merchant.post(URL, { priceUnits: 1, payoutTokenAddress: COARSE }), 400, "invalid_request");
+  assert.equal(error.param, "priceUnits");
+});
+
+test("4.2.9 oneTime needs a price, and is a boolean", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  assert.equal(assertFault(await merchant.post(URL, { oneTime: true }), 400, "price_required").param, "priceUnits");
+  for (const oneTime of ["true", 1, []]) {
+    assert.equal(assertFault(await merchant.post(URL, { oneTime, priceUnits: 5 }), 400, "invalid_request").param, "oneTime");
+  }
+});
+
+test("D14 an unknown field is refused with the one that was probably meant", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const error = assertFault(await merchant.post(URL, { payoutWalet: merchant.wallet }), 400, "invalid_request");
+  assert.deepEqual([error.param, error.details.nearest], ["payoutWalet", "payoutWallet"]);
+  for (const field of ["status", "feeBps", "inboxAddress", "accountId", "constructor"]) {
+    assert.equal(assertFault(await merchant.post(URL, { [field]: "x" }), 400, "invalid_request").param, field);
+  }
+});
+
+test("D14 JSON that would quietly lose something is refused", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const bodies: (string | Uint8Array)[] = [
+    '{"payoutWallet":"0x1","payoutWallet":"0x2"}',
+    '{"merchantReference":"a","merchantReferenc\\u0065":"b"}',
+    '{"metadata":{"a":{"b":1,"b":2}}}',
+    '{"__proto__":{"priceUnits":1}}',
+    '{"metadata":{"__proto__":{}}}',
+    '{"metadata":{"\\u005f_proto__":{}}}',
+    '{"merchantReference":"\\ud800"}',
+    '{"metadata":{"\\udfff":1}}',
+    '{"merchantReference":"a\\u0000b"}',
+    '{"metadata":{"a":"\\u0000"}}',
+    '{"metadata":{"a":1e999}}',
+    '{"metadata":{"a":12345678901234567890}}',
+    '{"metadata":',
+    "",
+    "\ufeff{}",
+    new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+    "[]",
+    "null",
+    '"text"',
+    "{} {}",
+  ].filter((body) => body.length > 0);
+  for (const body of bodies) assert.equal((await merchant.post(URL, body)).status, 400, String(body));
+  assert.equal(({} as Record<string, unknown>)["priceUnits"], undefined);
+});
+
+test("D13 metadata that is too deep is refused at once, and the next call works", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const nested = (levels: number) => `{"metadata":${'{"a":'.repeat(levels - 1)}{}${"}".repeat(levels - 1)}}`;
+  for (const levels of [6, 32, 64, 7_000, 9_000]) {
+    const error = assertFault(await merchant.post(URL, nested(levels)), 400, "invalid_request");
+    assert.equal(error.param, "metadata");
+  }
+  assert.equal((await merchant.post(URL, `{"metadata":{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}}`)).status, 400);
+  assert.equal((await merchant.post(URL, nested(5))).status, 201);
+});
+
+test("D13 metadata beyond its bounds is refused", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
+  const refused: unknown[] = [
+    ...[[], "text", 5, true, keys(51), { inner: keys(51) }, { ["k".repeat(41)]: 1 }, { a: "x".repeat(501) }],
+    { a: Array.from({ length: 40 }, () => "x".repeat(500)) },
+  ];
+  for (const metadata of refused) {
+    assert.equal(assertFault(await merchant.post(URL, { metadata }), 400, "invalid_request").param, "metadata");
+  }
+  const accepted: object[] = [{}, keys(50), { ["é".repeat(40)]: "💸".repeat(500) }];
+  for (const metadata of accepted) {
+    const answered = await merchant.post(URL, { metadata });
+    assert.deepEqual([answered.status, answered.body.metadata], [201, metadata]);
+  }
+});
+
+test("D12 a reference has 1 to 200 printable characters", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  for (const merchantReference of ["", "x".repeat(201), "a\nb", "a\u007fb", "a\u2028b", "a\u202eb", 5, {}]) {
+    const error = assertFault(await merchant.post(URL, { merchantReference }), 400, "invalid_request");
+    assert.equal(error.param, "merchantReference");
+  }
+  for (const merchantReference of [" ", "💸".repeat(200), "Grüße, 7 % <b>", "العربية"]) {
+    assert.equal((await merchant.createIntent({ merchantReference })).merchantReference, merchantReference);
+  }
+});
+
+test("D16 a body must call itself JSON and be sent as it is", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const wrong: Record<string, string>[] = [
+    { "content-type": "text/plain" },
+    { "content-type": "application/x-www-form-urlencoded" },
+    { "content-type": "application/json; charset=latin1" },
+    { "content-type": ";;" },
+    { "content-encoding": "gzip" },
+    { "content-encoding": "br, identity" },
+  ];
+  for (const headers of wrong) assertFault(await merchant.post(URL, "{}", headers), 400, "invalid_content_type");
+});
+
+test("D11 a destination from which money never comes back is refused", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const ownInbox = (await merchant.createIntent()).inboxAddress;
+  const precompile = (value: number) => `0x${value.toString(16).padStart(40, "0")}`;
+  const wallets = [0, 1, 9, 0x11, 0x100].map(precompile);
+  for (const payoutWallet of [...wallets, hubAddress, implementationAddress, deterministicDeployer, USDC, DUSD, ownInbox]) {
+    const error = assertFault(await merchant.post(URL, { payoutWallet }), 400, "unsupported_destination");
+    assert.equal(error.param, "payoutWallet", payoutWallet);
+  }
+});
+
+test("D11 a wallet, a namespace, a chain or a token that is none is refused by name", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const checksummed = (await merchant.createIntent()).payout.wallet;
+  // One letter in the other case breaks the checksum.
+  const slipped = checksummed.replace(/[a-f]/i, (letter: string) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()));
+  const table: [string, unknown][] = [
+    ...["", "0x", "0x12", `0X${merchant.wallet.slice(2)}`, ` ${merchant.wallet}`, `${merchant.wallet}0`, slipped, SOLANA_WALLET, 5].map((wallet): [string, unknown] => ["payoutWallet", wallet]),
+    ...["", "evm", "EIP155", 1].map((namespace): [string, unknown] => ["payoutNamespace", namespace]),
+    ...["", "1", "31337 ", "x".repeat(33), 1.5, -1, true].map((chain): [string, unknown] => ["payoutChainReference", chain]),
+    ...["", "USDC", randomAddress(), 7].map((token): [string, unknown] => ["payoutTokenAddress", token]),
+  ];
+  for (const [index, [field, value]] of table.entries()) {
+    const caller = index < 20 ? merchant : await (await testApi()).openMerchant();
+    const answered = await caller.post(URL, { [field]: value });
+    assert.equal(answered.status, 400, `${field} ${String(value)}`);
+    assert.equal(answered.body.error.param, field, answered.text);
+  }
+});
+
+test("D11 what cannot be inherited must be named", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  const solana = { payoutNamespace: "solana", payoutChainReference: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" };
+  assertFault(await merchant.post(URL, solana), 400, "wallet_required");
+  const bare = await api.openMerchant({ hasDefaults: false });
+  for (const body of [{}, { payoutWallet: randomAddress() }]) assertFault(await bare.post(URL, body), 400, "destination_required");
+});
+
+test("D20 the shape is looked at before what the catalogue and the state say", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const both = { payoutChainReference: "1", priceUnits: "five" };
+  assert.equal(assertFault(await merchant.post(URL, both), 400, "invalid_request").param, "priceUnits");
+});

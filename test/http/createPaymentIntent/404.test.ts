@@ -1,0 +1,3 @@
+import { refusesRoutes } from "../../support/everyOperation.ts";
+
+refusesRoutes("createPaymentIntent");

@@ -1,0 +1,3 @@
+import { refusesVersions } from "../../support/everyOperation.ts";
+
+refusesVersions("getPaymentIntent");

@@ -1,0 +1,4 @@
+import { refusesIds, refusesRoutes } from "../../support/everyOperation.ts";
+
+refusesRoutes("listIntentDeposits");
+refusesIds("listIntentDeposits", "shown");

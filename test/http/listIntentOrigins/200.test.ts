@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { testApi, type Merchant, type TestApi } from "../../support/api.ts";
+
+type Listed = { chainId: number; token: { symbol: string }; depositIssuable: boolean };
+
+async function watched(api: TestApi, ageMs: number): Promise<void> {
+  const now = api.world.clock.now();
+  const row = {
+    ...{ chain: "eip155:31337" as const, genesis_hash: "0x00", number: 1n, hash: "0x01", reread_number: 0n },
+    updated_at: new Date(now.getTime() - ageMs),
+  };
+  await api.world.db.read
+    .insertInto("chain_cursor")
+    .values(row)
+    .onConflict((conflict) => conflict.column("chain").doUpdateSet({ updated_at: row.updated_at }))
+    .execute();
+}
+
+async function originsOf(merchant: Merchant, intentId: string) {
+  const { status, body, text } = await merchant.get(`/api/v1/intents/${intentId}/origins`);
+  assert.equal(status, 200, text);
+  const issuable = body.origins.filter((origin: Listed) => origin.depositIssuable);
+  return { body, issuable: issuable.map((origin: Listed) => `${origin.chainId} ${origin.token.symbol}`) };
+}
+
+test("D28 only the intent's own rail is issuable while its chain is looked at, and it stands first", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  const { intentId } = await merchant.createIntent();
+  await watched(api, 1_000);
+  const { body, issuable } = await originsOf(merchant, intentId);
+  assert.deepEqual(issuable, ["31337 USDC"]);
+  assert.deepEqual([body.origins[0].chainId, body.origins[0].token.symbol], [31337, "USDC"]);
+  assert.equal(body.sourceDepositIssuable, true);
+});
+
+test("4.4 when nobody looks at the chain, nothing is issuable and every origin is still there", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  const { intentId } = await merchant.createIntent();
+  await watched(api, 3_600_000);
+  const { body, issuable } = await originsOf(merchant, intentId);
+  assert.deepEqual(issuable, []);
+  assert.equal(body.sourceDepositIssuable, false);
+  assert.equal(body.origins.length, 4);
+});
+
+test("D28 a settled intent asks for no deposit, and its origins are still listed", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  const settled = { one_time: true, price_token_units: 5n, status: "settled" as const, settled_at: api.world.clock.now() };
+  const { id } = await merchant.insertIntent(settled);
+  await watched(api, 1_000);
+  const { body } = await originsOf(merchant, id);
+  assert.equal(body.sourceDepositIssuable, false);
+  assert.equal(body.origins.length, 4);
+});
+
+test("2.3 and 2.4 an origin and a rail have every field, in its form", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  const { intentId, payout } = await merchant.createIntent();
+  const { body } = await originsOf(merchant, intentId);
+  const [origin] = body.origins.filter((each: Listed) => each.chainId === 31337 && each.token.symbol === "USDC");
+  const common = { namespace: "eip155", reference: "31337", chainId: 31337 };
+  const token = { symbol: "USDC", address: payout.tokenAddress, decimals: 6 };
+  const explorerUrl = "http://127.0.0.1:1";
+  assert.deepEqual(
+    { ...origin, depositIssuable: undefined },
+    {
+      ...common,
+      ...{ name: "Local", shortName: "local", publicRpcUrl: explorerUrl, explorerUrl },
+      ...{ nativeName: "Ether", nativeSymbol: "ETH", nativeDecimals: 18, token, caip19: payout.caip19 },
+      ...{ minimumUnits: "500000", minimumDisplay: "0.5", depositIssuable: undefined },
+    },
+  );
+  const rails = body.settleRails.filter((rail: { default: boolean }) => rail.default);
+  assert.deepEqual(rails, [{ id: "local:usdc", ...common, chainName: "Local", token, explorerUrl, status: "live", default: true }]);
+  assert.equal(body.settleRails.length, 5);
+});

@@ -1,0 +1,12 @@
+import { test } from "node:test";
+import { assertFault, testApi } from "../../support/api.ts";
+import { refusesVersions } from "../../support/everyOperation.ts";
+
+refusesVersions("listIntentSettlements");
+
+test("D15 limits and cursors are those of every list", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const { id } = await merchant.insertIntent();
+  assertFault(await merchant.get(`/api/v1/intents/${id}/settlements?limit=0`), 400, "invalid_request");
+  assertFault(await merchant.get(`/api/v1/intents/${id}/settlements?cursor=AAAA`), 400, "invalid_cursor");
+});

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertFault, testApi } from "../../support/api.ts";
+import { refusesVersions } from "../../support/everyOperation.ts";
+
+const URL = "/api/v1/intents";
+
+refusesVersions("listPaymentIntents");
+
+test("D15 a limit is a whole number from 1 to 100", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  for (const limit of ["0", "-1", "101", "1e2", "1.5", "01", "", "ten", "%201", "9999999999", "%00"]) {
+    const error = assertFault(await merchant.get(`${URL}?limit=${limit}`), 400, "invalid_request");
+    assert.equal(error.param, "limit", limit);
+  }
+});
+
+test("D15 a cursor that this list did not give this account is refused", async () => {
+  const api = await testApi();
+  const [merchant, stranger] = [await api.openMerchant(), await api.openMerchant()];
+  for (const owner of [merchant, merchant, stranger, stranger]) await owner.insertIntent();
+  const { body: own } = await merchant.get(`${URL}?limit=1`);
+  const { body: foreign } = await stranger.get(`${URL}?limit=1`);
+  const cursor: string = own.next_cursor;
+  const flipped = (cursor.startsWith("A") ? "B" : "A") + cursor.slice(1);
+  const wrong = ["", foreign.next_cursor, flipped, `${cursor}A`, cursor.slice(1), "1", "%00", "'%20or%201=1", "x".repeat(3_000)];
+  for (const text of wrong) {
+    assert.equal(assertFault(await merchant.get(`${URL}?cursor=${text}`), 400, "invalid_cursor").param, "cursor", text);
+  }
+  assert.equal((await merchant.get(`${URL}?cursor=${cursor}`)).status, 200);
+});
+
+test("D14 a known parameter that is given twice is refused", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  for (const name of ["limit", "cursor", "merchantReference"]) {
+    const error = assertFault(await merchant.get(`${URL}?${name}=1&${name}=1`), 400, "invalid_request");
+    assert.equal(error.param, name);
+  }
+});
+
+test("D12 a reference that none can have is refused", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  for (const reference of ["", "%00", "%0A", "x".repeat(201)]) {
+    const error = assertFault(await merchant.get(`${URL}?merchantReference=${reference}`), 400, "invalid_request");
+    assert.equal(error.param, "merchantReference");
+  }
+});

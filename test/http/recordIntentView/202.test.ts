@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { OTHER_CHAIN_ID, testApi, USDC } from "../../support/api.ts";
+
+const SELECTION = { namespace: "eip155", reference: "31337", tokenAddress: USDC };
+
+test("4.6 a view is recorded for an active intent, with an empty body or none", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const { intentId } = await merchant.createIntent();
+  for (const body of [undefined, {}, { selection: null }]) {
+    const { status, body: answer } = await merchant.post(`/api/v1/intents/${intentId}/view`, body);
+    assert.deepEqual([status, answer], [202, { recorded: true }]);
+  }
+});
+
+test("4.6 a selection is recorded once its source inbox is issued, in any spelling of the token", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const { intentId, payout } = await merchant.createIntent();
+  const url = `/api/v1/intents/${intentId}/view`;
+  assert.deepEqual((await merchant.post(url, { selection: SELECTION })).body, { recorded: false });
+  await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: 31337 });
+  for (const tokenAddress of [USDC, payout.tokenAddress]) {
+    const { body } = await merchant.post(url, { selection: { ...SELECTION, tokenAddress } });
+    assert.deepEqual(body, { recorded: true });
+  }
+});
+
+test("D30 an unknown chain or token is no error, and nothing is recorded", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const { intentId } = await merchant.createIntent();
+  await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: 31337 });
+  const others = [{ reference: String(OTHER_CHAIN_ID) }, { reference: "1" }, { namespace: "near" }, { tokenAddress: "0x1" }];
+  for (const other of others) {
+    const { status, body } = await merchant.post(`/api/v1/intents/${intentId}/view`, { selection: { ...SELECTION, ...other } });
+    assert.deepEqual([status, body], [202, { recorded: false }], JSON.stringify(other));
+  }
+});

@@ -1,0 +1,273 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { faultRows } from "../../src/kernel/faults.ts";
+import { addMs } from "../../src/kernel/clock.ts";
+import type { Db } from "../../src/db/database.ts";
+import { revokeKey } from "../../src/merchant/revokeKey.ts";
+import { assertFault, openTestApi, SETTLE_CHAIN_ID, testApi, UNKNOWN_ID, VERSION, type Answered, type Merchant, type TestApi } from "./api.ts";
+import { openTestDatabase } from "./database.ts";
+
+// What holds for every operation alike, so that each of them is asked the same questions.
+
+type Shape = { method: "GET" | "POST"; path: string; body?: object; status: number; perMinute: number };
+
+export const SHAPES = {
+  listPaymentIntents: { method: "GET", path: "/api/v1/intents", status: 200, perMinute: 60 },
+  createPaymentIntent: { method: "POST", path: "/api/v1/intents", body: {}, status: 201, perMinute: 30 },
+  getPaymentIntent: { method: "GET", path: "/api/v1/intents/{id}", status: 200, perMinute: 120 },
+  listIntentOrigins: { method: "GET", path: "/api/v1/intents/{id}/origins", status: 200, perMinute: 120 },
+  createIntentSourceInbox: {
+    ...{ method: "POST", path: "/api/v1/intents/{id}/source-inbox", status: 201, perMinute: 30 },
+    body: { chainId: SETTLE_CHAIN_ID },
+  },
+  recordIntentView: { method: "POST", path: "/api/v1/intents/{id}/view", body: {}, status: 202, perMinute: 60 },
+  listIntentDeposits: { method: "GET", path: "/api/v1/intents/{id}/deposits", status: 200, perMinute: 120 },
+  listIntentSettlements: { method: "GET", path: "/api/v1/intents/{id}/settlements", status: 200, perMinute: 120 },
+} as const satisfies Record<string, Shape>;
+
+export type OperationId = keyof typeof SHAPES;
+
+type CallOptions = { id?: string; headers?: Record<string, string>; body?: unknown };
+
+/** Calls an operation with a body that it accepts, unless told otherwise; `headers` stand beside the merchant's own. */
+export function callOperation(of: { operationId: OperationId; merchant: Merchant }, options: CallOptions = {}): Promise<Answered> {
+  const shape: Shape = SHAPES[of.operationId];
+  const url = shape.path.replace("{id}", options.id ?? UNKNOWN_ID);
+  if (shape.method === "GET") return of.merchant.get(url, options.headers);
+  return of.merchant.post(url, options.body ?? shape.body, options.headers);
+}
+
+function rawCall(api: TestApi, operationId: OperationId, headers: Record<string, string | string[]>): Promise<Answered> {
+  const { method, path }: Shape = SHAPES[operationId];
+  return api.send(path.replace("{id}", UNKNOWN_ID), { method, headers });
+}
+
+export function refusesVersions(operationId: OperationId): void {
+  test(`D24 ${operationId}: the version is asked for before anything else`, async () => {
+    const api = await testApi();
+    const soon = addMs(api.world.clock.now(), 3 * 86_400_000).toISOString().slice(0, 10);
+    const table: [string | undefined, string][] = [
+      [undefined, "missing_version"],
+      ["", "invalid_version"],
+      ["v1", "invalid_version"],
+      ["2026-2-1", "invalid_version"],
+      ["2026-02-30", "invalid_version"],
+      ["2026-11-01, 2026-11-01", "invalid_version"],
+      ["2019-12-31", "unsupported_version"],
+      [soon, "unsupported_version"],
+    ];
+    for (const [version, code] of table) {
+      const answered = await rawCall(api, operationId, version === undefined ? {} : { "service-version": version });
+      const error = assertFault(answered, 400, code);
+      assert.deepEqual(error.details.supported, [VERSION]);
+    }
+  });
+
+  test(`D24 ${operationId}: any date in between is answered by the version of its time`, async () => {
+    const api = await testApi();
+    for (const version of ["2020-01-01", VERSION, api.world.clock.now().toISOString().slice(0, 10)]) {
+      const answered = await rawCall(api, operationId, { "service-version": version });
+      assertFault(answered, 401, "unauthorized");
+      assert.equal(answered.headers["service-version"], VERSION);
+    }
+  });
+}
+
+export function refusesKeys(operationId: OperationId): void {
+  test(`D21 ${operationId}: whatever is wrong with a key, the answer is the same`, async () => {
+    const api = await testApi();
+    const { apiKey } = await api.openMerchant();
+    const swapped = apiKey.slice(0, -1) + (apiKey.endsWith("0") ? "1" : "0");
+    const wrong = [undefined, "", "Bearer", apiKey, `Basic ${apiKey}`, "Bearer nonsense", `Bearer ${swapped}`, `Bearer ${apiKey} x`];
+    const bodies = new Set<string>();
+    for (const authorization of wrong) {
+      const headers = { "service-version": VERSION, ...(authorization === undefined ? {} : { authorization }) };
+      const answered = await rawCall(api, operationId, headers);
+      const { request_id: requestId } = assertFault(answered, 401, "unauthorized");
+      assert.match(String(answered.headers["www-authenticate"]), /^Bearer/);
+      bodies.add(answered.text.replace(requestId, ""));
+    }
+    assert.equal(bodies.size, 1);
+  });
+
+  test(`D21 ${operationId}: revoked and expired keys are told apart`, async () => {
+    const api = await testApi();
+    const expired = await api.openMerchant({ expiresAt: addMs(api.world.clock.now(), -1_000) });
+    assertFault(await callOperation({ operationId, merchant: expired }), 401, "key_expired");
+    const revoked = await api.openMerchant();
+    await revokeKey(api.world, revoked.keyId);
+    assertFault(await callOperation({ operationId, merchant: revoked }), 401, "key_revoked");
+  });
+}
+
+export function refusesScopes(operationId: OperationId): void {
+  test(`5.4 ${operationId}: a key without the scope may not, and is told which one it lacks`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant({ scopes: [] });
+    const answered = await callOperation({ operationId, merchant }, { body: "not even JSON" });
+    const error = assertFault(answered, 403, "insufficient_scope");
+    assert.match(error.message, /payment_intents:create/);
+    assert.ok(answered.headers["ratelimit-limit"]);
+  });
+
+  test(`D21 ${operationId}: a suspended account may not`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant();
+    await api.world.db.read.updateTable("account").set({ status: "suspended" }).where("id", "=", merchant.accountId).execute();
+    assertFault(await callOperation({ operationId, merchant }), 403, "account_suspended");
+  });
+}
+
+export function refusesRoutes(operationId: OperationId): void {
+  const { method, path }: Shape = SHAPES[operationId];
+  const url = path.replace("{id}", UNKNOWN_ID);
+
+  test(`7.2 ${operationId}: another path or verb is no route, whatever the key and the body`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant();
+    const others = [`${url}/`, `/${url}`, url.replace("/v1", ""), url.replace("/api", "/API"), url.replace("intents", "intents//"), `${url}%2F`];
+    for (const headers of [merchant.headers, { "service-version": VERSION }]) {
+      for (const other of others) {
+        const answered = await api.send(other, { method, headers });
+        assert.match(assertFault(answered, 404, "not_found").message, /No route/, other);
+      }
+    }
+    for (const verb of ["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE"]) {
+      const answered = await api.send(url, { method: verb, headers: merchant.headers });
+      assert.equal(answered.status, 404, verb);
+    }
+  });
+}
+
+const STRANGE_IDS = ["x", "pi_", "PI_1", "%00", "%20", "..%5C", "%252F", "'%20or%201=1", "x".repeat(300), "%F0%9F%92%B8", UNKNOWN_ID];
+
+export function refusesIds(operationId: OperationId, archived: "absent" | "shown"): void {
+  test(`D26 ${operationId}: any text that names no intent of this account gets one and the same answer`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant();
+    const stranger = await api.openMerchant();
+    const foreign = await stranger.insertIntent();
+    const gone = await merchant.insertIntent({ status: "archived", archived_at: api.world.clock.now() });
+    const ids = [...STRANGE_IDS, foreign.id, ...(archived === "absent" ? [gone.id] : [])];
+    const bodies = new Set<string>();
+    for (const id of ids) {
+      const answered = await callOperation({ operationId, merchant }, { id });
+      const error = assertFault(answered, 404, "not_found");
+      assert.equal(error.message, "No such intent.", id);
+      bodies.add(answered.text.replace(error.request_id, ""));
+    }
+    assert.equal(bodies.size, 1);
+    if (archived === "shown") assert.equal((await callOperation({ operationId, merchant }, { id: gone.id })).status, 200);
+  });
+
+  test(`D26 ${operationId}: what cannot be decoded and an empty segment are no route`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant();
+    for (const id of ["%zz", "%E0%A4%A", "", "a%2Fb"]) {
+      const answered = await callOperation({ operationId, merchant }, { id });
+      assert.match(assertFault(answered, 404, "not_found").message, /No route/, id);
+    }
+  });
+}
+
+export function refusesSizes(operationId: OperationId): void {
+  const { method, path }: Shape = SHAPES[operationId];
+
+  test(`D16 ${operationId}: more than 64 KiB is too much, also before it is JSON`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant();
+    const send = (body: string) => {
+      const headers = { ...merchant.headers, "content-type": "application/json" };
+      return api.send(path.replace("{id}", UNKNOWN_ID), { method, headers, body });
+    };
+    assertFault(await send(" ".repeat(65_537)), 413, "payload_too_large");
+    assert.notEqual((await send(" ".repeat(65_534) + "{}")).status, 413);
+  });
+}
+
+export function limitsRate(operationId: OperationId): void {
+  const { perMinute }: Shape = SHAPES[operationId];
+
+  test(`8 ${operationId}: ${perMinute} calls in any 60 seconds, and then it says how long to wait`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant();
+    // The view has a second limit per intent, so no id is used twice too often.
+    const call = (index: number) => callOperation({ operationId, merchant }, { id: `pi_${index % 7}` });
+    const half = Math.floor(perMinute / 2);
+    for (let index = 0; index < half; index += 1) assert.notEqual((await call(index)).status, 429);
+    api.passTime(30_000);
+    for (let index = half; index < perMinute; index += 1) assert.notEqual((await call(index)).status, 429);
+
+    const refused = await call(0);
+    assertFault(refused, 429, "rate_limited");
+    const waitS = Number(refused.headers["retry-after"]);
+    assert.ok(Number.isInteger(waitS) && waitS >= 1 && waitS <= 30, `Retry-After ${waitS}`);
+    assert.equal(refused.headers["ratelimit-limit"], String(perMinute));
+    assert.equal(refused.headers["ratelimit-remaining"], "0");
+
+    api.passTime(waitS * 1_000);
+    assert.notEqual((await call(1)).status, 429, "the first half has left the window");
+    for (let index = 0; index < perMinute; index += 1) await call(index);
+    assertFault(await call(2), 429, "rate_limited");
+
+    const other = await api.openMerchant();
+    assert.notEqual((await callOperation({ operationId, merchant: other })).status, 429, "another account has its own limit");
+  });
+}
+
+export function survivesFailures(operationId: OperationId): void {
+  const isInboxCall = operationId === "createIntentSourceInbox";
+
+  test(`D25 ${operationId}: whichever query fails, the caller gets an envelope and nothing of the inside`, async () => {
+    const db = await openTestDatabase("pglite");
+    const breaking = breakable(db);
+    const api = await openTestApi(breaking.db);
+    try {
+      const merchant = await api.openMerchant();
+      const { id } = await merchant.insertIntent();
+      const { status }: Shape = SHAPES[operationId];
+      for (let survived = 0; ; survived += 1) {
+        assert.ok(survived < 30, "it never succeeded");
+        breaking.failAfter(survived);
+        const answered = await callOperation({ operationId, merchant }, { id });
+        breaking.failAfter(undefined);
+        if (answered.status === status) break;
+        const code = isInboxCall ? "source_inbox_unavailable" : "internal_error";
+        const error = assertFault(answered, faultRows[code].status, code);
+        assert.equal(error.retryable, true);
+        assert.equal(answered.headers["retry-after"], "5");
+        assert.doesNotMatch(answered.text, /secret|select|at /);
+      }
+    } finally {
+      await api.server.close();
+      await db.close();
+    }
+  });
+}
+
+/** A database that is away from a certain use on, as if its server had gone. */
+function breakable(db: Db): { db: Db; failAfter(uses: number | undefined): void } {
+  let usesLeft: number | undefined;
+  const use = () => {
+    if (usesLeft === undefined) return;
+    if (usesLeft <= 0) throw Object.assign(new Error("secret: connect ECONNREFUSED 10.0.0.7"), { code: "ECONNREFUSED" });
+    usesLeft -= 1;
+  };
+  const breaking: Db = {
+    ...db,
+    get read() {
+      use();
+      return db.read;
+    },
+    async transaction(run) {
+      use();
+      return db.transaction(run);
+    },
+  };
+  return {
+    db: breaking,
+    failAfter(uses) {
+      usesLeft = uses;
+    },
+  };
+}
