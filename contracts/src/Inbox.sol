@@ -13,7 +13,6 @@ contract Inbox {
     address private immutable HUB = msg.sender;
 
     error NotHub(address caller);
-    error TransferFailed();
 
     receive() external payable {}
 
@@ -34,6 +33,6 @@ contract Inbox {
 
     /// @notice Moves units to one address: into the hub for a netted batch, or to where a rescue goes.
     function send(address token, address to, uint256 units) external onlyHub {
-        if (!token.tryTransfer(to, units, gasleft())) revert TransferFailed();
+        if (!token.tryTransfer(to, units, gasleft())) revert Payment.TransferFailed();
     }
 }

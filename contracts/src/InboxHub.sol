@@ -2,23 +2,23 @@
 pragma solidity 0.8.30;
 
 import {LibClone} from "solady/utils/LibClone.sol";
+import {Command} from "./Command.sol";
+import {IInboxHub} from "./IInboxHub.sol";
 import {Inbox} from "./Inbox.sol";
 import {Payment} from "./Payment.sol";
 import {Terms, TermsLib} from "./Terms.sol";
 import {Token} from "./Token.sol";
 
 /// @title InboxHub
-/// @notice Creates inboxes and empties them. An inbox is the CREATE2 address of its terms, so whoever calls decides when money
-/// moves and never where to. There is no owner, no storage, no upgrade and no pause.
-contract InboxHub {
+/// @notice The hub itself: no owner, no storage, no upgrade, no pause, and the same address on every chain.
+contract InboxHub is IInboxHub {
     using TermsLib for Terms;
     using Token for address;
 
-    /// @notice No inbox may commit to a higher fee: 10 %.
+    /// @dev 10 %.
     uint256 public constant FEE_BPS_MAX = 1_000;
     uint256 private constant BPS = 10_000;
 
-    /// @notice The code that every inbox delegates to.
     address public immutable IMPLEMENTATION = address(new Inbox());
     bytes32 private immutable CLONE_CODE_HASH = LibClone.initCodeHash_PUSH0(IMPLEMENTATION);
 
@@ -33,22 +33,6 @@ contract InboxHub {
     /// payout and the fee, and take most of the fee.
     uint256 private transient entered;
 
-    event Settled(address indexed inbox, address token, address payout, uint256 gross, uint256 fee);
-    event NettedSettled(address indexed token, address indexed payout, uint256 gross, uint256 fee, uint256 count);
-    event SettleFailed(address indexed inbox, bytes4 reason);
-    event Rescued(address indexed inbox, address indexed token, address to, uint256 units);
-
-    error Entered();
-    error WrongChain();
-    error FeeTooHigh();
-    error BalanceUnreadable();
-    error NativeNotNetted();
-    error UnitsMissing(uint256 received, uint256 expected);
-    error NotRecovery(address caller, address recovery);
-    error TooEarly(uint256 timestamp, uint256 recoverAfter);
-    error NoReceiver();
-    error NothingToRescue();
-
     modifier locked() {
         if (entered != 0) revert Entered();
         entered = 1;
@@ -56,21 +40,16 @@ contract InboxHub {
         entered = 0;
     }
 
-    /// @notice The address of the inbox with these terms, whether or not it has been created.
     function inboxOf(Terms calldata terms) external view returns (address) {
         return _inboxAt(terms.hash());
     }
 
-    /// @notice Pays everything the inbox holds of its settle token to its payout and fee recipient. Anyone may call.
-    /// @return gross What the inbox held, in the token's smallest units; 0 when there was nothing to do.
     function settle(Terms calldata terms) external locked returns (uint256 gross) {
         bytes4 failure;
         (gross, failure) = _settle(terms);
         if (failure != 0) _revertWith(failure);
     }
 
-    /// @notice Settles each inbox on its own; one that fails moves nothing and does not touch the others.
-    /// @return failures For each item the selector of the error that it failed with, or 0.
     function settleMany(Terms[] calldata items) external locked returns (bytes4[] memory failures) {
         failures = new bytes4[](items.length);
         for (uint256 i = 0; i < items.length; ++i) {
@@ -81,9 +60,6 @@ contract InboxHub {
         }
     }
 
-    /// @notice Settles inboxes whose terms differ in nothing but the salt, with one payout and one fee for all of them.
-    /// @param shared The common terms; its salt is ignored.
-    /// @return failures For each salt the selector of the error that its inbox failed with, or 0.
     function settleNetted(Terms calldata shared, bytes32[] calldata salts)
         external
         locked
@@ -103,13 +79,12 @@ contract InboxHub {
         emit NettedSettled(token, shared.payout, batch.gross, feePaid, batch.count);
     }
 
-    /// @notice Moves the whole balance of a token out of an inbox. Only the recovery address of its terms may call: at once for what
-    /// nobody will ever settle, and after `recoverAfter` for everything.
-    /// @param token The token, or 0 for the native coin.
     function rescue(Terms calldata terms, address token, address to) external locked returns (uint256 units) {
         if (msg.sender != terms.recovery) revert NotRecovery(msg.sender, terms.recovery);
         bool neverSettled = block.chainid == terms.settleChainId && token != terms.settleToken;
-        if (!neverSettled && block.timestamp < terms.recoverAfter) revert TooEarly(block.timestamp, terms.recoverAfter);
+        if (!neverSettled && block.timestamp < terms.recoverAfter) {
+            revert TooEarly(block.timestamp, terms.recoverAfter);
+        }
         if (to == address(0)) revert NoReceiver();
         bytes32 salt = terms.hash();
         address inbox = _inboxAt(salt);
@@ -118,12 +93,13 @@ contract InboxHub {
         if (!readable) revert BalanceUnreadable();
         if (units == 0) revert NothingToRescue();
         _create(inbox, salt);
-        Inbox(payable(inbox)).send(token, to, units);
+        bytes4 failure = Command.send(inbox, token, to, units);
+        if (failure != 0) _revertWith(failure);
         emit Rescued(inbox, token, to, units);
     }
 
-    /// @dev Moves what the inboxes hold into the hub, for the rest of this call only. The fee is the sum of what each inbox would have
-    /// paid alone, so netting changes nobody's share.
+    /// @dev Moves what the inboxes hold into the hub, for the rest of this call only. The fee is the sum of what each inbox
+    /// would have paid alone, so netting changes nobody's share.
     function _pull(Terms calldata shared, bytes32[] calldata salts)
         private
         returns (Batch memory batch, bytes4[] memory failures)
@@ -154,10 +130,7 @@ contract InboxHub {
         if (!readable) return (0, BalanceUnreadable.selector);
         if (units == 0) return (0, 0);
         _create(inbox, salt);
-        try Inbox(payable(inbox)).send(token, address(this), units) {}
-        catch (bytes memory reason) {
-            return (0, _selectorOf(reason));
-        }
+        failure = Command.send(inbox, token, address(this), units);
     }
 
     /// @dev Never reverts for a reason that lies in the item. A balance of zero ends it before anything is created.
@@ -172,13 +145,13 @@ contract InboxHub {
         if (gross == 0) return (0, 0);
         _create(inbox, salt);
         uint256 fee = _feeOf(gross, terms.feeBps);
-        try Inbox(payable(inbox)).pay(terms.settleToken, terms.payout, gross - fee, terms.feeRecipient, fee) returns (
-            uint256 feePaid
-        ) {
-            emit Settled(inbox, terms.settleToken, terms.payout, gross, feePaid);
-        } catch (bytes memory reason) {
-            return (0, _selectorOf(reason));
+        uint256 net;
+        unchecked {
+            net = gross - fee;
         }
+        (fee, failure) = Command.pay(inbox, terms.settleToken, terms.payout, net, terms.feeRecipient, fee);
+        if (failure != 0) return (0, failure);
+        emit Settled(inbox, gross, fee);
     }
 
     function _termsFailure(Terms calldata terms) private view returns (bytes4) {
@@ -206,11 +179,6 @@ contract InboxHub {
         unchecked {
             return (units / BPS) * feeBps + (units % BPS) * feeBps / BPS;
         }
-    }
-
-    /// @dev An inbox that runs out of gas answers nothing; that is a failed payout too.
-    function _selectorOf(bytes memory reason) private pure returns (bytes4) {
-        return reason.length < 4 ? Payment.PayoutFailed.selector : bytes4(reason);
     }
 
     function _revertWith(bytes4 selector) private pure {

@@ -18,6 +18,7 @@ library Payment {
 
     error PayoutFailed();
     error FeeLegStarved();
+    error TransferFailed();
 
     /// @return feePaid The fee, or 0 when its leg failed and the payout received everything.
     function pay(address token, address payout, uint256 net, address feeRecipient, uint256 fee)

@@ -54,9 +54,8 @@ library TermsLib {
 library RouteLib {
     /// @dev Hashed twice, so that no inner node of the tree can be presented as a leaf.
     function leaf(Route calldata route) internal pure returns (bytes32) {
-        bytes32 once = keccak256(
-            abi.encode(route.chainId, route.token, route.adapter, route.minAmount, keccak256(route.config))
-        );
+        bytes32 once =
+            keccak256(abi.encode(route.chainId, route.token, route.adapter, route.minAmount, keccak256(route.config)));
         return keccak256(abi.encode(once));
     }
 }

@@ -17,13 +17,17 @@ interface Vm {
     function expectRevert(bytes4 selector) external;
     function expectRevert(bytes calldata reason) external;
     function expectPartialRevert(bytes4 selector) external;
+    function getCode(string calldata artifact) external view returns (bytes memory);
     function getRecordedLogs() external returns (Log[] memory);
     function parseBytes(string calldata text) external pure returns (bytes memory);
     function parseJsonString(string calldata json, string calldata key) external pure returns (string memory);
     function prank(address sender) external;
     function readFile(string calldata path) external view returns (string memory);
     function recordLogs() external;
-    function replace(string calldata text, string calldata from, string calldata to) external pure returns (string memory);
+    function replace(string calldata text, string calldata from, string calldata to)
+        external
+        pure
+        returns (string memory);
     function toString(address value) external pure returns (string memory);
     function warp(uint256 timestamp) external;
 }

@@ -12,10 +12,10 @@ export const deterministicDeployer: Hex = "0x4e59b44847b379578588920ca78fbf26c0b
 export const hubSalt: Hex = "0x7f2a4667fc5a5261b32f8be093ac497379f0e5b5ab2c69df5f0620bd6837e62d";
 
 /** Address of the hub, the same on every EVM chain. */
-export const hubAddress: Hex = "0x54d50c04d81eebb20fad61170ce166d6d7ecee5e";
+export const hubAddress: Hex = "0xe2dc628747e649768ed94247464b4d7244faec3c";
 
 /** Address of the code that every inbox delegates to: the hub's first creation. */
-export const implementationAddress: Hex = "0x2d8975cfac7fdb30bd6f38b0b067e5eff4b6c8bb";
+export const implementationAddress: Hex = "0x7760fa630be20619ccf439f8c6e24fa4fc8d261d";
 
 /** Keccak-256 of the code that creates an inbox. */
-export const cloneCreationCodeHash: Hex = "0xf99940026d8187617ce78e5bc24ee95e8f8dc4ed33ccc86c335260641ae371f4";
+export const cloneCreationCodeHash: Hex = "0x95e3f62135ec751a5db31820c9beb725200b8091b51e96af08e2b03097c6c88f";

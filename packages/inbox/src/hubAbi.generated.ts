@@ -471,18 +471,6 @@ export const hubAbi = [
         "internalType": "address"
       },
       {
-        "name": "token",
-        "type": "address",
-        "indexed": false,
-        "internalType": "address"
-      },
-      {
-        "name": "payout",
-        "type": "address",
-        "indexed": false,
-        "internalType": "address"
-      },
-      {
         "name": "gross",
         "type": "uint256",
         "indexed": false,

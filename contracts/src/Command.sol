@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.30;
+
+import {Inbox} from "./Inbox.sol";
+import {Payment} from "./Payment.sol";
+
+/// @notice How the hub commands an inbox without reverting when the inbox does. Written by hand because every settlement
+/// pays for it. A failure is the selector of the inbox's error; an inbox that ran out of gas answers nothing, which is a failed payout too.
+library Command {
+    /// @return feePaid The fee, or 0 when its leg failed and the payout received everything.
+    /// @return failure 0 when it paid.
+    function pay(address inbox, address token, address payout, uint256 net, address feeRecipient, uint256 fee)
+        internal
+        returns (uint256 feePaid, bytes4 failure)
+    {
+        bytes4 selector = Inbox.pay.selector;
+        bool done;
+        assembly ("memory-safe") {
+            let buffer := mload(0x40)
+            mstore(buffer, selector)
+            mstore(add(buffer, 0x04), token)
+            mstore(add(buffer, 0x24), payout)
+            mstore(add(buffer, 0x44), net)
+            mstore(add(buffer, 0x64), feeRecipient)
+            mstore(add(buffer, 0x84), fee)
+            mstore(0x00, 0)
+            done := call(gas(), inbox, 0, buffer, 0xa4, 0x00, 0x20)
+            feePaid := mload(0x00)
+        }
+        if (!done) return (0, _failureOf(feePaid));
+    }
+
+    /// @return failure 0 when it sent.
+    function send(address inbox, address token, address to, uint256 units) internal returns (bytes4 failure) {
+        bytes4 selector = Inbox.send.selector;
+        uint256 answer;
+        bool done;
+        assembly ("memory-safe") {
+            let buffer := mload(0x40)
+            mstore(buffer, selector)
+            mstore(add(buffer, 0x04), token)
+            mstore(add(buffer, 0x24), to)
+            mstore(add(buffer, 0x44), units)
+            mstore(0x00, 0)
+            done := call(gas(), inbox, 0, buffer, 0x64, 0x00, 0x20)
+            answer := mload(0x00)
+        }
+        if (!done) return _failureOf(answer);
+    }
+
+    function _failureOf(uint256 answer) private pure returns (bytes4 failure) {
+        failure = bytes4(bytes32(answer));
+        if (failure == 0) failure = Payment.PayoutFailed.selector;
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.30;
+
+import {Terms} from "./Terms.sol";
+
+/// @title IInboxHub
+/// @notice Creates inboxes and empties them. An inbox is the CREATE2 address of its terms, so whoever calls decides when money
+/// moves and never where to.
+interface IInboxHub {
+    /// @param fee What the fee recipient received; 0 when its leg failed and the payout received everything.
+    event Settled(address indexed inbox, uint256 gross, uint256 fee);
+
+    /// @notice One payout and one fee for `count` inboxes.
+    event NettedSettled(address indexed token, address indexed payout, uint256 gross, uint256 fee, uint256 count);
+
+    /// @notice An item of a batch moved nothing. Anyone can bring this about by calling with too little gas: it is a hint for
+    /// whoever sent the batch, and no fact about the inbox.
+    /// @param reason Selector of the error that the item failed with.
+    event SettleFailed(address indexed inbox, bytes4 reason);
+
+    event Rescued(address indexed inbox, address indexed token, address to, uint256 units);
+
+    error Entered();
+    error WrongChain();
+    error FeeTooHigh();
+    error BalanceUnreadable();
+    error NativeNotNetted();
+    error UnitsMissing(uint256 received, uint256 expected);
+    error NotRecovery(address caller, address recovery);
+    error TooEarly(uint256 timestamp, uint256 recoverAfter);
+    error NoReceiver();
+    error NothingToRescue();
+
+    /// @notice No inbox with a higher fee is settled.
+    function FEE_BPS_MAX() external view returns (uint256);
+
+    /// @notice The code that every inbox delegates to.
+    function IMPLEMENTATION() external view returns (address);
+
+    /// @notice The address of the inbox with these terms, whether or not it has been created.
+    function inboxOf(Terms calldata terms) external view returns (address);
+
+    /// @notice Pays everything the inbox holds of its settle token to its payout and fee recipient. Anyone may call.
+    /// @return gross What the inbox held, in the token's smallest units; 0 when there was nothing to do.
+    function settle(Terms calldata terms) external returns (uint256 gross);
+
+    /// @notice Settles each inbox on its own; one that fails moves nothing and does not touch the others. Anyone may call.
+    /// @return failures For each item the selector of the error that it failed with, or 0.
+    function settleMany(Terms[] calldata items) external returns (bytes4[] memory failures);
+
+    /// @notice Settles inboxes whose terms differ in nothing but the salt, with one payout and one fee for all of them.
+    /// Anyone may call.
+    /// @param shared The common terms; its salt is ignored.
+    /// @return failures For each salt the selector of the error that its inbox failed with, or 0.
+    function settleNetted(Terms calldata shared, bytes32[] calldata salts) external returns (bytes4[] memory failures);
+
+    /// @notice Moves the whole balance of a token out of an inbox. Only the recovery address of its terms may call: at once
+    /// for what nobody will ever settle, and after `recoverAfter` for everything.
+    /// @param token The token, or 0 for the native coin.
+    function rescue(Terms calldata terms, address token, address to) external returns (uint256 units);
+}
