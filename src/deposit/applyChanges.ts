@@ -17,7 +17,12 @@ import { writeDeposits } from "./store.ts";
 export type DepositWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log">;
 
 /** One intent under lock, with its deposits as the database has them and as the chain's word has left them. */
-export type IntentCase = { intent: IntentRow; changes: readonly DepositChange[] };
+export type IntentCase = {
+  intent: IntentRow;
+  changes: readonly DepositChange[];
+  /** Whether more is recorded of it than is taken over. Then nothing is counted yet: a block that was left may be among it. */
+  isBehind: boolean;
+};
 
 type Decided = { before: IntentRow; after: IntentRow; changes: DepositChange[] };
 
@@ -28,8 +33,9 @@ export async function applyChanges(
   batch: { cases: readonly IntentCase[]; heads: ReadonlyMap<string, ChainHead>; at: Date },
 ): Promise<void> {
   const decided: Decided[] = [];
-  for (const { intent, changes } of batch.cases) {
-    const next = recount(world, { intent, changes }, batch);
+  for (const each of batch.cases) {
+    const { intent } = each;
+    const next = recount(world, each, batch);
     if (next.length === 0) continue;
     const isTaken = intent.status === "settled" && intent.occupies && (await isDestinationTaken(tx, intent));
     decided.push({
@@ -53,9 +59,10 @@ export async function applyChanges(
 /** Only what differs from the database in the end. */
 function recount(
   world: DepositWorld,
-  { intent, changes }: IntentCase,
+  { intent, changes, isBehind }: IntentCase,
   context: { heads: ReadonlyMap<string, ChainHead>; at: Date },
 ): DepositChange[] {
+  if (isBehind) return changes.filter((change) => change.before !== change.after);
   // A deposit that lost its place no longer adds to what is counted, also not while the rest is being decided.
   const placed = progressIntent(intent, changes, { isDestinationTaken: true, at: context.at });
   const deposits = changes.map((change) => change.after);

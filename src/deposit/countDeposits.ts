@@ -3,7 +3,7 @@ import { claimIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { applyChanges, type DepositWorld } from "./applyChanges.ts";
 import { reachedBlock } from "./finality.ts";
-import { listHeads, listPendingIntents, listWorkingSet } from "./store.ts";
+import { findCursor, listHeads, listPendingIntents, listUnheard, listWorkingSet } from "./store.ts";
 import { lowestReach } from "./takeMovements.ts";
 
 /** Pending deposits looked at in one transaction. */
@@ -36,7 +36,15 @@ async function countPage(
     const uptoBlock = reachedBlock(firstTier.finality, head);
     const pending = await listPendingIntents(tx, { chain, uptoBlock, after, limit: PAGE_MAX });
     if (pending.length === 0) return undefined;
-    const intents = await claimIntents(tx, [...new Set(pending.map((deposit) => deposit.intentId))]);
+    const claimed = await claimIntents(tx, [...new Set(pending.map((deposit) => deposit.intentId))]);
+    // The head may belong to a branch that replaced a deposit's block. Who is behind is counted by takeMovements, once it has caught up.
+    const cursor = await findCursor(tx, chain);
+    const behind = await listUnheard(
+      tx,
+      cursor,
+      claimed.map((intent) => intent.id),
+    );
+    const intents = claimed.filter((intent) => !behind.has(intent.id));
     const intentIds = intents.map((intent) => intent.id);
     const known = await listWorkingSet(tx, {
       intentIds,
@@ -47,6 +55,7 @@ async function countPage(
     const knownOf = Map.groupBy(known, (deposit) => deposit.intent_id);
     const cases = intents.map((intent) => ({
       intent,
+      isBehind: false,
       changes: (knownOf.get(intent.id) ?? []).map((deposit) => ({ before: deposit, after: deposit })),
     }));
     await applyChanges(tx, world, { cases, heads, at });

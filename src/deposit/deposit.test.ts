@@ -198,6 +198,20 @@ for (const kind of databases) {
       ]);
     });
 
+    test("G60 a deposit whose block was left is not counted by the height of the branch that replaced it", async () => {
+      const intent = await priced(USDC);
+      const chainTx = freshTx();
+      await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 120n }]);
+      await headAt(120n);
+      // One look of the watcher takes the block back and reads far beyond it, before this station has heard of it.
+      await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 120n, orphaned: true }]);
+      await setHead(db, TEST_CHAIN, { number: 130n });
+      await countDeposits(world, TEST_CHAIN);
+      assert.equal((await intentOf(intent)).counted_units, 0n);
+      await headAt(130n);
+      assert.deepEqual(await eventsOf(intent), ["deposit.seen", "deposit.dropped"]);
+    });
+
     test("D3 a settled intent whose destination is taken again stays settled and is told to be reversed", async () => {
       const account_id = await insertAccount(db);
       const payout_wallet = `0x${"cd".repeat(20)}`;

@@ -15,6 +15,12 @@ export async function claimCursor(tx: Tx, chain: Caip2): Promise<HandoverCursorT
   return tx.selectFrom("deposit_cursor").selectAll().where("chain", "=", chain).forUpdate().executeTakeFirstOrThrow();
 }
 
+/** How far this station has taken over a chain's movements; at its beginning when it never did. */
+export async function findCursor(tx: Tx, chain: Caip2): Promise<HandoverCursorTable> {
+  const cursor = await tx.selectFrom("deposit_cursor").selectAll().where("chain", "=", chain).executeTakeFirst();
+  return cursor ?? { chain, revision: 0n, movement_id: 0n };
+}
+
 export async function advanceCursor(tx: Tx, cursor: HandoverCursorTable): Promise<void> {
   await tx
     .updateTable("deposit_cursor")
@@ -35,6 +41,25 @@ export async function listArrivals(tx: Tx, cursor: HandoverCursorTable, limit: n
     .orderBy("id")
     .limit(limit)
     .execute();
+}
+
+/** Those of the intents of which more was recorded than the cursor has passed: what they have by our rows is not what the chain says. */
+export async function listUnheard(
+  tx: Tx,
+  cursor: HandoverCursorTable,
+  intentIds: readonly string[],
+): Promise<Set<string>> {
+  if (intentIds.length === 0) return new Set();
+  const rows = await tx
+    .selectFrom("movement")
+    .select("intent_id")
+    .distinct()
+    .where("chain", "=", cursor.chain)
+    .where("direction", "=", "in")
+    .where(sql<boolean>`(revision, id) > (${cursor.revision}, ${cursor.movement_id})`)
+    .where("intent_id", "in", intentIds)
+    .execute();
+  return new Set(rows.map((row) => row.intent_id));
 }
 
 /**

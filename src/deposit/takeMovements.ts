@@ -1,5 +1,6 @@
 import { findAsset, findChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
+import type { HandoverCursorTable } from "../db/schema.ts";
 import { claimIntents, type IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { newId } from "../kernel/ids.ts";
@@ -7,7 +8,7 @@ import { applyChanges, type DepositWorld, type IntentCase } from "./applyChanges
 import { followMovement, isOnRail, newDeposit, type Deposit, type MovementRow } from "./deposit.ts";
 import { reachedBlock, requiredConfirmations, type ChainHead } from "./finality.ts";
 import type { DepositChange } from "./progress.ts";
-import { advanceCursor, claimCursor, listArrivals, listHeads, listWorkingSet } from "./store.ts";
+import { advanceCursor, claimCursor, listArrivals, listHeads, listUnheard, listWorkingSet } from "./store.ts";
 
 /** Movements taken over in one transaction. */
 const BATCH_MAX = 500;
@@ -20,37 +21,44 @@ export async function takeMovements(world: DepositWorld, chain: Caip2): Promise<
   const at = world.clock.now();
   const taken = await world.db.transaction(async (tx) => {
     const cursor = await claimCursor(tx, chain);
+    // Before the movements: a head that is read after them may belong to a branch that has replaced theirs.
+    const heads = await listHeads(tx);
     const movements = await listArrivals(tx, cursor, BATCH_MAX);
     const last = movements.at(-1);
     if (last === undefined) return 0;
-    const heads = await listHeads(tx);
-    const cases = await arrivalCases(tx, world, { chain, movements, heads, at });
+    const taken = { chain, revision: last.revision, movement_id: last.id };
+    const cases = await arrivalCases(tx, world, { taken, movements, heads, at });
     await applyChanges(tx, world, { cases, heads, at });
-    await advanceCursor(tx, { chain, revision: last.revision, movement_id: last.id });
+    await advanceCursor(tx, taken);
     return movements.length;
   });
   return { taken, isDone: taken < BATCH_MAX };
 }
 
 type ArrivalBatch = {
-  chain: Caip2;
+  /** Where the cursor will stand. */
+  taken: HandoverCursorTable;
   movements: readonly MovementRow[];
   heads: ReadonlyMap<string, ChainHead>;
   at: Date;
 };
 
 async function arrivalCases(tx: Tx, world: DepositWorld, batch: ArrivalBatch): Promise<IntentCase[]> {
+  const { chain } = batch.taken;
   const intents = await claimIntents(tx, [...new Set(batch.movements.map((movement) => movement.intent_id))]);
+  const intentIds = intents.map((intent) => intent.id);
+  const behind = await listUnheard(tx, batch.taken, intentIds);
   const known = await listWorkingSet(tx, {
-    intentIds: intents.map((intent) => intent.id),
+    intentIds,
     movementIds: batch.movements.map((movement) => movement.id),
-    chain: batch.chain,
-    aboveBlock: lowestReach(world, batch.chain, batch.heads),
+    chain,
+    aboveBlock: lowestReach(world, chain, batch.heads),
   });
   const movementsOf = Map.groupBy(batch.movements, (movement) => movement.intent_id);
   const knownOf = Map.groupBy(known, (deposit) => deposit.intent_id);
   return intents.map((intent) => ({
     intent,
+    isBehind: behind.has(intent.id),
     changes: heardChanges(world, {
       intent,
       movements: movementsOf.get(intent.id) ?? [],
