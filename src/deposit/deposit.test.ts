@@ -212,6 +212,16 @@ for (const kind of databases) {
       assert.deepEqual(await eventsOf(intent), ["deposit.seen", "deposit.dropped"]);
     });
 
+    test("E48 thousands of transfers to one inbox become final together", async () => {
+      const intent = await priced(USDC);
+      const dust = Array.from({ length: 4_000 }, () => ({ chainTx: freshTx(), amountUnits: 1n, block: 140n }));
+      await recordMovements(db, intent, dust);
+      await setHead(db, TEST_CHAIN, { number: 140n });
+      while (!(await takeMovements(world, TEST_CHAIN)).isDone);
+      await headAt(141n);
+      assert.equal((await intentOf(intent)).counted_units, 4_000n);
+    });
+
     test("D3 a settled intent whose destination is taken again stays settled and is told to be reversed", async () => {
       const account_id = await insertAccount(db);
       const payout_wallet = `0x${"cd".repeat(20)}`;

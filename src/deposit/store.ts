@@ -1,5 +1,6 @@
 import { sql, type Insertable } from "kysely";
 import type { Tx } from "../db/database.ts";
+import { array } from "../db/parameters.ts";
 import type { DepositTable, HandoverCursorTable } from "../db/schema.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { Deposit, DepositRow, MovementRow } from "./deposit.ts";
@@ -117,13 +118,19 @@ export async function listHeads(tx: Tx): Promise<Map<string, ChainHead>> {
   );
 }
 
+/** A statement takes 65,535 parameters, and anybody can send one inbox more transfers than fit into it. */
+const ROWS_MAX = 1_000;
+
 /** Writes new deposits and changed ones alike; a deposit is known by the movement that made it. */
 export async function writeDeposits(tx: Tx, deposits: readonly Deposit[]): Promise<void> {
-  if (deposits.length === 0) return;
-  const rows: Insertable<DepositTable>[] = deposits.map((deposit) => depositColumns(deposit));
+  const rows = deposits.map((deposit) => depositColumns(deposit));
+  for (let start = 0; start < rows.length; start += ROWS_MAX) await writeRows(tx, rows.slice(start, start + ROWS_MAX));
+}
+
+async function writeRows(tx: Tx, rows: readonly Insertable<DepositTable>[]): Promise<void> {
   await tx
     .insertInto("deposit")
-    .values(rows)
+    .values([...rows])
     .onConflict((conflict) =>
       conflict.column("movement_id").doUpdateSet((excluded) => ({
         amount_units: excluded.ref("excluded.amount_units"),
@@ -154,5 +161,9 @@ export async function assignSettlement(
   settlementId: string | null,
 ): Promise<void> {
   if (depositIds.length === 0) return;
-  await tx.updateTable("deposit").set({ settlement_id: settlementId }).where("id", "in", depositIds).execute();
+  await tx
+    .updateTable("deposit")
+    .set({ settlement_id: settlementId })
+    .where(sql<boolean>`id = any(${array(depositIds, "text")})`)
+    .execute();
 }

@@ -4,6 +4,9 @@ import type { Entropy } from "../kernel/entropy.ts";
 import { newId } from "../kernel/ids.ts";
 import type { NewEvent } from "./event.ts";
 
+/** A statement takes 65,535 parameters, and one transaction may have more to tell. */
+const ROWS_MAX = 1_000;
+
 /**
  * Appends what happened, in the transaction that makes it happen: there is no change without its event and no event without
  * its change. Order within an intent is the order of the calls; the public sequence is stamped after commit.
@@ -13,23 +16,23 @@ export async function appendEvents(
   world: { entropy: Entropy },
   batch: { events: readonly NewEvent[]; at: Date },
 ): Promise<void> {
-  if (batch.events.length === 0) return;
-  await tx
-    .insertInto("event")
-    .values(
-      batch.events.map((event) => ({
-        id: newId("evt", world.entropy),
-        account_id: event.accountId,
-        intent_id: event.intentId,
-        type: event.type,
-        livemode: event.livemode,
-        merchant_reference: event.merchantReference,
-        data: JSON.stringify({ object: event.object, previous: event.previous }),
-        created_at: batch.at,
-        sequence: null,
-      })),
-    )
-    .execute();
+  const rows = batch.events.map((event) => ({
+    id: newId("evt", world.entropy),
+    account_id: event.accountId,
+    intent_id: event.intentId,
+    type: event.type,
+    livemode: event.livemode,
+    merchant_reference: event.merchantReference,
+    data: JSON.stringify({ object: event.object, previous: event.previous }),
+    created_at: batch.at,
+    sequence: null,
+  }));
+  for (let start = 0; start < rows.length; start += ROWS_MAX) {
+    await tx
+      .insertInto("event")
+      .values(rows.slice(start, start + ROWS_MAX))
+      .execute();
+  }
 }
 
 /**
