@@ -78,12 +78,14 @@ function moneyReason(terms: Terms, expected: ExpectedInbox): VerifyReason | unde
   const shown = findAddress(expected.inboxAddress);
   const payout = findAddress(expected.payoutWallet);
   const token = findAddress(expected.token);
-  if (shown === undefined || payout === undefined || token === undefined) return "malformed_expectation";
+  const chainId = typeof expected.chainId === "bigint" || Number.isSafeInteger(expected.chainId);
+  if (shown === undefined || payout === undefined || token === undefined || !chainId) return "malformed_expectation";
   if (inboxAddress(terms) !== shown) return "wrong_address";
   if (terms.payout !== payout) return "wrong_payout";
   if (terms.settleToken !== token) return "wrong_token";
   if (terms.settleChainId !== BigInt(expected.chainId)) return "wrong_chain";
-  return terms.feeBps > expected.feeBpsMax ? "fee_too_high" : undefined;
+  // Asked this way round, a limit that is no number lets nothing pass.
+  return terms.feeBps <= expected.feeBpsMax ? undefined : "fee_too_high";
 }
 
 /** The terms by which somebody other than the payout wallet could ever come to the money. */

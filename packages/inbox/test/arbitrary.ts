@@ -8,18 +8,24 @@ function anyHex(bytes: number): fc.Arbitrary<Hex> {
     .map((value): Hex => `0x${Buffer.from(value).toString("hex")}`);
 }
 
+/** Bytes of any length up to 100. */
+export const anyBytes: fc.Arbitrary<Hex> = fc.integer({ min: 0, max: 100 }).chain(anyHex);
+
 export const anyWord = anyHex(32);
 export const anyAddress = anyHex(20);
 
 /** Terms over the whole range of every field that the hub accepts. */
-export const anyTerms: fc.Arbitrary<Terms> = fc.record({
-  salt: anyWord,
-  settleChainId: fc.bigInt({ min: 0n, max: (1n << 64n) - 1n }),
-  settleToken: anyAddress,
-  payout: anyAddress,
-  feeRecipient: anyAddress,
-  feeBps: fc.integer({ min: 0, max: 10_000 }),
-  recovery: anyAddress,
-  recoverAfter: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
-  routesRoot: anyWord,
-});
+export const anyTerms: fc.Arbitrary<Terms> = fc.record(
+  {
+    salt: anyWord,
+    settleChainId: fc.bigInt({ min: 0n, max: (1n << 64n) - 1n }),
+    settleToken: anyAddress,
+    payout: anyAddress,
+    feeRecipient: anyAddress,
+    feeBps: fc.integer({ min: 0, max: 10_000 }),
+    recovery: anyAddress,
+    recoverAfter: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+    routesRoot: anyWord,
+  },
+  { noNullPrototype: true },
+);

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { concat, encodeAbiParameters, keccak256 } from "viem";
+import { routeLeaf, routeProof, routesRoot } from "@tributary/inbox/routes";
+import type { Route } from "@tributary/inbox/routes";
+import type { Hex } from "@tributary/inbox/terms";
+import { anyAddress, anyBytes } from "./arbitrary.ts";
+
+const anyRoute: fc.Arbitrary<Route> = fc.record({
+  chainId: fc.bigInt({ min: 0n, max: (1n << 64n) - 1n }),
+  token: anyAddress,
+  adapter: anyAddress,
+  minAmount: fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }),
+  config: anyBytes,
+});
+
+const leafParameters = ["uint64", "address", "address", "uint256", "bytes32"].map((type) => ({ type }));
+
+test("a leaf is the double hash of the route's ABI encoding, its config hashed", () => {
+  fc.assert(
+    fc.property(anyRoute, (route) => {
+      const { chainId, token, adapter, minAmount, config } = route;
+      const encoded = encodeAbiParameters(leafParameters, [chainId, token, adapter, minAmount, keccak256(config)]);
+      assert.equal(routeLeaf(route), keccak256(keccak256(encoded)));
+    }),
+  );
+});
+
+test("every route proves its way to the root, and no route beside it does", () => {
+  fc.assert(
+    fc.property(fc.array(anyRoute, { minLength: 1, maxLength: 20 }), anyRoute, (routes, foreign) => {
+      const root = routesRoot(routes);
+      for (const [index, route] of routes.entries()) {
+        assert.equal(climb(routeLeaf(route), routeProof(routes, index)), root);
+        assert.notEqual(climb(routeLeaf(foreign), routeProof(routes, index)), root);
+      }
+    }),
+  );
+});
+
+test("no routes have the root 0, one route is its own root, and there is no proof for what is not there", () => {
+  const [route] = fc.sample(anyRoute, 1);
+  assert.ok(route !== undefined);
+  assert.equal(routesRoot([]), `0x${"00".repeat(32)}`);
+  assert.equal(routesRoot([route]), routeLeaf(route));
+  assert.deepEqual(routeProof([route], 0), []);
+  for (const index of [-1, 1, 0.5]) assert.throws(() => routeProof([route], index), RangeError);
+});
+
+/** As the contract climbs: the smaller hash first. */
+function climb(leaf: Hex, proof: readonly Hex[]): Hex {
+  return proof.reduce(
+    (node, sibling) => keccak256(node < sibling ? concat([node, sibling]) : concat([sibling, node])),
+    leaf,
+  );
+}

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { inboxAddress } from "@tributary/inbox/address";
+import { checksumAddress } from "@tributary/inbox/checksum";
+import { inboxSalt } from "@tributary/inbox/salt";
+import type { Terms } from "@tributary/inbox/terms";
+import { verifyInbox } from "@tributary/inbox/verify";
+import type { ExpectedInbox, VerifyReason } from "@tributary/inbox/verify";
+import { termsToWire } from "@tributary/inbox/wire";
+import type { InboxTerms } from "@tributary/inbox/wire";
+import { anyAddress, anyTerms, anyWord } from "./arbitrary.ts";
+
+const intent = { deploymentId: `0x${"ab".repeat(32)}`, intentId: "pi_example" } as const;
+const thief = `0x${"66".repeat(20)}` as const;
+
+/** Terms of an honest server: the payout wallet recovers, and there are no routes. */
+const honestTerms = anyTerms.map((terms): Terms => ({
+  ...terms,
+  salt: inboxSalt(intent.deploymentId, intent.intentId),
+  recovery: terms.payout,
+  routesRoot: `0x${"00".repeat(32)}`,
+}));
+
+/** What the merchant knows, and the answer that they got. */
+function answerOf(terms: Terms): { wire: InboxTerms; expected: ExpectedInbox } {
+  const expected = {
+    inboxAddress: checksumAddress(inboxAddress(terms)),
+    payoutWallet: checksumAddress(terms.payout),
+    token: terms.settleToken,
+    chainId: terms.settleChainId,
+    feeBpsMax: terms.feeBps,
+    feeRecipient: terms.feeRecipient,
+    intent,
+  };
+  return { wire: termsToWire(terms), expected };
+}
+
+function assertRefused(wire: InboxTerms, expected: ExpectedInbox, reason: VerifyReason): void {
+  assert.deepEqual(verifyInbox(wire, expected), { ok: false, reason });
+}
+
+test("an honest inbox is verified, in every spelling", () => {
+  fc.assert(
+    fc.property(honestTerms, (terms) => {
+      const { wire, expected } = answerOf(terms);
+      assert.deepEqual(verifyInbox(wire, expected), { ok: true });
+      const inboxAddressLower = expected.inboxAddress.toLowerCase();
+      assert.deepEqual(verifyInbox(wire, { ...expected, inboxAddress: inboxAddressLower }), { ok: true });
+    }),
+  );
+});
+
+test("D31: terms that were exchanged without the address are noticed", () => {
+  fc.assert(
+    fc.property(honestTerms, honestTerms, (terms, other) => {
+      const { wire, expected } = answerOf(terms);
+      for (const field of ["settleToken", "payout", "feeRecipient", "recoverAfter"] as const) {
+        if (terms[field] === other[field]) continue;
+        assertRefused(termsToWire({ ...terms, [field]: other[field] }), expected, "wrong_address");
+      }
+      const { inboxAddress: otherAddress } = answerOf(other).expected;
+      if (otherAddress !== expected.inboxAddress) {
+        assertRefused(wire, { ...expected, inboxAddress: otherAddress }, "wrong_address");
+      }
+    }),
+  );
+});
+
+test("D31: an address that a thief made with terms of their own is noticed, whichever they changed", () => {
+  const changes: readonly (readonly [Partial<Terms>, VerifyReason])[] = [
+    [{ payout: thief }, "wrong_payout"],
+    [{ settleToken: thief }, "wrong_token"],
+    [{ settleChainId: 666_666n }, "wrong_chain"],
+    [{ feeBps: 10_000 }, "fee_too_high"],
+    [{ feeRecipient: thief }, "wrong_fee_recipient"],
+    [{ recovery: thief }, "wrong_recovery"],
+    [{ routesRoot: `0x${"66".repeat(32)}` }, "wrong_routes"],
+    [{ salt: `0x${"66".repeat(32)}` }, "wrong_intent"],
+  ];
+  const [sample] = fc.sample(honestTerms, 1);
+  assert.ok(sample !== undefined);
+  const terms = { ...sample, feeBps: 50 };
+  const { expected } = answerOf(terms);
+  for (const [change, reason] of changes) {
+    const forged = { ...terms, ...change };
+    assertRefused(termsToWire(forged), { ...expected, inboxAddress: inboxAddress(forged) }, reason);
+  }
+});
+
+test("other contracts than the published ones are refused, whatever their terms say", () => {
+  const [terms] = fc.sample(honestTerms, 1);
+  assert.ok(terms !== undefined);
+  const { wire, expected } = answerOf(terms);
+  assertRefused({ ...wire, version: 2 }, expected, "unknown_version");
+  assertRefused({ ...wire, hub: thief }, expected, "wrong_hub");
+  assertRefused({ ...wire, implementation: thief }, expected, "wrong_hub");
+});
+
+test("recovery may be nobody, the payout wallet, or the account's own address", () => {
+  fc.assert(
+    fc.property(honestTerms, anyAddress, (terms, own) => {
+      const nobody = { ...terms, recovery: `0x${"00".repeat(20)}` } as const;
+      const mine = { ...terms, recovery: own };
+      assert.equal(verifyInbox(answerOf(nobody).wire, answerOf(nobody).expected).ok, true);
+      assert.equal(verifyInbox(answerOf(mine).wire, { ...answerOf(mine).expected, recovery: own }).ok, true);
+      if (own !== terms.payout) assertRefused(answerOf(mine).wire, answerOf(mine).expected, "wrong_recovery");
+    }),
+  );
+});
+
+test("agreed routes are accepted, a lower fee too, and nonsense is named", () => {
+  fc.assert(
+    fc.property(honestTerms, anyWord, (honest, routesRoot) => {
+      const terms = { ...honest, routesRoot };
+      const { wire, expected } = answerOf(terms);
+      assert.deepEqual(verifyInbox(wire, { ...expected, routesRoot, feeBpsMax: 10_000 }), { ok: true });
+      assertRefused({ ...wire, payout: "0x" }, expected, "malformed_terms");
+      assertRefused(wire, { ...expected, payoutWallet: "me" }, "malformed_expectation");
+      assertRefused(wire, { ...expected, chainId: 0.5 }, "malformed_expectation");
+      assertRefused(wire, { ...expected, routesRoot, feeBpsMax: Number.NaN }, "fee_too_high");
+    }),
+  );
+});

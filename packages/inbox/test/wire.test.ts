@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { getAddress } from "viem";
+import { checksumAddress, findAddress } from "@tributary/inbox/checksum";
+import { hubAddress, implementationAddress, inboxVersion } from "@tributary/inbox/hub";
+import { termsFromWire, termsToWire } from "@tributary/inbox/wire";
+import type { InboxTerms } from "@tributary/inbox/wire";
+import { anyAddress, anyTerms } from "./arbitrary.ts";
+
+test("terms survive the way through JSON", () => {
+  fc.assert(
+    fc.property(anyTerms, (terms) => {
+      const wire = JSON.parse(JSON.stringify(termsToWire(terms))) as InboxTerms;
+      assert.deepEqual(termsFromWire(wire), terms);
+      assert.equal(wire.payout, getAddress(terms.payout));
+      assert.equal(wire.version, inboxVersion);
+      assert.equal(wire.hub, getAddress(hubAddress));
+      assert.equal(wire.implementation, getAddress(implementationAddress));
+    }),
+  );
+});
+
+test("a malformed field is refused by name", () => {
+  const [terms] = fc.sample(anyTerms, 1);
+  assert.ok(terms !== undefined);
+  const wire = termsToWire(terms);
+  const malformed: readonly (readonly [keyof InboxTerms, readonly unknown[]])[] = [
+    ["salt", [undefined, null, 5, "0x", "0x12", `${wire.salt}0`, wire.salt.slice(2)]],
+    [
+      "settleChainId",
+      [undefined, 1, "", "01", "-1", "0x1", "1.0", "1e3", "18446744073709551616", "99999999999999999999"],
+    ],
+    ["payout", [undefined, 7, "", "0x", `${wire.payout}0`, `0X${wire.payout.slice(2)}`, ` ${wire.payout}`]],
+    ["feeBps", [undefined, "50", -1, 0.5, 10_001, Number.NaN, null]],
+    ["recoverAfter", [undefined, "1", -1, 0.5, 2 ** 48]],
+    ["routesRoot", [undefined, "0x0"]],
+  ];
+  for (const [field, values] of malformed) {
+    for (const value of values) {
+      const spoiled = { ...wire, [field]: value };
+      assert.throws(() => termsFromWire(spoiled), { name: "RangeError", message: new RegExp(field) });
+    }
+  }
+});
+
+test("addresses are spelled by EIP-55, and a wrong spelling is noticed", () => {
+  fc.assert(
+    fc.property(anyAddress, fc.nat(), (address, choice) => {
+      const spelled = checksumAddress(address);
+      assert.equal(spelled, getAddress(address));
+      assert.equal(findAddress(spelled), address);
+      assert.equal(findAddress(address), address);
+      assert.equal(findAddress(`0x${address.slice(2).toUpperCase()}`), address);
+      const letters = Array.from(spelled.slice(2).matchAll(/[a-f]/gi), (match) => match.index + 2);
+      const at = letters[choice % letters.length];
+      if (at === undefined || letters.length < 3) return;
+      const letter = spelled.charAt(at);
+      const swapped = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
+      const wrong = spelled.slice(0, at) + swapped + spelled.slice(at + 1);
+      const oneCase = [wrong.toLowerCase(), `0x${wrong.slice(2).toUpperCase()}`].includes(wrong);
+      if (!oneCase) assert.equal(findAddress(wrong), undefined);
+    }),
+  );
+});
