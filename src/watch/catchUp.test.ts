@@ -114,7 +114,9 @@ describe("coming back after an outage", () => {
     );
   });
 
-  test("two processes catch up together and record everything once", async () => {
+  test("two processes catch up together and record everything once", async (context) => {
+    const db = await openTestDatabase("postgres");
+    context.after(() => db.close());
     const [one, other] = [await beginWatching(db, chain), await beginWatching(db, chain)];
     const amounts = await payDuringOutage(await newInbox(db));
     await Promise.all([lookUntilThere(one.look), lookUntilThere(other.look)]);

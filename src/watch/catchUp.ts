@@ -1,10 +1,11 @@
 import type { Chain } from "../chain/chain.ts";
-import { ProviderFailed } from "../chain/driver.ts";
+import { ProviderFailed, type BlockRef } from "../chain/driver.ts";
 import { watchedTokens } from "../catalog/catalog.ts";
 import { NEAR_BLOCKS } from "./branch.ts";
 import { memoryOf } from "./memory.ts";
-import { readRange, type Range, type RangeReading } from "./range.ts";
-import { recordStretch, wakeFollowers, type WatchWorld } from "./record.ts";
+import type { Sighting } from "./movement.ts";
+import { readRange, type Range } from "./range.ts";
+import { pickSightings, recordStretch, type WatchWorld } from "./record.ts";
 import type { KnownBlock } from "./store.ts";
 
 /** Ranges recorded in one call, so that a chain that is far behind still looks after everything else in between. */
@@ -24,21 +25,22 @@ export async function catchUp(
   const ranges = new RangeQueue(world, chain, { next: cursor.number + 1n, last: headNumber - NEAR_BLOCKS });
   let at = cursor;
   for (let recorded = 0; recorded < RANGES_MAX; recorded += 1) {
-    const reading = await ranges.take();
-    if (!reading) return at;
-    const { end, transfers } = reading;
-    const stretch = { from: at, ancestorNumber: at.number, to: end, blocks: [end], transfers };
+    const found = await ranges.take();
+    if (!found) return at;
+    const { end, sightings } = found;
+    const stretch = { from: at, ancestorNumber: at.number, to: end, blocks: [end], sightings };
     if (!(await recordStretch(world, chain, stretch))) return at;
-    wakeFollowers(world, chain);
     at = end;
   }
   return at;
 }
 
-type Pending = { range: Range; outcome: Promise<{ reading: RangeReading } | { error: unknown }> };
+type Found = { end: BlockRef; sightings: readonly Sighting[] };
+type Pending = { range: Range; outcome: Promise<{ found: Found } | { error: unknown }> };
 
 /** Reads ahead by a few ranges, hands them over in their order, and makes them smaller when the provider refuses one. */
 class RangeQueue {
+  readonly #world: WatchWorld;
   readonly #chain: Chain;
   readonly #tokens: readonly string[];
   readonly #size;
@@ -47,6 +49,7 @@ class RangeQueue {
   #pending: Pending[] = [];
 
   constructor(world: WatchWorld, chain: Chain, { next, last }: { next: bigint; last: bigint }) {
+    this.#world = world;
     this.#chain = chain;
     this.#tokens = watchedTokens(world.catalog, chain.caip2);
     this.#size = memoryOf(chain, world.clock).rangeSize;
@@ -55,16 +58,13 @@ class RangeQueue {
   }
 
   /** The next range, whole; undefined when none is left. Each refusal halves the size, so that it ends with one of a single block. */
-  async take(): Promise<RangeReading | undefined> {
+  async take(): Promise<Found | undefined> {
     for (;;) {
       this.#readAhead();
       const first = this.#pending.shift();
       if (!first) return undefined;
       const outcome = await first.outcome;
-      if ("reading" in outcome) {
-        this.#size.learn(outcome.reading);
-        return outcome.reading;
-      }
+      if ("found" in outcome) return outcome.found;
       if (!isTooLarge(outcome.error) || !this.#size.shrink()) throw outcome.error;
       await Promise.all(this.#pending.map((pending) => pending.outcome));
       this.#pending = [];
@@ -76,15 +76,19 @@ class RangeQueue {
     while (this.#pending.length < READ_AHEAD && this.#next <= this.#last) {
       const end = this.#next + this.#size.blocks - 1n;
       const range = { fromBlock: this.#next, toBlock: end < this.#last ? end : this.#last };
-      const outcome = this.#chain.providers
-        .ask((driver) => readRange(driver, range, this.#tokens))
-        .then(
-          (reading) => ({ reading }),
-          (error: unknown) => ({ error }),
-        );
+      const outcome = this.#find(range).then(
+        (found) => ({ found }),
+        (error: unknown) => ({ error }),
+      );
       this.#pending.push({ range, outcome });
       this.#next = range.toBlock + 1n;
     }
+  }
+
+  async #find(range: Range): Promise<Found> {
+    const reading = await this.#chain.providers.ask((driver) => readRange(driver, range, this.#tokens));
+    this.#size.learn(reading);
+    return { end: reading.end, sightings: await pickSightings(this.#world, this.#chain, reading.transfers) };
   }
 }
 

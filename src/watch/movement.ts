@@ -63,7 +63,7 @@ export function placed(candidates: readonly Candidate[], positions: readonly Rec
 }
 
 /** What makes a movement the same one, however often it is mined. */
-export function keyOf(movement: { chainTx: string; position: number; direction: Direction }): string {
+function keyOf(movement: { chainTx: string; position: number; direction: Direction }): string {
   return `${movement.chainTx}/${movement.position}/${movement.direction}`;
 }
 

@@ -49,6 +49,6 @@ export class RangeSize {
     if (toBlock - fromBlock + 1n < this.#blocks) return;
     if (reading.transfers.length > 2 * TRANSFERS_WANTED && this.#blocks > 1n) this.#blocks /= 2n;
     else if (this.#rest > 0) this.#rest -= 1;
-    else if (reading.transfers.length * 2 <= TRANSFERS_WANTED && this.#blocks < BLOCKS_MAX) this.#blocks *= 2n;
+    else if (reading.transfers.length * 2 < TRANSFERS_WANTED && this.#blocks < BLOCKS_MAX) this.#blocks *= 2n;
   }
 }

@@ -3,7 +3,7 @@ import type { BlockRef, Transfer } from "../chain/driver.ts";
 import type { World } from "../world.ts";
 import { watchedInboxes } from "./memory.ts";
 import { candidatesOf, placed, type Candidate, type Sighting } from "./movement.ts";
-import { advanceCursor, insertBlocks, listInboxesAmong, writeMovements, type KnownBlock } from "./store.ts";
+import { advanceCursor, listInboxesAmong, takeBack, type KnownBlock } from "./store.ts";
 
 export type WatchWorld = Pick<World, "db" | "clock" | "wake" | "catalog" | "log">;
 
@@ -11,37 +11,42 @@ export type WatchWorld = Pick<World, "db" | "clock" | "wake" | "catalog" | "log"
 export type Stretch = {
   /** Where the cursor stood when it was read. */
   from: KnownBlock;
+  /** The last block that the chain shares with what we had read; `from` itself when nothing was replaced. */
   ancestorNumber: bigint;
   to: KnownBlock;
   /** Of the stretch, those whose headers are known. */
   blocks: readonly BlockRef[];
-  transfers: readonly Transfer[];
+  sightings: readonly Sighting[];
 };
 
 /**
- * Writes what a stretch holds and moves the cursor, in one transaction; false when another process was quicker. The inboxes are
- * looked up after the transfers were read: an address is only ever paid after its intent was committed.
+ * Writes what a stretch holds, takes back what it replaces and moves the cursor, at once; false when another process was quicker. Those who
+ * take movements over are woken, also without new ones, because confirmations grow with each block.
  */
 export async function recordStretch(world: WatchWorld, chain: Chain, stretch: Stretch): Promise<boolean> {
-  const sightings = await pickSightings(world, chain, stretch.transfers);
-  const at = world.clock.now();
-  return world.db.transaction(async (tx) => {
-    const revision = await advanceCursor(tx, { chain: chain.caip2, ...stretch, at });
-    if (revision === undefined) return false;
-    await insertBlocks(tx, chain.caip2, stretch.blocks);
-    await writeMovements(tx, { chain: chain.caip2, sightings, revision, at });
-    return true;
-  });
+  const advance = { chain: chain.caip2, ...stretch, at: world.clock.now() };
+  const isReorg = stretch.ancestorNumber < stretch.from.number;
+  const isRecorded = isReorg
+    ? await world.db.transaction(async (tx) => (await takeBack(tx, advance)) && (await advanceCursor(tx, advance)))
+    : await advanceCursor(world.db.read, advance);
+  if (isRecorded) wakeFollowers(world, chain);
+  return isRecorded;
 }
 
-async function pickSightings(world: WatchWorld, chain: Chain, transfers: readonly Transfer[]): Promise<Sighting[]> {
+/**
+ * Picks the transfers that concern us by what the memory knows. It is brought up to date after the transfers were read: an address is
+ * only ever paid after its intent was committed.
+ */
+export async function pickSightings(
+  world: WatchWorld,
+  chain: Chain,
+  transfers: readonly Transfer[],
+): Promise<Sighting[]> {
   if (transfers.length === 0) return [];
   const inboxes = watchedInboxes(world.db, world.clock);
   await inboxes.refresh(world.db);
-  return place(
-    chain,
-    candidatesOf(transfers, (address) => inboxes.has(address)),
-  );
+  const candidates = candidatesOf(transfers, (address) => inboxes.has(address));
+  return place(chain, candidates);
 }
 
 /** The candidates by the database's own word, which knows every inbox; for readings that are not urgent. */
@@ -59,7 +64,7 @@ export async function place(chain: Chain, candidates: readonly Candidate[]): Pro
   return chain.providers.ask(async (driver) => placed(candidates, await driver.positions(chainTxs)));
 }
 
-/** Wakes whoever takes over movements: after new ones, and at each new head, because confirmations grow with it. */
+/** Wakes whoever takes over movements. */
 export function wakeFollowers(world: WatchWorld, chain: Chain): void {
   world.wake.notify(`deposits:${chain.caip2}`);
   world.wake.notify(`settlements:${chain.caip2}`);

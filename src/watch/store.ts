@@ -1,7 +1,7 @@
-import { sql, type Selectable } from "kysely";
+import { sql, type RawBuilder, type Selectable } from "kysely";
 import type { BlockRef } from "../chain/driver.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { array } from "../db/parameters.ts";
+import { array, type ElementType } from "../db/parameters.ts";
 import type { ChainCursorTable } from "../db/schema.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MovementRow, Sighting } from "./movement.ts";
@@ -30,47 +30,82 @@ export async function insertCursor(
     .onConflict((conflict) => conflict.column("chain").doNothing())
     .returning("chain")
     .execute();
-  if (inserted.length > 0) await insertBlocks(tx, chain, [head]);
+  if (inserted.length === 0) return;
+  await tx
+    .insertInto("block")
+    .values({ chain, number, hash, parent_hash: head.parentHash, orphaned_at: null })
+    .execute();
 }
 
 export type Advance = {
   chain: Caip2;
   /** Where the cursor must still stand for this to happen. */
   from: KnownBlock;
-  /** The last block that both branches share; `from` itself when nothing was replaced. */
-  ancestorNumber: bigint;
-  /** Where the cursor goes. */
+  /** Where it goes. */
   to: KnownBlock;
+  /** Canonical from now on. */
+  blocks: readonly BlockRef[];
+  sightings: readonly Sighting[];
   at: Date;
 };
 
 /**
- * Moves the cursor, takes back what lies above the ancestor, and returns the revision that every row of this transaction carries; undefined,
- * with nothing changed, when the cursor is elsewhere already. The row's lock is held until commit: so revisions become visible in order.
+ * Moves the cursor and writes what was found on the way, in one statement; false, with nothing changed, when the cursor is elsewhere
+ * already. The row's lock is held until commit, so that revisions become visible in their order.
  */
-export async function advanceCursor(
+export async function advanceCursor(on: Db["read"] | Tx, advance: Advance): Promise<boolean> {
+  const { chain, from, to, blocks, at } = advance;
+  const { rows } = await sql<{ revision: bigint }>`
+    with claimed as (
+      update chain_cursor set number = ${to.number}, hash = ${to.hash}, revision = revision + 1, updated_at = ${at}
+      where chain = ${chain} and number = ${from.number} and hash = ${from.hash}
+      returning revision
+    ), canonical as (
+      insert into block (chain, number, hash, parent_hash)
+      select ${chain}, known.number, known.hash, known.parent_hash
+      from claimed, unnest(
+        ${array(
+          blocks.map((block) => block.number),
+          "int8",
+        )},
+        ${array(
+          blocks.map((block) => block.hash),
+          "text",
+        )},
+        ${array(
+          blocks.map((block) => block.parentHash),
+          "text",
+        )}
+      ) as known (number, hash, parent_hash)
+      on conflict (chain, hash) do update set orphaned_at = null
+    ), written as (${upsertMovements({ ...advance, claimed: sql`claimed` })})
+    select revision from claimed`.execute(on);
+  return rows.length > 0;
+}
+
+/**
+ * Takes back what lies above the last block that two branches share, and lets everything that was said of it sink to there. False, with
+ * nothing changed, when the cursor is not at `from` any more.
+ */
+export async function takeBack(
   tx: Tx,
-  { chain, from, ancestorNumber, to, at }: Advance,
-): Promise<bigint | undefined> {
-  const moved = await tx
+  { chain, from, ancestorNumber, at }: { chain: Caip2; from: KnownBlock; ancestorNumber: bigint; at: Date },
+): Promise<boolean> {
+  const sunk = await tx
     .updateTable("chain_cursor")
     .set({
-      number: to.number,
-      hash: to.hash,
       safe_number: sql<bigint>`least(safe_number, ${ancestorNumber})`,
       finalized_number: sql<bigint>`least(finalized_number, ${ancestorNumber})`,
       reread_number: sql<bigint>`least(reread_number, ${ancestorNumber})`,
-      revision: sql<bigint>`revision + 1`,
-      updated_at: at,
     })
     .where("chain", "=", chain)
     .where("number", "=", from.number)
     .where("hash", "=", from.hash)
     .returning("revision")
     .executeTakeFirst();
-  if (moved && ancestorNumber < from.number)
-    await orphanAbove(tx, { chain, ancestorNumber, revision: moved.revision, at });
-  return moved?.revision;
+  // The revision is the next one: the cursor moves in the same transaction, and counts it up.
+  if (sunk) await orphanAbove(tx, { chain, ancestorNumber, revision: sunk.revision + 1n, at });
+  return sunk !== undefined;
 }
 
 async function orphanAbove(
@@ -93,24 +128,6 @@ async function orphanAbove(
     .execute();
 }
 
-/** Blocks that are canonical from now on; a chain may come back to one that it had left. */
-export async function insertBlocks(tx: Tx, chain: Caip2, blocks: readonly BlockRef[]): Promise<void> {
-  if (blocks.length === 0) return;
-  await tx
-    .insertInto("block")
-    .values(
-      blocks.map(({ number, hash, parentHash }) => ({
-        chain,
-        number,
-        hash,
-        parent_hash: parentHash,
-        orphaned_at: null,
-      })),
-    )
-    .onConflict((conflict) => conflict.columns(["chain", "hash"]).doUpdateSet({ orphaned_at: null }))
-    .execute();
-}
-
 /** Takes the lock under which movements are written without moving the cursor, and returns their revision. */
 export async function claimRevision(tx: Tx, chain: Caip2): Promise<{ revision: bigint; number: bigint } | undefined> {
   return tx
@@ -121,61 +138,43 @@ export async function claimRevision(tx: Tx, chain: Caip2): Promise<{ revision: b
     .executeTakeFirst();
 }
 
-/**
- * Writes movements as they stand on the chain now, in one statement. Rows that say so already are left alone; the others carry the
- * revision and are returned. What is no inbox of an intent writes nothing.
- */
+/** Writes movements as they stand on the chain now, under a revision that the caller has claimed, and returns the rows that changed. */
 export async function writeMovements(
   tx: Tx,
   { chain, sightings, revision, at }: { chain: Caip2; sightings: readonly Sighting[]; revision: bigint; at: Date },
 ): Promise<MovementRow[]> {
   if (sightings.length === 0) return [];
-  const written = await sql<MovementRow>`
+  const claimed = sql`(select ${revision}::bigint as revision) as claimed`;
+  const written = await sql<MovementRow>`${upsertMovements({ chain, sightings, at, claimed })}`.execute(tx);
+  return written.rows;
+}
+
+type Upsert = {
+  chain: Caip2;
+  sightings: readonly Sighting[];
+  at: Date;
+  /** Something to select from that is named `claimed`, with one row that has the revision, or with none: then nothing is written. */
+  claimed: RawBuilder<unknown>;
+};
+
+/**
+ * One statement for all. Rows that say the same already are left alone; the others carry the revision and are returned. What is
+ * no inbox of an intent writes nothing.
+ */
+function upsertMovements({ chain, sightings, at, claimed }: Upsert): RawBuilder<unknown> {
+  const column = <T extends string | number | bigint>(of: (one: Sighting) => T, type: ElementType) =>
+    array(sightings.map(of), type);
+  return sql`
     insert into movement (chain, chain_tx, position, direction, intent_id, inbox, token, counterparty, amount_units,
       block_number, block_hash, log_index, revision, seen_at)
     select ${chain}, seen.chain_tx, seen.position, seen.direction, intent.id, seen.inbox, seen.token, seen.counterparty,
-      seen.amount_units, seen.block_number, seen.block_hash, seen.log_index, ${revision}, ${at}
-    from unnest(
-      ${array(
-        sightings.map((one) => one.chainTx),
-        "text",
-      )},
-      ${array(
-        sightings.map((one) => one.position),
-        "int4",
-      )},
-      ${array(
-        sightings.map((one) => one.direction),
-        "text",
-      )},
-      ${array(
-        sightings.map((one) => one.inbox),
-        "text",
-      )},
-      ${array(
-        sightings.map((one) => one.token),
-        "text",
-      )},
-      ${array(
-        sightings.map((one) => one.counterparty),
-        "text",
-      )},
-      ${array(
-        sightings.map((one) => one.amountUnits),
-        "numeric",
-      )},
-      ${array(
-        sightings.map((one) => one.blockNumber),
-        "int8",
-      )},
-      ${array(
-        sightings.map((one) => one.blockHash),
-        "text",
-      )},
-      ${array(
-        sightings.map((one) => one.logIndex),
-        "int4",
-      )}
+      seen.amount_units, seen.block_number, seen.block_hash, seen.log_index, claimed.revision, ${at}::timestamptz
+    from ${claimed}, unnest(
+      ${column((one) => one.chainTx, "text")}, ${column((one) => one.position, "int4")},
+      ${column((one) => one.direction, "text")}, ${column((one) => one.inbox, "text")},
+      ${column((one) => one.token, "text")}, ${column((one) => one.counterparty, "text")},
+      ${column((one) => one.amountUnits, "numeric")}, ${column((one) => one.blockNumber, "int8")},
+      ${column((one) => one.blockHash, "text")}, ${column((one) => one.logIndex, "int4")}
     ) as seen (chain_tx, position, direction, inbox, token, counterparty, amount_units, block_number, block_hash, log_index)
     join intent on intent.inbox_address = seen.inbox
     order by seen.block_number, seen.log_index, seen.direction
@@ -187,8 +186,7 @@ export async function writeMovements(
         is distinct from
       (excluded.inbox, excluded.token, excluded.counterparty, excluded.amount_units, excluded.block_hash, excluded.log_index)
       or movement.orphaned_at is not null
-    returning *`.execute(tx);
-  return written.rows;
+    returning *`;
 }
 
 export async function orphanMovements(

@@ -153,7 +153,9 @@ describe("watching a chain", () => {
     deepEqual(new Set(notified), new Set([`deposits:${chain.caip2}`, `settlements:${chain.caip2}`]));
   });
 
-  test("two processes on one cursor record everything once", async () => {
+  test("two processes on one cursor record everything once", async (context) => {
+    const db = await openTestDatabase("postgres");
+    context.after(() => db.close());
     const [one, other] = [await beginWatching(db, chain), await beginWatching(db, chain)];
     const inbox = await newInbox(db);
     for (let payment = 1n; payment <= 5n; payment += 1n) {

@@ -7,7 +7,7 @@ import { readBranch, type Branch, type BranchQuestion } from "./branch.ts";
 import { catchUp } from "./catchUp.ts";
 import { confirmFinality } from "./finality.ts";
 import { memoryOf } from "./memory.ts";
-import { recordStretch, wakeFollowers, type WatchWorld } from "./record.ts";
+import { pickSightings, recordStretch, type WatchWorld } from "./record.ts";
 import { rereadFinal } from "./rereadFinal.ts";
 import { findCursor, insertCursor, listKnownBlocks, type CursorRow } from "./store.ts";
 
@@ -78,19 +78,16 @@ async function follow(
     case "still":
       return false;
     case "near": {
-      const { ancestor, blocks, transfers } = branch;
+      const { ancestor, blocks } = branch;
+      const sightings = await pickSightings(world, chain, branch.transfers);
       const to = blocks.at(-1) ?? ancestor;
-      const stretch = { from: cursor, ancestorNumber: ancestor.number, to, blocks, transfers };
-      const isRecorded = await recordStretch(world, chain, stretch);
-      if (isRecorded) wakeFollowers(world, chain);
-      return isRecorded;
+      return recordStretch(world, chain, { from: cursor, ancestorNumber: ancestor.number, to, blocks, sightings });
     }
     case "far": {
       const { ancestor, head } = branch;
       if (ancestor.number < cursor.number) {
-        const stretch = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], transfers: [] };
+        const stretch = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], sightings: [] };
         if (!(await recordStretch(world, chain, stretch))) return false;
-        wakeFollowers(world, chain);
       }
       await catchUp(world, chain, { cursor: ancestor, headNumber: head.number });
       return true;

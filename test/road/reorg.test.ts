@@ -124,6 +124,23 @@ describe("a chain that changes its mind", () => {
     );
   });
 
+  test("two processes follow a reorg together, and nothing is taken back twice", async (context) => {
+    const db = await openTestDatabase("postgres");
+    context.after(() => db.close());
+    const [one, other] = [await beginWatching(db, chain), await beginWatching(db, chain)];
+    const inbox = await newInbox(db);
+    const paid = await chain.pay(usdc, inbox, { amountUnits: 1n });
+    await Promise.all([one.look(), other.look()]);
+    const [before] = await movementsOf(db, chain);
+    const signed = await chain.signedOf(paid.transactionHash);
+    await chain.mine(2);
+    await chain.reorg(3, [{ signed, blockIndex: 2 }]);
+    await Promise.all([one.look(), other.look()]);
+    const [now, ...others] = await movementsOf(db, chain);
+    equal(others.length, 0);
+    deepEqual([now?.id, now?.orphaned_at, now?.block_number], [before?.id, null, paid.blockNumber + 2n]);
+  });
+
   for (const depth of [1, 2, 7, 20]) {
     test(`${depth} replaced blocks are followed to the block that both branches share`, async () => {
       const { look } = await beginWatching(db, chain);

@@ -1,0 +1,140 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { cpus } from "node:os";
+import { sql, type RawBuilder } from "kysely";
+import { pino } from "pino";
+import { Pool } from "undici";
+import { openChain } from "../../src/chain/chain.ts";
+import { openEvmDriver } from "../../src/chain/evm/driver.ts";
+import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
+import type { Db } from "../../src/db/database.ts";
+import { array } from "../../src/db/parameters.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { createWake } from "../../src/kernel/wake.ts";
+import { watchChain } from "../../src/watch/watchChain.ts";
+import type { WatchWorld } from "../../src/watch/record.ts";
+import { databases, openTestDatabase } from "../support/database.ts";
+import { insertIntent } from "../support/intents.ts";
+import { stationWorld } from "../support/stationWorld.ts";
+import { inboxAt, INBOXES, RANGE_BLOCKS, TOKEN, LAST_BLOCK, FIRST_BLOCK } from "./backfillNode.ts";
+
+// How long an outage takes to make up for: the same answers of one node, once thrown away and once made into committed rows.
+
+const RUNS = 5;
+/** One in each block. */
+const HITS = LAST_BLOCK - FIRST_BLOCK + 1;
+
+/** 2,000 blocks of 50 transfers (100,000 logs, about 63 MB), of which 2,000 go to 2,000 of 100,000 inboxes. */
+export async function benchBackfill(): Promise<void> {
+  const node = fork(new URL("backfillNode.ts", import.meta.url), ["serve"], { stdio: "inherit" });
+  const [port] = (await once(node, "message")) as [number];
+  const url = `http://127.0.0.1:${port}`;
+  console.log(
+    `back-fill of ${LAST_BLOCK - FIRST_BLOCK + 1} blocks, medians of ${RUNS}, ${cpus().length} cores, Node ${process.version}`,
+  );
+  try {
+    await floor(url);
+    const floorMs = median(await repeat(() => floor(url)));
+    console.log(`floor     ${floorMs.toFixed(0)} ms: the same answers, thrown away`);
+    for (const kind of databases) {
+      const db = await openInboxes(kind);
+      const cpuBefore = process.cpuUsage();
+      const ms = median(await repeat(() => backfill(url, { db, node })));
+      const cpu = process.cpuUsage(cpuBefore);
+      await db.close();
+      console.log(
+        `${kind.padEnd(9)} ${ms.toFixed(0)} ms: committed rows, ${(ms / floorMs).toFixed(2)} of the floor; ${((cpu.user + cpu.system) / 1_000 / RUNS).toFixed(0)} ms of CPU here`,
+      );
+    }
+  } finally {
+    node.kill();
+  }
+}
+
+async function floor(url: string): Promise<number> {
+  const pool = new Pool(url, { connections: 3 });
+  const startedAt = performance.now();
+  const ranges: [number, number][] = [];
+  for (let from = FIRST_BLOCK; from <= LAST_BLOCK; from += RANGE_BLOCKS) ranges.push([from, from + RANGE_BLOCKS - 1]);
+  const hex = (value: number) => `0x${value.toString(16)}`;
+  const one = async () => {
+    for (let range = ranges.shift(); range; range = ranges.shift()) {
+      const params = [{ fromBlock: hex(range[0]), toBlock: hex(range[1]) }];
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_getLogs", params });
+      const response = await pool.request({ method: "POST", path: "/", body });
+      await response.body.dump({ limit: Infinity });
+    }
+  };
+  await Promise.all([one(), one(), one()]);
+  const ms = performance.now() - startedAt;
+  await pool.destroy();
+  return ms;
+}
+
+/** One run on tables that are as they were before the first. */
+async function backfill(url: string, { db, node }: { db: Db; node: ChildProcess }): Promise<number> {
+  await sql`truncate movement, block, chain_cursor, deposit, settlement`.execute(db.read);
+  const log = pino({ level: "silent" });
+  const token = {
+    symbol: "USDC",
+    slug: "usdc",
+    address: TOKEN,
+    decimals: 6,
+    minimumUnits: 0n,
+    isOrigin: true,
+    isRail: true,
+  };
+  const world: WatchWorld = { ...stationWorld(db, { tokens: [token] }), wake: createWake(systemClock), log };
+  const driver = openEvmDriver({ caip2: "eip155:31337", rpcUrl: url });
+  const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
+  const chain = openChain({ drivers: [driver], gasAccount }, { clock: systemClock, log });
+  await tell(node, "begin");
+  await watchChain(world, chain);
+  await tell(node, "grow");
+  const startedAt = performance.now();
+  await watchChain(world, chain);
+  const ms = performance.now() - startedAt;
+  const { number } = await db.read.selectFrom("chain_cursor").select("number").executeTakeFirstOrThrow();
+  const movements = await db.read.selectFrom("movement").select("id").execute();
+  if (number < BigInt(LAST_BLOCK) || movements.length !== HITS)
+    throw new Error(`${movements.length} movements at ${number}`);
+  await driver.close();
+  return ms;
+}
+
+async function openInboxes(kind: (typeof databases)[number]): Promise<Db> {
+  const db = await openTestDatabase(kind);
+  const { id } = await insertIntent(db, { inbox_address: inboxAt(0) });
+  const inboxes = Array.from({ length: INBOXES - 1 }, (_, index) => inboxAt(index + 1));
+  const { rows } = await sql<{ name: string }>`
+    select column_name as name from information_schema.columns where table_name = 'intent' and is_identity = 'NO'`.execute(
+    db.read,
+  );
+  const columns = rows.map((row) => row.name);
+  const values: Readonly<Record<string, RawBuilder<unknown>>> = {
+    id: sql`'pi_' || inbox`,
+    inbox_address: sql`inbox`,
+    widget_token_hash: sql`sha256(inbox::bytea)`,
+  };
+  await sql`
+    insert into intent (${sql.join(columns.map((name) => sql.ref(name)))})
+    select ${sql.join(columns.map((name) => values[name] ?? sql.ref(`intent.${name}`)))}
+    from intent, unnest(${array(inboxes, "text")}) as made (inbox) where intent.id = ${id}`.execute(db.read);
+  await sql`analyze intent`.execute(db.read);
+  return db;
+}
+
+async function tell(node: ChildProcess, what: "begin" | "grow"): Promise<void> {
+  node.send(what);
+  await once(node, "message");
+}
+
+async function repeat(run: () => Promise<number>): Promise<number[]> {
+  const times: number[] = [];
+  for (let count = 0; count < RUNS; count += 1) times.push(await run());
+  return times;
+}
+
+function median(times: readonly number[]): number {
+  return times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)] ?? Number.NaN;
+}
