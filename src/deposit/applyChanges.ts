@@ -33,16 +33,17 @@ export async function applyChanges(
   batch: { cases: readonly IntentCase[]; heads: ReadonlyMap<string, ChainHead>; at: Date },
 ): Promise<void> {
   const decided: Decided[] = [];
+  const reopened = new Set<string>();
   for (const each of batch.cases) {
-    const { intent } = each;
-    const next = recount(world, each, batch);
-    if (next.length === 0) continue;
-    const isTaken = intent.status === "settled" && intent.occupies && (await isDestinationTaken(tx, intent));
-    decided.push({
-      before: intent,
-      after: progressIntent(intent, next, { isDestinationTaken: isTaken, at: batch.at }),
-      changes: next,
-    });
+    const { intent: before } = each;
+    const changes = recount(world, each, batch);
+    if (changes.length === 0) continue;
+    // Several that have settled in turn may lose their money in one go; the database has not heard of the first one yet.
+    const mayReopen = before.status === "settled" && before.occupies;
+    const isTaken = mayReopen && (reopened.has(destinationOf(before)) || (await isDestinationTaken(tx, before)));
+    const after = progressIntent(before, changes, { isDestinationTaken: isTaken, at: batch.at });
+    if (mayReopen && after.status === "active") reopened.add(destinationOf(before));
+    decided.push({ before, after, changes });
   }
   await writeDeposits(
     tx,
@@ -54,6 +55,11 @@ export async function applyChanges(
   );
   const events = decided.flatMap((each) => eventsOf(world, each, batch.heads));
   await appendEvents(tx, world, { events, at: batch.at });
+}
+
+function destinationOf(intent: IntentRow): string {
+  const { account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token } = intent;
+  return [account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token].join("/");
 }
 
 /** Only what differs from the database in the end. */

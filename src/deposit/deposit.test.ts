@@ -222,6 +222,25 @@ for (const kind of databases) {
       assert.equal((await intentOf(intent)).counted_units, 4_000n);
     });
 
+    test("D3 of two settled intents that lose their money in one go, one takes the destination back", async () => {
+      const account_id = await insertAccount(db);
+      const shared = { account_id, payout_wallet: `0x${"ef".repeat(20)}`, occupies: true };
+      const paid = [];
+      for (let index = 0; index < 2; index += 1) {
+        const intent = await priced(USDC, shared);
+        const movement = { chainTx: freshTx(), amountUnits: USDC, block: 150n };
+        await recordMovements(db, intent, [movement]);
+        await headAt(151n);
+        paid.push({ intent, movement });
+      }
+      for (const { intent, movement } of paid) await recordMovements(db, intent, [{ ...movement, orphaned: true }]);
+      await headAt(151n);
+      const statuses = await Promise.all(paid.map(async ({ intent }) => (await intentOf(intent)).status));
+      assert.deepEqual(new Set(statuses), new Set(["active", "settled"]));
+      const told = (await Promise.all(paid.map(({ intent }) => eventsOf(intent)))).map((types) => types.at(-1));
+      assert.deepEqual(new Set(told), new Set(["payment_intent.reopened", "payment_intent.reversed"]));
+    });
+
     test("D3 a settled intent whose destination is taken again stays settled and is told to be reversed", async () => {
       const account_id = await insertAccount(db);
       const payout_wallet = `0x${"cd".repeat(20)}`;
