@@ -4,8 +4,8 @@ pragma solidity 0.8.30;
 import {Terms} from "./Terms.sol";
 
 /// @title IInboxHub
-/// @notice Creates inboxes and empties them. An inbox is the CREATE2 address of its terms, so whoever calls decides when money
-/// moves and never where to.
+/// @notice Creates inboxes and empties them. An inbox is the CREATE2 address of its terms, so whoever calls decides
+/// when money moves and never where to.
 interface IInboxHub {
     /// @param fee What the fee recipient received; 0 when its leg failed and the payout received everything.
     event Settled(address indexed inbox, uint256 gross, uint256 fee);
@@ -13,8 +13,8 @@ interface IInboxHub {
     /// @notice One payout and one fee for `count` inboxes.
     event NettedSettled(address indexed token, address indexed payout, uint256 gross, uint256 fee, uint256 count);
 
-    /// @notice An item of a batch moved nothing. Anyone can bring this about by calling with too little gas: it is a hint for
-    /// whoever sent the batch, and no fact about the inbox.
+    /// @notice An item of a batch moved nothing. Anyone can bring this about by calling with too little gas: it is a
+    /// hint for whoever sent the batch, and no fact about the inbox.
     /// @param reason Selector of the error that the item failed with.
     event SettleFailed(address indexed inbox, bytes4 reason);
 
@@ -44,7 +44,8 @@ interface IInboxHub {
     /// @return gross What the inbox held, in the token's smallest units; 0 when there was nothing to do.
     function settle(Terms calldata terms) external returns (uint256 gross);
 
-    /// @notice Settles each inbox on its own; one that fails moves nothing and does not touch the others. Anyone may call.
+    /// @notice Settles each inbox on its own; one that fails moves nothing and does not touch the others. Anyone may
+    /// call.
     /// @return failures For each item the selector of the error that it failed with, or 0.
     function settleMany(Terms[] calldata items) external returns (bytes4[] memory failures);
 
@@ -54,8 +55,8 @@ interface IInboxHub {
     /// @return failures For each salt the selector of the error that its inbox failed with, or 0.
     function settleNetted(Terms calldata shared, bytes32[] calldata salts) external returns (bytes4[] memory failures);
 
-    /// @notice Moves the whole balance of a token out of an inbox. Only the recovery address of its terms may call: at once
-    /// for what nobody will ever settle, and after `recoverAfter` for everything.
+    /// @notice Moves the whole balance of a token out of an inbox. Only the recovery address of its terms may call: at
+    /// once for what nobody will ever settle, and after `recoverAfter` for everything.
     /// @param token The token, or 0 for the native coin.
     function rescue(Terms calldata terms, address token, address to) external returns (uint256 units);
 }

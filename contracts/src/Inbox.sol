@@ -5,8 +5,8 @@ import {Payment} from "./Payment.sol";
 import {Token} from "./Token.sol";
 
 /// @title Inbox
-/// @notice The code behind every inbox. An inbox is a 45-byte clone that only the hub can command; it holds no terms, because
-/// its address is the commitment to them and the hub checks it on every call.
+/// @notice The code behind every inbox. An inbox is a 45-byte clone that only the hub can command; it holds no terms,
+/// because its address is the commitment to them and the hub checks it on every call.
 contract Inbox {
     using Token for address;
 

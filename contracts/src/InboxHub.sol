@@ -29,8 +29,8 @@ contract InboxHub is IInboxHub {
         uint256 count;
     }
 
-    /// @dev 1 while a call that moves money runs. A token with hooks could otherwise let the payee settle again between the
-    /// payout and the fee, and take most of the fee.
+    /// @dev 1 while a call that moves money runs. A token with hooks could otherwise let the payee settle again between
+    /// the payout and the fee, and take most of the fee.
     uint256 private transient entered;
 
     modifier locked() {
@@ -98,8 +98,8 @@ contract InboxHub is IInboxHub {
         emit Rescued(inbox, token, to, units);
     }
 
-    /// @dev Moves what the inboxes hold into the hub, for the rest of this call only. The fee is the sum of what each inbox
-    /// would have paid alone, so netting changes nobody's share.
+    /// @dev Moves what the inboxes hold into the hub, for the rest of this call only. The fee is the sum of what each
+    /// inbox would have paid alone, so netting changes nobody's share.
     function _pull(Terms calldata shared, bytes32[] calldata salts)
         private
         returns (Batch memory batch, bytes4[] memory failures)

@@ -7,13 +7,13 @@ import {Token} from "./Token.sol";
 library Payment {
     using Token for address;
 
-    /// @dev The most that the fee leg may use. A transfer of the dearest ordinary token stays far below; without a limit a fee
-    /// recipient that burns gas could keep the payout from happening.
+    /// @dev The most that the fee leg may use. A transfer of the dearest ordinary token stays far below; without a
+    /// limit a fee recipient that burns gas could keep the payout from happening.
     uint256 internal constant FEE_LEG_GAS = 200_000;
 
-    /// @dev What must have been left before a fee leg may count as failed. A call passes on at most 63/64 of the remaining gas
-    /// and itself costs up to 11,600, so with this much left the leg really had FEE_LEG_GAS, and a caller cannot make it fail
-    /// by bringing too little.
+    /// @dev What must have been left before a fee leg may count as failed. A call passes on at most 63/64 of the
+    /// remaining gas and itself costs up to 11,600, so with this much left the leg really had FEE_LEG_GAS, and a caller
+    /// cannot make it fail by bringing too little.
     uint256 internal constant FEE_LEG_GAS_LEFT = 220_000;
 
     error PayoutFailed();

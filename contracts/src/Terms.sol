@@ -33,8 +33,8 @@ struct Route {
 library TermsLib {
     uint256 internal constant ENCODED_BYTES = 9 * 32;
 
-    /// @dev Calldata of a static struct is its ABI encoding, so it is hashed as it came in. Dirty upper bits give another
-    /// hash, hence the address of an inbox that holds nothing.
+    /// @dev Calldata of a static struct is its ABI encoding, so it is hashed as it came in. Dirty upper bits give
+    /// another hash, hence the address of an inbox that holds nothing.
     function hash(Terms calldata terms) internal pure returns (bytes32 result) {
         assembly ("memory-safe") {
             let buffer := mload(0x40)

@@ -5,7 +5,8 @@ import {IInboxHub} from "../src/IInboxHub.sol";
 import {Terms} from "../src/Terms.sol";
 import {BaseTest} from "./Base.t.sol";
 
-/// @dev Whoever is not `recovery` may call whatever they like: no unit ever moves to anywhere but payout and fee recipient.
+/// @dev Whoever is not `recovery` may call whatever they like: no unit ever moves to anywhere but payout and fee
+/// recipient.
 contract ThiefTest is BaseTest {
     uint256 private constant UNITS = 1_000_000;
     uint256 private constant FEE = 5_000;

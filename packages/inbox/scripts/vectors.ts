@@ -1,0 +1,105 @@
+import { writeFile } from "node:fs/promises";
+import { concat, encodeAbiParameters, getAddress, getContractAddress, keccak256, stringToHex } from "viem";
+import type { Hex } from "viem";
+import { hubAbi } from "../src/hubAbi.generated.ts";
+import { hubAddress, implementationAddress, inboxVersion } from "../src/hub.generated.ts";
+import type { Terms } from "../src/terms.ts";
+
+// Writes vectors.json with nothing but viem, so that the package is compared with code that is not its own. Run it when the
+// contracts, and with them the addresses, have changed on purpose; otherwise the vectors are frozen.
+
+const zero: Hex = `0x${"0".repeat(40)}`;
+const zeroWord: Hex = `0x${"0".repeat(64)}`;
+const usdc: Hex = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+const merchant: Hex = "0x1111111111111111111111111111111111111111";
+const operator: Hex = "0x2222222222222222222222222222222222222222";
+const deploymentId: Hex = keccak256(stringToHex("an example deployment"));
+
+const usual: Terms = {
+  salt: saltOf("pi_example_0001"),
+  settleChainId: 8_453n,
+  settleToken: usdc,
+  payout: merchant,
+  feeRecipient: operator,
+  feeBps: 50,
+  recovery: merchant,
+  recoverAfter: Date.UTC(2027, 5, 1) / 1000,
+  routesRoot: zeroWord,
+};
+
+const named: Readonly<Record<string, Terms>> = {
+  usual,
+  "no fee and no recovery": { ...usual, feeRecipient: zero, feeBps: 0, recovery: zero },
+  "native coin": { ...usual, settleToken: zero },
+  "with routes": { ...usual, routesRoot: keccak256("0x01") },
+  "payout on another kind of chain": { ...usual, settleChainId: 0n, settleToken: zero, payout: zero },
+  "largest values": {
+    salt: `0x${"ff".repeat(32)}`,
+    settleChainId: (1n << 64n) - 1n,
+    settleToken: `0x${"ff".repeat(20)}`,
+    payout: `0x${"ff".repeat(20)}`,
+    feeRecipient: `0x${"ff".repeat(20)}`,
+    feeBps: 10_000,
+    recovery: `0x${"ff".repeat(20)}`,
+    recoverAfter: 2 ** 48 - 1,
+    routesRoot: `0x${"ff".repeat(32)}`,
+  },
+};
+
+const route = {
+  chainId: 8_453n,
+  token: usdc,
+  adapter: "0x28b5a0e9c621a5badaa536219b3a228c8168cf5d",
+  minAmount: 1_000_000n,
+} as const;
+const routes = [
+  { ...route, config: "0x010203" },
+  { ...route, chainId: 1n, config: "0x" },
+  { ...route, token: zero, config: `0x${"ab".repeat(33)}` },
+] as const;
+
+function saltOf(intentId: string): Hex {
+  const types = [{ type: "string" }, { type: "bytes32" }, { type: "string" }] as const;
+  return keccak256(encodeAbiParameters(types, ["tributary.inbox.v1", deploymentId, intentId]));
+}
+
+function inboxOf(terms: Terms) {
+  const inputs = hubAbi.find((item) => item.type === "function" && item.name === "inboxOf")?.inputs ?? [];
+  const termsHash = keccak256(encodeAbiParameters(inputs, [terms]));
+  const bytecode = concat([
+    "0x602d5f8160095f39f35f5f365f5f37365f73",
+    implementationAddress,
+    "0x5af43d5f5f3e6029573d5ffd5b3d5ff3",
+  ]);
+  const inboxAddress = getContractAddress({ opcode: "CREATE2", from: hubAddress, salt: termsHash, bytecode });
+  return { termsHash, inboxAddress };
+}
+
+function leafOf({ chainId, token, adapter, minAmount, config }: (typeof routes)[number]): Hex {
+  const types = ["uint64", "address", "address", "uint256", "bytes32"].map((type) => ({ type }));
+  return keccak256(keccak256(encodeAbiParameters(types, [chainId, token, adapter, minAmount, keccak256(config)])));
+}
+
+function parentOf(one: Hex, other: Hex): Hex {
+  return keccak256(one < other ? concat([one, other]) : concat([other, one]));
+}
+
+const [first, second, third] = routes;
+const vectors = {
+  version: inboxVersion,
+  hub: getAddress(hubAddress),
+  implementation: getAddress(implementationAddress),
+  deploymentId,
+  salts: ["pi_example_0001", "", "ü€😀", "x".repeat(64)].map((intentId) => ({ intentId, salt: saltOf(intentId) })),
+  inboxes: Object.entries(named).map(([name, terms]) => ({ name, terms, ...inboxOf(terms) })),
+  recoverAfter: [
+    { createdAt: "2026-01-02T00:00:00.000Z", recoverAfter: Date.UTC(2026, 6, 1) / 1000 },
+    { createdAt: "2026-01-02T00:00:00.001Z", recoverAfter: Date.UTC(2026, 7, 1) / 1000 },
+    { createdAt: "2026-11-21T12:00:00.000Z", recoverAfter: Date.UTC(2027, 5, 1) / 1000 },
+  ],
+  routes: routes.map((each) => ({ route: each, leaf: leafOf(each) })),
+  routesRoot: parentOf(parentOf(leafOf(first), leafOf(second)), leafOf(third)),
+};
+
+const digits = (_: string, value: unknown) => (typeof value === "bigint" ? value.toString() : value);
+await writeFile(new URL("../vectors.json", import.meta.url), `${JSON.stringify(vectors, digits, 2)}\n`);
