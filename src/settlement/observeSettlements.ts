@@ -122,14 +122,14 @@ class Observation {
     this.#events.push(...settlementEvents(intent, before, after));
   }
 
-  /** A sweep takes exactly what came in since the one before it; where the chain says otherwise, something was not seen. */
+  /** Where the chain says that a sweep took anything but what came in since the one before it, something was not seen. */
   async #assign(sweep: Sweep, settlementId: string, split: Split): Promise<void> {
-    const taken = await listTaken(this.#tx, { sweep, settlementId });
-    await assignSettlement(
-      this.#tx,
-      taken.map((deposit) => deposit.id),
-      settlementId,
-    );
+    const taken = await listTaken(this.#tx, sweep);
+    const takenIds = taken.map((deposit) => deposit.id);
+    // Mined again elsewhere, it may have left behind what it took at its old place.
+    const left = new Set(await listOfSettlement(this.#tx, settlementId)).difference(new Set(takenIds));
+    await assignSettlement(this.#tx, [...left], null);
+    await assignSettlement(this.#tx, takenIds, settlementId);
     const takenUnits = taken.reduce((sum, deposit) => sum + deposit.amountUnits, 0n);
     const facts = { settlement: settlementId, chainTx: sweep.chainTx, grossUnits: String(split.grossUnits) };
     if (takenUnits !== split.grossUnits) {

@@ -1,15 +1,19 @@
 import { findChain } from "../catalog/catalog.ts";
+import { assignSettlement } from "../deposit/store.ts";
+import { claimIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import { newId } from "../kernel/ids.ts";
 import type { World } from "../world.ts";
 import type { Settlement } from "./settlement.ts";
-import { insertPlanned, listUnsettled } from "./store.ts";
+import { insertPlanned, listSwept, listUnsettled } from "./store.ts";
 
 type PlanWorld = Pick<World, "db" | "clock" | "entropy" | "catalog">;
 
 /** Inboxes planned in one call. */
 const PLAN_MAX = 500;
+/** Deposits given to earlier sweeps in one call. */
+const SWEPT_MAX = 1_000;
 
 /** Plans a settlement for every inbox on a chain that holds counted money and is not being settled. Returns how many there were. */
 export async function planSettlements(world: PlanWorld, chain: Caip2): Promise<number> {
@@ -17,9 +21,28 @@ export async function planSettlements(world: PlanWorld, chain: Caip2): Promise<n
   const countedBefore = addMs(at, -(findChain(world.catalog, chain)?.settleAfterMs ?? 0));
   const unsettled = await listUnsettled(world.db, { chain, countedBefore, limit: PLAN_MAX });
   if (unsettled.length === 0) return 0;
+  const intentIds = [...new Set(unsettled.map((inbox) => inbox.intentId))];
+  if (await giveToSweeps(world, { chain, intentIds })) return 0;
   const planned = unsettled.map((inbox) => newSettlement({ ...inbox, chain, id: newId("set", world.entropy), at }));
   await world.db.transaction((tx) => insertPlanned(tx, planned));
   return planned.length;
+}
+
+/**
+ * A deposit that was heard of only after the sweep that took it waits for none: to plan one would send transactions that move nothing,
+ * for ever. Whether there were such deposits; what is left is planned the next time.
+ */
+async function giveToSweeps(world: PlanWorld, scope: { chain: Caip2; intentIds: readonly string[] }): Promise<boolean> {
+  return world.db.transaction(async (tx) => {
+    if ((await listSwept(tx, { ...scope, limit: 1 })).length === 0) return false;
+    await claimIntents(tx, scope.intentIds);
+    const swept = await listSwept(tx, { ...scope, limit: SWEPT_MAX });
+    for (const [settlementId, deposits] of Map.groupBy(swept, (deposit) => deposit.settlementId)) {
+      const depositIds = deposits.map((deposit) => deposit.depositId);
+      await assignSettlement(tx, depositIds, settlementId);
+    }
+    return swept.length > 0;
+  });
 }
 
 /** A settlement of which nothing is known yet but its inbox. */

@@ -201,6 +201,94 @@ for (const kind of databases) {
       assert.deepEqual(settlementEvents, ["settlement.landed", "settlement.failed", "settlement.landed"]);
     });
 
+    test("a deposit that is mined again behind its sweep is swept by the next one", async () => {
+      const intent = await insertIntent(db);
+      const chainTx = freshTx();
+      const [first, second] = [deposit(5n, 220n), deposit(2n, 220n)];
+      await recordMovements(db, intent, [first, second, ...sweep(intent, { chainTx, block: 221n, net: 7n, fee: 0n })]);
+      await setHead(db, TEST_CHAIN, { number: 230n });
+      await work();
+      await recordMovements(db, intent, [
+        { ...first, fork: "b" },
+        ...sweep(intent, { chainTx, block: 221n, net: 5n, fee: 0n }),
+        { ...second, block: 222n, fork: "b" },
+      ]);
+      await work();
+      const [landed, planned] = await settlementsOf(intent);
+      assert.deepEqual([landed?.status, landed?.gross_units, planned?.status], ["landed", 5n, "planned"]);
+      assert.deepEqual(
+        (await depositsOf(intent)).map((row) => row.settlement_id),
+        [landed?.id, null],
+      );
+    });
+
+    test("two sweeps that change places each keep what they took", async () => {
+      const intent = await insertIntent(db);
+      const [one, other] = [freshTx(), freshTx()];
+      const [first, second] = [deposit(5n, 230n), deposit(2n, 232n)];
+      await recordMovements(db, intent, [
+        first,
+        second,
+        ...sweep(intent, { chainTx: one, block: 231n, net: 5n, fee: 0n }),
+        ...sweep(intent, { chainTx: other, block: 233n, net: 2n, fee: 0n }),
+      ]);
+      await setHead(db, TEST_CHAIN, { number: 240n });
+      await work();
+      await recordMovements(db, intent, [
+        { ...first, fork: "b" },
+        { ...second, fork: "b" },
+        ...sweep(intent, { chainTx: one, block: 233n, net: 2n, fee: 0n }),
+        ...sweep(intent, { chainTx: other, block: 231n, net: 5n, fee: 0n }),
+      ]);
+      await work();
+      const settlements = await settlementsOf(intent);
+      const txOf = new Map<string | null, string | null>(settlements.map(({ id, chain_tx }) => [id, chain_tx]));
+      assert.deepEqual(
+        (await depositsOf(intent)).map((row) => txOf.get(row.settlement_id)),
+        [other, one],
+      );
+      assert.equal((await intentOf(intent)).settled_units, 7n);
+    });
+
+    test("a deposit that is heard of after the sweep that took it belongs to that sweep, and none is planned", async () => {
+      const intent = await insertIntent(db);
+      await recordMovements(db, intent, [
+        deposit(5n, 240n),
+        ...sweep(intent, { chainTx: freshTx(), block: 241n, net: 7n, fee: 0n }),
+      ]);
+      await setHead(db, TEST_CHAIN, { number: 250n });
+      await work();
+      await recordMovements(db, intent, [deposit(2n, 240n)]);
+      await work();
+      const [landed, ...others] = await settlementsOf(intent);
+      assert.deepEqual(others, []);
+      assert.deepEqual(
+        (await depositsOf(intent)).map((row) => row.settlement_id),
+        [landed?.id, landed?.id],
+      );
+    });
+
+    test("an inbox that one transaction sweeps twice is empty, whatever came in between", async () => {
+      const intent = await insertIntent(db);
+      const chainTx = freshTx();
+      const [leg] = sweep(intent, { chainTx, block: 251n, net: 5n, fee: 0n });
+      assert.ok(leg);
+      await recordMovements(db, intent, [
+        deposit(5n, 250n),
+        leg,
+        { chainTx, amountUnits: 2n, block: 251n, position: 11 },
+        { ...leg, amountUnits: 2n, position: 12 },
+      ]);
+      await setHead(db, TEST_CHAIN, { number: 260n });
+      await work();
+      const [landed, ...others] = await settlementsOf(intent);
+      assert.deepEqual([landed?.gross_units, others], [7n, []]);
+      assert.deepEqual(
+        (await depositsOf(intent)).map((row) => row.settlement_id),
+        [landed?.id, landed?.id],
+      );
+    });
+
     test("a sweep is not read before everything that came in before it", async () => {
       const intent = await insertIntent(db);
       await recordMovements(db, intent, [deposit(9n, 208n)]);

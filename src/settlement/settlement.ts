@@ -15,8 +15,8 @@ export type Sweep = {
   token: string;
   chainTx: string;
   blockNumber: bigint;
-  /** Place of its first transfer: what came in before this belongs to the sweep. */
-  logIndexFirst: number;
+  /** Place of its last transfer: what came in before this and after the sweep before it is what it took. */
+  logIndexLast: number;
   legs: readonly { to: string; amountUnits: bigint }[];
 };
 
@@ -24,15 +24,15 @@ export type Sweep = {
 export function sweepsOf(movements: readonly MovementRow[]): Sweep[] {
   const live = movements.filter((movement) => movement.orphaned_at === null);
   return [...Map.groupBy(live, sweepKey).values()].flatMap((legs) => {
-    const [first] = legs.toSorted((a, b) => a.log_index - b.log_index);
-    if (first === undefined) return [];
+    const last = legs.toSorted((a, b) => a.log_index - b.log_index).at(-1);
+    if (last === undefined) return [];
     return {
-      intentId: first.intent_id,
-      chain: first.chain,
-      token: first.token,
-      chainTx: first.chain_tx,
-      blockNumber: first.block_number,
-      logIndexFirst: first.log_index,
+      intentId: last.intent_id,
+      chain: last.chain,
+      token: last.token,
+      chainTx: last.chain_tx,
+      blockNumber: last.block_number,
+      logIndexLast: last.log_index,
       legs: legs.map((leg) => ({ to: leg.counterparty, amountUnits: leg.amount_units })),
     };
   });

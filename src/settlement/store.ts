@@ -1,5 +1,6 @@
 import { sql, type Insertable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
+import { array } from "../db/parameters.ts";
 import type { HandoverCursorTable, SendingStatus, SettlementTable } from "../db/schema.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
@@ -80,22 +81,52 @@ export async function claimOfInbox(
     .execute();
 }
 
-/** Deposits that a sweep took along: all that came in before it and that no other sweep took, whether counted or not. */
-export async function listTaken(
+/**
+ * Deposits that a sweep took along, counted or not: since a sweep leaves nothing behind, those that came in between the one before
+ * it and itself. Only places on the chain decide, so that the answer does not depend on the order in which sweeps were heard of.
+ */
+export async function listTaken(tx: Tx, sweep: Sweep): Promise<{ id: string; amountUnits: bigint }[]> {
+  const { intentId, chain, token, chainTx, blockNumber, logIndexLast } = sweep;
+  const { rows } = await sql<{ id: string; amountUnits: bigint }>`
+    with sweep_before as (
+      select block_number, log_index from movement
+      where intent_id = ${intentId} and chain = ${chain} and token = ${token} and direction = 'out' and orphaned_at is null
+        and chain_tx <> ${chainTx} and (block_number, log_index) < (${blockNumber}, ${logIndexLast})
+      order by block_number desc, log_index desc limit 1
+    )
+    select deposit.id, deposit.amount_units as "amountUnits"
+    from movement arrival join deposit on deposit.movement_id = arrival.id
+    where arrival.intent_id = ${intentId} and arrival.chain = ${chain} and arrival.token = ${token} and arrival.direction = 'in'
+      and deposit.status <> 'dropped'
+      and (arrival.block_number, arrival.log_index) < (${blockNumber}, ${logIndexLast})
+      and (arrival.block_number, arrival.log_index) >
+        (coalesce((select block_number from sweep_before), -1), coalesce((select log_index from sweep_before), -1))`.execute(
+    tx,
+  );
+  return rows;
+}
+
+/** Counted deposits of these intents that seem to wait, although a sweep that has landed stands behind them: each with the first such sweep. */
+export async function listSwept(
   tx: Tx,
-  { sweep, settlementId }: { sweep: Sweep; settlementId: string },
-): Promise<{ id: string; amountUnits: bigint }[]> {
-  return tx
-    .selectFrom("deposit")
-    .innerJoin("movement", "movement.id", "deposit.movement_id")
-    .select(["deposit.id", "deposit.amount_units as amountUnits"])
-    .where("deposit.intent_id", "=", sweep.intentId)
-    .where("deposit.chain", "=", sweep.chain)
-    .where("deposit.token", "=", sweep.token)
-    .where(sql<boolean>`(deposit.settlement_id is null or deposit.settlement_id = ${settlementId})`)
-    .where("deposit.status", "<>", "dropped")
-    .where(sql<boolean>`(movement.block_number, movement.log_index) < (${sweep.blockNumber}, ${sweep.logIndexFirst})`)
-    .execute();
+  scope: { chain: Caip2; intentIds: readonly string[]; limit: number },
+): Promise<{ depositId: string; settlementId: string }[]> {
+  const { rows } = await sql<{ depositId: string; settlementId: string }>`
+    select deposit.id as "depositId", sweep.id as "settlementId"
+    from deposit join movement arrival on arrival.id = deposit.movement_id
+    cross join lateral (
+      select settlement.id from movement departure join settlement
+        on settlement.chain = departure.chain and settlement.chain_tx = departure.chain_tx
+        and settlement.intent_id = departure.intent_id and settlement.token = departure.token and settlement.status = 'landed'
+      where departure.intent_id = arrival.intent_id and departure.chain = arrival.chain and departure.token = arrival.token
+        and departure.direction = 'out' and departure.orphaned_at is null
+        and (departure.block_number, departure.log_index) > (arrival.block_number, arrival.log_index)
+      order by departure.block_number, departure.log_index limit 1
+    ) sweep
+    where deposit.chain = ${scope.chain} and deposit.status = 'counted' and deposit.settlement_id is null
+      and deposit.intent_id = any(${array(scope.intentIds, "text")})
+    limit ${scope.limit}`.execute(tx);
+  return rows;
 }
 
 export async function listOfSettlement(tx: Tx, settlementId: string): Promise<string[]> {
