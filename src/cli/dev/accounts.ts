@@ -51,7 +51,7 @@ export const DEV_ACCOUNTS = Object.fromEntries(DEV_ROLES.map((role) => [role, de
 >;
 
 /** The account in a form that signs. */
-export function signerOf(account: DevAccount): PrivateKeyAccount {
+function signerOf(account: DevAccount): PrivateKeyAccount {
   return privateKeyToAccount(account.privateKey);
 }
 

@@ -41,7 +41,7 @@ export interface LocalChains {
 }
 
 /** The tokens of every dev chain. The second one shows what breaks when somebody takes 6 decimals for granted. */
-export const DEV_TOKENS: readonly FiatToken[] = [
+const DEV_TOKENS: readonly FiatToken[] = [
   { name: "USD Coin", symbol: "USDC", currency: "USD", decimals: 6 },
   { name: "Dev Dollar", symbol: "DUSD", currency: "USD", decimals: 18 },
 ];

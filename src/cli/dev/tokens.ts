@@ -69,7 +69,7 @@ function linkedImplementation(): Hex {
 }
 
 /** What has to happen once on a chain before any token can be created there. */
-export function sharedTokenCalls(): Call[] {
+function sharedTokenCalls(): Call[] {
   return [deploymentCall(library), deploymentCall(implementation)];
 }
 
@@ -77,7 +77,7 @@ export function sharedTokenCalls(): Call[] {
  * Address and calls of a token whose only minter, owner, pauser and blocklister is the issuer. The address depends on chain and
  * symbol: it is the same in every run, and differs from chain to chain, as real tokens' addresses do.
  */
-export function planFiatToken(chainId: number, issuer: Hex, token: FiatToken): PlannedToken {
+function planFiatToken(chainId: number, issuer: Hex, token: FiatToken): PlannedToken {
   const argument = encodeAbiParameters([{ type: "address" }], [deployedAddress(implementation)]);
   const proxy: Deployment = {
     creationCode: concat([code.proxy as Hex, argument]),
@@ -98,7 +98,7 @@ export function planFiatToken(chainId: number, issuer: Hex, token: FiatToken): P
 }
 
 /** Whether the last two steps of a token's making are done: it mints for the issuer, and V2.2 blocklists the token itself. */
-export async function isReady(client: DevClient, issuer: Hex, token: Hex): Promise<boolean> {
+async function isReady(client: DevClient, issuer: Hex, token: Hex): Promise<boolean> {
   const contract = { address: token, abi: fiatTokenAbi } as const;
   try {
     const [mints, initialized] = await Promise.all([
