@@ -1,5 +1,5 @@
 import { keccak256, stringToHex, type Hex } from "viem";
-import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
+import { privateKeyToAccount } from "viem/accounts";
 
 // Who acts in the dev world. Every key follows from a sentence, so the addresses are the same in every run, and nobody's
 // mnemonic is involved. Anybody can compute these keys: they must never hold anything on a real chain.
@@ -49,11 +49,6 @@ function deriveAccount(role: DevRole): DevAccount {
 export const DEV_ACCOUNTS = Object.fromEntries(DEV_ROLES.map((role) => [role, deriveAccount(role)])) as Readonly<
   Record<DevRole, DevAccount>
 >;
-
-/** The account in a form that signs. */
-function signerOf(account: DevAccount): PrivateKeyAccount {
-  return privateKeyToAccount(account.privateKey);
-}
 
 /** The form in which addresses stand in code and database. */
 export function lowerCase(address: Hex): Hex {
