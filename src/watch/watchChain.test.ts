@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { concatHex, getContractAddress, numberToHex, pad, type Hex } from "viem";
-import { ProviderFailed } from "../chain/driver.ts";
+import { ProviderFailed, type BlockRef } from "../chain/driver.ts";
 import { ChainRefused } from "../chain/providers.ts";
 import type { Db } from "../db/database.ts";
 import { DEV_ACCOUNTS } from "../cli/dev/accounts.ts";
@@ -9,6 +9,7 @@ import { transferCall } from "../cli/dev/tokens.ts";
 import { startTestChain, type TestChain } from "../../test/support/chain.ts";
 import { openTestDatabase } from "../../test/support/database.ts";
 import { beginWatching, callTogether, movementsOf, newInbox, takeOut } from "../../test/support/watching.ts";
+import { watchChain } from "./watchChain.ts";
 
 const USDC = 1_000_000n;
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
@@ -168,6 +169,33 @@ describe("watching a chain", () => {
     );
   });
 
+  test("a process that slept while another one went on writes nothing", async (context) => {
+    const db = await openTestDatabase("postgres");
+    context.after(() => db.close());
+    const asked = Promise.withResolvers<void>();
+    const awake = Promise.withResolvers<void>();
+    const sleepy = await beginWatching(db, chain, (driver) => ({
+      transfers: async (...question) => {
+        asked.resolve();
+        await awake.promise;
+        return driver.transfers(...question);
+      },
+    }));
+    const other = await beginWatching(db, chain);
+    await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
+    const sleeping = sleepy.look();
+    await asked.promise;
+    await chain.mine(3);
+    const { advancedTo } = await other.look();
+    const readCursor = () => db.read.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
+    const before = await readCursor();
+    awake.resolve();
+    await sleeping;
+    deepEqual(await readCursor(), before);
+    equal(before.number, advancedTo);
+    equal((await movementsOf(db, chain)).length, 1);
+  });
+
   test("a head that lags never moves the cursor back", async () => {
     let lag = 0n;
     const { look } = await beginWatching(db, chain, (driver) => ({
@@ -235,6 +263,23 @@ describe("watching a chain", () => {
     isAway = true;
     await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
     await look();
+    equal((await movementsOf(db, chain)).length, 1);
+  });
+
+  test("when the first provider tells of nothing new for long, another one is asked for the head", async () => {
+    let stuck: BlockRef | undefined;
+    const { world, chain: watched } = await beginWatching(
+      db,
+      chain,
+      (driver) => ({ head: async (tag) => stuck ?? driver.head(tag) }),
+      () => ({}),
+    );
+    stuck = await watched.providers.head("latest");
+    await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
+    const later = { ...world.clock, monotonicMs: () => world.clock.monotonicMs() + 31_000 };
+    await watchChain(world, watched);
+    equal((await movementsOf(db, chain)).length, 0);
+    await watchChain({ ...world, clock: later }, watched);
     equal((await movementsOf(db, chain)).length, 1);
   });
 
