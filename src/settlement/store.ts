@@ -190,16 +190,15 @@ export async function listDue(db: Db, scope: { chain: Caip2; at: Date; limit: nu
   });
 }
 
+export type Missed = { id: string; intentId: string; sendingStatus: SendingStatus };
+
 /** Submitted settlements whose transaction is over and in the blocks that were read, although nothing left their inbox in it. */
-export async function listMissed(
-  db: Db,
-  scope: { chain: Caip2; limit: number },
-): Promise<{ id: string; sendingStatus: SendingStatus }[]> {
+export async function listMissed(db: Db, scope: { chain: Caip2; limit: number }): Promise<Missed[]> {
   return db.read
     .selectFrom("settlement")
     .innerJoin("sending", "sending.id", "settlement.sending_id")
     .innerJoin("chain_cursor", "chain_cursor.chain", "settlement.chain")
-    .select(["settlement.id", "sending.status as sendingStatus"])
+    .select(["settlement.id", "settlement.intent_id as intentId", "sending.status as sendingStatus"])
     .where("settlement.chain", "=", scope.chain)
     .where("settlement.status", "=", "submitted")
     .where("sending.status", "<>", "signed")
