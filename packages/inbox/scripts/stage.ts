@@ -13,6 +13,8 @@ const copied = ["README.md", "vectors.json"];
 
 type Manifest = { readonly exports: Readonly<Record<string, string>>; readonly [field: string]: unknown };
 
+type Target = string | { readonly types: string; readonly default: string };
+
 /** Writes the publishable package into the folder, which is emptied first. Throws when the sources do not compile. */
 export async function stage(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true });
@@ -32,12 +34,13 @@ async function compile(directory: string): Promise<void> {
   await promisify(execFile)(process.execPath, [compiler, "--project", config, ...options, ...sources]);
 }
 
-function publishedManifest({ scripts: _, files: __, exports, ...rest }: Manifest): object {
-  const published = Object.entries(exports).map(([subpath, source]) => [subpath, targetOf(source)]);
-  return { ...rest, exports: Object.fromEntries(published) };
+function publishedManifest(manifest: Manifest): object {
+  const published: Record<string, Target> = {};
+  for (const [subpath, source] of Object.entries(manifest.exports)) published[subpath] = targetOf(source);
+  return { ...manifest, scripts: undefined, files: undefined, exports: published };
 }
 
-function targetOf(source: string): string | { types: string; default: string } {
+function targetOf(source: string): Target {
   if (!source.endsWith(".ts")) return source;
   const stem = source.replace("./src/", "./").replace(/\.ts$/, "");
   return { types: `${stem}.d.ts`, default: `${stem}.js` };
