@@ -81,11 +81,12 @@ export async function insertSending(tx: Tx, sending: NewSending): Promise<bigint
   return id;
 }
 
+/** False when that attempt was stored by somebody else. */
 export async function insertAttempt(
   tx: Tx,
   attempt: { sendingId: bigint; attempt: number; fees: FeeQuote; signed: SignedTransaction; at: Date },
-): Promise<void> {
-  await tx
+): Promise<boolean> {
+  const inserted = await tx
     .insertInto("sending_attempt")
     .values({
       sending_id: attempt.sendingId,
@@ -98,19 +99,45 @@ export async function insertAttempt(
       submitted_at: null,
     })
     .onConflict((conflict) => conflict.doNothing())
-    .execute();
+    .returning("attempt")
+    .executeTakeFirst();
+  return inserted !== undefined;
 }
 
-/** Sendings that the chain has not taken for good, lowest nonce first, each with its attempts, newest first. */
+/** The accounts of a chain whose sendings are not all closed. */
+export async function listOpenSenders(db: Db, scope: { chain: Caip2; limit: number }): Promise<string[]> {
+  const rows = await db.read
+    .selectFrom("sending")
+    .select("sender")
+    .distinct()
+    .where("chain", "=", scope.chain)
+    .where("status", "=", "signed")
+    .orderBy("sender")
+    .limit(scope.limit)
+    .execute();
+  return rows.map((row) => row.sender);
+}
+
+export type OpenScope = {
+  chain: Caip2;
+  sender: string;
+  nonces: { from?: bigint; below?: bigint };
+  limit: number;
+};
+
+/** An account's sendings that the chain has not taken for good, lowest nonce first, each with its attempts, newest first. */
 export async function listOpenSendings(
   db: Db,
-  scope: { chain: Caip2; limit: number },
+  scope: OpenScope,
 ): Promise<{ sending: Sending; attempts: SendingAttempt[] }[]> {
   const sendings = await db.read
     .selectFrom("sending")
     .selectAll()
     .where("chain", "=", scope.chain)
+    .where("sender", "=", scope.sender)
     .where("status", "=", "signed")
+    .where("nonce", ">=", scope.nonces.from ?? 0n)
+    .$if(scope.nonces.below !== undefined, (select) => select.where("nonce", "<", scope.nonces.below ?? 0n))
     .orderBy("nonce")
     .limit(scope.limit)
     .execute();

@@ -7,10 +7,17 @@ import { DEV_ACCOUNTS } from "../cli/dev/accounts.ts";
 import type { Db } from "../db/database.ts";
 import { addMs, systemClock, type Clock } from "../kernel/clock.ts";
 import { openChain, type Chain } from "./chain.ts";
+import { ProviderFailed, type HeadTag } from "./driver.ts";
 import { openEvmDriver } from "./evm/driver.ts";
 import { openGasAccount } from "./evm/gasAccount.ts";
+import type { Providers } from "./providers.ts";
 import { quoteCall, storeSigned } from "./send.ts";
 import { tendSendings } from "./tendSendings.ts";
+
+function bound(providers: Providers, key: string | symbol): unknown {
+  const value: unknown = Reflect.get(providers, key, providers);
+  return typeof value === "function" ? value.bind(providers) : value;
+}
 
 const { operator, payer } = DEV_ACCOUNTS;
 /** A call that can be counted on chain: it moves one unit of the second token from the gas account to a fresh address. */
@@ -96,6 +103,65 @@ describe("sendings", () => {
     assert.equal(await statusOf(next), "signed");
   });
 
+  test("a chain that names no final block is sent to all the same, and closes what lies deep", async () => {
+    const id = await store(8n);
+    const before = await received();
+    const untagged = new Proxy(chain.providers, {
+      get: (providers, key) =>
+        key === "head"
+          ? async (tag: HeadTag) => {
+              if (tag !== "latest") throw new ProviderFailed("unknown_block", `there is no ${tag} block`);
+              return providers.head(tag);
+            }
+          : bound(providers, key),
+    });
+    await tendSendings(world(), chain, untagged);
+    assert.equal((await received()) - before, 8n);
+    await anvil.mine(1_000);
+    await tendSendings(world(), chain, untagged);
+    assert.equal(await statusOf(id), "signed");
+    await anvil.mine(24);
+    await tendSendings(world(), chain, untagged);
+    assert.equal(await statusOf(id), "mined");
+  });
+
+  test("sendings that wait to become final keep no new one from being broadcast", async () => {
+    const before = await received();
+    for (let index = 0; index < 51; index += 1) await store(1n);
+    await tend();
+    await tend();
+    // One block after another is made while they arrive; this one comes last.
+    await anvil.mine(1);
+    assert.equal((await received()) - before, 51n);
+    const late = await store(1n);
+    await tend();
+    await anvil.mine(1);
+    assert.equal((await received()) - before, 52n);
+    await anvil.finalize();
+    await tend();
+    await tend();
+    assert.equal(await statusOf(late), "mined");
+  });
+
+  test("an attempt that every node calls underpriced is replaced too", async () => {
+    const id = await store(1n);
+    const stingy = new Proxy(chain.providers, {
+      get: (providers, key) => (key === "submit" ? async () => ({ kind: "underpriced" }) : bound(providers, key)),
+    });
+    await tendSendings(world(), chain, stingy);
+    ahead += 61_000;
+    await tend();
+    const attempts = await db.read
+      .selectFrom("sending_attempt")
+      .select("attempt")
+      .where("sending_id", "=", id)
+      .execute();
+    assert.equal(attempts.length, 2);
+    await anvil.finalize();
+    await tend();
+    assert.equal(await statusOf(id), "mined");
+  });
+
   test("an attempt that no block wants is replaced by a better paid one for the same nonce", async () => {
     await anvil.client.setAutomine(false);
     const id = await store(20n);
@@ -113,6 +179,6 @@ describe("sendings", () => {
     assert.ok(first && second && second.max_fee_per_gas * 10n >= first.max_fee_per_gas * 11n);
     await anvil.client.setAutomine(true);
     await anvil.mine(1);
-    assert.equal(await received(), 335n);
+    assert.equal(await received(), 335n + 8n + 52n + 1n);
   });
 });

@@ -3,10 +3,11 @@ import type { Db } from "../db/database.ts";
 import { referenceOf } from "../kernel/caip.ts";
 import { addMs, type Clock } from "../kernel/clock.ts";
 import type { Chain } from "./chain.ts";
-import type { ChainDriver, ChainReceipt, FeeQuote } from "./driver.ts";
+import { ProviderFailed, type ChainDriver, type ChainReceipt, type FeeQuote, type SubmitOutcome } from "./driver.ts";
 import {
   closeSending,
   insertAttempt,
+  listOpenSenders,
   listOpenSendings,
   markSubmitted,
   raiseNextNonce,
@@ -17,8 +18,12 @@ import {
 type TendWorld = { readonly db: Db; readonly clock: Clock; readonly log: Logger };
 type Open = { sending: Sending; attempts: SendingAttempt[] };
 
-/** Sendings looked after in one call, lowest nonces first: a later one cannot be mined before them. */
+/** Sendings of an account broadcast in one call, and as many closed; lowest nonces first: a later one cannot be mined before them. */
 const SENDINGS_MAX = 50;
+/** Gas accounts with open sendings: the present one, and those that were replaced. */
+const SENDERS_MAX = 10;
+/** A block this deep is final on a chain that never says what is. */
+const DEPTH_WITHOUT_TAG = 1_024n;
 /** How long an attempt may wait for a block before a better paid one is signed for the same nonce. */
 const BUMP_AFTER_MS = 60_000;
 /** Attempts for one nonce. With 13 % each the last offers about thirty times the first. */
@@ -31,22 +36,48 @@ const BUMP_PERCENT = 113n;
  * and closes it when its block is final. No answer is ever taken for a failure: the bytes stay valid, and are sent again.
  */
 export async function tendSendings(world: TendWorld, chain: Chain, driver: ChainDriver): Promise<void> {
-  const open = await listOpenSendings(world.db, { chain: chain.caip2, limit: SENDINGS_MAX });
-  if (open.length === 0) return;
-  const finalized = await driver.head("finalized");
-  for (const each of open) await tendOne(world, { chain, driver, finalizedNumber: finalized.number }, each);
+  const senders = await listOpenSenders(world.db, { chain: chain.caip2, limit: SENDERS_MAX });
+  for (const sender of senders) await tendSender(world, { chain, driver }, sender);
 }
 
-type Tending = { chain: Chain; driver: ChainDriver; finalizedNumber: bigint };
+type Tending = { chain: Chain; driver: ChainDriver };
 
-async function tendOne(world: TendWorld, tending: Tending, open: Open): Promise<void> {
-  const receipt = await findReceipt(tending.driver, open.attempts);
-  if (receipt === undefined) return broadcast(world, tending, open);
-  // Until its block is final a reorg may still drop the transaction, and then the same bytes are broadcast again.
-  if (receipt.blockNumber > tending.finalizedNumber) return;
-  const status = receipt.succeeded ? "mined" : "reverted";
-  const { chainTx, blockNumber } = receipt;
-  await closeSending(world.db, { id: open.sending.id, status, chainTx, blockNumber, at: world.clock.now() });
+/** Those that wait to become final are many where finality takes minutes, and must not keep new ones from being broadcast. */
+async function tendSender(world: TendWorld, tending: Tending, sender: string): Promise<void> {
+  const nextNonce = await tending.driver.nonce(sender);
+  const of = { chain: tending.chain.caip2, sender, limit: SENDINGS_MAX };
+  const used = await listOpenSendings(world.db, { ...of, nonces: { below: nextNonce } });
+  await tendUsed(world, tending, used);
+  const waiting = await listOpenSendings(world.db, { ...of, nonces: { from: nextNonce } });
+  for (const each of waiting) await broadcast(world, tending, each);
+}
+
+/** Their nonces are used up: closes those whose block is final. */
+async function tendUsed(world: TendWorld, tending: Tending, used: readonly Open[]): Promise<void> {
+  if (used.length === 0) return;
+  const finalNumber = await findFinal(tending.driver);
+  for (const open of used) {
+    const receipt = await findReceipt(tending.driver, open.attempts);
+    if (receipt === undefined) {
+      await broadcast(world, tending, open);
+      continue;
+    }
+    // Until its block is final a reorg may still drop the transaction, and then the same bytes are broadcast again.
+    if (receipt.blockNumber > finalNumber) return;
+    const status = receipt.succeeded ? "mined" : "reverted";
+    const { chainTx, blockNumber } = receipt;
+    await closeSending(world.db, { id: open.sending.id, status, chainTx, blockNumber, at: world.clock.now() });
+  }
+}
+
+/** The last block that no reorg will drop. Many chains, and providers, do not know the tag. */
+async function findFinal(driver: ChainDriver): Promise<bigint> {
+  try {
+    return (await driver.head("finalized")).number;
+  } catch (error) {
+    if (!(error instanceof ProviderFailed)) throw error;
+    return (await driver.head("latest")).number - DEPTH_WITHOUT_TAG;
+  }
 }
 
 async function findReceipt(
@@ -61,7 +92,9 @@ async function findReceipt(
 }
 
 async function broadcast(world: TendWorld, tending: Tending, open: Open): Promise<void> {
-  const attempt = isStuck(world, open) ? await signBetterPaid(world, tending, open) : open.attempts[0];
+  // Bytes of an account that was replaced can still be sent, but no others can be signed for its nonces.
+  const isOurs = open.sending.sender === tending.chain.gasAccount.address;
+  const attempt = isOurs && isStuck(world, open) ? await signBetterPaid(world, tending, open) : open.attempts[0];
   if (attempt === undefined) return;
   const outcome = await tending.driver.submit(attempt.raw);
   switch (outcome.kind) {
@@ -71,13 +104,22 @@ async function broadcast(world: TendWorld, tending: Tending, open: Open): Promis
     case "nonce_used":
       return giveUpNonce(world, tending, open);
     case "underpriced":
+      // A node has seen it and wants more, which only a better paid attempt can give.
+      await markSubmitted(world.db, { chainTx: attempt.chain_tx, at: world.clock.now() });
+      return warnNotTaken(world, tending, { attempt, outcome });
     case "no_funds":
     case "unknown":
-      world.log.warn(
-        { chain: tending.chain.caip2, chainTx: attempt.chain_tx, outcome },
-        "broadcast not taken yet; it will be repeated",
-      );
+      return warnNotTaken(world, tending, { attempt, outcome });
   }
+}
+
+function warnNotTaken(
+  world: TendWorld,
+  { chain }: Tending,
+  { attempt, outcome }: { attempt: SendingAttempt; outcome: SubmitOutcome },
+): void {
+  const facts = { chain: chain.caip2, chainTx: attempt.chain_tx, outcome };
+  world.log.warn(facts, "broadcast not taken yet; it will be repeated");
 }
 
 function isStuck(world: TendWorld, { attempts }: Open): boolean {
@@ -105,7 +147,8 @@ async function signBetterPaid(
   });
   const at = world.clock.now();
   const next = { sendingId: sending.id, attempt: newest.attempt + 1, fees, signed, at };
-  await world.db.transaction((tx) => insertAttempt(tx, next));
+  // Somebody else was quicker: what is not stored is not sent, because nobody would know it on the chain.
+  if (!(await world.db.transaction((tx) => insertAttempt(tx, next)))) return undefined;
   return {
     ...newest,
     attempt: next.attempt,
