@@ -19,7 +19,7 @@ export type Candidate = {
   blockHash: string;
 };
 
-/** A movement as the chain shows it now. (chainTx, position, direction) is the same wherever the transaction is mined. */
+/** A movement as the chain shows it now. Its transaction, position, direction, inbox and token are the same wherever it is mined. */
 export type Sighting = Candidate & { position: number };
 
 /**
@@ -76,16 +76,20 @@ export type FinalComparison = {
 
 /** Compares what a final stretch of the chain holds with what is recorded of it (orphaned rows left out). */
 export function compareFinal(candidates: readonly Candidate[], recorded: readonly MovementRow[]): FinalComparison {
-  const stored = new Set(
-    recorded.map((row) => `${row.block_hash}/${row.log_index}/${row.direction}/${row.amount_units}/${row.inbox}`),
+  const rowAt = new Map(
+    recorded.map((row) => [placeOf({ ...row, blockHash: row.block_hash, logIndex: row.log_index }), row]),
   );
-  const seen = new Set(candidates.map((one) => `${one.blockHash}/${one.logIndex}/${one.direction}`));
+  const places = new Set(candidates.map(placeOf));
   return {
-    missing: candidates.filter(
-      (one) => !stored.has(`${one.blockHash}/${one.logIndex}/${one.direction}/${one.amountUnits}/${one.inbox}`),
-    ),
-    doubtful: recorded.filter((row) => !seen.has(`${row.block_hash}/${row.log_index}/${row.direction}`)),
+    missing: candidates.filter((candidate) => rowAt.get(placeOf(candidate))?.amount_units !== candidate.amountUnits),
+    doubtful: [...rowAt].flatMap(([place, row]) => (places.has(place) ? [] : [row])),
   };
+}
+
+type Place = Pick<Candidate, "blockHash" | "logIndex" | "direction" | "inbox" | "token">;
+
+function placeOf({ blockHash, logIndex, direction, inbox, token }: Place): string {
+  return `${blockHash}/${logIndex}/${direction}/${inbox}/${token}`;
 }
 
 function amountOf({ amountText, chainTx }: Transfer): bigint {

@@ -178,13 +178,11 @@ function upsertMovements({ chain, sightings, at, claimed }: Upsert): RawBuilder<
     ) as seen (chain_tx, position, direction, inbox, token, counterparty, amount_units, block_number, block_hash, log_index)
     join intent on intent.inbox_address = seen.inbox
     order by seen.block_number, seen.log_index, seen.direction
-    on conflict (chain, chain_tx, position, direction) do update set
-      intent_id = excluded.intent_id, inbox = excluded.inbox, token = excluded.token, counterparty = excluded.counterparty,
-      amount_units = excluded.amount_units, block_number = excluded.block_number, block_hash = excluded.block_hash,
-      log_index = excluded.log_index, revision = excluded.revision, orphaned_at = null
-    where (movement.inbox, movement.token, movement.counterparty, movement.amount_units, movement.block_hash, movement.log_index)
-        is distinct from
-      (excluded.inbox, excluded.token, excluded.counterparty, excluded.amount_units, excluded.block_hash, excluded.log_index)
+    on conflict (chain, chain_tx, position, direction, inbox, token) do update set
+      counterparty = excluded.counterparty, amount_units = excluded.amount_units, block_number = excluded.block_number,
+      block_hash = excluded.block_hash, log_index = excluded.log_index, revision = excluded.revision, orphaned_at = null
+    where (movement.counterparty, movement.amount_units, movement.block_hash, movement.log_index) is distinct from
+      (excluded.counterparty, excluded.amount_units, excluded.block_hash, excluded.log_index)
       or movement.orphaned_at is not null
     returning *`;
 }

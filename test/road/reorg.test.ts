@@ -1,6 +1,6 @@
 import { deepEqual, equal, notEqual, ok, rejects } from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import type { Hex } from "viem";
+import { getContractAddress, type Hex } from "viem";
 import type { BlockRef } from "../../src/chain/driver.ts";
 import { ChainRefused } from "../../src/chain/providers.ts";
 import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
@@ -8,7 +8,7 @@ import { transferCall } from "../../src/cli/dev/tokens.ts";
 import type { Db } from "../../src/db/database.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
 import { openTestDatabase } from "../support/database.ts";
-import { beginWatching, movementsOf, newInbox, openTestChain } from "../support/watching.ts";
+import { beginWatching, callByParity, movementsOf, newInbox, openTestChain } from "../support/watching.ts";
 
 const { stranger } = DEV_ACCOUNTS;
 
@@ -122,6 +122,33 @@ describe("a chain that changes its mind", () => {
         [other?.transactionHash, 6n, true],
       ],
     );
+  });
+
+  test("a contract that pays another inbox when it is mined again does not turn one inbox's movement into the other's", async () => {
+    const { look } = await beginWatching(db, chain);
+    const [odd, even] = [await newInbox(db), await newInbox(db)];
+    const nonce = await chain.client.getTransactionCount({ address: stranger.address });
+    await chain.mint(usdc, getContractAddress({ from: stranger.address, nonce: BigInt(nonce) }), 5n);
+    const [receipt] = await chain.send(stranger, [
+      callByParity({ even: transferCall(usdc, even, 5n), odd: transferCall(usdc, odd, 5n) }),
+    ]);
+    await look();
+    const [before] = await movementsOf(db, chain);
+    const [first, second] = (receipt?.blockNumber ?? 0n) % 2n === 0n ? [even, odd] : [odd, even];
+    equal(before?.inbox, first);
+    const signed = await chain.signedOf(receipt?.transactionHash ?? "0x");
+    await chain.mine(1);
+    await chain.reorg(2, [{ signed, blockIndex: 1 }]);
+    await look();
+    const movements = await movementsOf(db, chain);
+    deepEqual(
+      movements.map((row) => [row.chain_tx, row.position, row.inbox, row.orphaned_at === null]),
+      [
+        [receipt?.transactionHash, 0, first, false],
+        [receipt?.transactionHash, 0, second, true],
+      ],
+    );
+    equal(movements[0]?.intent_id, before?.intent_id);
   });
 
   test("two processes follow a reorg together, and nothing is taken back twice", async (context) => {

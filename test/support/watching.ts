@@ -76,6 +76,15 @@ export function callTogether(calls: readonly Call[], ending: "keeps" | "reverts"
   return { data: concatHex([...code, ending === "reverts" ? "0x60006000fd" : "0x00"]), gasLimit: 3_000_000n };
 }
 
+/** One transaction that makes one call in blocks of even numbers and another in the others. */
+export function callByParity({ even, odd }: { even: Call; odd: Call }): Call {
+  const [evenCode, oddCode] = [callTogether([even]).data ?? "0x", callTogether([odd]).data ?? "0x"];
+  // NUMBER & 1 decides whether to jump over the even code, which ends with a stop of its own.
+  const head = (landing: number) => concatHex(["0x43600116", "0x61", numberToHex(landing, { size: 2 }), "0x57"]);
+  const landing = size(head(0)) + size(evenCode);
+  return { data: concatHex([head(landing), evenCode, "0x5b", oddCode]), gasLimit: 3_000_000n };
+}
+
 /** Moves tokens out of any address, as its owner would. */
 export async function takeOut(
   chain: TestChain,

@@ -204,6 +204,8 @@ const statements: readonly string[] = [
     primary key (chain, hash)
   )`,
   `create unique index block_canonical on block (chain, number) where orphaned_at is null`,
+  // A contract may pay somebody else, or in another token, when a reorg runs its transaction again: that is another movement, not
+  // the same one changed. What stands at a place on the branch that was left stays there, orphaned.
   `create table movement (
     id bigint generated always as identity primary key,
     chain text not null,
@@ -222,7 +224,7 @@ const statements: readonly string[] = [
     explained_by text,
     seen_at timestamptz not null,
     orphaned_at timestamptz,
-    unique (chain, chain_tx, position, direction)
+    unique (chain, chain_tx, position, direction, inbox, token)
   )`,
   `create index movement_handover on movement (chain, direction, revision, id)`,
   `create index movement_of_inbox on movement (intent_id, chain, token, block_number, log_index)`,
@@ -287,7 +289,7 @@ const statements: readonly string[] = [
     confirmed_at timestamptz,
     counted_at timestamptz,
     updated_at timestamptz not null,
-    unique (chain, chain_tx, position),
+    unique (chain, chain_tx, position, intent_id, token),
     check ((status = 'counted') = (counted_at is not null)),
     check (status = 'counted' or counted_units = 0),
     check (status not in ('held','dropped') or reason is not null)
