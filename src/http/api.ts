@@ -20,7 +20,7 @@ declare module "fastify" {
   }
 }
 
-export const OPERATIONS: readonly Operation[] = [
+const OPERATIONS: readonly Operation[] = [
   listPaymentIntents,
   createPaymentIntent,
   getPaymentIntent,

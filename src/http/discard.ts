@@ -6,20 +6,20 @@ const BYTES_MAX = 33_554_432;
 const TIMEOUT_MS = 5_000;
 
 /**
- * Reads and forgets what is left of a body that was answered before its end: a client that is still sending would see a broken
- * connection instead of the answer. Up to 32 MiB or 5 seconds; then the connection is closed.
+ * Reads and forgets what is left of a body that is answered before its end, up to 32 MiB or 5 seconds, and resolves when that is
+ * done; the connection is closed when there is more. Undefined where nothing is left.
  */
-export function discardBody(clock: Pick<Clock, "sleep">, request: IncomingMessage): void {
-  if (!hasBody(request) || request.complete || request.destroyed) return;
+export function discardBody(clock: Pick<Clock, "sleep">, request: IncomingMessage): Promise<void> | undefined {
+  if (!hasBody(request) || request.complete || request.readableEnded || request.destroyed) return undefined;
   const done = new AbortController();
   let byteCount = 0;
   request.on("data", (chunk: Buffer) => {
     byteCount += chunk.length;
-    if (byteCount > BYTES_MAX) request.destroy();
+    if (byteCount > BYTES_MAX) done.abort();
   });
   request.once("end", () => done.abort()).once("close", () => done.abort());
   request.resume();
-  void clock.sleep(TIMEOUT_MS, done.signal).then(() => {
-    if (!request.complete) request.destroy();
+  return clock.sleep(TIMEOUT_MS, done.signal).then(() => {
+    if (!request.complete && !request.readableEnded) request.destroy();
   });
 }

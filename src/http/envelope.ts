@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import type { Fault } from "../kernel/faults.ts";
 
@@ -41,9 +42,23 @@ export function faultHeaders(fault: Fault): Record<string, string> {
   };
 }
 
-export function sendFault(reply: FastifyReply, fault: Fault, context: EnvelopeContext): FastifyReply {
-  return reply
-    .code(fault.row.status)
-    .headers({ ...faultHeaders(fault), "request-id": context.requestId })
-    .send(JSON.stringify(envelopeOf(fault, context)));
+/**
+ * Sends a fault. Where a part of the request is still being discarded, the answer leaves at once and is ended when that is done:
+ * a connection that closes while the other side is sending can take the answer with it.
+ */
+export function sendFault(
+  reply: FastifyReply,
+  fault: Fault,
+  context: EnvelopeContext & { discarding?: Promise<void> | undefined },
+): FastifyReply {
+  const text = JSON.stringify(envelopeOf(fault, context));
+  const { discarding } = context;
+  reply.code(fault.row.status).headers({ ...faultHeaders(fault), "request-id": context.requestId });
+  if (discarding === undefined) return reply.send(text);
+  return reply.header("content-length", Buffer.byteLength(text)).send(Readable.from(endAfter(text, discarding)));
+}
+
+async function* endAfter(text: string, discarding: Promise<void>): AsyncGenerator<string> {
+  yield text;
+  await discarding;
 }

@@ -5,6 +5,7 @@ import { Fault, type FaultCode } from "../kernel/faults.ts";
 export function faultOf(error: unknown, whenUnavailable: FaultCode = "internal_error"): Fault {
   if (error instanceof Fault) return error;
   const status: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "statusCode") : undefined;
-  if (typeof status === "number" && status >= 400 && status < 500) return new Fault("invalid_request", { cause: error });
+  if (typeof status === "number" && status >= 400 && status < 500)
+    return new Fault("invalid_request", { cause: error });
   return new Fault(isUnavailable(error) ? whenUnavailable : "internal_error", { cause: error });
 }

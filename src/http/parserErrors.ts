@@ -13,7 +13,9 @@ export function answerParserErrors(world: Pick<World, "entropy" | "config">): (e
       socket.destroy();
       return;
     }
-    const fault = new Fault("invalid_request", { message: "The request is not valid HTTP, too large, or took too long." });
+    const fault = new Fault("invalid_request", {
+      message: "The request is not valid HTTP, too large, or took too long.",
+    });
     const requestId = newId("req", world.entropy);
     const body = JSON.stringify(envelopeOf(fault, { requestId, baseUrl: world.config.baseUrl }));
     const headers = {

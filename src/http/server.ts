@@ -49,7 +49,9 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     return503OnClosing: false,
     clientErrorHandler: answerParserErrors(world),
     // A path that cannot be decoded is no route.
-    frameworkErrors: (_error, request, reply) => answerError(noRoute(world, request, reply), request, reply),
+    frameworkErrors: (_error, request, reply) => {
+      answerError(noRoute(world, request, reply), request, reply);
+    },
   });
 
   function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -57,8 +59,8 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     if (fault.row.status === 500)
       world.log.error({ err: fault.cause ?? fault, requestId: request.id }, "a call failed");
     if (fault.cause instanceof AssertionFailed) options.onFatal?.(fault.cause);
-    discardBody(world.clock, request.raw);
-    return sendFault(reply, fault, { requestId: request.id, baseUrl: world.config.baseUrl });
+    const discarding = discardBody(world.clock, request.raw);
+    return sendFault(reply, fault, { requestId: request.id, baseUrl: world.config.baseUrl, discarding });
   }
 
   takeEveryExpectation(server);

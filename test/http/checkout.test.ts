@@ -57,7 +57,8 @@ test("D20 the page needs neither version nor key, and lets no other origin in", 
   const page = await api.send(`/c/${intentId}`);
   assert.equal(page.status, 200);
   const policy = String(page.headers["content-security-policy"]);
-  for (const rule of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"]) assert.ok(policy.includes(rule));
+  for (const rule of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"])
+    assert.ok(policy.includes(rule));
   assert.equal(page.headers["referrer-policy"], "no-referrer");
   assertFault(await api.send("/c/%22%3E%3Cscript%3E"), 404, "not_found");
 });
@@ -73,7 +74,10 @@ test("a payer sees the payment arrive: waiting, partly paid, seen, paid", { skip
     assert.equal(await text(page, "[data-text=amount]"), "25.5");
     assert.equal(await text(page, "[data-address]"), created.inboxAddress);
     assert.equal(new URL(page.url()).hash, "", "the token has left the address bar");
-    assert.ok(requests.every((url) => url.startsWith(base) && !url.includes("wt_")), requests.join("\n"));
+    assert.ok(
+      requests.every((url) => url.startsWith(base) && !url.includes("wt_")),
+      requests.join("\n"),
+    );
     assert.ok((await context.cookies()).every((cookie) => cookie.httpOnly));
     await page.waitForFunction("document.querySelector('[data-code]').naturalWidth > 0");
 
@@ -119,7 +123,10 @@ test("the code on the page is the transfer itself: token, chain, inbox and amoun
   const { body } = await api.send(`/c/${created.intentId}/status`, { headers });
   const { tokenAddress } = created.payout;
   assert.equal(tokenAddress.toLowerCase(), USDC);
-  assert.equal(body.paymentUri, `ethereum:${tokenAddress}@31337/transfer?address=${created.inboxAddress}&uint256=${PRICE}`);
+  assert.equal(
+    body.paymentUri,
+    `ethereum:${tokenAddress}@31337/transfer?address=${created.inboxAddress}&uint256=${PRICE}`,
+  );
 });
 
 test("names from outside are text and nothing else", { skip }, async () => {

@@ -33,14 +33,16 @@ export const DUSD = "0x00000000000000000000000000000000000c0d18";
 export const COARSE = "0x00000000000000000000000000000000000c0de2";
 
 type Headers = Record<string, string | string[]>;
+/** What was answered is read as it comes; a wrong shape fails the assertion that looks at it. */
+export type Json = ReturnType<JSON["parse"]>;
 export type Sent = { method?: string; headers?: Headers; body?: unknown };
-export type Answered = { status: number; headers: LightMyRequestResponse["headers"]; body: any; text: string };
+export type Answered = { status: number; headers: LightMyRequestResponse["headers"]; body: Json; text: string };
 
 export type TestApi = {
   world: World;
   server: FastifyInstance;
   /** Moves the service's clock on; in between it stands still. */
-  passTime(durationMs: number): void;
+  passTime: (durationMs: number) => void;
   /** Sends exactly these headers and this body: text and bytes as they are, anything else as JSON. */
   send(url: string, sent?: Sent): Promise<Answered>;
   openMerchant(options?: MerchantOptions): Promise<Merchant>;
@@ -58,7 +60,7 @@ export type Merchant = {
   get(url: string, headers?: Headers): Promise<Answered>;
   post(url: string, body?: unknown, headers?: Headers): Promise<Answered>;
   /** A new intent without a destination, through the API. */
-  createIntent(body?: object): Promise<any>;
+  createIntent(body?: object): Promise<Json>;
   /** An intent row of this account, past the API: for states that only time and money bring about. */
   insertIntent(columns?: Partial<Omit<Insertable<IntentTable>, "seq">>): ReturnType<typeof insertIntent>;
 };
@@ -98,7 +100,7 @@ export async function openTestApi(db: Db, change: Partial<World> = {}): Promise<
 }
 
 /** Stands still until it is moved, so that no test depends on how fast the machine is. */
-function movableClock(): { clock: Clock; passTime(durationMs: number): void } {
+function movableClock(): { clock: Clock; passTime: (durationMs: number) => void } {
   const startedAt = systemClock.now();
   let passedMs = 0;
   return {
@@ -115,8 +117,13 @@ function movableClock(): { clock: Clock; passTime(durationMs: number): void } {
 
 function chainsLike(base: ChainConfig): ChainConfig[] {
   const token = (symbol: string, address: string, decimals: number): TokenConfig => ({
-    ...{ symbol, slug: symbol.toLowerCase(), address, decimals },
-    ...{ minimumUnits: 10n ** BigInt(decimals) / 2n, isOrigin: symbol !== "COARSE", isRail: true },
+    symbol,
+    slug: symbol.toLowerCase(),
+    address,
+    decimals,
+    minimumUnits: 10n ** BigInt(decimals) / 2n,
+    isOrigin: symbol !== "COARSE",
+    isRail: true,
   });
   const common = [token("USDC", USDC, 6), token("DUSD", DUSD, 18)];
   return [
@@ -167,20 +174,35 @@ async function openMerchant(world: World, send: TestApi["send"], options: Mercha
     return send(url, { method: "POST", headers: { ...headers, ...type, ...more }, body });
   };
   return {
-    ...{ accountId: account.id, keyId, apiKey, wallet, headers },
-    get: (url, more = {}) => send(url, { headers: { ...headers, ...more } }),
+    accountId: account.id,
+    keyId,
+    apiKey,
+    wallet,
+    headers,
+    get: (url, more = {}) =>
+      send(url, {
+        headers: {
+          ...headers,
+          ...more,
+        },
+      }),
     post,
     async createIntent(body = {}) {
       const answered = await post("/api/v1/intents", body);
       assert.equal(answered.status, 201, answered.text);
       return answered.body;
     },
-    insertIntent: (columns = {}) => insertIntent(world.db, { account_id: account.id, payout_token: USDC, ...columns }),
+    insertIntent: (columns = {}) =>
+      insertIntent(world.db, {
+        account_id: account.id,
+        payout_token: USDC,
+        ...columns,
+      }),
   };
 }
 
 /** Asserts an error's envelope as every operation promises it, and returns its `error`. */
-export function assertFault(answered: Answered, status: number, code: string): any {
+export function assertFault(answered: Answered, status: number, code: string): Json {
   assert.equal(answered.status, status, answered.text);
   const { error } = answered.body;
   assert.equal(error.code, code, answered.text);

@@ -4,7 +4,17 @@ import { faultRows } from "../../src/kernel/faults.ts";
 import { addMs } from "../../src/kernel/clock.ts";
 import type { Db } from "../../src/db/database.ts";
 import { revokeKey } from "../../src/merchant/revokeKey.ts";
-import { assertFault, openTestApi, SETTLE_CHAIN_ID, testApi, UNKNOWN_ID, VERSION, type Answered, type Merchant, type TestApi } from "./api.ts";
+import {
+  assertFault,
+  openTestApi,
+  SETTLE_CHAIN_ID,
+  testApi,
+  UNKNOWN_ID,
+  VERSION,
+  type Answered,
+  type Merchant,
+  type TestApi,
+} from "./api.ts";
 import { openTestDatabase } from "./database.ts";
 
 // What holds for every operation alike, so that each of them is asked the same questions.
@@ -17,7 +27,10 @@ export const SHAPES = {
   getPaymentIntent: { method: "GET", path: "/api/v1/intents/{id}", status: 200, perMinute: 120 },
   listIntentOrigins: { method: "GET", path: "/api/v1/intents/{id}/origins", status: 200, perMinute: 120 },
   createIntentSourceInbox: {
-    ...{ method: "POST", path: "/api/v1/intents/{id}/source-inbox", status: 201, perMinute: 30 },
+    method: "POST",
+    path: "/api/v1/intents/{id}/source-inbox",
+    status: 201,
+    perMinute: 30,
     body: { chainId: SETTLE_CHAIN_ID },
   },
   recordIntentView: { method: "POST", path: "/api/v1/intents/{id}/view", body: {}, status: 202, perMinute: 60 },
@@ -30,14 +43,21 @@ export type OperationId = keyof typeof SHAPES;
 type CallOptions = { id?: string; headers?: Record<string, string>; body?: unknown };
 
 /** Calls an operation with a body that it accepts, unless told otherwise; `headers` stand beside the merchant's own. */
-export function callOperation(of: { operationId: OperationId; merchant: Merchant }, options: CallOptions = {}): Promise<Answered> {
+export function callOperation(
+  of: { operationId: OperationId; merchant: Merchant },
+  options: CallOptions = {},
+): Promise<Answered> {
   const shape: Shape = SHAPES[of.operationId];
   const url = shape.path.replace("{id}", options.id ?? UNKNOWN_ID);
   if (shape.method === "GET") return of.merchant.get(url, options.headers);
   return of.merchant.post(url, options.body ?? shape.body, options.headers);
 }
 
-function rawCall(api: TestApi, operationId: OperationId, headers: Record<string, string | string[]>): Promise<Answered> {
+function rawCall(
+  api: TestApi,
+  operationId: OperationId,
+  headers: Record<string, string | string[]>,
+): Promise<Answered> {
   const { method, path }: Shape = SHAPES[operationId];
   return api.send(path.replace("{id}", UNKNOWN_ID), { method, headers });
 }
@@ -45,7 +65,9 @@ function rawCall(api: TestApi, operationId: OperationId, headers: Record<string,
 export function refusesVersions(operationId: OperationId): void {
   test(`D24 ${operationId}: the version is asked for before anything else`, async () => {
     const api = await testApi();
-    const soon = addMs(api.world.clock.now(), 3 * 86_400_000).toISOString().slice(0, 10);
+    const soon = addMs(api.world.clock.now(), 3 * 86_400_000)
+      .toISOString()
+      .slice(0, 10);
     const table: [string | undefined, string][] = [
       [undefined, "missing_version"],
       ["", "invalid_version"],
@@ -78,7 +100,16 @@ export function refusesKeys(operationId: OperationId): void {
     const api = await testApi();
     const { apiKey } = await api.openMerchant();
     const swapped = apiKey.slice(0, -1) + (apiKey.endsWith("0") ? "1" : "0");
-    const wrong = [undefined, "", "Bearer", apiKey, `Basic ${apiKey}`, "Bearer nonsense", `Bearer ${swapped}`, `Bearer ${apiKey} x`];
+    const wrong = [
+      undefined,
+      "",
+      "Bearer",
+      apiKey,
+      `Basic ${apiKey}`,
+      "Bearer nonsense",
+      `Bearer ${swapped}`,
+      `Bearer ${apiKey} x`,
+    ];
     const bodies = new Set<string>();
     for (const authorization of wrong) {
       const headers = { "service-version": VERSION, ...(authorization === undefined ? {} : { authorization }) };
@@ -113,7 +144,11 @@ export function refusesScopes(operationId: OperationId): void {
   test(`D21 ${operationId}: a suspended account may not`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
-    await api.world.db.read.updateTable("account").set({ status: "suspended" }).where("id", "=", merchant.accountId).execute();
+    await api.world.db.read
+      .updateTable("account")
+      .set({ status: "suspended" })
+      .where("id", "=", merchant.accountId)
+      .execute();
     assertFault(await callOperation({ operationId, merchant }), 403, "account_suspended");
   });
 }
@@ -125,7 +160,14 @@ export function refusesRoutes(operationId: OperationId): void {
   test(`7.2 ${operationId}: another path or verb is no route, whatever the key and the body`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
-    const others = [`${url}/`, `/${url}`, url.replace("/v1", ""), url.replace("/api", "/API"), url.replace("intents", "intents//"), `${url}%2F`];
+    const others = [
+      `${url}/`,
+      `/${url}`,
+      url.replace("/v1", ""),
+      url.replace("/api", "/API"),
+      url.replace("intents", "intents//"),
+      `${url}%2F`,
+    ];
     for (const headers of [merchant.headers, { "service-version": VERSION }]) {
       for (const other of others) {
         const answered = await api.send(other, { method, headers });
@@ -139,7 +181,19 @@ export function refusesRoutes(operationId: OperationId): void {
   });
 }
 
-const STRANGE_IDS = ["x", "pi_", "PI_1", "%00", "%20", "..%5C", "%252F", "'%20or%201=1", "x".repeat(300), "%F0%9F%92%B8", UNKNOWN_ID];
+const STRANGE_IDS = [
+  "x",
+  "pi_",
+  "PI_1",
+  "%00",
+  "%20",
+  "..%5C",
+  "%252F",
+  "'%20or%201=1",
+  "x".repeat(300),
+  "%F0%9F%92%B8",
+  UNKNOWN_ID,
+];
 
 export function refusesIds(operationId: OperationId, archived: "absent" | "shown"): void {
   test(`D26 ${operationId}: any text that names no intent of this account gets one and the same answer`, async () => {
@@ -157,7 +211,8 @@ export function refusesIds(operationId: OperationId, archived: "absent" | "shown
       bodies.add(answered.text.replace(error.request_id, ""));
     }
     assert.equal(bodies.size, 1);
-    if (archived === "shown") assert.equal((await callOperation({ operationId, merchant }, { id: gone.id })).status, 200);
+    if (archived === "shown")
+      assert.equal((await callOperation({ operationId, merchant }, { id: gone.id })).status, 200);
   });
 
   test(`D26 ${operationId}: what cannot be decoded and an empty segment are no route`, async () => {
@@ -211,7 +266,11 @@ export function limitsRate(operationId: OperationId): void {
     assertFault(await call(2), 429, "rate_limited");
 
     const other = await api.openMerchant();
-    assert.notEqual((await callOperation({ operationId, merchant: other })).status, 429, "another account has its own limit");
+    assert.notEqual(
+      (await callOperation({ operationId, merchant: other })).status,
+      429,
+      "another account has its own limit",
+    );
   });
 }
 
@@ -250,7 +309,8 @@ function breakable(db: Db): { db: Db; failAfter(uses: number | undefined): void 
   let usesLeft: number | undefined;
   const use = () => {
     if (usesLeft === undefined) return;
-    if (usesLeft <= 0) throw Object.assign(new Error("secret: connect ECONNREFUSED 10.0.0.7"), { code: "ECONNREFUSED" });
+    if (usesLeft <= 0)
+      throw Object.assign(new Error("secret: connect ECONNREFUSED 10.0.0.7"), { code: "ECONNREFUSED" });
     usesLeft -= 1;
   };
   const breaking: Db = {

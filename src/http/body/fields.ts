@@ -18,7 +18,8 @@ export function readText(fields: Fields, field: string, bounds: { max: number; p
   if (value === undefined) return undefined;
   const param = bounds.path === undefined ? field : `${bounds.path}.${field}`;
   if (typeof value !== "string") throw invalid(param, "must be a string");
-  if (value === "" || characterCount(value) > bounds.max) throw invalid(param, `must have 1 to ${bounds.max} characters`);
+  if (value === "" || characterCount(value) > bounds.max)
+    throw invalid(param, `must have 1 to ${bounds.max} characters`);
   return value;
 }
 
@@ -42,7 +43,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /** People count characters, not UTF-16 units. */
 export function characterCount(text: string): number {
-  return [...text].length;
+  return Array.from(text).length;
 }
 
 export function invalid(param: string | undefined, must: string): Fault {
@@ -56,5 +57,9 @@ function unknownField(unknown: string, known: readonly string[], path: string | 
   const meant = nearest(name, known);
   const remedy = meant === undefined ? `The fields are ${known.join(", ")}.` : `Did you mean ${meant}?`;
   const details = meant === undefined ? { known } : { known, nearest: meant };
-  return new Fault("invalid_request", { param, message: `${JSON.stringify(param)} is no field of this request. ${remedy}`, details });
+  return new Fault("invalid_request", {
+    param,
+    message: `${JSON.stringify(param)} is no field of this request. ${remedy}`,
+    details,
+  });
 }

@@ -12,7 +12,8 @@ export function readMetadata(fields: Fields): object | undefined {
   if (value === undefined) return undefined;
   if (!isObject(value)) throw invalid("metadata", "must be an object");
   checkLevel(value, 1);
-  if (Buffer.byteLength(JSON.stringify(value)) > BYTES_MAX) throw invalid("metadata", `must have at most ${BYTES_MAX} bytes`);
+  if (Buffer.byteLength(JSON.stringify(value)) > BYTES_MAX)
+    throw invalid("metadata", `must have at most ${BYTES_MAX} bytes`);
   return value;
 }
 

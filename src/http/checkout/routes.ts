@@ -67,7 +67,10 @@ export function addCheckout(server: FastifyInstance, door: Door): void {
   server.get<{ Params: PageRequest["params"] }>(`${PAGE}/qr.svg`, async (request, reply) => {
     const intent = await getSessionIntent(door, request as PageRequest);
     const svg = renderSVG(codeText(intent, (request as PageRequest).query.of), { border: 2, ecc: "M" });
-    return reply.headers({ ...COMMON_HEADERS, "cache-control": "no-store" }).type("image/svg+xml").send(svg);
+    return reply
+      .headers({ ...COMMON_HEADERS, "cache-control": "no-store" })
+      .type("image/svg+xml")
+      .send(svg);
   });
 }
 
@@ -95,13 +98,17 @@ async function openPage(door: Door, request: PageRequest, reply: FastifyReply): 
   if (intent !== undefined) await recordView(world, intent);
   const isSecure = world.config.baseUrl.startsWith("https:");
   const header = sessionCookie(cookie, { path: `/c/${intentId}`, maxAgeMs: SESSION_MS, isSecure });
-  return reply.code(204).headers({ ...COMMON_HEADERS, "cache-control": "no-store", "set-cookie": header }).send();
+  return reply
+    .code(204)
+    .headers({ ...COMMON_HEADERS, "cache-control": "no-store", "set-cookie": header })
+    .send();
 }
 
 async function getSessionIntent(door: Door, request: PageRequest): Promise<IntentRow> {
   const cookie = readSessionCookie(request.headers.cookie);
   const intent = await findSessionIntent(door.world, { intentId: request.params.intentId, cookie });
-  if (intent === undefined) throw new Fault("unauthorized", { message: "The page's session is over, or its link was replaced." });
+  if (intent === undefined)
+    throw new Fault("unauthorized", { message: "The page's session is over, or its link was replaced." });
   return intent;
 }
 

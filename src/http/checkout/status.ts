@@ -87,7 +87,9 @@ function stageOf(intent: IntentRow, deposits: readonly DepositRow[]): Stage {
   if ((missingUnits(intent) ?? 0n) > 0n) return "waiting";
   const open = deposits.filter((deposit) => isOnRail(intent, deposit));
   if (open.some((deposit) => deposit.status === "seen")) return "seen";
-  return open.some((deposit) => deposit.status === "confirmed" || deposit.status === "counted") ? "confirmed" : "waiting";
+  return open.some((deposit) => deposit.status === "confirmed" || deposit.status === "counted")
+    ? "confirmed"
+    : "waiting";
 }
 
 async function listDeposits(world: StatusWorld, intent: IntentRow): Promise<DepositRow[]> {

@@ -12,7 +12,11 @@ import { checkVersion } from "./version.ts";
  * What a call must pass, in the promised order: a caller learns of the first thing that is wrong and of nothing behind it. The
  * route was matched just before; where none matched, the version is checked all the same and then the answer is 404.
  */
-export async function admit(door: Door, operation: Operation, call: { request: OperationRequest; reply: FastifyReply }): Promise<Given> {
+export async function admit(
+  door: Door,
+  operation: Operation,
+  call: { request: OperationRequest; reply: FastifyReply },
+): Promise<Given> {
   const { request, reply } = call;
   const id = request.params.id ?? "";
   checkVersion(door.world.clock, request, reply);

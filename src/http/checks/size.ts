@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { Fault } from "../../kernel/faults.ts";
 
 /** Counted on the wire. */
-export const BODY_BYTES_MAX = 65_536;
+const BODY_BYTES_MAX = 65_536;
 
 /** The body's bytes, none of which is read where Content-Length says already that there are too many. Throws payload_too_large. */
 export async function checkSize(request: IncomingMessage): Promise<Buffer> {

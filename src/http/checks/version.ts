@@ -3,7 +3,7 @@ import { addMs, parseInstant, type Clock } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/faults.ts";
 
 /** From the oldest to the newest. A date in between means the newest one not after it. */
-export const VERSIONS = ["2026-11-01"] as const;
+const VERSIONS = ["2026-11-01"] as const;
 
 const EARLIEST = "2020-01-01";
 const DAY_MS = 86_400_000;
@@ -14,7 +14,7 @@ export function checkVersion(clock: Clock, request: FastifyRequest, reply: Fasti
   reply.header("service-version", version);
 }
 
-export function resolveVersion(header: string | readonly string[] | undefined, now: Date): string {
+function resolveVersion(header: string | readonly string[] | undefined, now: Date): string {
   if (header === undefined) throw fault("missing_version");
   if (typeof header !== "string" || !isCalendarDate(header)) throw fault("invalid_version");
   const tomorrow = addMs(now, DAY_MS).toISOString().slice(0, 10);

@@ -23,7 +23,10 @@ function errorPage(code: FaultCode, row: FaultRow): string {
   const [title = "", ...sections] = renderMarkdown(readFileSync(new URL(`${code}.md`, FOLDER), "utf8")).split("\n");
   const retry = row.retryable ? "the same request may succeed later" : "the same request will fail again";
   const facts = `<p class="facts">HTTP ${row.status} · ${retry}</p>`;
-  return renderPage(code, `<nav><a href="/docs/errors">All errors</a></nav>\n${title}\n${facts}\n${sections.join("\n")}`);
+  return renderPage(
+    code,
+    `<nav><a href="/docs/errors">All errors</a></nav>\n${title}\n${facts}\n${sections.join("\n")}`,
+  );
 }
 
 function listPage(rows: readonly [FaultCode, FaultRow][]): string {

@@ -11,7 +11,9 @@ export function escapeHtml(text: string): string {
 /** Blocks are separated by empty lines; a fence keeps its empty lines. */
 function blocksOf(markdown: string): string[] {
   const parts = markdown.trim().split(/^(```[^\n]*\n[\s\S]*?\n```)$/m);
-  return parts.flatMap((part) => (part.startsWith("```") ? [part] : part.split(/\n{2,}/))).filter((part) => part.trim() !== "");
+  return parts
+    .flatMap((part) => (part.startsWith("```") ? [part] : part.split(/\n{2,}/)))
+    .filter((part) => part.trim() !== "");
 }
 
 function renderBlock(block: string): string {

@@ -26,7 +26,8 @@ function readOrigin(body: unknown): OriginName {
     readText(fields, field, { max: TEXT_CHARACTERS_MAX }),
   );
   if (chainId !== undefined) {
-    if (namespace ?? reference ?? mint) throw invalid("chainId", "must stand alone: a body names an EVM origin or a Solana one");
+    if (namespace ?? reference ?? mint)
+      throw invalid("chainId", "must stand alone: a body names an EVM origin or a Solana one");
     return { chainId };
   }
   if (namespace === undefined && reference === undefined && mint === undefined) {

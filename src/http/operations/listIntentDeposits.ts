@@ -15,7 +15,11 @@ export const listIntentDeposits: Operation = {
   async answer(world, { account, id, query }) {
     const page = readPage(query);
     const intent = await getIntent(world, { accountId: account.id, intentId: id });
-    const { rows, hasMore, nextCursor } = await readIntentPage(world, { table: "deposit", intentId: intent.id, ...page });
+    const { rows, hasMore, nextCursor } = await readIntentPage(world, {
+      table: "deposit",
+      intentId: intent.id,
+      ...page,
+    });
     const heads = new Map((await listCursors(world.db)).map((cursor) => [cursor.chain, cursor.number]));
     const records = rows.map((row) => {
       const symbol = findAsset(world.catalog, row.chain, row.token)?.symbol ?? row.token;

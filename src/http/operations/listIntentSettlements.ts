@@ -13,7 +13,11 @@ export const listIntentSettlements: Operation = {
   async answer(world, { account, id, query }) {
     const page = readPage(query);
     const intent = await getIntent(world, { accountId: account.id, intentId: id });
-    const { rows, hasMore, nextCursor } = await readIntentPage(world, { table: "settlement", intentId: intent.id, ...page });
+    const { rows, hasMore, nextCursor } = await readIntentPage(world, {
+      table: "settlement",
+      intentId: intent.id,
+      ...page,
+    });
     return { status: 200, body: listBody({ records: rows.map(settlementRecord), hasMore, nextCursor }) };
   },
 };

@@ -23,7 +23,11 @@ test("D29 a body names one origin, by chain id or by its three parts", async () 
     [{ namespace: 1, reference: "x", mint: "x" }, "namespace"],
   ];
   for (const [body, param] of table) {
-    const error = assertFault(await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, body), 400, "invalid_request");
+    const error = assertFault(
+      await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, body),
+      400,
+      "invalid_request",
+    );
     assert.equal(error.param, param, JSON.stringify(body));
   }
 });
@@ -31,7 +35,11 @@ test("D29 a body names one origin, by chain id or by its three parts", async () 
 test("D29 what is no origin is refused as that", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { intentId } = await merchant.createIntent();
-  const bodies = [{ chainId: 1 }, { namespace: "solana", reference: "x", mint: "y" }, { namespace: "near", reference: "x", mint: "y" }];
+  const bodies = [
+    { chainId: 1 },
+    { namespace: "solana", reference: "x", mint: "y" },
+    { namespace: "near", reference: "x", mint: "y" },
+  ];
   for (const body of bodies) {
     assertFault(await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, body), 400, "unsupported_origin");
   }

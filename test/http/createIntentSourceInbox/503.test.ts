@@ -16,9 +16,18 @@ test("7.3 an origin that cannot reach the payout is not active, and says not to 
 test("D29 a settled intent gets no new inbox", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
-  const settled = { one_time: true, price_token_units: 5n, status: "settled" as const, settled_at: api.world.clock.now() };
+  const settled = {
+    one_time: true,
+    price_token_units: 5n,
+    status: "settled" as const,
+    settled_at: api.world.clock.now(),
+  };
   const { id } = await merchant.insertIntent(settled);
-  assertFault(await merchant.post(`/api/v1/intents/${id}/source-inbox`, { chainId: 31337 }), 503, "source_inbox_not_active");
+  assertFault(
+    await merchant.post(`/api/v1/intents/${id}/source-inbox`, { chainId: 31337 }),
+    503,
+    "source_inbox_not_active",
+  );
 });
 
 test("7.3 a customer that is not bound yet is worth a short wait", async () => {

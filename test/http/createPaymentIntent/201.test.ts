@@ -11,7 +11,12 @@ const URL = "/api/v1/intents";
 test("4.2 a create answers with the record, the flag and a widget token", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
-  const { status, body } = await merchant.post(URL, { priceUnits: 5, oneTime: true, merchantReference: "order 7", metadata: { a: [1, null] } });
+  const { status, body } = await merchant.post(URL, {
+    priceUnits: 5,
+    oneTime: true,
+    merchantReference: "order 7",
+    metadata: { a: [1, null] },
+  });
   assert.equal(status, 201);
   assert.match(body.intentId, /^pi_[0-9a-hjkmnp-tv-z]{26}$/);
   assert.match(body.inboxAddress, /^0x[0-9a-fA-F]{40}$/);
@@ -20,8 +25,14 @@ test("4.2 a create answers with the record, the flag and a widget token", async 
   assert.deepEqual(
     { created, priceUnits, oneTime, merchantReference, metadata, state, paymentStatus, livemode },
     {
-      ...{ created: true, priceUnits: 5, oneTime: true, merchantReference: "order 7", metadata: { a: [1, null] } },
-      ...{ state: "active", paymentStatus: "unpaid", livemode: false },
+      created: true,
+      priceUnits: 5,
+      oneTime: true,
+      merchantReference: "order 7",
+      metadata: { a: [1, null] },
+      state: "active",
+      paymentStatus: "unpaid",
+      livemode: false,
     },
   );
   assert.equal(body.checkoutUrl.includes("wt_"), false);
@@ -40,12 +51,19 @@ test("4.2.1 what is left out comes from the account", async () => {
   assert.equal(payout.wallet.toLowerCase(), merchant.wallet);
   assert.equal(payout.tokenAddress.toLowerCase(), USDC);
   const other = await merchant.createIntent({ payoutChainReference: OTHER_CHAIN_ID });
-  assert.deepEqual([other.payout.chainReference, other.payout.wallet, other.payout.railId], ["31338", payout.wallet, "other:usdc"]);
+  assert.deepEqual(
+    [other.payout.chainReference, other.payout.wallet, other.payout.railId],
+    ["31338", payout.wallet, "other:usdc"],
+  );
 });
 
 test("D16 no body at all is an empty object, with and without a content type", async () => {
   const merchant = await (await testApi()).openMerchant();
-  const headers: Record<string, string>[] = [{}, { "content-type": "application/json" }, { "content-type": "text/plain" }];
+  const headers: Record<string, string>[] = [
+    {},
+    { "content-type": "application/json" },
+    { "content-type": "text/plain" },
+  ];
   for (const more of headers) assert.equal((await merchant.post(URL, undefined, more)).status, 201);
   const utf8 = await merchant.post(URL, "{}", { "content-type": "Application/JSON; charset=UTF-8" });
   assert.equal(utf8.status, 201);
@@ -53,7 +71,16 @@ test("D16 no body at all is an empty object, with and without a content type", a
 
 test("D9 null is the same as absent, and 5.0 is 5", async () => {
   const merchant = await (await testApi()).openMerchant();
-  const fields = ["merchantReference", "metadata", "priceUnits", "oneTime", "payoutWallet", "payoutNamespace", "payoutChainReference", "payoutTokenAddress"];
+  const fields = [
+    "merchantReference",
+    "metadata",
+    "priceUnits",
+    "oneTime",
+    "payoutWallet",
+    "payoutNamespace",
+    "payoutChainReference",
+    "payoutTokenAddress",
+  ];
   const { status, body } = await merchant.post(URL, Object.fromEntries(fields.map((field) => [field, null])));
   assert.equal(status, 201);
   assert.deepEqual([body.priceUnits, body.oneTime, body.merchantReference, body.metadata], [null, false, null, null]);
@@ -71,8 +98,18 @@ test("D9 a price is scaled to the payout token's decimals", async () => {
 
 test("4.2.5 the same destination and terms return the same intent, with a fresh token", async () => {
   const merchant = await (await testApi()).openMerchant();
-  const first = await merchant.createIntent({ payoutWallet: merchant.wallet, priceUnits: 5, merchantReference: "a", metadata: { n: 1 } });
-  const again = await merchant.createIntent({ payoutWallet: merchant.wallet, priceUnits: 5, merchantReference: "b", metadata: { n: 2 } });
+  const first = await merchant.createIntent({
+    payoutWallet: merchant.wallet,
+    priceUnits: 5,
+    merchantReference: "a",
+    metadata: { n: 1 },
+  });
+  const again = await merchant.createIntent({
+    payoutWallet: merchant.wallet,
+    priceUnits: 5,
+    merchantReference: "b",
+    metadata: { n: 2 },
+  });
   assert.equal(again.intentId, first.intentId);
   assert.equal(again.inboxAddress, first.inboxAddress);
   assert.equal(again.created, false);
@@ -109,7 +146,8 @@ test("4.2.7 another chain, token or wallet is another destination", async () => 
 test("4.2.8 a create without a destination always mints, and neither finds nor blocks one with it", async () => {
   const merchant = await (await testApi()).openMerchant();
   const intents = [];
-  for (const body of [{}, { merchantReference: "same" }, { merchantReference: "same" }]) intents.push(await merchant.createIntent(body));
+  for (const body of [{}, { merchantReference: "same" }, { merchantReference: "same" }])
+    intents.push(await merchant.createIntent(body));
   assert.equal(new Set(intents.map((intent) => intent.intentId)).size, 3);
   assert.equal(new Set(intents.map((intent) => intent.inboxAddress)).size, 3);
   const named = await merchant.createIntent({ payoutWallet: merchant.wallet, priceUnits: 9 });
@@ -129,7 +167,11 @@ test("4.2.3 the rule is per account: another merchant's intent is not in the way
 test("3 a settled intent frees its destination", async () => {
   const merchant: Merchant = await (await testApi()).openMerchant();
   const settled = await merchant.insertIntent({
-    ...{ payout_wallet: merchant.wallet, one_time: true, price_token_units: 5n, status: "settled", occupies: true },
+    payout_wallet: merchant.wallet,
+    one_time: true,
+    price_token_units: 5n,
+    status: "settled",
+    occupies: true,
     settled_at: new Date("2026-11-01T12:00:00Z"),
   });
   const next = await merchant.createIntent({ payoutWallet: merchant.wallet, oneTime: true, priceUnits: 5 });

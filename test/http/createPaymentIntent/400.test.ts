@@ -10,7 +10,23 @@ const SOLANA_WALLET = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV";
 
 refusesVersions("createPaymentIntent");
 
-const PRICES = ["0", "-0", "-1", "1.5", "0.1", "1e-1", "1e21", "9007199254740992", "9007199254740993", "9007199254740991.4", "1.0000000000000000000001", '"5"', "true", "[]", "{}"];
+const PRICES = [
+  "0",
+  "-0",
+  "-1",
+  "1.5",
+  "0.1",
+  "1e-1",
+  "1e21",
+  "9007199254740992",
+  "9007199254740993",
+  "9007199254740991.4",
+  "1.0000000000000000000001",
+  '"5"',
+  "true",
+  "[]",
+  "{}",
+];
 
 test("D9 a price that is no whole number from 1 to 2^53 - 1 is refused", async () => {
   const merchant = await (await testApi()).openMerchant();
@@ -25,7 +41,11 @@ test("D9 a price that is no whole number from 1 to 2^53 - 1 is refused", async (
 
 test("D9 a price that is no whole number of the token's units is refused", async () => {
   const merchant = await (await testApi()).openMerchant();
-  const error = assertFault(await merchant.post(URL, { priceUnits: 1, payoutTokenAddress: COARSE }), 400, "invalid_request");
+  const error = assertFault(
+    await merchant.post(URL, { priceUnits: 1, payoutTokenAddress: COARSE }),
+    400,
+    "invalid_request",
+  );
   assert.equal(error.param, "priceUnits");
 });
 
@@ -33,7 +53,10 @@ test("4.2.9 oneTime needs a price, and is a boolean", async () => {
   const merchant = await (await testApi()).openMerchant();
   assert.equal(assertFault(await merchant.post(URL, { oneTime: true }), 400, "price_required").param, "priceUnits");
   for (const oneTime of ["true", 1, []]) {
-    assert.equal(assertFault(await merchant.post(URL, { oneTime, priceUnits: 5 }), 400, "invalid_request").param, "oneTime");
+    assert.equal(
+      assertFault(await merchant.post(URL, { oneTime, priceUnits: 5 }), 400, "invalid_request").param,
+      "oneTime",
+    );
   }
 });
 
@@ -89,7 +112,14 @@ test("D13 metadata beyond its bounds is refused", async () => {
   const merchant = await (await testApi()).openMerchant();
   const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
   const refused: unknown[] = [
-    ...[[], "text", 5, true, keys(51), { inner: keys(51) }, { ["k".repeat(41)]: 1 }, { a: "x".repeat(501) }],
+    [],
+    "text",
+    5,
+    true,
+    keys(51),
+    { inner: keys(51) },
+    { ["k".repeat(41)]: 1 },
+    { a: "x".repeat(501) },
     { a: Array.from({ length: 40 }, () => "x".repeat(500)) },
   ];
   for (const metadata of refused) {
@@ -131,7 +161,15 @@ test("D11 a destination from which money never comes back is refused", async () 
   const ownInbox = (await merchant.createIntent()).inboxAddress;
   const precompile = (value: number) => `0x${value.toString(16).padStart(40, "0")}`;
   const wallets = [0, 1, 9, 0x11, 0x100].map(precompile);
-  for (const payoutWallet of [...wallets, hubAddress, implementationAddress, deterministicDeployer, USDC, DUSD, ownInbox]) {
+  for (const payoutWallet of [
+    ...wallets,
+    hubAddress,
+    implementationAddress,
+    deterministicDeployer,
+    USDC,
+    DUSD,
+    ownInbox,
+  ]) {
     const error = assertFault(await merchant.post(URL, { payoutWallet }), 400, "unsupported_destination");
     assert.equal(error.param, "payoutWallet", payoutWallet);
   }
@@ -141,11 +179,26 @@ test("D11 a wallet, a namespace, a chain or a token that is none is refused by n
   const merchant = await (await testApi()).openMerchant();
   const checksummed = (await merchant.createIntent()).payout.wallet;
   // One letter in the other case breaks the checksum.
-  const slipped = checksummed.replace(/[a-f]/i, (letter: string) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()));
+  const slipped = checksummed.replace(/[a-f]/i, (letter: string) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  );
   const table: [string, unknown][] = [
-    ...["", "0x", "0x12", `0X${merchant.wallet.slice(2)}`, ` ${merchant.wallet}`, `${merchant.wallet}0`, slipped, SOLANA_WALLET, 5].map((wallet): [string, unknown] => ["payoutWallet", wallet]),
+    ...[
+      "",
+      "0x",
+      "0x12",
+      `0X${merchant.wallet.slice(2)}`,
+      ` ${merchant.wallet}`,
+      `${merchant.wallet}0`,
+      slipped,
+      SOLANA_WALLET,
+      5,
+    ].map((wallet): [string, unknown] => ["payoutWallet", wallet]),
     ...["", "evm", "EIP155", 1].map((namespace): [string, unknown] => ["payoutNamespace", namespace]),
-    ...["", "1", "31337 ", "x".repeat(33), 1.5, -1, true].map((chain): [string, unknown] => ["payoutChainReference", chain]),
+    ...["", "1", "31337 ", "x".repeat(33), 1.5, -1, true].map((chain): [string, unknown] => [
+      "payoutChainReference",
+      chain,
+    ]),
     ...["", "USDC", randomAddress(), 7].map((token): [string, unknown] => ["payoutTokenAddress", token]),
   ];
   for (const [index, [field, value]] of table.entries()) {
@@ -162,7 +215,8 @@ test("D11 what cannot be inherited must be named", async () => {
   const solana = { payoutNamespace: "solana", payoutChainReference: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" };
   assertFault(await merchant.post(URL, solana), 400, "wallet_required");
   const bare = await api.openMerchant({ hasDefaults: false });
-  for (const body of [{}, { payoutWallet: randomAddress() }]) assertFault(await bare.post(URL, body), 400, "destination_required");
+  for (const body of [{}, { payoutWallet: randomAddress() }])
+    assertFault(await bare.post(URL, body), 400, "destination_required");
 });
 
 test("D20 the shape is looked at before what the catalogue and the state say", async () => {

@@ -14,7 +14,10 @@ test("4.2.6 other terms for an occupied destination are refused, and nothing is 
     assert.equal(error.details.intentId, first.intentId);
   }
   const { body } = await merchant.get(URL);
-  assert.deepEqual(body.data.map((intent: { intentId: string }) => intent.intentId), [first.intentId]);
+  assert.deepEqual(
+    body.data.map((intent: { intentId: string }) => intent.intentId),
+    [first.intentId],
+  );
   const { body: now } = await merchant.get(`${URL}/${first.intentId}`);
   assert.equal(now.updatedAt, first.updatedAt);
 });

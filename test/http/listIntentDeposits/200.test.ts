@@ -15,7 +15,11 @@ test("D4 every deposit is listed, newest first and a page at a time, with what i
 
   await setHead(api.world.db, TEST_CHAIN, { number: 11n });
   const chainTxs = ["0xd1", "0xd2", "0xd3"].map((tx) => `${tx}${intent.id}`);
-  const movements = chainTxs.map((chainTx, index) => ({ chainTx, amountUnits: BigInt(index + 1), block: BigInt(9 + index) }));
+  const movements = chainTxs.map((chainTx, index) => ({
+    chainTx,
+    amountUnits: BigInt(index + 1),
+    block: BigInt(9 + index),
+  }));
   await recordMovements(api.world.db, intent, movements);
   await takeMovements(api.world, TEST_CHAIN);
   await countDeposits(api.world, TEST_CHAIN);
@@ -23,10 +27,22 @@ test("D4 every deposit is listed, newest first and a page at a time, with what i
   const { body: first } = await merchant.get(`${url}?limit=2`);
   const { body: second } = await merchant.get(`${url}?limit=2&cursor=${first.next_cursor}`);
   const deposits = [...first.data, ...second.data];
-  assert.deepEqual(deposits.map((deposit) => deposit.txHash), chainTxs.toReversed());
-  assert.deepEqual(deposits.map((deposit) => deposit.status), ["seen", "counted", "counted"]);
-  assert.deepEqual(deposits.map((deposit) => deposit.countedUnits), ["0", "2", "1"]);
-  assert.deepEqual(deposits.map((deposit) => deposit.confirmations), [1, 2, 3]);
+  assert.deepEqual(
+    deposits.map((deposit) => deposit.txHash),
+    chainTxs.toReversed(),
+  );
+  assert.deepEqual(
+    deposits.map((deposit) => deposit.status),
+    ["seen", "counted", "counted"],
+  );
+  assert.deepEqual(
+    deposits.map((deposit) => deposit.countedUnits),
+    ["0", "2", "1"],
+  );
+  assert.deepEqual(
+    deposits.map((deposit) => deposit.confirmations),
+    [1, 2, 3],
+  );
   assert.deepEqual([first.has_more, second.has_more, second.next_cursor], [true, false, ""]);
   assert.equal(deposits[0].token.symbol, "USDC");
 });

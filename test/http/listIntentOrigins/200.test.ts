@@ -7,7 +7,11 @@ type Listed = { chainId: number; token: { symbol: string }; depositIssuable: boo
 async function watched(api: TestApi, ageMs: number): Promise<void> {
   const now = api.world.clock.now();
   const row = {
-    ...{ chain: "eip155:31337" as const, genesis_hash: "0x00", number: 1n, hash: "0x01", reread_number: 0n },
+    chain: "eip155:31337" as const,
+    genesis_hash: "0x00",
+    number: 1n,
+    hash: "0x01",
+    reread_number: 0n,
     updated_at: new Date(now.getTime() - ageMs),
   };
   await api.world.db.read
@@ -49,7 +53,12 @@ test("4.4 when nobody looks at the chain, nothing is issuable and every origin i
 test("D28 a settled intent asks for no deposit, and its origins are still listed", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
-  const settled = { one_time: true, price_token_units: 5n, status: "settled" as const, settled_at: api.world.clock.now() };
+  const settled = {
+    one_time: true,
+    price_token_units: 5n,
+    status: "settled" as const,
+    settled_at: api.world.clock.now(),
+  };
   const { id } = await merchant.insertIntent(settled);
   await watched(api, 1_000);
   const { body } = await originsOf(merchant, id);
@@ -70,12 +79,23 @@ test("2.3 and 2.4 an origin and a rail have every field, in its form", async () 
     { ...origin, depositIssuable: undefined },
     {
       ...common,
-      ...{ name: "Local", shortName: "local", publicRpcUrl: explorerUrl, explorerUrl },
-      ...{ nativeName: "Ether", nativeSymbol: "ETH", nativeDecimals: 18, token, caip19: payout.caip19 },
-      ...{ minimumUnits: "500000", minimumDisplay: "0.5", depositIssuable: undefined },
+      name: "Local",
+      shortName: "local",
+      publicRpcUrl: explorerUrl,
+      explorerUrl,
+      nativeName: "Ether",
+      nativeSymbol: "ETH",
+      nativeDecimals: 18,
+      token,
+      caip19: payout.caip19,
+      minimumUnits: "500000",
+      minimumDisplay: "0.5",
+      depositIssuable: undefined,
     },
   );
   const rails = body.settleRails.filter((rail: { default: boolean }) => rail.default);
-  assert.deepEqual(rails, [{ id: "local:usdc", ...common, chainName: "Local", token, explorerUrl, status: "live", default: true }]);
+  assert.deepEqual(rails, [
+    { id: "local:usdc", ...common, chainName: "Local", token, explorerUrl, status: "live", default: true },
+  ]);
   assert.equal(body.settleRails.length, 5);
 });

@@ -15,7 +15,12 @@ test("D4 every settlement is listed, newest first and a page at a time", async (
     const id = newId("set", systemEntropy);
     ids.unshift(id);
     const amounts = { gross_units: 100n, fee_units: 1n, route_cost_units: 0n, net_units: 99n };
-    const place = { chain: TEST_CHAIN, token: intent.payout_token, chain_tx: `${chainTx}${id}`, block_number: 7n } as const;
+    const place = {
+      chain: TEST_CHAIN,
+      token: intent.payout_token,
+      chain_tx: `${chainTx}${id}`,
+      block_number: 7n,
+    } as const;
     const times = { created_at: at, submitted_at: at, landed_at: at, updated_at: at };
     const row = { id, intent_id: intent.id, status: "landed" as const, ...amounts, ...place, ...times };
     await api.world.db.read

@@ -21,7 +21,10 @@ test("4.1 the newest comes first, ten at a time, shaped as the record of one", a
   const ids: string[] = [];
   for (let count = 0; count < 12; count += 1) ids.unshift((await merchant.createIntent()).intentId);
   const { body } = await merchant.get(URL);
-  assert.deepEqual(body.data.map((intent: { intentId: string }) => intent.intentId), ids.slice(0, 10));
+  assert.deepEqual(
+    body.data.map((intent: { intentId: string }) => intent.intentId),
+    ids.slice(0, 10),
+  );
   assert.equal(body.has_more, true);
   const { body: single } = await merchant.get(`${URL}/${ids[0]}`);
   assert.deepEqual(body.data[0], single);

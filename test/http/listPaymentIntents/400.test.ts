@@ -23,7 +23,17 @@ test("D15 a cursor that this list did not give this account is refused", async (
   const { body: foreign } = await stranger.get(`${URL}?limit=1`);
   const cursor: string = own.next_cursor;
   const flipped = (cursor.startsWith("A") ? "B" : "A") + cursor.slice(1);
-  const wrong = ["", foreign.next_cursor, flipped, `${cursor}A`, cursor.slice(1), "1", "%00", "'%20or%201=1", "x".repeat(3_000)];
+  const wrong = [
+    "",
+    foreign.next_cursor,
+    flipped,
+    `${cursor}A`,
+    cursor.slice(1),
+    "1",
+    "%00",
+    "'%20or%201=1",
+    "x".repeat(3_000),
+  ];
   for (const text of wrong) {
     assert.equal(assertFault(await merchant.get(`${URL}?cursor=${text}`), 400, "invalid_cursor").param, "cursor", text);
   }

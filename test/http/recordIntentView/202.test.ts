@@ -29,9 +29,16 @@ test("D30 an unknown chain or token is no error, and nothing is recorded", async
   const merchant = await (await testApi()).openMerchant();
   const { intentId } = await merchant.createIntent();
   await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: 31337 });
-  const others = [{ reference: String(OTHER_CHAIN_ID) }, { reference: "1" }, { namespace: "near" }, { tokenAddress: "0x1" }];
+  const others = [
+    { reference: String(OTHER_CHAIN_ID) },
+    { reference: "1" },
+    { namespace: "near" },
+    { tokenAddress: "0x1" },
+  ];
   for (const other of others) {
-    const { status, body } = await merchant.post(`/api/v1/intents/${intentId}/view`, { selection: { ...SELECTION, ...other } });
+    const { status, body } = await merchant.post(`/api/v1/intents/${intentId}/view`, {
+      selection: { ...SELECTION, ...other },
+    });
     assert.deepEqual([status, body], [202, { recorded: false }], JSON.stringify(other));
   }
 });

@@ -13,7 +13,7 @@ const code = document.querySelector("[data-code]");
 let codeOf = "payment";
 let shown = {};
 
-start();
+void start();
 
 async function start() {
   const token = location.hash.slice(1);
@@ -153,18 +153,21 @@ function setText(element, text) {
 for (const button of document.querySelectorAll("[data-of]")) {
   button.addEventListener("click", () => {
     codeOf = button.dataset.of;
-    for (const other of document.querySelectorAll("[data-of]")) other.setAttribute("aria-pressed", String(other === button));
+    for (const other of document.querySelectorAll("[data-of]"))
+      other.setAttribute("aria-pressed", String(other === button));
     showCode();
   });
 }
 
 for (const button of document.querySelectorAll("[data-copy]")) {
-  button.addEventListener("click", async () => {
-    const isCopied = await copy(shown[button.dataset.copy], button);
-    setText(button, isCopied ? "Copied" : "Selected");
-    await wait(COPIED_MS);
-    setText(button, "Copy");
-  });
+  button.addEventListener("click", () => void answerCopy(button));
+}
+
+async function answerCopy(button) {
+  const isCopied = await copy(shown[button.dataset.copy], button);
+  setText(button, isCopied ? "Copied" : "Selected");
+  await wait(COPIED_MS);
+  setText(button, "Copy");
 }
 
 /** Without access to the clipboard the text is selected, so that one key press copies it. */

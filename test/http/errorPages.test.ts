@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { faultRows } from "../../src/kernel/faults.ts";
+import { assertFault, testApi } from "../support/api.ts";
+
+const FOLDER = new URL("../../docs/errors/", import.meta.url);
+const CODES = Object.keys(faultRows).toSorted();
+
+test("D22 each code has a page, and each page a code", () => {
+  const pages = readdirSync(FOLDER).map((file) => file.replace(/\.md$/, ""));
+  assert.deepEqual(pages.toSorted(), CODES);
+});
+
+test("D22 every page tells cause and remedy and shows an example, and is served where errors point to", async () => {
+  const api = await testApi();
+  for (const code of CODES) {
+    const markdown = readFileSync(new URL(`${code}.md`, FOLDER), "utf8");
+    assert.match(markdown, new RegExp(`^# ${code}\n[^]*## Cause\n[^]*## Remedy\n[^]*## Example\n[^]*\`\`\``));
+    const { status, headers, text } = await api.send(`/docs/errors/${code}`);
+    assert.equal(status, 200);
+    assert.match(String(headers["content-type"]), /^text\/html/);
+    assert.match(text, new RegExp(`<h1>${code}</h1>`));
+  }
+});
+
+test("D22 the list of all errors leads to each of them", async () => {
+  const api = await testApi();
+  const { text } = await api.send("/docs/errors");
+  for (const code of CODES) assert.ok(text.includes(`href="/docs/errors/${code}"`), code);
+});
+
+test("D20 a document that does not exist is not found, without a version", async () => {
+  const api = await testApi();
+  for (const url of ["/docs/errors/nonsense", "/docs/errors/%2e%2e%2fnotes", "/docs/x", "/dev/x"]) {
+    assertFault(await api.send(url), 404, "not_found");
+  }
+});
+
+test("D20 what is no document is an API path: first its version, then the route", async () => {
+  const api = await testApi();
+  for (const url of ["/", "/docsx", "/healthz/", "/c", "/favicon.ico"]) {
+    assertFault(await api.send(url), 400, "missing_version");
+    assertFault(await api.send(url, { headers: { "service-version": "2026-11-01" } }), 404, "not_found");
+  }
+});
+
+test("the process and its database say that they are well", async () => {
+  const api = await testApi();
+  for (const url of ["/healthz", "/readyz"]) assert.deepEqual((await api.send(url)).body, { status: "ok" });
+});

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { before, test } from "node:test";
+import { testApi, type Json, type Merchant } from "../support/api.ts";
+
+// What only a socket shows: requests that no client library would send.
+
+const VERSION = "service-version: 2026-11-01\r\n";
+
+let port: number;
+let merchant: Merchant;
+
+before(async () => {
+  const api = await testApi();
+  await api.server.listen({ host: "127.0.0.1", port: 0 });
+  port = (api.server.server.address() as AddressInfo).port;
+  merchant = await api.openMerchant();
+});
+
+type Reply = { status: number; body: Json; head: string };
+
+/** Writes the parts one after the other and reads what comes back until the other side is done. */
+async function talk(...parts: (string | Buffer)[]): Promise<Reply[]> {
+  const socket = connect({ host: "127.0.0.1", port });
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  for (const part of parts) await write(socket, part);
+  await once(socket, "close");
+  return repliesOf(Buffer.concat(chunks).toString("utf8"));
+}
+
+async function write(socket: Socket, part: string | Buffer): Promise<void> {
+  if (socket.destroyed || socket.write(part)) return;
+  // The other side may have closed: then "error" comes in place of "drain".
+  await once(socket, "drain").catch(() => {});
+}
+
+function repliesOf(text: string): Reply[] {
+  return text.split(/(?=HTTP\/1\.1 \d{3} )/).map((reply) => {
+    const [head = "", body = ""] = reply.split("\r\n\r\n");
+    return { status: Number(head.slice(9, 12)), head, body: body === "" ? undefined : JSON.parse(body) };
+  });
+}
+
+function assertEnvelope(reply: Reply | undefined, status: number, code: string): void {
+  assert.ok(reply);
+  assert.equal(reply.status, status, reply.head);
+  assert.equal(reply.body.error.code, code);
+  assert.match(reply.head, new RegExp(`request-id: ${reply.body.error.request_id}`, "i"));
+}
+
+function authorized(): string {
+  return `authorization: ${String(merchant.headers["authorization"])}\r\n${VERSION}connection: close\r\n`;
+}
+
+test("D20 what the parser refuses is answered with 400, in the envelope", async () => {
+  const requests = [
+    "nonsense\r\n\r\n",
+    "GET /api/v1/intents HTTP/9.9\r\n\r\n",
+    `GET / HTTP/1.1\r\nhost: x\r\nbig: ${"x".repeat(20_000)}\r\n\r\n`,
+    "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+    "GET / HTTP/1.1\r\nhost: x\r\nbad header: 1\r\n\r\n",
+  ];
+  for (const request of requests) assertEnvelope((await talk(request))[0], 400, "invalid_request");
+});
+
+test("D20 neither a missing Host nor an unknown Expect is a reason to refuse", async () => {
+  const plain = `GET /api/v1/intents HTTP/1.1\r\n${authorized()}`;
+  for (const request of [`${plain}\r\n`, `${plain}expect: the unexpected\r\n\r\n`])
+    assert.equal((await talk(request))[0]?.status, 200);
+});
+
+test("D24 the version is checked also where the path cannot be decoded", async () => {
+  assertEnvelope(
+    (await talk("GET /api/v1/intents/%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"))[0],
+    400,
+    "missing_version",
+  );
+  assertEnvelope(
+    (await talk(`GET /api/v1/intents/%zz HTTP/1.1\r\nhost: x\r\n${VERSION}connection: close\r\n\r\n`))[0],
+    404,
+    "not_found",
+  );
+});
+
+test("D24 a version that is sent twice is none", async () => {
+  const [reply] = await talk(`GET / HTTP/1.1\r\nhost: x\r\n${VERSION}${VERSION}connection: close\r\n\r\n`);
+  assertEnvelope(reply, 400, "invalid_version");
+});
+
+test("D16 a client that goes on sending too much sees the 413", async () => {
+  const head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${authorized()}`;
+  const body = Buffer.alloc(1_000_000, " ");
+  const announced = await talk(`${head}content-length: ${body.length}\r\n\r\n`, body);
+  assertEnvelope(announced[0], 413, "payload_too_large");
+  const chunk = Buffer.concat([Buffer.from("10000\r\n"), Buffer.alloc(0x10000, " "), Buffer.from("\r\n")]);
+  const chunked = await talk(`${head}transfer-encoding: chunked\r\n\r\n`, chunk, chunk, chunk, "0\r\n\r\n");
+  assertEnvelope(chunked[0], 413, "payload_too_large");
+});
+
+test("D16 a body without an end is answered at once and cut off", { timeout: 60_000 }, async () => {
+  const head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${authorized()}`;
+  const chunk = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(0x100000, " "), Buffer.from("\r\n")]);
+  const replies = await talk(`${head}transfer-encoding: chunked\r\n\r\n`, ...Array.from({ length: 200 }, () => chunk));
+  assertEnvelope(replies[0], 413, "payload_too_large");
+});
+
+test("D20 a wrong key is answered before a body that has not come yet", async () => {
+  const head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\n${VERSION}content-type: ;;\r\ncontent-length: 5\r\nconnection: close\r\n\r\n`;
+  const socket = connect({ host: "127.0.0.1", port });
+  socket.write(head);
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  assertEnvelope(repliesOf(answer.toString("utf8"))[0], 401, "unauthorized");
+  socket.end("12345");
+  await once(socket, "close");
+});
+
+test("a connection is used again after an error", async () => {
+  const first = `POST /nowhere HTTP/1.1\r\nhost: x\r\n${VERSION}content-type: application/json\r\ncontent-length: 3\r\n\r\n{{{`;
+  const second = `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\n${authorized()}\r\n`;
+  const replies = await talk(first, second);
+  assert.deepEqual(
+    replies.map((reply) => reply.status),
+    [404, 200],
+  );
+});
