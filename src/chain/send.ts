@@ -44,8 +44,18 @@ export async function storeSigned(
   chain: Chain,
   sending: { call: ChainCall; quote: Quote; at: Date },
 ): Promise<bigint> {
+  const nonce = await takeNonce(tx, { chain: chain.caip2, address: chain.gasAccount.address });
+  return storeSignedAt(tx, chain, { ...sending, nonce });
+}
+
+/** The same for a nonce that was taken before and is free again. */
+export async function storeSignedAt(
+  tx: Tx,
+  chain: Chain,
+  sending: { call: ChainCall; quote: Quote; at: Date; nonce: bigint },
+): Promise<bigint> {
   const sender = chain.gasAccount.address;
-  const nonce = await takeNonce(tx, { chain: chain.caip2, address: sender });
+  const { nonce } = sending;
   const { gasLimit, fees } = sending.quote;
   const signed = await chain.gasAccount.sign({
     chainId: Number(referenceOf(chain.caip2)),

@@ -182,6 +182,21 @@ export async function closeSending(db: Db, closing: Closing): Promise<void> {
     .execute();
 }
 
+/** Opens closed sendings of nonces in a range again, the last one of each, and returns these nonces. */
+export async function reopenSendings(
+  db: Db,
+  of: { chain: Caip2; sender: string; from: bigint; below: bigint },
+): Promise<bigint[]> {
+  const { rows } = await sql<{ nonce: bigint }>`
+    update sending set status = 'signed', mined_chain_tx = null, mined_block_number = null, closed_at = null
+    where id in (
+      select max(id) from sending
+      where chain = ${of.chain} and sender = ${of.sender} and nonce >= ${of.from} and nonce < ${of.below}
+      group by nonce having bool_and(status <> 'signed'))
+    returning nonce`.execute(db.read);
+  return rows.map((row) => row.nonce);
+}
+
 /** After somebody else has used the account: the next nonce is at least what the chain says. */
 export async function raiseNextNonce(
   db: Db,

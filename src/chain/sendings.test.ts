@@ -162,6 +162,24 @@ describe("sendings", () => {
     assert.equal(await statusOf(id), "mined");
   });
 
+  test("nonces that a reorg gave back are used up, by their own bytes or by nothing, so that later ones are mined", async () => {
+    const before = await received();
+    const lost = await store(1n);
+    const [first, second] = [{ to: payer.address, data: "0x" } as const, { to: payer.address, data: "0x" } as const];
+    await anvil.send(operator, [first]);
+    await anvil.send(operator, [second]);
+    await tend();
+    assert.equal(await statusOf(lost), "lost");
+    const next = await store(1n);
+    await anvil.reorg(2);
+    await tend();
+    await anvil.mine(1);
+    assert.equal((await received()) - before, 2n);
+    await anvil.finalize();
+    await tend();
+    for (const id of [lost, next]) assert.equal(await statusOf(id), "mined");
+  });
+
   test("an attempt that no block wants is replaced by a better paid one for the same nonce", async () => {
     await anvil.client.setAutomine(false);
     const id = await store(20n);
@@ -179,6 +197,6 @@ describe("sendings", () => {
     assert.ok(first && second && second.max_fee_per_gas * 10n >= first.max_fee_per_gas * 11n);
     await anvil.client.setAutomine(true);
     await anvil.mine(1);
-    assert.equal(await received(), 335n + 8n + 52n + 1n);
+    assert.equal(await received(), 335n + 8n + 52n + 1n + 2n);
   });
 });

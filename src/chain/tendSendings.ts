@@ -4,6 +4,7 @@ import { referenceOf } from "../kernel/caip.ts";
 import { addMs, type Clock } from "../kernel/clock.ts";
 import type { Chain } from "./chain.ts";
 import { ProviderFailed, type ChainDriver, type ChainReceipt, type FeeQuote, type SubmitOutcome } from "./driver.ts";
+import { quoteCall, storeSignedAt } from "./send.ts";
 import {
   closeSending,
   insertAttempt,
@@ -11,6 +12,7 @@ import {
   listOpenSendings,
   markSubmitted,
   raiseNextNonce,
+  reopenSendings,
   type Sending,
   type SendingAttempt,
 } from "./sendingStore.ts";
@@ -22,6 +24,8 @@ type Open = { sending: Sending; attempts: SendingAttempt[] };
 const SENDINGS_MAX = 50;
 /** Gas accounts with open sendings: the present one, and those that were replaced. */
 const SENDERS_MAX = 10;
+/** Nonces that came back and are used up in one call. */
+const GAP_MAX = 50n;
 /** A block this deep is final on a chain that never says what is. */
 const DEPTH_WITHOUT_TAG = 1_024n;
 /** How long an attempt may wait for a block before a better paid one is signed for the same nonce. */
@@ -48,8 +52,39 @@ async function tendSender(world: TendWorld, tending: Tending, sender: string): P
   const of = { chain: tending.chain.caip2, sender, limit: SENDINGS_MAX };
   const used = await listOpenSendings(world.db, { ...of, nonces: { below: nextNonce } });
   await tendUsed(world, tending, used);
+  const [lowest] = await listOpenSendings(world.db, { ...of, nonces: { from: nextNonce }, limit: 1 });
+  if (lowest) await closeGap(world, tending, { sender, from: nextNonce, below: lowest.sending.nonce });
   const waiting = await listOpenSendings(world.db, { ...of, nonces: { from: nextNonce } });
   for (const each of waiting) await broadcast(world, tending, each);
+}
+
+/**
+ * Nonces that the chain waits for and that nothing is being sent for: a reorg has taken back what had used them. No later one would
+ * ever be mined, so our own bytes are sent again, and where there are none, a call of nothing.
+ */
+async function closeGap(
+  world: TendWorld,
+  tending: Tending,
+  gap: { sender: string; from: bigint; below: bigint },
+): Promise<void> {
+  const { chain } = tending;
+  const below = gap.below - gap.from > GAP_MAX ? gap.from + GAP_MAX : gap.below;
+  if (gap.from >= below) return;
+  world.log.error({ ...gap, chain: chain.caip2, from: String(gap.from), below: String(below) }, "nonces came back");
+  const reopened = new Set(
+    await reopenSendings(world.db, { chain: chain.caip2, sender: gap.sender, from: gap.from, below }),
+  );
+  if (gap.sender !== chain.gasAccount.address) return;
+  for (let nonce = gap.from; nonce < below; nonce += 1n) {
+    if (!reopened.has(nonce)) await storeNothing(world, tending, nonce);
+  }
+}
+
+async function storeNothing(world: TendWorld, context: Tending, nonce: bigint): Promise<void> {
+  const call = { to: context.chain.gasAccount.address, data: "0x" };
+  const quote = await quoteCall(world, { ...context, call });
+  const at = world.clock.now();
+  await world.db.transaction((tx) => storeSignedAt(tx, context.chain, { call, quote, at, nonce }));
 }
 
 /** Their nonces are used up: closes those whose block is final. */
