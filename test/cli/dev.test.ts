@@ -34,9 +34,10 @@ before(async () => {
 });
 
 after(() => {
-  dev.child.kill("SIGKILL");
   squatter.close();
   folder.remove();
+  // Last: it is not there when it did not start.
+  dev.child.kill("SIGKILL");
 });
 
 test("dev says in one line what a program needs, within ten seconds", () => {

@@ -1,5 +1,13 @@
-import { createTestClient, http, publicActions, type Hex, type TransactionReceipt } from "viem";
+import {
+  createTestClient,
+  http,
+  publicActions,
+  type Hex,
+  type TransactionReceipt,
+  TransactionReceiptNotFoundError,
+} from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { systemClock } from "../../kernel/clock.ts";
 import type { DevAccount } from "./accounts.ts";
 
 /** What a dev chain is asked through: reading, and the liberties that only anvil grants. */
@@ -67,9 +75,29 @@ export async function sendCalls(
 ): Promise<TransactionReceipt[]> {
   const receipts: TransactionReceipt[] = [];
   for (const serializedTransaction of await signCalls(client, account, calls)) {
-    receipts.push(await client.sendRawTransactionSync({ serializedTransaction, throwOnReceiptRevert: false }));
+    receipts.push(await sendOne(client, serializedTransaction));
   }
   return receipts;
+}
+
+const RECEIPT_POLL_MS = 10;
+const RECEIPT_POLLS_MAX = 2_000;
+/** A transaction that has waited for so many polls was forgotten; an empty block reminds anvil of it. */
+const REMINDER_POLLS = 100;
+
+/** Not by eth_sendRawTransactionSync: on a busy machine anvil may never answer it, although the transaction is mined. */
+async function sendOne(client: DevClient, serializedTransaction: Hex): Promise<TransactionReceipt> {
+  const hash = await client.sendRawTransaction({ serializedTransaction });
+  for (let poll = 1; poll <= RECEIPT_POLLS_MAX; poll += 1) {
+    const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {
+      if (error instanceof TransactionReceiptNotFoundError) return undefined;
+      throw error;
+    });
+    if (receipt !== undefined) return receipt;
+    if (poll % REMINDER_POLLS === 0) await client.mine({ blocks: 1 });
+    await systemClock.sleep(RECEIPT_POLL_MS);
+  }
+  throw new Error(`the transaction ${hash} was not mined`);
 }
 
 /** Like `sendCalls`, and throws when one of them reverts. */
