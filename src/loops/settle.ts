@@ -18,8 +18,12 @@ export function settleLoop(world: World, chain: Chain): Loop {
       world.wake.notify("events");
       if (!isDone) return true;
       await planSettlements(world, chain.caip2);
-      await submitSettlements(world, { chain, driver: chain.providers });
-      await tendSendings(world, chain, chain.providers);
+      try {
+        await submitSettlements(world, { chain, driver: chain.providers });
+      } finally {
+        // What is signed already waits for nobody: a call that cannot be priced must not keep it from the chain.
+        await tendSendings(world, chain, chain.providers);
+      }
       await reviewSettlements(world, chain.caip2);
       return false;
     },

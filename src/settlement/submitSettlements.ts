@@ -40,20 +40,35 @@ function batches(due: readonly Due[], batchMax: number): Due[][] {
   );
 }
 
+/** What the chain refuses as a whole is tried in halves, until only the one is put off whose fault it is. */
 async function submitBatch(world: SubmitWorld, target: Target, batch: readonly Due[]): Promise<number> {
+  try {
+    return await submitWhole(world, target, batch);
+  } catch (error) {
+    if (!(error instanceof CallReverted)) throw error;
+    const [only, ...others] = batch;
+    if (only && others.length === 0) await putOff(world, only, `settle_refused ${error.message}`);
+    if (others.length === 0) return 0;
+    const middle = Math.ceil(batch.length / 2);
+    const first = await submitBatch(world, target, batch.slice(0, middle));
+    return first + (await submitBatch(world, target, batch.slice(middle)));
+  }
+}
+
+/** Throws CallReverted, with nothing done, when the chain refuses the batch as a whole. */
+async function submitWhole(world: SubmitWorld, target: Target, batch: readonly Due[]): Promise<number> {
   const failures = await tryOut(target.driver, batch);
-  const failing = batch
-    .flatMap((due, index) => ({ due, reason: failures[index] }))
-    .filter(({ reason }) => reason !== undefined);
-  for (const { due, reason } of failing) await putOff(world, due, reason ?? "");
   const sound = batch.filter((_, index) => failures[index] === undefined);
-  const [first] = sound;
-  if (first === undefined) return 0;
   const call = settleCall(
-    first.intent.inbox_hub,
+    batch[0]?.intent.inbox_hub ?? "",
     sound.map(({ intent }) => intent),
   );
-  const quote = await quoteCall(world, { ...target, call });
+  const quote = sound.length === 0 ? undefined : await quoteCall(world, { ...target, call });
+  for (const [index, due] of batch.entries()) {
+    const reason = failures[index];
+    if (reason !== undefined) await putOff(world, due, reason);
+  }
+  if (quote === undefined) return 0;
   return storeBatch(world, { chain: target.chain, batch: sound, call, quote });
 }
 
@@ -61,18 +76,9 @@ async function submitBatch(world: SubmitWorld, target: Target, batch: readonly D
 async function tryOut(driver: ChainDriver, batch: readonly Due[]): Promise<(string | undefined)[]> {
   const hub = batch[0]?.intent.inbox_hub ?? "";
   if (!(await driver.hasCode(hub))) return batch.map(() => "hub_missing");
-  try {
-    const result = await driver.call(
-      settleManyCall(
-        hub,
-        batch.map(({ intent }) => intent),
-      ),
-    );
-    return decodeFailures(result).map((name) => (name === undefined ? undefined : `settle_refused ${name}`));
-  } catch (error) {
-    if (error instanceof CallReverted) return batch.map(() => `settle_refused ${error.message}`);
-    throw error;
-  }
+  const intents = batch.map(({ intent }) => intent);
+  const result = await driver.call(settleManyCall(hub, intents));
+  return decodeFailures(result).map((name) => (name === undefined ? undefined : `settle_refused ${name}`));
 }
 
 async function putOff(world: SubmitWorld, { settlement, intent }: Due, reason: string): Promise<void> {
