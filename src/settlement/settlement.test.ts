@@ -289,6 +289,34 @@ for (const kind of databases) {
       );
     });
 
+    test("E48 late dust waits in its inbox until it is worth a transaction", async () => {
+      const intent = await insertIntent(db, {
+        price_units: 100n,
+        price_token_units: 100n,
+        one_time: true,
+        minimum_units: 50n,
+      });
+      await recordMovements(db, intent, [
+        deposit(100n, 260n),
+        ...sweep(intent, { chainTx: freshTx(), block: 261n, net: 100n, fee: 0n }),
+      ]);
+      await setHead(db, TEST_CHAIN, { number: 270n });
+      await work();
+      await recordMovements(db, intent, [deposit(1n, 265n)]);
+      await work();
+      await work();
+      assert.deepEqual(
+        (await settlementsOf(intent)).map(({ status }) => status),
+        ["landed"],
+      );
+      await recordMovements(db, intent, [deposit(49n, 266n)]);
+      await work();
+      assert.deepEqual(
+        (await settlementsOf(intent)).map(({ status }) => status),
+        ["landed", "planned"],
+      );
+    });
+
     test("a sweep is not read before everything that came in before it", async () => {
       const intent = await insertIntent(db);
       await recordMovements(db, intent, [deposit(9n, 208n)]);

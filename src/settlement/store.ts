@@ -134,13 +134,17 @@ export async function listOfSettlement(tx: Tx, settlementId: string): Promise<st
   return rows.map((row) => row.id);
 }
 
-/** Inboxes on a chain with counted money that nobody is settling, oldest first. */
+/**
+ * Inboxes on a chain with counted money that nobody is settling, oldest first. What came too late for its intent waits until it reaches
+ * the minimum: anybody can send dust to an address that was paid, and would have us pay gas for each grain.
+ */
 export async function listUnsettled(
   db: Db,
   scope: { chain: Caip2; countedBefore: Date; limit: number },
 ): Promise<{ intentId: string; token: string }[]> {
   return db.read
     .selectFrom("deposit")
+    .innerJoin("intent", "intent.id", "deposit.intent_id")
     .select(["deposit.intent_id as intentId", "deposit.token"])
     .where("deposit.chain", "=", scope.chain)
     .where("deposit.status", "=", "counted")
@@ -152,6 +156,7 @@ export async function listUnsettled(
     )
     .groupBy(["deposit.intent_id", "deposit.token"])
     .having(sql<boolean>`min(deposit.counted_at) <= ${scope.countedBefore}`)
+    .having(sql<boolean>`not bool_and(deposit.late) or sum(deposit.amount_units) >= min(intent.minimum_units)`)
     .orderBy(sql`min(deposit.counted_at)`)
     .limit(scope.limit)
     .execute();
