@@ -74,11 +74,16 @@ export type ServiceOptions = {
   onFatal: (error: unknown) => void;
 };
 
-/** Answers requests and runs the loops until it is stopped. Throws when the address cannot be listened on. */
+/** Answers requests and runs the loops until it is stopped. Throws when the address cannot be listened on; the world is then still open. */
 export async function startService(world: World, { extend, onFatal }: ServiceOptions): Promise<Service> {
   const server = await buildServer(world, { onFatal });
   extend?.(server);
-  await server.listen(world.config.listen);
+  try {
+    await server.listen(world.config.listen);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
   const ending = new AbortController();
   // A loop ends by itself only when the program is wrong or told to; rows that wait are no reason.
   const loops = runLoops(world, ending.signal).catch(onFatal);

@@ -4,7 +4,6 @@ import { STORIES, type Told } from "./demo/stories.ts";
 import type { Check, Stage } from "./demo/stage.ts";
 import type { Ready } from "./dev/ready.ts";
 import { findRunning } from "./door/knock.ts";
-import { openPayer } from "./payer.ts";
 import { readThroughApi } from "./reading.ts";
 import { toJson, type Terminal } from "./terminal.ts";
 
@@ -40,6 +39,7 @@ async function runDemo(input: CommandInput): Promise<number> {
   const script = await findScript(input);
   try {
     const api = openApi(script);
+    const { openPayer } = await import("./payer.ts");
     const payer = await openPayer({ rpcUrl: script.rpcUrl, privateKey: script.payerKey });
     const stage: Stage = {
       told: new Set(),

@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import { CommandFailed, UsageRefused, type Command, type CommandInput } from "./command.ts";
 import type { Ready } from "./dev/ready.ts";
-import { startDev, type DevWorld } from "./dev/start.ts";
+import type { DevWorld } from "./dev/start.ts";
 import { drain, endOnUncaught, untilEnd } from "./run.ts";
 import { toJson, type Terminal } from "./terminal.ts";
 
@@ -30,6 +30,8 @@ async function runDev({ text, asJson, terminal, environment }: CommandInput): Pr
     throw new UsageRefused(`${JSON.stringify(wanted)} is no log level: give one of ${LOG_LEVELS.join(", ")}.`);
   const asked = new AbortController();
   const ended = untilEnd(asked.signal);
+  // Loaded only now: neither help nor a typo needs it.
+  const { startDev } = await import("./dev/start.ts");
   const world = await startDev({ terminal, environment, keep: text["keep"], logLevel });
   endOnUncaught(world.log);
   if (world.busyPort !== undefined) {

@@ -4,7 +4,6 @@ import { openApi } from "./api.ts";
 import { CommandFailed, UsageRefused, type Command, type CommandInput } from "./command.ts";
 import type { Ready, ReadyChain } from "./dev/ready.ts";
 import { findRunning } from "./door/knock.ts";
-import { openPayer } from "./payer.ts";
 import { readThroughApi, readThroughDoor, waitUntil, type Reader, type Reading } from "./reading.ts";
 import { toJson } from "./terminal.ts";
 
@@ -42,6 +41,7 @@ async function runPay(input: CommandInput): Promise<number> {
   const chain = chooseChain(input, source.ready, intent);
   const token = chooseToken(input, chain, intent);
   const amountUnits = chooseAmount(input, token, intent);
+  const { openPayer } = await import("./payer.ts");
   const payer = await openPayer({ rpcUrl: chain.rpcUrl, privateKey: payerKey(input, source.ready) });
   const shown = `${formatUnits(amountUnits, token.decimals)} ${token.symbol}`;
   input.terminal.note(`paying ${shown} to ${intent.inboxAddress} on ${chain.name}`);

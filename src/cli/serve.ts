@@ -1,11 +1,8 @@
-import { openChains, openWorld, startService, verifyChains } from "../main.ts";
-import type { Command, CommandInput } from "./command.ts";
-import { CommandFailed } from "./command.ts";
-import { loadConfig } from "./config/file.ts";
-
+import type { Config, Environment } from "../config.ts";
+import type { World } from "../world.ts";
+import { CommandFailed, type Command, type CommandInput } from "./command.ts";
+import type { Door } from "./door/open.ts";
 import { openHome } from "./home.ts";
-import { openJsonLog } from "./logs.ts";
-import { openOperatorDoor } from "./door/operatorDoor.ts";
 import { configFileOf } from "./operator.ts";
 import { drain, endFatally, endOnUncaught, untilEnd } from "./run.ts";
 import { toJson } from "./terminal.ts";
@@ -26,40 +23,68 @@ export const serve: Command = {
 };
 
 async function runServe({ text, switches, asJson, terminal, environment }: CommandInput): Promise<number> {
+  // Loaded one after the other, so that a mistake in the file is told before the service is even read.
+  const { loadConfig } = await import("./config/file.ts");
   const config = loadConfig(configFileOf({ text, environment }), environment);
+  const { openJsonLog } = await import("./logs.ts");
   const log = openJsonLog(config.logLevel);
   endOnUncaught(log);
   const ended = untilEnd();
+  const { openChains, openWorld, verifyChains } = await import("../main.ts");
   const chains = openChains(config, log);
   await verifyChains(config, chains, log);
   const world = await openWorld(config, { log, chains, onFatal: endFatally(log) });
   if (switches.has("check")) {
     await world.db.close();
-    terminal.out(
-      asJson ? toJson({ isRight: true }) : "The configuration agrees with the database and the chains that answer.",
-    );
+    const verdict = "The configuration agrees with the database and the chains that answer.";
+    terminal.out(asJson ? toJson({ isRight: true }) : verdict);
     return 0;
   }
-  const service = await startService(world, { onFatal: endFatally(log) });
-  // Commands beside it would find no way in, but payments go on: no reason to stop.
-  const door = await openDoorIfPossible();
+  const stop = await start(world, environment);
   log.info({ baseUrl: config.baseUrl, ...config.listen }, "ready");
   if (asJson) terminal.out(toJson({ baseUrl: config.baseUrl, docsUrl: `${config.baseUrl}/docs/errors` }));
   await ended;
   log.info("draining");
-  const drained = await drain(async () => {
-    await door?.close();
-    await service.stop();
-  });
-  if (!drained) throw new CommandFailed("Something did not drain in time and was cut off; the next start takes it up.");
-  return 0;
+  if (await drain(stop)) return 0;
+  throw new CommandFailed("Something did not drain in time and was cut off; the next start takes it up.");
+}
 
-  async function openDoorIfPossible() {
-    try {
-      return await openOperatorDoor(world, { home: openHome(environment), kind: "serve", ready: null });
-    } catch (error) {
-      log.warn({ err: error }, "the operator's door did not open: commands need --config");
-      return undefined;
-    }
+/** Opens the doors of a world, and returns what closes them and the world itself. */
+async function start(world: World, environment: Environment): Promise<() => Promise<void>> {
+  const { startService } = await import("../main.ts");
+  try {
+    const service = await startService(world, { onFatal: endFatally(world.log) });
+    const door = await openDoor(world, environment);
+    return async () => {
+      await door?.close();
+      await service.stop();
+    };
+  } catch (error) {
+    await world.db.close();
+    throw listenFailure(error, world.config.listen) ?? error;
   }
+}
+
+/** Without it the commands beside it would find no way in, but payments go on: no reason to stop. */
+async function openDoor(world: World, environment: Environment): Promise<Door | undefined> {
+  try {
+    const { openOperatorDoor } = await import("./door/operatorDoor.ts");
+    return await openOperatorDoor(world, { home: openHome(environment), kind: "serve", ready: null });
+  } catch (error) {
+    world.log.warn({ err: error }, "the operator's door did not open: commands need --config");
+    return undefined;
+  }
+}
+
+function listenFailure(error: unknown, { host, port }: Config["listen"]): CommandFailed | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE")
+    return new CommandFailed(
+      `Port ${port} of ${host} is taken: end who listens there, or choose another port in listen.port or PORT.`,
+    );
+  if (code === "EACCES" || code === "EADDRNOTAVAIL")
+    return new CommandFailed(
+      `${host}:${port} cannot be listened on (${code}): choose another listen.host or listen.port.`,
+    );
+  return undefined;
 }

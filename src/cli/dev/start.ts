@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { hubSalt } from "@tributary/inbox/hub";
 import { hubCreationCode } from "@tributary/inbox/hubCode";
 import type { Logger } from "pino";
@@ -96,8 +97,13 @@ async function startChains(directory: string | undefined): Promise<LocalChains> 
   }
 }
 
+/** Beside the packages that it is made by and with; in the user's folder where those are somebody else's. */
 async function prepareSnapshot(home: string): Promise<Blob> {
-  return migratedSnapshot({ cacheDirectory: join(home, "cache"), appliedAt: systemClock.now() });
+  const appliedAt = systemClock.now();
+  const beside = fileURLToPath(new URL("../../../node_modules/.cache/tributary", import.meta.url));
+  return migratedSnapshot({ cacheDirectory: beside, appliedAt }).catch(() =>
+    migratedSnapshot({ cacheDirectory: join(home, "cache"), appliedAt }),
+  );
 }
 
 type Parts = { chains: LocalChains; home: string; directory: string | undefined };
