@@ -267,14 +267,14 @@ describe("watching a chain", () => {
   });
 
   test("when the first provider tells of nothing new for long, another one is asked for the head", async () => {
-    let stuck: BlockRef | undefined;
+    const first: { stuckAt?: BlockRef } = {};
     const { world, chain: watched } = await beginWatching(
       db,
       chain,
-      (driver) => ({ head: async (tag) => stuck ?? driver.head(tag) }),
+      (driver) => ({ head: async (tag) => first.stuckAt ?? driver.head(tag) }),
       () => ({}),
     );
-    stuck = await watched.providers.head("latest");
+    first.stuckAt = await watched.providers.head("latest");
     await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
     const later = { ...world.clock, monotonicMs: () => world.clock.monotonicMs() + 31_000 };
     await watchChain(world, watched);

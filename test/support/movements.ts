@@ -67,7 +67,9 @@ export async function recordMovements(db: Db, intent: IntentRow, movements: read
           seen_at: SEEN_AT,
           ...columns,
         })
-        .onConflict((conflict) => conflict.columns(["chain", "chain_tx", "position", "direction", "inbox", "token"]).doUpdateSet(columns))
+        .onConflict((conflict) =>
+          conflict.columns(["chain", "chain_tx", "position", "direction", "inbox", "token"]).doUpdateSet(columns),
+        )
         .execute();
     }
   });
