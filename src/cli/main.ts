@@ -69,6 +69,11 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import("./rescan.ts")).rescan,
   },
   {
+    name: "doctor",
+    summary: "examine chains, gas, sums and what is stuck",
+    load: async () => (await import("./doctor.ts")).doctor,
+  },
+  {
     name: "hub deploy",
     summary: "put the inbox hub onto the configured chains",
     load: async () => (await import("./hub.ts")).hubDeploy,

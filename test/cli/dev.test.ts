@@ -172,6 +172,24 @@ test("pay pays what is missing, on the intent's chain and in its token, and wait
   );
 });
 
+test("the doctor finds the world in order, and says what it has looked at", async () => {
+  const { code, out, err } = await runCli(["doctor", "--json"], home);
+  assert.equal(code, 0, out + err);
+  const findings = JSON.parse(out) as { what: string; verdict: string }[];
+  assert.deepEqual([...new Set(findings.map(({ verdict }) => verdict))], ["right"]);
+  for (const what of [
+    "Dev Chain Two: gas",
+    "Dev Chain One: watched",
+    "sums: counted deposits",
+    "sums: landed settlements",
+  ]) {
+    assert.ok(
+      findings.some((finding) => finding.what === what),
+      what,
+    );
+  }
+});
+
 test("when it is killed its chains end too, and its word is ignored", async () => {
   const children = await descendantsOf(dev.child.pid ?? 0);
   assert.ok(children.length >= 4, `two watchdogs and two chains, not ${children.length}`);

@@ -1,6 +1,7 @@
 import type { World } from "../../world.ts";
 import { CommandFailed } from "../command.ts";
 import { createAccount, listAccounts } from "./accounts.ts";
+import { examine } from "./doctor.ts";
 import { listEvents } from "./events.ts";
 import { listIntents, showIntent } from "./intents.ts";
 import { rescan } from "./rescan.ts";
@@ -21,6 +22,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "intents show": showIntent,
   "events list": listEvents,
   rescan,
+  doctor: examine,
 };
 
 export async function perform(world: World, operation: string, input: unknown): Promise<unknown> {

@@ -1,0 +1,30 @@
+import type { Command, CommandInput } from "./command.ts";
+import { askOnce, CONFIG_OPTION } from "./operator.ts";
+import type { Finding } from "./operations/doctor.ts";
+import { toJson, type Terminal } from "./terminal.ts";
+
+export const doctor: Command = {
+  name: "doctor",
+  summary: "Examine chains, gas, sums and what is stuck; changes nothing, and fails when something is wrong",
+  positionals: [],
+  options: CONFIG_OPTION,
+  examples: ["tributary doctor", "tributary doctor --config my.json --json"],
+  run: runDoctor,
+};
+
+async function runDoctor(input: CommandInput): Promise<number> {
+  const findings = (await askOnce(input, "doctor", {})) as Finding[];
+  if (input.asJson) input.terminal.out(toJson(findings));
+  else for (const line of linesOf(findings, input.terminal)) input.terminal.out(line);
+  return findings.some(({ verdict }) => verdict === "wrong") ? 1 : 0;
+}
+
+function linesOf(findings: readonly Finding[], terminal: Terminal): string[] {
+  const marks = {
+    right: terminal.paint("green", "✓"),
+    attention: terminal.paint("yellow", "!"),
+    wrong: terminal.paint("red", "✗"),
+  };
+  const width = Math.max(...findings.map(({ what }) => what.length));
+  return findings.map(({ what, verdict, found }) => `${marks[verdict]} ${what.padEnd(width)}  ${found}`);
+}
