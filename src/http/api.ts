@@ -4,6 +4,7 @@ import type { FaultCode } from "../kernel/faults.ts";
 import { admit } from "./checks/admit.ts";
 import type { Door } from "./door.ts";
 import type { Operation, OperationRequest } from "./operation.ts";
+import { archivePaymentIntent } from "./operations/archivePaymentIntent.ts";
 import { createIntentSourceInbox } from "./operations/createIntentSourceInbox.ts";
 import { createPaymentIntent } from "./operations/createPaymentIntent.ts";
 import { getPaymentIntent } from "./operations/getPaymentIntent.ts";
@@ -24,6 +25,7 @@ const OPERATIONS: readonly Operation[] = [
   listPaymentIntents,
   createPaymentIntent,
   getPaymentIntent,
+  archivePaymentIntent,
   listIntentOrigins,
   createIntentSourceInbox,
   recordIntentView,

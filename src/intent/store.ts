@@ -130,6 +130,16 @@ export async function replaceWidgetToken(tx: Tx, token: { id: string; hash: Uint
     .executeTakeFirstOrThrow();
 }
 
+/** The caller holds the lock and has seen that it may be. */
+export async function writeArchived(tx: Tx, { id, at }: { id: string; at: Date }): Promise<IntentRow> {
+  return tx
+    .updateTable("intent")
+    .set({ status: "archived", archived_at: at, updated_at: at })
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
 /** Whether an address is one of our own inboxes: paying out into one would go round for ever. */
 export async function isInbox(tx: Tx, address: string): Promise<boolean> {
   const row = await tx.selectFrom("intent").select("id").where("inbox_address", "=", address).executeTakeFirst();

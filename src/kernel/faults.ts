@@ -35,6 +35,11 @@ const ROWS = {
     retryable: false,
     message: "An active intent with other terms already occupies this destination.",
   },
+  intent_has_pending_deposits: {
+    status: 409,
+    retryable: true,
+    message: "A deposit of this intent is seen and not final yet.",
+  },
   payload_too_large: { status: 413, retryable: false, message: "The body is larger than 64 KiB." },
   rate_limited: { status: 429, retryable: true, message: "Too many requests." },
   source_inbox_refused: { status: 500, retryable: false, message: "The source inbox was refused. Contact support." },

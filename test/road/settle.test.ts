@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
+import { archiveIntent } from "../../src/intent/archiveIntent.ts";
 import { settleCall } from "../../src/settlement/hubCall.ts";
 import { databases } from "../support/database.ts";
 import { openRoad, type Road } from "../support/road.ts";
@@ -43,6 +44,22 @@ for (const database of databases) {
       assert.deepEqual(
         (await road.deposits(intent)).map((deposit) => deposit.settlement_id),
         [settlement?.id],
+      );
+    });
+
+    test("D3 money that comes to an archived intent is recorded, counted and paid out", async () => {
+      const intent = await road.create({ priceUnits: 1_000_000, oneTime: true });
+      await road.world.db.transaction((tx) => archiveIntent(tx, road.world, intent.id));
+      const gained = await gains(async () => {
+        await road.pay(intent, 2_000_000n);
+        await road.settle();
+      });
+      assert.deepEqual(gained, [1_990_000n, 10_000n]);
+      const { status, counted_units, settled_units } = await road.intent(intent);
+      assert.deepEqual([status, counted_units, settled_units], ["archived", 2_000_000n, 2_000_000n]);
+      assert.deepEqual(
+        (await road.deposits(intent)).map(({ status: state, late }) => [state, late]),
+        [["counted", true]],
       );
     });
 
@@ -99,7 +116,10 @@ for (const database of databases) {
         ["dropped"],
       );
       assert.equal((await road.intent(first)).received_units, 0n);
-      for (const raw of signed.toReversed()) await chain.client.sendRawTransaction({ serializedTransaction: raw });
+      for (const raw of signed.toReversed()) {
+        const hash = await chain.client.sendRawTransaction({ serializedTransaction: raw });
+        await chain.client.waitForTransactionReceipt({ hash, pollingInterval: 20 });
+      }
       await road.settle();
       for (const [intent, units] of [
         [first, 111n],

@@ -25,6 +25,13 @@ export const SHAPES = {
   listPaymentIntents: { method: "GET", path: "/api/v1/intents", status: 200, perMinute: 60 },
   createPaymentIntent: { method: "POST", path: "/api/v1/intents", body: {}, status: 201, perMinute: 30 },
   getPaymentIntent: { method: "GET", path: "/api/v1/intents/{id}", status: 200, perMinute: 120 },
+  archivePaymentIntent: {
+    method: "POST",
+    path: "/api/v1/intents/{id}/archive",
+    body: {},
+    status: 200,
+    perMinute: 30,
+  },
   listIntentOrigins: { method: "GET", path: "/api/v1/intents/{id}/origins", status: 200, perMinute: 120 },
   createIntentSourceInbox: {
     method: "POST",

@@ -55,7 +55,8 @@ function unknownField(unknown: string, known: readonly string[], path: string | 
   const name = unknown.slice(0, 80);
   const param = path === undefined ? name : `${path}.${name}`;
   const meant = nearest(name, known);
-  const remedy = meant === undefined ? `The fields are ${known.join(", ")}.` : `Did you mean ${meant}?`;
+  const all = known.length === 0 ? "It has none." : `The fields are ${known.join(", ")}.`;
+  const remedy = meant === undefined ? all : `Did you mean ${meant}?`;
   const details = meant === undefined ? { known } : { known, nearest: meant };
   return new Fault("invalid_request", {
     param,

@@ -1,0 +1,3 @@
+import { refusesKeys } from "../../support/everyOperation.ts";
+
+refusesKeys("archivePaymentIntent");

@@ -1,0 +1,3 @@
+import { refusesScopes } from "../../support/everyOperation.ts";
+
+refusesScopes("archivePaymentIntent");

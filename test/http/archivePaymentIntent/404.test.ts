@@ -1,0 +1,4 @@
+import { refusesIds, refusesRoutes } from "../../support/everyOperation.ts";
+
+refusesRoutes("archivePaymentIntent");
+refusesIds("archivePaymentIntent", "shown");

@@ -1,0 +1,3 @@
+import { refusesSizes } from "../../support/everyOperation.ts";
+
+refusesSizes("archivePaymentIntent");

@@ -1,0 +1,3 @@
+import { limitsRate } from "../../support/everyOperation.ts";
+
+limitsRate("archivePaymentIntent");

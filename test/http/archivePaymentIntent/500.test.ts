@@ -1,0 +1,3 @@
+import { survivesFailures } from "../../support/everyOperation.ts";
+
+survivesFailures("archivePaymentIntent");
