@@ -14,10 +14,12 @@ import { fileURLToPath } from "node:url";
 const OLDEST_NODE = [24, 12];
 const RESTARTED = "TRIBUTARY_RESTARTED";
 const DRAIN_MS_MAX = 20_000;
+const RUNNER_LOOK_MS = 500;
 
 const thisFile = fileURLToPath(import.meta.url);
 const restarted = process.env[RESTARTED] === "1";
 delete process.env[RESTARTED];
+if (!restarted && process.env["npm_lifecycle_event"] !== undefined) endWithRunner(process.ppid);
 
 if (isNewEnough(process.versions.node)) {
   if (restarted) endWithParent();
@@ -78,6 +80,20 @@ function restartUnder(node) {
     for (const name of forwarded) process.removeAllListeners(name);
     process.kill(process.pid, signal);
   });
+}
+
+/**
+ * Drains as on SIGTERM when the package manager that runs us is gone. It passes signals on, but a `kill -9` of it would leave a
+ * whole local world behind that nobody sees. Only a change of the parent shows that; a shell that a person closes is not meant.
+ * @param {number} runner process id
+ */
+function endWithRunner(runner) {
+  const looking = setInterval(() => {
+    if (process.ppid === runner) return;
+    clearInterval(looking);
+    process.kill(process.pid, "SIGTERM");
+  }, RUNNER_LOOK_MS);
+  looking.unref();
 }
 
 /** Drains as on SIGTERM when the process that restarted us is gone; whatever does not drain in time is cut off. */

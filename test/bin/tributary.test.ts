@@ -70,6 +70,23 @@ test("bin: the child drains and ends when its parent is killed", async (t) => {
   assert.equal(await rest, "drained\n");
 });
 
+test("bin: a script's process drains and ends when the package manager that runs it is killed", async (t) => {
+  const stub = stubOf(WAITS, { pinned: true });
+  const runs = `require("node:child_process").spawn(process.execPath, [process.argv[1]], { stdio: "inherit" });`;
+  const runner = spawn(process.execPath, ["-e", runs, stub.bin], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, npm_lifecycle_event: "start" },
+  });
+  t.after(() => {
+    runner.kill("SIGKILL");
+    stub.remove();
+  });
+  await once(runner.stdout, "data");
+  const rest = text(runner.stdout);
+  runner.kill("SIGKILL");
+  assert.equal(await rest, "drained\n");
+});
+
 test("bin: without a pinned Node it says what is needed and fails", async (t) => {
   const child = start(t, "console.log('never')", { pinned: false });
   const [out, problem, end] = await Promise.all([text(child.stdout), text(child.stderr), endOf(child)]);
