@@ -241,6 +241,18 @@ for (const kind of databases) {
       assert.deepEqual(new Set(told), new Set(["payment_intent.reopened", "payment_intent.reversed"]));
     });
 
+    test("a transaction that does something else when it is mined again is told as it is there", async () => {
+      const intent = await insertIntent(db);
+      const [chainTx, payer, other] = [freshTx(), `0x${"a1".repeat(20)}`, `0x${"a2".repeat(20)}`];
+      await recordMovements(db, intent, [{ chainTx, counterparty: payer, amountUnits: USDC, block: 116n }]);
+      await headAt(117n);
+      await recordMovements(db, intent, [{ chainTx, counterparty: other, amountUnits: 2n, block: 117n, fork: "b" }]);
+      await headAt(118n);
+      const [deposit, ...others] = await depositsOf(intent);
+      assert.deepEqual([deposit?.sender, deposit?.counted_units, others], [other, 2n, []]);
+      assert.equal((await intentOf(intent)).counted_units, 2n);
+    });
+
     test("D3 a settled intent whose destination is taken again stays settled and is told to be reversed", async () => {
       const account_id = await insertAccount(db);
       const payout_wallet = `0x${"cd".repeat(20)}`;

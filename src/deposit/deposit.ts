@@ -54,6 +54,7 @@ export function followMovement(
   context: { intent: IntentRow; at: Date },
 ): Deposit {
   const place = {
+    sender: movement.counterparty,
     amount_units: movement.amount_units,
     block_number: movement.block_number,
     block_hash: movement.block_hash,

@@ -133,6 +133,7 @@ async function writeRows(tx: Tx, rows: readonly Insertable<DepositTable>[]): Pro
     .values([...rows])
     .onConflict((conflict) =>
       conflict.column("movement_id").doUpdateSet((excluded) => ({
+        sender: excluded.ref("excluded.sender"),
         amount_units: excluded.ref("excluded.amount_units"),
         counted_units: excluded.ref("excluded.counted_units"),
         status: excluded.ref("excluded.status"),

@@ -45,6 +45,7 @@ export async function recordMovements(db: Db, intent: IntentRow, movements: read
     const revision = rows[0]?.revision ?? 0n;
     for (const movement of movements) {
       const columns = {
+        counterparty: movement.counterparty ?? randomAddress(),
         amount_units: movement.amountUnits,
         block_number: movement.block,
         block_hash: `0x${movement.block}${movement.fork ?? ""}`,
@@ -62,7 +63,6 @@ export async function recordMovements(db: Db, intent: IntentRow, movements: read
           intent_id: intent.id,
           inbox: intent.inbox_address,
           token: movement.token ?? intent.payout_token,
-          counterparty: movement.counterparty ?? randomAddress(),
           explained_by: null,
           seen_at: SEEN_AT,
           ...columns,
