@@ -231,12 +231,19 @@ export async function advanceReread(
   return moved?.revision;
 }
 
+/**
+ * How far below the line blocks are looked at when it moves. What is older was looked at before, and stays because of its
+ * movements; without this bound every final block would cost a look at all of them.
+ */
+const PRUNED_BLOCKS_MAX = 10_000n;
+
 /** Forgets blocks below a number, but for those in which a movement stands. */
 export async function pruneBlocks(tx: Tx, { chain, below }: { chain: Caip2; below: bigint }): Promise<void> {
   await tx
     .deleteFrom("block")
     .where("chain", "=", chain)
     .where("number", "<", below)
+    .where("number", ">=", below - PRUNED_BLOCKS_MAX)
     .where((where) =>
       where.not(
         where.exists(
