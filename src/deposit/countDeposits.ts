@@ -2,9 +2,8 @@ import { findChain } from "../catalog/catalog.ts";
 import { claimIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { applyChanges, type DepositWorld } from "./applyChanges.ts";
-import { reachedBlock } from "./finality.ts";
+import { lowestReach, reachedBlock } from "./finality.ts";
 import { findCursor, listHeads, listPendingIntents, listUnheard, listWorkingSet } from "./store.ts";
-import { lowestReach } from "./takeMovements.ts";
 
 /** Pending deposits looked at in one transaction. */
 const PAGE_MAX = 200;
@@ -31,7 +30,8 @@ async function countPage(
   return world.db.transaction(async (tx) => {
     const heads = await listHeads(tx);
     const head = heads.get(chain);
-    const firstTier = findChain(world.catalog, chain)?.finality[0];
+    const tiers = findChain(world.catalog, chain)?.finality ?? [];
+    const [firstTier] = tiers;
     if (!head || !firstTier) return undefined;
     const uptoBlock = reachedBlock(firstTier.finality, head);
     const pending = await listPendingIntents(tx, { chain, uptoBlock, after, limit: PAGE_MAX });
@@ -50,7 +50,7 @@ async function countPage(
       intentIds,
       movementIds: [],
       chain,
-      aboveBlock: lowestReach(world, chain, heads),
+      aboveBlock: lowestReach(tiers, head),
     });
     const knownOf = Map.groupBy(known, (deposit) => deposit.intent_id);
     const cases = intents.map((intent) => ({

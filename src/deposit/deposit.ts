@@ -1,10 +1,10 @@
 import type { Selectable } from "kysely";
-import type { DepositTable, MovementTable } from "../db/schema.ts";
+import type { DepositTable } from "../db/schema.ts";
+import { isOnRail } from "../intent/payout.ts";
 import type { IntentRow } from "../intent/store.ts";
-import { caip2, type Caip2 } from "../kernel/caip.ts";
+import type { MovementRow } from "../watch/movement.ts";
 import { convertUnits } from "../kernel/units.ts";
 
-export type MovementRow = Selectable<MovementTable>;
 export type DepositRow = Selectable<DepositTable>;
 /** A deposit as it will be written: its place in lists is the database's to give. */
 export type Deposit = Omit<DepositRow, "seq">;
@@ -82,15 +82,6 @@ function openState(intent: IntentRow, movement: MovementRow): OpenState {
     return { status: "dropped", reason: "reorg", confirmed_at: null, counted_at: null };
   if (!isOnRail(intent, movement)) return { status: "held", reason: "no_route", confirmed_at: null, counted_at: null };
   return { status: "seen", reason: null, confirmed_at: null, counted_at: null };
-}
-
-/** Whether money in this token on this chain reaches the payout without a bridge. */
-export function isOnRail(intent: IntentRow, asset: { chain: Caip2; token: string }): boolean {
-  return asset.chain === payoutChain(intent) && asset.token === intent.payout_token;
-}
-
-export function payoutChain(intent: IntentRow): Caip2 {
-  return caip2(intent.payout_namespace, intent.payout_chain_reference);
 }
 
 /** A deposit's worth at par in the payout token's units, rounded down. */

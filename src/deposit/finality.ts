@@ -30,6 +30,13 @@ export function finalBlock(tiers: readonly FinalityTier[], head: ChainHead, expo
   return final;
 }
 
+/** Below this block nothing of an intent is exposed in any tier. -1 for a chain that was never read. */
+export function lowestReach(tiers: readonly FinalityTier[], head: ChainHead | undefined): bigint {
+  if (head === undefined) return -1n;
+  const reaches = tiers.map((tier) => reachedBlock(tier.finality, head));
+  return reaches.reduce((lowest, reach) => (reach < lowest ? reach : lowest), head.number);
+}
+
 /** Confirmations that the first tier asks for; null where the chain's own tag decides. */
 export function requiredConfirmations(tiers: readonly FinalityTier[]): number | null {
   const first = tiers[0]?.finality;

@@ -3,7 +3,8 @@ import type { Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
 import type { DepositTable, HandoverCursorTable } from "../db/schema.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import type { Deposit, DepositRow, MovementRow } from "./deposit.ts";
+import type { MovementRow } from "../watch/movement.ts";
+import type { Deposit, DepositRow } from "./deposit.ts";
 import type { ChainHead } from "./finality.ts";
 
 /** Locks the place up to which this station has taken over a chain's movements, so that one worker takes them over at a time. */

@@ -1,12 +1,14 @@
 import { findAsset, findChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
 import type { HandoverCursorTable } from "../db/schema.ts";
+import { isOnRail } from "../intent/payout.ts";
 import { claimIntents, type IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { newId } from "../kernel/ids.ts";
 import { applyChanges, type DepositWorld, type IntentCase } from "./applyChanges.ts";
-import { followMovement, isOnRail, newDeposit, type Deposit, type MovementRow } from "./deposit.ts";
-import { reachedBlock, requiredConfirmations, type ChainHead } from "./finality.ts";
+import type { MovementRow } from "../watch/movement.ts";
+import { followMovement, newDeposit, type Deposit } from "./deposit.ts";
+import { lowestReach, requiredConfirmations, type ChainHead } from "./finality.ts";
 import type { DepositChange } from "./progress.ts";
 import { advanceCursor, claimCursor, listArrivals, listHeads, listUnheard, listWorkingSet } from "./store.ts";
 
@@ -52,7 +54,7 @@ async function arrivalCases(tx: Tx, world: DepositWorld, batch: ArrivalBatch): P
     intentIds,
     movementIds: batch.movements.map((movement) => movement.id),
     chain,
-    aboveBlock: lowestReach(world, chain, batch.heads),
+    aboveBlock: lowestReach(findChain(world.catalog, chain)?.finality ?? [], batch.heads.get(chain)),
   });
   const movementsOf = Map.groupBy(batch.movements, (movement) => movement.intent_id);
   const knownOf = Map.groupBy(known, (deposit) => deposit.intent_id);
@@ -99,13 +101,4 @@ function receive(world: DepositWorld, arrival: { intent: IntentRow; movement: Mo
 function decimalsOf(world: DepositWorld, { intent, movement }: { intent: IntentRow; movement: MovementRow }): number {
   if (isOnRail(intent, movement)) return intent.payout_decimals;
   return findAsset(world.catalog, movement.chain, movement.token)?.decimals ?? 0;
-}
-
-/** Below this block nothing of an intent is exposed in any tier. */
-export function lowestReach(world: DepositWorld, chain: Caip2, heads: ReadonlyMap<string, ChainHead>): bigint {
-  const head = heads.get(chain);
-  const tiers = findChain(world.catalog, chain)?.finality ?? [];
-  if (!head) return -1n;
-  const reaches = tiers.map((tier) => reachedBlock(tier.finality, head));
-  return reaches.reduce((lowest, reach) => (reach < lowest ? reach : lowest), head.number);
 }

@@ -1,6 +1,6 @@
 import type { Asset } from "../catalog/catalog.ts";
+import { isOnRail } from "../intent/payout.ts";
 import type { IntentRow } from "../intent/store.ts";
-import { caip2 } from "../kernel/caip.ts";
 
 // Whether a payer may be offered an origin. Pure: facts in, a flag out.
 
@@ -12,16 +12,8 @@ export type IssuingFacts = {
   isHealthy: (chain: string) => boolean;
 };
 
-/** An origin reaches the payout when it is the intent's own rail. */
-export function reachesPayout(intent: IntentRow, origin: Pick<Asset, "chain" | "token">): boolean {
-  return (
-    origin.chain === caip2(intent.payout_namespace, intent.payout_chain_reference) &&
-    origin.token === intent.payout_token
-  );
-}
-
 export function isDepositIssuable(intent: IntentRow, origin: Asset, facts: IssuingFacts): boolean {
-  return facts.isEnabled(origin.chain) && reachesPayout(intent, origin) && facts.isHealthy(origin.chain);
+  return facts.isEnabled(origin.chain) && isOnRail(intent, origin) && facts.isHealthy(origin.chain);
 }
 
 /** The intent as a whole: somewhere, a payer can pay it now. */

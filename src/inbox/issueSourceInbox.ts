@@ -1,10 +1,10 @@
 import type { Asset } from "../catalog/catalog.ts";
 import { appendEvents } from "../event/store.ts";
+import { isOnRail } from "../intent/payout.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { caip10, caip2, displayAddress, type Caip2, type Namespace } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
-import { reachesPayout } from "./issuable.ts";
 import { findSourceInbox, insertSourceInbox } from "./store.ts";
 
 type IssueWorld = Pick<World, "db" | "clock" | "entropy" | "catalog">;
@@ -35,7 +35,7 @@ export async function issueSourceInbox(
   if (issued !== undefined) return sourceInboxRecord(caip2(issued.namespace, issued.reference), issued.address);
   const origin = getOrigin(world, name);
   const pays = world.catalog.assets.some(
-    (asset) => asset.chain === origin.chain && asset.isOrigin && reachesPayout(intent, asset),
+    (asset) => asset.chain === origin.chain && asset.isOrigin && isOnRail(intent, asset),
   );
   if (intent.status !== "active" || !pays) throw new Fault("source_inbox_not_active");
   if (intent.customer_bound_at === null) throw new Fault("customer_not_bound");

@@ -1,3 +1,4 @@
+import { payoutChain } from "../intent/payout.ts";
 import { findChain, type Asset, type Catalog } from "../catalog/catalog.ts";
 import type { ChainConfig } from "../config.ts";
 import type { IntentRow } from "../intent/store.ts";
@@ -51,7 +52,7 @@ export function listOrigins(
 ): OriginListing {
   const { catalog } = world;
   const { intent, account } = of;
-  const settleChain = caip2(intent.payout_namespace, intent.payout_chain_reference);
+  const settleChain = payoutChain(intent);
   const origins = catalog.assets.filter((asset) => asset.isOrigin);
   const rank = (origin: Asset) =>
     (isDepositIssuable(intent, origin, facts) ? 0 : 2) + (origin.chain === settleChain ? 0 : 1);

@@ -1,8 +1,9 @@
+import { payoutChain } from "./payout.ts";
 import { checksumAddress } from "@tributary/inbox/checksum";
 import type { Hex } from "@tributary/inbox/terms";
 import { termsToWire, type InboxTerms } from "@tributary/inbox/wire";
 import type { IntentStatus } from "../db/schema.ts";
-import { caip10, caip19, caip2, displayAddress, type Namespace } from "../kernel/caip.ts";
+import { caip10, caip19, displayAddress, type Namespace } from "../kernel/caip.ts";
 import { excessUnits, paymentStatus, shortfallUnits, type PaymentStatus } from "./progress.ts";
 import type { IntentRow } from "./store.ts";
 import { inboxTermsOf } from "./terms.ts";
@@ -60,7 +61,7 @@ export type RecordContext = { readonly baseUrl: string };
 
 /** The record as reads show it: `created` is true only in the answer of the call that minted the intent. */
 export function intentRecord(row: IntentRow, context: RecordContext): IntentRecord {
-  const chain = caip2(row.payout_namespace, row.payout_chain_reference);
+  const chain = payoutChain(row);
   return {
     object: "payment_intent",
     intentId: row.id,

@@ -1,5 +1,5 @@
 import { assignSettlement } from "../deposit/store.ts";
-import { isOnRail } from "../deposit/deposit.ts";
+import { isOnRail } from "../intent/payout.ts";
 import type { Tx } from "../db/database.ts";
 import type { NewEvent } from "../event/event.ts";
 import { appendEvents } from "../event/store.ts";

@@ -1,12 +1,11 @@
 import type { Selectable } from "kysely";
-import type { MovementTable, SettlementTable } from "../db/schema.ts";
+import type { SettlementTable } from "../db/schema.ts";
 import type { IntentRow } from "../intent/store.ts";
+import type { MovementRow } from "../watch/movement.ts";
 
 export type SettlementRow = Selectable<SettlementTable>;
 /** A settlement as it will be written: its place in lists is the database's to give. */
 export type Settlement = Omit<SettlementRow, "seq">;
-
-export type MovementRow = Selectable<MovementTable>;
 
 /** What one transaction took out of one inbox in one token, as the token's own transfers tell it. */
 export type Sweep = {

@@ -4,7 +4,8 @@ import { array } from "../db/parameters.ts";
 import type { HandoverCursorTable, SendingStatus, SettlementTable } from "../db/schema.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import type { MovementRow, Settlement, SettlementRow, Sweep } from "./settlement.ts";
+import type { MovementRow } from "../watch/movement.ts";
+import type { Settlement, SettlementRow, Sweep } from "./settlement.ts";
 
 const OPEN = ["planned", "submitted", "bridging", "held"] as const;
 

@@ -1,6 +1,6 @@
+import { payoutChain } from "../intent/payout.ts";
 import { findSourceInbox } from "../inbox/store.ts";
 import type { IntentRow } from "../intent/store.ts";
-import { caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
 import { renewHint } from "./store.ts";
@@ -24,7 +24,7 @@ export async function recordView(
   if (selection === undefined) {
     if (intent.status !== "active") return false;
     await renewHint(world.db, { intentId: intent.id, namespace: "", reference: "", token: "", expiresAt });
-    world.wake.notify(`watch:${caip2(intent.payout_namespace, intent.payout_chain_reference)}`);
+    world.wake.notify(`watch:${payoutChain(intent)}`);
     return true;
   }
   // Whatever its case: a hint moves nothing, so a checksum has nothing to protect here.

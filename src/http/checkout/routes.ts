@@ -1,9 +1,10 @@
+import { payoutChain } from "../../intent/payout.ts";
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { renderSVG } from "uqr";
 import { findSessionIntent, openSession, SESSION_MS } from "../../intent/session.ts";
 import type { IntentRow } from "../../intent/store.ts";
-import { caip2, displayAddress } from "../../kernel/caip.ts";
+import { displayAddress } from "../../kernel/caip.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { recordView } from "../../view/recordView.ts";
 import { readFields, readText } from "../body/fields.ts";
@@ -121,5 +122,5 @@ function refusal(door: Door, request: FastifyRequest): Fault {
 /** Some wallets and exchanges read only a bare address. */
 function codeText(intent: IntentRow, of: string | undefined): string {
   if (of !== "address") return paymentUri(intent, missingUnits(intent));
-  return displayAddress(caip2(intent.payout_namespace, intent.payout_chain_reference), intent.inbox_address);
+  return displayAddress(payoutChain(intent), intent.inbox_address);
 }

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import { findAsset, findChain } from "../../catalog/catalog.ts";
-import { isOnRail, payoutChain } from "../../deposit/deposit.ts";
+import { isOnRail, payoutChain } from "../../intent/payout.ts";
 import type { DepositTable } from "../../db/schema.ts";
 import { paymentStatus } from "../../intent/progress.ts";
 import type { IntentRow } from "../../intent/store.ts";
