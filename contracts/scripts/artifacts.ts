@@ -14,7 +14,15 @@ const deterministicDeployer: Hex = "0x4e59b44847b379578588920ca78fbf26c0b4956c";
 const hubSaltText = "tributary.hub.v1";
 const sources = fileURLToPath(new URL("../../packages/inbox/src/", import.meta.url));
 
-type Compiled = { readonly abi: Abi; readonly creationCode: Hex };
+type Compiled = { readonly abi: Abi; readonly creationCode: Hex; readonly deployed: Deployed };
+
+/** Code as it stands on a chain, once the immutables are filled in: each by the number of its declaration, in order. */
+type Deployed = {
+  readonly object: Hex;
+  readonly immutableReferences: Readonly<
+    Record<string, readonly { readonly start: number; readonly length: number }[]>
+  >;
+};
 
 /** Name and content of each generated file. Throws when forge does not build. */
 export async function buildArtifacts(): Promise<ReadonlyMap<string, string>> {
@@ -44,8 +52,22 @@ async function readCompiled(out: string, contract: string): Promise<Compiled> {
   const artifact = JSON.parse(await readFile(artifactPath(out, contract), "utf8")) as {
     abi: Abi;
     bytecode: { object: Hex };
+    deployedBytecode: Deployed;
   };
-  return { abi: artifact.abi, creationCode: artifact.bytecode.object };
+  return { abi: artifact.abi, creationCode: artifact.bytecode.object, deployed: artifact.deployedBytecode };
+}
+
+/** The code that stands on a chain. Throws when the contract has other immutables than the values are for. */
+function codeOnChain({ object, immutableReferences }: Deployed, values: readonly Hex[]): Hex {
+  const numbers = Object.keys(immutableReferences).toSorted((one, other) => Number(one) - Number(other));
+  if (numbers.length !== values.length)
+    throw new Error(`the hub has ${numbers.length} immutables, not ${values.length}`);
+  const digits = object.slice(2).split("");
+  for (const [index, value] of values.entries()) {
+    for (const { start, length } of immutableReferences[numbers[index] ?? ""] ?? [])
+      digits.splice(start * 2, length * 2, ...value.slice(2).padStart(length * 2, "0"));
+  }
+  return `0x${digits.join("")}`;
 }
 
 const head = "// Written by contracts/scripts/artifacts.ts from the compiled contracts; change those instead.\n";
@@ -54,6 +76,7 @@ function hubFile(hub: Compiled): string {
   const salt = keccak256(stringToHex(hubSaltText));
   const hubAddress = create2Address(deterministicDeployer, salt, keccak256(hub.creationCode));
   const implementation = getCreateAddress({ from: hubAddress, nonce: 1n }).toLowerCase() as Hex;
+  const cloneCodeHash = keccak256(cloneCreationCode(implementation));
   return [
     head,
     'import type { Hex } from "./hex.ts";\n',
@@ -68,7 +91,9 @@ function hubFile(hub: Compiled): string {
     "/** Address of the code that every inbox delegates to: the hub's first creation. */",
     `export const implementationAddress: Hex = "${implementation}";\n`,
     "/** Keccak-256 of the code that creates an inbox. */",
-    `export const cloneCreationCodeHash: Hex = "${keccak256(cloneCreationCode(implementation))}";\n`,
+    `export const cloneCreationCodeHash: Hex = "${cloneCodeHash}";\n`,
+    "/** Keccak-256 of the code that stands at the hub's address once it is there. */",
+    `export const hubCodeHash: Hex = "${keccak256(codeOnChain(hub.deployed, [implementation, cloneCodeHash]))}";\n`,
   ].join("\n");
 }
 

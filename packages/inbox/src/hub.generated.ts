@@ -19,3 +19,6 @@ export const implementationAddress: Hex = "0x7760fa630be20619ccf439f8c6e24fa4fc8
 
 /** Keccak-256 of the code that creates an inbox. */
 export const cloneCreationCodeHash: Hex = "0x95e3f62135ec751a5db31820c9beb725200b8091b51e96af08e2b03097c6c88f";
+
+/** Keccak-256 of the code that stands at the hub's address once it is there. */
+export const hubCodeHash: Hex = "0x5dd8eddb1fe0640b38e38be4f23aab0b764e6834fe82f5c2ff3792f131749a7c";
