@@ -1,5 +1,6 @@
-import { sql } from "kysely";
+import { sql, type Insertable, type RawBuilder } from "kysely";
 import type { Tx } from "../db/database.ts";
+import type { EventTable } from "../db/schema.ts";
 import type { Entropy } from "../kernel/entropy.ts";
 import { newId } from "../kernel/ids.ts";
 import type { NewEvent } from "./event.ts";
@@ -16,23 +17,42 @@ export async function appendEvents(
   world: { entropy: Entropy },
   batch: { events: readonly NewEvent[]; at: Date },
 ): Promise<void> {
-  const rows = batch.events.map((event) => ({
-    id: newId("evt", world.entropy),
-    account_id: event.accountId,
-    intent_id: event.intentId,
-    type: event.type,
-    livemode: event.livemode,
-    merchant_reference: event.merchantReference,
-    data: JSON.stringify({ object: event.object, previous: event.previous }),
-    created_at: batch.at,
-    sequence: null,
-  }));
+  const rows = batch.events.map((event) => eventRow(world.entropy, event, batch.at));
   for (let start = 0; start < rows.length; start += ROWS_MAX) {
     await tx
       .insertInto("event")
       .values(rows.slice(start, start + ROWS_MAX))
       .execute();
   }
+}
+
+/**
+ * The same as a part of a larger statement, for a change that one statement makes: writes the event once for each row of `change`,
+ * which is a relation of that statement (a `with` query) and has at most one row.
+ */
+export function eventOf(
+  change: RawBuilder<unknown>,
+  world: { entropy: Entropy },
+  told: { event: NewEvent; at: Date },
+): RawBuilder<unknown> {
+  const row = Object.entries(eventRow(world.entropy, told.event, told.at));
+  const columns = row.map(([column]) => sql.ref(column));
+  const values = row.map(([, value]) => sql`${value}`);
+  return sql`insert into event (${sql.join(columns)}) select ${sql.join(values)} from ${change}`;
+}
+
+function eventRow(entropy: Entropy, event: NewEvent, at: Date): Insertable<EventTable> {
+  return {
+    id: newId("evt", entropy),
+    account_id: event.accountId,
+    intent_id: event.intentId,
+    type: event.type,
+    livemode: event.livemode,
+    merchant_reference: event.merchantReference,
+    data: JSON.stringify({ object: event.object, previous: event.previous }),
+    created_at: at,
+    sequence: null,
+  };
 }
 
 /**

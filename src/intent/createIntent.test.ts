@@ -5,7 +5,7 @@ import { randomAddress } from "../../test/support/intents.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import { createAccount } from "../merchant/createAccount.ts";
 import type { AccountRow } from "../merchant/store.ts";
-import { createIntent } from "./createIntent.ts";
+import { createIntent, type CreateIntentInput } from "./createIntent.ts";
 import { openSession } from "./session.ts";
 import { writeProgress } from "./store.ts";
 
@@ -24,12 +24,16 @@ before(async () => {
 
 after(() => world.db.close());
 
+function create(input: CreateIntentInput) {
+  return createIntent(world.db.read, world, { account, input });
+}
+
 async function racing(count: number, priceOf: (racer: number) => number) {
   const payoutWallet = randomAddress();
-  const create = (racer: number) => createIntent(world, account, { payoutWallet, priceUnits: priceOf(racer) });
+  const race = (racer: number) => create({ payoutWallet, priceUnits: priceOf(racer) });
   return {
     payoutWallet,
-    outcomes: await Promise.allSettled(Array.from({ length: count }, (_, racer) => create(racer))),
+    outcomes: await Promise.allSettled(Array.from({ length: count }, (_, racer) => race(racer))),
   };
 }
 
@@ -80,7 +84,7 @@ test("§4.2.6 of many creates with different terms one mints, the others conflic
 test("§3 a destination that settles meanwhile goes to one new intent, never back to the settled one", async () => {
   const payoutWallet = randomAddress();
   const input = { payoutWallet, priceUnits: 1_000_000, oneTime: true };
-  const first = await createIntent(world, account, input);
+  const first = await create(input);
   const settle = world.db.transaction(async (tx) => {
     const at = world.clock.now();
     const settled = {
@@ -92,7 +96,7 @@ test("§3 a destination that settles meanwhile goes to one new intent, never bac
     } as const;
     await writeProgress(tx, [settled]);
   });
-  const racers = Array.from({ length: 40 }, () => createIntent(world, account, input));
+  const racers = Array.from({ length: 40 }, () => create(input));
   const [later] = await Promise.all([Promise.all(racers), settle]);
   const now = await world.db.read
     .selectFrom("intent")
@@ -112,6 +116,6 @@ test("§4.2.8 creates that name no destination never meet, not each other and no
   const payoutWallet = account.payout_wallet;
   const inputs = [{}, {}, { payoutWallet }, { payoutWallet }, {}];
   const isCreated: boolean[] = [];
-  for (const input of inputs) isCreated.push((await createIntent(world, account, input)).isCreated);
+  for (const input of inputs) isCreated.push((await create(input)).isCreated);
   assert.deepEqual(isCreated, [true, true, true, false, true]);
 });

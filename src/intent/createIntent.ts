@@ -3,10 +3,9 @@ import { inboxAddress } from "@tributary/inbox/address";
 import { recoverAfter } from "@tributary/inbox/recoverAfter";
 import { inboxSalt } from "@tributary/inbox/salt";
 import type { Hex } from "@tributary/inbox/terms";
-import type { Insertable } from "kysely";
-import type { Tx } from "../db/database.ts";
-import type { IntentTable } from "../db/schema.ts";
-import { appendEvents } from "../event/store.ts";
+import type { RawBuilder } from "kysely";
+import type { Db } from "../db/database.ts";
+import { eventOf } from "../event/store.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
 import { priceToTokenUnits } from "../kernel/units.ts";
@@ -21,7 +20,7 @@ import {
 } from "./destination.ts";
 import { ensureDeployment } from "./deployment.ts";
 import { intentRecord } from "./record.ts";
-import { claimOccupant, insertIntent, isInbox, replaceWidgetToken, type IntentRow } from "./store.ts";
+import { findOccupant, insertOrRenewIntent, isInbox, type IntentRow, type NewIntent } from "./store.ts";
 import { inboxTermsOf } from "./terms.ts";
 import { newWidgetToken } from "./widgetToken.ts";
 
@@ -42,18 +41,19 @@ type Terms = { priceUnits: bigint | null; oneTime: boolean };
 /** No rescue: nobody but the payout can ever get at the inbox. */
 const NO_RECOVERY = `0x${"0".repeat(40)}`;
 const NO_ROUTES = `0x${"0".repeat(64)}`;
-/** An occupant may settle between the refused insert and the look at it; more than once or twice in a row means something is wrong. */
+/** An occupant may leave between the refusal and the look at it; more than once or twice in a row means something is wrong. */
 const TRIES_MAX = 5;
 
 /**
  * Mints an intent, or returns the active one that occupies the same destination with the same terms; either way with a fresh
- * widget token. Which of two racing creates mints is decided by the database's unique index alone.
+ * widget token. It is one statement, so `on` may be the database itself, or a transaction that has more to write; before that one
+ * begins, ensureDeployment has been called. Which of two racing creates mints is decided by the database's unique index alone.
  * Throws price_required, the destination faults, invalid_request and destination_conflict; nothing is written then.
  */
 export async function createIntent(
+  on: Db["read"],
   world: CreateWorld,
-  account: AccountRow,
-  input: CreateIntentInput,
+  { account, input }: { account: AccountRow; input: CreateIntentInput },
 ): Promise<CreatedIntent> {
   const terms: Terms = {
     priceUnits: typeof input.priceUnits === "number" ? BigInt(input.priceUnits) : null,
@@ -63,45 +63,37 @@ export async function createIntent(
   const destination = resolveDestination(world.catalog, account, input);
   const { deploymentId } = await ensureDeployment(world.db, world.entropy);
   const { widgetToken, hash } = newWidgetToken(world.entropy);
-  const row = { ...newIntentRow(world, { account, destination, terms, input, deploymentId }), widget_token_hash: hash };
-  return world.db.transaction(async (tx) => {
-    if (await isInbox(tx, destination.wallet)) {
-      throw unsupported("payoutWallet", "This address is a deposit inbox of this service: money would never arrive.");
-    }
-    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-      const minted = await insertIntent(tx, row);
-      if (minted) return tellMinted(tx, world, { intent: minted, widgetToken });
-      const occupant = await claimOccupant(tx, row);
-      if (!occupant) continue;
-      refuseOtherTerms(occupant, terms);
-      const intent = await replaceWidgetToken(tx, { id: occupant.id, hash });
-      return { intent, isCreated: false, widgetToken };
-    }
-    throw new Fault("internal_error");
-  });
+  const minting = { account, destination, terms, input, deploymentId, widgetTokenHash: hash };
+  const newIntent = newIntentRow(world, minting);
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const intent = await insertOrRenewIntent(on, newIntent, (minted) => tellMinted(minted, world, newIntent));
+    if (intent !== undefined) return { intent, isCreated: intent.id === newIntent.id, widgetToken };
+    await refuse(on, newIntent);
+  }
+  throw new Fault("internal_error");
 }
 
-async function tellMinted(
-  tx: Tx,
-  world: CreateWorld,
-  minted: { intent: IntentRow; widgetToken: string },
-): Promise<CreatedIntent> {
-  const { intent, widgetToken } = minted;
-  const object = intentRecord(intent, { baseUrl: world.config.baseUrl });
-  const about = { accountId: intent.account_id, intentId: intent.id, merchantReference: intent.merchant_reference };
+function tellMinted(minted: RawBuilder<unknown>, world: CreateWorld, intent: NewIntent): RawBuilder<unknown> {
   const event = {
-    ...about,
     type: "payment_intent.created",
+    accountId: intent.account_id,
+    intentId: intent.id,
+    merchantReference: intent.merchant_reference,
     livemode: intent.livemode,
-    object,
+    object: intentRecord(intent, world.config),
     previous: null,
   } as const;
-  await appendEvents(tx, world, { events: [event], at: intent.created_at });
-  return { intent, isCreated: true, widgetToken };
+  return eventOf(minted, world, { event, at: intent.created_at });
 }
 
-function refuseOtherTerms(occupant: IntentRow, terms: Terms): void {
-  if (occupant.price_units === terms.priceUnits && occupant.one_time === terms.oneTime) return;
+/** Says why nothing was written; returns when the reason is gone already. */
+async function refuse(on: Db["read"], intent: NewIntent): Promise<void> {
+  if (await isInbox(on, intent.payout_wallet)) {
+    throw unsupported("payoutWallet", "This address is a deposit inbox of this service: money would never arrive.");
+  }
+  const occupant = await findOccupant(on, intent);
+  if (occupant === undefined) return;
+  if (occupant.price_units === intent.price_units && occupant.one_time === intent.one_time) return;
   throw new Fault("destination_conflict", { details: { intentId: occupant.id } });
 }
 
@@ -111,13 +103,11 @@ type Minting = {
   terms: Terms;
   input: CreateIntentInput;
   deploymentId: Uint8Array;
+  widgetTokenHash: Uint8Array;
 };
 
 /** Everything that the intent pins, from here on for ever. */
-function newIntentRow(
-  world: CreateWorld,
-  minting: Minting,
-): Omit<Insertable<IntentTable>, "widget_token_hash"> & { created_at: Date } {
+function newIntentRow(world: CreateWorld, minting: Minting): NewIntent {
   const { account, destination, terms, input } = minting;
   const { rail } = destination;
   const at = world.clock.now();
@@ -153,6 +143,13 @@ function newIntentRow(
     inbox_hub: hubAddress,
     inbox_implementation: implementationAddress,
     inbox_address: inboxAddress(inboxTermsOf(pinned)),
+    widget_token_hash: minting.widgetTokenHash,
+    received_units: 0n,
+    counted_units: 0n,
+    settled_units: 0n,
+    fee_units: 0n,
+    net_units: 0n,
+    pending_count: 0,
     customer_bound_at: at,
     created_at: at,
     updated_at: at,

@@ -5,7 +5,7 @@ import { termsToWire, type InboxTerms } from "@tributary/inbox/wire";
 import type { IntentStatus } from "../db/schema.ts";
 import { caip10, caip19, displayAddress, type Namespace } from "../kernel/caip.ts";
 import { excessUnits, paymentStatus, shortfallUnits, type PaymentStatus } from "./progress.ts";
-import type { IntentRow } from "./store.ts";
+import type { NewIntent } from "./store.ts";
 import { inboxTermsOf } from "./terms.ts";
 
 /** An intent as the API, the events and the webhooks show it. Amounts are integer texts in the payout token's smallest units. */
@@ -60,7 +60,7 @@ type AmountsRecord = {
 export type RecordContext = { readonly baseUrl: string };
 
 /** The record as reads show it: `created` is true only in the answer of the call that minted the intent. */
-export function intentRecord(row: IntentRow, context: RecordContext): IntentRecord {
+export function intentRecord(row: NewIntent, context: RecordContext): IntentRecord {
   const chain = payoutChain(row);
   return {
     object: "payment_intent",
@@ -99,7 +99,7 @@ export function intentRecord(row: IntentRow, context: RecordContext): IntentReco
   };
 }
 
-function amountsRecord(row: IntentRow): AmountsRecord {
+function amountsRecord(row: NewIntent): AmountsRecord {
   return {
     priceUnits: row.price_token_units?.toString() ?? null,
     receivedUnits: row.received_units.toString(),

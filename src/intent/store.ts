@@ -1,4 +1,4 @@
-import { sql, type Insertable, type Selectable } from "kysely";
+import { sql, type RawBuilder, type Selectable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
 import type { IntentTable } from "../db/schema.ts";
@@ -88,25 +88,48 @@ export async function isDestinationTaken(tx: Tx, intent: IntentRow): Promise<boo
   return other !== undefined;
 }
 
-/** The new row, or undefined when an active intent occupies its destination: the unique index decides. */
-export async function insertIntent(tx: Tx, intent: Insertable<IntentTable>): Promise<IntentRow | undefined> {
-  return tx
-    .insertInto("intent")
-    .values(intent)
-    .onConflict((conflict) =>
-      conflict
-        .columns(["account_id", "payout_namespace", "payout_chain_reference", "payout_wallet", "payout_token"])
-        // Written out: a plan made for any parameter could not tell that this is the index's own condition, and would be refused.
-        .where(sql<boolean>`status = 'active' and occupies`)
-        .doNothing(),
+/** Everything that an intent is born with: its sequence comes from the database, and nothing has been paid. */
+export type NewIntent = Omit<IntentRow, "seq">;
+
+/**
+ * One statement that inserts the intent and writes what `tell` tells of it, or hands its widget token to the active intent that
+ * occupies the same destination with the same terms, and returns the one that there is now. Undefined, with nothing written, when the
+ * occupant has other terms, or when the payout wallet is one of our own inboxes.
+ */
+export async function insertOrRenewIntent(
+  db: Db["read"],
+  intent: NewIntent,
+  tell: (minted: RawBuilder<unknown>) => RawBuilder<unknown>,
+): Promise<IntentRow | undefined> {
+  const row = Object.entries(intent);
+  const columns = row.map(([column]) => sql.ref(column));
+  const values = row.map(([, value]) => sql`${value}`);
+  // The index decides, also against a create that commits while this one waits for it, and so does the state of the occupant at that
+  // moment: one that settles meanwhile has left the index, and then the insert goes through. The condition of the index is written
+  // out, because a plan made for any parameter could not tell that it is meant. A wallet that is an inbox is known before the call:
+  // nobody can tell the address of an inbox before the statement that created it was committed.
+  const { rows } = await sql<IntentRow>`
+    with kept as (
+      insert into intent as occupant (${sql.join(columns)})
+      select ${sql.join(values)}
+      where not exists (select from intent as own where own.inbox_address = ${intent.payout_wallet})
+      on conflict (account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token)
+        where status = 'active' and occupies
+      do update set widget_token_hash = excluded.widget_token_hash
+        where occupant.price_units is not distinct from excluded.price_units and occupant.one_time = excluded.one_time
+      returning *
+    ), minted as (
+      select from kept where id = ${intent.id}
+    ), told as (
+      ${tell(sql`minted`)}
     )
-    .returningAll()
-    .executeTakeFirst();
+    select * from kept`.execute(db);
+  return rows[0];
 }
 
-/** Locks the active intent that occupies the destination of `intent`, if it still does. */
-export async function claimOccupant(tx: Tx, intent: Insertable<IntentTable>): Promise<IntentRow | undefined> {
-  return tx
+/** The active intent that occupies the destination of `intent`. */
+export async function findOccupant(db: Db["read"], intent: NewIntent): Promise<IntentRow | undefined> {
+  return db
     .selectFrom("intent")
     .selectAll()
     .where("account_id", "=", intent.account_id)
@@ -116,7 +139,6 @@ export async function claimOccupant(tx: Tx, intent: Insertable<IntentTable>): Pr
     .where("payout_token", "=", intent.payout_token)
     .where("status", "=", "active")
     .where("occupies", "=", true)
-    .forUpdate()
     .executeTakeFirst();
 }
 
@@ -141,8 +163,8 @@ export async function writeArchived(tx: Tx, { id, at }: { id: string; at: Date }
 }
 
 /** Whether an address is one of our own inboxes: paying out into one would go round for ever. */
-export async function isInbox(tx: Tx, address: string): Promise<boolean> {
-  const row = await tx.selectFrom("intent").select("id").where("inbox_address", "=", address).executeTakeFirst();
+export async function isInbox(db: Db["read"], address: string): Promise<boolean> {
+  const row = await db.selectFrom("intent").select("id").where("inbox_address", "=", address).executeTakeFirst();
   return row !== undefined;
 }
 

@@ -134,7 +134,7 @@ test("names from outside are text and nothing else", { skip }, async () => {
   const payout = { namespace: "eip155", chainReference: "31337", wallet: merchant.wallet, currency: "USDC" } as const;
   const account = await createAccount(api.world, { name: '<img src=x onerror="document.title=1">', payout });
   const { createIntent } = await import("../../src/intent/createIntent.ts");
-  const { intent, widgetToken } = await createIntent(api.world, account, {});
+  const { intent, widgetToken } = await createIntent(api.world.db.read, api.world, { account, input: {} });
   await withPage(async (page) => {
     await page.goto(`${base}/c/${intent.id}#${widgetToken}`);
     await stage(page, "waiting");

@@ -113,7 +113,7 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
       for (let turns = 0; turns < TURNS_MAX && (turns < TURNS_MIN || (await isOnItsWay(world))); turns += 1)
         await turn();
     },
-    create: async (input = {}) => (await createIntent(world, account, input)).intent,
+    create: async (input = {}) => (await createIntent(world.db.read, world, { account, input })).intent,
     pay: async (intent, amountUnits) =>
       (await chain.pay(chain.usdc.address, intent.inbox_address as `0x${string}`, { amountUnits })).transactionHash,
     intent: ({ id }) => db.read.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow(),

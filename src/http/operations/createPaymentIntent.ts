@@ -27,7 +27,7 @@ export const createPaymentIntent: Operation = {
   perMinute: 30,
   async answer(world, { account, body }) {
     const input = readInput(body);
-    const { intent, isCreated, widgetToken } = await createIntent(world, account, input);
+    const { intent, isCreated, widgetToken } = await createIntent(world.db.read, world, { account, input });
     return { status: 201, body: { ...intentRecord(intent, world.config), created: isCreated, widgetToken } };
   },
 };
