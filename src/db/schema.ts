@@ -76,6 +76,12 @@ export type ApiKeyTable = {
   last_used_at: Date | null;
 };
 
+/** Counts the changes of keys and accounts. */
+export type MerchantVersionTable = { only_row: Generated<boolean>; version: bigint };
+
+/** Web pages that may embed an account's checkout. */
+export type PageOriginTable = { account_id: string; origin: string; added_at: Date };
+
 export type DeploymentTable = { only_row: Generated<boolean>; deployment_id: Uint8Array; signing_secret: Uint8Array };
 
 /** active → settled | archived; settled → archived | active (a reorg took a counted deposit away); archived is terminal. */
@@ -128,9 +134,17 @@ export type SourceInboxTable = {
   intent_id: string;
   namespace: Namespace;
   reference: string;
+  /** The mint on Solana; empty on EVM chains, where one address takes every token. */
+  token: string;
   address: string;
   issued_at: Date;
 };
+
+/** Whose an issued address is. */
+export type InboxAddressTable = { namespace: Namespace; reference: string; address: string; intent_id: string };
+
+/** What the operator has switched; an origin without a row is on. */
+export type OriginSwitchTable = { chain: Caip2; token: string; is_enabled: boolean; changed_at: Date };
 
 export type ViewHintTable = {
   intent_id: string;
@@ -180,7 +194,10 @@ export type MovementTable = {
   orphaned_at: Date | null;
 };
 
-/** seen → confirmed → counted; seen | confirmed → held; each → dropped when its block is orphaned, and back to seen when mined again. */
+/**
+ * seen → confirmed → counted; seen | confirmed → held, and on from there when its providers agree after all; each → dropped when its block is
+ * orphaned, and back to seen when mined again.
+ */
 export type DepositStatus = "seen" | "confirmed" | "counted" | "held" | "dropped";
 
 export type DepositTable = {
@@ -207,7 +224,24 @@ export type DepositTable = {
   seen_at: Date;
   confirmed_at: Date | null;
   counted_at: Date | null;
+  /** When as many providers as the chain asks for had said the same of it. Null: it stands on one provider's word. */
+  agreed_at: Date | null;
   updated_at: Date;
+};
+
+/** asking → agreed | denied; asking again when the deposit is mined elsewhere or told anew. */
+export type DepositAgreementTable = {
+  deposit_id: string;
+  chain: Caip2;
+  /** The block that the question was about. */
+  block_hash: string;
+  state: "asking" | "agreed" | "denied";
+  /** The last answer of each provider. */
+  answers: unknown;
+  /** Times that all were asked. */
+  attempts: number;
+  asked_at: Date;
+  retry_at: Date | null;
 };
 
 /** planned → submitted → landed; planned | submitted → held → planned; any open one → failed; landed → submitted | failed on a reorg. */
@@ -247,14 +281,19 @@ export interface Schema {
   sending_attempt: SendingAttemptTable;
   account: AccountTable;
   api_key: ApiKeyTable;
+  merchant_version: MerchantVersionTable;
+  page_origin: PageOriginTable;
   deployment: DeploymentTable;
   intent: IntentTable;
   source_inbox: SourceInboxTable;
+  inbox_address: InboxAddressTable;
+  origin_switch: OriginSwitchTable;
   view_hint: ViewHintTable;
   chain_cursor: ChainCursorTable;
   block: BlockTable;
   movement: MovementTable;
   deposit: DepositTable;
+  deposit_agreement: DepositAgreementTable;
   deposit_cursor: HandoverCursorTable;
   settlement: SettlementTable;
   settlement_cursor: HandoverCursorTable;

@@ -47,8 +47,15 @@ async function issue(world: IssueWorld, intent: IntentRow, origin: Asset): Promi
   const at = world.clock.now();
   const { namespace, reference } = origin;
   await world.db.transaction(async (tx) => {
-    const inbox = { intent_id: intent.id, namespace, reference, address: intent.inbox_address, issued_at: at };
-    if ((await insertSourceInbox(tx, inbox)) === undefined) return;
+    const inbox = {
+      intent_id: intent.id,
+      namespace,
+      reference,
+      token: "",
+      address: intent.inbox_address,
+      issued_at: at,
+    };
+    if ((await insertSourceInbox(tx, inbox)).kind !== "inserted") return;
     const about = { accountId: intent.account_id, intentId: intent.id, merchantReference: intent.merchant_reference };
     const object = { object: "source_inbox", intentId: intent.id, ...sourceInboxRecord(origin.chain, inbox.address) };
     const event = { ...about, type: "source_inbox.issued", livemode: intent.livemode, object, previous: null } as const;
