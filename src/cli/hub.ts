@@ -1,6 +1,6 @@
-import { deterministicDeployer, hubAddress, hubSalt } from "@tributary/inbox/hub";
+import { deterministicDeployer, hubAddress, hubCodeHash, hubSalt } from "@tributary/inbox/hub";
 import { hubCreationCode } from "@tributary/inbox/hubCode";
-import { concat, createPublicClient, createWalletClient, defineChain, http, type Hex } from "viem";
+import { concat, createPublicClient, createWalletClient, defineChain, http, keccak256, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { ChainConfig } from "../config.ts";
 import { CommandFailed, type Command, type CommandInput } from "./command.ts";
@@ -21,21 +21,69 @@ export const hubDeploy: Command = {
   run: runDeploy,
 };
 
+const HUB_OPTIONS = hubDeploy.options;
+
+export const hubStatus: Command = {
+  name: "hub status",
+  summary:
+    "Say on which configured chains the inbox hub stands, and whether its code is this release's; changes nothing",
+  positionals: [],
+  options: HUB_OPTIONS,
+  examples: ["tributary hub status --config config/testnets.json"],
+  run: runStatus,
+};
+
+type HubFound = "present" | "absent" | "foreign" | "impossible" | "unreachable";
+
+const FOUND: Readonly<Record<HubFound, string>> = {
+  present: "stands, with the code of this release",
+  absent: "is missing: `tributary hub deploy` puts it there",
+  foreign: "has OTHER code at its address: this chain must not be offered",
+  impossible: "is missing, and so is the deterministic deployer: this chain cannot be offered",
+  unreachable: "was not found out: the chain does not answer",
+};
+
+async function runStatus(input: CommandInput): Promise<number> {
+  const { terminal, asJson } = input;
+  const found = await Promise.all(
+    chosenChains(input).map(async ({ caip2, name, rpcUrls }) => {
+      const { hub, codeHash } = await findHub(rpcUrls);
+      return { chain: caip2, name, address: hubAddress, hub, codeHash };
+    }),
+  );
+  if (asJson) terminal.out(toJson(found));
+  else {
+    terminal.out(`hub ${hubAddress}, code ${hubCodeHash}`);
+    const width = Math.max(...found.map(({ name }) => name.length));
+    for (const { name, hub } of found) {
+      const mark = hub === "present" ? terminal.paint("green", "✓") : terminal.paint("red", "✗");
+      terminal.out(`${mark} ${name.padEnd(width)}  ${FOUND[hub]}`);
+    }
+  }
+  return found.every(({ hub }) => hub === "present") ? 0 : 1;
+}
+
+async function findHub([rpcUrl = ""]: readonly string[]): Promise<{ hub: HubFound; codeHash: Hex | null }> {
+  const reader = createPublicClient({ transport: http(rpcUrl) });
+  try {
+    const code = await reader.getCode({ address: hubAddress });
+    if (code !== undefined) {
+      const codeHash = keccak256(code);
+      return { hub: codeHash === hubCodeHash ? "present" : "foreign", codeHash };
+    }
+    const deployer = await reader.getCode({ address: deterministicDeployer });
+    return { hub: deployer === undefined ? "impossible" : "absent", codeHash: null };
+  } catch {
+    return { hub: "unreachable", codeHash: null };
+  }
+}
+
 type Deployed = { chain: string; address: string; outcome: "deployed" | "present"; txHash: string | null };
 
 async function runDeploy(input: CommandInput): Promise<number> {
-  const { text, environment, terminal, asJson } = input;
-  const { chains } = loadConfig(configFileOf(input), environment);
-  const name = text["chain"];
-  const chosen = chains.filter(
-    ({ slug, chainId, caip2 }) => name === undefined || [slug, String(chainId), caip2].includes(name),
-  );
-  if (chosen.length === 0)
-    throw new CommandFailed(
-      `The chain ${name} is not configured; there are ${chains.map(({ slug }) => slug).join(", ")}.`,
-    );
+  const { terminal, asJson } = input;
   const deployed: Deployed[] = [];
-  for (const chain of chosen) {
+  for (const chain of chosenChains(input)) {
     const one = await told(deploy(chain), `${chain.name} has no hub yet`);
     deployed.push(one);
     if (asJson) continue;
@@ -44,6 +92,18 @@ async function runDeploy(input: CommandInput): Promise<number> {
   }
   if (asJson) terminal.out(toJson(deployed));
   return 0;
+}
+
+function chosenChains(input: CommandInput): ChainConfig[] {
+  const { chains } = loadConfig(configFileOf(input), input.environment);
+  const name = input.text["chain"];
+  const chosen = chains.filter(
+    ({ slug, chainId, caip2 }) => name === undefined || [slug, String(chainId), caip2].includes(name),
+  );
+  if (chosen.length > 0) return chosen;
+  throw new CommandFailed(
+    `The chain ${name} is not configured; there are ${chains.map(({ slug }) => slug).join(", ")}.`,
+  );
 }
 
 async function deploy(chain: ChainConfig): Promise<Deployed> {

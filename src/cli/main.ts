@@ -74,6 +74,21 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import("./doctor.ts")).doctor,
   },
   {
+    name: "verify",
+    summary: "check that an inbox can pay nobody but your wallet",
+    load: async () => (await import("./verify.ts")).verify,
+  },
+  {
+    name: "recover",
+    summary: "get money out of inboxes without server and database",
+    load: async () => (await import("./recover.ts")).recover,
+  },
+  {
+    name: "hub status",
+    summary: "compare the inbox hub on the configured chains with this release",
+    load: async () => (await import("./hub.ts")).hubStatus,
+  },
+  {
     name: "hub deploy",
     summary: "put the inbox hub onto the configured chains",
     load: async () => (await import("./hub.ts")).hubDeploy,

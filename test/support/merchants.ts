@@ -6,7 +6,13 @@ import { CREATE_INTENTS } from "../../src/merchant/scopes.ts";
 
 const CREATED_AT = new Date("2026-11-01T12:00:00Z");
 
-export type MerchantOptions = { chainReference: string; feeBps?: number; wallet?: string; scopes?: string[] };
+export type MerchantOptions = {
+  chainReference: string;
+  feeBps?: number;
+  wallet?: string;
+  recovery?: string;
+  scopes?: string[];
+};
 
 /** An account with a complete default destination in USDC on one EVM chain, and a key of it. */
 export async function addMerchant(db: Db, options: MerchantOptions): Promise<{ accountId: string; apiKey: string }> {
@@ -20,6 +26,7 @@ export async function addMerchant(db: Db, options: MerchantOptions): Promise<{ a
       payout_namespace: "eip155",
       payout_chain_reference: options.chainReference,
       payout_wallet: options.wallet ?? `0x${Buffer.from(systemEntropy.bytes(20)).toString("hex")}`,
+      recovery: options.recovery ?? null,
       currency: "USDC",
       fee_bps: options.feeBps ?? 0,
       created_at: CREATED_AT,

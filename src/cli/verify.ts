@@ -1,0 +1,114 @@
+import { checksumAddress } from "@tributary/inbox/checksum";
+import { routesRoot } from "@tributary/inbox/routes";
+import type { Hex } from "@tributary/inbox/terms";
+import { verifyInbox, type VerifyReason } from "@tributary/inbox/verify";
+import { termsToWire } from "@tributary/inbox/wire";
+import type { KnownInbox } from "@tributary/recover/records";
+import { displayDay } from "@tributary/recover/units";
+import { CommandFailed, UsageRefused, type Command, type CommandInput } from "./command.ts";
+import { readAddress, readInboxes } from "./recover/input.ts";
+import { toJson, type Terminal } from "./terminal.ts";
+
+export const verify: Command = {
+  name: "verify",
+  summary:
+    "Check that money sent to an inbox can reach nobody but the payout wallet, less the fee: recomputes the address " +
+    "from the intent's terms, without a network and without believing the server",
+  positionals: [{ name: "file", summary: "the intent as the API answered it, or several; - reads standard input" }],
+  options: {
+    payout: { value: "ADDRESS", summary: "the wallet that must be paid: from your own notes, not from the answer" },
+    inbox: { value: "ADDRESS", summary: "the address that was shown to the payer; the answer's own when left out" },
+    token: { value: "ADDRESS", summary: "the token that must be paid out" },
+    chain: { value: "ID", summary: "EIP-155 id of the chain where it must be paid out" },
+    "fee-bps-max": { value: "NUMBER", summary: "the highest fee you agreed to, in hundredths of a percent" },
+    recovery: { value: "ADDRESS", summary: "your recovery address, when it is not the payout wallet" },
+    "routes-root": { value: "HASH", summary: "root of the cross-chain routes you agreed to; none when left out" },
+  },
+  examples: [
+    "tributary verify intent.json --payout 0x7099…79C8",
+    "curl -s …/api/v1/intents/pi_… | tributary verify - --payout 0x7099…79C8 --chain 8453 --fee-bps-max 50",
+  ],
+  run: runVerify,
+};
+
+type Checked = { inbox: KnownInbox; reason: VerifyReason | undefined };
+
+const MEANINGS: Partial<Record<VerifyReason, string>> = {
+  wrong_address: "another address was shown than these terms make",
+  wrong_payout: "the money would go to another wallet",
+  wrong_token: "another token would be paid out",
+  wrong_chain: "it would be paid out on another chain",
+  fee_too_high: "the fee is higher than agreed",
+  wrong_recovery: "somebody else could take the money out after the recovery date",
+  wrong_routes: "money could leave over bridges that were not agreed",
+};
+
+// eslint-disable-next-line typescript/require-await -- every command is asynchronous to its caller
+async function runVerify(input: CommandInput): Promise<number> {
+  const { positionals, text, terminal, asJson } = input;
+  if (text["payout"] === undefined)
+    throw new UsageRefused("verify needs --payout: the wallet that you expect to be paid.");
+  const payout = readAddress(text["payout"], "payout");
+  const inboxes = readInboxes(positionals[0] ?? "-");
+  if (text["inbox"] !== undefined && inboxes.length > 1)
+    throw new CommandFailed("--inbox is for one intent, and the file holds several.");
+  const checked = inboxes.map((inbox) => ({ inbox, reason: findFault(inbox, payout, input) }));
+  if (asJson) terminal.out(toJson(checked.map(resultOf)));
+  else for (const line of checked.flatMap((one) => linesOf(one, input, terminal))) terminal.out(line);
+  return checked.every(({ reason }) => reason === undefined) ? 0 : 1;
+}
+
+/** What is not asked for is taken from the terms, and so passes; the lines say which that was. */
+function findFault(
+  { address, terms }: KnownInbox,
+  payoutWallet: Hex,
+  { text }: CommandInput,
+): VerifyReason | undefined {
+  const verified = verifyInbox(termsToWire(terms), {
+    inboxAddress: text["inbox"] === undefined ? address : readAddress(text["inbox"], "inbox"),
+    payoutWallet,
+    token: text["token"] === undefined ? terms.settleToken : readAddress(text["token"], "token"),
+    chainId: text["chain"] === undefined ? terms.settleChainId : BigInt(readNumber(text["chain"], "chain")),
+    feeBpsMax: text["fee-bps-max"] === undefined ? terms.feeBps : readNumber(text["fee-bps-max"], "fee-bps-max"),
+    ...(text["recovery"] === undefined ? {} : { recovery: readAddress(text["recovery"], "recovery") }),
+    routesRoot: readRoot(text["routes-root"]),
+  });
+  return verified.ok ? undefined : verified.reason;
+}
+
+function readNumber(text: string, option: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new UsageRefused(`--${option} must be a whole number, not ${text}.`);
+  return Number(text);
+}
+
+function readRoot(text: string | undefined): Hex {
+  if (text === undefined) return routesRoot([]);
+  if (!/^0x[0-9a-f]{64}$/i.test(text)) throw new UsageRefused("--routes-root must be 0x and 64 hex digits.");
+  return `0x${text.slice(2).toLowerCase()}`;
+}
+
+function resultOf({ inbox, reason }: Checked) {
+  const { intentId, address } = inbox;
+  return {
+    intentId: intentId ?? null,
+    inboxAddress: checksumAddress(address),
+    ok: reason === undefined,
+    reason: reason ?? null,
+  };
+}
+
+function linesOf({ inbox, reason }: Checked, { text }: CommandInput, terminal: Terminal): string[] {
+  const { address, terms, intentId } = inbox;
+  const name = `${intentId === undefined ? "" : `${intentId} `}${checksumAddress(address)}`;
+  if (reason !== undefined) {
+    const meaning = MEANINGS[reason] ?? "it cannot be verified";
+    return [`${terminal.paint("red", "✗")} ${name}: ${meaning} (${reason}). Do not show this address.`];
+  }
+  const said = (option: string) => (text[option] === undefined ? " (as the terms say; not compared)" : "");
+  return [
+    `${terminal.paint("green", "✓")} ${name} pays ${checksumAddress(terms.payout)} and nobody else`,
+    `  token ${checksumAddress(terms.settleToken)}${said("token")} on chain ${terms.settleChainId}${said("chain")}`,
+    `  fee ${(terms.feeBps / 100).toFixed(2)} %${said("fee-bps-max")} to ${checksumAddress(terms.feeRecipient)}`,
+    `  recovery ${checksumAddress(terms.recovery)}, wrong assets at once, everything from ${displayDay(terms.recoverAfter)}`,
+  ];
+}
