@@ -19,6 +19,29 @@ export type EventTable = {
 
 export type EventCounterTable = { account_id: string; last_sequence: bigint };
 
+export type IdempotentAnswerTable = {
+  account_id: string;
+  operation: string;
+  key: string;
+  body_hash: Uint8Array;
+  status: number;
+  body: unknown;
+  expires_at: Date;
+};
+
+/** How often somebody has called. Times are milliseconds of the database's clock. */
+export type RateLogTable = {
+  key: string;
+  /** For each call that counts: until when. */
+  counted_until_ms: bigint[];
+  last_until_ms: bigint;
+  /** What the last taking got. */
+  granted: number;
+  granted_until_ms: bigint;
+  /** Who took last. */
+  holder: string;
+};
+
 export type GasAccountTable = { chain: Caip2; address: string; next_nonce: bigint };
 
 /** signed → mined | reverted | lost; the last three are terminal. */
@@ -276,6 +299,8 @@ export type HandoverCursorTable = { chain: Caip2; revision: bigint; movement_id:
 export interface Schema {
   event: EventTable;
   event_counter: EventCounterTable;
+  idempotent_answer: IdempotentAnswerTable;
+  rate_log: RateLogTable;
   gas_account: GasAccountTable;
   sending: SendingTable;
   sending_attempt: SendingAttemptTable;

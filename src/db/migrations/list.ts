@@ -1,6 +1,8 @@
 import type { Kysely } from "kysely";
 import * as road from "./0001_road.ts";
+import * as idempotency from "./0003_idempotency.ts";
 import * as merchant from "./0004_merchant.ts";
+import * as limits from "./0005_limits.ts";
 import * as agreement from "./0006_agreement.ts";
 
 /** One step of the schema. Its name is what the database remembers; a step that has been released is never changed. */
@@ -9,6 +11,8 @@ export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promis
 /** Every step in the order in which it is taken. New ones go to the end. */
 export const migrations: readonly Migration[] = [
   { name: "0001_road", up: road.up },
+  { name: "0003_idempotency", up: idempotency.up },
   { name: "0004_merchant", up: merchant.up },
+  { name: "0005_limits", up: limits.up },
   { name: "0006_agreement", up: agreement.up },
 ];
