@@ -1,0 +1,174 @@
+import { inboxAddress } from "@tributary/inbox/address";
+import { hubAddress } from "@tributary/inbox/hub";
+import { hubAbi } from "@tributary/inbox/hubAbi";
+import type { Terms } from "@tributary/inbox/terms";
+import { decodeFunctionData, toFunctionSelector, type Hex } from "viem";
+import type { Machine, Outcome } from "./machine.ts";
+import { codeKey, unitsKey } from "./state.ts";
+import { isMoved, tokenCalls } from "./token.ts";
+import { wordOf } from "./words.ts";
+
+// What the hub's contracts do, told again in a few lines: an inbox pays its pinned payout and fee and nobody else, an item of a
+// batch fails alone, an empty inbox is passed over. `rescue` is left out, because nothing that is simulated lasts half a year.
+
+const NO_FAILURE = "00000000";
+const BPS = 10_000n;
+const FEE_BPS_MAX = 1_000;
+
+const failures = {
+  wrongChain: selectorOfError("WrongChain"),
+  feeTooHigh: selectorOfError("FeeTooHigh"),
+  balanceUnreadable: selectorOfError("BalanceUnreadable"),
+  payoutFailed: selectorOfError("PayoutFailed"),
+  transferFailed: selectorOfError("TransferFailed"),
+};
+
+function selectorOfError(name: string): string {
+  return toFunctionSelector(`${name}()`).slice(2);
+}
+
+/** What an item of a batch came to: what left the inbox, or the selector of the error. */
+type Settled = { units: bigint; failure: string };
+
+export function callHub(machine: Machine, data: string): Outcome {
+  const call = decode(data);
+  switch (call?.functionName) {
+    case "settle": {
+      const { units, failure } = settle(machine, inStoredForm(call.args[0]));
+      return failure === NO_FAILURE
+        ? { ok: true, output: `0x${wordOf(units)}` }
+        : { ok: false, output: `0x${failure}` };
+    }
+    case "settleMany":
+      return {
+        ok: true,
+        output: failureList(call.args[0].map((terms) => settle(machine, inStoredForm(terms)).failure)),
+      };
+    case "settleNetted":
+      return settleNetted(machine, inStoredForm(call.args[0]), call.args[1]);
+    default:
+      return { ok: false, output: "0x" };
+  }
+}
+
+type HubCall = ReturnType<typeof decodeFunctionData<typeof hubAbi>>;
+
+/** The same bytes are asked, estimated, sent and mined again after a reorg. */
+const decoded = new Map<string, HubCall | undefined>();
+const DECODED_MAX = 2_000;
+
+function decode(data: string): HubCall | undefined {
+  if (decoded.has(data)) return decoded.get(data);
+  if (decoded.size > DECODED_MAX) decoded.clear();
+  let call: HubCall | undefined;
+  try {
+    call = decodeFunctionData({ abi: hubAbi, data: data as Hex });
+  } catch {
+    call = undefined;
+  }
+  decoded.set(data, call);
+  return call;
+}
+
+/** The decoder writes addresses with their checksums. */
+function inStoredForm(terms: Terms): Terms {
+  const lower = (address: Hex) => address.toLowerCase() as Hex;
+  return {
+    ...terms,
+    settleToken: lower(terms.settleToken),
+    payout: lower(terms.payout),
+    feeRecipient: lower(terms.feeRecipient),
+    recovery: lower(terms.recovery),
+  };
+}
+
+function settle(machine: Machine, terms: Terms): Settled {
+  machine.useGas(8_000n);
+  const failure = failureOfTerms(machine, terms);
+  if (failure !== undefined) return { units: 0n, failure };
+  const inbox = inboxAddress(terms);
+  const gross = balanceOf(machine, terms.settleToken, inbox);
+  if (gross === undefined) return { units: 0n, failure: failures.balanceUnreadable };
+  if (gross === 0n) return { units: 0n, failure: NO_FAILURE };
+  create(machine, inbox);
+  const feeUnits = feeOf(gross, terms.feeBps);
+  const paid = atOnce(machine, () => pay(machine, { terms, from: inbox, netUnits: gross - feeUnits, feeUnits }));
+  if (!paid) return { units: 0n, failure: failures.payoutFailed };
+  machine.log({ address: hubAddress });
+  return { units: gross, failure: NO_FAILURE };
+}
+
+/** One payout and one fee for all: what is pulled in by turns goes out together. */
+function settleNetted(machine: Machine, shared: Terms, salts: readonly Hex[]): Outcome {
+  const failure = failureOfTerms(machine, shared);
+  if (failure !== undefined) return { ok: false, output: `0x${failure}` };
+  const pulled = salts.map((salt) => pull(machine, { ...shared, salt }));
+  const grossUnits = pulled.reduce((sum, { units }) => sum + units, 0n);
+  const output = failureList(pulled.map((one) => one.failure));
+  if (grossUnits === 0n) return { ok: true, output };
+  const feeUnits = pulled.reduce((sum, { units }) => sum + feeOf(units, shared.feeBps), 0n);
+  const isPaid = pay(machine, { terms: shared, from: hubAddress, netUnits: grossUnits - feeUnits, feeUnits });
+  if (!isPaid) return { ok: false, output: `0x${failures.payoutFailed}` };
+  machine.log({ address: hubAddress });
+  return { ok: true, output };
+}
+
+function pull(machine: Machine, terms: Terms): Settled {
+  machine.useGas(8_000n);
+  const inbox = inboxAddress(terms);
+  const units = balanceOf(machine, terms.settleToken, inbox);
+  if (units === undefined) return { units: 0n, failure: failures.balanceUnreadable };
+  if (units === 0n) return { units, failure: NO_FAILURE };
+  create(machine, inbox);
+  const isIn = send(machine, { token: terms.settleToken, from: inbox, to: hubAddress, units });
+  return isIn ? { units, failure: NO_FAILURE } : { units: 0n, failure: failures.transferFailed };
+}
+
+type Payment = { terms: Terms; from: string; netUnits: bigint; feeUnits: bigint };
+
+/** The payout first, then the fee; a fee that cannot be paid goes to the payout. */
+function pay(machine: Machine, { terms, from, netUnits, feeUnits }: Payment): boolean {
+  const { settleToken: token, payout, feeRecipient } = terms;
+  if (!send(machine, { token, from, to: payout, units: netUnits })) return false;
+  if (feeUnits === 0n || send(machine, { token, from, to: feeRecipient, units: feeUnits })) return true;
+  return send(machine, { token, from, to: payout, units: feeUnits });
+}
+
+function send(machine: Machine, of: { token: string; from: string; to: string; units: bigint }): boolean {
+  return isMoved(machine.call({ from: of.from, to: of.token, data: tokenCalls.transfer(of.to, of.units) }));
+}
+
+/** All of it or nothing. */
+function atOnce(machine: Machine, work: () => boolean): boolean {
+  const mark = machine.state.mark();
+  const said = machine.logs.length;
+  if (work()) return true;
+  machine.state.returnTo(mark);
+  machine.forget(said);
+  return false;
+}
+
+function failureOfTerms(machine: Machine, terms: Terms): string | undefined {
+  if (terms.settleChainId !== machine.chainId) return failures.wrongChain;
+  return terms.feeBps > FEE_BPS_MAX ? failures.feeTooHigh : undefined;
+}
+
+/** Undefined where there is no token. */
+function balanceOf(machine: Machine, token: string, owner: string): bigint | undefined {
+  return machine.state.get(codeKey(token)) > 0n ? machine.state.get(unitsKey(token, owner)) : undefined;
+}
+
+function create(machine: Machine, inbox: string): void {
+  if (machine.state.get(codeKey(inbox)) > 0n) return;
+  machine.useGas(41_000n);
+  machine.state.set(codeKey(inbox), 1n);
+}
+
+function feeOf(units: bigint, feeBps: number): bigint {
+  return (units * BigInt(feeBps)) / BPS;
+}
+
+function failureList(selectors: readonly string[]): string {
+  const words = selectors.map((selector) => selector.padEnd(64, "0"));
+  return `0x${wordOf(32n)}${wordOf(BigInt(selectors.length))}${words.join("")}`;
+}

@@ -1,0 +1,332 @@
+import { hubAddress } from "@tributary/inbox/hub";
+import type { SubmitOutcome } from "../../../src/chain/driver.ts";
+import { caip2, type Caip2 } from "../../../src/kernel/caip.ts";
+import { contractsOf } from "./contracts.ts";
+import { Machine, type Call } from "./machine.ts";
+import { Pool, type Choose } from "./pool.ts";
+import { codeKey, nonceKey, State, unitsKey, weiKey } from "./state.ts";
+import { tokenCalls, type TokenSpec } from "./token.ts";
+import {
+  digestOf,
+  readSigned,
+  type ScriptedBlock,
+  type ScriptedCall,
+  type ScriptedReceipt,
+  type ScriptedTransaction,
+} from "./transaction.ts";
+
+export type ScriptedChainOptions = {
+  chainId: number;
+  tokens: readonly TokenSpec[];
+  /** Tells two chains of one id apart. */
+  salt?: string;
+  /** Unix seconds of the genesis block. */
+  startAtS?: number;
+  blockS?: number;
+  /** How many blocks `safe` and `finalized` lie behind the head; null when the chain has no such tags. */
+  lag?: { safe: number; finalized: number } | null;
+  baseFee?: bigint;
+  hasHub?: boolean;
+  /** Who holds what at genesis. */
+  units?: readonly { token: string; owner: string; units: bigint }[];
+  wei?: readonly { address: string; wei: bigint }[];
+};
+
+export type Sending = {
+  from: string;
+  calls: readonly ScriptedCall[];
+  oddCalls?: readonly ScriptedCall[];
+  isPatient?: boolean;
+  reverts?: boolean;
+  /** The next one of the sender when absent; a used one makes it a rival of what waits there. */
+  nonce?: bigint;
+  /** Per gas; a replacement must offer more. */
+  tip?: bigint;
+};
+
+export type Mining = { choose?: Choose; atS?: number; transactionsMax?: number };
+
+const GWEI = 1_000_000_000n;
+const TRANSACTION_GAS = 21_000n;
+const BYTE_GAS = 12n;
+const GAS_MAX = 16_000_000n;
+const RICH = 10n ** 30n;
+
+/**
+ * A chain without a network: accounts, tokens, the hub, a pool of transactions, blocks and branches, in memory and in one thread. Nothing
+ * happens by itself, and the same steps make the same hashes. How nodes see it is the driver's part.
+ */
+export class ScriptedChain {
+  readonly caip2: Caip2;
+  readonly chainId: number;
+  readonly tokens: readonly TokenSpec[];
+  readonly pool = new Pool();
+  readonly lag: { safe: number; finalized: number } | null;
+  /** What a block asks for per gas from now on. */
+  baseFee: bigint;
+  readonly state = new State();
+  readonly #machine: Machine;
+  readonly #salt: string;
+  readonly #blockS: number;
+  /** The present chain, by number. */
+  readonly #canonical: ScriptedBlock[] = [];
+  readonly #blocks = new Map<string, ScriptedBlock>();
+  readonly #receipts = new Map<string, ScriptedReceipt[]>();
+  /** The head after every change of it, with how many blocks had been made then. */
+  readonly #heads: { order: number; block: ScriptedBlock }[] = [];
+  readonly #signed = new Map<string, (ScriptedTransaction & { chainId: number }) | undefined>();
+  #made = 0;
+  #sent = 0;
+
+  constructor(options: ScriptedChainOptions) {
+    const { chainId, tokens, salt = "", startAtS = 1_793_491_200, blockS = 2, baseFee = GWEI } = options;
+    this.caip2 = caip2("eip155", String(chainId));
+    this.chainId = chainId;
+    this.tokens = tokens;
+    this.lag = options.lag === undefined ? { safe: 1, finalized: 2 } : options.lag;
+    this.baseFee = baseFee;
+    this.#salt = salt;
+    this.#blockS = blockS;
+    this.#machine = new Machine({ state: this.state, chainId: BigInt(chainId), contracts: contractsOf(tokens) });
+    this.#writeGenesis(options);
+    this.#mineOne({ atS: startAtS });
+    this.#showHead();
+  }
+
+  get head(): ScriptedBlock {
+    return this.#last();
+  }
+
+  /** How many blocks were ever made. What a node knows is a prefix of them. */
+  get made(): number {
+    return this.#made;
+  }
+
+  /** The head as it was when so many blocks had been made. */
+  headWhen(made: number): ScriptedBlock {
+    return this.#heads.findLast(({ order }) => order <= made)?.block ?? this.#genesis();
+  }
+
+  blockByHash(hash: string): ScriptedBlock | undefined {
+    return this.#blocks.get(hash);
+  }
+
+  /** The block of a number on the branch that ends with `head`; on the present chain when it is left out. */
+  blockAt(number: bigint, head: ScriptedBlock = this.#last()): ScriptedBlock | undefined {
+    if (number < 0n || number > head.number) return undefined;
+    let block: ScriptedBlock | undefined = head;
+    while (block && block.number > number && this.#canonical[Number(block.number)] !== block) {
+      block = this.#blocks.get(block.parentHash);
+    }
+    return block && block.number > number ? this.#canonical[Number(number)] : block;
+  }
+
+  isCanonical(hash: string): boolean {
+    const block = this.#blocks.get(hash);
+    return block !== undefined && this.#canonical[Number(block.number)] === block;
+  }
+
+  /** Every receipt that a transaction ever had, on whatever branch, the latest last. */
+  receiptsOf(chainTx: string): readonly ScriptedReceipt[] {
+    return this.#receipts.get(chainTx) ?? [];
+  }
+
+  /** Where the state stood after a block; for one that was left, after the last block that its branch shares with the chain. */
+  markAfter(block: ScriptedBlock): number {
+    let shared: ScriptedBlock | undefined = block;
+    while (shared && this.#canonical[Number(shared.number)] !== shared) shared = this.#blocks.get(shared.parentHash);
+    const next = this.#canonical[Number(shared?.number ?? 0n) + 1];
+    return next?.mark ?? this.state.mark();
+  }
+
+  unitsOf(token: string, owner: string): bigint {
+    return this.state.get(unitsKey(token, owner));
+  }
+
+  /** Puts a transaction of anybody into the pool and returns its hash. */
+  send(sending: Sending): string {
+    this.#sent += 1;
+    const { from: sender, calls, oddCalls, isPatient = false, reverts = false, tip = GWEI } = sending;
+    const nonce = sending.nonce ?? this.#nextNonce(sender);
+    const transaction: ScriptedTransaction = {
+      chainTx: digestOf(this.caip2, this.#salt, "tx", this.#sent),
+      sender,
+      nonce,
+      calls,
+      ...(oddCalls === undefined ? {} : { oddCalls }),
+      isPatient,
+      reverts,
+      gasLimit: GAS_MAX,
+      maxFeePerGas: RICH,
+      maxPriorityFeePerGas: tip,
+      paysGas: false,
+    };
+    this.pool.put(transaction);
+    return transaction.chainTx;
+  }
+
+  /** One transfer of a token in a transaction of its own. */
+  pay(payment: { token: string; from: string; to: string; units: bigint }): string {
+    const { token, from, to, units } = payment;
+    return this.send({ from, calls: [{ to: token, data: tokenCalls.transfer(to, units) }] });
+  }
+
+  /** What a node says to signed bytes. */
+  async submit(raw: string): Promise<SubmitOutcome> {
+    if (!this.#signed.has(raw)) this.#signed.set(raw, await readSigned(raw));
+    const transaction = this.#signed.get(raw);
+    if (transaction?.chainId !== this.chainId) return { kind: "unknown", reason: "invalid transaction" };
+    if (transaction.nonce < this.state.get(nonceKey(transaction.sender))) return { kind: "nonce_used" };
+    if (this.pool.get(transaction.chainTx) && this.pool.isCurrent(transaction)) return { kind: "known" };
+    if (this.state.get(weiKey(transaction.sender)) < transaction.gasLimit * transaction.maxFeePerGas)
+      return { kind: "no_funds" };
+    return this.pool.offer(transaction);
+  }
+
+  /** Makes the next block of what waits. */
+  mine(mining: Mining = {}): ScriptedBlock {
+    const block = this.#mineOne(mining);
+    this.#showHead();
+    return block;
+  }
+
+  /**
+   * Leaves the last `depth` blocks for a branch that is `longerBy` (1 when absent) blocks longer. What stood in them waits again, but for what `isLost`
+   * names, and `choose` decides the order in which it comes back. Nobody sees the branch before it is longer.
+   */
+  reorg(depth: number, options: ReorgOptions = {}): ScriptedBlock {
+    const left = this.#canonical.splice(Math.max(1, this.#canonical.length - depth));
+    const [first] = left;
+    if (first) this.state.returnTo(first.mark);
+    for (const block of left) {
+      for (const transaction of block.transactions) {
+        if (!options.isLost?.(transaction)) this.pool.put(transaction);
+      }
+    }
+    options.onBranch?.();
+    const { longerBy = 1 } = options;
+    for (let mined = 0; mined < left.length + longerBy; mined += 1) this.#mineOne(options);
+    this.#showHead();
+    return this.#last();
+  }
+
+  /** Runs a call on the present state and leaves nothing of it. */
+  tryCall(call: Call): { ok: boolean; output: string; gasUsed: bigint } {
+    const mark = this.state.mark();
+    this.#machine.begin(TRANSACTION_GAS + BigInt(call.data.length / 2) * BYTE_GAS);
+    const { ok, output } = this.#machine.call(call);
+    this.state.returnTo(mark);
+    return { ok, output, gasUsed: this.#machine.gasUsed };
+  }
+
+  #writeGenesis({ tokens, hasHub = true, units = [], wei = [] }: ScriptedChainOptions): void {
+    for (const token of tokens) this.state.set(codeKey(token.address), 1n);
+    if (hasHub) this.state.set(codeKey(hubAddress), 1n);
+    for (const held of units) this.state.set(unitsKey(held.token, held.owner), held.units);
+    for (const held of wei) this.state.set(weiKey(held.address), held.wei);
+  }
+
+  #nextNonce(sender: string): bigint {
+    const waiting = this.pool.all.filter((transaction) => transaction.sender === sender);
+    return waiting.reduce((next, { nonce }) => (nonce >= next ? nonce + 1n : next), this.state.get(nonceKey(sender)));
+  }
+
+  #mineOne({ choose = this.pool.chooseDearest, atS, transactionsMax = 200 }: Mining): ScriptedBlock {
+    const parent = this.#canonical.at(-1);
+    const number = parent === undefined ? 0n : parent.number + 1n;
+    this.#made += 1;
+    const block = {
+      number,
+      hash: digestOf(this.caip2, this.#salt, "block", number, this.#made),
+      parentHash: parent?.hash ?? `0x${"0".repeat(64)}`,
+      timestampS: Math.max(atS ?? 0, (parent?.timestampS ?? 0) + (atS === undefined ? this.#blockS : 1)),
+      baseFee: this.baseFee,
+      order: this.#made,
+      mark: this.state.mark(),
+      transactions: [] as ScriptedTransaction[],
+      receipts: [] as ScriptedReceipt[],
+    };
+    for (let taken = 0; taken < transactionsMax; taken += 1) {
+      const next = choose(this.pool.all.filter((transaction) => this.#isMinable(transaction)));
+      if (next === undefined) break;
+      this.pool.drop(next.chainTx);
+      this.pool.forgetBelow(next.sender, next.nonce + 1n);
+      const receipt = this.#execute(next, block);
+      block.transactions.push(next);
+      block.receipts.push(receipt);
+      this.#receipts.set(next.chainTx, [...this.receiptsOf(next.chainTx), receipt]);
+    }
+    this.#canonical.push(block);
+    this.#blocks.set(block.hash, block);
+    return block;
+  }
+
+  #isMinable(transaction: ScriptedTransaction): boolean {
+    if (transaction.nonce !== this.state.get(nonceKey(transaction.sender))) return false;
+    if (transaction.maxFeePerGas < this.baseFee) return false;
+    if (!transaction.paysGas) return true;
+    return this.state.get(weiKey(transaction.sender)) >= transaction.gasLimit * transaction.maxFeePerGas;
+  }
+
+  #execute(transaction: ScriptedTransaction, block: ScriptedBlock): ScriptedReceipt {
+    const { state } = this;
+    const machine = this.#machine;
+    state.set(nonceKey(transaction.sender), transaction.nonce + 1n);
+    const mark = state.mark();
+    const calls = block.number % 2n === 1n ? (transaction.oddCalls ?? transaction.calls) : transaction.calls;
+    const bytes = calls.reduce((sum, call) => sum + (call.data ?? "0x").length / 2, 0);
+    machine.begin(TRANSACTION_GAS + BigInt(Math.ceil(bytes)) * BYTE_GAS);
+    const succeeded = this.#runCalls(transaction, calls) && machine.gasUsed <= transaction.gasLimit;
+    const gasUsed = machine.gasUsed > transaction.gasLimit ? transaction.gasLimit : machine.gasUsed;
+    if (!succeeded) {
+      state.returnTo(mark);
+      machine.forget(0);
+    }
+    if (transaction.paysGas) state.add(weiKey(transaction.sender), -(gasUsed * pricePerGas(transaction, block)));
+    const first = block.receipts.reduce((sum, receipt) => sum + receipt.logs.length, 0);
+    return {
+      chainTx: transaction.chainTx,
+      sender: transaction.sender,
+      blockNumber: block.number,
+      blockHash: block.hash,
+      succeeded,
+      gasUsed,
+      logs: machine.logs.map((log, index) => ({ ...log, logIndex: first + index })),
+    };
+  }
+
+  #runCalls(transaction: ScriptedTransaction, calls: readonly ScriptedCall[]): boolean {
+    for (const { to, data = "0x", wei = 0n } of calls) {
+      const { ok } = this.#machine.call({ from: transaction.sender, to, data });
+      if (!ok && !transaction.isPatient) return false;
+      if (wei > 0n) this.state.add(weiKey(to), wei);
+    }
+    return !transaction.reverts;
+  }
+
+  #showHead(): void {
+    this.#heads.push({ order: this.#made, block: this.#last() });
+  }
+
+  #last(): ScriptedBlock {
+    return this.#canonical.at(-1) ?? this.#genesis();
+  }
+
+  #genesis(): ScriptedBlock {
+    const [genesis] = this.#canonical;
+    if (!genesis) throw new Error("the chain has no block yet");
+    return genesis;
+  }
+}
+
+export type ReorgOptions = Mining & {
+  longerBy?: number;
+  isLost?: (transaction: ScriptedTransaction) => boolean;
+  /** Called when the old blocks are gone and the new ones not yet made: whoever pays otherwise this time does it here. */
+  onBranch?: () => void;
+};
+
+function pricePerGas(transaction: ScriptedTransaction, block: ScriptedBlock): bigint {
+  const offered = block.baseFee + transaction.maxPriorityFeePerGas;
+  return offered < transaction.maxFeePerGas ? offered : transaction.maxFeePerGas;
+}

@@ -1,0 +1,202 @@
+import {
+  CallReverted,
+  ProviderFailed,
+  type BlockRef,
+  type ChainCall,
+  type ChainDriver,
+  type ChainReceipt,
+  type FeeQuote,
+  type HeadTag,
+  type Identity,
+  type ReceiptPosition,
+  type SubmitOutcome,
+  type Transfer,
+  type TransferScope,
+} from "../../../src/chain/driver.ts";
+import type { Caip2 } from "../../../src/kernel/caip.ts";
+import type { ScriptedChain } from "./scriptedChain.ts";
+import { codeKey, nonceKey, unitsKey, weiKey } from "./state.ts";
+import { digestOf, type ScriptedBlock, type ScriptedReceipt } from "./transaction.ts";
+
+const TIP = 1_000_000_000n;
+const NOBODY = `0x${"0".repeat(40)}`;
+
+export type NodeView = {
+  name?: string;
+  /** How many of all blocks ever made this node has heard of; all of them when it answers undefined. */
+  made?: () => number | undefined;
+};
+
+/** Opens a node of a scripted chain. It answers at once and truthfully, as far as it has heard of the chain. */
+export function openScriptedDriver(chain: ScriptedChain, view: NodeView = {}): ScriptedDriver {
+  return new ScriptedDriver(chain, view);
+}
+
+/** One node's view of a scripted chain. Errors are those of the port. */
+export class ScriptedDriver implements ChainDriver {
+  readonly caip2: Caip2;
+  readonly name: string;
+  readonly #chain: ScriptedChain;
+  readonly #made: () => number;
+
+  constructor(chain: ScriptedChain, view: NodeView) {
+    this.caip2 = chain.caip2;
+    this.name = view.name ?? `scripted-${chain.chainId}`;
+    this.#chain = chain;
+    this.#made = () => view.made?.() ?? chain.made;
+  }
+
+  async identify(): Promise<Identity> {
+    return { caip2: this.caip2, genesisHash: this.#chain.blockAt(0n)?.hash ?? digestOf("none") };
+  }
+
+  async head(tag: HeadTag): Promise<BlockRef> {
+    const head = this.#head();
+    if (tag === "latest") return refOf(head);
+    const { lag } = this.#chain;
+    if (lag === null) throw new ProviderFailed("unknown_block", `${this.name} knows no ${tag} block`);
+    const number = head.number - BigInt(tag === "safe" ? lag.safe : lag.finalized);
+    const block = this.#chain.blockAt(number < 0n ? 0n : number, head);
+    if (!block) throw new ProviderFailed("unknown_block", `${this.name} knows no ${tag} block`);
+    return refOf(block);
+  }
+
+  async block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
+    const block = "hash" in at ? this.#known(at.hash) : this.#chain.blockAt(at.number, this.#head());
+    return block && refOf(block);
+  }
+
+  async transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
+    if (tokens.length === 0) return [];
+    return this.#blocksIn(scope)
+      .flatMap((block) => block.receipts)
+      .flatMap((receipt) => transfersOf(receipt))
+      .filter(({ token, from, to }) => {
+        const isAsked = parties === undefined || parties.includes(from) || parties.includes(to);
+        return isAsked && tokens.includes(token);
+      });
+  }
+
+  async positions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
+    return chainTxs.flatMap((chainTx) => {
+      const receipt = this.#receipt(chainTx);
+      const [first] = receipt?.logs ?? [];
+      if (!receipt || !first) return [];
+      const { blockHash, succeeded } = receipt;
+      return [{ chainTx, blockHash, succeeded, logIndexFirst: first.logIndex }];
+    });
+  }
+
+  async receipt(chainTx: string): Promise<ChainReceipt | undefined> {
+    const receipt = this.#receipt(chainTx);
+    if (!receipt) return undefined;
+    const { blockNumber, blockHash, succeeded, gasUsed } = receipt;
+    return { chainTx, blockNumber, blockHash, succeeded, gasUsed };
+  }
+
+  async balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]> {
+    const block = this.#chain.blockAt(at.blockNumber, this.#head());
+    if (!block) throw new ProviderFailed("unknown_block", `${this.name} lacks block ${at.blockNumber}`);
+    const mark = this.#chain.markAfter(block);
+    return owners.map((owner) => this.#chain.state.valueAt(unitsKey(token, owner), mark));
+  }
+
+  async tokenDecimals(token: string): Promise<number> {
+    const spec = this.#chain.tokens.find((one) => one.address === token);
+    if (!spec) throw new ProviderFailed("bad_answer", `${token} answers nothing`);
+    return spec.decimals;
+  }
+
+  async hasCode(address: string): Promise<boolean> {
+    return this.#now(codeKey(address)) > 0n;
+  }
+
+  async nonce(address: string): Promise<bigint> {
+    return this.#now(nonceKey(address));
+  }
+
+  async nativeBalance(address: string): Promise<bigint> {
+    return this.#now(weiKey(address));
+  }
+
+  async fees(): Promise<FeeQuote> {
+    return { maxFeePerGas: 2n * this.#chain.baseFee + TIP, maxPriorityFeePerGas: TIP };
+  }
+
+  async estimateGas(call: ChainCall): Promise<bigint> {
+    return this.#try(call).gasUsed;
+  }
+
+  async call(call: ChainCall): Promise<string> {
+    return this.#try(call).output;
+  }
+
+  async submit(rawTransaction: string): Promise<SubmitOutcome> {
+    return this.#chain.submit(rawTransaction);
+  }
+
+  #try({ from = NOBODY, to, data }: ChainCall): { output: string; gasUsed: bigint } {
+    const tried = this.#chain.tryCall({ from, to, data });
+    if (!tried.ok) throw new CallReverted(`execution reverted: ${tried.output}`);
+    return tried;
+  }
+
+  #head(): ScriptedBlock {
+    return this.#chain.headWhen(this.#made());
+  }
+
+  #known(hash: string): ScriptedBlock | undefined {
+    const block = this.#chain.blockByHash(hash);
+    return block && block.order <= this.#made() ? block : undefined;
+  }
+
+  /** A range that reaches beyond the head ends there, as with most nodes. */
+  #blocksIn(scope: TransferScope): ScriptedBlock[] {
+    if ("blockHash" in scope) {
+      const block = this.#known(scope.blockHash);
+      if (!block) throw new ProviderFailed("unknown_block", `${this.name} answered: unknown block`);
+      return [block];
+    }
+    const head = this.#head();
+    const blocks: ScriptedBlock[] = [];
+    for (let number = scope.fromBlock; number <= scope.toBlock && number <= head.number; number += 1n) {
+      const block = this.#chain.blockAt(number, head);
+      if (block) blocks.push(block);
+    }
+    return blocks;
+  }
+
+  #receipt(chainTx: string): ScriptedReceipt | undefined {
+    const head = this.#head();
+    return this.#chain
+      .receiptsOf(chainTx)
+      .find((receipt) => this.#chain.blockAt(receipt.blockNumber, head)?.hash === receipt.blockHash);
+  }
+
+  #now(key: string): bigint {
+    return this.#chain.state.valueAt(key, this.#chain.markAfter(this.#head()));
+  }
+}
+
+/** The transfers that a receipt's logs tell of. */
+export function transfersOf(receipt: ScriptedReceipt): Transfer[] {
+  const { chainTx, blockNumber, blockHash } = receipt;
+  return receipt.logs.flatMap(({ address, transfer, logIndex }) => {
+    if (!transfer) return [];
+    const { from, to, units } = transfer;
+    return {
+      token: address,
+      from,
+      to,
+      amountText: `0x${units.toString(16)}`,
+      chainTx,
+      logIndex,
+      blockNumber,
+      blockHash,
+    };
+  });
+}
+
+function refOf({ number, hash, parentHash, timestampS }: ScriptedBlock): BlockRef {
+  return { number, hash, parentHash, timestampS };
+}

@@ -1,0 +1,104 @@
+import type { Machine, Outcome } from "./machine.ts";
+import { blockedKey, pausedKey, unitsKey } from "./state.ts";
+import { addressAt, callData, selectorOf, uintAt, wordOf } from "./words.ts";
+
+/**
+ * How a token behaves. `plain` reverts what it refuses and answers true; `silent` answers nothing, as USDT does; `false` answers false
+ * where others revert; `taxed` keeps a hundredth of every transfer for its owner.
+ */
+export type TokenKind = "plain" | "silent" | "false" | "taxed";
+
+export type TokenSpec = { address: string; symbol: string; decimals: number; kind: TokenKind; owner: string };
+
+const TRANSFER = "0xa9059cbb";
+const BALANCE_OF = "0x70a08231";
+const DECIMALS = "0x313ce567";
+const MINT = "0x40c10f19";
+const PAUSE = "0x8456cb59";
+const UNPAUSE = "0x3f4ba83a";
+const BLOCK = "0xf9f92be4";
+const UNBLOCK = "0x1a895266";
+
+export const tokenCalls = {
+  transfer: (to: string, units: bigint): string => callData(TRANSFER, to, units),
+  mint: (to: string, units: bigint): string => callData(MINT, to, units),
+  pause: (): string => callData(PAUSE),
+  unpause: (): string => callData(UNPAUSE),
+  block: (address: string): string => callData(BLOCK, address),
+  unblock: (address: string): string => callData(UNBLOCK, address),
+};
+
+const REVERTED: Outcome = { ok: false, output: "0x" };
+const TRUE: Outcome = { ok: true, output: `0x${wordOf(1n)}` };
+const FALSE: Outcome = { ok: true, output: `0x${wordOf(0n)}` };
+const SILENT: Outcome = { ok: true, output: "0x" };
+
+/** Runs one call of a token. Whoever calls is taken at its word: there are no signatures here. */
+export function callToken(machine: Machine, token: TokenSpec, call: { from: string; data: string }): Outcome {
+  const { from, data } = call;
+  const isOwner = from === token.owner;
+  switch (selectorOf(data)) {
+    case TRANSFER:
+      return transfer(machine, token, { from, to: addressAt(data, 0), units: uintAt(data, 1) });
+    case BALANCE_OF:
+      return { ok: true, output: `0x${wordOf(machine.state.get(unitsKey(token.address, addressAt(data, 0))))}` };
+    case DECIMALS:
+      return { ok: true, output: `0x${wordOf(BigInt(token.decimals))}` };
+    case MINT:
+      return isOwner ? mint(machine, token, { to: addressAt(data, 0), units: uintAt(data, 1) }) : REVERTED;
+    case PAUSE:
+    case UNPAUSE:
+      return isOwner ? flag(machine, pausedKey(token.address), selectorOf(data) === PAUSE) : REVERTED;
+    case BLOCK:
+    case UNBLOCK:
+      return isOwner
+        ? flag(machine, blockedKey(token.address, addressAt(data, 0)), selectorOf(data) === BLOCK)
+        : REVERTED;
+    default:
+      return REVERTED;
+  }
+}
+
+/** Whether a transfer happened by what it answered: true, or nothing from something that has code. */
+export function isMoved({ ok, output }: Outcome): boolean {
+  return ok && (output === "0x" || output === TRUE.output);
+}
+
+function transfer(
+  machine: Machine,
+  token: TokenSpec,
+  { from, to, units }: { from: string; to: string; units: bigint },
+): Outcome {
+  machine.useGas(45_000n);
+  const { state } = machine;
+  const { address } = token;
+  const isBarred =
+    state.get(pausedKey(address)) > 0n ||
+    state.get(blockedKey(address, from)) > 0n ||
+    state.get(blockedKey(address, to)) > 0n;
+  if (isBarred || state.get(unitsKey(address, from)) < units || /^0x0{40}$/.test(to)) {
+    return token.kind === "false" ? FALSE : REVERTED;
+  }
+  const taxUnits = token.kind === "taxed" ? units / 100n : 0n;
+  move(machine, address, { from, to, units: units - taxUnits });
+  if (taxUnits > 0n) move(machine, address, { from, to: token.owner, units: taxUnits });
+  return token.kind === "silent" ? SILENT : TRUE;
+}
+
+function move(machine: Machine, token: string, { from, to, units }: { from: string; to: string; units: bigint }): void {
+  machine.state.add(unitsKey(token, from), -units);
+  machine.state.add(unitsKey(token, to), units);
+  machine.log({ address: token, transfer: { from, to, units } });
+}
+
+function mint(machine: Machine, token: TokenSpec, { to, units }: { to: string; units: bigint }): Outcome {
+  machine.state.add(unitsKey(token.address, to), units);
+  machine.log({ address: token.address, transfer: { from: `0x${"0".repeat(40)}`, to, units } });
+  return TRUE;
+}
+
+function flag(machine: Machine, key: string, isSet: boolean): Outcome {
+  machine.state.set(key, isSet ? 1n : 0n);
+  machine.log({ address: key });
+  return TRUE;
+}
