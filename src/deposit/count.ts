@@ -43,17 +43,42 @@ function count(deposit: Deposit, intent: IntentRow, at: Date): Deposit {
 
 /**
  * Which of the waiting deposits count. All, once together with what is counted they reach the price: a minimum may delay dust,
- * never a payer who has paid. Otherwise those of a chain and token whose waiting sum reaches the minimum.
+ * never a payer who has paid. Otherwise those of a chain and token whose waiting sum reaches the minimum. Blocks are gone through in
+ * their order, as if each had been heard of alone: what comes after a sum that was reached begins to wait anew, however it was heard.
  */
 function countableOf(intent: IntentRow, waiting: readonly Deposit[]): Deposit[] {
-  const waitingUnits = waiting.reduce((sum, deposit) => sum + payoutUnits(deposit, intent), 0n);
-  if (reachesPrice(intent, intent.counted_units + waitingUnits)) return [...waiting];
-  const groups = Map.groupBy(waiting, (deposit) => `${deposit.chain}/${deposit.token}`);
-  return [...groups.values()].filter((group) => sumUnits(group) >= intent.minimum_units).flat();
+  const countable: Deposit[] = [];
+  const groups = new Map<string, { units: bigint; deposits: Deposit[] }>();
+  let reachedUnits = intent.counted_units;
+  for (const block of inBlockOrder(waiting)) {
+    const touched = new Set<string>();
+    for (const deposit of block) {
+      const key = `${deposit.chain}/${deposit.token}`;
+      const group = groups.get(key) ?? { units: 0n, deposits: [] };
+      group.units += deposit.amount_units;
+      group.deposits.push(deposit);
+      groups.set(key, group);
+      touched.add(key);
+      reachedUnits += payoutUnits(deposit, intent);
+    }
+    const isPaid = reachesPrice(intent, reachedUnits);
+    for (const key of isPaid ? [...groups.keys()] : touched) {
+      const group = groups.get(key);
+      if (!group || (!isPaid && group.units < intent.minimum_units)) continue;
+      for (const deposit of group.deposits) countable.push(deposit);
+      groups.delete(key);
+    }
+  }
+  return countable;
 }
 
-function sumUnits(deposits: readonly Deposit[]): bigint {
-  return deposits.reduce((sum, deposit) => sum + deposit.amount_units, 0n);
+/** The blocks of each chain with their deposits, lowest first. */
+function inBlockOrder(deposits: readonly Deposit[]): Deposit[][] {
+  const blocks = Map.groupBy(deposits, (deposit) => `${deposit.chain}/${deposit.block_number}`);
+  return [...blocks.values()].toSorted(([one], [other]) => {
+    const difference = (one?.block_number ?? 0n) - (other?.block_number ?? 0n);
+    return difference < 0n ? -1 : Number(difference > 0n);
+  });
 }
 
 export function reachesPrice(intent: IntentRow, countedUnits: bigint): boolean {
