@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { inboxAddress } from "@tributary/inbox/address";
+import { recoverAfter } from "@tributary/inbox/recoverAfter";
+import { routesRoot } from "@tributary/inbox/routes";
+import { inboxSalt } from "@tributary/inbox/salt";
+import type { Terms } from "@tributary/inbox/terms";
+import { termsToWire } from "@tributary/inbox/wire";
+import type { Browser, Page } from "playwright-core";
+import type { Hex } from "viem";
+import { buildPage, PAGE } from "../../packages/recover/scripts/page.ts";
+import { DEV_ACCOUNTS, type DevAccount } from "../../src/cli/dev/accounts.ts";
+import { sendCalls } from "../../src/cli/dev/client.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
+import { startTestChain, type TestChain } from "../support/chain.ts";
+
+// The page that is left when everything else is gone, in a real browser, with a wallet that signs for one account.
+
+const WALLET: Hex = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+
+test("the page in the repository is what its sources make", async () => {
+  assert.equal(await readFile(PAGE, "utf8"), await buildPage(), "run: npm run page -w @tributary/recover");
+});
+
+describe("the recovery page", { skip: skipWithoutChromium }, () => {
+  let chain: TestChain;
+  let browser: Browser;
+  let terms: Terms;
+
+  before(async () => {
+    [chain, browser] = await Promise.all([startTestChain(), openBrowser()]);
+    terms = {
+      salt: inboxSalt(`0x${"11".repeat(32)}`, "pi_page"),
+      settleChainId: BigInt(chain.chainId),
+      settleToken: chain.usdc.address,
+      payout: WALLET,
+      feeRecipient: DEV_ACCOUNTS.feeRecipient.address,
+      feeBps: 100,
+      recovery: DEV_ACCOUNTS.recoveryFirst.address,
+      recoverAfter: recoverAfter(systemClock.now()),
+      routesRoot: routesRoot([]),
+    };
+    await chain.pay(chain.usdc.address, inboxAddress(terms), { amountUnits: 3_000_000n });
+    await chain.pay(chain.dusd.address, inboxAddress(terms), { amountUnits: 2n * 10n ** 18n });
+  });
+  after(async () => {
+    await Promise.all([chain.stop(), browser.close()]);
+  });
+
+  /** The page from a file, with a wallet that announces itself as EIP-6963 says. */
+  async function open(account: DevAccount): Promise<{ page: Page; troubles: string[] }> {
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    const troubles: string[] = [];
+    page.on("pageerror", (error) => troubles.push(error.message));
+    page.on("console", (message) => message.type() === "error" && troubles.push(message.text()));
+    page.on("request", (request) => request.url().startsWith("file:") || troubles.push(request.url()));
+    await page.exposeFunction("askWallet", (method: string, params: unknown[]) => answer(account, method, params));
+    await page.addInitScript(() => {
+      const ask = (window as unknown as { askWallet: (method: string, params: unknown) => Promise<unknown> }).askWallet;
+      const provider = {
+        request: ({ method, params = [] }: { method: string; params?: unknown }) => ask(method, params),
+        on: () => {},
+      };
+      const announce = () =>
+        window.dispatchEvent(
+          new CustomEvent("eip6963:announceProvider", {
+            detail: { info: { uuid: "1", name: "Test Wallet" }, provider },
+          }),
+        );
+      window.addEventListener("eip6963:requestProvider", announce);
+    });
+    await page.goto(pathToFileURL(PAGE).href);
+    await page
+      .getByLabel("Intents as JSON")
+      .fill(JSON.stringify({ intentId: "pi_page", inboxTerms: termsToWire(terms) }));
+    await page.getByRole("button", { name: "Connect Test Wallet" }).click();
+    return { page, troubles };
+  }
+
+  async function answer(account: DevAccount, method: string, params: unknown[]): Promise<unknown> {
+    if (method === "eth_requestAccounts") return [account.address];
+    if (method === "eth_sendTransaction") {
+      const [{ to, data }] = params as [{ to: Hex; data: Hex }];
+      const [receipt] = await sendCalls(chain.client, account, [{ to, data }]);
+      return receipt?.transactionHash;
+    }
+    return chain.client.request<{ Method: string; Parameters: unknown[]; ReturnType: unknown }>({ method, params });
+  }
+
+  test("anybody settles what belongs to the payout; only the recovery address is offered the wrong token", async () => {
+    const { page, troubles } = await open(DEV_ACCOUNTS.stranger);
+    const rows = page.locator("#holdings li");
+    await rows.filter({ hasText: "3 USDC" }).getByRole("button", { name: "Settle to the payout" }).click();
+    await page.getByText("Done. What is left is shown above.").waitFor();
+    await rows.filter({ hasText: "2 DUSD" }).getByText("Connect the recovery address").waitFor();
+    assert.equal(await chain.balanceOf(chain.usdc.address, WALLET), 2_970_000n);
+    assert.equal(await rows.filter({ hasText: "USDC" }).count(), 0);
+    assert.deepEqual(troubles, []);
+    await page.close();
+  });
+
+  test("the recovery address takes the wrong token to the payout wallet", async () => {
+    const { page, troubles } = await open(DEV_ACCOUNTS.recoveryFirst);
+    await page.getByRole("button", { name: "Rescue to the payout wallet" }).click();
+    await page.getByText(/holds nothing for these inboxes/).waitFor();
+    assert.equal(await chain.balanceOf(chain.dusd.address, WALLET), 2n * 10n ** 18n);
+    assert.deepEqual(troubles, []);
+    await page.close();
+  });
+
+  test("what is no intent is refused in words, and nothing is asked of the wallet", async () => {
+    const { page } = await open(DEV_ACCOUNTS.stranger);
+    await page.getByLabel("Intents as JSON").fill('{"intentId":"pi_x"}');
+    await page.getByText("take the whole intent as the API answers it").waitFor();
+    assert.equal(await page.locator("#chain-step").isVisible(), false);
+    await page.close();
+  });
+});
