@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { hubAddress } from "@tributary/inbox/hub";
+import { deterministicDeployer, hubAddress, hubCodeHash } from "@tributary/inbox/hub";
 import { privateKeyToAccount } from "viem/accounts";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
 import { startAnvil } from "../../src/cli/dev/anvil.ts";
 import { connect } from "../../src/cli/dev/client.ts";
+import { deployHub, HUB } from "../../src/cli/dev/contracts.ts";
 import { runCli, temporaryFolder } from "../support/cli.ts";
 
 // What stops the start, as an operator meets it: an exit code and one sentence.
@@ -106,4 +108,24 @@ test("hub deploy puts the hub where it is missing, once, and says what stands in
   assert.equal(first.code, 0, first.err);
   assert.match(first.out, new RegExp(`the hub ${hubAddress} is put there by 0x`));
   assert.match((await runCli(words, KEYS)).out, /is there already/);
+});
+
+test("hub status tells where the hub stands, and anything else at its address from it", async (t) => {
+  const chain = await startAnvil({ chainId: 84_532 });
+  t.after(() => chain.stop());
+  const client = connect(chain.rpcUrl);
+  const statusOf = async () => {
+    const run = await runCli(["hub", "status", "--config", localConfig(chain.rpcUrl), "--json"], KEYS);
+    const [{ hub, codeHash } = {}] = JSON.parse(run.out) as { hub?: string; codeHash?: string | null }[];
+    return [run.code, hub, codeHash];
+  };
+  assert.deepEqual(await statusOf(), [1, "absent", null]);
+  await client.setBalance({ address: DEV_ACCOUNTS.issuer.address, value: 10n ** 18n });
+  await deployHub(client, DEV_ACCOUNTS.issuer, HUB);
+  assert.deepEqual(await statusOf(), [0, "present", hubCodeHash]);
+  await client.setCode({ address: hubAddress, bytecode: "0x6001" });
+  assert.deepEqual((await statusOf()).slice(0, 2), [1, "foreign"]);
+  await client.setCode({ address: hubAddress, bytecode: "0x" });
+  await client.setCode({ address: deterministicDeployer, bytecode: "0x" });
+  assert.deepEqual(await statusOf(), [1, "impossible", null]);
 });
