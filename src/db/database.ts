@@ -57,6 +57,11 @@ async function openPostgres(options: PostgresOptions): Promise<Db> {
     await driver.destroy();
     throw error;
   }
+  return databaseOverPool(driver, guard, options);
+}
+
+/** The handle of a server whose sessions come from `driver`, which works under the same guard. Closing the handle closes them. */
+export function databaseOverPool(driver: PooledDriver, guard: TransactionGuard, options: PostgresOptions): Db {
   const listener = new PostgresListener(clientOptions(options));
   const root = kyselyOver(driver);
   return {

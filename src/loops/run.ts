@@ -5,14 +5,19 @@ import { settleLoop } from "./settle.ts";
 import { stampEventsLoop } from "./stampEvents.ts";
 import { watchChainLoop } from "./watchChain.ts";
 
+/** Every loop of a world, those of one chain in the order in which rows are handed over. */
+export function loopsOf(world: World): Loop[] {
+  const loops: Loop[] = [stampEventsLoop(world)];
+  for (const chain of world.chains.values()) {
+    loops.push(watchChainLoop(world, chain), countDepositsLoop(world, chain.caip2), settleLoop(world, chain));
+  }
+  return loops;
+}
+
 /**
  * Runs every loop until `signal` aborts and resolves when all have come to rest. Rejects at once when one of them finds the
  * program itself wrong; the process is then to end.
  */
 export async function runLoops(world: World, signal: AbortSignal): Promise<void> {
-  const loops: Loop[] = [stampEventsLoop(world)];
-  for (const chain of world.chains.values()) {
-    loops.push(watchChainLoop(world, chain), countDepositsLoop(world, chain.caip2), settleLoop(world, chain));
-  }
-  await Promise.all(loops.map((loop) => runLoop(world, loop, signal)));
+  await Promise.all(loopsOf(world).map((loop) => runLoop(world, loop, signal)));
 }
