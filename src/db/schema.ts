@@ -19,6 +19,36 @@ export type EventTable = {
 
 export type EventCounterTable = { account_id: string; last_sequence: bigint };
 
+/** What one fact of a chain moved; its entries add up to nothing in each asset. Nothing here is ever changed, only reversed. */
+export type LedgerPostingTable = {
+  id: GeneratedAlways<bigint>;
+  /** What is booked, and which wording of it. */
+  reference: string;
+  version: bigint;
+  /** The posting that this one takes back. */
+  reverses: bigint | null;
+  /** The account of the inbox that it is about. */
+  custody: string;
+  chain: Caip2;
+  chain_tx: string;
+  block_number: bigint;
+  entry_count: number;
+  booked_at: Date;
+};
+
+export type LedgerEntryTable = {
+  posting_id: bigint;
+  /** From 1, which is the end that is no inbox. */
+  place: number;
+  account: string;
+  /** CAIP-19, with the token as it is stored. */
+  asset: string;
+  amount_units: bigint;
+};
+
+/** Drawn from the entries by a trigger, for what is held and for what is missing. */
+export type LedgerBalanceTable = { holder: string; asset: string; account: string; balance_units: bigint };
+
 export type IdempotentAnswerTable = {
   account_id: string;
   operation: string;
@@ -185,6 +215,8 @@ export type ChainCursorTable = {
   safe_number: Generated<bigint>;
   finalized_number: Generated<bigint>;
   reread_number: bigint;
+  /** The last block whose movements stand in the ledger. */
+  booked_number: Generated<bigint>;
   revision: Generated<bigint>;
   updated_at: Date;
 };
@@ -252,13 +284,13 @@ export type DepositTable = {
   updated_at: Date;
 };
 
-/** asking → agreed | denied; asking again when the deposit is mined elsewhere or told anew. */
+/** asking → agreed; asking again when the deposit is mined elsewhere or told anew. */
 export type DepositAgreementTable = {
   deposit_id: string;
   chain: Caip2;
   /** The block that the question was about. */
   block_hash: string;
-  state: "asking" | "agreed" | "denied";
+  state: "asking" | "agreed";
   /** The last answer of each provider. */
   answers: unknown;
   /** Times that all were asked. */
@@ -299,6 +331,9 @@ export type HandoverCursorTable = { chain: Caip2; revision: bigint; movement_id:
 export interface Schema {
   event: EventTable;
   event_counter: EventCounterTable;
+  ledger_posting: LedgerPostingTable;
+  ledger_entry: LedgerEntryTable;
+  ledger_balance: LedgerBalanceTable;
   idempotent_answer: IdempotentAnswerTable;
   rate_log: RateLogTable;
   gas_account: GasAccountTable;

@@ -1,5 +1,6 @@
 import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed, type BlockRef } from "../chain/driver.ts";
+import { bookReached } from "./book.ts";
 import { wakeFollowers, type WatchWorld } from "./record.ts";
 import { confirmCursor, listKnownBlocks, type CursorRow, type KnownBlock } from "./store.ts";
 
@@ -15,7 +16,10 @@ export async function confirmFinality(world: WatchWorld, chain: Chain, cursor: C
   const safeNumber = highest(cursor.safe_number, safe, finalized);
   const finalizedNumber = highest(cursor.finalized_number, finalized);
   const at = world.clock.now();
-  await confirmCursor(world.db, { chain: chain.caip2, cursor, safeNumber, finalizedNumber, at });
+  await world.db.transaction(async (tx) => {
+    const reach = await confirmCursor(tx, { chain: chain.caip2, cursor, safeNumber, finalizedNumber, at });
+    if (reach) await bookReached(tx, world, { chain: chain.caip2, reach, at });
+  });
   if (safeNumber > cursor.safe_number || finalizedNumber > cursor.finalized_number) wakeFollowers(world, chain);
   return { ...cursor, safe_number: safeNumber, finalized_number: finalizedNumber, updated_at: at };
 }

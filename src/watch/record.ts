@@ -1,9 +1,11 @@
 import type { Chain } from "../chain/chain.ts";
 import type { BlockRef, Transfer } from "../chain/driver.ts";
+import type { Tx } from "../db/database.ts";
 import type { World } from "../world.ts";
+import { bookReached, reverseRevision } from "./book.ts";
 import { watchedInboxes } from "./memory.ts";
 import { candidatesOf, placed, type Candidate, type Sighting } from "./movement.ts";
-import { advanceCursor, listInboxesAmong, takeBack, type KnownBlock } from "./store.ts";
+import { advanceCursor, listInboxesAmong, takeBack, type Advance, type KnownBlock } from "./store.ts";
 
 export type WatchWorld = Pick<World, "db" | "clock" | "wake" | "catalog" | "log">;
 
@@ -26,11 +28,35 @@ export type Stretch = {
 export async function recordStretch(world: WatchWorld, chain: Chain, stretch: Stretch): Promise<boolean> {
   const advance = { chain: chain.caip2, ...stretch, at: world.clock.now() };
   const isReorg = stretch.ancestorNumber < stretch.from.number;
-  const isRecorded = isReorg
-    ? await world.db.transaction(async (tx) => (await takeBack(tx, advance)) && (await advanceCursor(tx, advance)))
-    : await advanceCursor(world.db.read, advance);
-  if (isRecorded) wakeFollowers(world, chain);
-  return isRecorded;
+  const outcome = await world.db.transaction((tx) => write(tx, world, { advance, isReorg }));
+  if (outcome === undefined) return false;
+  if (outcome.reversed > 0) alarmOfReversal(world, chain, outcome.reversed);
+  wakeFollowers(world, chain);
+  return true;
+}
+
+async function write(
+  tx: Tx,
+  world: WatchWorld,
+  { advance, isReorg }: { advance: Advance & { ancestorNumber: bigint }; isReorg: boolean },
+): Promise<{ reversed: number } | undefined> {
+  const { chain, at } = advance;
+  let reversed = 0;
+  if (isReorg) {
+    const revision = await takeBack(tx, advance);
+    if (revision === undefined) return undefined;
+    reversed = await reverseRevision(tx, { chain, revision, at });
+  }
+  const reach = await advanceCursor(tx, advance);
+  if (reach === undefined) return undefined;
+  if (reach.isRetold) reversed += await reverseRevision(tx, { chain, revision: reach.revision, at });
+  await bookReached(tx, world, { chain, reach, at });
+  return { reversed };
+}
+
+/** What was booked was meant to last: the chain's first tier asks for too little, or its providers have told of a chain that is not. */
+export function alarmOfReversal(world: WatchWorld, chain: Chain, reversed: number): void {
+  world.log.error({ chain: chain.caip2, reversed }, "movements that had been booked are no more, and were reversed");
 }
 
 /**

@@ -1,11 +1,12 @@
 import { watchedTokens } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed } from "../chain/driver.ts";
+import { bookRevision } from "./book.ts";
 import { REORG_BLOCKS_MAX } from "./branch.ts";
 import { memoryOf } from "./memory.ts";
 import { compareFinal, type Candidate, type MovementRow } from "./movement.ts";
 import { readRange, type RangeReading } from "./range.ts";
-import { matchInDatabase, place, wakeFollowers, type WatchWorld } from "./record.ts";
+import { alarmOfReversal, matchInDatabase, place, wakeFollowers, type WatchWorld } from "./record.ts";
 import {
   advanceReread,
   listMovementsBetween,
@@ -34,14 +35,18 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
   const at = world.clock.now();
   const to = reading.range.toBlock;
   const written = await world.db.transaction(async (tx) => {
-    const revision = await advanceReread(tx, { chain: chain.caip2, from: cursor, to });
-    if (revision === undefined) return 0;
+    const reach = await advanceReread(tx, { chain: chain.caip2, from: cursor, to });
+    if (reach === undefined) return { changed: 0, reversed: 0 };
+    const { revision } = reach;
     await orphanMovements(tx, { ids: gone.map((row) => row.id), revision, at });
     const mended = await writeMovements(tx, { chain: chain.caip2, sightings, revision, at });
+    const changed = mended.length + gone.length;
+    const reversed = changed > 0 ? await bookRevision(tx, { chain: chain.caip2, reach, at }) : 0;
     await pruneBlocks(tx, { chain: chain.caip2, below: lowest(to, cursor.number - BigInt(REORG_BLOCKS_MAX)) });
-    return mended.length + gone.length;
+    return { changed, reversed };
   });
-  if (written > 0) wakeFollowers(world, chain);
+  if (written.reversed > 0) alarmOfReversal(world, chain, written.reversed);
+  if (written.changed > 0) wakeFollowers(world, chain);
 }
 
 async function readNext(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<RangeReading | undefined> {

@@ -4,6 +4,7 @@ import { ProviderFailed, type ChainDriver, type Transfer } from "../chain/driver
 import type { Caip2 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
+import { bookRevision } from "./book.ts";
 import type { MovementRow, Sighting } from "./movement.ts";
 import type { Range } from "./range.ts";
 import { matchInDatabase, place, wakeFollowers, type WatchWorld } from "./record.ts";
@@ -123,7 +124,14 @@ async function recordAgain(world: WatchWorld, chain: Chain, transfers: readonly 
     const standing = sightings.filter(
       isOnChain(claimed.number, new Map(known.map(({ number, hash }) => [number, hash]))),
     );
-    return writeMovements(tx, { chain: chain.caip2, sightings: standing, revision: claimed.revision, at });
+    const written = await writeMovements(tx, {
+      chain: chain.caip2,
+      sightings: standing,
+      revision: claimed.revision,
+      at,
+    });
+    if (written.length > 0) await bookRevision(tx, { chain: chain.caip2, reach: claimed, at });
+    return written;
   });
   if (recorded.length > 0) wakeFollowers(world, chain);
   return recorded;

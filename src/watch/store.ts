@@ -49,17 +49,28 @@ export type Advance = {
   at: Date;
 };
 
+/** How far a chain is known, under the lock of its cursor, and the last block whose movements stand in the ledger. */
+export type Reach = {
+  number: bigint;
+  safeNumber: bigint;
+  finalizedNumber: bigint;
+  bookedNumber: bigint;
+  revision: bigint;
+};
+
+const REACH = sql<Reach>`number, safe_number as "safeNumber", finalized_number as "finalizedNumber", booked_number as "bookedNumber", revision`;
+
 /**
- * Moves the cursor and writes what was found on the way, in one statement; false, with nothing changed, when the cursor is elsewhere
- * already. The row's lock is held until commit, so that revisions become visible in their order.
+ * Moves the cursor and writes what was found on the way, in one statement; undefined, with nothing changed, when the cursor is elsewhere
+ * already. The row's lock is held until commit, so that revisions become visible in their order. `isRetold`: a movement was known before.
  */
-export async function advanceCursor(on: Db["read"] | Tx, advance: Advance): Promise<boolean> {
+export async function advanceCursor(tx: Tx, advance: Advance): Promise<(Reach & { isRetold: boolean }) | undefined> {
   const { chain, from, to, blocks, at } = advance;
-  const { rows } = await sql<{ revision: bigint }>`
+  const { rows } = await sql<Reach & { isRetold: boolean }>`
     with claimed as (
       update chain_cursor set number = ${to.number}, hash = ${to.hash}, revision = revision + 1, updated_at = ${at}
       where chain = ${chain} and number = ${from.number} and hash = ${from.hash}
-      returning revision
+      returning ${REACH}
     ), canonical as (
       insert into block (chain, number, hash, parent_hash)
       select ${chain}, known.number, known.hash, known.parent_hash
@@ -78,34 +89,42 @@ export async function advanceCursor(on: Db["read"] | Tx, advance: Advance): Prom
         )}
       ) as known (number, hash, parent_hash)
       on conflict (chain, hash) do update set orphaned_at = null
-    ), written as (${upsertMovements({ ...advance, claimed: sql`claimed` })})
-    select revision from claimed`.execute(on);
-  return rows.length > 0;
+    ), written as (${upsertMovements({ ...advance, claimed: sql`claimed` })}, xmax <> 0 as is_retold)
+    select claimed.*, exists (select from written where is_retold) as "isRetold" from claimed`.execute(tx);
+  return rows[0];
+}
+
+/** Says that the books have reached a block; a statement's part, which stands beside the one that books. */
+export function raiseBooked(chain: Caip2, to: bigint): RawBuilder<unknown> {
+  return sql`update chain_cursor set booked_number = ${to} where chain = ${chain}`;
 }
 
 /**
- * Takes back what lies above the last block that two branches share, and lets everything that was said of it sink to there. False, with
- * nothing changed, when the cursor is not at `from` any more.
+ * Takes back what lies above the last block that two branches share, and lets everything that was said of it sink to there. Returns the
+ * revision under which movements were taken back; undefined, with nothing changed, when the cursor is not at `from` any more.
  */
 export async function takeBack(
   tx: Tx,
   { chain, from, ancestorNumber, at }: { chain: Caip2; from: KnownBlock; ancestorNumber: bigint; at: Date },
-): Promise<boolean> {
+): Promise<bigint | undefined> {
   const sunk = await tx
     .updateTable("chain_cursor")
     .set({
       safe_number: sql<bigint>`least(safe_number, ${ancestorNumber})`,
       finalized_number: sql<bigint>`least(finalized_number, ${ancestorNumber})`,
       reread_number: sql<bigint>`least(reread_number, ${ancestorNumber})`,
+      booked_number: sql<bigint>`least(booked_number, ${ancestorNumber})`,
     })
     .where("chain", "=", chain)
     .where("number", "=", from.number)
     .where("hash", "=", from.hash)
     .returning("revision")
     .executeTakeFirst();
+  if (!sunk) return undefined;
   // The revision is the next one: the cursor moves in the same transaction, and counts it up.
-  if (sunk) await orphanAbove(tx, { chain, ancestorNumber, revision: sunk.revision + 1n, at });
-  return sunk !== undefined;
+  const revision = sunk.revision + 1n;
+  await orphanAbove(tx, { chain, ancestorNumber, revision, at });
+  return revision;
 }
 
 async function orphanAbove(
@@ -129,13 +148,10 @@ async function orphanAbove(
 }
 
 /** Takes the lock under which movements are written without moving the cursor, and returns their revision. */
-export async function claimRevision(tx: Tx, chain: Caip2): Promise<{ revision: bigint; number: bigint } | undefined> {
-  return tx
-    .updateTable("chain_cursor")
-    .set({ revision: sql<bigint>`revision + 1` })
-    .where("chain", "=", chain)
-    .returning(["revision", "number"])
-    .executeTakeFirst();
+export async function claimRevision(tx: Tx, chain: Caip2): Promise<Reach | undefined> {
+  const { rows } = await sql<Reach>`
+    update chain_cursor set revision = revision + 1 where chain = ${chain} returning ${REACH}`.execute(tx);
+  return rows[0];
 }
 
 /** Writes movements as they stand on the chain now, under a revision that the caller has claimed, and returns the rows that changed. */
@@ -197,38 +213,27 @@ export async function orphanMovements(
 
 /** Says that the chain answered and how final it is; nothing, when the cursor is elsewhere already. */
 export async function confirmCursor(
-  db: Db,
+  tx: Tx,
   confirmed: { chain: Caip2; cursor: KnownBlock; safeNumber: bigint; finalizedNumber: bigint; at: Date },
-): Promise<void> {
+): Promise<Reach | undefined> {
   const { chain, cursor, safeNumber, finalizedNumber, at } = confirmed;
-  await db.read
-    .updateTable("chain_cursor")
-    .set({
-      safe_number: sql<bigint>`greatest(safe_number, ${safeNumber})`,
-      finalized_number: sql<bigint>`greatest(finalized_number, ${finalizedNumber})`,
-      updated_at: at,
-    })
-    .where("chain", "=", chain)
-    .where("number", "=", cursor.number)
-    .where("hash", "=", cursor.hash)
-    .execute();
+  const { rows } = await sql<Reach>`
+    update chain_cursor set safe_number = greatest(safe_number, ${safeNumber}),
+      finalized_number = greatest(finalized_number, ${finalizedNumber}), updated_at = ${at}
+    where chain = ${chain} and number = ${cursor.number} and hash = ${cursor.hash} returning ${REACH}`.execute(tx);
+  return rows[0];
 }
 
-/** Moves the mark up to which blocks were read a second time; false when it, or the finality below it, has moved meanwhile. */
+/** Moves the mark up to which blocks were read a second time; undefined when it, or the finality below it, has moved meanwhile. */
 export async function advanceReread(
   tx: Tx,
   { chain, from, to }: { chain: Caip2; from: CursorRow; to: bigint },
-): Promise<bigint | undefined> {
-  const moved = await tx
-    .updateTable("chain_cursor")
-    .set({ reread_number: to, revision: sql<bigint>`revision + 1` })
-    .where("chain", "=", chain)
-    .where("reread_number", "=", from.reread_number)
-    .where("finalized_number", ">=", from.finalized_number)
-    .where("number", ">=", to)
-    .returning("revision")
-    .executeTakeFirst();
-  return moved?.revision;
+): Promise<Reach | undefined> {
+  const { rows } = await sql<Reach>`
+    update chain_cursor set reread_number = ${to}, revision = revision + 1
+    where chain = ${chain} and reread_number = ${from.reread_number} and finalized_number >= ${from.finalized_number}
+      and number >= ${to} returning ${REACH}`.execute(tx);
+  return rows[0];
 }
 
 /**
@@ -339,4 +344,19 @@ export async function findInboxOf(db: Db, intentId: string): Promise<string | un
     .where("id", "=", intentId)
     .executeTakeFirst();
   return intent?.inbox_address;
+}
+
+/** Takes back one movement as it stands in one block; false when it stands there no more. */
+export async function orphanMovementAt(
+  tx: Tx,
+  { id, blockHash, revision, at }: { id: bigint; blockHash: string; revision: bigint; at: Date },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable("movement")
+    .set({ orphaned_at: at, revision })
+    .where("id", "=", id)
+    .where("block_hash", "=", blockHash)
+    .where("orphaned_at", "is", null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }

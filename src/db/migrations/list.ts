@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import * as road from "./0001_road.ts";
+import * as ledger from "./0002_ledger.ts";
 import * as idempotency from "./0003_idempotency.ts";
 import * as merchant from "./0004_merchant.ts";
 import * as limits from "./0005_limits.ts";
@@ -11,6 +12,7 @@ export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promis
 /** Every step in the order in which it is taken. New ones go to the end. */
 export const migrations: readonly Migration[] = [
   { name: "0001_road", up: road.up },
+  { name: "0002_ledger", up: ledger.up },
   { name: "0003_idempotency", up: idempotency.up },
   { name: "0004_merchant", up: merchant.up },
   { name: "0005_limits", up: limits.up },

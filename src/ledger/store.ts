@@ -1,0 +1,98 @@
+import { sql, type RawBuilder } from "kysely";
+import type { Tx } from "../db/database.ts";
+
+// All SQL that writes the ledger. A posting and its entries come in one statement; the database refuses them otherwise, and draws the
+// balances from them.
+
+/**
+ * What an inbox gained or lost, as a query says it, one row a posting:
+ * `reference` text, `version` int8: what is booked, and which wording of it; together unique for ever
+ * `reverses` int8: the posting that this one takes back, or null
+ * `custody` text: the account of the inbox
+ * `counter` text: the account at the other end
+ * `asset` text: CAIP-19 with the token as it is stored
+ * `change_units` numeric: what the inbox gains; negative where it loses
+ * `chain` text, `chain_tx` text, `block_number` int8: where on the chain
+ * `place` int8: the order of the postings
+ */
+export type Transfers = RawBuilder<unknown>;
+
+/**
+ * Where an inbox would fall below nothing, the rest goes to an account that says why: more left it than was ever seen to come in, or a
+ * reorganisation took back what had left it again already. Whatever the inbox gains next fills that up first.
+ */
+type Shortage = { grows: RawBuilder<string>; other: RawBuilder<string> };
+
+const UNSEEN = sql<string>`'unseen:' || chain`;
+const LOST = sql<string>`'loss:reorg'`;
+
+/** The statement's parts that book `transfers`, to stand behind `with`; the last one is called `posted` and holds a row a posting. */
+export function bookSteps(transfers: Transfers, at: Date): RawBuilder<unknown> {
+  return steps(transfers, { at, shortage: { grows: UNSEEN, other: LOST } });
+}
+
+/**
+ * Takes back what stands in the ledger for these references (a query of texts), the newest first, and returns how many postings that
+ * were. A reference of which nothing stands is passed over.
+ */
+export async function reverse(
+  tx: Tx,
+  { references, at }: { references: RawBuilder<unknown>; at: Date },
+): Promise<number> {
+  const transfers = sql`
+    select 'reversal:' || posting.id as reference, 1::bigint as version, posting.id as reverses, posting.custody,
+      counter.account as counter, counter.asset, counter.amount_units as change_units,
+      posting.chain, posting.chain_tx, posting.block_number, -posting.id as place
+    from ledger_posting posting
+    join ledger_entry counter on counter.posting_id = posting.id and counter.place = 1
+    where posting.reference in (${references}) and posting.reverses is null
+      and not exists (select from ledger_posting reversal where reversal.reverses = posting.id)`;
+  const { rows } = await sql`
+    with ${steps(transfers, { at, shortage: { grows: LOST, other: UNSEEN } })} select id from posted`.execute(tx);
+  return rows.length;
+}
+
+/**
+ * `net` is what the inbox holds, less what is missing. It is carried from posting to posting, so that each is split as if it stood alone:
+ * above nothing it is the inbox, below it a shortage, of which the other cause is filled up first.
+ */
+function steps(transfers: Transfers, { at, shortage }: { at: Date; shortage: Shortage }): RawBuilder<unknown> {
+  return sql`
+    transfer as materialized (${transfers}),
+    opening as (
+      select holder, asset, sum(balance_units) as net, -sum(balance_units) filter (where account = opened.other) as missing
+      from (select distinct custody, asset, ${shortage.other} as other from transfer) as opened
+      join ledger_balance using (asset) where holder = opened.custody
+      group by holder, asset
+    ), running as (
+      select transfer.*, coalesce(opening.missing, 0) as missing, coalesce(opening.net, 0) + sum(change_units) over (
+        partition by custody, transfer.asset order by place) as net_after
+      from transfer left join opening on opening.holder = custody and opening.asset = transfer.asset
+    ), divided as (
+      select *,
+        greatest(net_after, 0) - greatest(net_after - change_units, 0) as held_change,
+        greatest(change_units - net_after, 0) - greatest(-net_after, 0) as missing_change
+      from running
+    ), filled as (
+      select *, sum(greatest(missing_change, 0)) over (partition by custody, asset order by place) as filled_units from divided
+    ), split as (
+      select *, least(missing, filled_units) - least(missing, filled_units - greatest(missing_change, 0)) as other_change from filled
+    ), posted as (
+      insert into ledger_posting
+        (reference, version, reverses, custody, chain, chain_tx, block_number, entry_count, booked_at)
+      select reference, version, reverses, custody, chain, chain_tx, block_number,
+        1 + (held_change <> 0)::int + (missing_change <> other_change)::int + (other_change <> 0)::int, ${at}::timestamptz
+      from split order by place
+      returning id, reference, version
+    ), entered as (
+      insert into ledger_entry (posting_id, place, account, asset, amount_units)
+      select posted.id, line.place, line.account, split.asset, line.units
+      from posted join split using (reference, version) cross join lateral (values
+        (1, counter, -change_units),
+        (2, custody, held_change),
+        (2 + (held_change <> 0)::int, ${shortage.grows}, missing_change - other_change),
+        (2 + (held_change <> 0)::int + (missing_change <> other_change)::int, ${shortage.other}, other_change)
+      ) as line (place, account, units)
+      where line.units <> 0
+    )`;
+}

@@ -1,0 +1,68 @@
+import { sql, type RawBuilder } from "kysely";
+import { findChain, type Catalog } from "../catalog/catalog.ts";
+import type { Finality } from "../config.ts";
+import type { Tx } from "../db/database.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import { bookSteps, reverse } from "../ledger/store.ts";
+import { raiseBooked, type Reach } from "./store.ts";
+
+// From movements to postings. The books stand at one block of a chain: what moved up to there is in them, and nothing that moved
+// later. Everything here is called under the lock of the chain's cursor, so that an inbox is booked by one transaction at a time.
+
+type BookWorld = { catalog: Catalog };
+export type Booking = { chain: Caip2; reach: Reach; at: Date };
+
+/** The last block that counts by the chain's first tier: what is still likely to be replaced is not worth two postings. */
+export function baseBlock(finality: Finality, { number, safeNumber, finalizedNumber }: Reach): bigint {
+  if ("confirmations" in finality) return number - BigInt(finality.confirmations) + 1n;
+  return finality.tag === "safe" ? safeNumber : finalizedNumber;
+}
+
+/** Moves the books up to the block that the chain has reached by now, and books what moved on the way, in the chain's order. */
+export async function bookReached(tx: Tx, world: BookWorld, { chain, reach, at }: Booking): Promise<void> {
+  const finality = findChain(world.catalog, chain)?.finality[0]?.finality;
+  const to = finality === undefined ? -1n : baseBlock(finality, reach);
+  if (to <= reach.bookedNumber) return;
+  const passed = sql`movement.block_number > ${reach.bookedNumber} and movement.block_number <= ${to}`;
+  const steps = bookSteps(transfersOf(chain, passed), at);
+  await sql`with raised as (${raiseBooked(chain, to)}), ${steps} select id from posted`.execute(tx);
+}
+
+/**
+ * Follows what a revision has changed below the block at which the books stand: what was taken back, or is told otherwise now, is reversed,
+ * and what was found late is booked. Returns how many postings were reversed.
+ */
+export async function bookRevision(tx: Tx, { chain, reach, at }: Booking): Promise<number> {
+  const reversed = await reverseRevision(tx, { chain, revision: reach.revision, at });
+  const late = sql`movement.revision = ${reach.revision} and movement.block_number <= ${reach.bookedNumber}`;
+  await sql`with ${bookSteps(transfersOf(chain, late), at)} select id from posted`.execute(tx);
+  return reversed;
+}
+
+/** Takes back what stands in the books of movements that a revision has changed. Returns how many postings that were. */
+export async function reverseRevision(
+  tx: Tx,
+  { chain, revision, at }: { chain: Caip2; revision: bigint; at: Date },
+): Promise<number> {
+  const references = sql`
+    select 'movement:' || id from movement
+    where chain = ${chain} and direction in ('in','out') and revision = ${revision}`;
+  return reverse(tx, { references, at });
+}
+
+/** Movements as the ledger takes them. Where the merchant's wallet receives the fee as well, all of it is the payout. */
+function transfersOf(chain: Caip2, which: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select 'movement:' || movement.id as reference, movement.revision as version, null::bigint as reverses,
+      'inbox:' || movement.intent_id as custody,
+      case when movement.direction = 'in' then 'payer:world'
+        when movement.counterparty = intent.payout_wallet then 'payout:world'
+        when movement.counterparty = intent.fee_recipient then 'fee:platform'
+        else 'suspense:' || movement.chain end as counter,
+      movement.chain || case when movement.chain like 'eip155:%' then '/erc20:' else '/token:' end || movement.token as asset,
+      case movement.direction when 'in' then movement.amount_units else -movement.amount_units end as change_units,
+      movement.chain, movement.chain_tx, movement.block_number,
+      row_number() over (order by movement.block_number, movement.log_index, movement.direction) as place
+    from movement join intent on intent.id = movement.intent_id
+    where movement.chain = ${chain} and movement.orphaned_at is null and movement.amount_units > 0 and ${which}`;
+}
