@@ -3,16 +3,9 @@ import { assert } from "../kernel/assert.ts";
 import type { FaultCode } from "../kernel/faults.ts";
 import { admit } from "./checks/admit.ts";
 import type { Door } from "./door.ts";
-import type { Operation, OperationRequest } from "./operation.ts";
-import { archivePaymentIntent } from "./operations/archivePaymentIntent.ts";
-import { createIntentSourceInbox } from "./operations/createIntentSourceInbox.ts";
-import { createPaymentIntent } from "./operations/createPaymentIntent.ts";
-import { getPaymentIntent } from "./operations/getPaymentIntent.ts";
-import { listIntentDeposits } from "./operations/listIntentDeposits.ts";
-import { listIntentOrigins } from "./operations/listIntentOrigins.ts";
-import { listIntentSettlements } from "./operations/listIntentSettlements.ts";
-import { listPaymentIntents } from "./operations/listPaymentIntents.ts";
-import { recordIntentView } from "./operations/recordIntentView.ts";
+import type { OperationRequest } from "./operation.ts";
+import { OPERATIONS } from "./operationList.ts";
+import { compileShape } from "./checks/shape.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -21,28 +14,17 @@ declare module "fastify" {
   }
 }
 
-const OPERATIONS: readonly Operation[] = [
-  listPaymentIntents,
-  createPaymentIntent,
-  getPaymentIntent,
-  archivePaymentIntent,
-  listIntentOrigins,
-  createIntentSourceInbox,
-  recordIntentView,
-  listIntentDeposits,
-  listIntentSettlements,
-];
-
 /** Adds the operations. A slash inside an id, however it is written, makes another path. */
 export function addApi(server: FastifyInstance, door: Door): void {
   for (const operation of OPERATIONS) {
+    const readShape = compileShape(operation);
     server.route({
       method: operation.method,
       url: operation.path.replace("{id}", ":id(^[^/]+$)"),
       config: { whenUnavailable: operation.whenUnavailable },
       // The whole call is answered here, before the framework would read the body in its own order and with its own errors.
       onRequest: async (request, reply) => {
-        const given = await admit(door, operation, { request: request as OperationRequest, reply });
+        const given = await admit(door, operation, { request: request as OperationRequest, reply, readShape });
         const { status, body } = await operation.answer(door.world, given);
         reply.code(status).headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" });
         return reply.send(JSON.stringify(body));

@@ -7,11 +7,11 @@ import type { IntentRow } from "../../intent/store.ts";
 import { displayAddress } from "../../kernel/caip.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { recordView } from "../../view/recordView.ts";
-import { readFields, readText } from "../body/fields.ts";
 import { checkBody } from "../checks/body.ts";
 import { secondsOf } from "../checks/rate.ts";
 import { checkSize } from "../checks/size.ts";
 import type { Door } from "../door.ts";
+import { compileReader } from "../schema/compile.ts";
 import { readSessionCookie, sessionCookie } from "./cookie.ts";
 import { paymentUri } from "./paymentUri.ts";
 import { missingUnits, readStatus } from "./status.ts";
@@ -21,7 +21,12 @@ type PageRequest = FastifyRequest<{ Params: { intentId: string }; Querystring: {
 /** Another text than an id has no page. */
 const PAGE = "/c/:intentId(^pi_[0-9a-z]+$)";
 const OPENINGS_PER_MINUTE = 600;
-const TOKEN_CHARACTERS_MAX = 100;
+
+const readSession = compileReader({
+  type: "object",
+  properties: { widgetToken: { type: ["string", "null"], minLength: 1, maxLength: 100 } },
+  additionalProperties: false,
+});
 
 const ASSETS = {
   "checkout.css": "text/css; charset=utf-8",
@@ -91,9 +96,8 @@ function addPage(server: FastifyInstance): void {
 async function openPage(door: Door, request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { world } = door;
   const { intentId } = request.params;
-  const body = checkBody(request.headers, await checkSize(request.raw));
-  const widgetToken = readText(readFields(body, ["widgetToken"]), "widgetToken", { max: TOKEN_CHARACTERS_MAX }) ?? "";
-  const cookie = await openSession(world, { intentId, widgetToken });
+  const { widgetToken } = readSession(checkBody(request.headers, await checkSize(request.raw)));
+  const cookie = await openSession(world, { intentId, widgetToken: widgetToken ?? "" });
   if (cookie === undefined) throw refusal(door, request);
   const intent = await findSessionIntent(world, { intentId, cookie });
   if (intent !== undefined) await recordView(world, intent);

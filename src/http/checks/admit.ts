@@ -5,6 +5,7 @@ import { checkBody } from "./body.ts";
 import { checkKey } from "./key.ts";
 import { checkRate } from "./rate.ts";
 import { checkScope } from "./scope.ts";
+import type { ReadShape } from "./shape.ts";
 import { checkSize } from "./size.ts";
 import { checkVersion } from "./version.ts";
 
@@ -15,9 +16,9 @@ import { checkVersion } from "./version.ts";
 export async function admit(
   door: Door,
   operation: Operation,
-  call: { request: OperationRequest; reply: FastifyReply },
+  call: { request: OperationRequest; reply: FastifyReply; readShape: ReadShape },
 ): Promise<Given> {
-  const { request, reply } = call;
+  const { request, reply, readShape } = call;
   const id = request.params.id ?? "";
   checkVersion(door.world.clock, request, reply);
   const caller = await checkKey(door, request);
@@ -25,5 +26,5 @@ export async function admit(
   checkScope(caller);
   const bytes = await checkSize(request.raw);
   const body = operation.method === "POST" ? checkBody(request.headers, bytes) : {};
-  return { account: caller.account, id, query: request.query as Query, body };
+  return { account: caller.account, id, ...readShape({ query: request.query as Query, body }) };
 }

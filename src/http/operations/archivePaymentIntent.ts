@@ -1,18 +1,27 @@
 import { archiveIntent } from "../../intent/archiveIntent.ts";
 import { getIntent } from "../../intent/readIntents.ts";
 import { intentRecord } from "../../intent/record.ts";
-import { readFields } from "../body/fields.ts";
-import type { Operation } from "../operation.ts";
+import { operation } from "../operation.ts";
+import { archivedIntentExample } from "../schema/examples.ts";
+import { paymentIntent } from "../schema/records/paymentIntent.ts";
+import { noFields } from "../schema/requests/noFields.ts";
 
-export const archivePaymentIntent: Operation = {
+export const archivePaymentIntent = operation({
   operationId: "archivePaymentIntent",
   method: "POST",
   path: "/api/v1/intents/{id}/archive",
+  summary: "Put an intent away",
+  description: `The intent takes no new source inbox and frees its destination. What is sent to its inboxes all the same is still recorded and
+paid out. Archiving an archived intent again changes nothing.`,
+  isExtension: true,
   perMinute: 30,
-  async answer(world, { account, id, body }) {
-    readFields(body, []);
+  body: noFields,
+  bodyExamples: { "Nothing to say": {} },
+  success: { status: 200, description: "The archived intent.", schema: paymentIntent, example: archivedIntentExample },
+  faults: ["intent_has_pending_deposits"],
+  async answer(world, { account, id }) {
     const { id: intentId } = await getIntent(world, { accountId: account.id, intentId: id });
     const intent = await world.db.transaction((tx) => archiveIntent(tx, world, intentId));
     return { status: 200, body: intentRecord(intent, world.config) };
   },
-};
+});

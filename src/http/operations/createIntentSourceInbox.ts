@@ -1,40 +1,77 @@
 import { issueSourceInbox, type OriginName } from "../../inbox/issueSourceInbox.ts";
 import { getOpenIntent } from "../../intent/readIntents.ts";
-import { invalid, readFields, readText, readWholeNumber } from "../body/fields.ts";
-import type { Operation } from "../operation.ts";
+import { operation } from "../operation.ts";
+import { sourceInboxExample } from "../schema/examples.ts";
+import type { JsonSchema, TypeOf } from "../schema/jsonSchema.ts";
+import { sourceInbox } from "../schema/records/origins.ts";
 
-const FIELDS = ["chainId", "namespace", "reference", "mint"] as const;
-const TEXT_CHARACTERS_MAX = 100;
+const originText = { type: "string", minLength: 1, maxLength: 100 } as const;
+const absent = { type: "null" } as const;
 
-export const createIntentSourceInbox: Operation = {
+const body = {
+  oneOf: [
+    {
+      title: "An EVM origin",
+      type: "object",
+      properties: {
+        chainId: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [8453] },
+        namespace: absent,
+        reference: absent,
+        mint: absent,
+      },
+      required: ["chainId"],
+      additionalProperties: false,
+    },
+    {
+      title: "A Solana origin",
+      type: "object",
+      properties: {
+        chainId: absent,
+        namespace: { ...originText, examples: ["solana"] },
+        reference: { ...originText, examples: ["5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"] },
+        mint: { ...originText, examples: ["EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"] },
+      },
+      required: ["namespace", "reference", "mint"],
+      additionalProperties: false,
+    },
+  ],
+} as const satisfies JsonSchema;
+
+export const createIntentSourceInbox = operation({
   operationId: "createIntentSourceInbox",
   method: "POST",
   path: "/api/v1/intents/{id}/source-inbox",
+  summary: "Issue a source inbox",
+  description: `The deposit address for one origin, issued for the intent's own customer. Asking again returns the same address, never a second
+one, also when the intent is settled by then or the origin switched off.
+
+Name an EVM origin by \`chainId\`, a Solana one by \`namespace\`, \`reference\` and \`mint\`.`,
   perMinute: 30,
   whenUnavailable: "source_inbox_unavailable",
-  async answer(world, { account, id, body }) {
-    const origin = readOrigin(body);
-    const intent = await getOpenIntent(world, { accountId: account.id, intentId: id });
-    return { status: 201, body: await issueSourceInbox(world, intent, origin) };
+  body,
+  bodyExamples: {
+    "On an EVM chain": { chainId: 8453 },
+    "On Solana": {
+      namespace: "solana",
+      reference: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+      mint: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+    },
   },
-};
+  success: { status: 201, description: "The source inbox.", schema: sourceInbox, example: sourceInboxExample },
+  faults: [
+    "unsupported_origin",
+    "source_inbox_refused",
+    "source_inbox_unavailable",
+    "source_inbox_not_active",
+    "customer_not_bound",
+  ],
+  async answer(world, { account, id, body: given }) {
+    const intent = await getOpenIntent(world, { accountId: account.id, intentId: id });
+    return { status: 201, body: await issueSourceInbox(world, intent, originOf(given)) };
+  },
+});
 
-function readOrigin(body: unknown): OriginName {
-  const fields = readFields(body, FIELDS);
-  const chainId = readWholeNumber(fields, "chainId", 1);
-  const [namespace, reference, mint] = (["namespace", "reference", "mint"] as const).map((field) =>
-    readText(fields, field, { max: TEXT_CHARACTERS_MAX }),
-  );
-  if (chainId !== undefined) {
-    if (namespace ?? reference ?? mint)
-      throw invalid("chainId", "must stand alone: a body names an EVM origin or a Solana one");
-    return { chainId };
-  }
-  if (namespace === undefined && reference === undefined && mint === undefined) {
-    throw invalid("chainId", "is required, or namespace, reference and mint for Solana");
-  }
-  if (namespace === undefined) throw invalid("namespace", "is required beside reference and mint");
-  if (reference === undefined) throw invalid("reference", "is required beside namespace and mint");
-  if (mint === undefined) throw invalid("mint", "is required beside namespace and reference");
-  return { namespace, reference, mint };
+function originOf(given: TypeOf<typeof body>): OriginName {
+  if (typeof given.chainId === "number") return { chainId: given.chainId };
+  return given;
 }

@@ -1,66 +1,68 @@
 import { createIntent, type CreateIntentInput } from "../../intent/createIntent.ts";
 import { intentRecord } from "../../intent/record.ts";
-import { Fault } from "../../kernel/faults.ts";
-import { invalid, readBoolean, readFields, readText, readWholeNumber, type Fields } from "../body/fields.ts";
-import { readMetadata } from "../body/metadata.ts";
-import { checkReference, REFERENCE_CHARACTERS_MAX } from "../body/reference.ts";
-import type { Operation } from "../operation.ts";
+import { operation } from "../operation.ts";
+import { createdPaymentIntent } from "../schema/records/paymentIntent.ts";
+import { intentExample, widgetTokenExample } from "../schema/examples.ts";
+import type { TypeOf } from "../schema/jsonSchema.ts";
+import { createPaymentIntentBody as body } from "../schema/requests/createPaymentIntent.ts";
 
-const FIELDS = [
-  "merchantReference",
-  "metadata",
-  "priceUnits",
-  "oneTime",
-  "payoutWallet",
-  "payoutNamespace",
-  "payoutChainReference",
-  "payoutTokenAddress",
-] as const;
-
-/** Longer than any address. */
-const ADDRESS_CHARACTERS_MAX = 100;
-
-export const createPaymentIntent: Operation = {
+export const createPaymentIntent = operation({
   operationId: "createPaymentIntent",
   method: "POST",
   path: "/api/v1/intents",
+  summary: "Create a payment intent",
+  description: `Mints an intent with a deposit inbox of its own.
+
+When the body names any part of the destination (\`payoutWallet\`, \`payoutNamespace\`, \`payoutChainReference\` or \`payoutTokenAddress\`),
+the rest comes from the account's defaults, and an account has at most one active intent for one destination: a repeat with the same
+\`priceUnits\` and \`oneTime\` returns that intent with \`created: false\` and a fresh \`widgetToken\`, and one with other terms is
+refused with \`destination_conflict\`.
+
+A body that names no part of the destination always mints another intent. Send an \`Idempotency-Key\` with it, so that a repeat after a
+lost answer does not. \`merchantReference\` is yours alone and is no key.`,
   perMinute: 30,
-  async answer(world, { account, body }) {
-    const input = readInput(body);
+  body,
+  bodyExamples: {
+    "A one-time price": { priceUnits: 25_000_000, oneTime: true, merchantReference: "order 4711" },
+    "A destination of its own": {
+      payoutNamespace: "eip155",
+      payoutChainReference: "8453",
+      payoutWallet: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+      payoutTokenAddress: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+    },
+    "Open-ended, with defaults": {},
+  },
+  success: {
+    status: 201,
+    description: "The intent, minted or found.",
+    schema: createdPaymentIntent,
+    example: { ...intentExample, widgetToken: widgetTokenExample },
+  },
+  faults: [
+    "price_required",
+    "unsupported_destination",
+    "wallet_required",
+    "token_required",
+    "destination_required",
+    "destination_conflict",
+  ],
+  async answer(world, { account, body: given }) {
+    const input = inputOf(given);
     const { intent, isCreated, widgetToken } = await createIntent(world.db.read, world, { account, input });
     return { status: 201, body: { ...intentRecord(intent, world.config), created: isCreated, widgetToken } };
   },
-};
+});
 
-function readInput(body: unknown): CreateIntentInput {
-  const fields = readFields(body, FIELDS);
-  const reference = readText(fields, "merchantReference", { max: REFERENCE_CHARACTERS_MAX });
-  const priceUnits = readWholeNumber(fields, "priceUnits", 1);
-  const oneTime = readBoolean(fields, "oneTime");
-  if (oneTime === true && priceUnits === undefined) throw new Fault("price_required", { param: "priceUnits" });
+function inputOf(given: TypeOf<typeof body>): CreateIntentInput {
+  const { payoutChainReference: reference = null } = given;
   return {
-    merchantReference: reference === undefined ? null : checkReference(reference),
-    metadata: readMetadata(fields) ?? null,
-    priceUnits: priceUnits ?? null,
-    oneTime: oneTime ?? null,
-    payoutWallet: readText(fields, "payoutWallet", { max: ADDRESS_CHARACTERS_MAX }) ?? null,
-    payoutNamespace: readNamespace(fields) ?? null,
-    payoutChainReference: readChainReference(fields) ?? null,
-    payoutTokenAddress: readText(fields, "payoutTokenAddress", { max: ADDRESS_CHARACTERS_MAX }) ?? null,
+    merchantReference: given.merchantReference ?? null,
+    metadata: given.metadata ?? null,
+    priceUnits: given.priceUnits ?? null,
+    oneTime: given.oneTime ?? null,
+    payoutWallet: given.payoutWallet ?? null,
+    payoutNamespace: given.payoutNamespace ?? null,
+    payoutChainReference: reference === null ? null : String(reference),
+    payoutTokenAddress: given.payoutTokenAddress ?? null,
   };
-}
-
-function readNamespace(fields: Fields): string | undefined {
-  const namespace = readText(fields, "payoutNamespace", { max: ADDRESS_CHARACTERS_MAX });
-  if (namespace === undefined || namespace === "eip155" || namespace === "solana") return namespace;
-  throw invalid("payoutNamespace", "must be eip155 or solana");
-}
-
-/** A text, or the chain id as a number, which is how most tools print it. */
-function readChainReference(fields: Fields): string | undefined {
-  const field = "payoutChainReference";
-  if (typeof fields[field] === "number") return String(readWholeNumber(fields, field, 1));
-  const reference = readText(fields, field, { max: ADDRESS_CHARACTERS_MAX });
-  if (reference === undefined || /^[-_a-zA-Z0-9]{1,32}$/.test(reference)) return reference;
-  throw invalid(field, "must have 1 to 32 letters, digits, hyphens or underscores");
 }

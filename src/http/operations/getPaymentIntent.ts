@@ -1,14 +1,22 @@
 import { getIntent } from "../../intent/readIntents.ts";
 import { intentRecord } from "../../intent/record.ts";
-import type { Operation } from "../operation.ts";
+import { operation } from "../operation.ts";
+import { settledIntentExample } from "../schema/examples.ts";
+import { paymentIntent } from "../schema/records/paymentIntent.ts";
 
-export const getPaymentIntent: Operation = {
+export const getPaymentIntent = operation({
   operationId: "getPaymentIntent",
   method: "GET",
   path: "/api/v1/intents/{id}",
+  summary: "Read one intent",
+  description: `The intent as it is now. Poll this, and not the list, to follow one intent; fulfil only what your own backend has created.
+
+An id that was never created and one of another account are answered alike.`,
   perMinute: 120,
+  success: { status: 200, description: "The intent.", schema: paymentIntent, example: settledIntentExample },
+  faults: [],
   async answer(world, { account, id }) {
     const intent = await getIntent(world, { accountId: account.id, intentId: id });
     return { status: 200, body: intentRecord(intent, world.config) };
   },
-};
+});

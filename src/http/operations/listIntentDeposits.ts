@@ -2,23 +2,36 @@ import { findAsset } from "../../catalog/catalog.ts";
 import { depositRecord } from "../../deposit/record.ts";
 import { getIntent } from "../../intent/readIntents.ts";
 import { listCursors } from "../../watch/store.ts";
-import { readPage } from "../body/query.ts";
 import { listBody } from "../listBody.ts";
-import type { Operation } from "../operation.ts";
+import { operation } from "../operation.ts";
+import { depositList } from "../schema/components.ts";
+import { depositExample, pageExample } from "../schema/examples.ts";
+import { pageQuery } from "../schema/records/list.ts";
 import { readIntentPage } from "../reads/intentPage.ts";
 
-export const listIntentDeposits: Operation = {
+export const listIntentDeposits = operation({
   operationId: "listIntentDeposits",
   method: "GET",
   path: "/api/v1/intents/{id}/deposits",
+  summary: "List an intent's deposits",
+  description:
+    "What has been sent to the intent, newest first, and what was made of each. A deposit is one transfer inside one transaction.",
+  isExtension: true,
   perMinute: 120,
+  query: pageQuery,
+  success: {
+    status: 200,
+    description: "A page of deposits.",
+    schema: depositList,
+    example: pageExample(depositExample),
+  },
+  faults: ["invalid_cursor"],
   async answer(world, { account, id, query }) {
-    const page = readPage(query);
     const intent = await getIntent(world, { accountId: account.id, intentId: id });
     const { rows, hasMore, nextCursor } = await readIntentPage(world, {
       table: "deposit",
       intentId: intent.id,
-      ...page,
+      ...query,
     });
     const heads = new Map((await listCursors(world.db)).map((cursor) => [cursor.chain, cursor.number]));
     const records = rows.map((row) => {
@@ -27,4 +40,4 @@ export const listIntentDeposits: Operation = {
     });
     return { status: 200, body: listBody({ records, hasMore, nextCursor }) };
   },
-};
+});

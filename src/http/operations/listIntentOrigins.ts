@@ -1,17 +1,24 @@
 import { listOrigins } from "../../inbox/listOrigins.ts";
 import { getOpenIntent } from "../../intent/readIntents.ts";
 import { readScannerHealth } from "../../watch/health.ts";
-import type { Operation } from "../operation.ts";
+import { operation } from "../operation.ts";
+import { originsExample } from "../schema/examples.ts";
+import { intentOrigins } from "../schema/records/origins.ts";
 
-export const listIntentOrigins: Operation = {
+export const listIntentOrigins = operation({
   operationId: "listIntentOrigins",
   method: "GET",
   path: "/api/v1/intents/{id}/origins",
+  summary: "List where an intent may be paid from",
+  description: `Every live origin of the account with its own \`depositIssuable\`, also when \`sourceDepositIssuable\` is false, and every settle
+rail. An archived intent has none: it is answered like one that was never created.`,
   perMinute: 120,
+  success: { status: 200, description: "Origins and rails.", schema: intentOrigins, example: originsExample },
+  faults: [],
   async answer(world, { account, id }) {
     const intent = await getOpenIntent(world, { accountId: account.id, intentId: id });
     const health = new Map<string, boolean>(await readScannerHealth(world));
     const facts = { isEnabled: () => true, isHealthy: (chain: string) => health.get(chain) === true };
     return { status: 200, body: listOrigins(world, { intent, account }, facts) };
   },
-};
+});

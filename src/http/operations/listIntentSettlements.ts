@@ -1,23 +1,35 @@
 import { getIntent } from "../../intent/readIntents.ts";
 import { settlementRecord } from "../../settlement/record.ts";
-import { readPage } from "../body/query.ts";
 import { listBody } from "../listBody.ts";
-import type { Operation } from "../operation.ts";
+import { operation } from "../operation.ts";
+import { settlementList } from "../schema/components.ts";
+import { settlementExample, pageExample } from "../schema/examples.ts";
+import { pageQuery } from "../schema/records/list.ts";
 import { readIntentPage } from "../reads/intentPage.ts";
 
-export const listIntentSettlements: Operation = {
+export const listIntentSettlements = operation({
   operationId: "listIntentSettlements",
   method: "GET",
   path: "/api/v1/intents/{id}/settlements",
+  summary: "List an intent's settlements",
+  description: "What took money out of the inboxes of this intent, newest first.",
+  isExtension: true,
   perMinute: 120,
+  query: pageQuery,
+  success: {
+    status: 200,
+    description: "A page of settlements.",
+    schema: settlementList,
+    example: pageExample(settlementExample),
+  },
+  faults: ["invalid_cursor"],
   async answer(world, { account, id, query }) {
-    const page = readPage(query);
     const intent = await getIntent(world, { accountId: account.id, intentId: id });
     const { rows, hasMore, nextCursor } = await readIntentPage(world, {
       table: "settlement",
       intentId: intent.id,
-      ...page,
+      ...query,
     });
     return { status: 200, body: listBody({ records: rows.map(settlementRecord), hasMore, nextCursor }) };
   },
-};
+});

@@ -1,18 +1,41 @@
 import { listIntents } from "../../intent/readIntents.ts";
 import { intentRecord } from "../../intent/record.ts";
-import { readPage, readReferenceFilter } from "../body/query.ts";
 import { listBody } from "../listBody.ts";
-import type { Operation } from "../operation.ts";
+import { operation } from "../operation.ts";
+import { paymentIntentList } from "../schema/components.ts";
+import { pageExample, settledIntentExample } from "../schema/examples.ts";
+import type { Properties } from "../schema/jsonSchema.ts";
+import { pageQuery } from "../schema/records/list.ts";
+import { merchantReference } from "../schema/requests/merchantReference.ts";
 
-export const listPaymentIntents: Operation = {
+const query = {
+  ...pageQuery,
+  merchantReference: { ...merchantReference, description: "Only intents with exactly this reference." },
+} as const satisfies Properties;
+
+export const listPaymentIntents = operation({
   operationId: "listPaymentIntents",
   method: "GET",
   path: "/api/v1/intents",
+  summary: "List intents",
+  description: `The account's intents, newest first, each as it is now. Pages stay stable while new intents are created.`,
   perMinute: 60,
-  async answer(world, { account, query }) {
-    const page = { ...readPage(query), merchantReference: readReferenceFilter(query) };
-    const { intents, hasMore, nextCursor } = await listIntents(world, { accountId: account.id, ...page });
+  query,
+  success: {
+    status: 200,
+    description: "A page of intents.",
+    schema: paymentIntentList,
+    example: pageExample(settledIntentExample),
+  },
+  faults: ["invalid_cursor"],
+  async answer(world, { account, query: { limit, cursor, merchantReference: reference } }) {
+    const { intents, hasMore, nextCursor } = await listIntents(world, {
+      accountId: account.id,
+      limit,
+      cursor,
+      merchantReference: reference,
+    });
     const records = intents.map((intent) => intentRecord(intent, world.config));
     return { status: 200, body: listBody({ records, hasMore, nextCursor }) };
   },
-};
+});

@@ -1,33 +1,45 @@
 import { getOpenIntent } from "../../intent/readIntents.ts";
-import { recordView, type Selection } from "../../view/recordView.ts";
-import { invalid, readFields, readText } from "../body/fields.ts";
-import type { Operation } from "../operation.ts";
+import { recordView } from "../../view/recordView.ts";
+import { operation } from "../operation.ts";
+import { selectionExample } from "../schema/examples.ts";
+import type { JsonSchema } from "../schema/jsonSchema.ts";
+import { recordedView } from "../schema/records/origins.ts";
 
-const FIELDS = ["selection"] as const;
-const SELECTION_FIELDS = ["namespace", "reference", "tokenAddress"] as const;
-const TEXT_CHARACTERS_MAX = 100;
+const selectionText = { type: "string", minLength: 1, maxLength: 100 } as const;
 
-export const recordIntentView: Operation = {
+const body = {
+  type: "object",
+  properties: {
+    selection: {
+      type: ["object", "null"],
+      description: "What the payer has chosen. Left out, everything of the intent is meant, which takes longer.",
+      properties: {
+        namespace: { ...selectionText, examples: ["eip155"] },
+        reference: { ...selectionText, examples: ["8453"] },
+        tokenAddress: { ...selectionText, examples: ["0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"] },
+      },
+      required: ["namespace", "reference", "tokenAddress"],
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const recordIntentView = operation({
   operationId: "recordIntentView",
   method: "POST",
   path: "/api/v1/intents/{id}/view",
+  summary: "Report that a payer is looking",
+  description: `Report it when a deposit address is shown, and again on each choice of a chain or token: the service then looks for deposits there
+sooner. It is a hint and nothing else. It settles nothing and moves nothing, and without it deposits are found all the same.`,
   perMinute: 60,
   perMinuteAndIntent: 30,
-  async answer(world, { account, id, body }) {
-    const selection = readSelection(body);
+  body,
+  bodyExamples: { "One token": { selection: selectionExample }, "Everything of the intent": {} },
+  success: { status: 202, description: "The hint was taken.", schema: recordedView, example: { recorded: true } },
+  faults: [],
+  async answer(world, { account, id, body: { selection } }) {
     const intent = await getOpenIntent(world, { accountId: account.id, intentId: id });
-    return { status: 202, body: { recorded: await recordView(world, intent, selection) } };
+    return { status: 202, body: { recorded: await recordView(world, intent, selection ?? undefined) } };
   },
-};
-
-function readSelection(body: unknown): Selection | undefined {
-  const selection = readFields(body, FIELDS)["selection"] ?? undefined;
-  if (selection === undefined) return undefined;
-  const fields = readFields(selection, SELECTION_FIELDS, "selection");
-  const read = (field: (typeof SELECTION_FIELDS)[number]): string => {
-    const text = readText(fields, field, { max: TEXT_CHARACTERS_MAX, path: "selection" });
-    if (text === undefined) throw invalid(`selection.${field}`, "is required in a selection");
-    return text;
-  };
-  return { namespace: read("namespace"), reference: read("reference"), tokenAddress: read("tokenAddress") };
-}
+});

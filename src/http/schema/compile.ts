@@ -1,0 +1,39 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { namedSchemas, byReference } from "./components.ts";
+import type { JsonSchema, TypeOf } from "./jsonSchema.ts";
+import { faultOfViolation } from "./violation.ts";
+
+const ANNOTATIONS = ["components", "x-characters", "x-must", "x-error-code", "x-param"];
+
+// One compiler for all: its own schema of schemas is left out, because the schemas are constants and a test looks at them.
+const compiler = new Ajv2020({
+  strict: true,
+  allowUnionTypes: true,
+  ownProperties: true,
+  verbose: true,
+  meta: false,
+  validateSchema: false,
+  formats: { "date-time": true, uri: true },
+});
+compiler.addVocabulary(ANNOTATIONS);
+compiler.addKeyword({
+  keyword: "x-maxBytes",
+  schemaType: "number",
+  validate: (bytesMax: number, value: unknown) => Buffer.byteLength(JSON.stringify(value)) <= bytesMax,
+});
+
+/**
+ * Makes a schema's reader, once at the start: it returns what it was given, or throws the fault of the first thing that is wrong
+ * with it. No more than the first is looked for, so that a hostile body costs no more than an honest one. `whole` is how a
+ * message calls the value itself.
+ */
+export function compileReader<const S extends JsonSchema>(
+  schema: S,
+  whole = "The body",
+): (value: unknown) => TypeOf<S> {
+  const validate = compiler.compile({ ...byReference(schema), components: { schemas: namedSchemas() } });
+  return (value) => {
+    if (!validate(value)) throw faultOfViolation({ schema, whole, value, errors: validate.errors ?? [] });
+    return value as TypeOf<S>;
+  };
+}

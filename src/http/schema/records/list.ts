@@ -1,0 +1,36 @@
+import { record, type JsonSchema } from "../jsonSchema.ts";
+
+/** A page of a list, newest first. */
+export function listOf<const Item extends JsonSchema>(item: Item, what: string) {
+  return record(`A page of ${what}, newest first.`, {
+    object: { type: "string", const: "list" },
+    data: { type: "array", items: item },
+    has_more: { type: "boolean", description: "True when more results follow." },
+    next_cursor: {
+      type: "string",
+      description: "Opaque. Pass it as `cursor` to continue; empty when nothing follows.",
+    },
+  });
+}
+
+const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 10;
+const CURSOR_CHARACTERS_MAX = 200;
+
+/** The query of every list. */
+export const pageQuery = {
+  limit: {
+    type: "integer",
+    minimum: 1,
+    maximum: LIMIT_MAX,
+    default: LIMIT_DEFAULT,
+    description: "How many entries a page has at most.",
+  },
+  cursor: {
+    type: "string",
+    minLength: 1,
+    maxLength: CURSOR_CHARACTERS_MAX,
+    description: "The `next_cursor` of the page before.",
+    "x-error-code": "invalid_cursor",
+  },
+} as const satisfies Record<string, JsonSchema>;

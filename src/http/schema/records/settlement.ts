@@ -1,0 +1,31 @@
+import { record } from "../jsonSchema.ts";
+import { caip19, id, nullableTime, nullableUnits, time, txHash } from "../values.ts";
+
+export const settlement = record("What takes an inbox's balance to the payout wallet.", {
+  object: { type: "string", const: "settlement" },
+  settlementId: id("set"),
+  intentId: id("pi"),
+  status: {
+    type: "string",
+    enum: ["planned", "submitted", "bridging", "landed", "held", "failed"],
+    description: "`landed` is on chain: the payout wallet has `netUnits` more.",
+  },
+  caip19,
+  grossUnits: { ...nullableUnits, description: "What left the inbox: route cost, fee and net together." },
+  feeUnits: nullableUnits,
+  routeCostUnits: nullableUnits,
+  netUnits: nullableUnits,
+  reason: { type: ["string", "null"], description: "Why it is held or failed." },
+  txs: {
+    type: "array",
+    description: "The transaction in which it landed; empty before.",
+    items: record("A transaction on a chain.", {
+      txHash,
+      chain: { type: "string", description: "As CAIP-2 names it.", examples: ["eip155:8453"] },
+      blockNumber: { type: ["integer", "null"] },
+    }),
+  },
+  createdAt: time,
+  submittedAt: nullableTime,
+  landedAt: nullableTime,
+});
