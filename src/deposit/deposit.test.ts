@@ -71,7 +71,7 @@ for (const kind of databases) {
       ]);
     });
 
-    test("§3 a settled intent frees its destination and a repeatable one stays active", async () => {
+    test("§3.1, §3.2 a settled intent frees its destination and a repeatable one stays active", async () => {
       const account_id = await insertAccount(db);
       const payout_wallet = `0x${"ab".repeat(20)}`;
       const first = await priced(USDC, { account_id, payout_wallet, occupies: true });

@@ -30,7 +30,7 @@ function refused(promise: Promise<unknown>, code: FaultCode): Promise<void> {
   return assert.rejects(promise, { name: "Fault", code });
 }
 
-test("§4.5 a repeated issue, also many at once, returns one address and tells one event", async () => {
+test("§4.5.3 a repeated issue, also many at once, returns one address and tells one event", async () => {
   const intent = await insertIntent(db);
   const issued = await Promise.all(Array.from({ length: 10 }, () => issueSourceInbox(world, intent, LOCAL)));
   assert.equal(new Set(issued.map((inbox) => inbox.caip10)).size, 1);

@@ -98,7 +98,7 @@ const archive = async (tx: Tx, { intent }: CreatedIntent) => {
 
 for (const [verb, leave] of Object.entries({ settle, archive })) {
   for (const [kind, terms] of Object.entries({ same: TERMS, other: { priceUnits: 7 } })) {
-    test(`§3 a create with the ${kind} terms that waits for a ${verb} mints once that is committed`, async () => {
+    test(`§3.1 a create with the ${kind} terms that waits for a ${verb} mints once that is committed`, async () => {
       const payoutWallet = randomAddress();
       const first = await create({ payoutWallet, ...TERMS });
       const { creating } = await whileOpen(
@@ -115,7 +115,7 @@ for (const [verb, leave] of Object.entries({ settle, archive })) {
     });
   }
 
-  test(`§3 a create that waits for a ${verb} that is undone finds the intent as it was`, async () => {
+  test(`§3.1 a create that waits for a ${verb} that is undone finds the intent as it was`, async () => {
     const payoutWallet = randomAddress();
     const first = await create({ payoutWallet, ...TERMS });
     const undone = new Error("undone");
@@ -130,7 +130,7 @@ for (const [verb, leave] of Object.entries({ settle, archive })) {
   });
 }
 
-test("§3 among many creates while a destination settles at most one mints, and none gets the settled intent back", async () => {
+test("§3.1 among many creates while a destination settles at most one mints, and none gets the settled intent back", async () => {
   const payoutWallet = randomAddress();
   const first = await create({ payoutWallet, ...TERMS });
   const racers = Array.from({ length: 60 }, (_, racer) =>

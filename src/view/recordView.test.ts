@@ -24,7 +24,7 @@ function worldAt(now: Date) {
   return { ...world, clock: { ...world.clock, now: () => now }, wake: { notify: () => {}, wait: async () => {} } };
 }
 
-test("§4.6 a selection is recorded once its inbox is issued, in whatever case its token is written", async () => {
+test("§4.6.3 a selection is recorded once its inbox is issued, in whatever case its token is written", async () => {
   const world = worldAt(AT);
   const intent = await insertIntent(db);
   assert.equal(await recordView(world, intent, LOCAL), false);

@@ -26,7 +26,7 @@ function bodiesOf(answers: readonly Answered[], status: number): Json[] {
   return answers.filter((answered) => answered.status === status).map((answered) => answered.body);
 }
 
-test("4.2.3 of thirty parallel creates with one destination exactly one mints", async () => {
+test("§4.2.3 of thirty parallel creates with one destination exactly one mints", async () => {
   const merchant = await api.openMerchant();
   const create = () => merchant.post(URL, { payoutWallet: merchant.wallet, priceUnits: 5 });
   const answers = await Promise.all(Array.from({ length: CREATES }, create));
@@ -45,7 +45,7 @@ test("4.2.3 of thirty parallel creates with one destination exactly one mints", 
   assert.equal(opened.filter((status) => status === 204).length, 1, "exactly one widget token is the latest");
 });
 
-test("4.2.6 of parallel creates with different prices one mints, its like find it, the others conflict", async () => {
+test("§4.2.6 of parallel creates with different prices one mints, its like find it, the others conflict", async () => {
   const merchant = await api.openMerchant();
   const create = (_: unknown, index: number) =>
     merchant.post(URL, { payoutWallet: merchant.wallet, priceUnits: 1 + (index % 3) });
@@ -57,13 +57,13 @@ test("4.2.6 of parallel creates with different prices one mints, its like find i
   assert.equal(body.data.length, 1);
 });
 
-test("4.2.8 parallel creates without a destination all mint, each with an inbox of its own", async () => {
+test("§4.2.8 parallel creates without a destination all mint, each with an inbox of its own", async () => {
   const merchant = await api.openMerchant();
   const answers = await Promise.all(Array.from({ length: CREATES }, () => merchant.post(URL, {})));
   assert.equal(new Set(bodiesOf(answers, 201).map((body) => body.inboxAddress)).size, CREATES);
 });
 
-test("4.5 parallel calls for one source inbox all get the one address", async () => {
+test("§4.5.3 parallel calls for one source inbox all get the one address", async () => {
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
   const issue = () => merchant.post(`${URL}/${intentId}/source-inbox`, { chainId: 31337 });

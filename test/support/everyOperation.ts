@@ -70,7 +70,7 @@ function rawCall(
 }
 
 export function refusesVersions(operationId: OperationId): void {
-  test(`D24 ${operationId}: the version is asked for before anything else`, async () => {
+  test(`§5.5, §9.2, §9.3, D24 ${operationId}: the version is asked for before anything else`, async () => {
     const api = await testApi();
     const soon = addMs(api.world.clock.now(), 3 * 86_400_000)
       .toISOString()
@@ -103,7 +103,7 @@ export function refusesVersions(operationId: OperationId): void {
 }
 
 export function refusesKeys(operationId: OperationId): void {
-  test(`D21 ${operationId}: whatever is wrong with a key, the answer is the same`, async () => {
+  test(`§5.1, D21 ${operationId}: whatever is wrong with a key, the answer is the same`, async () => {
     const api = await testApi();
     const { apiKey } = await api.openMerchant();
     const swapped = apiKey.slice(0, -1) + (apiKey.endsWith("0") ? "1" : "0");
@@ -139,7 +139,7 @@ export function refusesKeys(operationId: OperationId): void {
 }
 
 export function refusesScopes(operationId: OperationId): void {
-  test(`5.4 ${operationId}: a key without the scope may not, and is told which one it lacks`, async () => {
+  test(`§5.4 ${operationId}: a key without the scope may not, and is told which one it lacks`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant({ scopes: [] });
     const answered = await callOperation({ operationId, merchant }, { body: "not even JSON" });
@@ -164,7 +164,7 @@ export function refusesRoutes(operationId: OperationId): void {
   const { method, path }: Shape = SHAPES[operationId];
   const url = path.replace("{id}", UNKNOWN_ID);
 
-  test(`7.2 ${operationId}: another path or verb is no route, whatever the key and the body`, async () => {
+  test(`§7.2.1, §9.1 ${operationId}: another path or verb is no route, whatever the key and the body`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
     const others = [
@@ -203,7 +203,7 @@ const STRANGE_IDS = [
 ];
 
 export function refusesIds(operationId: OperationId, archived: "absent" | "shown"): void {
-  test(`D26 ${operationId}: any text that names no intent of this account gets one and the same answer`, async () => {
+  test(`§7.2.2, §1.5, §5.3, D26 ${operationId}: any text that names no intent of this account gets one and the same answer`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
     const stranger = await api.openMerchant();
@@ -250,7 +250,7 @@ export function refusesSizes(operationId: OperationId): void {
 export function limitsRate(operationId: OperationId): void {
   const { perMinute }: Shape = SHAPES[operationId];
 
-  test(`8 ${operationId}: ${perMinute} calls in any 60 seconds, and then it says how long to wait`, async () => {
+  test(`§8.1, D23 ${operationId}: ${perMinute} calls in any 60 seconds, and then it says how long to wait`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
     // The view has a second limit per intent, so no id is used twice too often.

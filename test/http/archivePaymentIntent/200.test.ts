@@ -44,7 +44,7 @@ test("D32 it is told once, with what changed; a repeat returns the same record",
   assert.deepEqual(previous, { status: "active", archivedAt: null, updatedAt });
 });
 
-test("3 archiving frees the destination", async () => {
+test("D3 archiving frees the destination", async () => {
   const merchant = await (await testApi()).openMerchant();
   const first = await merchant.createIntent({ payoutWallet: merchant.wallet, priceUnits: 5 });
   assertFault(await merchant.post(URL, { payoutWallet: merchant.wallet }), 409, "destination_conflict");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApi } from "../../support/api.ts";
 
-test("4.5 the inbox of an origin is an address that every later call returns again", async () => {
+test("§4.5.1, §4.5.3 the inbox of an origin is an address that every later call returns again", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { intentId, inboxAddress } = await merchant.createIntent();
   const url = `/api/v1/intents/${intentId}/source-inbox`;

@@ -5,7 +5,7 @@ import { survivesFailures } from "../../support/everyOperation.ts";
 
 survivesFailures("createIntentSourceInbox");
 
-test("7.3 an origin that cannot reach the payout is not active, and says not to wait", async () => {
+test("§7.3.3, §1.7 an origin that cannot reach the payout is not active, and says not to wait", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { intentId } = await merchant.createIntent();
   const answered = await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: OTHER_CHAIN_ID });
@@ -30,7 +30,7 @@ test("D29 a settled intent gets no new inbox", async () => {
   );
 });
 
-test("7.3 a customer that is not bound yet is worth a short wait", async () => {
+test("§7.3.4 a customer that is not bound yet is worth a short wait", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { id } = await merchant.insertIntent({ customer_bound_at: null });
   const answered = await merchant.post(`/api/v1/intents/${id}/source-inbox`, { chainId: 31337 });

@@ -8,7 +8,7 @@ import { randomAddress } from "../../support/intents.ts";
 
 const URL = "/api/v1/intents";
 
-test("4.2 a create answers with the record, the flag and a widget token", async () => {
+test("§2.1, §4.2.8, §1.3 a create answers with the record, the flag and a widget token", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { status, body } = await merchant.post(URL, {
@@ -44,7 +44,7 @@ test("D31 anyone can compute the inbox address from the terms in the answer", as
   assert.equal(inboxAddress(termsFromWire(created.inboxTerms)), created.inboxAddress.toLowerCase());
 });
 
-test("4.2.1 what is left out comes from the account", async () => {
+test("§4.2.1 what is left out comes from the account", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { payout } = await merchant.createIntent();
   assert.equal(payout.chainReference, "31337");
@@ -96,7 +96,7 @@ test("D9 a price is scaled to the payout token's decimals", async () => {
   assert.equal(coarse.amounts.priceUnits, "123");
 });
 
-test("4.2.5 the same destination and terms return the same intent, with a fresh token", async () => {
+test("§4.2.5, §5.7 the same destination and terms return the same intent, with a fresh token", async () => {
   const merchant = await (await testApi()).openMerchant();
   const first = await merchant.createIntent({
     payoutWallet: merchant.wallet,
@@ -130,7 +130,7 @@ test("D18 the destination is compared resolved and in canonical form", async () 
   for (const spelling of spellings) assert.equal((await merchant.createIntent(spelling)).intentId, first.intentId);
 });
 
-test("4.2.7 another chain, token or wallet is another destination", async () => {
+test("§4.2.7 another chain, token or wallet is another destination", async () => {
   const merchant = await (await testApi()).openMerchant();
   const destinations: object[] = [
     { payoutChainReference: "31337" },
@@ -143,7 +143,7 @@ test("4.2.7 another chain, token or wallet is another destination", async () => 
   assert.equal(ids.size, destinations.length);
 });
 
-test("4.2.8 a create without a destination always mints, and neither finds nor blocks one with it", async () => {
+test("§4.2.8, §4.2.4 a create without a destination always mints, and neither finds nor blocks one with it", async () => {
   const merchant = await (await testApi()).openMerchant();
   const intents = [];
   for (const body of [{}, { merchantReference: "same" }, { merchantReference: "same" }])
@@ -154,7 +154,7 @@ test("4.2.8 a create without a destination always mints, and neither finds nor b
   assert.equal(named.created, true);
 });
 
-test("4.2.3 the rule is per account: another merchant's intent is not in the way", async () => {
+test("§4.2.3 the rule is per account: another merchant's intent is not in the way", async () => {
   const api = await testApi();
   const [one, other] = [await api.openMerchant(), await api.openMerchant()];
   const wallet = randomAddress();
@@ -164,7 +164,7 @@ test("4.2.3 the rule is per account: another merchant's intent is not in the way
   assert.notEqual(second.intentId, first.intentId);
 });
 
-test("3 a settled intent frees its destination", async () => {
+test("§3.1 a settled intent frees its destination", async () => {
   const merchant: Merchant = await (await testApi()).openMerchant();
   const settled = await merchant.insertIntent({
     payout_wallet: merchant.wallet,

@@ -49,7 +49,7 @@ test("D9 a price that is no whole number of the token's units is refused", async
   assert.equal(error.param, "priceUnits");
 });
 
-test("4.2.9 oneTime needs a price, and is a boolean", async () => {
+test("§4.2.9, D10 oneTime needs a price, and is a boolean", async () => {
   const merchant = await (await testApi()).openMerchant();
   assert.equal(assertFault(await merchant.post(URL, { oneTime: true }), 400, "price_required").param, "priceUnits");
   for (const oneTime of ["true", 1, []]) {

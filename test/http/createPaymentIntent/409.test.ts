@@ -4,7 +4,7 @@ import { assertFault, testApi } from "../../support/api.ts";
 
 const URL = "/api/v1/intents";
 
-test("4.2.6 other terms for an occupied destination are refused, and nothing is written", async () => {
+test("§4.2.6 other terms for an occupied destination are refused, and nothing is written", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { wallet: payoutWallet } = merchant;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApi } from "../../support/api.ts";
 
-test("4.3 a read returns what the create returned, without the token and not as new", async () => {
+test("§4.3.1 a read returns what the create returned, without the token and not as new", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { widgetToken, ...created } = await merchant.createIntent({
     priceUnits: 7,

@@ -39,7 +39,7 @@ test("D28 only the intent's own rail is issuable while its chain is looked at, a
   assert.equal(body.sourceDepositIssuable, true);
 });
 
-test("4.4 when nobody looks at the chain, nothing is issuable and every origin is still there", async () => {
+test("§4.4.1 when nobody looks at the chain, nothing is issuable and every origin is still there", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
@@ -66,7 +66,7 @@ test("D28 a settled intent asks for no deposit, and its origins are still listed
   assert.equal(body.origins.length, 4);
 });
 
-test("2.3 and 2.4 an origin and a rail have every field, in its form", async () => {
+test("§2.3, §2.4 an origin and a rail have every field, in its form", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { intentId, payout } = await merchant.createIntent();

@@ -10,13 +10,13 @@ async function idsOf(merchant: Merchant, query: string): Promise<string[]> {
   return body.data.map((intent: { intentId: string }) => intent.intentId);
 }
 
-test("2.2 an empty list has the whole envelope", async () => {
+test("§2.2 an empty list has the whole envelope", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { body } = await merchant.get(URL);
   assert.deepEqual(body, { object: "list", data: [], has_more: false, next_cursor: "" });
 });
 
-test("4.1 the newest comes first, ten at a time, shaped as the record of one", async () => {
+test("§4.1.1, §4.1.2 the newest comes first, ten at a time, shaped as the record of one", async () => {
   const merchant = await (await testApi()).openMerchant();
   const ids: string[] = [];
   for (let count = 0; count < 12; count += 1) ids.unshift((await merchant.createIntent()).intentId);
@@ -67,7 +67,7 @@ test("D12 the list can be narrowed to a reference, which is not unique", async (
   assert.deepEqual(await idsOf(merchant, "?merchantReference=nobody"), []);
 });
 
-test("5.3 another account's intents are never listed, and archived ones of its own are", async () => {
+test("§5.3 another account's intents are never listed, and archived ones of its own are", async () => {
   const api = await testApi();
   const [merchant, stranger] = [await api.openMerchant(), await api.openMerchant()];
   await stranger.insertIntent();

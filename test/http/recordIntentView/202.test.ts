@@ -4,7 +4,7 @@ import { OTHER_CHAIN_ID, testApi, USDC } from "../../support/api.ts";
 
 const SELECTION = { namespace: "eip155", reference: "31337", tokenAddress: USDC };
 
-test("4.6 a view is recorded for an active intent, with an empty body or none", async () => {
+test("§4.6.1 a view is recorded for an active intent, with an empty body or none", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { intentId } = await merchant.createIntent();
   for (const body of [undefined, {}, { selection: null }]) {
@@ -13,7 +13,7 @@ test("4.6 a view is recorded for an active intent, with an empty body or none", 
   }
 });
 
-test("4.6 a selection is recorded once its source inbox is issued, in any spelling of the token", async () => {
+test("§4.6.3 a selection is recorded once its source inbox is issued, in any spelling of the token", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { intentId, payout } = await merchant.createIntent();
   const url = `/api/v1/intents/${intentId}/view`;

@@ -5,7 +5,7 @@ import { limitsRate } from "../../support/everyOperation.ts";
 
 limitsRate("recordIntentView");
 
-test("8 recordIntentView: 30 calls in any 60 seconds for one intent, and others go on", async () => {
+test("§8.2, D23 recordIntentView: 30 calls in any 60 seconds for one intent, and others go on", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const [first, second] = [await merchant.insertIntent(), await merchant.insertIntent()];
