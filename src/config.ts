@@ -6,6 +6,17 @@ export type Finality = { confirmations: number } | { tag: "safe" | "finalized" }
 /** Applies while what an intent has received beyond the next tier's reach stays within `upToPriceUnits`; the last tier has no limit. */
 export type FinalityTier = { upToPriceUnits: bigint | undefined; finality: Finality };
 
+/** Of how many providers the word is needed before money is counted or moved. */
+export type Agreement = {
+  /** So many distinct providers must say the same. */
+  providers: number;
+  /**
+   * What an intent has received on one provider's word alone may be counted while its sum stays within this; in millionths of the
+   * currency. Settling always needs agreement.
+   */
+  abovePriceUnits: bigint;
+};
+
 export type TokenConfig = {
   symbol: string;
   /** Second half of a rail's id, lower case. */
@@ -36,6 +47,8 @@ export type ChainConfig = {
   pollMs: number;
   /** From the smallest amount to the largest; at least one tier, the last without a limit. */
   finality: readonly FinalityTier[];
+  /** Absent: each provider is believed by itself. */
+  agreement?: Agreement | undefined;
   /** How long counted deposits wait for company before they are swept. */
   settleAfterMs: number;
   settleBatchMax: number;

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { Clock } from "../kernel/clock.ts";
 import {
+  CallReverted,
   ProviderFailed,
   type BlockRef,
   type ChainCall,
@@ -26,6 +27,9 @@ const IDENTITY_MS_MAX = 3_600_000;
 export class ChainRefused extends Error {
   override readonly name = "ChainRefused";
 }
+
+/** What one provider said when each was asked the same; `error` is a ProviderFailed, ChainRefused or CallReverted. */
+export type Said<T> = { provider: string; answer: T } | { provider: string; error: Error };
 
 type Seat = {
   readonly driver: ChainDriver;
@@ -68,6 +72,25 @@ export class Providers implements ChainDriver {
   /** Like `ask`, in the opposite order: what is read a second time is read from somebody else, where there is somebody else. */
   async askAnother<T>(work: (driver: ChainDriver) => Promise<T>): Promise<T> {
     return this.#askInTurn(this.#byPreference().toReversed(), work);
+  }
+
+  /**
+   * Asks each provider, those that rest too, and tells who said what. Several of one name are one provider, which is heard once: they are
+   * the same host, and one who lies there lies on all of them. Throws for nothing that is a provider's fault.
+   */
+  async askEach<T>(work: (driver: ChainDriver) => Promise<T>): Promise<Said<T>[]> {
+    const groups = Map.groupBy(this.#byPreference(), (seat) => seat.driver.name);
+    return Promise.all(
+      [...groups].map(async ([provider, seats]): Promise<Said<T>> => {
+        try {
+          return { provider, answer: await this.#askInTurn(seats, work) };
+        } catch (error) {
+          if (error instanceof CallReverted || error instanceof ProviderFailed || error instanceof ChainRefused)
+            return { provider, error };
+          throw error;
+        }
+      }),
+    );
   }
 
   /** Checks every provider that can be reached. Throws ChainRefused when one of them serves another chain. */

@@ -5,14 +5,14 @@ import { appendEvents } from "../event/store.ts";
 import { changedFields } from "../event/changedFields.ts";
 import { intentRecord } from "../intent/record.ts";
 import { isDestinationTaken, writeProgress, type IntentRow } from "../intent/store.ts";
-import { convertUnits, PRICE_DECIMALS } from "../kernel/units.ts";
 import type { World } from "../world.ts";
+import { priceUnitsOf, unagreedIds, type Unagreed } from "./agreement.ts";
 import { countFinal, type FinalBlocks } from "./count.ts";
 import { isReceived, type Deposit } from "./deposit.ts";
 import { finalBlock, type ChainHead, type Exposure } from "./finality.ts";
 import { intentEventTypes, progressIntent, type DepositChange } from "./progress.ts";
 import { depositRecord } from "./record.ts";
-import { writeDeposits } from "./store.ts";
+import { insertQuestions, listUnagreed, writeDeposits } from "./store.ts";
 
 export type DepositWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log">;
 
@@ -25,6 +25,11 @@ export type IntentCase = {
 };
 
 type Decided = { before: IntentRow; after: IntentRow; changes: DepositChange[] };
+type Recounted = {
+  changes: DepositChange[];
+  /** Deposits that would count, if more than one provider had told of them. */
+  questions: Deposit[];
+};
 
 /** Counts what is final, and writes the deposits, the intents and what happened to them. The intents are locked by the caller. */
 export async function applyChanges(
@@ -33,10 +38,14 @@ export async function applyChanges(
   batch: { cases: readonly IntentCase[]; heads: ReadonlyMap<string, ChainHead>; at: Date },
 ): Promise<void> {
   const decided: Decided[] = [];
+  const questions: Deposit[] = [];
   const reopened = new Set<string>();
+  const counted = await countedUnagreed(tx, world, batch.cases);
   for (const each of batch.cases) {
     const { intent: before } = each;
-    const changes = recount(world, each, batch);
+    const recounted = recount(world, each, { ...batch, counted });
+    const { changes } = recounted;
+    questions.push(...recounted.questions);
     if (changes.length === 0) continue;
     // Several that have settled in turn may lose their money in one go; the database has not heard of the first one yet.
     const mayReopen = before.status === "settled" && before.occupies;
@@ -49,6 +58,7 @@ export async function applyChanges(
     tx,
     decided.flatMap(({ changes }) => changes.map((change) => change.after)),
   );
+  await insertQuestions(tx, { deposits: questions, at: batch.at });
   await writeProgress(
     tx,
     decided.map(({ after }) => after),
@@ -62,22 +72,41 @@ function destinationOf(intent: IntentRow): string {
   return [account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token].join("/");
 }
 
+/** What a limit allows has to be known only where there is one that something can be below. */
+async function countedUnagreed(tx: Tx, world: DepositWorld, cases: readonly IntentCase[]): Promise<Unagreed[]> {
+  const isLimited = world.catalog.chains.some((chain) => (chain.agreement?.abovePriceUnits ?? 0n) > 0n);
+  if (!isLimited) return [];
+  return listUnagreed(
+    tx,
+    cases.map((each) => each.intent.id),
+  );
+}
+
+type RecountContext = { heads: ReadonlyMap<string, ChainHead>; counted: readonly Unagreed[]; at: Date };
+
 /** Only what differs from the database in the end. */
-function recount(
-  world: DepositWorld,
-  { intent, changes, isBehind }: IntentCase,
-  context: { heads: ReadonlyMap<string, ChainHead>; at: Date },
-): DepositChange[] {
-  if (isBehind) return changes.filter((change) => change.before !== change.after);
+function recount(world: DepositWorld, { intent, changes, isBehind }: IntentCase, context: RecountContext): Recounted {
+  if (isBehind) return { changes: changes.filter((change) => change.before !== change.after), questions: [] };
   // A deposit that lost its place no longer adds to what is counted, also not while the rest is being decided.
   const placed = progressIntent(intent, changes, { isDestinationTaken: true, at: context.at });
   const deposits = changes.map((change) => change.after);
   const final = finalBlocks(world, { deposits, heads: context.heads });
-  const counted = countFinal(placed, deposits, { final, at: context.at });
-  return changes
-    .map((change, index) => ({ before: change.before, after: counted[index] ?? change.after }))
-    .filter((change) => change.before !== change.after);
+  const believed = countFinal(placed, deposits, { final, unagreed: NONE, at: context.at });
+  const agreementOf = (chain: string) => findChain(world.catalog, chain)?.agreement;
+  const counted = context.counted.filter((each) => each.intentId === intent.id);
+  const doubtful = unagreedIds(changes, { counted, agreementOf });
+  const questions = believed.filter((deposit) => deposit.status === "counted" && doubtful.has(deposit.id));
+  const unagreed = new Set(questions.map((deposit) => deposit.id));
+  const trusted = questions.length === 0 ? believed : countFinal(placed, deposits, { final, unagreed, at: context.at });
+  return {
+    questions,
+    changes: changes
+      .map((change, index) => ({ before: change.before, after: trusted[index] ?? change.after }))
+      .filter((change) => change.before !== change.after),
+  };
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 function finalBlocks(
   world: DepositWorld,
@@ -92,9 +121,8 @@ function finalBlocks(
   return final;
 }
 
-function exposureOf(deposit: Deposit): Exposure {
-  const priceUnits = convertUnits(deposit.amount_units, deposit.token_decimals, PRICE_DECIMALS);
-  return { blockNumber: deposit.block_number, priceUnits };
+export function exposureOf(deposit: Deposit): Exposure {
+  return { blockNumber: deposit.block_number, priceUnits: priceUnitsOf(deposit) };
 }
 
 function eventsOf(

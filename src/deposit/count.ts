@@ -7,14 +7,17 @@ import { payoutUnits, type Deposit } from "./deposit.ts";
 /** For each chain, the highest block whose deposits may be counted for this intent. */
 export type FinalBlocks = ReadonlyMap<string, bigint>;
 
+export type CountContext = {
+  final: FinalBlocks;
+  /** Ids of deposits that more providers have to confirm before they count. */
+  unagreed: ReadonlySet<string>;
+  at: Date;
+};
+
 /** Deposits that became final are confirmed; those that may be are counted. Untouched ones are returned as they came. */
-export function countFinal(
-  intent: IntentRow,
-  deposits: readonly Deposit[],
-  context: { final: FinalBlocks; at: Date },
-): Deposit[] {
+export function countFinal(intent: IntentRow, deposits: readonly Deposit[], context: CountContext): Deposit[] {
   const confirmed = deposits.map((deposit) => confirm(deposit, context));
-  const waiting = confirmed.filter((deposit) => deposit.status === "confirmed");
+  const waiting = confirmed.filter((deposit) => deposit.status === "confirmed" && !context.unagreed.has(deposit.id));
   const countable = new Set(countableOf(intent, waiting));
   return confirmed.map((deposit) => {
     if (countable.has(deposit)) return count(deposit, intent, context.at);
@@ -24,9 +27,10 @@ export function countFinal(
   });
 }
 
-function confirm(deposit: Deposit, context: { final: FinalBlocks; at: Date }): Deposit {
+function confirm(deposit: Deposit, context: CountContext): Deposit {
   const final = context.final.get(deposit.chain);
   if (deposit.status !== "seen" || final === undefined || deposit.block_number > final) return deposit;
+  if (context.unagreed.has(deposit.id)) return deposit;
   return { ...deposit, status: "confirmed", confirmed_at: context.at, updated_at: context.at };
 }
 

@@ -9,6 +9,9 @@ export type DepositRow = Selectable<DepositTable>;
 /** A deposit as it will be written: its place in lists is the database's to give. */
 export type Deposit = Omit<DepositRow, "seq">;
 
+/** Why a deposit is held whose providers do not agree: one of them denies it, or too few have answered. */
+export const AGREEMENT_REASONS = ["provider_disagreement", "provider_agreement_pending"] as const;
+
 export type Arrival = {
   id: string;
   intent: IntentRow;
@@ -37,6 +40,7 @@ export function newDeposit(arrival: Arrival): Deposit {
     block_hash: movement.block_hash,
     required_confirmations: arrival.requiredConfirmations,
     settlement_id: null,
+    agreed_at: null,
     late: intent.status !== "active",
     seen_at: at,
     updated_at: at,
@@ -67,12 +71,13 @@ export function followMovement(
       counted_units: 0n,
       confirmed_at: null,
       counted_at: null,
+      agreed_at: null,
     } as const;
     return { ...deposit, ...place, ...dropped, settlement_id: null };
   }
   const isSamePlace = deposit.block_hash === movement.block_hash && deposit.amount_units === movement.amount_units;
   if (isSamePlace && deposit.status !== "dropped") return deposit;
-  return { ...deposit, ...place, ...openState(context.intent, movement), counted_units: 0n };
+  return { ...deposit, ...place, ...openState(context.intent, movement), counted_units: 0n, agreed_at: null };
 }
 
 type OpenState = Pick<Deposit, "status" | "reason" | "confirmed_at" | "counted_at">;
@@ -82,6 +87,11 @@ function openState(intent: IntentRow, movement: MovementRow): OpenState {
     return { status: "dropped", reason: "reorg", confirmed_at: null, counted_at: null };
   if (!isOnRail(intent, movement)) return { status: "held", reason: "no_route", confirmed_at: null, counted_at: null };
   return { status: "seen", reason: null, confirmed_at: null, counted_at: null };
+}
+
+/** Whether a deposit waits for its providers to agree, and for nothing else. */
+export function isHeldForAgreement(deposit: Deposit): boolean {
+  return deposit.status === "held" && AGREEMENT_REASONS.some((reason) => reason === deposit.reason);
 }
 
 /** A deposit's worth at par in the payout token's units, rounded down. */

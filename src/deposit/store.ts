@@ -1,10 +1,12 @@
 import { sql, type Insertable } from "kysely";
-import type { Tx } from "../db/database.ts";
-import { array } from "../db/parameters.ts";
+import type { Db, Tx } from "../db/database.ts";
+import { array, json } from "../db/parameters.ts";
 import type { DepositTable, HandoverCursorTable } from "../db/schema.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MovementRow } from "../watch/movement.ts";
-import type { Deposit, DepositRow } from "./deposit.ts";
+import type { Testimony } from "../watch/testimony.ts";
+import type { Answer, Unagreed } from "./agreement.ts";
+import { AGREEMENT_REASONS, type Deposit, type DepositRow } from "./deposit.ts";
 import type { ChainHead } from "./finality.ts";
 
 /** Locks the place up to which this station has taken over a chain's movements, so that one worker takes them over at a time. */
@@ -65,7 +67,7 @@ export async function listUnheard(
 }
 
 /**
- * What a decision about these intents has to look at: every deposit that is not counted yet, those that the given movements
+ * What a decision about these intents has to look at: every deposit that is not counted yet but may be, those that the given movements
  * made, and on `chain` those counted in blocks above `aboveBlock`, which may still be exposed to a reorg.
  */
 export async function listWorkingSet(
@@ -80,6 +82,7 @@ export async function listWorkingSet(
     .where((where) =>
       where.or([
         where("status", "in", ["seen", "confirmed"]),
+        where.and([where("status", "=", "held"), where("reason", "in", AGREEMENT_REASONS)]),
         where.and([where("chain", "=", scope.chain), where("block_number", ">", scope.aboveBlock)]),
         ...(scope.movementIds.length > 0 ? [where("movement_id", "in", scope.movementIds)] : []),
       ]),
@@ -144,6 +147,7 @@ async function writeRows(tx: Tx, rows: readonly Insertable<DepositTable>[]): Pro
         settlement_id: excluded.ref("excluded.settlement_id"),
         confirmed_at: excluded.ref("excluded.confirmed_at"),
         counted_at: excluded.ref("excluded.counted_at"),
+        agreed_at: excluded.ref("excluded.agreed_at"),
         updated_at: excluded.ref("excluded.updated_at"),
       })),
     )
@@ -167,5 +171,130 @@ export async function assignSettlement(
     .updateTable("deposit")
     .set({ settlement_id: settlementId })
     .where(sql<boolean>`id = any(${array(depositIds, "text")})`)
+    .execute();
+}
+
+// The questions put to several providers, and what they answered. A question outlives the process that asks it.
+
+/** What was counted of these intents on one provider's word. */
+export async function listUnagreed(tx: Tx, intentIds: readonly string[]): Promise<Unagreed[]> {
+  const { rows } = await sql<Unagreed>`
+    select intent_id as "intentId", chain, token_decimals as decimals, sum(amount_units) as units from deposit
+    where status = 'counted' and agreed_at is null and intent_id = any(${array(intentIds, "text")})
+    group by intent_id, chain, token_decimals`.execute(tx);
+  return rows;
+}
+
+/** Asks for agreement on deposits, at once; a question that is open about the same block stays as it is. */
+export async function insertQuestions(
+  tx: Tx,
+  { deposits, at }: { deposits: readonly Deposit[]; at: Date },
+): Promise<void> {
+  if (deposits.length === 0) return;
+  await sql`
+    insert into deposit_agreement (deposit_id, chain, block_hash, state, answers, attempts, asked_at, retry_at)
+    select asked.deposit_id, asked.chain, asked.block_hash, 'asking', '[]', 0, ${at}::timestamptz, ${at}::timestamptz
+    from unnest(
+      ${array(
+        deposits.map((deposit) => deposit.id),
+        "text",
+      )},
+      ${array(
+        deposits.map((deposit) => deposit.chain),
+        "text",
+      )},
+      ${array(
+        deposits.map((deposit) => deposit.block_hash),
+        "text",
+      )}
+    ) as asked (deposit_id, chain, block_hash)
+    on conflict (deposit_id) do update set block_hash = excluded.block_hash, state = 'asking', answers = '[]', attempts = 0,
+      asked_at = excluded.asked_at, retry_at = excluded.retry_at
+    where deposit_agreement.block_hash <> excluded.block_hash or deposit_agreement.state <> 'asking'`.execute(tx);
+}
+
+export type OpenQuestion = { depositId: string; intentId: string; attempts: number; movement: MovementRow };
+
+/**
+ * Takes questions that are due, the oldest first, and puts them off until `leaseUntil`, so that another process leaves them alone and
+ * takes them over should this one die.
+ */
+export async function claimQuestions(
+  tx: Tx,
+  { chain, at, leaseUntil, limit }: { chain: Caip2; at: Date; leaseUntil: Date; limit: number },
+): Promise<OpenQuestion[]> {
+  const due = await tx
+    .selectFrom("deposit_agreement")
+    .select("deposit_id")
+    .where("chain", "=", chain)
+    .where("state", "=", "asking")
+    .where("retry_at", "<=", at)
+    .orderBy("retry_at")
+    .limit(limit)
+    .forUpdate()
+    .skipLocked()
+    .execute();
+  const ids = due.map((row) => row.deposit_id);
+  if (ids.length === 0) return [];
+  const claimed = await tx
+    .updateTable("deposit_agreement")
+    .set({ retry_at: leaseUntil })
+    .where("deposit_id", "in", ids)
+    .returning(["deposit_id", "attempts"])
+    .execute();
+  const attempts = new Map(claimed.map((row) => [row.deposit_id, row.attempts]));
+  const movements = await tx
+    .selectFrom("movement")
+    .innerJoin("deposit", "deposit.movement_id", "movement.id")
+    .selectAll("movement")
+    .select("deposit.id as depositId")
+    .where("deposit.id", "in", ids)
+    .execute();
+  return movements.map(({ depositId, ...movement }) => ({
+    depositId,
+    intentId: movement.intent_id,
+    attempts: attempts.get(depositId) ?? 0,
+    movement,
+  }));
+}
+
+export type Heard = {
+  depositId: string;
+  state: "asking" | "agreed";
+  answers: readonly Answer[];
+  attempts: number;
+  retryAt: Date | null;
+};
+
+/** Writes what the providers said. */
+export async function writeAnswers(tx: Tx, heard: Heard): Promise<void> {
+  const answers = heard.answers.map((answer) =>
+    "failure" in answer ? answer : { ...answer, testimony: texts(answer.testimony) },
+  );
+  await tx
+    .updateTable("deposit_agreement")
+    .set({ state: heard.state, answers: json(answers), attempts: heard.attempts, retry_at: heard.retryAt })
+    .where("deposit_id", "=", heard.depositId)
+    .execute();
+}
+
+function texts(testimony: Testimony): Record<string, string | null> {
+  const { verdict, because, latest, safe, finalized } = testimony;
+  return { verdict, because, latest: latest.toString(), safe: safe.toString(), finalized: finalized.toString() };
+}
+
+/** Forgets a question that nobody needs an answer to any more. */
+export async function deleteQuestion(tx: Tx, depositId: string): Promise<void> {
+  await tx.deleteFrom("deposit_agreement").where("deposit_id", "=", depositId).execute();
+}
+
+/** How many deposits of a chain are held because their providers do not agree, by reason. */
+export async function countHeldForAgreement(db: Db): Promise<{ chain: Caip2; reason: string; count: bigint }[]> {
+  return db.read
+    .selectFrom("deposit")
+    .select(["chain", sql<string>`reason`.as("reason"), sql<bigint>`count(*)`.as("count")])
+    .where("status", "=", "held")
+    .where("reason", "in", AGREEMENT_REASONS)
+    .groupBy(["chain", "reason"])
     .execute();
 }

@@ -1,6 +1,7 @@
 import type { ChainConfig, Environment, Finality, FinalityTier, TokenConfig } from "../../config.ts";
 import { caip2 } from "../../kernel/caip.ts";
 import { readGasKey } from "./gasKey.ts";
+import { readAgreement } from "./agreement.ts";
 import { findKnownChain } from "./knownChains.ts";
 import * as rules from "./rules.ts";
 import { ConfigRefused, isGiven, openSection, place, read, readList, refuseTwins, type Section } from "./section.ts";
@@ -17,6 +18,7 @@ const CHAIN_KEYS = [
   "gasKeyFile",
   "pollMs",
   "finality",
+  "agreement",
   "settleAfterMs",
   "settleBatchMax",
   "tokens",
@@ -44,6 +46,7 @@ export function readChain(value: unknown, path: string, around: ChainSurrounding
   const chainId = read(section, "chainId", rules.wholeNumber(1, Number.MAX_SAFE_INTEGER));
   const known = findKnownChain(chainId);
   refuseWrongNetwork(section, chainId, around.environment);
+  const rpcUrls = readList(section, "rpcUrls", readUrl);
   const tokens = readList(section, "tokens", readToken);
   for (const key of ["address", "slug", "symbol"] as const) {
     refuseTwins(tokens, { path: `${path}.tokens`, key, of: (token) => token[key] });
@@ -53,7 +56,7 @@ export function readChain(value: unknown, path: string, around: ChainSurrounding
     chainId,
     name: read(section, "name", { ...rules.text, fallback: known?.name }),
     slug: read(section, "slug", { ...rules.slug, fallback: known?.slug }),
-    rpcUrls: readList(section, "rpcUrls", readUrl),
+    rpcUrls,
     publicRpcUrl: read(section, "publicRpcUrl", {
       ...rules.webUrl,
       expected: `${rules.webUrl.expected}; payers see it, so it is not the one with your provider's key`,
@@ -64,6 +67,7 @@ export function readChain(value: unknown, path: string, around: ChainSurrounding
     gasKey: readGasKey(section, around),
     pollMs: read(section, "pollMs", { ...rules.wholeNumber(100, 60_000), fallback: known?.pollMs ?? POLL_MS_DEFAULT }),
     finality: isGiven(section, "finality") || known === undefined ? readFinality(section) : known.finality,
+    agreement: readAgreement(section, rpcUrls),
     settleAfterMs: read(section, "settleAfterMs", {
       ...rules.wholeNumber(0, 24 * HOUR_MS),
       fallback: SETTLE_AFTER_MS_DEFAULT,
