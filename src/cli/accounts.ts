@@ -29,6 +29,33 @@ export const accountsList: Command = {
   run: runList,
 };
 
+const ACCOUNT = { name: "accountId", summary: "the account, acct_…" } as const;
+
+export const accountsSuspend: Command = {
+  name: "accounts suspend",
+  summary: "Refuse every key of an account, within a second everywhere; payments on their way are settled as ever",
+  positionals: [ACCOUNT],
+  options: CONFIG_OPTION,
+  examples: ["tributary accounts suspend acct_3x7…"],
+  run: (input) => runStatus(input, "accounts suspend"),
+};
+
+export const accountsResume: Command = {
+  name: "accounts resume",
+  summary: "Let a suspended account go on",
+  positionals: [ACCOUNT],
+  options: CONFIG_OPTION,
+  examples: ["tributary accounts resume acct_3x7…"],
+  run: (input) => runStatus(input, "accounts resume"),
+};
+
+async function runStatus(input: CommandInput, operation: string): Promise<number> {
+  const { positionals, terminal, asJson } = input;
+  const account = (await askOnce(input, operation, { accountId: positionals[0] })) as ShownAccount;
+  terminal.out(asJson ? toJson(account) : `${account.accountId} (${account.name}) is ${account.status}.`);
+  return 0;
+}
+
 async function runCreate(input: CommandInput): Promise<number> {
   const { text, positionals, terminal, asJson } = input;
   const account = (await askOnce(input, "accounts create", {

@@ -1,6 +1,6 @@
 import type { Command, CommandInput } from "./command.ts";
 import { askOnce, CONFIG_OPTION } from "./operator.ts";
-import type { ShownKey } from "./operations/keys.ts";
+import type { RotatedShown, ShownKey } from "./operations/keys.ts";
 import { table, toJson } from "./terminal.ts";
 
 export const keysCreate: Command = {
@@ -25,9 +25,22 @@ export const keysList: Command = {
   run: runList,
 };
 
+export const keysRotate: Command = {
+  name: "keys rotate",
+  summary: "Replace an API key by a new one with the same scopes; both work until the overlap is over",
+  positionals: [{ name: "keyId", summary: "the third part of the key, or the whole key" }],
+  options: {
+    "overlap-hours": { value: "HOURS", summary: "how long the old key still works, 0 to 720; 24 when left out" },
+    "expires-in-days": { value: "DAYS", summary: "refuse the new key after so many days; never when left out" },
+    ...CONFIG_OPTION,
+  },
+  examples: ["tributary keys rotate 4gq1… --overlap-hours 48"],
+  run: runRotate,
+};
+
 export const keysRevoke: Command = {
   name: "keys revoke",
-  summary: "Revoke an API key; it is refused from the next request on",
+  summary: "Revoke an API key; within a second every process refuses it",
   positionals: [{ name: "keyId", summary: "the third part of the key, or the whole key" }],
   options: CONFIG_OPTION,
   examples: ["tributary keys revoke 4gq1…"],
@@ -59,16 +72,40 @@ async function runList(input: CommandInput): Promise<number> {
       key.accountId,
       key.scopes.join(" ") || "none",
       stateOf(key),
-      key.lastUsedAt ?? "never",
+      minuteOf(key.createdAt),
+      key.lastUsedAt === null ? "never" : minuteOf(key.lastUsedAt),
     ]);
-    for (const line of table(terminal, ["key", "account", "scopes", "state", "last used"], rows)) terminal.out(line);
+    const header = ["key", "account", "scopes", "state", "created", "last used"];
+    for (const line of table(terminal, header, rows)) terminal.out(line);
   }
   return 0;
 }
 
-function stateOf(key: ShownKey): string {
-  if (key.revokedAt !== null) return `revoked ${key.revokedAt}`;
-  return key.expiresAt === null ? "valid" : `until ${key.expiresAt}`;
+function stateOf({ state, expiresAt, revokedAt }: ShownKey): string {
+  if (state === "revoked") return `revoked ${minuteOf(revokedAt ?? "")}`;
+  if (state === "expired") return `expired ${minuteOf(expiresAt ?? "")}`;
+  return expiresAt === null ? "valid" : `valid until ${minuteOf(expiresAt)}`;
+}
+
+/** Uses are known to the minute, and nothing else here wants seconds. */
+function minuteOf(instant: string): string {
+  return `${instant.slice(0, 16).replace("T", " ")}Z`;
+}
+
+async function runRotate(input: CommandInput): Promise<number> {
+  const { positionals, text, terminal, asJson } = input;
+  const rotated = (await askOnce(input, "keys rotate", {
+    keyId: positionals[0],
+    overlapHours: text["overlap-hours"],
+    expiresInDays: text["expires-in-days"],
+  })) as RotatedShown;
+  if (asJson) terminal.out(toJson(rotated));
+  else {
+    terminal.out(rotated.apiKey);
+    terminal.note("Keep it now: it is not shown again.");
+    terminal.note(`The old key ${rotated.oldKeyId} works until ${minuteOf(rotated.oldExpiresAt)}.`);
+  }
+  return 0;
 }
 
 async function runRevoke(input: CommandInput): Promise<number> {

@@ -37,6 +37,31 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import("./accounts.ts")).accountsList,
   },
   {
+    name: "accounts suspend",
+    summary: "refuse all keys of an account",
+    load: async () => (await import("./accounts.ts")).accountsSuspend,
+  },
+  {
+    name: "accounts resume",
+    summary: "let a suspended account go on",
+    load: async () => (await import("./accounts.ts")).accountsResume,
+  },
+  {
+    name: "accounts origins add",
+    summary: "let a web site embed an account's checkout",
+    load: async () => (await import("./pageOrigins.ts")).pageOriginsAdd,
+  },
+  {
+    name: "accounts origins remove",
+    summary: "take a web site off that list",
+    load: async () => (await import("./pageOrigins.ts")).pageOriginsRemove,
+  },
+  {
+    name: "accounts origins list",
+    summary: "list the web sites that may embed an account's checkout",
+    load: async () => (await import("./pageOrigins.ts")).pageOriginsList,
+  },
+  {
     name: "keys create",
     summary: "create an API key, shown once",
     load: async () => (await import("./keys.ts")).keysCreate,
@@ -45,6 +70,11 @@ const COMMANDS: readonly Entry[] = [
     name: "keys list",
     summary: "list the API keys of an account",
     load: async () => (await import("./keys.ts")).keysList,
+  },
+  {
+    name: "keys rotate",
+    summary: "replace an API key, with a time in which both work",
+    load: async () => (await import("./keys.ts")).keysRotate,
   },
   { name: "keys revoke", summary: "revoke an API key", load: async () => (await import("./keys.ts")).keysRevoke },
   {
@@ -128,19 +158,26 @@ async function dispatch(words: readonly string[], { terminal, environment }: Sur
 }
 
 function findEntry(words: readonly string[]): Entry | undefined {
-  const [first, second] = words;
-  return COMMANDS.find(({ name }) => name === first || name === `${first} ${second}`);
+  return COMMANDS.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
 }
 
 /** What to say when no command has this name: its group's commands, or the nearest name. */
 function explainGroup(words: readonly string[], terminal: Terminal): number {
   const [first = "", second] = words;
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
-  if (group.length > 0 && (second === undefined || second === "--help" || second === "-h")) {
-    for (const line of commandLines(group)) terminal.out(line);
-    return second === undefined ? 2 : 0;
+  const firstOption = words.findIndex((word) => word.startsWith("-"));
+  const named = words.slice(0, firstOption < 0 ? words.length : firstOption).join(" ");
+  const inside = COMMANDS.filter(({ name }) => name.startsWith(`${named} `));
+  if (inside.length > 0) {
+    for (const line of commandLines(inside)) terminal.out(line);
+    return words.includes("--help") || words.includes("-h") ? 0 : 2;
   }
-  const typed = second === undefined || second.startsWith("-") ? first : `${first} ${second}`;
+  const isThree = COMMANDS.some(({ name }) => name.startsWith(`${first} ${second} `));
+  const typed =
+    named
+      .split(" ")
+      .slice(0, isThree ? 3 : 2)
+      .join(" ") || first;
   const groups = COMMANDS.map(({ name }) => name.split(" ")[0] ?? name);
   const meant =
     nearest(

@@ -1,9 +1,11 @@
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
+import { forgetKeys } from "./keyRing.ts";
 import { markRevoked } from "./store.ts";
 
-/** From the next request on the key is refused. Revoking it again changes nothing. Throws not_found. */
+/** Here the key is refused from the next request on, in other processes within a second. Revoking it again changes nothing. Throws not_found. */
 export async function revokeKey(world: Pick<World, "db" | "clock">, keyId: string): Promise<void> {
   const isKnown = await markRevoked(world.db, { keyId, at: world.clock.now() });
+  forgetKeys(world.db);
   if (!isKnown) throw new Fault("not_found", { message: "No such key." });
 }

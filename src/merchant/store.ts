@@ -1,6 +1,7 @@
-import type { Insertable, Selectable } from "kysely";
-import type { Db } from "../db/database.ts";
-import type { AccountTable, ApiKeyTable } from "../db/schema.ts";
+import { sql, type Insertable, type Selectable } from "kysely";
+import type { Db, Tx } from "../db/database.ts";
+import { array } from "../db/parameters.ts";
+import type { AccountTable, ApiKeyTable, PageOriginTable } from "../db/schema.ts";
 
 export type AccountRow = Selectable<AccountTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
@@ -9,15 +10,31 @@ export async function insertAccount(db: Db, account: Insertable<AccountTable>): 
   return db.read.insertInto("account").values(account).returningAll().executeTakeFirstOrThrow();
 }
 
-export async function insertKey(db: Db, key: ApiKeyRow): Promise<void> {
-  await db.read.insertInto("api_key").values(key).execute();
+export async function insertKey(on: Db["read"] | Tx, key: ApiKeyRow): Promise<void> {
+  await on.insertInto("api_key").values(key).execute();
 }
 
-/** A key with its account, in one read. */
-export async function findKey(db: Db, keyId: string): Promise<{ key: ApiKeyRow; account: AccountRow } | undefined> {
+/** Locks a key, so that it is not rotated twice at once. */
+export async function claimKey(tx: Tx, keyId: string): Promise<ApiKeyRow | undefined> {
+  return tx.selectFrom("api_key").selectAll().where("key_id", "=", keyId).forUpdate().executeTakeFirst();
+}
+
+/** The caller holds the key's lock. */
+export async function writeExpiry(tx: Tx, key: { keyId: string; expiresAt: Date }): Promise<void> {
+  await tx.updateTable("api_key").set({ expires_at: key.expiresAt }).where("key_id", "=", key.keyId).execute();
+}
+
+export type FoundKey = { key: ApiKeyRow; account: AccountRow; version: bigint };
+
+/**
+ * A key with its account and the version that both are of, in one statement. It is found by its id and its hash together, so that a wrong
+ * secret is answered like an unknown id: by no row.
+ */
+export async function findKey(db: Db, of: { keyId: string; hash: Uint8Array }): Promise<FoundKey | undefined> {
   const row = await db.read
     .selectFrom("api_key")
     .innerJoin("account", "account.id", "api_key.account_id")
+    .innerJoin("merchant_version", (join) => join.onTrue())
     .selectAll("account")
     .select([
       "api_key.key_id",
@@ -28,12 +45,15 @@ export async function findKey(db: Db, keyId: string): Promise<{ key: ApiKeyRow; 
       "api_key.expires_at",
       "api_key.revoked_at",
       "api_key.last_used_at",
+      "merchant_version.version",
     ])
-    .where("api_key.key_id", "=", keyId)
+    .where("api_key.key_id", "=", of.keyId)
+    .where("api_key.secret_hash", "=", of.hash)
     .executeTakeFirst();
   if (!row) return undefined;
-  const { key_id, account_id, secret_hash, scopes, key_created_at, expires_at, revoked_at, last_used_at, ...account } =
+  const { key_id, account_id, secret_hash, scopes, key_created_at, expires_at, revoked_at, last_used_at, ...rest } =
     row;
+  const { version, ...account } = rest;
   const key = {
     key_id,
     account_id,
@@ -44,11 +64,30 @@ export async function findKey(db: Db, keyId: string): Promise<{ key: ApiKeyRow; 
     revoked_at,
     last_used_at,
   };
-  return { key, account };
+  return { key, account, version };
+}
+
+/** Counts the changes of keys and accounts; new ones change nothing that anybody holds. */
+export async function readMerchantVersion(db: Db): Promise<bigint> {
+  const row = await db.read.selectFrom("merchant_version").select("version").executeTakeFirstOrThrow();
+  return row.version;
 }
 
 export async function findAccount(db: Db, accountId: string): Promise<AccountRow | undefined> {
   return db.read.selectFrom("account").selectAll().where("id", "=", accountId).executeTakeFirst();
+}
+
+/** The account with its new status; undefined when there is none. */
+export async function writeStatus(
+  db: Db,
+  change: { accountId: string; status: AccountRow["status"] },
+): Promise<AccountRow | undefined> {
+  return db.read
+    .updateTable("account")
+    .set({ status: change.status })
+    .where("id", "=", change.accountId)
+    .returningAll()
+    .executeTakeFirst();
 }
 
 /** Accounts, oldest first. */
@@ -80,12 +119,47 @@ export async function markRevoked(db: Db, key: { keyId: string; at: Date }): Pro
   return known !== undefined;
 }
 
-/** Remembers that a key is in use, to the minute: a write for every request would cost more than the request. */
-export async function markUsed(db: Db, use: { keyId: string; at: Date; unlessSince: Date }): Promise<void> {
-  await db.read
-    .updateTable("api_key")
-    .set({ last_used_at: use.at })
-    .where("key_id", "=", use.keyId)
-    .where((where) => where.or([where("last_used_at", "is", null), where("last_used_at", "<", use.unlessSince)]))
+export type KeyUse = { keyId: string; at: Date };
+
+/** Remembers that keys were in use. A row that somebody else is writing is left alone: a use more or less is not worth a wait. */
+export async function markUsed(db: Db, uses: readonly KeyUse[]): Promise<void> {
+  const keyIds = uses.map((use) => use.keyId);
+  const times = uses.map((use) => use.at);
+  await sql`
+    update api_key set last_used_at = used.at
+    from unnest(${array(keyIds, "text")}, ${array(times, "timestamptz")}) as used (key_id, at)
+    where api_key.key_id = used.key_id and (api_key.last_used_at is null or api_key.last_used_at < used.at)
+      and api_key.key_id in (
+        select key_id from api_key where key_id = any(${array(keyIds, "text")}) for no key update skip locked
+      )`.execute(db.read);
+}
+
+/** Locks an account, so that its lists grow one by one. */
+export async function claimAccount(tx: Tx, accountId: string): Promise<AccountRow | undefined> {
+  return tx.selectFrom("account").selectAll().where("id", "=", accountId).forUpdate().executeTakeFirst();
+}
+
+/** The page origins of an account, in alphabetical order. */
+export async function listPageOriginRows(on: Db["read"] | Tx, accountId: string): Promise<string[]> {
+  const rows = await on
+    .selectFrom("page_origin")
+    .select("origin")
+    .where("account_id", "=", accountId)
+    .orderBy("origin")
     .execute();
+  return rows.map(({ origin }) => origin);
+}
+
+export async function insertPageOrigin(tx: Tx, row: Insertable<PageOriginTable>): Promise<void> {
+  await tx.insertInto("page_origin").values(row).execute();
+}
+
+/** False when it was not there. */
+export async function deletePageOrigin(db: Db, of: { accountId: string; origin: string }): Promise<boolean> {
+  const deleted = await db.read
+    .deleteFrom("page_origin")
+    .where("account_id", "=", of.accountId)
+    .where("origin", "=", of.origin)
+    .executeTakeFirst();
+  return deleted.numDeletedRows > 0n;
 }

@@ -13,6 +13,9 @@ import type { TestChain } from "./chain.ts";
 const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 export type ServiceSite = {
+  /** The configuration file, and the environment in which commands use it. */
+  file: string;
+  environment: Readonly<Record<string, string>>;
   /** Starts the service; resolves when it answers, and returns what kills it. */
   start(): Promise<RunningService>;
   baseUrl: string;
@@ -24,31 +27,59 @@ export type RunningService = {
   kill(): Promise<void>;
   /** In order; the exit code. */
   stop(): Promise<number | null>;
+  /** All that it has written, on both streams. */
+  said(): string;
 };
 
-export type SiteOptions = { chain: TestChain; databaseUrl: string; port: number; pollMs?: number };
+export type SiteOptions = {
+  chain: SiteChain;
+  databaseUrl: string;
+  port: number;
+  pollMs?: number;
+  /** Fields of the configuration file that the test wants otherwise, and variables beside it. */
+  config?: object;
+  variables?: Readonly<Record<string, string>>;
+};
+
+type SiteChain = Pick<TestChain, "chainId" | "rpcUrl"> & { usdc: { address: string } };
+
+/** A chain that never answers, for tests of what needs none. */
+export const SILENT_CHAIN: SiteChain = {
+  chainId: 900_021,
+  rpcUrl: "http://127.0.0.1:1",
+  usdc: { address: "0x00000000000000000000000000000000000c0de6" },
+};
 
 /** A configuration file for one chain with one confirmation. */
-export async function openSite({ chain, databaseUrl, port, pollMs = 100 }: SiteOptions): Promise<ServiceSite> {
+export async function openSite(options: SiteOptions): Promise<ServiceSite> {
+  const { chain, databaseUrl, port, pollMs = 100 } = options;
   const home = await mkdtemp(join(tmpdir(), "tributary-site-"));
   const file = join(home, "config.json");
   const baseUrl = `http://127.0.0.1:${port}`;
-  await writeFile(file, JSON.stringify(siteConfig(chain, { baseUrl, port, pollMs })));
+  await writeFile(file, JSON.stringify({ ...siteConfig(chain, { baseUrl, port, pollMs }), ...options.config }));
   const environment = {
-    ...process.env,
     TRIBUTARY_DATABASE_URL: databaseUrl,
     TRIBUTARY_HOME: home,
     TEST_GAS_KEY: DEV_ACCOUNTS.operator.privateKey,
+    ...options.variables,
   };
   return {
+    file,
+    environment,
     baseUrl,
     start: async () => {
       const child = spawn(process.execPath, ["--no-warnings", MAIN, "serve", "--config", file, "--json"], {
-        env: environment,
+        env: { ...process.env, ...environment },
         stdio: ["ignore", "pipe", "pipe"],
       });
+      let words = "";
+      for (const stream of [child.stdout, child.stderr])
+        stream.on("data", (chunk: Buffer) => {
+          words += chunk.toString();
+        });
       await untilReady(child);
       return {
+        said: () => words,
         kill: async () => {
           child.kill("SIGKILL");
           await ended(child);
@@ -78,7 +109,7 @@ async function untilReady(child: ChildProcess): Promise<void> {
   if (first === undefined) throw new Error(`the service ended before it was ready: ${words}`);
 }
 
-function siteConfig(chain: TestChain, of: { baseUrl: string; port: number; pollMs: number }): object {
+function siteConfig(chain: SiteChain, of: { baseUrl: string; port: number; pollMs: number }): object {
   return {
     environment: "test",
     baseUrl: of.baseUrl,

@@ -2,6 +2,7 @@ import { caip2, displayAddress, namespaceOf, referenceOf } from "../../kernel/ca
 import { nearest } from "../../kernel/nearest.ts";
 import { createAccount as createMerchant, type PayoutDefaults } from "../../merchant/createAccount.ts";
 import { listAccounts as listMerchants } from "../../merchant/listMerchants.ts";
+import { setAccountStatus } from "../../merchant/setAccountStatus.ts";
 import type { AccountRow } from "../../merchant/store.ts";
 import type { World } from "../../world.ts";
 import { CommandFailed } from "../command.ts";
@@ -35,6 +36,16 @@ export async function createAccount(world: World, input: unknown): Promise<Shown
 
 export async function listAccounts(world: World): Promise<ShownAccount[]> {
   return (await listMerchants(world)).map(shownAccount);
+}
+
+export async function suspendAccount(world: World, input: unknown): Promise<ShownAccount> {
+  const accountId = neededText(input, "accountId");
+  return shownAccount(await setAccountStatus(world, { accountId, status: "suspended" }));
+}
+
+export async function resumeAccount(world: World, input: unknown): Promise<ShownAccount> {
+  const accountId = neededText(input, "accountId");
+  return shownAccount(await setAccountStatus(world, { accountId, status: "active" }));
 }
 
 /** The default destination, from a chain by name and a wallet; undefined when neither is given. */

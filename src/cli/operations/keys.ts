@@ -2,7 +2,9 @@ import { addMs } from "../../kernel/clock.ts";
 import { createKey as createMerchantKey } from "../../merchant/createKey.ts";
 import { listKeys as listMerchantKeys } from "../../merchant/listMerchants.ts";
 import { revokeKey as revokeMerchantKey } from "../../merchant/revokeKey.ts";
+import { rotateKey as rotateMerchantKey } from "../../merchant/rotateKey.ts";
 import { SCOPES } from "../../merchant/scopes.ts";
+import type { ApiKeyRow } from "../../merchant/store.ts";
 import type { World } from "../../world.ts";
 import { fieldOf, neededText, optionalNumber, optionalText } from "./input.ts";
 
@@ -13,19 +15,25 @@ export type ShownKey = {
   createdAt: string;
   expiresAt: string | null;
   revokedAt: string | null;
+  /** To the minute. */
   lastUsedAt: string | null;
+  state: "valid" | "expired" | "revoked";
 };
+
+export type RotatedShown = { keyId: string; apiKey: string; oldKeyId: string; oldExpiresAt: string };
 
 const DAY_MS = 86_400_000;
 const EXPIRY_DAYS_MAX = 3_650;
+const HOUR_MS = 3_600_000;
+const OVERLAP_HOURS_DEFAULT = 24;
+const OVERLAP_HOURS_MAX = 720;
 
 /** The key itself is in the answer, and never again anywhere. */
 export async function createKey(world: World, input: unknown): Promise<{ keyId: string; apiKey: string }> {
-  const days = optionalNumber(input, "expiresInDays", { least: 1, most: EXPIRY_DAYS_MAX });
   return createMerchantKey(world, {
     accountId: neededText(input, "accountId"),
     scopes: fieldOf(input, "withoutScopes") === true ? [] : SCOPES,
-    ...(days === undefined ? {} : { expiresAt: addMs(world.clock.now(), days * DAY_MS) }),
+    ...expiryOf(world, input),
   });
 }
 
@@ -39,13 +47,39 @@ export async function listKeys(world: World, input: unknown): Promise<ShownKey[]
     expiresAt: key.expires_at?.toISOString() ?? null,
     revokedAt: key.revoked_at?.toISOString() ?? null,
     lastUsedAt: key.last_used_at?.toISOString() ?? null,
+    state: stateOf(key, world.clock.now()),
   }));
 }
 
+function stateOf(key: Pick<ApiKeyRow, "revoked_at" | "expires_at">, now: Date): ShownKey["state"] {
+  if (key.revoked_at !== null) return "revoked";
+  return key.expires_at !== null && key.expires_at <= now ? "expired" : "valid";
+}
+
+/** The new key itself is in the answer, and never again anywhere. */
+export async function rotateKey(world: World, input: unknown): Promise<RotatedShown> {
+  const hours = optionalNumber(input, "overlapHours", { least: 0, most: OVERLAP_HOURS_MAX }) ?? OVERLAP_HOURS_DEFAULT;
+  const rotated = await rotateMerchantKey(world, {
+    keyId: readKeyId(input),
+    overlapMs: hours * HOUR_MS,
+    ...expiryOf(world, input),
+  });
+  return { ...rotated, oldExpiresAt: rotated.oldExpiresAt.toISOString() };
+}
+
+function expiryOf(world: World, input: unknown): { expiresAt?: Date } {
+  const days = optionalNumber(input, "expiresInDays", { least: 1, most: EXPIRY_DAYS_MAX });
+  return days === undefined ? {} : { expiresAt: addMs(world.clock.now(), days * DAY_MS) };
+}
+
 export async function revokeKey(world: World, input: unknown): Promise<{ keyId: string }> {
-  // Somebody in a hurry pastes the whole key; its id is the third part of it.
-  const given = neededText(input, "keyId");
-  const keyId = /^trib_[a-z]+_([a-z0-9]+)_/.exec(given)?.[1] ?? given;
+  const keyId = readKeyId(input);
   await revokeMerchantKey(world, keyId);
   return { keyId };
+}
+
+/** Somebody in a hurry pastes the whole key; its id is the third part of it. */
+function readKeyId(input: unknown): string {
+  const given = neededText(input, "keyId");
+  return /^trib_[a-z]+_([a-z0-9]+)_/.exec(given)?.[1] ?? given;
 }

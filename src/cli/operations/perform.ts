@@ -1,11 +1,12 @@
 import type { World } from "../../world.ts";
 import { CommandFailed } from "../command.ts";
-import { createAccount, listAccounts } from "./accounts.ts";
+import { createAccount, listAccounts, resumeAccount, suspendAccount } from "./accounts.ts";
 import { examine } from "./doctor.ts";
 import { listEvents } from "./events.ts";
 import { listIntents, showIntent } from "./intents.ts";
 import { rescan } from "./rescan.ts";
-import { createKey, listKeys, revokeKey } from "./keys.ts";
+import { createKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
+import { addPageOrigin, listPageOrigins, removePageOrigin } from "./pageOrigins.ts";
 
 // What an operator may do, by name. The same table serves a command that opens the world itself and one that asks the process
 // that runs already.
@@ -15,8 +16,14 @@ type Operation = (world: World, input: unknown) => Promise<unknown>;
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   "accounts create": createAccount,
   "accounts list": listAccounts,
+  "accounts suspend": suspendAccount,
+  "accounts resume": resumeAccount,
+  "accounts origins add": addPageOrigin,
+  "accounts origins remove": removePageOrigin,
+  "accounts origins list": listPageOrigins,
   "keys create": createKey,
   "keys list": listKeys,
+  "keys rotate": rotateKey,
   "keys revoke": revokeKey,
   "intents list": listIntents,
   "intents show": showIntent,

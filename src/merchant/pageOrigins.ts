@@ -1,0 +1,51 @@
+import { Fault } from "../kernel/faults.ts";
+import type { World } from "../world.ts";
+import { normalizePageOrigin } from "./pageOrigin.ts";
+import { claimAccount, deletePageOrigin, findAccount, insertPageOrigin, listPageOriginRows } from "./store.ts";
+
+type OriginWorld = Pick<World, "db" | "clock" | "config">;
+export type AccountOrigin = { accountId: string; origin: string };
+
+/** All of them stand in one header of the page. */
+const ORIGINS_MAX = 20;
+
+/** Lets pages of `origin` embed the account's checkout; again changes nothing. Returns it as browsers send it. Throws invalid_request or not_found. */
+export async function addPageOrigin(world: OriginWorld, added: AccountOrigin): Promise<string> {
+  const origin = getNormalized(world, added.origin);
+  await world.db.transaction(async (tx) => {
+    if ((await claimAccount(tx, added.accountId)) === undefined) throw noAccount();
+    const present = await listPageOriginRows(tx, added.accountId);
+    if (present.includes(origin)) return;
+    if (present.length >= ORIGINS_MAX) {
+      const message = `An account has ${ORIGINS_MAX} page origins at most: remove one first.`;
+      throw new Fault("invalid_request", { param: "origin", message });
+    }
+    await insertPageOrigin(tx, { account_id: added.accountId, origin, added_at: world.clock.now() });
+  });
+  return origin;
+}
+
+/** Pages that are open already go on until they are loaded anew. Throws invalid_request or not_found. */
+export async function removePageOrigin(world: OriginWorld, removed: AccountOrigin): Promise<string> {
+  const origin = getNormalized(world, removed.origin);
+  if (await deletePageOrigin(world.db, { accountId: removed.accountId, origin })) return origin;
+  throw new Fault("not_found", { message: `${origin} is not on the list of this account.` });
+}
+
+/** In alphabetical order. Throws not_found. */
+export async function listPageOrigins(world: Pick<World, "db">, accountId: string): Promise<string[]> {
+  if ((await findAccount(world.db, accountId)) === undefined) throw noAccount();
+  return listPageOriginRows(world.db.read, accountId);
+}
+
+function getNormalized({ config }: OriginWorld, text: string): string {
+  const origin = normalizePageOrigin(text, config.environment);
+  if (origin !== undefined) return origin;
+  const scheme = config.environment === "live" ? "https://" : "https:// or http://";
+  const message = `origin must be ${scheme} with a host and perhaps a port, such as https://shop.example, and nothing behind it.`;
+  throw new Fault("invalid_request", { param: "origin", message });
+}
+
+function noAccount(): Fault {
+  return new Fault("not_found", { message: "No such account." });
+}

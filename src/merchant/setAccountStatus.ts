@@ -1,0 +1,18 @@
+import { Fault } from "../kernel/faults.ts";
+import type { World } from "../world.ts";
+import { forgetKeys } from "./keyRing.ts";
+import { writeStatus, type AccountRow } from "./store.ts";
+
+/**
+ * Suspends an account, or lets it go on: while it is suspended its keys are answered with account_suspended, here from the next request
+ * on and in other processes within a second. Payments on their way are counted and settled as ever. Throws not_found.
+ */
+export async function setAccountStatus(
+  world: Pick<World, "db">,
+  change: { accountId: string; status: AccountRow["status"] },
+): Promise<AccountRow> {
+  const account = await writeStatus(world.db, change);
+  forgetKeys(world.db);
+  if (account === undefined) throw new Fault("not_found", { message: "No such account." });
+  return account;
+}
