@@ -203,7 +203,7 @@ const STRANGE_IDS = [
 ];
 
 export function refusesIds(operationId: OperationId, archived: "absent" | "shown"): void {
-  test(`§7.2.2, §1.5, §5.3, D26 ${operationId}: any text that names no intent of this account gets one and the same answer`, async () => {
+  test(`§7.2.2, §4.3.2, §4.4.2, §4.6.4, §3.3, §1.5, §5.3, D26 ${operationId}: any text that names no intent of this account gets one and the same answer`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
     const stranger = await api.openMerchant();

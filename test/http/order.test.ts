@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { addMs } from "../../src/kernel/clock.ts";
+import { assertFault, testApi, UNKNOWN_ID, VERSION, type Merchant, type TestApi } from "../support/api.ts";
+import { SHAPES, type OperationId } from "../support/everyOperation.ts";
+
+// Everything that can be wrong with a call, in every combination. Whatever else is wrong, the answer tells of the first thing in the
+// promised order, and of nothing behind it.
+
+const VERSIONS = ["right", "missing", "malformed", "unsupported"] as const;
+const ROUTES = ["right", "trailing slash", "wrong verb"] as const;
+const KEYS = ["right", "missing", "wrong", "expired"] as const;
+const RATES = ["free", "used up"] as const;
+const SCOPES = ["held", "lacking", "suspended"] as const;
+const SIZES = ["small", "too large"] as const;
+const SHAPES_OF_BODY = ["right", "not JSON", "unknown field", "wrong type"] as const;
+const RESOURCES = ["there", "unknown"] as const;
+
+type Wrongs = {
+  version: (typeof VERSIONS)[number];
+  route: (typeof ROUTES)[number];
+  key: (typeof KEYS)[number];
+  rate: (typeof RATES)[number];
+  scope: (typeof SCOPES)[number];
+  size: (typeof SIZES)[number];
+  shape: (typeof SHAPES_OF_BODY)[number];
+  resource: (typeof RESOURCES)[number];
+};
+
+/** What must be answered: the status and the code of the first thing that is wrong; undefined when nothing is. */
+function firstWrong({
+  operationId,
+  wrongs,
+}: {
+  operationId: OperationId;
+  wrongs: Wrongs;
+}): [number, string] | undefined {
+  const { method, path } = SHAPES[operationId];
+  const { version, route, key, rate, scope, size, shape, resource } = wrongs;
+  if (version === "missing") return [400, "missing_version"];
+  if (version === "malformed") return [400, "invalid_version"];
+  if (version === "unsupported") return [400, "unsupported_version"];
+  if (route !== "right") return [404, "not_found"];
+  if (key === "expired") return [401, "key_expired"];
+  if (key !== "right") return [401, "unauthorized"];
+  if (rate === "used up") return [429, "rate_limited"];
+  if (scope === "lacking") return [403, "insufficient_scope"];
+  if (scope === "suspended") return [403, "account_suspended"];
+  if (size === "too large") return [413, "payload_too_large"];
+  if (method === "POST" && shape === "not JSON") return [400, "invalid_json"];
+  if (method === "POST" && shape === "wrong type") return [400, "invalid_content_type"];
+  if (method === "POST" && shape === "unknown field") return [400, "invalid_request"];
+  if (resource === "unknown" && path.includes("{id}")) return [404, "not_found"];
+  return undefined;
+}
+
+function* everyCombination(): Generator<Wrongs> {
+  for (const version of VERSIONS)
+    for (const route of ROUTES)
+      for (const key of KEYS)
+        for (const rate of RATES)
+          for (const scope of SCOPES)
+            for (const size of SIZES)
+              for (const shape of SHAPES_OF_BODY)
+                for (const resource of RESOURCES) yield { version, route, key, rate, scope, size, shape, resource };
+}
+
+type Account = { merchant: Merchant; expired: Merchant; intentId: string; calls: number };
+
+/** Accounts in each state; one whose calls are used up is replaced, so that only what a combination says is wrong. */
+function accounts(api: TestApi, operationId: OperationId) {
+  const { perMinute } = SHAPES[operationId];
+  const kept = new Map<string, Account>();
+  const open = async (scope: Wrongs["scope"]): Promise<Account> => {
+    const merchant = await api.openMerchant(scope === "lacking" ? { scopes: [] } : {});
+    const expired = await api.openMerchant({ expiresAt: addMs(api.world.clock.now(), -1) });
+    const { id } = await merchant.insertIntent();
+    const suspended = { status: "suspended" as const };
+    if (scope === "suspended")
+      await api.world.db.read.updateTable("account").set(suspended).where("id", "=", merchant.accountId).execute();
+    return { merchant, expired, intentId: id, calls: 0 };
+  };
+  return async ({ rate, scope }: Wrongs): Promise<Account> => {
+    const name = `${rate} ${scope}`;
+    let account = kept.get(name);
+    if (account === undefined || (rate === "free" && account.calls >= 25)) {
+      account = await open(scope);
+      kept.set(name, account);
+      for (let call = 0; rate === "used up" && call < perMinute; call += 1)
+        await send(api, operationId, { account, wrongs: { ...RIGHT, rate, scope } });
+    }
+    account.calls += 1;
+    return account;
+  };
+}
+
+const RIGHT: Wrongs = {
+  version: "right",
+  route: "right",
+  key: "right",
+  rate: "free",
+  scope: "held",
+  size: "small",
+  shape: "right",
+  resource: "there",
+};
+
+function send(api: TestApi, operationId: OperationId, { account, wrongs }: { account: Account; wrongs: Wrongs }) {
+  const { method, path } = SHAPES[operationId];
+  const id = wrongs.resource === "there" ? account.intentId : UNKNOWN_ID;
+  const versions = { right: VERSION, missing: undefined, malformed: "yesterday", unsupported: "2019-01-01" };
+  const version = versions[wrongs.version];
+  const { merchant, expired } = account;
+  const keys = { right: merchant.apiKey, missing: undefined, wrong: "trib_test_nobody", expired: expired.apiKey };
+  const key = keys[wrongs.key];
+  const headers = {
+    ...(version === undefined ? {} : { "service-version": version }),
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    ...(method === "POST" ? { "content-type": wrongs.shape === "wrong type" ? "text/plain" : "application/json" } : {}),
+  };
+  return api.send(`${path.replace("{id}", id)}${wrongs.route === "trailing slash" ? "/" : ""}`, {
+    method: wrongs.route === "wrong verb" ? "DELETE" : method,
+    headers,
+    ...bodyOf(operationId, wrongs),
+  });
+}
+
+function bodyOf(operationId: OperationId, { size, shape }: Wrongs): { body?: string } {
+  const shapeOf: { method: string; body?: object } = SHAPES[operationId];
+  const padding = size === "too large" ? " ".repeat(65_537) : "";
+  if (shapeOf.method === "GET") return padding === "" ? {} : { body: padding };
+  const right = JSON.stringify(shapeOf.body ?? {});
+  const texts = { right, "wrong type": right, "not JSON": "{", "unknown field": '{"payoutWalet":"x"}' };
+  return { body: texts[shape] + padding };
+}
+
+/**
+ * Behind a wrong version or route nothing is looked at any more; a few of each show that as well as all of them. Wrong keys are
+ * thinned out because a client may only send so many a minute.
+ */
+function strideOf({ version, route, key }: Wrongs): number {
+  if (version !== "right" || route !== "right") return 41;
+  return key === "right" ? 1 : 7;
+}
+
+for (const operationId of Object.keys(SHAPES) as OperationId[]) {
+  test(`§5.6, §9.3, D20 ${operationId}: of all that is wrong with a call, the first in order is told`, async () => {
+    const api = await testApi();
+    const accountFor = accounts(api, operationId);
+    let asked = 0;
+    for (const wrongs of everyCombination()) {
+      asked += 1;
+      if (asked % strideOf(wrongs) !== 0) continue;
+      const account = await accountFor(wrongs);
+      const answered = await send(api, operationId, { account, wrongs });
+      const expected = firstWrong({ operationId, wrongs });
+      if (expected === undefined) assert.ok(answered.status < 300, `${JSON.stringify(wrongs)}: ${answered.text}`);
+      else assertFault(answered, ...expected);
+    }
+  });
+}
