@@ -27,18 +27,24 @@ type Success = {
   readonly example: object;
 };
 
+/** The part of the reference that an operation stands in. */
+export type OperationGroup = "Intents" | "Paying in" | "What happened";
+
 /** What is known of an operation without calling it: the checks, the document and the reference are made of this. */
 export type OperationFacts = {
   readonly operationId: string;
   readonly method: "GET" | "POST";
   /** With `{id}` where an intent's id stands. */
   readonly path: string;
+  readonly group: OperationGroup;
   /** An imperative of a few words. */
   readonly summary: string;
   /** Paragraphs in Markdown. */
   readonly description: string;
   /** Added by this service; other services with the same interface do not have it. */
   readonly isExtension?: boolean;
+  /** It takes an Idempotency-Key. */
+  readonly isIdempotent?: boolean;
   /** Calls in any 60 seconds per account. */
   readonly perMinute: number;
   /** A second limit in any 60 seconds, per account and `{id}`. */

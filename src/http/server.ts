@@ -9,6 +9,7 @@ import { checkVersion } from "./checks/version.ts";
 import { discardBody } from "./discard.ts";
 import { addErrorPages } from "./documents/errorPages.ts";
 import { addHealth } from "./documents/health.ts";
+import { addOpenApi } from "./documents/openApi/route.ts";
 import { isDocument } from "./documents/paths.ts";
 import { openDoor } from "./door.ts";
 import { sendFault } from "./envelope.ts";
@@ -73,6 +74,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   server.setNotFoundHandler((request, reply) => answerError(noRoute(world, request, reply), request, reply));
   const door = openDoor(world);
   addApi(server, door);
+  addOpenApi(server, world.config.baseUrl);
   addErrorPages(server);
   addHealth(server, world);
   addCheckout(server, door);

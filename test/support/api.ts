@@ -14,6 +14,7 @@ import { createKey } from "../../src/merchant/createKey.ts";
 import { CREATE_INTENTS } from "../../src/merchant/scopes.ts";
 import type { World } from "../../src/world.ts";
 import { openTestDatabase } from "./database.ts";
+import { assertDocumented } from "./documented.ts";
 import { insertIntent, randomAddress } from "./intents.ts";
 import { stationWorld } from "./stationWorld.ts";
 
@@ -95,7 +96,11 @@ export async function openTestApi(db: Db, change: Partial<World> = {}): Promise<
     ...change,
   };
   const server = await buildServer(world);
-  const send = (url: string, sent: Sent = {}) => inject(server, url, sent);
+  const send = async (url: string, sent: Sent = {}) => {
+    const answered = await inject(server, url, sent);
+    assertDocumented(url, sent, answered);
+    return answered;
+  };
   return { world, server, passTime, send, openMerchant: (options = {}) => openMerchant(world, send, options) };
 }
 

@@ -3,7 +3,7 @@ import { addMs, parseInstant, type Clock } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/faults.ts";
 
 /** From the oldest to the newest. A date in between means the newest one not after it. */
-const VERSIONS = ["2026-11-01"] as const;
+export const API_VERSIONS = ["2026-11-01"] as const;
 
 const EARLIEST = "2020-01-01";
 const DAY_MS = 86_400_000;
@@ -19,7 +19,7 @@ function resolveVersion(header: string | readonly string[] | undefined, now: Dat
   if (typeof header !== "string" || !isCalendarDate(header)) throw fault("invalid_version");
   const tomorrow = addMs(now, DAY_MS).toISOString().slice(0, 10);
   if (header < EARLIEST || header > tomorrow) throw fault("unsupported_version");
-  return VERSIONS.findLast((version) => version <= header) ?? VERSIONS[0];
+  return API_VERSIONS.findLast((version) => version <= header) ?? API_VERSIONS[0];
 }
 
 // The 30th of February is read as a day in March, so the date must come back as it went in.
@@ -29,5 +29,5 @@ function isCalendarDate(text: string): boolean {
 }
 
 function fault(code: "missing_version" | "invalid_version" | "unsupported_version"): Fault {
-  return new Fault(code, { param: "Service-Version", details: { supported: VERSIONS } });
+  return new Fault(code, { param: "Service-Version", details: { supported: API_VERSIONS } });
 }

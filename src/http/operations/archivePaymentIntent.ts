@@ -10,10 +10,12 @@ export const archivePaymentIntent = operation({
   operationId: "archivePaymentIntent",
   method: "POST",
   path: "/api/v1/intents/{id}/archive",
+  group: "Intents",
   summary: "Put an intent away",
   description: `The intent takes no new source inbox and frees its destination. What is sent to its inboxes all the same is still recorded and
 paid out. Archiving an archived intent again changes nothing.`,
   isExtension: true,
+  isIdempotent: true,
   perMinute: 30,
   body: noFields,
   bodyExamples: { "Nothing to say": {} },

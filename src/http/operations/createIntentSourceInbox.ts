@@ -41,6 +41,7 @@ export const createIntentSourceInbox = operation({
   operationId: "createIntentSourceInbox",
   method: "POST",
   path: "/api/v1/intents/{id}/source-inbox",
+  group: "Paying in",
   summary: "Issue a source inbox",
   description: `The deposit address for one origin, issued for the intent's own customer. Asking again returns the same address, never a second
 one, also when the intent is settled by then or the origin switched off.

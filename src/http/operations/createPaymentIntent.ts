@@ -10,6 +10,7 @@ export const createPaymentIntent = operation({
   operationId: "createPaymentIntent",
   method: "POST",
   path: "/api/v1/intents",
+  group: "Intents",
   summary: "Create a payment intent",
   description: `Mints an intent with a deposit inbox of its own.
 
@@ -20,6 +21,7 @@ refused with \`destination_conflict\`.
 
 A body that names no part of the destination always mints another intent. Send an \`Idempotency-Key\` with it, so that a repeat after a
 lost answer does not. \`merchantReference\` is yours alone and is no key.`,
+  isIdempotent: true,
   perMinute: 30,
   body,
   bodyExamples: {

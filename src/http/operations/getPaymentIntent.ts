@@ -8,6 +8,7 @@ export const getPaymentIntent = operation({
   operationId: "getPaymentIntent",
   method: "GET",
   path: "/api/v1/intents/{id}",
+  group: "Intents",
   summary: "Read one intent",
   description: `The intent as it is now. Poll this, and not the list, to follow one intent; fulfil only what your own backend has created.
 

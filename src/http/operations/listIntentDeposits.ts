@@ -13,6 +13,7 @@ export const listIntentDeposits = operation({
   operationId: "listIntentDeposits",
   method: "GET",
   path: "/api/v1/intents/{id}/deposits",
+  group: "What happened",
   summary: "List an intent's deposits",
   description:
     "What has been sent to the intent, newest first, and what was made of each. A deposit is one transfer inside one transaction.",

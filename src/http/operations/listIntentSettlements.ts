@@ -11,6 +11,7 @@ export const listIntentSettlements = operation({
   operationId: "listIntentSettlements",
   method: "GET",
   path: "/api/v1/intents/{id}/settlements",
+  group: "What happened",
   summary: "List an intent's settlements",
   description: "What took money out of the inboxes of this intent, newest first.",
   isExtension: true,

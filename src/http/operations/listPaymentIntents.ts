@@ -17,6 +17,7 @@ export const listPaymentIntents = operation({
   operationId: "listPaymentIntents",
   method: "GET",
   path: "/api/v1/intents",
+  group: "Intents",
   summary: "List intents",
   description: `The account's intents, newest first, each as it is now. Pages stay stable while new intents are created.`,
   perMinute: 60,

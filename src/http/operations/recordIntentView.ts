@@ -29,6 +29,7 @@ export const recordIntentView = operation({
   operationId: "recordIntentView",
   method: "POST",
   path: "/api/v1/intents/{id}/view",
+  group: "Paying in",
   summary: "Report that a payer is looking",
   description: `Report it when a deposit address is shown, and again on each choice of a chain or token: the service then looks for deposits there
 sooner. It is a hint and nothing else. It settles nothing and moves nothing, and without it deposits are found all the same.`,

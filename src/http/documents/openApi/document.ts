@@ -1,0 +1,55 @@
+import { API_VERSIONS } from "../../checks/version.ts";
+import { OPERATIONS } from "../../operationList.ts";
+import { namedSchemas } from "../../schema/components.ts";
+import { errorAnswer, UNIVERSAL_STATUSES } from "./errors.ts";
+import { HEADERS } from "./headers.ts";
+import { GROUPS, operationObject, requestSchemas } from "./operationObject.ts";
+import { PARAMETERS } from "./parameters.ts";
+
+/** A part of the document, which is plain JSON. */
+export type Json = { readonly [name: string]: unknown };
+
+const DESCRIPTION = `Payment intents for stablecoins: each has a deposit inbox that a payer funds by a transfer, and that can only be emptied to the
+merchant's own wallet.
+
+Bodies are JSON. Amounts are texts of whole numbers in a token's smallest units; \`priceUnits\` is a number of millionths. An explicit \`null\` is
+the same as leaving an optional field out, and unknown fields are refused. Operations marked as extensions are this service's own.`;
+
+/** The API as OpenAPI 3.1, made of the very schemas that requests are checked with. `baseUrl` has no slash at its end. */
+export function openApiDocument(baseUrl: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const operation of OPERATIONS) {
+    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = operationObject(operation, baseUrl);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Tributary",
+      version: API_VERSIONS.at(-1),
+      description: DESCRIPTION,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: baseUrl }],
+    externalDocs: { description: "The same for people, with every error explained", url: `${baseUrl}/docs` },
+    tags: Object.entries(GROUPS).map(([name, description]) => ({ name, description })),
+    security: [],
+    paths,
+    components: {
+      schemas: { ...namedSchemas(), ...requestSchemas(OPERATIONS) },
+      parameters: PARAMETERS,
+      headers: HEADERS,
+      responses: Object.fromEntries(
+        UNIVERSAL_STATUSES.map((status) => [`Error${status}`, errorAnswer(status, { baseUrl })]),
+      ),
+      securitySchemes: {
+        apiKey: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "trib_<environment>_<key id>_<64 hexadecimal digits>",
+          description:
+            "The secret key of an account. It stays on your server. The roles named are the scopes that a key needs.",
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { openApiDocument } from "../../src/http/documents/openApi/document.ts";
+import type { Answered, Json, Sent } from "./api.ts";
+
+// Whatever a test sends and receives is held against the document: an answer that it does not describe fails the test that got it.
+
+/** Where the test API says that it is reached. */
+const BASE_URL = "http://127.0.0.1:8787";
+
+export const DOCUMENT: Json = JSON.parse(JSON.stringify(openApiDocument(BASE_URL)));
+
+/** Headers that speak of the API and not of HTTP. */
+const TOLD = /^(?:request-id|service-version|ratelimit-.*|retry-after|www-authenticate|idempotent-.*)$/;
+
+type Place = { operationId: string; pointer: string; pattern: RegExp; method: string; described: Json };
+
+const places: readonly Place[] = Object.entries<Json>(DOCUMENT.paths).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods).map(([method, described]) => ({
+    operationId: described.operationId,
+    pointer: `#/paths/${escaped(path)}/${method}`,
+    pattern: new RegExp(`^${path.replace("{id}", "[^/]+")}$`),
+    method: method.toUpperCase(),
+    described,
+  })),
+);
+
+const validator = new Ajv2020({ strict: false, allErrors: true });
+validator.addFormat("date-time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/);
+validator.addFormat("uri", (text) => URL.canParse(text));
+validator.addSchema({ ...closed(DOCUMENT), $id: "document" });
+const compiled = new Map<string, ValidateFunction>();
+
+/** Checks one exchange. What lies outside the API is not described, and of a path that is no route only the envelope is. */
+export function assertDocumented(url: string, sent: Sent, answered: Answered): void {
+  const [path = "", search = ""] = url.split("?", 2);
+  if (!path.startsWith("/api/")) return;
+  const method = sent.method ?? "GET";
+  const place = places.find((one) => one.method === method && one.pattern.test(path));
+  if (method === "HEAD") return;
+  if (place === undefined) return assertShape("#/components/schemas/ErrorEnvelope", answered.body, `${method} ${url}`);
+  const { operationId, pointer, described } = place;
+  const status = String(answered.status);
+  const response = followed(described.responses[status]);
+  assert.ok(response, `${operationId} answered with ${status}, which the document does not have: ${answered.text}`);
+  const what = `${operationId} ${status}: ${answered.text.slice(0, 2_000)}`;
+  const from = described.responses[status].$ref ?? `${pointer}/responses/${status}`;
+  assertShape(`${from}/content/${escaped("application/json")}/schema`, answered.body, what);
+  assertHeaders(response.headers, answered, `${operationId} ${status}`);
+  if (answered.status < 300) assertRequest(place, { sent, search });
+}
+
+/** Whether a value has the shape that a pointer into the document describes, and no field that it does not describe. */
+export function assertShape(pointer: string, value: unknown, what: string): void {
+  let validate = compiled.get(pointer);
+  if (validate === undefined) {
+    validate = validator.compile({ $ref: `document${pointer}` });
+    compiled.set(pointer, validate);
+  }
+  if (validate(value)) return;
+  const said = validate.errors?.map(({ instancePath, message, params }) =>
+    [instancePath, message, JSON.stringify(params)].join(" "),
+  );
+  assert.fail(`${what}\nis not as documented: ${said?.join("; ")}`);
+}
+
+/** What was done for a caller must have been asked for as the document says. */
+function assertRequest(
+  { operationId, pointer, described }: Place,
+  { sent, search }: { sent: Sent; search: string },
+): void {
+  const what = `${operationId}, which was accepted, of ${JSON.stringify(sent.body)} ${search}`;
+  const parameters: Json[] = described.parameters.map((parameter: Json, index: number) => ({
+    ...followed(parameter),
+    pointer: parameter.$ref ?? `${pointer}/parameters/${index}`,
+  }));
+  for (const [name, text] of new URLSearchParams(search)) {
+    const parameter = parameters.find((one) => one.in === "query" && one.name === name);
+    if (parameter === undefined) continue;
+    assertShape(`${parameter.pointer}/schema`, parameter.schema.type === "integer" ? Number(text) : text, what);
+  }
+  if (sent.body === undefined || sent.body === "" || described.requestBody === undefined) return;
+  const body: unknown = typeof sent.body === "string" ? JSON.parse(sent.body) : sent.body;
+  if (body instanceof Uint8Array) return;
+  // As it is on the wire: what is undefined here is not sent.
+  const wire: unknown = JSON.parse(JSON.stringify(body));
+  assertShape(`${pointer}/requestBody/content/${escaped("application/json")}/schema`, wire, what);
+}
+
+function assertHeaders(described: Json, { headers }: Answered, what: string): void {
+  const names = new Map<string, Json>(
+    Object.entries<Json>(described).map(([name, header]) => [name.toLowerCase(), followed(header)]),
+  );
+  for (const [name, { required }] of names) {
+    assert.ok(required !== true || headers[name] !== undefined, `${what} lacks the header ${name}`);
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (!TOLD.test(name)) continue;
+    const header = names.get(name);
+    assert.ok(header, `${what} has the header ${name}, which the document does not have there`);
+    const { type, pattern } = header.schema;
+    if (type === "integer") assert.match(String(value), /^\d+$/, name);
+    if (pattern !== undefined) assert.match(String(value), new RegExp(pattern), name);
+  }
+}
+
+function followed(part: Json): Json {
+  if (part?.$ref === undefined) return part;
+  const names: string[] = part.$ref.slice(2).split("/");
+  return names.reduce<Json>((inner, name) => inner[name], DOCUMENT);
+}
+
+function escaped(name: string): string {
+  return encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
+}
+
+/** Answers may get more fields in a later version, but a test is to notice one that nobody has described. */
+function closed(part: Json): Json {
+  if (Array.isArray(part)) return part.map(closed);
+  if (typeof part !== "object" || part === null) return part;
+  const inner = Object.fromEntries(Object.entries(part).map(([name, value]) => [name, closed(value)]));
+  const isOpen = part.type === "object" && part.properties !== undefined && part.additionalProperties === undefined;
+  return isOpen ? { ...inner, additionalProperties: false } : inner;
+}
