@@ -8,10 +8,11 @@ import { cloneCreationCode, create2Address } from "../../packages/inbox/src/crea
 import { artifactPath, runForge } from "./forge.ts";
 
 // Compiles the contracts and writes what the rest of the project knows of them: addresses, code and ABI. Every edit of a
-// contract moves these addresses, so the three files are checked in and a test compares them with a fresh build.
+// contract moves these addresses, so the files are checked in and a test compares them with a fresh build.
 
 const deterministicDeployer: Hex = "0x4e59b44847b379578588920ca78fbf26c0b4956c";
 const hubSaltText = "tributary.hub.v1";
+const cctpV2AdapterSaltText = "tributary.cctpV2Adapter.v1";
 const sources = fileURLToPath(new URL("../../packages/inbox/src/", import.meta.url));
 
 type Compiled = { readonly abi: Abi; readonly creationCode: Hex; readonly deployed: Deployed };
@@ -32,11 +33,14 @@ export async function buildArtifacts(): Promise<ReadonlyMap<string, string>> {
     const cache = join(directory, "cache");
     const run = await runForge(["build", "--skip", "test", "--out", out, "--cache-path", cache]);
     if (run.exitCode !== 0) throw new Error(`forge does not build:\n${run.output}`);
-    const [hub, inbox] = await Promise.all([readCompiled(out, "InboxHub"), readCompiled(out, "Inbox")]);
+    const names = ["InboxHub", "Inbox", "CctpV2Adapter"];
+    const [hub, inbox, cctpV2] = await Promise.all(names.map((name) => readCompiled(out, name)));
+    if (!hub || !inbox || !cctpV2) throw new Error("forge leaves an artifact of every contract");
     return new Map([
       ["hub.generated.ts", hubFile(hub)],
       ["hubCode.generated.ts", codeFile(hub)],
-      ["hubAbi.generated.ts", abiFile(hub.abi, inbox.abi)],
+      ["hubAbi.generated.ts", abiFile(hub.abi, [...inbox.abi, ...cctpV2.abi])],
+      ["cctpV2Adapter.generated.ts", cctpV2AdapterFile(cctpV2)],
     ]);
   } finally {
     await rm(directory, { recursive: true, force: true });
@@ -65,7 +69,14 @@ function codeOnChain({ object, immutableReferences }: Deployed, values: readonly
   const digits = object.slice(2).split("");
   for (const [index, value] of values.entries()) {
     for (const { start, length } of immutableReferences[numbers[index] ?? ""] ?? [])
-      digits.splice(start * 2, length * 2, ...value.slice(2).padStart(length * 2, "0"));
+      digits.splice(
+        start * 2,
+        length * 2,
+        ...value
+          .slice(2)
+          .padStart(length * 2, "0")
+          .split(""),
+      );
   }
   return `0x${digits.join("")}`;
 }
@@ -108,11 +119,27 @@ function codeFile(hub: Compiled): string {
   ].join("\n");
 }
 
-function abiFile(hub: Abi, inbox: Abi): string {
-  // A failing item of a batch is reported by the selector of its error, so the errors of the inbox belong here too.
+function cctpV2AdapterFile(adapter: Compiled): string {
+  const salt = keccak256(stringToHex(cctpV2AdapterSaltText));
+  const address = create2Address(deterministicDeployer, salt, keccak256(adapter.creationCode));
+  return [
+    head,
+    'import type { Hex } from "./hex.ts";\n',
+    `/** Salt of the adapter at the deterministic deployer: keccak256("${cctpV2AdapterSaltText}"). */`,
+    `export const cctpV2AdapterSalt: Hex = "${salt}";\n`,
+    "/** Address of the adapter, the same on every EVM chain. */",
+    `export const cctpV2AdapterAddress: Hex = "${address}";\n`,
+    "/** Creation code of the adapter, without constructor arguments. */",
+    `export const cctpV2AdapterCreationCode: Hex =\n  "${adapter.creationCode}";\n`,
+  ].join("\n");
+}
+
+function abiFile(hub: Abi, others: Abi): string {
+  // A failing item of a batch is reported by the selector of its error, and an adapter's error passes through the hub as it
+  // is, so the errors of both belong here too.
   const known = new Set(hub.map((item) => JSON.stringify(item)));
-  const errors = inbox.filter((item) => item.type === "error" && !known.has(JSON.stringify(item)));
-  return `${head}\n/** ABI of the hub, with the errors of an inbox. */\nexport const hubAbi = ${JSON.stringify([...hub, ...errors], undefined, 2)} as const;\n`;
+  const errors = others.filter((item) => item.type === "error" && !known.has(JSON.stringify(item)));
+  return `${head}\n/** ABI of the hub, with the errors of an inbox and of the adapters. */\nexport const hubAbi = ${JSON.stringify([...hub, ...errors], undefined, 2)} as const;\n`;
 }
 
 if (import.meta.main) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
+import {IMessageTransmitterV2} from "./ICctpV2.sol";
 import {Inbox} from "./Inbox.sol";
 import {Payment} from "./Payment.sol";
 
-/// @notice How the hub commands an inbox without reverting when the inbox does. Written by hand because every
-/// settlement pays for it. A failure is the selector of the inbox's error; an inbox that ran out of gas answers
-/// nothing, which is a failed payout too.
+/// @notice How the hub calls inboxes, and a transmitter that nobody vouches for, without reverting when they do. Written by
+/// hand because every settlement pays for it. A failure is the selector of the inbox's error; an inbox that ran out of gas
+/// answers nothing, which is a failed payout too.
 library Command {
     /// @return feePaid The fee, or 0 when its leg failed and the payout received everything.
     /// @return failure 0 when it paid.
@@ -47,6 +48,20 @@ library Command {
             answer := mload(0x00)
         }
         if (!done) return _failureOf(answer);
+    }
+
+    /// @dev The caller of the hub names the transmitter, so it may be anything. All that the hub ever says to it is
+    /// `receiveMessage`, which no inbox understands, and all that it takes from the answer is one word.
+    function receiveMessage(address transmitter, bytes calldata message, bytes calldata attestation)
+        internal
+        returns (bool received)
+    {
+        bytes memory data = abi.encodeCall(IMessageTransmitterV2.receiveMessage, (message, attestation));
+        assembly ("memory-safe") {
+            mstore(0x00, 0)
+            received := call(gas(), transmitter, 0, add(data, 0x20), mload(data), 0x00, 0x20)
+            received := and(received, and(gt(returndatasize(), 0x1f), eq(mload(0x00), 1)))
+        }
     }
 
     function _failureOf(uint256 answer) private pure returns (bytes4 failure) {

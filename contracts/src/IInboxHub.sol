@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-import {Terms} from "./Terms.sol";
+import {Route, Terms} from "./Terms.sol";
 
 /// @title IInboxHub
 /// @notice Creates inboxes and empties them. An inbox is the CREATE2 address of its terms, so whoever calls decides
@@ -20,8 +20,19 @@ interface IInboxHub {
 
     event Rescued(address indexed inbox, address indexed token, address to, uint256 units);
 
+    /// @notice An inbox sent `amount` on its way by one of its routes.
+    event Bridged(address indexed inbox, address indexed token, uint256 amount, address adapter);
+
+    /// @notice The fee of a payout that is not on an EVM chain, taken before the rest was sent on its way.
+    event FeeTaken(address indexed inbox, address indexed token, uint256 fee);
+
     error Entered();
     error WrongChain();
+    error SettledHere();
+    error NoSuchRoute(bytes32 leaf);
+    error NoAdapter(address adapter);
+    error BelowMinimum(uint256 units, uint256 minAmount);
+    error UnitsLeft(uint256 left, uint256 expected);
     error FeeTooHigh();
     error BalanceUnreadable();
     error NativeNotNetted();
@@ -54,6 +65,27 @@ interface IInboxHub {
     /// @param shared The common terms; its salt is ignored.
     /// @return failures For each salt the selector of the error that its inbox failed with, or 0.
     function settleNetted(Terms calldata shared, bytes32[] calldata salts) external returns (bytes4[] memory failures);
+
+    /// @notice Sends what an inbox holds of a route's token on its way to the settle chain. Anyone may call; the route must
+    /// be one that the terms commit to, and decides everything but the moment.
+    /// @param proof The siblings on the way from the route's leaf to `terms.routesRoot`.
+    /// @param quote What the adapter needs to know of the moment; it cannot move money to anywhere else.
+    /// @return amount What was sent, in the token's smallest units; 0 when the inbox holds nothing.
+    function bridge(Terms calldata terms, Route calldata route, bytes32[] calldata proof, bytes calldata quote)
+        external
+        returns (uint256 amount);
+
+    /// @notice Has a bridge's message received, then settles. Anyone may call. A message that was received already, or is
+    /// none, changes nothing about the settling.
+    /// @param transmitter Circle's MessageTransmitterV2, or any contract with its `receiveMessage`. Nothing is believed of it.
+    /// @return received Whether the transmitter says that it has received the message now.
+    /// @return gross As `settle` returns it.
+    function receiveAndSettle(
+        address transmitter,
+        bytes calldata message,
+        bytes calldata attestation,
+        Terms calldata terms
+    ) external returns (bool received, uint256 gross);
 
     /// @notice Moves the whole balance of a token out of an inbox. Only the recovery address of its terms may call: at
     /// once for what nobody will ever settle, and after `recoverAfter` for everything.

@@ -2,6 +2,7 @@
 pragma solidity 0.8.30;
 
 import {Payment} from "./Payment.sol";
+import {Route, Terms} from "./Terms.sol";
 import {Token} from "./Token.sol";
 
 /// @title Inbox
@@ -34,5 +35,25 @@ contract Inbox {
     /// @notice Moves units to one address: into the hub for a netted batch, or to where a rescue goes.
     function send(address token, address to, uint256 units) external onlyHub {
         if (!token.tryTransfer(to, units, gasleft())) revert Payment.TransferFailed();
+    }
+
+    /// @notice Pays the fee of a payout that is not on an EVM chain, before the rest is sent away.
+    /// @return feePaid The fee, or 0 when its recipient could not be paid.
+    function payFee(address token, address feeRecipient, uint256 fee) external onlyHub returns (uint256 feePaid) {
+        return Payment.payFee(token, feeRecipient, fee);
+    }
+
+    /// @notice Lends this inbox to the route's adapter, which has the same function and therefore takes the call as it is.
+    /// The hub has found the route among those that the terms commit to.
+    function bridge(Terms calldata, Route calldata route, uint256, bytes calldata) external onlyHub {
+        address adapter = route.adapter;
+        assembly ("memory-safe") {
+            let buffer := mload(0x40)
+            calldatacopy(buffer, 0, calldatasize())
+            if iszero(delegatecall(gas(), adapter, buffer, calldatasize(), 0, 0)) {
+                returndatacopy(buffer, 0, returndatasize())
+                revert(buffer, returndatasize())
+            }
+        }
     }
 }

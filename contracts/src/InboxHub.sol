@@ -2,17 +2,20 @@
 pragma solidity 0.8.30;
 
 import {LibClone} from "solady/utils/LibClone.sol";
+import {MerkleProofLib} from "solady/utils/MerkleProofLib.sol";
 import {Command} from "./Command.sol";
+import {IAdapter} from "./IAdapter.sol";
 import {IInboxHub} from "./IInboxHub.sol";
 import {Inbox} from "./Inbox.sol";
 import {Payment} from "./Payment.sol";
-import {Terms, TermsLib} from "./Terms.sol";
+import {Route, RouteLib, Terms, TermsLib} from "./Terms.sol";
 import {Token} from "./Token.sol";
 
 /// @title InboxHub
 /// @notice The hub itself: no owner, no storage, no upgrade, no pause, and the same address on every chain.
 contract InboxHub is IInboxHub {
     using TermsLib for Terms;
+    using RouteLib for Route;
     using Token for address;
 
     /// @dev 10 %.
@@ -69,14 +72,46 @@ contract InboxHub is IInboxHub {
         if (failure != 0) _revertWith(failure);
         address token = shared.settleToken;
         if (token == address(0)) revert NativeNotNetted();
-        uint256 unitsBefore = _ownBalance(token);
+        uint256 unitsBefore = _balanceOf(token, address(this));
         Batch memory batch;
         (batch, failures) = _pull(shared, salts);
         if (batch.count == 0) return failures;
-        uint256 received = _ownBalance(token) - unitsBefore;
+        uint256 received = _balanceOf(token, address(this)) - unitsBefore;
         if (received < batch.gross) revert UnitsMissing(received, batch.gross);
         uint256 feePaid = Payment.pay(token, shared.payout, batch.gross - batch.fee, shared.feeRecipient, batch.fee);
         emit NettedSettled(token, shared.payout, batch.gross, feePaid, batch.count);
+    }
+
+    function bridge(Terms calldata terms, Route calldata route, bytes32[] calldata proof, bytes calldata quote)
+        external
+        locked
+        returns (uint256 amount)
+    {
+        _requireRoute(terms, route, proof);
+        bytes32 salt = terms.hash();
+        address inbox = _inboxAt(salt);
+        uint256 units = _balanceOf(route.token, inbox);
+        if (units == 0) return 0;
+        if (units < route.minAmount) revert BelowMinimum(units, route.minAmount);
+        uint256 gross = _min(units, IAdapter(route.adapter).unitsMax(route));
+        _create(inbox, salt);
+        amount = gross - _takeFee(inbox, terms, route.token, gross);
+        Inbox(payable(inbox)).bridge(terms, route, amount, quote);
+        uint256 left = _balanceOf(route.token, inbox);
+        if (left != units - gross) revert UnitsLeft(left, units - gross);
+        emit Bridged(inbox, route.token, amount, route.adapter);
+    }
+
+    function receiveAndSettle(
+        address transmitter,
+        bytes calldata message,
+        bytes calldata attestation,
+        Terms calldata terms
+    ) external locked returns (bool received, uint256 gross) {
+        received = Command.receiveMessage(transmitter, message, attestation);
+        bytes4 failure;
+        (gross, failure) = _settle(terms);
+        if (failure != 0) _revertWith(failure);
     }
 
     function rescue(Terms calldata terms, address token, address to) external locked returns (uint256 units) {
@@ -88,14 +123,31 @@ contract InboxHub is IInboxHub {
         if (to == address(0)) revert NoReceiver();
         bytes32 salt = terms.hash();
         address inbox = _inboxAt(salt);
-        bool readable;
-        (readable, units) = token.balanceOf(inbox);
-        if (!readable) revert BalanceUnreadable();
+        units = _balanceOf(token, inbox);
         if (units == 0) revert NothingToRescue();
         _create(inbox, salt);
         bytes4 failure = Command.send(inbox, token, to, units);
         if (failure != 0) _revertWith(failure);
         emit Rescued(inbox, token, to, units);
+    }
+
+    /// @dev On the settle chain there is nothing to bridge: whoever could would take the money away from the payout.
+    function _requireRoute(Terms calldata terms, Route calldata route, bytes32[] calldata proof) private view {
+        if (block.chainid == terms.settleChainId) revert SettledHere();
+        if (block.chainid != route.chainId) revert WrongChain();
+        if (terms.feeBps > FEE_BPS_MAX) revert FeeTooHigh();
+        bytes32 leaf = route.leaf();
+        if (!MerkleProofLib.verifyCalldata(proof, terms.routesRoot, leaf)) revert NoSuchRoute(leaf);
+        if (route.adapter.code.length == 0) revert NoAdapter(route.adapter);
+    }
+
+    /// @dev Where the settle chain is an EVM chain the fee is taken there, of what arrives.
+    function _takeFee(address inbox, Terms calldata terms, address token, uint256 gross) private returns (uint256 fee) {
+        if (terms.settleChainId != 0) return 0;
+        fee = _feeOf(gross, terms.feeBps);
+        if (fee == 0) return 0;
+        fee = Inbox(payable(inbox)).payFee(token, terms.feeRecipient, fee);
+        if (fee != 0) emit FeeTaken(inbox, token, fee);
     }
 
     /// @dev Moves what the inboxes hold into the hub, for the rest of this call only. The fee is the sum of what each
@@ -168,10 +220,14 @@ contract InboxHub is IInboxHub {
         if (inbox.code.length == 0) LibClone.cloneDeterministic_PUSH0(IMPLEMENTATION, salt);
     }
 
-    function _ownBalance(address token) private view returns (uint256 units) {
+    function _balanceOf(address token, address holder) private view returns (uint256 units) {
         bool readable;
-        (readable, units) = token.balanceOf(address(this));
+        (readable, units) = token.balanceOf(holder);
         if (!readable) revert BalanceUnreadable();
+    }
+
+    function _min(uint256 one, uint256 other) private pure returns (uint256) {
+        return one < other ? one : other;
     }
 
     /// @dev floor(units * feeBps / 10000) without the product that could overflow.

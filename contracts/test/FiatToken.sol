@@ -7,9 +7,14 @@ import {Vm} from "./Vm.sol";
 interface FiatToken {
     function balanceOf(address account) external view returns (uint256);
     function transfer(address to, uint256 units) external returns (bool);
+    function transferFrom(address from, address to, uint256 units) external returns (bool);
+    function approve(address spender, uint256 units) external returns (bool);
+    function allowance(address owner, address spender) external view returns (uint256);
     function mint(address to, uint256 units) external returns (bool);
+    function burn(uint256 units) external;
     function configureMinter(address minter, uint256 allowance) external returns (bool);
     function blacklist(address account) external;
+    function unBlacklist(address account) external;
     function pause() external;
     function unpause() external;
     function initialize(

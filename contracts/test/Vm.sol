@@ -28,6 +28,8 @@ interface Vm {
         external
         pure
         returns (string memory);
+    function roll(uint256 number) external;
+    function sign(uint256 key, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
     function toString(address value) external pure returns (string memory);
     function warp(uint256 timestamp) external;
 }

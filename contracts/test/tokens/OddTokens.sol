@@ -109,3 +109,28 @@ contract UnreadableToken {
         }
     }
 }
+
+/// @notice Refuses to change an allowance from one value to another, and answers nothing, as USDT on Ethereum does.
+contract StubbornToken is PlainToken {
+    mapping(address owner => mapping(address spender => uint256 units)) public allowance;
+
+    error AllowanceNotZero();
+
+    function approve(address spender, uint256 units) external {
+        if (units != 0 && allowance[msg.sender][spender] != 0) revert AllowanceNotZero();
+        allowance[msg.sender][spender] = units;
+    }
+
+    function transferFrom(address from, address to, uint256 units) external returns (bool) {
+        allowance[from][msg.sender] -= units;
+        balanceOf[from] -= units;
+        balanceOf[to] += units;
+        emit Transfer(from, to, units);
+        return true;
+    }
+
+    function burn(uint256 units) external {
+        balanceOf[msg.sender] -= units;
+        emit Transfer(msg.sender, address(0), units);
+    }
+}

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { concat, encodeAbiParameters, getAddress, getContractAddress, keccak256, stringToHex } from "viem";
 import type { Hex } from "viem";
 import { hubAbi } from "../src/hubAbi.generated.ts";
+import { cctpV2AdapterAddress } from "../src/cctpV2Adapter.generated.ts";
 import { hubAddress, implementationAddress, inboxVersion } from "../src/hub.generated.ts";
 import type { Terms } from "../src/terms.ts";
 
@@ -46,16 +47,14 @@ const named: Readonly<Record<string, Terms>> = {
   },
 };
 
-const route = {
-  chainId: 8_453n,
-  token: usdc,
-  adapter: "0x28b5a0e9c621a5badaa536219b3a228c8168cf5d",
-  minAmount: 1_000_000n,
-} as const;
+const messenger: Hex = "0x28b5a0e9c621a5badaa536219b3a228c8168cf5d";
+const route = { chainId: 8_453n, token: usdc, adapter: messenger, minAmount: 1_000_000n } as const;
 const routes = [
   { ...route, config: "0x010203" },
   { ...route, chainId: 1n, config: "0x" },
   { ...route, token: zero, config: `0x${"ab".repeat(33)}` },
+  { ...route, minAmount: (1n << 256n) - 1n, config: "0x00" },
+  { ...route, chainId: (1n << 64n) - 1n, minAmount: 0n, config: "0x00" },
 ] as const;
 
 function saltOf(intentId: string): Hex {
@@ -84,7 +83,26 @@ function parentOf(one: Hex, other: Hex): Hex {
   return keccak256(one < other ? concat([one, other]) : concat([other, one]));
 }
 
-const [first, second, third] = routes;
+// A tree of five: three levels, an odd last node carried up twice. Each proof is written out by hand.
+const [first, second, third, fourth, fifth] = routes;
+const leaves = [first, second, third, fourth, fifth].map(leafOf) as [Hex, Hex, Hex, Hex, Hex];
+const left = parentOf(leaves[0], leaves[1]);
+const right = parentOf(leaves[2], leaves[3]);
+const inner = parentOf(left, right);
+const proofs = [
+  [leaves[1], right, leaves[4]],
+  [leaves[0], right, leaves[4]],
+  [leaves[3], left, leaves[4]],
+  [leaves[2], left, leaves[4]],
+  [inner],
+];
+
+const cctpV2Types = ["address", "uint32", "uint32", "uint32", "bytes32"].map((type) => ({ type }));
+const cctpV2Configs = [
+  { messenger, domain: 6, finalityThresholdMin: 1_000, feePpmMax: 1_400, recipient: zeroWord },
+  { messenger, domain: 5, finalityThresholdMin: 2_000, feePpmMax: 0, recipient: keccak256("0x05") },
+].map((config) => ({ config, encoded: encodeAbiParameters(cctpV2Types, Object.values(config)) }));
+
 const vectors = {
   version: inboxVersion,
   hub: getAddress(hubAddress),
@@ -97,8 +115,10 @@ const vectors = {
     { createdAt: "2026-01-02T00:00:00.001Z", recoverAfter: Date.UTC(2026, 7, 1) / 1000 },
     { createdAt: "2026-11-21T12:00:00.000Z", recoverAfter: Date.UTC(2027, 5, 1) / 1000 },
   ],
-  routes: routes.map((each) => ({ route: each, leaf: leafOf(each) })),
-  routesRoot: parentOf(parentOf(leafOf(first), leafOf(second)), leafOf(third)),
+  routes: routes.map((each, index) => ({ route: each, leaf: leafOf(each), proof: proofs[index] })),
+  routesRoot: parentOf(inner, leaves[4]),
+  cctpV2Adapter: getAddress(cctpV2AdapterAddress),
+  cctpV2Configs,
 };
 
 const digits = (_: string, value: unknown) => (typeof value === "bigint" ? value.toString() : value);

@@ -1,6 +1,6 @@
 // Written by contracts/scripts/artifacts.ts from the compiled contracts; change those instead.
 
-/** ABI of the hub, with the errors of an inbox. */
+/** ABI of the hub, with the errors of an inbox and of the adapters. */
 export const hubAbi = [
   {
     "type": "function",
@@ -27,6 +27,114 @@ export const hubAbi = [
       }
     ],
     "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "bridge",
+    "inputs": [
+      {
+        "name": "terms",
+        "type": "tuple",
+        "internalType": "struct Terms",
+        "components": [
+          {
+            "name": "salt",
+            "type": "bytes32",
+            "internalType": "bytes32"
+          },
+          {
+            "name": "settleChainId",
+            "type": "uint64",
+            "internalType": "uint64"
+          },
+          {
+            "name": "settleToken",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "payout",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "feeRecipient",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "feeBps",
+            "type": "uint16",
+            "internalType": "uint16"
+          },
+          {
+            "name": "recovery",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "recoverAfter",
+            "type": "uint48",
+            "internalType": "uint48"
+          },
+          {
+            "name": "routesRoot",
+            "type": "bytes32",
+            "internalType": "bytes32"
+          }
+        ]
+      },
+      {
+        "name": "route",
+        "type": "tuple",
+        "internalType": "struct Route",
+        "components": [
+          {
+            "name": "chainId",
+            "type": "uint64",
+            "internalType": "uint64"
+          },
+          {
+            "name": "token",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "adapter",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "minAmount",
+            "type": "uint256",
+            "internalType": "uint256"
+          },
+          {
+            "name": "config",
+            "type": "bytes",
+            "internalType": "bytes"
+          }
+        ]
+      },
+      {
+        "name": "proof",
+        "type": "bytes32[]",
+        "internalType": "bytes32[]"
+      },
+      {
+        "name": "quote",
+        "type": "bytes",
+        "internalType": "bytes"
+      }
+    ],
+    "outputs": [
+      {
+        "name": "amount",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "nonpayable"
   },
   {
     "type": "function",
@@ -93,6 +201,92 @@ export const hubAbi = [
       }
     ],
     "stateMutability": "view"
+  },
+  {
+    "type": "function",
+    "name": "receiveAndSettle",
+    "inputs": [
+      {
+        "name": "transmitter",
+        "type": "address",
+        "internalType": "address"
+      },
+      {
+        "name": "message",
+        "type": "bytes",
+        "internalType": "bytes"
+      },
+      {
+        "name": "attestation",
+        "type": "bytes",
+        "internalType": "bytes"
+      },
+      {
+        "name": "terms",
+        "type": "tuple",
+        "internalType": "struct Terms",
+        "components": [
+          {
+            "name": "salt",
+            "type": "bytes32",
+            "internalType": "bytes32"
+          },
+          {
+            "name": "settleChainId",
+            "type": "uint64",
+            "internalType": "uint64"
+          },
+          {
+            "name": "settleToken",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "payout",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "feeRecipient",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "feeBps",
+            "type": "uint16",
+            "internalType": "uint16"
+          },
+          {
+            "name": "recovery",
+            "type": "address",
+            "internalType": "address"
+          },
+          {
+            "name": "recoverAfter",
+            "type": "uint48",
+            "internalType": "uint48"
+          },
+          {
+            "name": "routesRoot",
+            "type": "bytes32",
+            "internalType": "bytes32"
+          }
+        ]
+      }
+    ],
+    "outputs": [
+      {
+        "name": "received",
+        "type": "bool",
+        "internalType": "bool"
+      },
+      {
+        "name": "gross",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ],
+    "stateMutability": "nonpayable"
   },
   {
     "type": "function",
@@ -375,6 +569,62 @@ export const hubAbi = [
   },
   {
     "type": "event",
+    "name": "Bridged",
+    "inputs": [
+      {
+        "name": "inbox",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "token",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "amount",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      },
+      {
+        "name": "adapter",
+        "type": "address",
+        "indexed": false,
+        "internalType": "address"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
+    "name": "FeeTaken",
+    "inputs": [
+      {
+        "name": "inbox",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "token",
+        "type": "address",
+        "indexed": true,
+        "internalType": "address"
+      },
+      {
+        "name": "fee",
+        "type": "uint256",
+        "indexed": false,
+        "internalType": "uint256"
+      }
+    ],
+    "anonymous": false
+  },
+  {
+    "type": "event",
     "name": "NettedSettled",
     "inputs": [
       {
@@ -492,6 +742,22 @@ export const hubAbi = [
   },
   {
     "type": "error",
+    "name": "BelowMinimum",
+    "inputs": [
+      {
+        "name": "units",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "minAmount",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "Entered",
     "inputs": []
   },
@@ -512,8 +778,30 @@ export const hubAbi = [
   },
   {
     "type": "error",
+    "name": "NoAdapter",
+    "inputs": [
+      {
+        "name": "adapter",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
     "name": "NoReceiver",
     "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "NoSuchRoute",
+    "inputs": [
+      {
+        "name": "leaf",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ]
   },
   {
     "type": "error",
@@ -543,6 +831,11 @@ export const hubAbi = [
   },
   {
     "type": "error",
+    "name": "SettledHere",
+    "inputs": []
+  },
+  {
+    "type": "error",
     "name": "TooEarly",
     "inputs": [
       {
@@ -552,6 +845,22 @@ export const hubAbi = [
       },
       {
         "name": "recoverAfter",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "UnitsLeft",
+    "inputs": [
+      {
+        "name": "left",
+        "type": "uint256",
+        "internalType": "uint256"
+      },
+      {
+        "name": "expected",
         "type": "uint256",
         "internalType": "uint256"
       }
@@ -593,5 +902,36 @@ export const hubAbi = [
     "type": "error",
     "name": "TransferFailed",
     "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "NativeNotTaken",
+    "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "NotDelegated",
+    "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "QuoteNotTaken",
+    "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "RecipientMissing",
+    "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "RecipientPinned",
+    "inputs": [
+      {
+        "name": "recipient",
+        "type": "bytes32",
+        "internalType": "bytes32"
+      }
+    ]
   }
 ] as const;

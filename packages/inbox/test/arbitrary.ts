@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import type { Route } from "@tributary/inbox/routes";
 import type { Hex, Terms } from "@tributary/inbox/terms";
 
 /** Hexadecimal text of exactly `bytes` bytes. */
@@ -9,7 +10,7 @@ function anyHex(bytes: number): fc.Arbitrary<Hex> {
 }
 
 /** Bytes of any length up to 100. */
-export const anyBytes: fc.Arbitrary<Hex> = fc.integer({ min: 0, max: 100 }).chain(anyHex);
+const anyBytes: fc.Arbitrary<Hex> = fc.integer({ min: 0, max: 100 }).chain(anyHex);
 
 export const anyWord = anyHex(32);
 export const anyAddress = anyHex(20);
@@ -29,3 +30,11 @@ export const anyTerms: fc.Arbitrary<Terms> = fc.record(
   },
   { noNullPrototype: true },
 );
+
+export const anyRoute: fc.Arbitrary<Route> = fc.record({
+  chainId: fc.bigInt({ min: 0n, max: (1n << 64n) - 1n }),
+  token: anyAddress,
+  adapter: anyAddress,
+  minAmount: fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }),
+  config: anyBytes,
+});

@@ -1,15 +1,19 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
-import { encodeFunctionData, keccak256, size } from "viem";
+import { decodeErrorResult, encodeFunctionData, keccak256, size } from "viem";
+import type { Hex } from "viem";
 import { inboxAddress } from "@tributary/inbox/address";
 import { hubAddress, hubSalt, implementationAddress } from "@tributary/inbox/hub";
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import { hubCreationCode, hubCreationCodeHash } from "@tributary/inbox/hubCode";
+import { routeProof, routesRoot } from "@tributary/inbox/routes";
+import type { Route } from "@tributary/inbox/routes";
 import { DEV_ACCOUNTS } from "../../../src/cli/dev/accounts.ts";
 import { startTestChain } from "../../../test/support/chain.ts";
 import type { TestChain } from "../../../test/support/chain.ts";
-import { anyTerms } from "./arbitrary.ts";
+import type { Terms } from "@tributary/inbox/terms";
+import { anyRoute, anyTerms } from "./arbitrary.ts";
 
 const comparisons = 1_000;
 let chain: TestChain;
@@ -55,6 +59,35 @@ test("for a thousand random terms the package and the hub agree on the address",
   assert.equal(byId.size, comparisons);
   for (const [id, terms] of samples.entries()) assert.equal(inboxAddress(terms), byId.get(id));
 });
+
+test("the hub finds every route by the package's proof, and no other route", async () => {
+  const [terms] = fc.sample(anyTerms, { numRuns: 1, seed: 20_261_121 });
+  assert.ok(terms !== undefined);
+  const chainId = BigInt(chain.chainId);
+  const sampled = fc.sample(anyRoute, { numRuns: 14, seed: 20_261_121 }).map((route) => ({ ...route, chainId }));
+  const [foreign, ...routes] = sampled;
+  assert.ok(foreign !== undefined);
+  const committed = { ...terms, feeBps: 0, routesRoot: routesRoot(routes) };
+  for (const [index, route] of routes.entries()) {
+    const proof = routeProof(routes, index);
+    // Nothing stands at a random adapter's address, and the hub looks there after it has found the route.
+    assert.equal(await refusal([committed, route, proof, "0x"]), "NoAdapter");
+    assert.equal(await refusal([committed, foreign, proof, "0x"]), "NoSuchRoute");
+  }
+});
+
+/** Name of the error with which the hub refuses to bridge. */
+async function refusal(args: readonly [Terms, Route, Hex[], Hex]) {
+  const data = encodeFunctionData({ abi: hubAbi, functionName: "bridge", args });
+  const params = [{ to: hubAddress, data }, "latest"];
+  const response = await fetch(chain.rpcUrl, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_call", params }),
+  });
+  const answer = (await response.json()) as { error: { data: Hex } };
+  return decodeErrorResult({ abi: hubAbi, data: answer.error.data }).errorName;
+}
 
 test("money at a computed address is paid out by the hub, less the fee", async () => {
   const [base] = fc.sample(anyTerms, 1);

@@ -3,17 +3,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { concat, encodeAbiParameters, keccak256 } from "viem";
 import { routeLeaf, routeProof, routesRoot } from "@tributary/inbox/routes";
-import type { Route } from "@tributary/inbox/routes";
 import type { Hex } from "@tributary/inbox/terms";
-import { anyAddress, anyBytes } from "./arbitrary.ts";
-
-const anyRoute: fc.Arbitrary<Route> = fc.record({
-  chainId: fc.bigInt({ min: 0n, max: (1n << 64n) - 1n }),
-  token: anyAddress,
-  adapter: anyAddress,
-  minAmount: fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }),
-  config: anyBytes,
-});
+import { anyRoute } from "./arbitrary.ts";
 
 const leafParameters = ["uint64", "address", "address", "uint256", "bytes32"].map((type) => ({ type }));
 

@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { inboxAddress } from "@tributary/inbox/address";
+import { encodeCctpV2Config } from "@tributary/inbox/cctpV2";
+import type { CctpV2Config } from "@tributary/inbox/cctpV2";
+import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";
 import { checksumAddress } from "@tributary/inbox/checksum";
 import { hubAddress, implementationAddress, inboxVersion } from "@tributary/inbox/hub";
 import { recoverAfter } from "@tributary/inbox/recoverAfter";
-import { routeLeaf, routesRoot } from "@tributary/inbox/routes";
+import { routeLeaf, routeProof, routesRoot } from "@tributary/inbox/routes";
 import type { Route } from "@tributary/inbox/routes";
 import { inboxSalt } from "@tributary/inbox/salt";
 import { termsHash } from "@tributary/inbox/terms";
@@ -24,8 +27,10 @@ type Vectors = {
   salts: { intentId: string; salt: Hex }[];
   inboxes: { name: string; terms: Written<Terms>; termsHash: Hex; inboxAddress: Hex }[];
   recoverAfter: { createdAt: string; recoverAfter: number }[];
-  routes: { route: Written<Route>; leaf: Hex }[];
+  routes: { route: Written<Route>; leaf: Hex; proof: Hex[] }[];
   routesRoot: Hex;
+  cctpV2Adapter: Hex;
+  cctpV2Configs: { config: CctpV2Config; encoded: Hex }[];
 };
 
 const path = new URL(import.meta.resolve("@tributary/inbox/vectors.json"));
@@ -35,6 +40,7 @@ test("the vectors belong to the published contracts", () => {
   assert.equal(vectors.version, inboxVersion);
   assert.equal(vectors.hub, checksumAddress(hubAddress));
   assert.equal(vectors.implementation, checksumAddress(implementationAddress));
+  assert.equal(vectors.cctpV2Adapter, checksumAddress(cctpV2AdapterAddress));
 });
 
 test("salts", () => {
@@ -56,7 +62,14 @@ test("recovery dates", () => {
   for (const each of vectors.recoverAfter) assert.equal(recoverAfter(new Date(each.createdAt)), each.recoverAfter);
 });
 
-test("leaves and root of routes", () => {
+test("settings of a CCTP route", () => {
+  assert.equal(vectors.cctpV2Configs.length, 2);
+  for (const { config, encoded } of vectors.cctpV2Configs) assert.equal(encodeCctpV2Config(config), encoded);
+  const { recipient: _, ...config } = vectors.cctpV2Configs[0]?.config ?? assert.fail();
+  assert.equal(encodeCctpV2Config(config), vectors.cctpV2Configs[0]?.encoded);
+});
+
+test("leaves, proofs and root of routes", () => {
   const routes = vectors.routes.map(({ route }) => ({
     ...route,
     chainId: BigInt(route.chainId),
@@ -65,6 +78,10 @@ test("leaves and root of routes", () => {
   assert.deepEqual(
     routes.map(routeLeaf),
     vectors.routes.map(({ leaf }) => leaf),
+  );
+  assert.deepEqual(
+    routes.map((_, index) => routeProof(routes, index)),
+    vectors.routes.map(({ proof }) => proof),
   );
   assert.equal(routesRoot(routes), vectors.routesRoot);
 });
