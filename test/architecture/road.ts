@@ -1,7 +1,13 @@
 // The order of the house. A station imports only from what stands before it: the packages that know no server, the
 // ground, and the stations that money has passed already.
 
-export const PACKAGES = ["packages/inbox", "packages/recover", "packages/client", "packages/sdk", "packages/checkout"] as const;
+export const PACKAGES = [
+  "packages/inbox",
+  "packages/recover",
+  "packages/client",
+  "packages/sdk",
+  "packages/checkout",
+] as const;
 
 /** Tables of the ground have no store.ts; one file writes each of them all the same. */
 export const GROUND = ["kernel", "config.ts", "db", "chain", "event", "idempotency", "ledger"] as const;
@@ -17,6 +23,7 @@ export const ROAD = [
   "deposit",
   "settlement",
   "webhook",
+  "audit",
 ] as const;
 
 /** main.ts puts the other doors together, and the command line starts main.ts. */

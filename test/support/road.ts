@@ -1,4 +1,4 @@
-import { pino } from "pino";
+import { pino, type Logger } from "pino";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
 import { openChain } from "../../src/chain/chain.ts";
 import { openEvmDriver } from "../../src/chain/evm/driver.ts";
@@ -8,6 +8,7 @@ import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
 import { HUB } from "../../src/cli/dev/contracts.ts";
 import type { ChainConfig, Config } from "../../src/config.ts";
 import type { DepositRow } from "../../src/deposit/deposit.ts";
+import { agreeDeposits } from "../../src/deposit/agreeDeposits.ts";
 import { countDeposits } from "../../src/deposit/countDeposits.ts";
 import { takeMovements } from "../../src/deposit/takeMovements.ts";
 import { createIntent, type CreateIntentInput } from "../../src/intent/createIntent.ts";
@@ -26,6 +27,7 @@ import { watchChain } from "../../src/watch/watchChain.ts";
 import type { World } from "../../src/world.ts";
 import { startTestChain, type TestChain } from "./chain.ts";
 import { openTestDatabase, type databases } from "./database.ts";
+import { assertAllHolds } from "./ledger.ts";
 
 // The whole road over a real chain and a real database, moved by hand: what the loops do when time passes, a test does when it
 // wants to, so that nothing is slept for.
@@ -45,6 +47,7 @@ export type Road = {
   settlements(of: { id: string }): Promise<SettlementRow[]>;
   /** Units of the payout token. */
   balance(address: string): Promise<bigint>;
+  /** Fails when any rows of the road contradict each other. */
   close(): Promise<void>;
 };
 
@@ -55,6 +58,9 @@ export type RoadOptions = {
   clock?: Clock;
   /** Where the service finds the chain, when not at its own address. Then nothing has been read of it yet. */
   rpcUrl?: (chain: TestChain) => Promise<string>;
+  /** Several providers instead of one, in order of preference. */
+  rpcUrls?: (chain: TestChain) => Promise<readonly string[]>;
+  log?: Logger;
 };
 
 /** Seen → counted → submitted → landed takes four turns; a busy machine may mine a sweep a little after it was broadcast. */
@@ -64,12 +70,13 @@ const TURNS_MAX = 100;
 export async function openRoad(options: RoadOptions = {}): Promise<Road> {
   const [chain, db] = await Promise.all([startTestChain({ hub: HUB }), openTestDatabase(options.database ?? "pglite")]);
   const config = roadConfig(chain, options);
-  const log = pino({ level: "silent" });
+  const log = options.log ?? pino({ level: "silent" });
   const clock = options.clock ?? systemClock;
-  const rpcUrl = (await options.rpcUrl?.(chain)) ?? chain.rpcUrl;
-  const driver = openEvmDriver({ caip2: chain.caip2, rpcUrl });
+  const rpcUrls = (await options.rpcUrls?.(chain)) ?? [(await options.rpcUrl?.(chain)) ?? chain.rpcUrl];
+  const [driver, ...others] = rpcUrls.map((rpcUrl) => openEvmDriver({ caip2: chain.caip2, rpcUrl, timeoutMs: 5_000 }));
+  if (driver === undefined) throw new Error("a road has a provider");
   const gasAccount = openGasAccount(DEV_ACCOUNTS.operator.privateKey);
-  const opened = openChain({ drivers: [driver], gasAccount }, { clock, log });
+  const opened = openChain({ drivers: [driver, ...others], gasAccount }, { clock, log });
   const chains = new Map([[chain.caip2, opened]]);
   const world: World = {
     config,
@@ -96,6 +103,7 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
     await watchChain(world, opened);
     await takeMovements(world, chain.caip2);
     await countDeposits(world, chain.caip2);
+    await agreeDeposits(world, opened);
     await observeSettlements(world, chain.caip2);
     await planSettlements(world, chain.caip2);
     await submitSettlements(world, { chain: opened, driver: opened.providers });
@@ -123,8 +131,12 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
       db.read.selectFrom("settlement").selectAll().where("intent_id", "=", id).orderBy("seq").execute(),
     balance: (address) => chain.balanceOf(chain.usdc.address, address as `0x${string}`),
     close: async () => {
-      await db.close();
-      await chain.stop();
+      try {
+        await assertAllHolds(db);
+      } finally {
+        await db.close();
+        await chain.stop();
+      }
     },
   };
 }

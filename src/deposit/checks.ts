@@ -1,0 +1,59 @@
+import { sql } from "kysely";
+import type { Check } from "../ledger/check.ts";
+
+/** Whether this station has taken over all that was recorded of a movement; until then the deposit may lag behind it. */
+const IS_TAKEN = sql`(movement.revision, movement.id) <= (deposit_cursor.revision, deposit_cursor.movement_id)`;
+
+export const depositChecks: readonly Check[] = [
+  {
+    name: "tallies-of-deposits",
+    meaning: "What an intent says it has received and counted is not what its deposits add up to.",
+    query: sql`
+      select intent.id as intent, intent.counted_units as counted, sums.counted as of_deposits, intent.pending_count as pending,
+        sums.pending as pending_of_deposits
+      from intent left join (
+        select intent_id, sum(counted_units) filter (where status = 'counted') as counted,
+          count(*) filter (where status = 'seen') as pending
+        from deposit group by intent_id) as sums on sums.intent_id = intent.id
+      where intent.counted_units <> coalesce(sums.counted, 0) or intent.pending_count <> coalesce(sums.pending, 0)`,
+  },
+  {
+    name: "deposit-has-its-movement",
+    meaning: "A movement into an inbox that was taken over has no deposit, or a deposit is not what moved.",
+    query: sql`
+      select movement.id as movement, deposit.id as deposit, movement.amount_units as moved, deposit.amount_units as units
+      from movement join deposit_cursor on deposit_cursor.chain = movement.chain
+      left join deposit on deposit.movement_id = movement.id
+      where movement.direction = 'in' and ${IS_TAKEN} and (
+        deposit.id is null
+        or (deposit.intent_id, deposit.chain, deposit.token, deposit.chain_tx, deposit.position)
+          <> (movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.position)
+        or (movement.orphaned_at is null and (deposit.amount_units, deposit.block_number, deposit.block_hash)
+          <> (movement.amount_units, movement.block_number, movement.block_hash)))`,
+  },
+  {
+    name: "counted-on-the-chain",
+    meaning:
+      "A deposit that counts, or waits to, stands in a block that was replaced; or one that was dropped is on the chain.",
+    query: sql`
+      select deposit.id as deposit, deposit.status, deposit.chain, deposit.block_number, deposit.block_hash
+      from deposit join movement on movement.id = deposit.movement_id
+      join deposit_cursor on deposit_cursor.chain = movement.chain
+      where ${IS_TAKEN} and ((deposit.status = 'dropped') <> (movement.orphaned_at is not null) or (deposit.status = 'counted'
+        and exists (select from block where block.chain = deposit.chain and block.number = deposit.block_number
+          and block.hash <> deposit.block_hash and block.orphaned_at is null)))`,
+  },
+  {
+    name: "deposit-is-told",
+    meaning: "The last event of a deposit tells another state than it is in.",
+    query: sql`
+      with last_told as (
+        select distinct on (data -> 'object' ->> 'depositId') data -> 'object' ->> 'depositId' as deposit_id, type
+        from event where type like 'deposit.%' order by data -> 'object' ->> 'depositId', position desc
+      )
+      select deposit.id as deposit, deposit.status, last_told.type as told
+      from deposit left join last_told on last_told.deposit_id = deposit.id
+      where last_told.type is null
+        or (deposit.status in ('counted','held','dropped') and last_told.type <> 'deposit.' || deposit.status)`,
+  },
+];

@@ -1,0 +1,84 @@
+import { sql } from "kysely";
+import type { Check } from "./check.ts";
+
+// What the ledger can say of itself. The triggers refuse all of this; the checks find what was written past them.
+
+export const ledgerChecks: readonly Check[] = [
+  {
+    name: "posting-adds-up",
+    meaning: "The entries of a posting do not add up to nothing, or are not as many as it says.",
+    query: sql`
+      select posting.id as posting, posting.reference, sums.asset, sums.units
+      from ledger_posting posting
+      left join (
+        select posting_id, asset, sum(amount_units) as units, sum(count(*)) over (partition by posting_id) as entry_count
+        from ledger_entry group by posting_id, asset) as sums on sums.posting_id = posting.id
+      where sums.units is distinct from 0 or sums.entry_count is distinct from posting.entry_count`,
+  },
+  {
+    name: "entry-has-its-posting",
+    meaning: "An entry belongs to no posting.",
+    query: sql`
+      select entry.posting_id as posting, entry.place, entry.account, entry.amount_units as units
+      from ledger_entry entry left join ledger_posting posting on posting.id = entry.posting_id where posting.id is null`,
+  },
+  {
+    name: "asset-adds-up",
+    meaning: "All entries of an asset together do not add up to nothing.",
+    query: sql`select asset, sum(amount_units) as units from ledger_entry group by asset having sum(amount_units) <> 0`,
+  },
+  {
+    name: "custody-is-not-negative",
+    meaning: "By the entries an inbox or a bridge holds less than nothing.",
+    query: sql`
+      select account, asset, sum(amount_units) as units from ledger_entry
+      where account like 'inbox:%' or account like 'bridge:%'
+      group by account, asset having sum(amount_units) < 0`,
+  },
+  {
+    name: "balance-is-drawn",
+    meaning: "A balance is not the sum of the entries that it is drawn from.",
+    query: sql`
+      select coalesce(balance.holder, drawn.holder) as holder, coalesce(balance.account, drawn.account) as account,
+        coalesce(balance.asset, drawn.asset) as asset, balance.balance_units as balance, drawn.units as entries
+      from ledger_balance balance full join (
+        select case when entry.account like 'bridge:%' then entry.account else posting.custody end as holder,
+          entry.asset, entry.account, sum(entry.amount_units) as units
+        from ledger_entry entry join ledger_posting posting on posting.id = entry.posting_id
+        where entry.account like 'inbox:%' or entry.account like 'bridge:%' or entry.account like 'unseen:%'
+          or entry.account = 'loss:reorg'
+        group by 1, 2, 3) as drawn
+      on (drawn.holder, drawn.asset, drawn.account) = (balance.holder, balance.asset, balance.account)
+      where coalesce(balance.balance_units, 0) <> coalesce(drawn.units, 0)`,
+  },
+  {
+    name: "shortage-is-filled",
+    meaning: "An inbox holds something while money that it had lost is still missing.",
+    query: sql`
+      select inbox.holder, inbox.asset, inbox.balance_units as held, missing.account, missing.balance_units as missing
+      from ledger_balance inbox join ledger_balance missing
+        on missing.holder = inbox.holder and missing.asset = inbox.asset and missing.balance_units < 0
+      where inbox.account = inbox.holder and inbox.balance_units > 0`,
+  },
+  {
+    name: "reversal-mirrors",
+    meaning: "A reversal does not take back what it refers to.",
+    query: sql`
+      select reversal.id as posting, reversal.reverses
+      from ledger_posting reversal
+      left join ledger_posting origin on origin.id = reversal.reverses and origin.reverses is null
+      left join ledger_entry taken on taken.posting_id = reversal.id and taken.place = 1
+      left join ledger_entry given on given.posting_id = origin.id and given.place = 1
+      where reversal.reverses is not null
+        and ((origin.custody, origin.chain, given.account, given.asset, given.amount_units)
+          is distinct from (reversal.custody, reversal.chain, taken.account, taken.asset, -taken.amount_units) or origin.id is null)`,
+  },
+  {
+    name: "booked-once",
+    meaning: "The same thing stands in the ledger twice.",
+    query: sql`
+      select posting.reference, count(*) as postings from ledger_posting posting
+      where posting.reverses is null and not exists (select from ledger_posting reversal where reversal.reverses = posting.id)
+      group by posting.reference having count(*) > 1`,
+  },
+];

@@ -1,0 +1,68 @@
+import { sql } from "kysely";
+import type { Check } from "../ledger/check.ts";
+
+export const settlementChecks: readonly Check[] = [
+  {
+    name: "gross-is-split",
+    meaning: "What a settlement took is not what it cost, the fee and the rest together.",
+    query: sql`
+      select id as settlement, gross_units as gross, route_cost_units as route_cost, fee_units as fee, net_units as net
+      from settlement where gross_units is not null and gross_units is distinct from route_cost_units + fee_units + net_units`,
+  },
+  {
+    name: "fee-is-pinned",
+    meaning: "The fee of a settlement is neither the intent's share of it, rounded down, nor nothing.",
+    query: sql`
+      select settlement.id as settlement, settlement.gross_units as gross, settlement.fee_units as fee, intent.fee_bps
+      from settlement join intent on intent.id = settlement.intent_id
+      where settlement.status = 'landed' and settlement.fee_units not in (
+        0, div((settlement.gross_units - settlement.route_cost_units) * intent.fee_bps, 10000))`,
+  },
+  {
+    name: "landed-as-it-moved",
+    meaning: "A landed settlement is not what left the inbox in its transaction.",
+    query: sql`
+      select settlement.id as settlement, settlement.chain_tx, settlement.gross_units as gross, sums.units as moved
+      from settlement left join (
+        select movement.intent_id, movement.chain, movement.token, movement.chain_tx,
+          sum(movement.amount_units) filter (where movement.orphaned_at is null) as units,
+          bool_and((movement.revision, movement.id) <= (taken.revision, taken.movement_id)) as is_taken
+        from movement join settlement_cursor taken on taken.chain = movement.chain
+        where movement.direction = 'out' group by 1, 2, 3, 4
+      ) as sums using (intent_id, chain, token, chain_tx)
+      where settlement.status = 'landed' and coalesce(sums.is_taken, true) and settlement.gross_units is distinct from sums.units`,
+  },
+  {
+    name: "tallies-of-settlements",
+    meaning: "What an intent says was settled is not what its landed settlements add up to.",
+    query: sql`
+      select intent.id as intent, intent.settled_units as settled, sums.gross, intent.fee_units as fee, sums.fee as fees
+      from intent left join (
+        select intent_id, chain, token, sum(gross_units) as gross, sum(fee_units) as fee, sum(net_units) as net
+        from settlement where status = 'landed' group by intent_id, chain, token) as sums
+      on sums.intent_id = intent.id and sums.token = intent.payout_token
+        and sums.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
+      where (intent.settled_units, intent.fee_units, intent.net_units)
+        <> (coalesce(sums.gross, 0), coalesce(sums.fee, 0), coalesce(sums.net, 0))`,
+  },
+  {
+    name: "nothing-lost-in-transit",
+    meaning: "A bridge holds money although no settlement of the asset is on its way.",
+    query: sql`
+      select balance.account, balance.asset, balance.balance_units as units from ledger_balance balance
+      where balance.account like 'bridge:%' and balance.balance_units <> 0
+        and not exists (select from settlement where settlement.status = 'bridging')`,
+  },
+  {
+    name: "settlement-is-told",
+    meaning: "The last event of a settlement tells another state than it is in.",
+    query: sql`
+      with last_told as (
+        select distinct on (data -> 'object' ->> 'settlementId') data -> 'object' ->> 'settlementId' as settlement_id, type
+        from event where type like 'settlement.%' order by data -> 'object' ->> 'settlementId', position desc
+      )
+      select settlement.id as settlement, settlement.status, last_told.type as told
+      from settlement left join last_told on last_told.settlement_id = settlement.id
+      where settlement.status <> 'planned' and last_told.type is distinct from 'settlement.' || settlement.status`,
+  },
+];

@@ -1,0 +1,94 @@
+import { sql } from "kysely";
+import type { Check } from "../ledger/check.ts";
+
+/** Whether a movement's block was read a second time, when it was final: what was told wrong or left out before is mended by then. */
+const IS_REREAD = sql`movement.block_number <= chain_cursor.reread_number`;
+
+export const watchChecks: readonly Check[] = [
+  {
+    name: "movement-is-booked",
+    meaning:
+      "A movement below the block at which the books stand is not in them, or not as it is; or what is in them did not move.",
+    query: sql`
+      with standing as (
+        select posting.*, counter.account as counter, counter.asset, counter.amount_units
+        from ledger_posting posting
+        left join ledger_entry counter on counter.posting_id = posting.id and counter.place = 1
+        where posting.reference like 'movement:%' and posting.reverses is null
+          and not exists (select from ledger_posting reversal where reversal.reverses = posting.id)
+      ), moved as (
+        select movement.*, 'movement:' || movement.id as reference, 'inbox:' || movement.intent_id as custody,
+          case when movement.direction = 'in' then array['payer:world']
+            when movement.counterparty = intent.payout_wallet then array['payout:world']
+            when movement.counterparty = intent.fee_recipient then array['fee:platform']
+            else array['suspense:' || movement.chain] end as counters
+        from movement join chain_cursor on chain_cursor.chain = movement.chain
+        join intent on intent.id = movement.intent_id
+        where movement.orphaned_at is null and movement.block_number <= chain_cursor.booked_number
+      )
+      select coalesce(moved.reference, standing.reference) as movement, standing.id as posting,
+        moved.amount_units as moved, standing.amount_units as booked
+      from moved full join standing on standing.reference = moved.reference
+      where (standing.version, standing.custody, standing.chain, standing.chain_tx, standing.block_number,
+          array[standing.counter], abs(standing.amount_units), sign(standing.amount_units))
+        is distinct from (moved.revision, moved.custody, moved.chain, moved.chain_tx, moved.block_number,
+          moved.counters, moved.amount_units, case moved.direction when 'in' then -1 else 1 end)
+        or split_part(standing.asset, ':', 3) is distinct from moved.token or standing.asset not like moved.chain || '/%'`,
+  },
+  {
+    name: "sweep-empties",
+    meaning: "What left an inbox in one transaction is not what came in since the time before.",
+    query: sql`
+      with running as (
+        select movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.direction,
+          sum(case movement.direction when 'in' then movement.amount_units else -movement.amount_units end) over (
+            partition by movement.intent_id, movement.chain, movement.token
+            order by movement.block_number, movement.log_index, movement.direction) as left_units,
+          row_number() over (
+            partition by movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.direction
+            order by movement.log_index desc) as place_from_last
+        from movement join chain_cursor on chain_cursor.chain = movement.chain
+        where movement.orphaned_at is null and ${IS_REREAD}
+      )
+      select intent_id as intent, chain, token, chain_tx, left_units as "left" from running
+      where left_units < 0 or (direction = 'out' and place_from_last = 1 and left_units <> 0)`,
+  },
+  {
+    name: "paid-where-pinned",
+    meaning: "Money left an inbox to an address that is neither its payout nor its fee recipient.",
+    query: sql`
+      select movement.intent_id as intent, movement.chain, movement.chain_tx, movement.counterparty as "to",
+        movement.amount_units as units
+      from movement join intent on intent.id = movement.intent_id
+      join chain_cursor on chain_cursor.chain = movement.chain
+      where movement.direction = 'out' and movement.orphaned_at is null and movement.explained_by is null and ${IS_REREAD}
+        and movement.counterparty not in (intent.payout_wallet, intent.fee_recipient)`,
+  },
+  {
+    name: "blocks-are-a-chain",
+    meaning: "A block that we hold to be canonical does not follow on the one below it, or the cursor stands on none.",
+    query: sql`
+      select block.chain, block.number, block.hash, block.parent_hash as parent, parent.hash as below
+      from block join block parent on parent.chain = block.chain and parent.number = block.number - 1 and parent.orphaned_at is null
+      where block.orphaned_at is null and block.parent_hash <> parent.hash
+      union all
+      select chain_cursor.chain, chain_cursor.number, chain_cursor.hash, null, block.hash
+      from chain_cursor left join block
+        on block.chain = chain_cursor.chain and block.number = chain_cursor.number and block.orphaned_at is null
+      where block.hash is distinct from chain_cursor.hash
+      union all
+      select block.chain, block.number, block.hash, null, null
+      from block join chain_cursor on chain_cursor.chain = block.chain
+      where block.orphaned_at is null and block.number > chain_cursor.number`,
+  },
+  {
+    name: "movement-is-on-the-chain",
+    meaning: "A movement stands in a block that was replaced, or beyond the last block that was read.",
+    query: sql`
+      select movement.id as movement, movement.chain, movement.block_number, movement.block_hash
+      from movement join chain_cursor on chain_cursor.chain = movement.chain
+      where movement.orphaned_at is null and (movement.block_number > chain_cursor.number or exists (
+        select from block where block.chain = movement.chain and block.number = movement.block_number
+          and block.hash <> movement.block_hash and block.orphaned_at is null))`,
+  },
+];
