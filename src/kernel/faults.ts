@@ -40,6 +40,17 @@ const ROWS = {
     retryable: true,
     message: "A deposit of this intent is seen and not final yet.",
   },
+  idempotency_key_reuse: {
+    status: 409,
+    retryable: false,
+    message: "This Idempotency-Key was used for another request.",
+  },
+  request_in_progress: {
+    status: 409,
+    retryable: true,
+    retryAfterS: 1,
+    message: "A request with this Idempotency-Key is still running.",
+  },
   payload_too_large: { status: 413, retryable: false, message: "The body is larger than 64 KiB." },
   rate_limited: { status: 429, retryable: true, message: "Too many requests." },
   source_inbox_refused: { status: 500, retryable: false, message: "The source inbox was refused. Contact support." },

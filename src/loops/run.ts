@@ -1,5 +1,6 @@
 import type { World } from "../world.ts";
 import { countDepositsLoop } from "./countDeposits.ts";
+import { forgetAnswersLoop } from "./forgetAnswers.ts";
 import { runLoop, type Loop } from "./loop.ts";
 import { settleLoop } from "./settle.ts";
 import { stampEventsLoop } from "./stampEvents.ts";
@@ -7,7 +8,7 @@ import { watchChainLoop } from "./watchChain.ts";
 
 /** Every loop of a world, those of one chain in the order in which rows are handed over. */
 export function loopsOf(world: World): Loop[] {
-  const loops: Loop[] = [stampEventsLoop(world)];
+  const loops: Loop[] = [stampEventsLoop(world), forgetAnswersLoop(world)];
   for (const chain of world.chains.values()) {
     loops.push(watchChainLoop(world, chain), countDepositsLoop(world, chain.caip2), settleLoop(world, chain));
   }

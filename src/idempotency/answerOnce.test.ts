@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, test } from "node:test";
+import { sql } from "kysely";
+import { databases, openTestDatabase } from "../../test/support/database.ts";
+import type { Db, Tx } from "../db/database.ts";
+import { addMs, systemClock, type Clock } from "../kernel/clock.ts";
+import { answerOnce, KEPT_MS } from "./answerOnce.ts";
+import { hashOfRequest, type Call } from "./call.ts";
+import { forgetAnswers } from "./forgetAnswers.ts";
+
+const startedAt = new Date("2026-11-01T12:00:00Z");
+const table = "create table done (number int generated always as identity, body text)";
+
+let callCount = 0;
+const newCall = (request: unknown = {}): Call => ({
+  accountId: "acct_a",
+  operation: "create",
+  key: `key ${callCount++}`,
+  requestHash: hashOfRequest(request),
+});
+
+/** Leaves a row each time that it is really done. */
+const work = {
+  run: async (tx: Tx) => {
+    const { rows } = await sql<{ number: number }>`insert into done (body) values ('x') returning number`.execute(tx);
+    return { status: 201, body: { number: rows[0]?.number }, secrets: { token: "first" } };
+  },
+  renew: async () => ({ token: "fresh" }),
+};
+
+for (const kind of databases) {
+  describe(`answers on ${kind}`, () => {
+    let db: Db;
+    let world: { db: Db; clock: Clock };
+    let passedMs = 0;
+    before(async () => {
+      db = await openTestDatabase(kind);
+      world = { db, clock: { ...systemClock, now: () => addMs(startedAt, passedMs) } };
+      await sql.raw(table).execute(db.read);
+    });
+    beforeEach(() => sql`truncate done`.execute(db.read));
+    after(() => db.close());
+
+    const timesDone = async () => (await sql`select 1 from done`.execute(db.read)).rows.length;
+
+    test("D17 a call is done once, and answered a hundred times with the same body and a secret of each time", async () => {
+      const call = newCall();
+      const first = await answerOnce(world, call, work);
+      const { number } = first.body as { number: number };
+      assert.deepEqual(first, { status: 201, body: { number, token: "first" }, isReplayed: false });
+      for (let repeat = 0; repeat < 100; repeat += 1) {
+        const again = await answerOnce(world, call, work);
+        assert.deepEqual(again, { status: 201, body: { number, token: "fresh" }, isReplayed: true });
+      }
+      assert.equal(await timesDone(), 1);
+      const { rows } = await sql`select * from idempotent_answer where key = ${call.key}`.execute(db.read);
+      assert.doesNotMatch(JSON.stringify(rows), /first|fresh/);
+    });
+
+    test("D17 of the same call many times at once, it is done once", async () => {
+      const call = newCall();
+      const answers = await Promise.allSettled(Array.from({ length: 50 }, () => answerOnce(world, call, work)));
+      const isBusy = (reason: unknown) => Reflect.get(Object(reason), "code") === "request_in_progress";
+      assert.ok(answers.every((answer) => answer.status === "fulfilled" || isBusy(answer.reason)));
+      assert.equal(await timesDone(), 1);
+    });
+
+    test("D17 the key belongs to one request, of one account and operation", async () => {
+      const call = newCall({ priceUnits: 5 });
+      await answerOnce(world, call, work);
+      const other = { ...call, requestHash: hashOfRequest({ priceUnits: 6 }) };
+      await assert.rejects(answerOnce(world, other, work), { code: "idempotency_key_reuse" });
+      assert.equal(await timesDone(), 1);
+      for (const apart of [{ accountId: "acct_b" }, { operation: "archive" }, { key: "another" }]) {
+        assert.equal((await answerOnce(world, { ...other, ...apart }, work)).isReplayed, false);
+      }
+      assert.equal(await timesDone(), 4);
+    });
+
+    test("D17 a call that fails leaves nothing, and is done when it is sent again", async () => {
+      const call = newCall();
+      const failing = {
+        run: async (tx: Tx) => {
+          await work.run(tx);
+          throw new Error("no");
+        },
+      };
+      await assert.rejects(answerOnce(world, call, failing), /no/);
+      assert.equal(await timesDone(), 0);
+      assert.equal((await answerOnce(world, call, work)).isReplayed, false);
+    });
+
+    test("D17 after 24 hours the key is free again, whether its row is still there or not", async () => {
+      const [kept, removed, young] = [newCall(), newCall(), newCall()];
+      await answerOnce(world, kept, work);
+      passedMs += KEPT_MS - 1;
+      assert.equal((await answerOnce(world, kept, work)).isReplayed, true);
+      passedMs += 1;
+      const again = await answerOnce(world, { ...kept, requestHash: hashOfRequest("other") }, work);
+      assert.equal(again.isReplayed, false);
+      await answerOnce(world, removed, work);
+      passedMs += KEPT_MS;
+      await answerOnce(world, young, work);
+      assert.deepEqual(await forgetAnswers(world), { isDone: true });
+      const { rows } = await sql<{ key: string }>`select key from idempotent_answer`.execute(db.read);
+      assert.deepEqual(rows, [{ key: young.key }]);
+      assert.equal((await answerOnce(world, removed, work)).isReplayed, false);
+    });
+  });
+}
+
+test("what a caller may write in several ways is one request", () => {
+  const hash = (text: string) => Buffer.from(hashOfRequest(JSON.parse(text))).toString("hex");
+  assert.equal(hash('{"a":{"x":1,"y":[5.0,2]},"b":null}'), hash('{"b":null,"a":{"y":[5,2],"x":1}}'));
+  const different = ["{}", '{"a":1}', '{"a":"1"}', '{"a":[1]}', '{"a":[1,2]}', '{"a":[2,1]}', '{"a":{"0":1}}', "[]"];
+  assert.equal(new Set(different.map(hash)).size, different.length);
+});
+
+describe("answers of several connections", () => {
+  let db: Db;
+  before(async () => {
+    db = await openTestDatabase("postgres");
+    await sql.raw(table).execute(db.read);
+  });
+  after(() => db.close());
+
+  test("D17 while a call runs, the same call is told to wait, and another one is not", async () => {
+    const world = { db, clock: systemClock };
+    const [running, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = {
+      run: async (tx: Tx) => {
+        running.resolve();
+        await goOn.promise;
+        return work.run(tx);
+      },
+    };
+    const call = newCall();
+    const first = answerOnce(world, call, slow);
+    await running.promise;
+    try {
+      await assert.rejects(answerOnce(world, call, work), { code: "request_in_progress", retryAfterS: 1 });
+      assert.equal((await answerOnce(world, newCall(), work)).isReplayed, false);
+    } finally {
+      goOn.resolve();
+    }
+    assert.equal((await first).isReplayed, false);
+    assert.equal((await answerOnce(world, call, work)).isReplayed, true);
+  });
+
+  test("38 a call whose connection dies in the middle is done when it is sent again, and only then", async () => {
+    const world = { db, clock: systemClock };
+    await sql`truncate done`.execute(db.read);
+    const call = newCall();
+    const dying = {
+      run: async (tx: Tx) => {
+        const answer = await work.run(tx);
+        await sql`select pg_terminate_backend(pg_backend_pid())`.execute(tx);
+        return answer;
+      },
+    };
+    await assert.rejects(answerOnce(world, call, dying));
+    assert.equal((await answerOnce(world, call, work)).isReplayed, false);
+    assert.equal((await answerOnce(world, call, work)).isReplayed, true);
+    assert.equal((await sql`select 1 from done`.execute(db.read)).rows.length, 1);
+  });
+});
