@@ -1,0 +1,71 @@
+import type { Db } from "../../src/db/database.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+
+/** How a walk ended, a line a fact. Ids, hashes and times are left out: they may differ, and nothing else may. */
+export type Outcome = Record<string, readonly string[]>;
+
+export async function outcomeOf(db: Db, intents: Readonly<Record<string, IntentRow>>): Promise<Outcome> {
+  const outcome: Outcome = {};
+  for (const [label, { id }] of Object.entries(intents)) {
+    const intent = await db.read.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+    outcome[label] = [
+      tallies(intent),
+      ...(await deposits(db, id)),
+      ...(await settlements(db, id)),
+      ...(await told(db, id)),
+    ];
+  }
+  return outcome;
+}
+
+function tallies(intent: IntentRow): string {
+  const { status, received_units, counted_units, settled_units, fee_units, net_units, pending_count } = intent;
+  return `${status}: received ${received_units}, counted ${counted_units}, settled ${settled_units}, fee ${fee_units}, net ${net_units}, pending ${pending_count}`;
+}
+
+async function deposits(db: Db, intentId: string): Promise<string[]> {
+  const rows = await db.read
+    .selectFrom("deposit")
+    .selectAll()
+    .where("intent_id", "=", intentId)
+    .orderBy("seq")
+    .execute();
+  return rows.map(
+    (row) =>
+      `deposit at ${row.position}: ${row.status} ${row.counted_units} of ${row.amount_units}, swept ${row.settlement_id !== null}, late ${row.late}`,
+  );
+}
+
+async function settlements(db: Db, intentId: string): Promise<string[]> {
+  const rows = await db.read
+    .selectFrom("settlement")
+    .selectAll()
+    .where("intent_id", "=", intentId)
+    .orderBy("seq")
+    .execute();
+  return rows.map(
+    (row) =>
+      `settlement: ${row.status}, gross ${row.gross_units}, fee ${row.fee_units}, net ${row.net_units}, ours ${row.sending_id !== null}`,
+  );
+}
+
+async function told(db: Db, intentId: string): Promise<string[]> {
+  const rows = await db.read
+    .selectFrom("event")
+    .select(["type", "sequence"])
+    .where("intent_id", "=", intentId)
+    .orderBy("position")
+    .execute();
+  return rows.map((row) => `${row.type}${row.sequence === null ? ", not stamped" : ""}`);
+}
+
+/** How the nonces ended that were used since. One too many moves nothing, and costs gas all the same. */
+export async function sendingsSince(db: Db, id: bigint): Promise<{ last: bigint; statuses: string[] }> {
+  const rows = await db.read
+    .selectFrom("sending")
+    .select(["id", "status"])
+    .where("id", ">", id)
+    .orderBy("id")
+    .execute();
+  return { last: rows.at(-1)?.id ?? id, statuses: rows.map((row) => row.status) };
+}

@@ -1,0 +1,100 @@
+import { pino } from "pino";
+import { buildCatalog } from "../../src/catalog/catalog.ts";
+import { openChain } from "../../src/chain/chain.ts";
+import type { ChainDriver } from "../../src/chain/driver.ts";
+import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
+import type { Config } from "../../src/config.ts";
+import type { Clock } from "../../src/kernel/clock.ts";
+import { systemEntropy } from "../../src/kernel/entropy.ts";
+import { createWake } from "../../src/kernel/wake.ts";
+import { loopsOf } from "../../src/loops/run.ts";
+import type { Loop } from "../../src/loops/loop.ts";
+import type { World } from "../../src/world.ts";
+import type { CrashSite } from "./databases.ts";
+import type { Fuse } from "./fuse.ts";
+
+// A running service, in the sense in which one can end: a world in which every door has a fuse, and the loops that a service runs.
+
+export type Surroundings = { site: CrashSite; config: Config; driver: ChainDriver; time: ManualTime; gasKey: string };
+
+/** The time of all processes of a sweep. It passes when somebody says so. */
+export type ManualTime = { nowMs: number };
+
+export type Process = {
+  world: World;
+  fuse: Fuse;
+  /** One piece of work of each loop, and more where more is waiting, in the order of the road. */
+  turn(): Promise<void>;
+  /** What is left to do when the process is over. */
+  drop(): Promise<void>;
+};
+
+/** Pieces of work of one loop in one turn. */
+const TICKS_MAX = 20;
+
+export async function startProcess(surroundings: Surroundings, fuse: Fuse): Promise<Process> {
+  const { site, config, time, gasKey } = surroundings;
+  const { db, drop } = await site.open(fuse);
+  const clock = fusedClock(time, fuse);
+  const log = pino({ level: "silent" });
+  const driver = fusedDriver(surroundings.driver, fuse);
+  const chain = openChain({ drivers: [driver], gasAccount: openGasAccount(gasKey) }, { clock, log });
+  const world: World = {
+    config,
+    db,
+    clock,
+    entropy: {
+      bytes: (count) => {
+        fuse.assertAlive();
+        return systemEntropy.bytes(count);
+      },
+    },
+    wake: createWake(clock),
+    catalog: buildCatalog(config),
+    chains: new Map([[chain.caip2, chain]]),
+    log,
+  };
+  const loops = loopsOf(world);
+  return {
+    world,
+    fuse,
+    turn: async () => {
+      for (const loop of loops) await work(loop);
+    },
+    drop: async () => {
+      await fuse.rest();
+      await drop();
+    },
+  };
+}
+
+async function work(loop: Loop): Promise<void> {
+  for (let ticks = 0; ticks < TICKS_MAX; ticks += 1) if (!(await loop.tick())) return;
+  throw new Error(`${loop.name} finds more to do, however often it has worked`);
+}
+
+function fusedClock(time: ManualTime, fuse: Fuse): Clock {
+  return {
+    now: () => {
+      fuse.assertAlive();
+      return new Date(time.nowMs);
+    },
+    monotonicMs: () => {
+      fuse.assertAlive();
+      return time.nowMs;
+    },
+    sleep: async () => fuse.assertAlive(),
+  };
+}
+
+function fusedDriver(driver: ChainDriver, fuse: Fuse): ChainDriver {
+  return new Proxy(driver, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      const ask = value.bind(target) as (...given: unknown[]) => Promise<unknown>;
+      const step = { name: `chain.${String(name)}`, isEffect: name === "submit" };
+      return (...given: unknown[]) => fuse.pass(step, () => ask(...given));
+    },
+  });
+}

@@ -1,0 +1,64 @@
+import { isDeepStrictEqual } from "node:util";
+import type { End } from "./fuse.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Scenario } from "./scenario.ts";
+
+export type SweepOptions = Pick<End, "among" | "moment"> & {
+  /** The first step at which a process ends, from 1. */
+  first?: number;
+  /** How many steps further each next one ends. */
+  stride?: number;
+};
+
+export type Sweep = {
+  /** How often a process ended. */
+  ends: number;
+  /** For each walk that did not turn out as one without an end does: where it ended, and what was different. */
+  differences: readonly string[];
+};
+
+/** A walk has a few hundred steps; a sweep that is still not through after so many does not end. */
+const STEPS_MAX = 5_000;
+
+/** Walks once for each step at which the process is to end, until a walk does not come so far, and compares how each turned out. */
+export async function sweep(scenario: Scenario, options: SweepOptions): Promise<Sweep> {
+  const { among, moment, first = 1, stride = 1 } = options;
+  const { outcome: expected } = await scenario.walk();
+  const differences: string[] = [];
+  let ends = 0;
+  for (let nth = first; nth < STEPS_MAX; nth += stride) {
+    const walked = await walkTo(scenario, expected, [{ among, nth, moment }]);
+    if (!walked.isReached) return { ends, differences };
+    differences.push(...walked.differences);
+    ends += 1;
+  }
+  throw new Error(`more than ${STEPS_MAX} steps`);
+}
+
+/** Walks with the given ends and says what differs from a walk without any. */
+export async function walkTo(
+  scenario: Scenario,
+  expected: Outcome,
+  ends: readonly End[],
+): Promise<{ isReached: boolean; differences: string[] }> {
+  try {
+    const { outcome, endedAt } = await scenario.walk(...ends);
+    const isSame = endedAt === undefined || isDeepStrictEqual(outcome, expected);
+    const differences = isSame ? [] : [`${endedAt}:\n${differenceOf(expected, outcome)}`];
+    return { isReached: endedAt !== undefined, differences };
+  } catch (error) {
+    const where = ends.map(({ moment, nth, among }) => `${moment} step ${nth} of ${among}`).join(", then ");
+    return { isReached: true, differences: [`${where}: ${error instanceof Error ? error.stack : String(error)}`] };
+  }
+}
+
+/** The lines that only one of them has. */
+function differenceOf(expected: Outcome, actual: Outcome): string {
+  const linesOf = (outcome: Outcome) =>
+    Object.entries(outcome).flatMap(([label, facts]) => facts.map((fact, index) => `${label} ${index + 1}: ${fact}`));
+  const [was, is] = [new Set(linesOf(expected)), new Set(linesOf(actual))];
+  return [
+    ...[...is.difference(was)].map((line) => `  + ${line}`),
+    ...[...was.difference(is)].map((line) => `  - ${line}`),
+  ].join("\n");
+}
