@@ -1,0 +1,222 @@
+import type { Dice } from "./dice.ts";
+import { anyBody, anyNumber, anyText } from "./texts.ts";
+
+/** A request as bytes, with a word about how it was made. */
+export type Case = {
+  kind: string;
+  bytes: Buffer;
+  /** Whether its head was left whole, so that an answer has to come. */
+  isAnswered: boolean;
+};
+
+/** What a request needs in order to get past the first checks. */
+export type Known = { apiKey: string; version: string; intentIds: readonly string[]; cursors: readonly string[] };
+
+type Head = { method: string; path: string; headers: [name: string, value: string][] };
+
+const PATHS: readonly [method: string, path: string][] = [
+  ["GET", "/api/v1/intents"],
+  ["POST", "/api/v1/intents"],
+  ["GET", "/api/v1/intents/{id}"],
+  ["GET", "/api/v1/intents/{id}/origins"],
+  ["POST", "/api/v1/intents/{id}/source-inbox"],
+  ["POST", "/api/v1/intents/{id}/view"],
+  ["POST", "/api/v1/intents/{id}/archive"],
+  ["GET", "/api/v1/intents/{id}/deposits"],
+  ["GET", "/api/v1/intents/{id}/settlements"],
+];
+const VERBS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "get", "G@T"];
+const PIECES = [
+  "/",
+  "//",
+  "api",
+  "v1",
+  "intents",
+  "..",
+  ".",
+  "%2e%2e",
+  "%2F",
+  "%00",
+  "%zz",
+  ";",
+  "?",
+  "#",
+  "\\",
+  "%ff",
+  "c",
+  "docs",
+  "errors",
+];
+const KINDS = [bodyCase, bodyCase, fieldBytesCase, queryCase, idCase, headerCase, pathCase, rawCase] as const;
+
+export function anyCase(dice: Dice, known: Known): Case {
+  return dice.pick(KINDS)(dice, known);
+}
+
+/** The most calls that count against one account's limit; the rest ends before it. */
+function someHead(dice: Dice, known: Known): Head {
+  const [method, template] = dice.pick(PATHS);
+  const path = template.replace("{id}", dice.pick(known.intentIds));
+  return {
+    method,
+    path,
+    headers: [
+      ["host", "localhost"],
+      ["authorization", `Bearer ${known.apiKey}`],
+      ["service-version", known.version],
+      ["connection", "close"],
+    ],
+  };
+}
+
+function written({ method, path, headers }: Head, body?: Buffer | string): Buffer {
+  const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(body);
+  const length: [string, string][] = body === undefined ? [] : [["content-length", String(bytes.length)]];
+  const lines = [...headers, ...length].map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines}\r\n`, "latin1"), bytes]);
+}
+
+function postHead(dice: Dice, known: Known): Head {
+  let head = someHead(dice, known);
+  while (head.method !== "POST") head = someHead(dice, known);
+  head.headers.push(["content-type", "application/json"]);
+  return head;
+}
+
+function bodyCase(dice: Dice, known: Known): Case {
+  return { kind: "body", bytes: written(postHead(dice, known), anyBody(dice)), isAnswered: true };
+}
+
+/** A body whose bytes are broken somewhere. */
+function fieldBytesCase(dice: Dice, known: Known): Case {
+  const body = Buffer.from(anyBody(dice));
+  for (let times = dice.below(4); times > 0 && body.length > 0; times -= 1)
+    body[dice.below(body.length)] = dice.below(256);
+  return { kind: "bytes of a body", bytes: written(postHead(dice, known), body), isAnswered: true };
+}
+
+function queryCase(dice: Dice, known: Known): Case {
+  const cursor = dice.pick(known.cursors);
+  const flipped = Buffer.from(cursor);
+  if (flipped.length > 0) flipped[dice.below(flipped.length)] = 33 + dice.below(90);
+  const values = [anyText(dice), anyNumber(dice), cursor, flipped.toString("latin1"), `${cursor}${cursor}`, "100", ""];
+  const parameters = Array.from({ length: 1 + dice.below(3) }, () => {
+    const name = dice.pick(["limit", "cursor", "merchantReference", "after", "limit[]", "__proto__", "constructor"]);
+    const value = dice.pick(values);
+    return `${name}=${dice.once(6) ? plain(value) : encodeURIComponent(value.toWellFormed())}`;
+  });
+  const head = someHead(dice, known);
+  const [path = ""] = head.path.split("?");
+  return {
+    kind: "query",
+    bytes: written({
+      ...head,
+      method: "GET",
+      path: `${dice.once(3) ? path : "/api/v1/intents"}?${parameters.join("&")}`,
+    }),
+    isAnswered: true,
+  };
+}
+
+function idCase(dice: Dice, known: Known): Case {
+  const head = someHead(dice, known);
+  const id = dice.once(3) ? plain(anyText(dice)) : encodeURIComponent(anyText(dice).toWellFormed());
+  const path = head.path.replace(/pi_[0-9a-z]+/, id);
+  return { kind: "id", bytes: written({ ...head, path }, head.method === "POST" ? "{}" : undefined), isAnswered: true };
+}
+
+function headerCase(dice: Dice, known: Known): Case {
+  const head = someHead(dice, known);
+  const names = [
+    "service-version",
+    "authorization",
+    "content-type",
+    "content-encoding",
+    "idempotency-key",
+    "x-forwarded-for",
+    "expect",
+    "upgrade",
+    "cookie",
+    "accept",
+    "range",
+    "origin",
+  ];
+  for (let times = 1 + dice.below(3); times > 0; times -= 1) {
+    const name = dice.pick(names);
+    const value = dice.once(2)
+      ? plain(anyText(dice))
+      : dice.pick([
+          known.version,
+          "2025-02-30",
+          "Bearer x",
+          "gzip",
+          "text/plain",
+          "application/json;charset=utf-16",
+          "100-continue",
+          "websocket",
+          "k",
+        ]);
+    if (dice.once(2)) head.headers = head.headers.filter(([had]) => had !== name);
+    head.headers.push([name, value]);
+  }
+  return { kind: "header", bytes: written(head, head.method === "POST" ? anyBody(dice) : undefined), isAnswered: true };
+}
+
+function pathCase(dice: Dice, known: Known): Case {
+  const path = `/${Array.from({ length: dice.below(9) }, () => dice.pick(PIECES)).join(dice.once(2) ? "/" : "")}`;
+  const head = someHead(dice, known);
+  return { kind: "path", bytes: written({ ...head, method: dice.pick(VERBS), path }), isAnswered: true };
+}
+
+/** A good request that was cut, doubled, or has bytes that do not belong: what the parser itself meets. */
+function rawCase(dice: Dice, known: Known): Case {
+  let bytes = written(postHead(dice, known), anyBody(dice));
+  switch (dice.below(7)) {
+    case 0:
+      bytes = bytes.subarray(0, dice.below(bytes.length));
+      break;
+    case 1:
+      bytes = Buffer.concat([dice.bytes(1 + dice.below(40)), bytes]);
+      break;
+    case 2:
+      bytes = Buffer.from(
+        bytes.toString("latin1").replaceAll("\r\n", dice.pick(["\n", "\r", "\n\r", "\r\n \r\n"])),
+        "latin1",
+      );
+      break;
+    case 3:
+      bytes = Buffer.from(
+        bytes
+          .toString("latin1")
+          .replace(
+            "\r\n",
+            `\r\ntransfer-encoding: ${dice.pick(["chunked", "gzip", "chunked, chunked", "xchunked"])}\r\n`,
+          ),
+        "latin1",
+      );
+      break;
+    case 4:
+      bytes = Buffer.from(
+        bytes.toString("latin1").replace("\r\n", `\r\nx-long: ${"a".repeat(dice.below(40_000))}\r\n`),
+        "latin1",
+      );
+      break;
+    case 5:
+      bytes = Buffer.from(
+        bytes
+          .toString("latin1")
+          .replace("HTTP/1.1", dice.pick(["HTTP/0.9", "HTTP/2.0", "HTTP/1.0", "http/1.1", "", "HTTP/1.1 x"])),
+        "latin1",
+      );
+      break;
+    default:
+      bytes = Buffer.from(bytes);
+      for (let times = 1 + dice.below(6); times > 0; times -= 1) bytes[dice.below(bytes.length)] = dice.below(256);
+  }
+  return { kind: "raw", bytes, isAnswered: false };
+}
+
+/** What can stand in a head without ending a line of it. */
+function plain(text: string): string {
+  return text.replaceAll(/[\r\n\0]/g, "").slice(0, 4_000);
+}
