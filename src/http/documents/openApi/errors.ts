@@ -47,7 +47,7 @@ export type ErrorContext = { baseUrl: string; codes?: readonly FaultCode[] };
 /** An error's answer. Without codes of its own it has those that every operation has. */
 export function errorAnswer(status: number, { baseUrl, codes = universalOf(status) }: ErrorContext): Json {
   const narrowed = { properties: { error: { properties: { code: { type: "string", enum: codes } } } } };
-  const examples = codes.map((code) => [
+  const examples = codes.map((code): [string, Json] => [
     code,
     { summary: faultRows[code].message, value: errorExample(code, baseUrl) },
   ]);

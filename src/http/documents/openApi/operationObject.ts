@@ -15,7 +15,10 @@ export const GROUPS: Readonly<Record<OperationGroup, string>> = {
 
 export function operationObject(operation: OperationFacts, baseUrl: string): Json {
   const { operationId, group, summary, isExtension = false, success } = operation;
-  const errors = [...faultsOf(operation)].map(([status, codes]) => [status, errorAnswerOf(status, codes, baseUrl)]);
+  const errors = [...faultsOf(operation)].map(([status, codes]): [string, Json] => [
+    String(status),
+    errorAnswerOf(status, codes, baseUrl),
+  ]);
   return {
     operationId,
     tags: [group],
@@ -41,7 +44,7 @@ export function limitsInWords({ perMinute, perMinuteAndIntent }: OperationFacts)
 
 function requestBodyOf({ operationId, body, bodyExamples = {} }: OperationFacts): Json {
   if (body === undefined) return {};
-  const examples = Object.entries(bodyExamples).map(([summary, value], index) => [
+  const examples = Object.entries(bodyExamples).map(([summary, value], index): [string, Json] => [
     `${operationId}${index + 1}`,
     { summary, value },
   ]);

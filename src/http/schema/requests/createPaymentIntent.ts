@@ -61,7 +61,11 @@ export const createPaymentIntentBody = {
   // One-time without a price. A price of a wrong type is left to the field's own schema: it is wrong, and not missing.
   allOf: [
     {
-      not: { properties: { oneTime: { const: true }, priceUnits: { type: "null" } }, required: ["oneTime"] },
+      not: {
+        type: "object",
+        properties: { oneTime: { const: true }, priceUnits: { type: "null" } },
+        required: ["oneTime"],
+      },
       "x-error-code": "price_required",
       "x-param": "priceUnits",
     },

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { test } from "node:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { inboxAddress } from "@tributary/inbox/address";
+import { termsFromWire } from "@tributary/inbox/wire";
+import { intentExample } from "../../src/http/schema/examples.ts";
+import { faultRows } from "../../src/kernel/faults.ts";
+import { testApi, type Json } from "../support/api.ts";
+import { assertShape, DOCUMENT } from "../support/documented.ts";
+
+type Described = { path: string; method: string; operation: Json };
+
+const all: readonly Described[] = Object.entries<Json>(DOCUMENT.paths).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+);
+
+/** The routes below /api that the server's own router has, from the tree that it prints. */
+function routesOf(printed: string): string[] {
+  const parents: string[] = [];
+  return printed.split("\n").flatMap((line) => {
+    const [, indent = "", segment, verbs] = /^([│ ]*)[├└]── (\S+?)(?: \(([A-Z, ]+)\))?$/.exec(line) ?? [];
+    if (segment === undefined) return [];
+    const depth = indent.length / 4;
+    const path = `${parents.slice(0, depth).join("")}${segment}`;
+    parents.splice(depth, parents.length, segment);
+    if (verbs === undefined || !path.startsWith("/api/")) return [];
+    return verbs.split(", ").map((verb) => `${verb} ${path.replace(":id(^[^/]+$)", "{id}")}`);
+  });
+}
+
+test("the document and the server have the same operations", async () => {
+  const { server } = await testApi();
+  const routes = routesOf(server.printRoutes({ commonPrefix: false }));
+  assert.deepEqual(routes.toSorted(), all.map(({ path, method }) => `${method} ${path}`).toSorted());
+  const files = globSync("*.ts", { cwd: new URL("../../src/http/operations", import.meta.url) });
+  const operations = files.filter((file) => !file.endsWith(".test.ts")).map((file) => file.replace(/\.ts$/, ""));
+  const described = all.map(({ operation }) => String(operation.operationId));
+  assert.deepEqual(described.toSorted(), operations.toSorted());
+});
+
+test("the document is valid OpenAPI 3.1, in the eyes of a stranger", async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(structuredClone(DOCUMENT));
+  assert.ok(valid, JSON.stringify(errors));
+  assert.equal(validator.version, "3.1");
+});
+
+test("the document is served without a key, to any page, and names the configured address", async () => {
+  const api = await testApi();
+  const { status, headers, body } = await api.send("/openapi.json");
+  assert.equal(status, 200);
+  assert.equal(headers["access-control-allow-origin"], "*");
+  assert.deepEqual(body, DOCUMENT);
+  assert.deepEqual(body.servers, [{ url: api.world.config.baseUrl }]);
+});
+
+test("every example has the shape that stands beside it", () => {
+  let count = 0;
+  const judge = (part: Json, pointer: string) => {
+    if (typeof part !== "object" || part === null) return;
+    if (part.schema !== undefined) {
+      const values = [
+        ...("example" in part ? [part.example] : []),
+        ...Object.values<Json>(part.examples ?? {}).map(({ value }) => value),
+      ];
+      for (const value of values) assertShape(`${pointer}/schema`, value, pointer);
+      count += values.length;
+    }
+    for (const [name, inner] of Object.entries<Json>(part)) {
+      const isExample = name === "example" || name === "examples";
+      if (!isExample)
+        judge(inner, `${pointer}/${encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))}`);
+    }
+  };
+  judge(DOCUMENT, "#");
+  assert.ok(count > 60, `only ${count} examples`);
+});
+
+test("every operation tells when it refuses, and every code belongs to one", () => {
+  const told = new Set<string>();
+  for (const { operation, method } of all) {
+    const statuses = Object.keys(operation.responses);
+    const needed = ["400", "401", "403", "404", "413", "429", "500"];
+    for (const status of needed) assert.ok(statuses.includes(status), `${operation.operationId} lacks ${status}`);
+    assert.equal(operation.requestBody !== undefined, method === "POST", operation.operationId);
+    assert.deepEqual(operation.security, [{ apiKey: ["payment_intents:create"] }]);
+    assert.ok(operation.summary !== "" && operation.description !== "");
+    for (const status of statuses) {
+      for (const code of codesOf(operation.responses[status])) {
+        assert.equal(String(faultRows[code as keyof typeof faultRows].status), status, code);
+        told.add(code);
+      }
+    }
+  }
+  assert.deepEqual([...told].toSorted(), Object.keys(faultRows).toSorted());
+});
+
+test("what is this service's own is marked as an extension", () => {
+  const extensions = all.filter(({ operation }) => operation["x-extension"] === true);
+  const own = [
+    "GET /api/v1/intents",
+    "POST /api/v1/intents",
+    "GET /api/v1/intents/{id}",
+    "GET /api/v1/intents/{id}/origins",
+    "POST /api/v1/intents/{id}/source-inbox",
+    "POST /api/v1/intents/{id}/view",
+  ];
+  const rest = all.filter((one) => !extensions.includes(one));
+  assert.deepEqual(rest.map(({ path, method }) => `${method} ${path}`).toSorted(), own.toSorted());
+});
+
+test("D31 the example's inbox address is the one that its terms commit to", () => {
+  assert.equal(intentExample.inboxAddress.toLowerCase(), inboxAddress(termsFromWire(intentExample.inboxTerms)));
+});
+
+function codesOf(response: Json): string[] {
+  const followed =
+    response.$ref === undefined ? response : DOCUMENT.components.responses[response.$ref.split("/").at(-1)];
+  const [, narrowed] = followed.content["application/json"].schema.allOf ?? [];
+  return narrowed?.properties.error.properties.code.enum ?? [];
+}
