@@ -69,6 +69,17 @@ for (const kind of databases) {
     }
     const deposit = (amountUnits: bigint, block: bigint): Recorded => ({ chainTx: freshTx(), amountUnits, block });
 
+    test("counted money waits for company as long as the chain is told to", async () => {
+      const intent = await insertIntent(db);
+      await recordMovements(db, intent, [deposit(25_000_000n, 190n)]);
+      await takeMovements(world, TEST_CHAIN);
+      await countDeposits(world, TEST_CHAIN);
+      await planSettlements(stationWorld(db, { settleAfterMs: 3_600_000 }), TEST_CHAIN);
+      assert.deepEqual(await settlementsOf(intent), []);
+      await planSettlements(world, TEST_CHAIN);
+      assert.equal((await settlementsOf(intent)).length, 1);
+    });
+
     test("D6 counted money is planned once and lands with the next sweep out of the inbox", async () => {
       const intent = await insertIntent(db, { fee_bps: 50 });
       await recordMovements(db, intent, [deposit(25_000_000n, 190n)]);

@@ -157,7 +157,7 @@ export async function listUnsettled(
     )
     .groupBy(["deposit.intent_id", "deposit.token"])
     .having(sql<boolean>`min(deposit.counted_at) <= ${scope.countedBefore}`)
-    .having(sql<boolean>`not bool_and(deposit.late) or sum(deposit.amount_units) >= min(intent.minimum_units)`)
+    .having(sql<boolean>`(not bool_and(deposit.late) or sum(deposit.amount_units) >= min(intent.minimum_units))`)
     .orderBy(sql`min(deposit.counted_at)`)
     .limit(scope.limit)
     .execute();
@@ -233,6 +233,19 @@ export async function claimSettlements(
     .orderBy("id")
     .forUpdate()
     .execute();
+}
+
+/** What was counted of each intent on a chain in a token, and is in no sweep yet. */
+export async function listUnsweptUnits(
+  db: Db,
+  scope: { chain: Caip2; token: string; intentIds: readonly string[] },
+): Promise<Map<string, bigint>> {
+  const { rows } = await sql<{ intentId: string; units: bigint }>`
+    select intent_id as "intentId", sum(amount_units) as units from deposit
+    where status = 'counted' and settlement_id is null and chain = ${scope.chain} and token = ${scope.token}
+      and intent_id = any(${array(scope.intentIds, "text")})
+    group by intent_id`.execute(db.read);
+  return new Map(rows.map((row) => [row.intentId, row.units]));
 }
 
 /** Whether counted money still waits in an inbox, so that sweeping it makes sense. */
