@@ -20,6 +20,8 @@ import {
 /** A provider that failed rests this long, twice as long after each further failure in a row. */
 const BENCH_MS_MIN = 1_000;
 const BENCH_MS_MAX = 60_000;
+/** Providers asked what gas costs. */
+const FEES_ASKED_MAX = 3;
 /** A URL can be pointed at another chain while we run. */
 const IDENTITY_MS_MAX = 3_600_000;
 
@@ -158,8 +160,20 @@ export class Providers implements ChainDriver {
     return this.ask((driver) => driver.nativeBalance(address));
   }
 
-  fees(): Promise<FeeQuote> {
-    return this.ask((driver) => driver.fees());
+  /**
+   * The middle of what a few providers ask, the lower one of two: whoever quotes by himself could have us burn the gas account. One that is
+   * too low only waits, and is paid better later.
+   */
+  async fees(): Promise<FeeQuote> {
+    const nowMs = this.#clock.monotonicMs();
+    const seats = this.#seats.filter((seat) => seat.benchedUntilMs <= nowMs).slice(0, FEES_ASKED_MAX);
+    const answers = await Promise.allSettled(seats.map((seat) => this.#askSeat(seat, (driver) => driver.fees())));
+    const quotes = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+    const cost = (quote: FeeQuote) => quote.maxFeePerGas + quote.maxPriorityFeePerGas;
+    const sorted = quotes.toSorted((one, other) => (cost(one) < cost(other) ? -1 : 1));
+    const middle = sorted[Math.floor((sorted.length - 1) / 2)];
+    if (middle === undefined) return this.ask((driver) => driver.fees());
+    return middle;
   }
 
   estimateGas(call: ChainCall): Promise<bigint> {

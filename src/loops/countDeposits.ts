@@ -13,6 +13,7 @@ export function countDepositsLoop(world: World, chain: Caip2): Loop {
     tick: async () => {
       const { isDone } = await takeMovements(world, chain);
       if (isDone) await countDeposits(world, chain);
+      world.wake.notify(`agreements:${chain}`);
       world.wake.notify(`settlements:${chain}`);
       world.wake.notify("events");
       return !isDone;

@@ -1,4 +1,5 @@
 import type { World } from "../world.ts";
+import { agreeDepositsLoop } from "./agreeDeposits.ts";
 import { countDepositsLoop } from "./countDeposits.ts";
 import { forgetAnswersLoop } from "./forgetAnswers.ts";
 import { runLoop, type Loop } from "./loop.ts";
@@ -10,7 +11,12 @@ import { watchChainLoop } from "./watchChain.ts";
 export function loopsOf(world: World): Loop[] {
   const loops: Loop[] = [stampEventsLoop(world), forgetAnswersLoop(world)];
   for (const chain of world.chains.values()) {
-    loops.push(watchChainLoop(world, chain), countDepositsLoop(world, chain.caip2), settleLoop(world, chain));
+    loops.push(
+      watchChainLoop(world, chain),
+      countDepositsLoop(world, chain.caip2),
+      agreeDepositsLoop(world, chain),
+      settleLoop(world, chain),
+    );
   }
   return loops;
 }

@@ -6,6 +6,7 @@ import type { Tx } from "../db/database.ts";
 import { appendEvents } from "../event/store.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
+import { doubtsOf } from "./agreeBalances.ts";
 import { settlementEvents } from "./events.ts";
 import { decodeFailures, settleCall, settleManyCall } from "./hubCall.ts";
 import { refused, type Settlement } from "./settlement.ts";
@@ -57,7 +58,7 @@ async function submitBatch(world: SubmitWorld, target: Target, batch: readonly D
 
 /** Throws CallReverted, with nothing done, when the chain refuses the batch as a whole. */
 async function submitWhole(world: SubmitWorld, target: Target, batch: readonly Due[]): Promise<number> {
-  const failures = await tryOut(target.driver, batch);
+  const failures = await refusalsOf(world, target, batch);
   const sound = batch.filter((_, index) => failures[index] === undefined);
   const call = settleCall(
     batch[0]?.intent.inbox_hub ?? "",
@@ -70,6 +71,14 @@ async function submitWhole(world: SubmitWorld, target: Target, batch: readonly D
   }
   if (quote === undefined) return 0;
   return storeBatch(world, { chain: target.chain, batch: sound, call, quote });
+}
+
+/** Why each item cannot be sent now; undefined where it can. What providers do not agree on is not even tried out. */
+async function refusalsOf(world: SubmitWorld, target: Target, batch: readonly Due[]): Promise<(string | undefined)[]> {
+  const doubts = await doubtsOf(world, target.chain, batch);
+  if (doubts.every((reason) => reason !== undefined)) return doubts;
+  const failures = await tryOut(target.driver, batch);
+  return batch.map((_, index) => doubts[index] ?? failures[index]);
 }
 
 /** Why each item would not settle now; undefined where it would. */

@@ -1,0 +1,58 @@
+import { findChain } from "../catalog/catalog.ts";
+import type { Chain } from "../chain/chain.ts";
+import type { Said } from "../chain/providers.ts";
+import { findCursor } from "../watch/store.ts";
+import type { World } from "../world.ts";
+import { listUnsweptUnits, type Due } from "./store.ts";
+
+type AgreeWorld = Pick<World, "db" | "catalog" | "log">;
+
+/**
+ * For each inbox why it may not be swept yet; undefined where enough providers say that it holds what was counted. A sweep can move
+ * nothing that is not there, but gas is paid for it, and a deposit that only one provider knows must not look as if it were on its way.
+ * All of the batch are in one token.
+ */
+export async function doubtsOf(
+  world: AgreeWorld,
+  chain: Chain,
+  batch: readonly Due[],
+): Promise<(string | undefined)[]> {
+  const needed = findChain(world.catalog, chain.caip2)?.agreement?.providers;
+  const cursor = needed === undefined ? undefined : await findCursor(world.db, chain.caip2);
+  if (needed === undefined || cursor === undefined) return batch.map(() => undefined);
+  const token = batch[0]?.settlement.token ?? "";
+  const inboxes = batch.map(({ intent }) => intent.inbox_address);
+  const [counted, said] = await Promise.all([
+    listUnsweptUnits(world.db, { chain: chain.caip2, token, intentIds: batch.map(({ intent }) => intent.id) }),
+    chain.providers.askEach((driver) => driver.balances(token, inboxes, { blockNumber: cursor.number })),
+  ]);
+  return batch.map(({ intent, settlement }, index) => {
+    const units = said.map((each) => ("answer" in each ? each.answer[index] : undefined));
+    const reason = doubt(units, { needed, countedUnits: counted.get(intent.id) ?? 0n });
+    if (reason !== undefined) {
+      const facts = { alarm: reason, chain: chain.caip2, settlement: settlement.id, intent: intent.id };
+      world.log.error(
+        { ...facts, answers: said.map((each) => inWords(each, index)) },
+        "an inbox is not swept, because its chain's providers do not agree on what it holds",
+      );
+    }
+    return reason;
+  });
+}
+
+/** Pure: what the balances that the providers told, undefined where one told none, come to. */
+export function doubt(
+  units: readonly (bigint | undefined)[],
+  { needed, countedUnits }: { needed: number; countedUnits: bigint },
+): string | undefined {
+  const told = units.filter((each) => each !== undefined);
+  const enough = told.filter((each) => each >= countedUnits).length;
+  const less = told.length - enough;
+  if (enough >= needed && enough > less) return undefined;
+  if (told.length < needed) return "provider_agreement_pending";
+  return enough === 0 ? "balance_below_counted" : "provider_disagreement";
+}
+
+function inWords(said: Said<bigint[]>, index: number): string {
+  return `${said.provider}: ${"answer" in said ? String(said.answer[index]) : said.error.message}`;
+}

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { pino } from "pino";
+import { numberToHex, pad } from "viem";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import { addMs, systemClock } from "../../src/kernel/clock.ts";
+import { openLiar, type Liar, type Lie } from "../support/liar.ts";
+import { openRoad, type Road } from "../support/road.ts";
+
+const USDC = 1_000_000n;
+const PROVIDERS = 3;
+const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+
+describe("providers that lie", () => {
+  let road: Road;
+  let liars: Liar[];
+  let aheadMs = 0;
+  const alarms: string[] = [];
+  const clock = {
+    ...systemClock,
+    now: () => addMs(systemClock.now(), aheadMs),
+    monotonicMs: () => systemClock.monotonicMs() + aheadMs,
+  };
+  const log = pino({ level: "error" }, { write: (line: string) => note(JSON.parse(line) as { alarm?: string }) });
+  const note = ({ alarm }: { alarm?: string }) => void (alarm === undefined || alarms.push(alarm));
+
+  before(async () => {
+    road = await openRoad({
+      clock,
+      log,
+      chain: { agreement: { providers: 2, abovePriceUnits: 0n }, settleAfterMs: 60_000 },
+      rpcUrls: async (chain) => {
+        liars = await Promise.all(Array.from({ length: PROVIDERS }, () => openLiar(chain.rpcUrl)));
+        return liars.map((liar) => liar.url);
+      },
+    });
+    await road.turn();
+  });
+  after(async () => {
+    await Promise.all(liars.map((liar) => liar.close()));
+    await road.close();
+  });
+
+  /** Lets time pass in which the road is worked, and blocks come. */
+  async function pass(turns: number, stepMs = 5_000): Promise<void> {
+    for (let turn = 0; turn < turns; turn += 1) {
+      aheadMs += stepMs;
+      await road.turn();
+    }
+  }
+  /** The first provider lies, and the given number of the others are away. */
+  function poison(lie: Lie, away = PROVIDERS - 1): void {
+    alarms.length = 0;
+    const [liar, ...others] = liars;
+    if (liar) liar.lie = lie;
+    others.slice(0, away).forEach((other) => (other.isAway = true));
+  }
+  function heal(): void {
+    for (const liar of liars) Object.assign(liar, { lie: undefined, isAway: false });
+  }
+  async function stateOf(intent: IntentRow) {
+    const [now, deposits, settlements] = await Promise.all([
+      road.intent(intent),
+      road.deposits(intent),
+      road.settlements(intent),
+    ]);
+    return {
+      counted: now.counted_units,
+      settled: now.settled_units,
+      deposits: deposits.map(({ status, reason }) => (reason === null ? status : `${status} ${reason}`)),
+      settlements: settlements.map(({ status }) => status),
+    };
+  }
+  const sendings = async () => (await road.world.db.read.selectFrom("sending").select("id").execute()).length;
+
+  /** A transfer into an inbox that never was, as logs and as the receipt of its transaction, in whatever block is asked for. */
+  function invented(intent: IntentRow, amountUnits: bigint): Lie {
+    const chainTx = `0x${"ab".repeat(32)}`;
+    const place: { at?: unknown; log?: object } = {};
+    return async ({ method, params }, answer, ask) => {
+      if (method === "eth_getLogs" && Array.isArray(answer)) {
+        const [filter] = params as [{ blockHash?: string }];
+        if (filter.blockHash === undefined || (place.at !== undefined && place.at !== filter.blockHash)) return answer;
+        const block = (await ask("eth_getBlockByHash", [filter.blockHash, false])) as { number: string } | null;
+        if (block === null) return answer;
+        place.at = filter.blockHash;
+        place.log ??= {
+          address: road.chain.usdc.address,
+          topics: [TRANSFER, pad(DEV_ACCOUNTS.payer.address), pad(intent.inbox_address as `0x${string}`)],
+          data: numberToHex(amountUnits, { size: 32 }),
+          blockNumber: block.number,
+          blockHash: filter.blockHash,
+          transactionHash: chainTx,
+          logIndex: "0x63",
+        };
+        return [...answer, place.log];
+      }
+      if (method === "eth_getTransactionReceipt" && params[0] === chainTx && place.log !== undefined) {
+        const { blockNumber, blockHash } = place.log as { blockNumber: string; blockHash: string };
+        return { transactionHash: chainTx, blockNumber, blockHash, status: "0x1", gasUsed: "0x1", logs: [place.log] };
+      }
+      return answer;
+    };
+  }
+
+  test("an invented payment, the honest ones down: held, an alarm, nothing counted or sent; dropped when they are back", async () => {
+    const intent = await road.create();
+    poison(invented(intent, 500n * USDC));
+    await road.chain.mine(1);
+    await pass(8);
+    assert.deepEqual(await stateOf(intent), {
+      counted: 0n,
+      settled: 0n,
+      deposits: ["held provider_agreement_pending"],
+      settlements: [],
+    });
+    assert.ok(alarms.includes("provider_agreement_pending"));
+    assert.equal(await sendings(), 0);
+    heal();
+    await road.chain.mine(1);
+    await pass(20, 20_000);
+    assert.deepEqual((await stateOf(intent)).deposits, ["dropped reorg"]);
+    assert.equal(await sendings(), 0);
+  });
+
+  test("an invented payment that the honest ones deny at once is dropped without being counted", async () => {
+    const intent = await road.create();
+    await road.chain.mine(1);
+    await road.turn();
+    poison(invented(intent, 500n * USDC), 0);
+    await road.chain.mine(1);
+    await pass(6);
+    await pass(6, 20_000);
+    assert.deepEqual(await stateOf(intent), { counted: 0n, settled: 0n, deposits: ["dropped reorg"], settlements: [] });
+    assert.ok(alarms.includes("provider_disagreement"));
+    heal();
+  });
+
+  test("an amount that was altered is never counted, and the true one is, once, after healing", async () => {
+    const intent = await road.create();
+    poison(({ method }, answer) => {
+      if (method !== "eth_getLogs" || !Array.isArray(answer)) return answer;
+      return (answer as { data: string }[]).map((each) => ({
+        ...each,
+        data: numberToHex(9_000n * USDC, { size: 32 }),
+      }));
+    });
+    await road.pay(intent, 5n * USDC);
+    await pass(8);
+    const held = await stateOf(intent);
+    assert.deepEqual([held.counted, held.deposits], [0n, ["held provider_agreement_pending"]]);
+    heal();
+    await road.chain.finalize();
+    await pass(20, 20_000);
+    const healed = await stateOf(intent);
+    assert.deepEqual([healed.counted, healed.settled, healed.settlements], [5n * USDC, 5n * USDC, ["landed"]]);
+  });
+
+  test("a payment whose provider hides it is found when it is read again, and counts once", async () => {
+    const intent = await road.create();
+    poison(({ method }, answer) => (method === "eth_getLogs" ? [] : answer));
+    await road.pay(intent, 7n * USDC);
+    await pass(3);
+    assert.deepEqual((await stateOf(intent)).deposits, []);
+    for (const other of liars.slice(1)) other.isAway = false;
+    await road.chain.finalize();
+    for (let round = 0; round < 3; round += 1) {
+      await road.chain.finalize();
+      await pass(6, 20_000);
+    }
+    const found = await stateOf(intent);
+    assert.deepEqual([found.counted, found.settled, found.settlements], [7n * USDC, 7n * USDC, ["landed"]]);
+    heal();
+  });
+
+  test("a real payment with one liar about balances: nothing is sent on his word, and it is settled once with the others", async () => {
+    const intent = await road.create();
+    await road.pay(intent, 3n * USDC);
+    await road.turn();
+    assert.deepEqual((await stateOf(intent)).deposits, ["counted"]);
+    const before = await sendings();
+    for (const other of liars.slice(1)) other.isAway = true;
+    await pass(10, 30_000);
+    assert.deepEqual((await stateOf(intent)).settlements, ["held"]);
+    assert.equal(await sendings(), before);
+    heal();
+    await pass(4, 3_600_000);
+    const settled = await stateOf(intent);
+    assert.deepEqual([settled.settled, settled.settlements], [3n * USDC, ["landed"]]);
+  });
+});
