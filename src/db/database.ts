@@ -76,10 +76,16 @@ export function databaseOverPool(driver: PooledDriver, guard: TransactionGuard, 
   };
 }
 
-/** The handle of an embedded database that is already running. Closing the handle stops it. */
-export function databaseOver(server: EmbeddedServer): Db {
+/**
+ * The handle of an embedded database that is already running. Closing the handle stops it. `driverOf` says how the handle's statements
+ * reach the server, where that is not the straight way.
+ */
+export function databaseOver(
+  server: EmbeddedServer,
+  driverOf: (guard: TransactionGuard) => Driver = (guard) => new EmbeddedDriver(server, guard),
+): Db {
   const guard = new TransactionGuard();
-  const root = kyselyOver(new EmbeddedDriver(server, guard));
+  const root = kyselyOver(driverOf(guard));
   return {
     kind: "pglite",
     ...statements(root, guard),

@@ -12,7 +12,7 @@ import { tokenCalls, type TokenKind } from "./token.ts";
 
 const OWNER = `0x${"0e".repeat(20)}`;
 const PAYER = `0x${"0a".repeat(20)}`;
-const USDC = `0x${"c0".repeat(20)}`;
+const USDC: `0x${string}` = `0x${"c0".repeat(20)}`;
 const PAYOUT = `0x${"0b".repeat(20)}` as const;
 const FEE = `0x${"0f".repeat(20)}` as const;
 const account = openGasAccount(`0x${"11".repeat(32)}`);

@@ -143,6 +143,15 @@ export class ScriptedChain {
     return this.state.get(unitsKey(token, owner));
   }
 
+  weiOf(address: string): bigint {
+    return this.state.get(weiKey(address));
+  }
+
+  /** The nonce that the next block takes from an account. */
+  nonceOf(address: string): bigint {
+    return this.state.get(nonceKey(address));
+  }
+
   /** Puts a transaction of anybody into the pool and returns its hash. */
   send(sending: Sending): string {
     this.#sent += 1;
@@ -299,7 +308,7 @@ export class ScriptedChain {
     for (const { to, data = "0x", wei = 0n } of calls) {
       const { ok } = this.#machine.call({ from: transaction.sender, to, data });
       if (!ok && !transaction.isPatient) return false;
-      if (wei > 0n) this.state.add(weiKey(to), wei);
+      if (wei !== 0n) this.state.add(weiKey(to), wei);
     }
     return !transaction.reverts;
   }

@@ -8,7 +8,7 @@ import {
 } from "viem";
 import type { Log } from "./machine.ts";
 
-/** One call of a transaction. `wei` comes out of nowhere: nobody but a gas account has to have any. */
+/** One call of a transaction. `wei` comes out of nowhere, or goes there when it is negative: nobody but a gas account has to have any. */
 export type ScriptedCall = { to: string; data?: string; wei?: bigint };
 
 export type ScriptedTransaction = {

@@ -1,0 +1,138 @@
+import type { Random } from "./random.ts";
+
+/** What can go wrong, and how often at most: by call for what strikes calls, by minute for what strikes chains and processes. */
+const MOST_OFTEN = {
+  // providers
+  rpcError: 0.15,
+  rpcTimeout: 0.08,
+  answerLost: 0.1,
+  rateLimited: 0.1,
+  rangeRefused: 0.4,
+  nodeLags: 0.5,
+  nodeRegresses: 0.2,
+  logsOmitted: 0.3,
+  oldReceipts: 0.3,
+  blockMissing: 0.1,
+  providerDown: 0.4,
+  chainUnreachable: 0.12,
+  // chains
+  reorg: 1.2,
+  deepReorg: 0.1,
+  halt: 0.25,
+  forgotten: 0.8,
+  feeSpike: 0.4,
+  rivalMined: 0.5,
+  doubleSpend: 0.3,
+  gasEmpty: 0.2,
+  foreignNonce: 0.15,
+  tokenPaused: 0.15,
+  payoutBlocked: 0.5,
+  feeBlocked: 0.3,
+  // processes
+  crash: 0.5,
+  crashInTransaction: 0.008,
+  crashAfterCommit: 0.01,
+  pause: 0.5,
+  skew: 0.5,
+  // database
+  dbRefused: 0.02,
+  dbCut: 0.02,
+  deadlock: 0.02,
+  commitLost: 0.02,
+  commitUnknown: 0.02,
+} as const;
+
+export type FaultKind = keyof typeof MOST_OFTEN;
+export const faultKinds = Object.keys(MOST_OFTEN) as FaultKind[];
+
+/** A fault that meets one transaction. */
+export type DatabaseFault = {
+  kind: "dbRefused" | "dbCut" | "deadlock" | "commitLost" | "commitUnknown" | "crashInTransaction" | "crashAfterCommit";
+  atStatement: number;
+};
+
+const DATABASE_KINDS = [
+  "dbRefused",
+  "dbCut",
+  "deadlock",
+  "commitLost",
+  "commitUnknown",
+  "crashInTransaction",
+  "crashAfterCommit",
+] as const;
+
+const MINUTE_MS = 60_000;
+
+/** The rates of one seed, the draws that follow from them, and how often each fault has struck. */
+export class Faults {
+  readonly struck = new Map<FaultKind, number>();
+  readonly #rates: ReadonlyMap<FaultKind, number>;
+  readonly #random: Random;
+  readonly #onStrike: (kind: FaultKind, what: string) => void;
+  #isHealed = false;
+  /** While true nothing goes wrong yet. */
+  isAsleep = false;
+
+  constructor(
+    random: Random,
+    options: { without: ReadonlySet<string>; onStrike: (kind: FaultKind, what: string) => void },
+  ) {
+    this.#rates = drawRates(random.of("rates"), options.without);
+    this.#random = random.of("strikes");
+    this.#onStrike = options.onStrike;
+  }
+
+  get rates(): ReadonlyMap<FaultKind, number> {
+    return this.#rates;
+  }
+
+  /** From here on nothing goes wrong any more. */
+  heal(): void {
+    this.#isHealed = true;
+  }
+
+  get isHealed(): boolean {
+    return this.#isHealed;
+  }
+
+  rate(kind: FaultKind): number {
+    return this.#isHealed || this.isAsleep ? 0 : (this.#rates.get(kind) ?? 0);
+  }
+
+  /** Whether a call meets the fault. */
+  meets(kind: FaultKind): boolean {
+    const rate = this.rate(kind);
+    return rate > 0 && this.#random.chance(rate);
+  }
+
+  /** How long until it happens the next time; undefined when it never does. */
+  nextMs(kind: FaultKind): number | undefined {
+    const rate = this.rate(kind);
+    return rate === 0 ? undefined : (-Math.log(1 - this.#random.number()) / rate) * MINUTE_MS;
+  }
+
+  drawForDatabase(): DatabaseFault | undefined {
+    for (const kind of DATABASE_KINDS) {
+      if (this.meets(kind)) return { kind, atStatement: this.#random.between(1, 8) };
+    }
+    return undefined;
+  }
+
+  note(kind: FaultKind, what = ""): void {
+    this.struck.set(kind, (this.struck.get(kind) ?? 0) + 1);
+    this.#onStrike(kind, what);
+  }
+}
+
+/** Most seeds have only some kinds of fault, so that each is also met without the others in its way. */
+function drawRates(random: Random, without: ReadonlySet<string>): Map<FaultKind, number> {
+  const rates = new Map<FaultKind, number>();
+  const share = random.pick([0.15, 0.3, 0.5, 0.8] as const);
+  for (const kind of faultKinds) {
+    const own = random.of(kind);
+    const isPresent = own.chance(share);
+    const level = own.pick([0.1, 0.3, 1] as const);
+    if (isPresent && !without.has(kind)) rates.set(kind, MOST_OFTEN[kind] * level);
+  }
+  return rates;
+}

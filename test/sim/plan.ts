@@ -1,0 +1,202 @@
+import type { FinalityTier } from "../../src/config.ts";
+import type { TokenKind } from "./chain/token.ts";
+import type { Random } from "./random.ts";
+
+// What a seed decides before anything happens: which chains there are, who runs the service, who creates and who pays. Every element has a name, so
+// that a run can be repeated without it.
+
+export type TokenPlan = {
+  symbol: string;
+  decimals: number;
+  kind: TokenKind;
+  minimumUnits: bigint;
+  isRail: boolean;
+  /** A twin of another token that nobody has configured. */
+  isFake: boolean;
+};
+
+export type ChainPlan = {
+  name: string;
+  chainId: number;
+  blockMs: number;
+  pollMs: number;
+  providers: number;
+  lag: { safe: number; finalized: number } | null;
+  finality: FinalityTier[];
+  /** The deepest reorg after which everything that was counted must still be there. */
+  promisedDepth: number;
+  settleAfterMs: number;
+  settleBatchMax: number;
+  tokens: TokenPlan[];
+};
+
+export type CreatePlan = {
+  name: string;
+  atMs: number;
+  merchant: number;
+  chain: number;
+  rail: number;
+  /** Which of the merchant's wallets; undefined for a create without a destination. */
+  wallet: number | undefined;
+  priceUnits: number | null;
+  oneTime: boolean;
+  /** So many at the same moment. */
+  copies: number;
+  /** When it is put away, counted from its creation. */
+  archiveAfterMs: number | undefined;
+  isViewed: boolean;
+  payments: PaymentPlan[];
+};
+
+export type PaymentPlan = {
+  name: string;
+  afterMs: number;
+  kind: (typeof paymentKinds)[number];
+};
+
+export type Plan = {
+  seed: number;
+  chaosMs: number;
+  processes: number;
+  slowness: number;
+  merchants: { feeBps: number; underpayToleranceBps: number }[];
+  chains: ChainPlan[];
+  creates: CreatePlan[];
+  strangers: number;
+};
+
+export const paymentKinds = [
+  "right",
+  "under",
+  "over",
+  "split",
+  "many",
+  "dust",
+  "together",
+  "wrongToken",
+  "fakeToken",
+  "wrongChain",
+  "late",
+  "reverted",
+  "refused",
+  "fickle",
+] as const;
+
+/** Most pay what they were asked for; the odd ones share the rest. */
+const USUAL = ["right", "right", "right", "split", "under", "over"] as const;
+
+const CHAOS_MS_MIN = 120_000;
+const CHAOS_MS_MAX = 360_000;
+
+export function drawPlan(seed: number, random: Random, without: ReadonlySet<string>): Plan {
+  const shape = random.of("shape");
+  const chaosMs = shape.between(CHAOS_MS_MIN, CHAOS_MS_MAX);
+  const merchants = Array.from({ length: shape.between(1, 2) }, () => ({
+    feeBps: shape.pick([0, 50, 137, 1_000] as const),
+    underpayToleranceBps: shape.pick([0, 0, 100] as const),
+  }));
+  const chains = Array.from({ length: shape.chance(0.3) ? 2 : 1 }, (_, index) =>
+    drawChain(index, random.of(`chain ${index}`)),
+  );
+  const creates = Array.from({ length: shape.between(1, 6) }, (_, index) =>
+    drawCreate(random.of(`create ${index}`), { name: `create-${index}`, chaosMs, merchants: merchants.length, chains }),
+  );
+  const processes = shape.pick([1, 1, 2, 2, 3] as const);
+  return {
+    seed,
+    chaosMs,
+    processes: without.has("processes") ? 1 : processes,
+    slowness: shape.pick([2, 4, 8] as const),
+    merchants,
+    chains: without.has("chain-1") ? chains.slice(0, 1) : chains,
+    creates: creates.filter(({ name }) => !without.has(name)).map((create) => trimmed(create, without)),
+    strangers: without.has("strangers") ? 0 : shape.pick([0, 0, 2, 6] as const),
+  };
+}
+
+function trimmed(create: CreatePlan, without: ReadonlySet<string>): CreatePlan {
+  return {
+    ...create,
+    chain: without.has("chain-1") ? 0 : create.chain,
+    copies: without.has("copies") ? 1 : create.copies,
+    archiveAfterMs: without.has("archives") ? undefined : create.archiveAfterMs,
+    isViewed: create.isViewed && !without.has("views"),
+    payments: create.payments.filter(({ name }) => !without.has(name)),
+  };
+}
+
+function drawChain(index: number, random: Random): ChainPlan {
+  const blockMs = random.pick([2_000, 6_000, 12_000] as const);
+  const safe = random.between(1, 3);
+  const tags = { safe, finalized: safe + random.between(1, 4) };
+  const lag = random.chance(0.12) ? null : tags;
+  const finality = drawFinality(random, lag !== null);
+  return {
+    name: ["Alpha", "Beta"][index] ?? "Gamma",
+    chainId: 31_337 + index,
+    blockMs,
+    pollMs: random.pick([500, 1_000, 3_000] as const),
+    providers: random.between(1, 3),
+    lag,
+    finality,
+    promisedDepth: promisedDepth(finality, tags),
+    settleAfterMs: random.pick([0, 0, 20_000] as const),
+    settleBatchMax: random.pick([1, 2, 100] as const),
+    tokens: drawTokens(random),
+  };
+}
+
+function drawFinality(random: Random, hasTags: boolean): FinalityTier[] {
+  const confirmations = random.between(1, 5);
+  const byDepth = { upToPriceUnits: undefined, finality: { confirmations } };
+  if (!hasTags) return [byDepth];
+  const tag = random.pick(["safe", "finalized"] as const);
+  const byTag = { upToPriceUnits: undefined, finality: { tag } } as const;
+  const tiers = [{ upToPriceUnits: 10_000_000n, finality: { confirmations } }, byTag];
+  return random.pick<FinalityTier[]>([[byDepth], [byTag], tiers]);
+}
+
+function promisedDepth(finality: readonly FinalityTier[], lag: { safe: number; finalized: number }): number {
+  const depths = finality.map(({ finality: of }) =>
+    "confirmations" in of ? of.confirmations - 1 : of.tag === "safe" ? lag.safe : lag.finalized,
+  );
+  return Math.min(lag.finalized, ...depths);
+}
+
+function drawTokens(random: Random): TokenPlan[] {
+  const minimumUnits = random.pick([0n, 0n, 50_000n] as const);
+  const rail = { decimals: 6, minimumUnits, isRail: true, isFake: false };
+  return [
+    { ...rail, symbol: "USDC", kind: "plain" },
+    { ...rail, symbol: "USDT", kind: random.pick(["silent", "false"] as const) },
+    { ...rail, symbol: "DUSD", kind: "plain", decimals: 18, minimumUnits: minimumUnits * 10n ** 12n },
+    { ...rail, symbol: "TAXD", kind: "taxed", isRail: false },
+    { ...rail, symbol: "FAKE", kind: "plain", isRail: false, isFake: true },
+  ];
+}
+
+function drawCreate(
+  random: Random,
+  context: { name: string; chaosMs: number; merchants: number; chains: readonly ChainPlan[] },
+): CreatePlan {
+  const { name, chaosMs } = context;
+  const hasPrice = random.chance(0.7);
+  return {
+    name,
+    atMs: random.between(0, Math.floor(chaosMs * 0.6)),
+    merchant: random.between(0, context.merchants - 1),
+    chain: random.between(0, context.chains.length - 1),
+    rail: random.pick([0, 0, 0, 1, 2] as const),
+    wallet: random.chance(0.75) ? random.between(0, 1) : undefined,
+    priceUnits: hasPrice ? random.between(1, 40) * 1_000_003 : null,
+    oneTime: hasPrice && random.chance(0.6),
+    copies: random.chance(0.35) ? random.between(2, 4) : 1,
+    archiveAfterMs: random.chance(0.2) ? random.between(1_000, chaosMs) : undefined,
+    isViewed: random.chance(0.4),
+    payments: Array.from({ length: random.between(0, 3) }, (_, index) => ({
+      name: `${name}.payment-${index}`,
+      afterMs: random.between(0, Math.floor(chaosMs * 0.5)),
+      kind: random.chance(0.6) ? random.pick(USUAL) : random.pick(paymentKinds),
+    })),
+  };
+}

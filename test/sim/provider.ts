@@ -1,0 +1,195 @@
+import {
+  ProviderFailed,
+  type BlockRef,
+  type ChainCall,
+  type ChainDriver,
+  type ChainReceipt,
+  type FeeQuote,
+  type HeadTag,
+  type Identity,
+  type ReceiptPosition,
+  type SubmitOutcome,
+  type Transfer,
+  type TransferScope,
+} from "../../src/chain/driver.ts";
+import type { Caip2 } from "../../src/kernel/caip.ts";
+import type { ScriptedChain } from "./chain/scriptedChain.ts";
+import { openScriptedDriver } from "./chain/scriptedDriver.ts";
+import type { FaultKind, Faults } from "./faults.ts";
+import type { SimProcess } from "./process.ts";
+import type { Random } from "./random.ts";
+
+const TIMEOUT_MS = 10_000;
+/** Blocks in one range that a provider answers on a bad day. */
+const RANGE_MAX = 20n;
+
+/** One provider of a chain as the network has it: how much of the chain it has heard of, and whether it is reachable. */
+export class SimNode {
+  readonly chain: ScriptedChain;
+  readonly name: string;
+  /** Blocks ever made that it knows. */
+  made: number;
+  downUntilMs = 0;
+  /** How much later than usual it hears of a block. */
+  lagMs = 0;
+  /** Whether it stands for several nodes, some of which are behind. */
+  isBalanced = false;
+  readonly random: Random;
+  /** Transactions whose logs it, or another node of the chain, has left out already: it happens once, as to a node that still indexes. */
+  readonly omitted: Set<string>;
+
+  constructor(parts: { chain: ScriptedChain; name: string; random: Random; omitted: Set<string> }) {
+    this.chain = parts.chain;
+    this.name = parts.name;
+    this.random = parts.random;
+    this.omitted = parts.omitted;
+    this.made = parts.chain.made;
+  }
+}
+
+export type ProviderContext = {
+  process: SimProcess;
+  faults: Faults;
+  /** Throws when this is no moment to call anybody. */
+  assertMayCall: (what: string) => void;
+};
+
+/** A provider as one process reaches it: with delays, refusals, lost answers, and answers that are old or not whole. */
+export class SimProvider implements ChainDriver {
+  readonly caip2: Caip2;
+  readonly name: string;
+  readonly #node: SimNode;
+  readonly #context: ProviderContext;
+  #made = 0;
+  readonly #driver: ChainDriver;
+
+  constructor(node: SimNode, context: ProviderContext) {
+    this.caip2 = node.chain.caip2;
+    this.name = node.name;
+    this.#node = node;
+    this.#context = context;
+    this.#driver = openScriptedDriver(node.chain, { name: node.name, made: () => this.#made });
+  }
+
+  identify(): Promise<Identity> {
+    return this.#ask("identify", (driver) => driver.identify());
+  }
+
+  head(tag: HeadTag): Promise<BlockRef> {
+    return this.#ask(`head ${tag}`, (driver) => driver.head(tag));
+  }
+
+  block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
+    return this.#ask("block", async (driver) => (this.#strikes("blockMissing") ? undefined : driver.block(at)));
+  }
+
+  transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
+    return this.#ask("transfers", async (driver) => {
+      const isLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= RANGE_MAX;
+      if (isLong && this.#strikes("rangeRefused")) {
+        throw new ProviderFailed("range_too_large", `${this.name} answered: range too large`);
+      }
+      return this.#withGaps(await driver.transfers(scope, tokens, parties));
+    });
+  }
+
+  positions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
+    return this.#ask("positions", async (driver) => {
+      const positions = await driver.positions(chainTxs);
+      return positions.map((position) => this.#oldPosition(position) ?? position);
+    });
+  }
+
+  receipt(chainTx: string): Promise<ChainReceipt | undefined> {
+    return this.#ask("receipt", (driver) => driver.receipt(chainTx));
+  }
+
+  balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]> {
+    return this.#ask("balances", (driver) => driver.balances(token, owners, at));
+  }
+
+  tokenDecimals(token: string): Promise<number> {
+    return this.#ask("tokenDecimals", (driver) => driver.tokenDecimals(token));
+  }
+
+  hasCode(address: string): Promise<boolean> {
+    return this.#ask("hasCode", (driver) => driver.hasCode(address));
+  }
+
+  nonce(address: string): Promise<bigint> {
+    return this.#ask("nonce", (driver) => driver.nonce(address));
+  }
+
+  nativeBalance(address: string): Promise<bigint> {
+    return this.#ask("nativeBalance", (driver) => driver.nativeBalance(address));
+  }
+
+  fees(): Promise<FeeQuote> {
+    return this.#ask("fees", (driver) => driver.fees());
+  }
+
+  estimateGas(call: ChainCall): Promise<bigint> {
+    return this.#ask("estimateGas", (driver) => driver.estimateGas(call));
+  }
+
+  call(call: ChainCall): Promise<string> {
+    return this.#ask("call", (driver) => driver.call(call));
+  }
+
+  /** Never throws, as a driver's submit does not: what went wrong on the way is `unknown`, whether or not the bytes arrived. */
+  async submit(rawTransaction: string): Promise<SubmitOutcome> {
+    try {
+      return await this.#ask("submit", (driver) => driver.submit(rawTransaction));
+    } catch (error) {
+      if (!(error instanceof ProviderFailed)) throw error;
+      return { kind: "unknown", reason: error.message };
+    }
+  }
+
+  async #ask<T>(what: string, work: (driver: ChainDriver) => Promise<T>): Promise<T> {
+    const { process, assertMayCall } = this.#context;
+    const node = this.#node;
+    assertMayCall(what);
+    await process.wait(5 + process.random.number() * 60);
+    if (node.downUntilMs > process.scheduler.nowMs) throw new ProviderFailed("unreachable", `${this.name} is down`);
+    if (this.#strikes("rpcError")) throw new ProviderFailed("unreachable", `${this.name} was not reached`);
+    if (this.#strikes("rateLimited")) throw new ProviderFailed("rate_limited", `${this.name} answered HTTP 429`);
+    if (this.#strikes("rpcTimeout")) return this.#timeOut();
+    this.#made = node.made;
+    if (node.isBalanced && this.#strikes("nodeRegresses")) this.#made -= process.random.between(1, 4);
+    const answer = await work(this.#driver);
+    if (this.#strikes("answerLost")) return this.#timeOut();
+    await process.wait(5 + process.random.number() * 60);
+    return answer;
+  }
+
+  async #timeOut(): Promise<never> {
+    await this.#context.process.wait(TIMEOUT_MS);
+    throw new ProviderFailed("timeout", `${this.name} took too long`);
+  }
+
+  #strikes(kind: FaultKind): boolean {
+    const isStruck = this.#context.faults.meets(kind);
+    if (isStruck) this.#context.faults.note(kind, this.name);
+    return isStruck;
+  }
+
+  /** Leaves out the logs of some transactions, or of all: with HTTP 200, as providers do. */
+  #withGaps(transfers: Transfer[]): Transfer[] {
+    const { omitted, random } = this.#node;
+    const fresh = [...new Set(transfers.map(({ chainTx }) => chainTx))].filter((chainTx) => !omitted.has(chainTx));
+    if (fresh.length === 0 || !this.#strikes("logsOmitted")) return transfers;
+    const left = new Set(random.chance(0.5) ? fresh : [random.pick(fresh)]);
+    for (const chainTx of left) if (chainTx !== undefined) omitted.add(chainTx);
+    return transfers.filter(({ chainTx, logIndex }) => !left.has(chainTx) || (left.size === 1 && logIndex % 2 === 1));
+  }
+
+  /** The receipt of a block that was left, where there is one. */
+  #oldPosition(position: ReceiptPosition): ReceiptPosition | undefined {
+    const old = this.#node.chain.receiptsOf(position.chainTx).find(({ blockHash }) => blockHash !== position.blockHash);
+    const [first] = old?.logs ?? [];
+    if (!old || !first || !this.#strikes("oldReceipts")) return undefined;
+    const { chainTx, blockHash, succeeded } = old;
+    return { chainTx, blockHash, succeeded, logIndexFirst: first.logIndex };
+  }
+}

@@ -1,0 +1,77 @@
+import type { Random } from "./random.ts";
+
+/** Returns false when it has woken nobody. */
+type Happening = () => unknown;
+type Event = { atMs: number; tie: number; run: Happening };
+
+/**
+ * What happens next, in virtual time. Between two events everything that was woken runs until it waits for an event again: nothing in
+ * a simulation waits for anything else, so one turn of the event loop is enough to know that it has come to rest.
+ */
+export class Scheduler {
+  nowMs = 0;
+  steps = 0;
+  readonly #random: Random;
+  /** A binary heap, the earliest first; the seed decides between equals. */
+  readonly #heap: Event[] = [];
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** Runs `run` when `delayMs` have passed. */
+  after(delayMs: number, run: Happening): void {
+    const event = { atMs: this.nowMs + delayMs, tie: this.#random.number(), run };
+    const heap = this.#heap;
+    heap.push(event);
+    for (let at = heap.length - 1; at > 0;) {
+      const up = (at - 1) >> 1;
+      if (!isBefore(heap, at, up)) return;
+      swap(heap, at, up);
+      at = up;
+    }
+  }
+
+  /** Lets the next event happen, and what it wakes come to rest. False when nothing is left to happen. */
+  async step(): Promise<boolean> {
+    const event = this.#takeFirst();
+    if (event === undefined) return false;
+    this.steps += 1;
+    this.nowMs = Math.max(this.nowMs, event.atMs);
+    if (event.run() !== false) await atRest();
+    return true;
+  }
+
+  #takeFirst(): Event | undefined {
+    const heap = this.#heap;
+    const first = heap[0];
+    const last = heap.pop();
+    if (first === undefined || last === undefined || first === last) return first;
+    heap[0] = last;
+    for (let at = 0; ;) {
+      let least = at;
+      for (const down of [2 * at + 1, 2 * at + 2]) if (down < heap.length && isBefore(heap, down, least)) least = down;
+      if (least === at) return first;
+      swap(heap, at, least);
+      at = least;
+    }
+  }
+}
+
+/** Resolves when every promise that can settle has settled. */
+export function atRest(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function isBefore(heap: readonly Event[], one: number, other: number): boolean {
+  const [a, b] = [heap[one], heap[other]];
+  if (a === undefined || b === undefined) return false;
+  return a.atMs === b.atMs ? a.tie < b.tie : a.atMs < b.atMs;
+}
+
+function swap(heap: Event[], one: number, other: number): void {
+  const [a, b] = [heap[one], heap[other]];
+  if (a === undefined || b === undefined) return;
+  heap[one] = b;
+  heap[other] = a;
+}
