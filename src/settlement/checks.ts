@@ -12,11 +12,18 @@ export const settlementChecks: readonly Check[] = [
   {
     name: "fee-is-pinned",
     meaning: "The fee of a settlement is neither the intent's share of it, rounded down, nor nothing.",
+    // A provider may leave out one leg of a sweep: its split can be trusted once its block was read again and that was taken over.
     query: sql`
       select settlement.id as settlement, settlement.gross_units as gross, settlement.fee_units as fee, intent.fee_bps
-      from settlement join intent on intent.id = settlement.intent_id
-      where settlement.status = 'landed' and settlement.fee_units not in (
-        0, div((settlement.gross_units - settlement.route_cost_units) * intent.fee_bps, 10000))`,
+      from settlement join intent on intent.id = settlement.intent_id join chain_cursor cursor on cursor.chain = settlement.chain
+      where settlement.status = 'landed' and settlement.block_number <= cursor.reread_number
+        and not exists (
+          select from movement join settlement_cursor taken on taken.chain = movement.chain
+          where movement.intent_id = settlement.intent_id and movement.chain = settlement.chain
+            and movement.chain_tx = settlement.chain_tx and movement.direction = 'out'
+            and (movement.revision, movement.id) > (taken.revision, taken.movement_id))
+        and settlement.fee_units not in (
+          0, div((settlement.gross_units - settlement.route_cost_units) * intent.fee_bps, 10000))`,
   },
   {
     name: "landed-as-it-moved",
