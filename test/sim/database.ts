@@ -14,7 +14,7 @@ import { ProcessCrashed, type SimProcess } from "./process.ts";
 const APPLIED_AT = new Date("2026-01-01T00:00:00Z");
 const PREPARED_MAX = 3_000;
 const LATENCY_MS_MAX = 4;
-const WRITES = /\b(?:insert into|update|delete from) "?([a-z_]+)"?/gi;
+const WRITES = /\b(?:insert into|update|delete from) "?(?!set\b|skip\b)([a-z_]+)"?/gi;
 
 /** Told after something was committed: whose it was, and which tables were written. */
 export type OnCommit = (process: SimProcess, tables: ReadonlySet<string>) => void;
@@ -74,6 +74,16 @@ export class SimDatabase {
       [serialize.bind({ statement: prepared.name, values: [...parameters] }), serialize.execute({}), serialize.sync()],
       prepared.columns,
     );
+  }
+
+  /** The same with the beginning of a transaction before it. */
+  askFirst(text: string, parameters: readonly (string | null)[]): Answer {
+    const { serialize } = protocol;
+    const begin = this.#prepare("begin");
+    const prepared = this.#prepare(text);
+    const opening = [serialize.bind({ statement: begin.name }), serialize.execute({})];
+    const asking = [serialize.bind({ statement: prepared.name, values: [...parameters] }), serialize.execute({})];
+    return this.#round([...opening, ...asking, serialize.sync()], prepared.columns);
   }
 
   /** The rows of a statement, for checks. */
@@ -171,7 +181,8 @@ class SimSession extends Session {
   readonly #seat: Seat;
   readonly #fault: DatabaseFault | undefined;
   readonly tables = new Set<string>();
-  isInTransaction = false;
+  /** A transaction begins with its first statement. */
+  transaction: "none" | "wanted" | "open" = "none";
   #statements = 0;
 
   constructor(seat: Seat, fault: DatabaseFault | undefined) {
@@ -187,7 +198,11 @@ class SimSession extends Session {
     if (this.#fault !== undefined && !isAtCommit(this.#fault) && this.#statements >= this.#fault.atStatement)
       this.#strike(this.#fault);
     for (const [, table] of text.matchAll(WRITES)) if (table !== undefined) this.tables.add(table.toLowerCase());
-    if (this.isInTransaction || this.tables.size === 0) return database.ask(text, parameters);
+    if (this.transaction === "wanted") {
+      this.transaction = "open";
+      return database.askFirst(text, parameters);
+    }
+    if (this.transaction === "open" || this.tables.size === 0) return database.ask(text, parameters);
     return this.end(() => database.ask(text, parameters));
   }
 
@@ -242,21 +257,19 @@ class SimDriver extends SessionDriver<SimSession> {
   }
 
   override async beginTransaction(session: DatabaseConnection): Promise<void> {
-    if (!(session instanceof SimSession)) return;
-    session.isInTransaction = true;
-    await session.ask("begin", []);
+    if (session instanceof SimSession) session.transaction = "wanted";
   }
 
   override async commitTransaction(session: DatabaseConnection): Promise<void> {
-    if (!(session instanceof SimSession)) return;
+    if (!(session instanceof SimSession) || session.transaction !== "open") return;
     session.end(() => {
       if (this.#seat.database.ask("commit").command === "ROLLBACK") throw new AbortedTransactionError();
     });
   }
 
   // Whatever broke, the server undoes what was not committed.
-  override async rollbackTransaction(): Promise<void> {
-    this.#seat.database.ask("rollback");
+  override async rollbackTransaction(session: DatabaseConnection): Promise<void> {
+    if (session instanceof SimSession && session.transaction === "open") this.#seat.database.ask("rollback");
   }
 
   override async releaseConnection(): Promise<void> {

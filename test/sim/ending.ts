@@ -166,7 +166,7 @@ export function whatIsOpen({ database, chains, people }: Ended, options: { isLon
   }[];
   for (const { chain, plan } of chains) {
     const cursor = cursors.find((one) => one.chain === chain.caip2);
-    const needed = lastEventful(chain) + BigInt((plan.lag?.finalized ?? 0) + 6);
+    const needed = lastEventful(chain) + BigInt((plan.lag?.finalized ?? 5) + 1);
     if (!cursor || chain.head.number < needed || cursor.number < needed)
       open.push(`${plan.name} is at ${cursor?.number} of ${needed}`);
     else if (plan.lag && cursor.reread_number < lastEventful(chain)) open.push(`${plan.name} is not read again`);

@@ -58,7 +58,10 @@ export type Plan = {
   seed: number;
   chaosMs: number;
   processes: number;
+  /** How much longer loops sleep than they ask to. */
   slowness: number;
+  /** How long a signal is on its way. */
+  wakeMs: number;
   merchants: { feeBps: number; underpayToleranceBps: number }[];
   chains: ChainPlan[];
   creates: CreatePlan[];
@@ -85,8 +88,8 @@ export const paymentKinds = [
 /** Most pay what they were asked for; the odd ones share the rest. */
 const USUAL = ["right", "right", "right", "split", "under", "over"] as const;
 
-const CHAOS_MS_MIN = 120_000;
-const CHAOS_MS_MAX = 360_000;
+const CHAOS_MS_MIN = 60_000;
+const CHAOS_MS_MAX = 200_000;
 
 export function drawPlan(seed: number, random: Random, without: ReadonlySet<string>): Plan {
   const shape = random.of("shape");
@@ -106,7 +109,8 @@ export function drawPlan(seed: number, random: Random, without: ReadonlySet<stri
     seed,
     chaosMs,
     processes: without.has("processes") ? 1 : processes,
-    slowness: shape.pick([2, 4, 8] as const),
+    slowness: shape.pick([4, 8, 16] as const),
+    wakeMs: shape.pick([100, 1_000, 3_000, 6_000] as const),
     merchants,
     chains: without.has("chain-1") ? chains.slice(0, 1) : chains,
     creates: creates.filter(({ name }) => !without.has(name)).map((create) => trimmed(create, without)),
@@ -126,7 +130,7 @@ function trimmed(create: CreatePlan, without: ReadonlySet<string>): CreatePlan {
 }
 
 function drawChain(index: number, random: Random): ChainPlan {
-  const blockMs = random.pick([2_000, 6_000, 12_000] as const);
+  const blockMs = random.pick([2_000, 4_000, 8_000] as const);
   const safe = random.between(1, 3);
   const tags = { safe, finalized: safe + random.between(1, 4) };
   const lag = random.chance(0.12) ? null : tags;
@@ -135,7 +139,7 @@ function drawChain(index: number, random: Random): ChainPlan {
     name: ["Alpha", "Beta"][index] ?? "Gamma",
     chainId: 31_337 + index,
     blockMs,
-    pollMs: random.pick([500, 1_000, 3_000] as const),
+    pollMs: random.pick([400, 800] as const),
     providers: random.between(1, 3),
     lag,
     finality,

@@ -34,7 +34,7 @@ export type Run = {
 };
 
 /** The rows are looked at after so many commits. */
-const COMMITS_PER_CHECK = 60;
+const COMMITS_PER_CHECK = 120;
 const HEAL_MS_MAX = 6 * 3_600_000;
 const STEPS_MAX = 60_000;
 /** While everything heals the pace slows down, so that waits of an hour cost no more than waits of a minute. */

@@ -5,7 +5,8 @@ import type { ChainDriver } from "../../src/chain/driver.ts";
 import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
 import type { ChainConfig, Config } from "../../src/config.ts";
 import type { Caip2 } from "../../src/kernel/caip.ts";
-import { createWake } from "../../src/kernel/wake.ts";
+import type { Clock } from "../../src/kernel/clock.ts";
+import { createWake, type Wake } from "../../src/kernel/wake.ts";
 import { runLoops } from "../../src/loops/run.ts";
 import type { World } from "../../src/world.ts";
 import { ScriptedChain } from "./chain/scriptedChain.ts";
@@ -107,7 +108,7 @@ export class Site {
       db,
       clock,
       entropy: { bytes: (count) => (process.assertRunning(), process.random.bytes(count)) },
-      wake: createWake(clock),
+      wake: this.#wakeOf(process, clock),
       catalog: buildCatalog(this.config),
       chains,
       log,
@@ -135,6 +136,26 @@ export class Site {
         scheduler.after(random.of("restart").between(500, 20_000), () => this.start(slot));
       },
     );
+  }
+
+  /** Signals reach a loop a little later, and several at once: it makes no difference but to how often it looks in vain. */
+  #wakeOf(process: SimProcess, clock: Clock): Wake {
+    const { scheduler, plan } = this.parts;
+    const wake = createWake(clock);
+    const pending = new Set<string>();
+    return {
+      notify(topic) {
+        if (process.isEnded || pending.has(topic)) return;
+        pending.add(topic);
+        scheduler.after(topic === "events" ? plan.wakeMs * 4 : plan.wakeMs, () => {
+          pending.delete(topic);
+          if (process.isEnded) return false;
+          wake.notify(topic);
+          return true;
+        });
+      },
+      wait: wake.wait,
+    };
   }
 
   #driversOf(
