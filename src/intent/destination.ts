@@ -3,6 +3,7 @@ import type { Asset, Catalog } from "../catalog/catalog.ts";
 import { caip2, normalizeEvmAddress, type Namespace } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { AccountRow } from "../merchant/store.ts";
+import { solanaWalletFault } from "./solanaWallet.ts";
 
 /** What a create may say about the payout; what it leaves out comes from the account. */
 export type DestinationInput = {
@@ -14,7 +15,6 @@ export type DestinationInput = {
 
 export type Destination = { namespace: Namespace; chainReference: string; wallet: string; rail: Asset };
 
-const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 /** Precompiled contracts: money sent there is gone. */
 const PRECOMPILES: ReadonlySet<string> = new Set(
   [...Array.from({ length: 0x12 }, (_, index) => index), 0x100].map(addressOf),
@@ -30,7 +30,7 @@ export function namesDestination(input: DestinationInput): boolean {
 /** The destination of a create, each part from the call, else from the account. Throws the fault that names the part at fault. */
 export function resolveDestination(catalog: Catalog, account: AccountRow, input: DestinationInput): Destination {
   const namespace = namespaceFor(account, input);
-  const wallet = walletFor(account, input, namespace);
+  const wallet = walletFor(catalog, account, { input, namespace });
   const chainReference = chainReferenceFor(account, input, namespace);
   const rail = railFor(catalog, account, { namespace, chainReference, token: input.payoutTokenAddress ?? undefined });
   refuseContracts(catalog, wallet, namespace);
@@ -61,32 +61,38 @@ function chainReferenceFor(account: AccountRow, input: DestinationInput, namespa
   });
 }
 
-function walletFor(account: AccountRow, input: DestinationInput, namespace: Namespace): string {
+function walletFor(
+  catalog: Catalog,
+  account: AccountRow,
+  { input, namespace }: { input: DestinationInput; namespace: Namespace },
+): string {
   const named = input.payoutWallet ?? null;
-  if (named !== null) return normalizeWallet(named, namespace);
+  if (named !== null) return normalizeWallet(catalog, named, namespace);
   if (account.payout_wallet === null) throw new Fault("destination_required", { param: "payoutWallet" });
   if (namespace !== account.payout_namespace) throw new Fault("wallet_required", { param: "payoutWallet" });
   return account.payout_wallet;
 }
 
-function normalizeWallet(text: string, namespace: Namespace): string {
-  if (namespace === "solana") {
-    if (SOLANA_ADDRESS.test(text) && base58Bytes(text) === 32) return text;
-    throw unsupported("payoutWallet", "payoutWallet must be the base58 of 32 bytes on Solana.");
-  }
+function normalizeWallet(catalog: Catalog, text: string, namespace: Namespace): string {
+  if (namespace === "solana") return checkedSolanaWallet(catalog, text);
   const address = normalizeEvmAddress(text);
   if (address !== undefined) return address;
   const message = "payoutWallet must be 0x and 40 hex digits; in mixed case its EIP-55 checksum must be right.";
   throw new Fault("invalid_request", { param: "payoutWallet", message });
 }
 
-/** How many bytes a base58 text stands for. Its alphabet has been checked. */
-function base58Bytes(text: string): number {
-  const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-  let value = 0n;
-  for (const character of text) value = value * 58n + BigInt(alphabet.indexOf(character));
-  const leadingZeros = /^1*/.exec(text)?.[0].length ?? 0;
-  return leadingZeros + (value === 0n ? 0 : Math.ceil(value.toString(16).length / 2));
+function checkedSolanaWallet(catalog: Catalog, text: string): string {
+  const mints = catalog.assets.filter((asset) => asset.namespace === "solana").map((asset) => asset.token);
+  const fault = solanaWalletFault(text, new Set(mints));
+  if (fault === undefined) return text;
+  if (fault === "malformed") {
+    const message = "payoutWallet must be the base58 of 32 bytes on Solana.";
+    throw new Fault("invalid_request", { param: "payoutWallet", message });
+  }
+  throw unsupported(
+    "payoutWallet",
+    "This address is no wallet: it is a program's, a mint, or a token account or other derived address, which no key signs for.",
+  );
 }
 
 function railFor(

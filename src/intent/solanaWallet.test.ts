@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { createHash, generateKeyPairSync } from "node:crypto";
+import { test } from "node:test";
+import { encodeBase58 } from "../kernel/base58.ts";
+import { solanaAddressBytes } from "../kernel/solanaAddress.ts";
+import { solanaWalletFault } from "./solanaWallet.ts";
+
+const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+const OWNER = "B8UwBUUnKwCyKuGMbFKWaG7exYdDk2ozZrPg72NyVbfj";
+const ACCOUNT = "DShWnroshVbeUp28oopA3Pu7oFPDBtC1DBmPECXXAQ9n";
+const faultOf = (text: string) => solanaWalletFault(text, new Set([MINT]));
+
+/** Public keys, as wallets have them. */
+const WALLETS = [
+  OWNER,
+  ...Array.from({ length: 15 }, () =>
+    encodeBase58(
+      new Uint8Array(generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32)),
+    ),
+  ),
+];
+
+const UNPAYABLE = [
+  MINT,
+  ACCOUNT,
+  "11111111111111111111111111111111",
+  "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
+  "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",
+  "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL",
+  "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
+  "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo",
+  "So11111111111111111111111111111111111111112",
+  "ComputeBudget111111111111111111111111111111",
+  "Vote111111111111111111111111111111111111111",
+  "Stake11111111111111111111111111111111111111",
+  "Config1111111111111111111111111111111111111",
+  "BPFLoader2111111111111111111111111111111111",
+  "BPFLoaderUpgradeab1e11111111111111111111111",
+  "AddressLookupTab1e1111111111111111111111111",
+  "Ed25519SigVerify111111111111111111111111111",
+  "SysvarC1ock11111111111111111111111111111111",
+  "SysvarRent111111111111111111111111111111111",
+  "Sysvar1nstructions1111111111111111111111111",
+  "SysvarS1otHashes111111111111111111111111111",
+  "1nc1nerator11111111111111111111111111111111",
+  ...derivedAddresses(8),
+];
+
+const MALFORMED = [
+  "",
+  " ",
+  "1",
+  "1".repeat(31),
+  "1".repeat(33),
+  "1".repeat(44),
+  "z".repeat(44),
+  "2".repeat(43),
+  ` ${OWNER}`,
+  `${OWNER} `,
+  `${OWNER}\n`,
+  `${OWNER}1`,
+  `1${OWNER}`,
+  OWNER.slice(8),
+  OWNER.slice(0, -8),
+  OWNER.replace("B", "0"),
+  OWNER.replace("U", "O"),
+  OWNER.replace("U", "I"),
+  OWNER.replace("w", "l"),
+  OWNER.replace("B", "В"),
+  OWNER.replace("U", "U\u200b"),
+  `solana:${OWNER}`,
+  "0x52908400098527886E0F7030069857D2E4169EE7",
+  Buffer.from(solanaAddressBytes(OWNER) ?? []).toString("hex"),
+  Buffer.from(solanaAddressBytes(OWNER) ?? []).toString("base64"),
+  "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
+];
+
+test("D11 a Solana wallet is the base58 of 32 bytes that somebody has the key of", () => {
+  assert.ok(WALLETS.length + UNPAYABLE.length + MALFORMED.length >= 60);
+  for (const text of WALLETS) assert.equal(faultOf(text), undefined, text);
+  for (const text of MALFORMED) assert.equal(faultOf(text), "malformed", JSON.stringify(text));
+});
+
+test("D11 programs, mints and derived addresses such as token accounts are no wallets", () => {
+  for (const text of UNPAYABLE) assert.equal(faultOf(text), "unpayable", text);
+});
+
+/** Addresses as a program derives them: hashes that are no point on the curve. */
+function derivedAddresses(count: number): string[] {
+  const found: string[] = [];
+  for (let nonce = 0; found.length < count && nonce < 100; nonce += 1) {
+    const address = encodeBase58(
+      new Uint8Array(createHash("sha256").update(`${nonce} ProgramDerivedAddress`).digest()),
+    );
+    if (solanaWalletFault(address, new Set()) === "unpayable") found.push(address);
+  }
+  return found;
+}

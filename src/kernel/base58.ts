@@ -1,0 +1,31 @@
+// Bitcoin's base58, as Solana writes addresses: a number in 58 digits, and one leading 1 for each leading zero byte. There is one text
+// for each sequence of bytes, so two texts are equal exactly when their bytes are.
+
+const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+const BASE = 58n;
+/** Reading takes quadratic time, and nothing that we read is longer. */
+const CHARACTERS_MAX = 128;
+
+/** Undefined when a character is none of the 58, or the text is longer than anything we read. */
+export function decodeBase58(text: string): Uint8Array | undefined {
+  if (text.length > CHARACTERS_MAX) return undefined;
+  let value = 0n;
+  for (const character of text) {
+    const digit = ALPHABET.indexOf(character);
+    if (digit < 0) return undefined;
+    value = value * BASE + BigInt(digit);
+  }
+  const zeros = /^1*/.exec(text)?.[0].length ?? 0;
+  const digits = value === 0n ? "" : value.toString(16);
+  const bytes = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, "hex");
+  return new Uint8Array([...Array.from({ length: zeros }, () => 0), ...bytes]);
+}
+
+export function encodeBase58(bytes: Uint8Array): string {
+  let value = 0n;
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
+  let text = "";
+  for (; value > 0n; value /= BASE) text = ALPHABET.charAt(Number(value % BASE)) + text;
+  const firstSet = bytes.findIndex((byte) => byte !== 0);
+  return "1".repeat(firstSet < 0 ? bytes.length : firstSet) + text;
+}
