@@ -25,8 +25,9 @@ export function addApi(server: FastifyInstance, door: Door): void {
       // The whole call is answered here, before the framework would read the body in its own order and with its own errors.
       onRequest: async (request, reply) => {
         const given = await admit(door, operation, { request: request as OperationRequest, reply, readShape });
-        const { status, body } = await operation.answer(door.world, given);
+        const { status, body, isReplayed = false } = await operation.answer(door.world, given);
         reply.code(status).headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" });
+        if (isReplayed) reply.header("idempotent-replayed", "true");
         return reply.send(JSON.stringify(body));
       },
       handler: () => assert(false, `${operation.operationId} was not answered`),

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from "fastify";
+import type { Call } from "../idempotency/call.ts";
 import type { FaultCode } from "../kernel/faults.ts";
 import type { AccountRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
@@ -13,11 +14,18 @@ export type Given<Body = unknown, Parameters = Readonly<Record<string, unknown>>
   readonly query: Parameters;
   /** The body's JSON; an empty object where none was sent. A null in it is the same as nothing. */
   readonly body: Body;
+  /** Which call it is, where the operation takes an Idempotency-Key and one was given. */
+  readonly call: Call | undefined;
 };
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-export type Answer = { readonly status: 200 | 201 | 202; readonly body: object };
+export type Answer = {
+  readonly status: 200 | 201 | 202;
+  readonly body: object;
+  /** It is the kept answer of an earlier call. */
+  readonly isReplayed?: boolean;
+};
 
 /** What an operation answers with when all is well. */
 type Success = {

@@ -43,12 +43,12 @@ for (const kind of databases) {
 
     const timesDone = async () => (await sql`select 1 from done`.execute(db.read)).rows.length;
 
-    test("D17 a call is done once, and answered a hundred times with the same body and a secret of each time", async () => {
+    test("D17 a call is done once, and answered many times with the same body and a secret of each time", async () => {
       const call = newCall();
       const first = await answerOnce(world, call, work);
       const { number } = first.body as { number: number };
       assert.deepEqual(first, { status: 201, body: { number, token: "first" }, isReplayed: false });
-      for (let repeat = 0; repeat < 100; repeat += 1) {
+      for (let repeat = 0; repeat < 20; repeat += 1) {
         const again = await answerOnce(world, call, work);
         assert.deepEqual(again, { status: 201, body: { number, token: "fresh" }, isReplayed: true });
       }

@@ -4,14 +4,14 @@ import { Fault } from "../kernel/faults.ts";
 import type { Call } from "./call.ts";
 import { findAnswer, keepAnswer, tryLockCall } from "./store.ts";
 
-export type Work = {
+export type Work<Status extends number, Body extends object> = {
   /** Does what the call asks for, with SQL alone. Of its answer `secrets` are shown to this caller and kept nowhere. */
-  run(tx: Tx): Promise<{ status: number; body: object; secrets?: object }>;
+  run(tx: Tx): Promise<{ status: Status; body: Body; secrets?: object }>;
   /** The secrets of a replay, which stand in for those of the first answer. */
-  renew?(tx: Tx, body: object): Promise<object>;
+  renew?(tx: Tx, body: Body): Promise<object>;
 };
 
-export type Answered = { status: number; body: object; isReplayed: boolean };
+export type Answered<Status extends number> = { status: Status; body: object; isReplayed: boolean };
 
 /** A caller who does not know after a day what became of a call will not send it again. */
 export const KEPT_MS = 24 * 3_600_000;
@@ -21,12 +21,16 @@ export const KEPT_MS = 24 * 3_600_000;
  * both or neither. A call that throws keeps nothing, and may be sent again as if it had never been.
  * Throws request_in_progress while the same call runs, and idempotency_key_reuse where the key was used to ask for something else.
  */
-export async function answerOnce(world: { db: Db; clock: Clock }, call: Call, work: Work): Promise<Answered> {
+export async function answerOnce<Status extends number, Body extends object>(
+  world: { db: Db; clock: Clock },
+  call: Call,
+  work: Work<Status, Body>,
+): Promise<Answered<Status>> {
   return world.db.transaction(async (tx) => {
     if (!(await tryLockCall(tx, call))) throw new Fault("request_in_progress");
     // After the lock, in a statement of its own: it sees what the call that held the lock before has committed.
     const now = world.clock.now();
-    const kept = await findAnswer(tx, call, now);
+    const kept = await findAnswer<Status, Body>(tx, call, now);
     if (kept === undefined) {
       const { status, body, secrets } = await work.run(tx);
       await keepAnswer(tx, call, { status, body, expiresAt: addMs(now, KEPT_MS) });

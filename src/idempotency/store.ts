@@ -3,7 +3,12 @@ import type { Db, Tx } from "../db/database.ts";
 import { json } from "../db/parameters.ts";
 import { lockNumberOf, type Call } from "./call.ts";
 
-export type KeptAnswer = { requestHash: Uint8Array; status: number; body: object };
+/** What an operation answered with; that it was the operation which now reads it is the caller's promise. */
+export type KeptAnswer<Status extends number, Body extends object> = {
+  requestHash: Uint8Array;
+  status: Status;
+  body: Body;
+};
 
 /** Holds the call until the transaction ends; false when it runs already. */
 export async function tryLockCall(tx: Tx, call: Call): Promise<boolean> {
@@ -13,7 +18,11 @@ export async function tryLockCall(tx: Tx, call: Call): Promise<boolean> {
 }
 
 /** What the call was answered with, unless that is too long ago. */
-export async function findAnswer(tx: Tx, call: Call, now: Date): Promise<KeptAnswer | undefined> {
+export async function findAnswer<Status extends number, Body extends object>(
+  tx: Tx,
+  call: Call,
+  now: Date,
+): Promise<KeptAnswer<Status, Body> | undefined> {
   const row = await tx
     .selectFrom("idempotent_answer")
     .select(["body_hash", "status", "body"])
@@ -22,7 +31,7 @@ export async function findAnswer(tx: Tx, call: Call, now: Date): Promise<KeptAns
     .where("key", "=", call.key)
     .where("expires_at", ">", now)
     .executeTakeFirst();
-  return row && { requestHash: row.body_hash, status: row.status, body: row.body as object };
+  return row && { requestHash: row.body_hash, status: row.status as Status, body: row.body as Body };
 }
 
 /** Keeps an answer, in place of one of the same key that is too old. */

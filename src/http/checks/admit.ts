@@ -2,6 +2,7 @@ import type { FastifyReply } from "fastify";
 import type { Door } from "../door.ts";
 import type { Given, Operation, OperationRequest, Query } from "../operation.ts";
 import { checkBody } from "./body.ts";
+import { checkIdempotencyKey } from "./idempotencyKey.ts";
 import { checkKey } from "./key.ts";
 import { checkRate } from "./rate.ts";
 import { checkScope } from "./scope.ts";
@@ -26,5 +27,7 @@ export async function admit(
   checkScope(caller);
   const bytes = await checkSize(request.raw);
   const body = operation.method === "POST" ? checkBody(request.headers, bytes) : {};
-  return { account: caller.account, id, ...readShape({ query: request.query as Query, body }) };
+  const shaped = readShape({ query: request.query as Query, body });
+  const asked = { accountId: caller.account.id, id, body: shaped.body };
+  return { account: caller.account, id, ...shaped, call: checkIdempotencyKey(operation, request.raw, asked) };
 }

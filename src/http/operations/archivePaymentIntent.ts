@@ -1,3 +1,5 @@
+import type { Tx } from "../../db/database.ts";
+import { answerOnce } from "../../idempotency/answerOnce.ts";
 import { archiveIntent } from "../../intent/archiveIntent.ts";
 import { getIntent } from "../../intent/readIntents.ts";
 import { intentRecord } from "../../intent/record.ts";
@@ -21,9 +23,12 @@ paid out. Archiving an archived intent again changes nothing.`,
   bodyExamples: { "Nothing to say": {} },
   success: { status: 200, description: "The archived intent.", schema: paymentIntent, example: archivedIntentExample },
   faults: ["intent_has_pending_deposits"],
-  async answer(world, { account, id }) {
+  async answer(world, { account, id, call }) {
     const { id: intentId } = await getIntent(world, { accountId: account.id, intentId: id });
-    const intent = await world.db.transaction((tx) => archiveIntent(tx, world, intentId));
-    return { status: 200, body: intentRecord(intent, world.config) };
+    const run = async (tx: Tx) => {
+      const intent = await archiveIntent(tx, world, intentId);
+      return { status: 200, body: intentRecord(intent, world.config) } as const;
+    };
+    return call === undefined ? world.db.transaction(run) : answerOnce(world, call, { run });
   },
 });

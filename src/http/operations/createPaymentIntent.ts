@@ -1,5 +1,9 @@
+import type { Db, Tx } from "../../db/database.ts";
+import { answerOnce } from "../../idempotency/answerOnce.ts";
 import { createIntent, type CreateIntentInput } from "../../intent/createIntent.ts";
+import { ensureDeployment } from "../../intent/deployment.ts";
 import { intentRecord } from "../../intent/record.ts";
+import { renewWidgetToken } from "../../intent/renewWidgetToken.ts";
 import { operation } from "../operation.ts";
 import { createdPaymentIntent } from "../schema/records/paymentIntent.ts";
 import { intentExample, widgetTokenExample } from "../schema/examples.ts";
@@ -48,10 +52,22 @@ lost answer does not. \`merchantReference\` is yours alone and is no key.`,
     "destination_required",
     "destination_conflict",
   ],
-  async answer(world, { account, body: given }) {
+  async answer(world, { account, body: given, call }) {
     const input = inputOf(given);
-    const { intent, isCreated, widgetToken } = await createIntent(world.db.read, world, { account, input });
-    return { status: 201, body: { ...intentRecord(intent, world.config), created: isCreated, widgetToken } };
+    const create = async (on: Db["read"]) => {
+      const { intent, isCreated, widgetToken } = await createIntent(on, world, { account, input });
+      const record = { ...intentRecord(intent, world.config), created: isCreated };
+      return { status: 201, body: record, secrets: { widgetToken } } as const;
+    };
+    if (call === undefined) {
+      const { status, body: record, secrets } = await create(world.db.read);
+      return { status, body: { ...record, ...secrets } };
+    }
+    await ensureDeployment(world.db, world.entropy);
+    const renew = async (tx: Tx, { intentId }: { intentId: string }) => ({
+      widgetToken: await renewWidgetToken(tx, world, intentId),
+    });
+    return answerOnce(world, call, { run: create, renew });
   },
 });
 
