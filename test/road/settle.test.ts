@@ -26,7 +26,7 @@ for (const database of databases) {
       ];
     }
 
-    test("D7 25 USDC reach the merchant as 24.875 and the platform as 0.125, and the inbox is empty", async () => {
+    test("§1.1, D7 25 USDC reach the merchant as 24.875 and the platform as 0.125, and the inbox is empty", async () => {
       const intent = await road.create({ priceUnits: 25_000_000, oneTime: true });
       const gained = await gains(async () => {
         await road.pay(intent, 25_000_000n);

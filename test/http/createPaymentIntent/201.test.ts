@@ -57,6 +57,71 @@ test("§4.2.1 what is left out comes from the account", async () => {
   );
 });
 
+test("D1, §1.2 create, read, list and event carry the same record; the widget token is in the create's answer alone", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  const { widgetToken, ...record } = await merchant.createIntent({ priceUnits: 5, metadata: { b: 1 } });
+  assert.deepEqual(Object.keys(record).toSorted(), [
+    "amounts",
+    "archivedAt",
+    "checkoutUrl",
+    "created",
+    "createdAt",
+    "feeBps",
+    "inboxAddress",
+    "inboxTerms",
+    "intentId",
+    "livemode",
+    "merchantReference",
+    "metadata",
+    "object",
+    "oneTime",
+    "paymentStatus",
+    "payout",
+    "priceUnits",
+    "settledAt",
+    "status",
+    "updatedAt",
+  ]);
+  assert.deepEqual(Object.keys(record.payout).toSorted(), [
+    "caip10",
+    "caip19",
+    "chainReference",
+    "decimals",
+    "namespace",
+    "railId",
+    "tokenAddress",
+    "wallet",
+  ]);
+  const read = { ...record, created: false };
+  assert.deepEqual((await merchant.get(`${URL}/${record.intentId}`)).body, read);
+  assert.deepEqual((await merchant.get(URL)).body.data, [read]);
+  const { data } = await api.world.db.read
+    .selectFrom("event")
+    .select("data")
+    .where("intent_id", "=", record.intentId)
+    .executeTakeFirstOrThrow();
+  assert.deepEqual((data as { object: unknown }).object, read);
+  assert.ok(!JSON.stringify([data, read]).includes(widgetToken));
+});
+
+test("§4.2.2 wallet and token are pinned: a repeat finds them as they were, whatever the account's defaults became", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  const payoutWallet = randomAddress();
+  const first = await merchant.createIntent({ payoutWallet, priceUnits: 5 });
+  await api.world.db.read
+    .updateTable("account")
+    .set({ currency: "DUSD" })
+    .where("id", "=", merchant.accountId)
+    .execute();
+  const pinned = { payoutWallet, payoutTokenAddress: USDC, priceUnits: 5 };
+  const again = await merchant.createIntent(pinned);
+  assert.deepEqual([again.intentId, again.created, again.payout], [first.intentId, false, first.payout]);
+  const { body } = await merchant.get(`${URL}/${first.intentId}`);
+  assert.deepEqual(body.payout, first.payout);
+});
+
 test("D16 no body at all is an empty object, with and without a content type", async () => {
   const merchant = await (await testApi()).openMerchant();
   const headers: Record<string, string>[] = [

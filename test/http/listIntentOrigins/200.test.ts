@@ -66,7 +66,7 @@ test("D28 a settled intent asks for no deposit, and its origins are still listed
   assert.equal(body.origins.length, 4);
 });
 
-test("§2.3, §2.4 an origin and a rail have every field, in its form", async () => {
+test("§1.4, §2.3, §2.4 an origin and a rail have every field, in its form", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { intentId, payout } = await merchant.createIntent();
