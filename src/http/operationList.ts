@@ -11,9 +11,9 @@ import { recordIntentView } from "./operations/recordIntentView.ts";
 
 /** All operations, in the order in which the reference shows them. */
 export const OPERATIONS: readonly Operation[] = [
-  listPaymentIntents,
   createPaymentIntent,
   getPaymentIntent,
+  listPaymentIntents,
   archivePaymentIntent,
   listIntentOrigins,
   createIntentSourceInbox,

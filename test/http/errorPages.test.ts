@@ -24,6 +24,23 @@ test("D22 every page tells cause and remedy and shows an example, and is served 
   }
 });
 
+test("D22 programs get a page's Markdown, with the answer that the code gives", async () => {
+  const api = await testApi();
+  for (const code of CODES) {
+    const bySuffix = await api.send(`/docs/errors/${code}.md`);
+    const byHeader = await api.send(`/docs/errors/${code}`, { headers: { accept: "text/markdown, text/plain;q=0.5" } });
+    for (const { status, headers, text } of [bySuffix, byHeader]) {
+      assert.equal(status, 200);
+      assert.match(String(headers["content-type"]), /^text\/markdown/);
+      assert.ok(text.startsWith(`# ${code}\n`));
+      const [, answer = ""] = /## Answer\n\n```json\n([^]*?)\n```/.exec(text) ?? [];
+      assert.equal(JSON.parse(answer).error.code, code);
+    }
+  }
+  const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+  assert.match((await api.send("/docs/errors/not_found", { headers: browser })).text, /^<!doctype html>/);
+});
+
 test("D22 the list of all errors leads to each of them", async () => {
   const api = await testApi();
   const { text } = await api.send("/docs/errors");

@@ -1,4 +1,5 @@
-// The little Markdown that our own pages use, as HTML: headings, paragraphs, lists, fenced code, and in a line code, bold and links.
+// The little Markdown that our own pages use, as HTML: headings, paragraphs, lists, tables, fenced code, and in a line code,
+// bold and links.
 
 export function renderMarkdown(markdown: string): string {
   return blocksOf(markdown).map(renderBlock).join("\n");
@@ -8,7 +9,15 @@ export function escapeHtml(text: string): string {
   return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
 }
 
-/** Blocks are separated by empty lines; a fence keeps its empty lines. */
+/** A heading's place in its page, as the address names it. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+}
+
+/** Blocks are separated by empty lines; a fence keeps its empty lines, and stands alone without them. */
 function blocksOf(markdown: string): string[] {
   const parts = markdown.trim().split(/^(```[^\n]*\n[\s\S]*?\n```)$/m);
   return parts
@@ -19,17 +28,46 @@ function blocksOf(markdown: string): string[] {
 function renderBlock(block: string): string {
   const text = block.trim();
   const fence = /^```[^\n]*\n([\s\S]*?)\n```$/.exec(text);
-  if (fence) return `<pre><code>${escapeHtml(fence[1] ?? "")}</code></pre>`;
-  const heading = /^(#{1,3}) (.+)$/.exec(text);
-  if (heading) return `<h${heading[1]?.length}>${renderLine(heading[2] ?? "")}</h${heading[1]?.length}>`;
-  if (text.startsWith("- ")) {
-    const items = text.split(/\n(?=- )/).map((item) => `<li>${renderLine(item.slice(2).replace(/\s+/g, " "))}</li>`);
-    return `<ul>${items.join("")}</ul>`;
-  }
+  if (fence) return renderCode(fence[1] ?? "");
+  const [, marks = "", heading] = /^(#{1,3}) (.+)$/.exec(text) ?? [];
+  if (heading !== undefined) return renderHeading(marks.length, heading);
+  if (text.startsWith("|")) return renderTable(text);
+  if (text.startsWith("- ")) return renderList(text, { tag: "ul", mark: /^- /, between: /\n(?=- )/ });
+  if (/^\d+\. /.test(text)) return renderList(text, { tag: "ol", mark: /^\d+\. /, between: /\n(?=\d+\. )/ });
   return `<p>${renderLine(text.replace(/\s+/g, " "))}</p>`;
 }
 
-function renderLine(line: string): string {
+/** Code as it is, which scrolls by itself and can be reached by keyboard for that. */
+export function renderCode(code: string): string {
+  return `<pre tabindex="0"><code>${escapeHtml(code)}</code></pre>`;
+}
+
+function renderHeading(level: number, heading: string): string {
+  const id = level === 1 ? "" : ` id="${anchorOf(heading)}"`;
+  return `<h${level}${id}>${renderLine(heading)}</h${level}>`;
+}
+
+function renderList(text: string, { tag, mark, between }: { tag: string; mark: RegExp; between: RegExp }): string {
+  const items = text
+    .split(between)
+    .map((item) => `<li>${renderLine(item.replace(mark, "").replace(/\s+/g, " "))}</li>`);
+  return `<${tag}>${items.join("")}</${tag}>`;
+}
+
+/** The second line only separates the head from the rows. A bar inside of code does not separate cells. */
+function renderTable(text: string): string {
+  const [head = "", , ...rows] = text.split("\n");
+  const cells = (line: string, tag: string) =>
+    line
+      .replace(/^\||\|$/g, "")
+      .split(/\|(?=(?:[^`]*`[^`]*`)*[^`]*$)/)
+      .map((cell) => `<${tag}>${renderLine(cell.trim())}</${tag}>`)
+      .join("");
+  const lines = [cells(head, "th"), ...rows.map((row) => cells(row, "td"))].map((line) => `<tr>${line}</tr>`);
+  return `<div class="scroll"><table>\n${lines.join("\n")}\n</table></div>`;
+}
+
+export function renderLine(line: string): string {
   const parts = escapeHtml(line).split(/(`[^`]+`)/);
   return parts.map((part) => (part.startsWith("`") ? `<code>${part.slice(1, -1)}</code>` : renderWords(part))).join("");
 }
@@ -38,5 +76,5 @@ function renderLine(line: string): string {
 function renderWords(text: string): string {
   return text
     .replace(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>")
-    .replace(/\[([^\]]+)\]\(((?:https:\/\/|\/|\.\/|#)?[\w./#-]+)\)/g, '<a href="$2">$1</a>');
+    .replace(/\[([^\]]+)\]\(((?:https:\/\/|\/|\.\/|\.\.\/|#)?[\w./#-]+)\)/g, '<a href="$2">$1</a>');
 }

@@ -1,4 +1,5 @@
 import { Fault, faultRows, type FaultCode, type FaultDetails } from "../../../kernel/faults.ts";
+import { CREATE_INTENTS } from "../../../merchant/scopes.ts";
 import { API_VERSIONS } from "../../checks/version.ts";
 import { envelopeOf } from "../../envelope.ts";
 import type { OperationFacts } from "../../operation.ts";
@@ -93,15 +94,17 @@ const SAID: Partial<Record<FaultCode, FaultDetails>> = {
   invalid_version: VERSION_DETAILS,
   unsupported_version: VERSION_DETAILS,
   invalid_request: {
-    param: "payoutWalet",
-    message: '"payoutWalet" is no field of this request. Did you mean payoutWallet?',
-    details: { nearest: "payoutWallet" },
+    param: "priceUnits",
+    message: "priceUnits must be a whole number from 1 to 9007199254740991.",
   },
   invalid_content_type: { param: "Content-Type" },
   invalid_cursor: { param: "cursor" },
   price_required: { param: "priceUnits" },
   unsupported_destination: { param: "payoutWallet" },
   unsupported_origin: { param: "chainId" },
+  insufficient_scope: { details: { requiredScope: CREATE_INTENTS } },
+  intent_has_pending_deposits: { details: { pendingCount: 1 } },
+  rate_limited: { retryAfterS: 12 },
   not_found: { message: "No such intent." },
   destination_conflict: { details: { intentId: EXAMPLE_INTENT_ID } },
 };

@@ -1,0 +1,86 @@
+import { OPERATIONS } from "../../operationList.ts";
+import type { OperationGroup } from "../../operation.ts";
+import { COMPONENTS } from "../../schema/components.ts";
+import type { Guide } from "../guides.ts";
+import { escapeHtml, renderMarkdown } from "../markdown.ts";
+import { GROUPS } from "../openApi/operationObject.ts";
+import { renderWidePage } from "../page.ts";
+import { renderFields } from "./fields.ts";
+import { renderOperation } from "./operation.ts";
+
+const INTRODUCTION = `# Tributary
+
+Payment intents for stablecoins. Each intent has a deposit inbox that a payer funds by a transfer, and that can only be emptied to your own wallet.
+
+## Every call
+
+Send the secret key of your account and the date of your integration. The key stays on your server.
+
+\`\`\`
+Authorization: Bearer trib_…
+Service-Version: 2026-11-01
+\`\`\`
+
+Bodies are JSON. A \`null\` is the same as leaving an optional field out, unknown fields are refused, and a trailing slash is another path.
+Amounts are texts of whole numbers in a token's smallest units, while \`priceUnits\` is a number of millionths of the payout currency. Times are ISO 8601 in UTC.
+
+What is checked first is answered first: the version, the route, the key, the rate, the scope, the size, the shape of the body, then the intent.
+[Every error](/docs/errors) has a page. Lists and retries have [a guide](/docs/integrate/errors-and-retries).
+
+Programs read the same from [openapi.json](/openapi.json).`;
+
+/** The reference: every operation and every object, and the way to the guides. */
+export function renderReference(baseUrl: string, guides: readonly Guide[]): string {
+  const groups = Object.keys(GROUPS) as OperationGroup[];
+  const operations = groups.flatMap((group) => OPERATIONS.filter((operation) => operation.group === group));
+  const sections = operations.map((operation) => renderOperation(operation, baseUrl));
+  const body = [renderMarkdown(INTRODUCTION), ...sections, ...objects().map(renderObject)].join("\n");
+  return renderWidePage("Tributary: API reference", { contents: contentsOf(guides), body });
+}
+
+/** Where there is room they stand open beside the page; on a phone they are folded above it, and no script is needed for either. */
+function contentsOf(guides: readonly Guide[]): string {
+  const groups = Object.keys(GROUPS).map((group) => {
+    const links = OPERATIONS.filter((operation) => operation.group === group);
+    return list(
+      group,
+      links.map(({ operationId, summary }) => [`#${operationId}`, summary]),
+    );
+  });
+  const guidesOf = (folder: string) =>
+    guides.filter((guide) => guide.folder === folder).map(({ url, title }): [string, string] => [url, title]);
+  const all = [
+    list("Start", [
+      ["#every-call", "Every call"],
+      ["/docs/errors", "Errors"],
+      ["/openapi.json", "openapi.json"],
+    ]),
+    ...groups,
+    list(
+      "Objects",
+      objects().map(([name]) => [`#${name}`, name]),
+    ),
+    list("Guides for merchants", guidesOf("integrate")),
+    list("Guides for operators", guidesOf("operate")),
+  ];
+  const contents = all.join("\n");
+  return `<details><summary>Contents</summary>\n${contents}\n</details>\n<div class="beside">\n${contents}\n</div>`;
+}
+
+function list(heading: string, links: [url: string, text: string][]): string {
+  const items = links.map(([url, text]) => `<li><a href="${url}">${escapeHtml(text)}</a></li>`);
+  return `<h2>${escapeHtml(heading)}</h2>\n<ul>\n${items.join("\n")}\n</ul>`;
+}
+
+/** The levels of metadata are only how its schema counts them. */
+function objects() {
+  return Object.entries(COMPONENTS).filter(([name]) => !name.startsWith("MetadataLevel"));
+}
+
+function renderObject([name, schema]: [string, (typeof COMPONENTS)[string]]): string {
+  return `<section id="${name}">
+<h2>${name}</h2>
+<p>${escapeHtml(schema.description ?? "")}</p>
+${renderFields(schema, { isRequest: false })}
+</section>`;
+}
