@@ -26,9 +26,9 @@ type Shortage = { grows: RawBuilder<string>; other: RawBuilder<string> };
 const UNSEEN = sql<string>`'unseen:' || chain`;
 const LOST = sql<string>`'loss:reorg'`;
 
-/** The statement's parts that book `transfers`, to stand behind `with`; the last one is called `posted` and holds a row a posting. */
-export function bookSteps(transfers: Transfers, at: Date): RawBuilder<unknown> {
-  return steps(transfers, { at, shortage: { grows: UNSEEN, other: LOST } });
+/** Books all of `transfers` in their order, in one statement. Whoever calls sees to it that nobody else books for the same inboxes meanwhile. */
+export async function book(tx: Tx, transfers: Transfers, at: Date): Promise<void> {
+  await post(tx, transfers, { at, shortage: { grows: UNSEEN, other: LOST } });
 }
 
 /**
@@ -47,18 +47,16 @@ export async function reverse(
     join ledger_entry counter on counter.posting_id = posting.id and counter.place = 1
     where posting.reference in (${references}) and posting.reverses is null
       and not exists (select from ledger_posting reversal where reversal.reverses = posting.id)`;
-  const { rows } = await sql`
-    with ${steps(transfers, { at, shortage: { grows: LOST, other: UNSEEN } })} select id from posted`.execute(tx);
-  return rows.length;
+  return post(tx, transfers, { at, shortage: { grows: LOST, other: UNSEEN } });
 }
 
 /**
  * `net` is what the inbox holds, less what is missing. It is carried from posting to posting, so that each is split as if it stood alone:
- * above nothing it is the inbox, below it a shortage, of which the other cause is filled up first.
+ * above nothing it is the inbox, below it a shortage, of which the other cause is filled up first. Returns how many postings there were.
  */
-function steps(transfers: Transfers, { at, shortage }: { at: Date; shortage: Shortage }): RawBuilder<unknown> {
-  return sql`
-    transfer as materialized (${transfers}),
+async function post(tx: Tx, transfers: Transfers, { at, shortage }: { at: Date; shortage: Shortage }): Promise<number> {
+  const { rows } = await sql<{ postings: bigint }>`
+    with transfer as materialized (${transfers}),
     opening as (
       select holder, asset, sum(balance_units) as net, -sum(balance_units) filter (where account = opened.other) as missing
       from (select distinct custody, asset, ${shortage.other} as other from transfer) as opened
@@ -94,5 +92,6 @@ function steps(transfers: Transfers, { at, shortage }: { at: Date; shortage: Sho
         (2 + (held_change <> 0)::int + (missing_change <> other_change)::int, ${shortage.other}, other_change)
       ) as line (place, account, units)
       where line.units <> 0
-    )`;
+    ) select count(*) as postings from posted`.execute(tx);
+  return Number(rows[0]?.postings ?? 0n);
 }

@@ -3,7 +3,7 @@ import { findChain, type Catalog } from "../catalog/catalog.ts";
 import type { Finality } from "../config.ts";
 import type { Tx } from "../db/database.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import { bookSteps, reverse } from "../ledger/store.ts";
+import { book, reverse } from "../ledger/store.ts";
 import { raiseBooked, type Reach } from "./store.ts";
 
 // From movements to postings. The books stand at one block of a chain: what moved up to there is in them, and nothing that moved
@@ -23,9 +23,13 @@ export async function bookReached(tx: Tx, world: BookWorld, { chain, reach, at }
   const finality = findChain(world.catalog, chain)?.finality[0]?.finality;
   const to = finality === undefined ? -1n : baseBlock(finality, reach);
   if (to <= reach.bookedNumber) return;
-  const passed = sql`movement.block_number > ${reach.bookedNumber} and movement.block_number <= ${to}`;
-  const steps = bookSteps(transfersOf(chain, passed), at);
-  await sql`with raised as (${raiseBooked(chain, to)}), ${steps} select id from posted`.execute(tx);
+  // Most blocks move nothing of ours, and the statement that books is a long one to plan.
+  if (!(await raiseBooked(tx, { chain, from: reach.bookedNumber, to }))) return;
+  await book(
+    tx,
+    transfersOf(chain, sql`movement.block_number > ${reach.bookedNumber} and movement.block_number <= ${to}`),
+    at,
+  );
 }
 
 /**
@@ -34,8 +38,9 @@ export async function bookReached(tx: Tx, world: BookWorld, { chain, reach, at }
  */
 export async function bookRevision(tx: Tx, { chain, reach, at }: Booking): Promise<number> {
   const reversed = await reverseRevision(tx, { chain, revision: reach.revision, at });
-  const late = sql`movement.revision = ${reach.revision} and movement.block_number <= ${reach.bookedNumber}`;
-  await sql`with ${bookSteps(transfersOf(chain, late), at)} select id from posted`.execute(tx);
+  const late = sql`movement.direction in ('in','out') and movement.revision = ${reach.revision}
+    and movement.block_number <= ${reach.bookedNumber}`;
+  await book(tx, transfersOf(chain, late), at);
   return reversed;
 }
 

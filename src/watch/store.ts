@@ -94,9 +94,17 @@ export async function advanceCursor(tx: Tx, advance: Advance): Promise<(Reach & 
   return rows[0];
 }
 
-/** Says that the books have reached a block; a statement's part, which stands beside the one that books. */
-export function raiseBooked(chain: Caip2, to: bigint): RawBuilder<unknown> {
-  return sql`update chain_cursor set booked_number = ${to} where chain = ${chain}`;
+/** Says that the books stand at `to` now. Whether anything moved between `from` and there. */
+export async function raiseBooked(
+  tx: Tx,
+  { chain, from, to }: { chain: Caip2; from: bigint; to: bigint },
+): Promise<boolean> {
+  const { rows } = await sql<{ moved: boolean }>`
+    update chain_cursor set booked_number = ${to} where chain = ${chain}
+    returning exists (
+      select from movement where movement.chain = ${chain} and block_number > ${from} and block_number <= ${to}
+        and orphaned_at is null) as moved`.execute(tx);
+  return rows[0]?.moved === true;
 }
 
 /**
