@@ -1,4 +1,3 @@
-import { messages, protocol } from "@electric-sql/pglite";
 import { AbortedTransactionError, type DatabaseConnection } from "kysely";
 import { databaseOver, type Db } from "../../src/db/database.ts";
 import { decoderOf } from "../../src/db/decode.ts";
@@ -10,6 +9,7 @@ import { migratedSnapshot } from "../../src/db/snapshot.ts";
 import { cacheDirectory } from "../support/database.ts";
 import type { DatabaseFault, Faults } from "./faults.ts";
 import { ProcessCrashed, type SimProcess } from "./process.ts";
+import { describeMessage, parseMessage, readReply, runMessage, syncMessage, type Reply } from "./wire.ts";
 
 const APPLIED_AT = new Date("2026-01-01T00:00:00Z");
 const PREPARED_MAX = 3_000;
@@ -68,22 +68,15 @@ export class SimDatabase {
 
   /** Runs one statement at once, past every queue and fault. */
   ask(text: string, parameters: readonly (string | null)[] = []): Answer {
-    const { serialize } = protocol;
-    const prepared = this.#prepare(text);
-    return this.#round(
-      [serialize.bind({ statement: prepared.name, values: [...parameters] }), serialize.execute({}), serialize.sync()],
-      prepared.columns,
-    );
+    const { name, columns } = this.#prepare(text);
+    return answerOf(this.#send([runMessage(name, parameters), syncMessage]), columns);
   }
 
   /** The same with the beginning of a transaction before it. */
   askFirst(text: string, parameters: readonly (string | null)[]): Answer {
-    const { serialize } = protocol;
     const begin = this.#prepare("begin");
-    const prepared = this.#prepare(text);
-    const opening = [serialize.bind({ statement: begin.name }), serialize.execute({})];
-    const asking = [serialize.bind({ statement: prepared.name, values: [...parameters] }), serialize.execute({})];
-    return this.#round([...opening, ...asking, serialize.sync()], prepared.columns);
+    const { name, columns } = this.#prepare(text);
+    return answerOf(this.#send([runMessage(begin.name, []), runMessage(name, parameters), syncMessage]), columns);
   }
 
   /** The rows of a statement, for checks. */
@@ -119,14 +112,9 @@ export class SimDatabase {
     const known = this.#prepared.get(text);
     if (known) return known;
     if (this.#prepared.size > PREPARED_MAX) this.#forgetPrepared();
-    const { serialize } = protocol;
     const name = `p${this.#prepared.size}`;
-    const columns: Prepared["columns"][number][] = [];
-    const round = [serialize.parse({ name, text }), serialize.describe({ type: "S", name }), serialize.sync()];
-    this.#send(round, (message) => {
-      if (!(message instanceof messages.RowDescriptionMessage)) return;
-      for (const field of message.fields) columns.push({ name: field.name, decode: decoderOf(field.dataTypeID) });
-    });
+    const reply = this.#send([parseMessage(name, text), describeMessage(name), syncMessage]);
+    const columns = reply.columns.map((column) => ({ name: column.name, decode: decoderOf(column.typeId) }));
     const prepared = { name, columns };
     this.#prepared.set(text, prepared);
     return prepared;
@@ -134,45 +122,31 @@ export class SimDatabase {
 
   #forgetPrepared(): void {
     this.#prepared.clear();
-    const { serialize } = protocol;
-    this.#send([
-      serialize.parse({ text: "deallocate all" }),
-      serialize.bind({}),
-      serialize.execute({}),
-      serialize.sync(),
-    ]);
+    this.#send([parseMessage("", "deallocate all"), runMessage("", []), syncMessage]);
   }
 
-  #round(round: readonly Uint8Array[], columns: Prepared["columns"]): Answer {
-    const answer: Answer = { rows: [], command: "", rowCount: 0 };
-    this.#send(round, (message) => {
-      if (message instanceof messages.DataRowMessage) {
-        const { fields } = message;
-        const row: Record<string, unknown> = {};
-        for (const [index, { name, decode }] of columns.entries()) {
-          const text = fields[index];
-          row[name] = text === null || text === undefined ? null : decode(text);
-        }
-        answer.rows.push(row);
-      } else if (message instanceof messages.CommandCompleteMessage) {
-        const words = message.text.split(" ");
-        answer.command = words[0] ?? "";
-        answer.rowCount = Number(words.at(-1));
-      }
-    });
-    return answer;
-  }
-
-  #send(round: readonly Uint8Array[], onMessage: (message: messages.BackendMessage) => void = () => undefined): void {
+  #send(round: readonly Uint8Array[]): Reply {
     if (this.server.aborted) throw this.server.aborted;
-    const reply = this.server.pglite.execProtocolRawSync(Buffer.concat(round));
-    let failure: messages.DatabaseError | undefined;
-    new protocol.Parser().parse(reply, (message) => {
-      if (message instanceof messages.DatabaseError) failure ??= message;
-      else onMessage(message);
-    });
-    if (failure !== undefined) throw failure;
+    const reply = readReply(this.server.pglite.execProtocolRawSync(Buffer.concat(round)));
+    if (reply.error !== undefined) throw reply.error;
+    return reply;
   }
+}
+
+function answerOf({ rows, tag }: Reply, columns: Prepared["columns"]): Answer {
+  const words = tag.split(" ");
+  return {
+    command: words[0] ?? "",
+    rowCount: Number(words.at(-1)),
+    rows: rows.map((fields) => {
+      const row: Record<string, unknown> = {};
+      for (const [index, { name, decode }] of columns.entries()) {
+        const text = fields[index] ?? null;
+        row[name] = text === null ? null : decode(text);
+      }
+      return row;
+    }),
+  };
 }
 
 type Seat = { database: SimDatabase; process: SimProcess; faults: Faults; onCommit: OnCommit };
