@@ -53,6 +53,8 @@ export type OperationFacts = {
   readonly isExtension?: boolean;
   /** It takes an Idempotency-Key. */
   readonly isIdempotent?: boolean;
+  /** A POST that may be sent again without a key: it does the same thing once or twice. */
+  readonly isRepeatable?: boolean;
   /** Calls in any 60 seconds per account. */
   readonly perMinute: number;
   /** A second limit in any 60 seconds, per account and `{id}`. */

@@ -18,6 +18,7 @@ export const archivePaymentIntent = operation({
 paid out. Archiving an archived intent again changes nothing.`,
   isExtension: true,
   isIdempotent: true,
+  isRepeatable: true,
   perMinute: 30,
   body: noFields,
   bodyExamples: { "Nothing to say": {} },

@@ -47,6 +47,7 @@ export const createIntentSourceInbox = operation({
 one, also when the intent is settled by then or the origin switched off.
 
 Name an EVM origin by \`chainId\`, a Solana one by \`namespace\`, \`reference\` and \`mint\`.`,
+  isRepeatable: true,
   perMinute: 30,
   whenUnavailable: "source_inbox_unavailable",
   body,

@@ -1,4 +1,5 @@
 import { listOrigins } from "../../inbox/listOrigins.ts";
+import { readIssuing } from "../../inbox/originSwitch.ts";
 import { getOpenIntent } from "../../intent/readIntents.ts";
 import { readScannerHealth } from "../../watch/health.ts";
 import { operation } from "../operation.ts";
@@ -19,7 +20,8 @@ rail. An archived intent has none: it is answered like one that was never create
   async answer(world, { account, id }) {
     const intent = await getOpenIntent(world, { accountId: account.id, intentId: id });
     const health = new Map<string, boolean>(await readScannerHealth(world));
-    const facts = { isEnabled: () => true, isHealthy: (chain: string) => health.get(chain) === true };
+    const isEnabled = await readIssuing(world);
+    const facts = { isEnabled, isHealthy: (chain: string) => health.get(chain) === true };
     return { status: 200, body: listOrigins(world, { intent, account }, facts) };
   },
 });

@@ -33,6 +33,7 @@ export const recordIntentView = operation({
   summary: "Report that a payer is looking",
   description: `Report it when a deposit address is shown, and again on each choice of a chain or token: the service then looks for deposits there
 sooner. It is a hint and nothing else. It settles nothing and moves nothing, and without it deposits are found all the same.`,
+  isRepeatable: true,
   perMinute: 60,
   perMinuteAndIntent: 30,
   body,

@@ -25,6 +25,7 @@ export function operationObject(operation: OperationFacts, baseUrl: string): Jso
     summary,
     description: `${operation.description}\n\n${limitsInWords(operation)}`,
     ...(isExtension ? { "x-extension": true } : {}),
+    "x-repeatable": operation.method === "GET" || operation.isRepeatable === true,
     "x-rate-limit": limitsOf(operation),
     security: [{ apiKey: [CREATE_INTENTS] }],
     parameters: parametersOf(operation),

@@ -1,0 +1,193 @@
+// Writes the types of @tributary/client from the document that the service serves: npm run generate -w @tributary/client
+
+import { writeFileSync } from "node:fs";
+import { openApiDocument } from "../src/http/documents/openApi/document.ts";
+
+const FILE = new URL("../packages/client/src/api.generated.ts", import.meta.url);
+
+/** A part of the document, read as it comes. */
+type Part = { readonly [name: string]: unknown };
+
+/** The whole source of the generated file. */
+export function clientTypes(): string {
+  const { paths, components, info } = openApiDocument("https://pay.example") as Record<string, Part>;
+  const operations = Object.entries(paths ?? {}).flatMap(([path, methods]) =>
+    Object.entries(methods as Part).map(([method, operation]) => ({ path, method, operation: operation as Part })),
+  );
+  const schemas = Object.entries((components?.["schemas"] ?? {}) as Record<string, Part>).filter(
+    ([name]) => !name.startsWith("MetadataLevel"),
+  );
+  return `// Generated from the API's document; do not edit. npm run generate -w @tributary/client
+
+/** What a call asks for when its client says nothing else. */
+export const API_VERSION = ${JSON.stringify(info?.["version"])};
+
+/** Any JSON, such as a merchant's own metadata. */
+export type Json = string | number | boolean | null | Json[] | { [name: string]: Json | undefined };
+export type JsonObject = { [name: string]: Json | undefined };
+
+/** The codes of errors that this release knows. A service may have newer ones. */
+export type ErrorCode =${errorCodes(operations)};
+
+${schemas.map(([name, schema]) => `${comment(schema, "")}export type ${name} = ${typeOf(schema, "")};\n`).join("\n")}
+${operations.map(queryType).join("")}/** How operations are called over HTTP. */
+export const OPERATIONS = {
+${operations.map(operationEntry).join("\n")}
+} as const satisfies Record<string, Route>;
+
+export type OperationId = keyof typeof OPERATIONS;
+
+export type Route = {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  /** What the arguments are, in this order, before the options. */
+  readonly takes: readonly ("id" | "query" | "body")[];
+  /** It may be sent again without an Idempotency-Key. */
+  readonly isRepeatable: boolean;
+  /** It takes an Idempotency-Key. */
+  readonly isKeyed: boolean;
+};
+
+/** The operations as methods. \`Options\` may go with any call, \`KeyedOptions\` with those that take an Idempotency-Key. */
+export type Methods<Options, KeyedOptions> = {
+${operations.map(methodEntry).join("\n")}
+};
+`;
+}
+
+type Described = { path: string; method: string; operation: Part };
+
+function errorCodes(operations: readonly Described[]): string {
+  const text = JSON.stringify([operations, openApiDocument("https://pay.example")["components"]]);
+  const codes = [...text.matchAll(/"code":\{"type":"string","enum":(\[[^\]]*\])/g)].flatMap(
+    ([, list = "[]"]) => JSON.parse(list) as string[],
+  );
+  return [...new Set(codes)].map((code) => `\n  | ${JSON.stringify(code)}`).join("");
+}
+
+function takes({ operation, path }: Described): {
+  isId: boolean;
+  query: Part[];
+  body: string | undefined;
+  isBodyNeeded: boolean;
+} {
+  const all = operation["parameters"] as Part[];
+  const requestBody = operation["requestBody"] as { required: boolean } | undefined;
+  const name = `${pascal(operation)}Body`;
+  const hasFields = requestBody !== undefined && !JSON.stringify(bodyNamed(name)).includes('"properties":{}');
+  return {
+    isId: path.includes("{id}"),
+    query: all.filter((parameter) => parameter["in"] === "query"),
+    body: hasFields ? name : undefined,
+    isBodyNeeded: requestBody?.required === true,
+  };
+}
+
+function bodyNamed(name: string): unknown {
+  const components = openApiDocument("https://pay.example")["components"] as { schemas: Part };
+  return components.schemas[name] ?? {};
+}
+
+function isKeyed({ operation }: Described): boolean {
+  return JSON.stringify(operation["parameters"]).includes("/IdempotencyKey");
+}
+
+function queryType(described: Described): string {
+  const { query } = takes(described);
+  if (query.length === 0) return "";
+  const fields = query.map(({ name, schema, description }) => {
+    const said = comment({ description }, "  ");
+    return `${said}  ${String(name)}?: ${typeOf(schema as Part, "  ")} | undefined;`;
+  });
+  return `export type ${pascal(described.operation)}Query = {\n${fields.join("\n")}\n};\n\n`;
+}
+
+function operationEntry(described: Described): string {
+  const { isId, query, body } = takes(described);
+  const names = [
+    ...(isId ? ["id"] : []),
+    ...(query.length > 0 ? ["query"] : []),
+    ...(body === undefined ? [] : ["body"]),
+  ];
+  const facts = [
+    `method: ${JSON.stringify(described.method.toUpperCase())}`,
+    `path: ${JSON.stringify(described.path)}`,
+    `takes: ${JSON.stringify(names).replaceAll(",", ", ")}`,
+    `isRepeatable: ${String(described.operation["x-repeatable"])}`,
+    `isKeyed: ${isKeyed(described)}`,
+  ];
+  return `  ${String(described.operation["operationId"])}: { ${facts.join(", ")} },`;
+}
+
+function methodEntry(described: Described): string {
+  const { operation, method, path } = described;
+  const { isId, query, body, isBodyNeeded } = takes(described);
+  const given = [
+    ...(isId ? ["id: string"] : []),
+    ...(query.length > 0 ? [`query?: ${pascal(operation)}Query`] : []),
+    ...(body === undefined ? [] : [`body${isBodyNeeded ? "" : "?"}: ${body}`]),
+    `options?: ${isKeyed(described) ? "KeyedOptions" : "Options"}`,
+  ];
+  const said = `  /** ${String(operation["summary"])}. \`${method.toUpperCase()} ${path}\` */\n`;
+  return `${said}  readonly ${String(operation["operationId"])}: (${given.join(", ")}) => Promise<${answerOf(operation)}>;`;
+}
+
+/** The name of what an operation answers with when all is well. */
+function answerOf(operation: Part): string {
+  const responses = operation["responses"] as Record<string, { content: { "application/json": { schema: Part } } }>;
+  const [status = ""] = Object.keys(responses).filter((one) => one.startsWith("2"));
+  return typeOf(responses[status]?.content["application/json"].schema ?? {}, "");
+}
+
+function pascal(operation: Part): string {
+  const name = String(operation["operationId"]);
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+const SIMPLE: Readonly<Record<string, string>> = {
+  string: "string",
+  integer: "number",
+  number: "number",
+  boolean: "boolean",
+  null: "null",
+};
+
+/** A schema of ours as a type. Schemas are constants of this repository, so they end. */
+function typeOf(schema: Part, indent: string): string {
+  const { $ref, enum: values, const: value, oneOf, type, items } = schema;
+  if (typeof $ref === "string") return $ref.split("/").at(-1) ?? "unknown";
+  if (Array.isArray(values)) return values.map((one) => JSON.stringify(one)).join(" | ");
+  if (value !== undefined) return JSON.stringify(value);
+  if (Array.isArray(oneOf)) return (oneOf as Part[]).map((branch) => typeOf(branch, indent)).join(" | ");
+  const types = [type].flat().map((one) => {
+    if (one === "object") return objectType(schema, indent);
+    if (one === "array") return listType(items as Part, indent);
+    return SIMPLE[String(one)] ?? "unknown";
+  });
+  return [...new Set(types)].join(" | ");
+}
+
+function listType(items: Part, indent: string): string {
+  const inner = typeOf(items, indent);
+  return /[ |{]/.test(inner) ? `Array<${inner}>` : `${inner}[]`;
+}
+
+function objectType(schema: Part, indent: string): string {
+  const { properties, required = [] } = schema as { properties?: Record<string, Part>; required?: string[] };
+  if (properties === undefined) return "JsonObject";
+  if (Object.keys(properties).length === 0) return "{}";
+  const fields = Object.entries(properties).map(([name, field]) => {
+    const said = comment(field, `${indent}  `);
+    const mark = required.includes(name) ? "" : "?";
+    const orNothing = mark === "" ? "" : " | undefined";
+    return `${said}${indent}  ${name}${mark}: ${typeOf(field, `${indent}  `)}${orNothing};`;
+  });
+  return `{\n${fields.join("\n")}\n${indent}}`;
+}
+
+function comment(schema: Part, indent: string): string {
+  const { description } = schema;
+  return typeof description === "string" ? `${indent}/** ${description.replace(/\s+/g, " ")} */\n` : "";
+}
+
+if (import.meta.main) writeFileSync(FILE, clientTypes());
