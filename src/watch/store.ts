@@ -18,11 +18,17 @@ export async function listCursors(db: Db): Promise<CursorRow[]> {
   return db.read.selectFrom("chain_cursor").selectAll().execute();
 }
 
-/** Begins a chain at `head`; nothing happens when somebody else began it. Whatever is deeper was never promised to be seen. */
-export async function insertCursor(
-  tx: Tx,
-  { chain, genesisHash, head, at }: { chain: Caip2; genesisHash: string; head: BlockRef; at: Date },
-): Promise<void> {
+export type Beginning = {
+  chain: Caip2;
+  genesisHash: string;
+  head: BlockRef;
+  /** The blocks below it, the highest first. What they hold was never promised to be seen. */
+  earlier: readonly BlockRef[];
+  at: Date;
+};
+
+/** Begins a chain at `head`; nothing happens when somebody else began it. */
+export async function insertCursor(tx: Tx, { chain, genesisHash, head, earlier, at }: Beginning): Promise<void> {
   const { number, hash } = head;
   const inserted = await tx
     .insertInto("chain_cursor")
@@ -31,10 +37,14 @@ export async function insertCursor(
     .returning("chain")
     .execute();
   if (inserted.length === 0) return;
-  await tx
-    .insertInto("block")
-    .values({ chain, number, hash, parent_hash: head.parentHash, orphaned_at: null })
-    .execute();
+  const blocks = [head, ...earlier].map((block) => ({
+    chain,
+    number: block.number,
+    hash: block.hash,
+    parent_hash: block.parentHash,
+    orphaned_at: null,
+  }));
+  await tx.insertInto("block").values(blocks).execute();
 }
 
 export type Advance = {

@@ -3,13 +3,14 @@ import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed, type ChainDriver } from "../chain/driver.ts";
 import { ChainRefused } from "../chain/providers.ts";
 import { addMs } from "../kernel/clock.ts";
+import { beginChain } from "./beginChain.ts";
 import { readBranch, type Branch, type BranchQuestion } from "./branch.ts";
 import { catchUp } from "./catchUp.ts";
 import { confirmFinality } from "./finality.ts";
 import { memoryOf } from "./memory.ts";
 import { pickSightings, recordStretch, type WatchWorld } from "./record.ts";
 import { rereadFinal } from "./rereadFinal.ts";
-import { findCursor, insertCursor, listKnownBlocks, type CursorRow } from "./store.ts";
+import { findCursor, listKnownBlocks, type CursorRow } from "./store.ts";
 
 export type WatchOutcome = {
   /** The last block that is recorded. */
@@ -100,9 +101,7 @@ async function getCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
   const { genesisHash } = await chain.providers.identify();
   let cursor = await findCursor(world.db, chain.caip2);
   if (!cursor) {
-    const head = await chain.providers.head("latest");
-    const at = world.clock.now();
-    await world.db.transaction((tx) => insertCursor(tx, { chain: chain.caip2, genesisHash, head, at }));
+    await beginChain(world, chain, genesisHash);
     cursor = await findCursor(world.db, chain.caip2);
   }
   if (cursor?.genesis_hash !== genesisHash) {

@@ -1,5 +1,6 @@
 import { deepEqual, equal, notEqual, ok, rejects } from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { sql } from "kysely";
 import { getContractAddress, type Hex } from "viem";
 import type { BlockRef } from "../../src/chain/driver.ts";
 import { ChainRefused } from "../../src/chain/providers.ts";
@@ -188,6 +189,17 @@ describe("a chain that changes its mind", () => {
     });
   }
 
+  test("G60 a reorg that reaches below the block where watching began is followed", async () => {
+    await chain.mine(2);
+    const { look } = await beginWatching(db, chain);
+    await chain.reorg(3);
+    const paid = await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
+    const { advancedTo } = await look();
+    equal(advancedTo, paid.blockNumber);
+    equal((await movementsOf(db, chain))[0]?.block_hash, paid.blockHash);
+    await assertOneChain();
+  });
+
   test("a shorter branch takes nothing back before it has caught up", async () => {
     const { look } = await beginWatching(db, chain);
     await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
@@ -223,14 +235,9 @@ describe("a chain that changes its mind", () => {
 
   test("a chain that shares nothing with what was recorded is refused in one sentence", async () => {
     const { look } = await beginWatching(db, chain);
-    await db.read
-      .updateTable("chain_cursor")
-      .set({ hash: `0x${"33".repeat(32)}` })
-      .execute();
-    await db.read
-      .updateTable("block")
-      .set({ hash: `0x${"33".repeat(32)}` })
-      .execute();
+    const hash = sql<string>`'0x3333' || substring(hash from 7)`;
+    await db.read.updateTable("chain_cursor").set({ hash }).execute();
+    await db.read.updateTable("block").set({ hash }).execute();
     await chain.mine(1);
     await rejects(
       look(),
