@@ -46,7 +46,7 @@ export function createClient(options: ClientOptions): Tributary {
 type Taken = { id?: unknown; query?: unknown; body?: unknown };
 
 function methodOf(route: Route, client: ClientOptions): (...given: unknown[]) => Promise<unknown> {
-  return (...given) => {
+  return async (...given) => {
     const taken: Taken = Object.fromEntries(route.takes.map((name, index) => [name, given[index]]));
     return call(route, client, { taken, options: (given[route.takes.length] ?? {}) as KeyedOptions });
   };
@@ -76,10 +76,16 @@ function call(route: Route, client: ClientOptions, given: { taken: Taken; option
 }
 
 function urlOf({ path }: Route, { baseUrl }: ClientOptions, { id, query }: Taken): string {
-  const filled = path.replace("{id}", () => encodeURIComponent(String(id)));
+  const filled = path.replace("{id}", () => segmentOf(String(id)));
   const pairs = Object.entries((query ?? {}) as Record<string, unknown>).filter(
     (pair): pair is [string, string | number] => typeof pair[1] === "string" || typeof pair[1] === "number",
   );
   const search = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
   return `${baseUrl.replace(/\/+$/, "")}${filled}${search === "" ? "" : `?${search}`}`;
+}
+
+/** Of dots alone an address makes another path, also where they are encoded. */
+function segmentOf(id: string): string {
+  if (/^\.{0,2}$/.test(id)) throw new RangeError(`${JSON.stringify(id)} is no id.`);
+  return encodeURIComponent(id);
 }
