@@ -37,7 +37,10 @@ async function runServe({ text, switches, asJson, terminal, environment }: Comma
   if (switches.has("check")) {
     await world.db.close();
     const verdict = "The configuration agrees with the database and the chains that answer.";
-    terminal.out(asJson ? toJson({ isRight: true }) : verdict);
+    const { agreementInWords } = await import("./operations/agreement.ts");
+    const agreements = config.chains.map((chain) => ({ chain: chain.caip2, agreement: agreementInWords(chain) }));
+    terminal.out(asJson ? toJson({ isRight: true, agreements }) : verdict);
+    if (!asJson) for (const chain of config.chains) terminal.out(`${chain.name}: ${agreementInWords(chain)}.`);
     return 0;
   }
   const stop = await start(world, environment);

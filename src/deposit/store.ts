@@ -288,8 +288,10 @@ export async function deleteQuestion(tx: Tx, depositId: string): Promise<void> {
   await tx.deleteFrom("deposit_agreement").where("deposit_id", "=", depositId).execute();
 }
 
+export type HeldForAgreement = { chain: Caip2; reason: string; count: bigint };
+
 /** How many deposits of a chain are held because their providers do not agree, by reason. */
-export async function countHeldForAgreement(db: Db): Promise<{ chain: Caip2; reason: string; count: bigint }[]> {
+export async function countHeldForAgreement(db: Db): Promise<HeldForAgreement[]> {
   return db.read
     .selectFrom("deposit")
     .select(["chain", sql<string>`reason`.as("reason"), sql<bigint>`count(*)`.as("count")])

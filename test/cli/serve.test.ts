@@ -93,6 +93,7 @@ test("serve does not start on a node of another chain, nor where the token is mi
   assert.match(missing.err, /USDC at 0x036c\w+ is no token there/);
   assert.deepEqual([wrong.code, missing.code], [1, 1]);
   assert.equal(silent.code, 0, silent.err);
+  assert.match(silent.out, /one provider is believed in everything/);
   assert.match(silent.err, /does not answer/);
 });
 

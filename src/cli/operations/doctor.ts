@@ -7,6 +7,7 @@ import { addMs } from "../../kernel/clock.ts";
 import { formatUnits } from "../../kernel/units.ts";
 import { readScannerHealth } from "../../watch/health.ts";
 import type { World } from "../../world.ts";
+import { examineAgreement } from "./agreement.ts";
 
 // What an operator would look at first, asked of the chains and of the database in one go. It changes nothing.
 
@@ -42,6 +43,7 @@ async function examineChain(world: World, config: ChainConfig, isWatched: boolea
       chain.providers.head("latest"),
       chain.providers.nativeBalance(chain.gasAccount.address),
     ]);
+    const agreement = await examineAgreement(world, config, chain);
     const gas = `${formatUnits(wei, config.native.decimals)} ${config.native.symbol} in ${chain.gasAccount.address}`;
     return [
       {
@@ -50,6 +52,7 @@ async function examineChain(world: World, config: ChainConfig, isWatched: boolea
         found: `agrees with the chain at block ${head.number}`,
       },
       watched,
+      ...agreement,
       wei > 0n
         ? { what: `${config.name}: gas`, verdict: "right", found: gas }
         : wrong(`${config.name}: gas`, `${gas}: no settlement can be sent`),

@@ -19,6 +19,7 @@ const statements: readonly string[] = [
   `create index deposit_agreement_due on deposit_agreement (chain, retry_at) where state = 'asking'`,
   // What was counted on one provider's word adds up against the limit for as long as nobody else has confirmed it.
   `create index deposit_unagreed on deposit (intent_id, chain) where status = 'counted' and agreed_at is null`,
+  `create index deposit_held on deposit (chain, reason) where status = 'held'`,
 ];
 
 export async function up(db: Kysely<unknown>): Promise<void> {
