@@ -107,7 +107,18 @@ test("a lack of a block is asked of the next one, and nobody rests for it", asyn
   equal(await hashOf(providers), "first 100");
 });
 
-test("finality is the lowest that any reachable provider tells", async () => {
+test("finality is the lower of two, and the second highest of more: nobody alone can raise it or hold it up", async () => {
+  const { providers, first, second } = play(3);
+  equal((await providers.head("finalized")).number, 80n);
+  first.heights.finalized = 1_000_000n;
+  equal((await providers.head("finalized")).number, 80n);
+  first.heights.finalized = 0n;
+  equal((await providers.head("finalized")).number, 80n);
+  second.heights.finalized = 70n;
+  equal((await providers.head("finalized")).number, 70n);
+});
+
+test("finality is the lowest of two reachable providers, and the word of the only one", async () => {
   const { providers, first, second } = play();
   second.heights.finalized = 77n;
   equal((await providers.head("finalized")).number, 77n);

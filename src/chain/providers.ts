@@ -77,11 +77,12 @@ export class Providers implements ChainDriver {
   }
 
   /**
-   * Asks each provider, those that rest too, and tells who said what. Several of one name are one provider, which is heard once: they are
+   * Asks each provider, those that rest only when `all` are wanted, and tells who said what. Several of one name are one provider, which is heard once: they are
    * the same host, and one who lies there lies on all of them. Throws for nothing that is a provider's fault.
    */
-  async askEach<T>(work: (driver: ChainDriver) => Promise<T>): Promise<Said<T>[]> {
-    const groups = Map.groupBy(this.#byPreference(), (seat) => seat.driver.name);
+  async askEach<T>(work: (driver: ChainDriver) => Promise<T>, who: "all" | "awake" = "all"): Promise<Said<T>[]> {
+    const seats = who === "all" ? this.#byPreference() : this.#awake();
+    const groups = Map.groupBy(seats, (seat) => seat.driver.name);
     return Promise.all(
       [...groups].map(async ([provider, seats]): Promise<Said<T>> => {
         try {
@@ -93,6 +94,27 @@ export class Providers implements ChainDriver {
         }
       }),
     );
+  }
+
+  /** How many providers there are, those of one name counted once. */
+  get size(): number {
+    return new Set(this.#seats.map((seat) => seat.driver.name)).size;
+  }
+
+  /** Asks one provider, by its name. */
+  async askOf<T>(provider: string, work: (driver: ChainDriver) => Promise<T>): Promise<T> {
+    return this.#askInTurn(
+      this.#byPreference().filter((seat) => seat.driver.name === provider),
+      work,
+    );
+  }
+
+  /** Lets a provider that the others contradict rest, so that the next questions go to them. */
+  setAside(provider: string, restMs: number): void {
+    const untilMs = this.#clock.monotonicMs() + restMs;
+    for (const seat of this.#seats) {
+      if (seat.driver.name === provider) seat.benchedUntilMs = Math.max(seat.benchedUntilMs, untilMs);
+    }
   }
 
   /** Checks every provider that can be reached. Throws ChainRefused when one of them serves another chain. */
@@ -112,16 +134,17 @@ export class Providers implements ChainDriver {
     return { caip2: this.caip2, genesisHash };
   }
 
-  /** The lowest that any reachable provider calls `safe` or `finalized`: finality that one of them doubts is none. */
+  /**
+   * The highest that two of the reachable providers call `safe` or `finalized`: finality that one of two doubts is none, and a third one
+   * cannot hold up what two others agree on.
+   */
   async head(tag: HeadTag): Promise<BlockRef> {
     if (tag === "latest") return this.ask((driver) => driver.head(tag));
-    const answers = await Promise.allSettled(
-      this.#byPreference().map((seat) => this.#askSeat(seat, (driver) => driver.head(tag))),
-    );
-    const heads = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-    const [first, ...others] = heads;
-    if (!first) throw firstReason(answers);
-    return others.reduce((lowest, head) => (head.number < lowest.number ? head : lowest), first);
+    const said = await this.askEach((driver) => driver.head(tag), "awake");
+    const heads = said.flatMap((each) => ("answer" in each ? [each.answer] : []));
+    const [first, second] = heads.toSorted((one, other) => (one.number > other.number ? -1 : 1));
+    if (!first) throw said.find((each) => "error" in each)?.error ?? new ProviderFailed("unreachable", this.name);
+    return second ?? first;
   }
 
   block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
@@ -165,8 +188,7 @@ export class Providers implements ChainDriver {
    * too low only waits, and is paid better later.
    */
   async fees(): Promise<FeeQuote> {
-    const nowMs = this.#clock.monotonicMs();
-    const seats = this.#seats.filter((seat) => seat.benchedUntilMs <= nowMs).slice(0, FEES_ASKED_MAX);
+    const seats = this.#awake().slice(0, FEES_ASKED_MAX);
     const answers = await Promise.allSettled(seats.map((seat) => this.#askSeat(seat, (driver) => driver.fees())));
     const quotes = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
     const cost = (quote: FeeQuote) => quote.maxFeePerGas + quote.maxPriorityFeePerGas;
@@ -252,6 +274,13 @@ export class Providers implements ChainDriver {
     );
   }
 
+  /** Those that do not rest; all of them, when all do. */
+  #awake(): Seat[] {
+    const nowMs = this.#clock.monotonicMs();
+    const awake = this.#seats.filter((seat) => seat.benchedUntilMs <= nowMs);
+    return awake.length === 0 ? this.#byPreference() : awake;
+  }
+
   /** Those that rest come last, the soonest back first: when all of them rest, one that fails is better than none. */
   #byPreference(): Seat[] {
     const nowMs = this.#clock.monotonicMs();
@@ -268,8 +297,4 @@ function isFaultOfProvider(error: unknown): boolean {
 function mayAskNext(error: unknown): boolean {
   if (error instanceof ChainRefused) return true;
   return error instanceof ProviderFailed && error.kind !== "range_too_large";
-}
-
-function firstReason(answers: readonly PromiseSettledResult<unknown>[]): unknown {
-  return answers.find((answer) => answer.status === "rejected")?.reason;
 }

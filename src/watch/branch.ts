@@ -1,6 +1,7 @@
 import { ChainRefused } from "../chain/providers.ts";
 import { ProviderFailed, type BlockRef, type ChainDriver, type Transfer } from "../chain/driver.ts";
 import type { Caip2 } from "../kernel/caip.ts";
+import type { Sighting } from "./movement.ts";
 import type { KnownBlock } from "./store.ts";
 
 /** So near to the head blocks are read one by one, by their hash; what lies deeper is read by ranges. */
@@ -16,8 +17,8 @@ const WALK_PAGE = 32;
 export type Branch =
   /** Nothing new, or a head that we have passed: a provider that lags never moves the cursor back. */
   | { kind: "still"; head: BlockRef }
-  /** The blocks that follow on `ancestor`, each the parent of the next, and all their transfers. */
-  | { kind: "near"; head: BlockRef; ancestor: KnownBlock; blocks: readonly BlockRef[]; transfers: readonly Transfer[] }
+  /** The blocks that follow on `ancestor`, each the parent of the next, and what in them concerns us. */
+  | { kind: "near"; head: BlockRef; ancestor: KnownBlock; blocks: readonly BlockRef[]; sightings: readonly Sighting[] }
   /** Too much to read block by block. `ancestor` is canonical; it lies below the cursor after a reorg. */
   | { kind: "far"; head: BlockRef; ancestor: KnownBlock };
 
@@ -27,6 +28,8 @@ export type BranchQuestion = {
   tokens: readonly string[];
   /** Canonical blocks by our own table, at or below a number, the highest first. */
   knownBlocks: (upTo: bigint, limit: number) => Promise<KnownBlock[]>;
+  /** What of a block's transfers concerns us, by the word of the provider that told of them. */
+  pick: (driver: ChainDriver, transfers: readonly Transfer[]) => Promise<Sighting[]>;
 };
 
 /**
@@ -44,7 +47,7 @@ export async function readBranch(driver: ChainDriver, question: BranchQuestion):
   }
   const blocks = await readBlocks(driver, ancestor, head);
   const transfers = await Promise.all(blocks.map(({ hash }) => driver.transfers({ blockHash: hash }, question.tokens)));
-  return { kind: "near", head, ancestor, blocks, transfers: transfers.flat() };
+  return { kind: "near", head, ancestor, blocks, sightings: await question.pick(driver, transfers.flat()) };
 }
 
 /** A replaced stretch is taken over in one step where it fits, so that nobody sees a payment vanish that only moved. */

@@ -86,9 +86,11 @@ class RangeQueue {
   }
 
   async #find(range: Range): Promise<Found> {
-    const reading = await this.#chain.providers.ask((driver) => readRange(driver, range, this.#tokens));
-    this.#size.learn(reading);
-    return { end: reading.end, sightings: await pickSightings(this.#world, this.#chain, reading.transfers) };
+    return this.#chain.providers.ask(async (driver) => {
+      const reading = await readRange(driver, range, this.#tokens);
+      this.#size.learn(reading);
+      return { end: reading.end, sightings: await pickSightings(this.#world, driver, reading.transfers) };
+    });
   }
 }
 

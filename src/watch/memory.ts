@@ -11,6 +11,15 @@ export type ChainMemory = {
   readonly rereadSize: RangeSize;
   /** When a provider last told of a new block, on the monotonic clock. */
   lastNewsAtMs: number;
+  /** When the providers were last asked what they think of the cursor, and whether more than one answered. */
+  comparedAtMs: number;
+  isCompared: boolean;
+  /** Since when which provider objects to it, and where its head was then. */
+  objections: ReadonlyMap<string, { sinceMs: number; headNumber: bigint }>;
+  /** Whether the alarm about it was given already. */
+  isDisputeTold: boolean;
+  /** Until when final blocks are not read again, because too few providers could. */
+  rereadRestUntilMs: number;
 };
 
 const memories = new WeakMap<Chain, ChainMemory>();
@@ -19,7 +28,16 @@ const watched = new WeakMap<Db, WatchedInboxes>();
 export function memoryOf(chain: Chain, clock: Clock): ChainMemory {
   let memory = memories.get(chain);
   if (!memory) {
-    memory = { rangeSize: new RangeSize(), rereadSize: new RangeSize(), lastNewsAtMs: clock.monotonicMs() };
+    memory = {
+      rangeSize: new RangeSize(),
+      rereadSize: new RangeSize(),
+      lastNewsAtMs: clock.monotonicMs(),
+      comparedAtMs: clock.monotonicMs(),
+      isCompared: false,
+      objections: new Map(),
+      isDisputeTold: false,
+      rereadRestUntilMs: 0,
+    };
     memories.set(chain, memory);
   }
   return memory;

@@ -67,6 +67,11 @@ function keyOf(movement: { chainTx: string; position: number; direction: Directi
   return `${movement.chainTx}/${movement.position}/${movement.direction}`;
 }
 
+/** The same beside everything else that moves: the inbox and the token are part of it. */
+export function identityOf(movement: Pick<Sighting, "chainTx" | "position" | "direction" | "inbox" | "token">): string {
+  return `${movement.chainTx}/${movement.position}/${movement.direction}/${movement.inbox}/${movement.token}`;
+}
+
 export type FinalComparison = {
   /** On the final chain, but not recorded like that. */
   missing: Candidate[];

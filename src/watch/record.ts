@@ -1,5 +1,5 @@
 import type { Chain } from "../chain/chain.ts";
-import type { BlockRef, Transfer } from "../chain/driver.ts";
+import type { BlockRef, ChainDriver, Transfer } from "../chain/driver.ts";
 import type { Tx } from "../db/database.ts";
 import type { World } from "../world.ts";
 import { bookReached, reverseRevision } from "./book.ts";
@@ -61,18 +61,19 @@ export function alarmOfReversal(world: WatchWorld, chain: Chain, reversed: numbe
 
 /**
  * Picks the transfers that concern us by what the memory knows. It is brought up to date after the transfers were read: an address is
- * only ever paid after its intent was committed.
+ * only ever paid after its intent was committed. Their places are asked of `driver`, who told of them: what a provider cannot show the
+ * receipts of is no answer of his, and is asked of the next one as a whole.
  */
 export async function pickSightings(
   world: WatchWorld,
-  chain: Chain,
+  driver: ChainDriver,
   transfers: readonly Transfer[],
 ): Promise<Sighting[]> {
   if (transfers.length === 0) return [];
   const inboxes = watchedInboxes(world.db, world.clock);
   await inboxes.refresh(world.db);
   const candidates = candidatesOf(transfers, (address) => inboxes.has(address));
-  return place(chain, candidates);
+  return placeBy(driver, candidates);
 }
 
 /** The candidates by the database's own word, which knows every inbox; for readings that are not urgent. */
@@ -86,8 +87,14 @@ export async function matchInDatabase(world: WatchWorld, transfers: readonly Tra
 /** Asks for the receipts of candidates, for these alone, and puts each in its place. */
 export async function place(chain: Chain, candidates: readonly Candidate[]): Promise<Sighting[]> {
   if (candidates.length === 0) return [];
+  return chain.providers.ask((driver) => placeBy(driver, candidates));
+}
+
+/** The same by one provider's word. */
+export async function placeBy(driver: ChainDriver, candidates: readonly Candidate[]): Promise<Sighting[]> {
+  if (candidates.length === 0) return [];
   const chainTxs = [...new Set(candidates.map((candidate) => candidate.chainTx))];
-  return chain.providers.ask(async (driver) => placed(candidates, await driver.positions(chainTxs)));
+  return placed(candidates, await driver.positions(chainTxs));
 }
 
 /** Wakes whoever takes over movements. */

@@ -9,6 +9,8 @@ import { catchUp } from "./catchUp.ts";
 import { confirmFinality } from "./finality.ts";
 import { memoryOf } from "./memory.ts";
 import { pickSightings, recordStretch, type WatchWorld } from "./record.ts";
+import { mendCursor } from "./mendCursor.ts";
+import { hearOpinions } from "./opinions.ts";
 import { rereadFinal } from "./rereadFinal.ts";
 import { findCursor, listKnownBlocks, type CursorRow } from "./store.ts";
 
@@ -21,6 +23,10 @@ export type WatchOutcome = {
 
 /** Without a new block the cursor's time is still renewed this often, and finality asked for: whoever reads it knows that we look. */
 const HEARTBEAT_MS = 5_000;
+/** So many blocks one provider may replace by himself. */
+const SHALLOW_BLOCKS = 2n;
+/** How long one rests whose reorg the others do not know. */
+const ASIDE_MS = 60_000;
 /** A provider that has told of no new block for so long may be stuck, and another one is asked for the head. */
 const STALL_MS = 30_000;
 
@@ -42,7 +48,12 @@ export async function watchChain(world: WatchWorld, chain: Chain): Promise<Watch
 }
 
 async function look(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<WatchOutcome> {
-  const branch = await readNews(world, chain, cursor);
+  const mended = await mendCursor(world, chain, cursor);
+  if (mended) return { advancedTo: mended.number, isBehind: true };
+  const { branch, provider } = await readNews(world, chain, cursor);
+  if (!(await mayFollow(world, chain, { cursor, branch, provider }))) {
+    return { advancedTo: cursor.number, isBehind: false };
+  }
   warnOfReorg(world, chain, { cursor, branch });
   const isMoved = await follow(world, chain, { cursor, branch });
   const now = isMoved ? await getCursor(world, chain) : cursor;
@@ -54,19 +65,54 @@ async function look(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise
   return { advancedTo: now.number, isBehind };
 }
 
-async function readNews(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<Branch> {
+type News = { branch: Branch; provider: string };
+
+async function readNews(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<News> {
   const question: BranchQuestion = {
     chain: chain.caip2,
     cursor,
     tokens: watchedTokens(world.catalog, chain.caip2),
     knownBlocks: (upTo, limit) => listKnownBlocks(world.db, { chain: chain.caip2, upTo, limit }),
+    pick: (driver, transfers) => pickSightings(world, driver, transfers),
   };
   const memory = memoryOf(chain, world.clock);
   const isStalled = world.clock.monotonicMs() - memory.lastNewsAtMs > STALL_MS;
-  const work = (driver: ChainDriver) => readBranch(driver, question);
-  const branch = await (isStalled ? chain.providers.askAnother(work) : chain.providers.ask(work));
-  if (branch.kind !== "still") memory.lastNewsAtMs = world.clock.monotonicMs();
-  return branch;
+  const work = async (driver: ChainDriver): Promise<News> => ({
+    branch: await readBranch(driver, question),
+    provider: driver.name,
+  });
+  const news = await (isStalled ? chain.providers.askAnother(work) : chain.providers.ask(work));
+  if (news.branch.kind !== "still") memory.lastNewsAtMs = world.clock.monotonicMs();
+  return news;
+}
+
+/**
+ * A few blocks are replaced every day, and by one provider's word. More of them are given up only when those who object to what is recorded
+ * outnumber those who still have it; where nobody has it any more there is nothing to weigh.
+ */
+async function mayFollow(
+  world: WatchWorld,
+  chain: Chain,
+  { cursor, branch, provider }: News & { cursor: CursorRow },
+): Promise<boolean> {
+  if (branch.kind === "still" || cursor.number - branch.ancestor.number <= SHALLOW_BLOCKS) return true;
+  if (chain.providers.size < 2) return true;
+  const opinions = await hearOpinions(world, chain, cursor);
+  const agreeing = opinions.filter((opinion) => opinion.kind === "agrees").length;
+  const differing = opinions.filter((opinion) => opinion.kind === "differs").length;
+  if (agreeing === 0 || differing > agreeing) return true;
+  chain.providers.setAside(provider, ASIDE_MS);
+  world.log.error(
+    {
+      alarm: "reorg_refused",
+      chain: chain.caip2,
+      provider,
+      from: String(cursor.number),
+      ancestor: String(branch.ancestor.number),
+    },
+    "a provider replaces many blocks that others still have, and is set aside",
+  );
+  return false;
 }
 
 /** Takes over what was read. Whether anything happened. */
@@ -79,8 +125,7 @@ async function follow(
     case "still":
       return false;
     case "near": {
-      const { ancestor, blocks } = branch;
-      const sightings = await pickSightings(world, chain, branch.transfers);
+      const { ancestor, blocks, sightings } = branch;
       const to = blocks.at(-1) ?? ancestor;
       return recordStretch(world, chain, { from: cursor, ancestorNumber: ancestor.number, to, blocks, sightings });
     }
