@@ -19,6 +19,7 @@ const MOST_OFTEN = {
   reorg: 1.2,
   deepReorg: 0.1,
   halt: 0.25,
+  leap: 0.2,
   forgotten: 0.8,
   feeSpike: 0.4,
   rivalMined: 0.5,

@@ -176,9 +176,7 @@ export class SimProvider implements ChainDriver {
 
   /** Leaves out the logs of some transactions, or of all: with HTTP 200, as providers do. */
   #withGaps(transfers: Transfer[]): Transfer[] {
-    const { omitted, random, chain } = this.#node;
-    // Where nothing is ever called final, nothing is read again in the time that is simulated.
-    if (chain.lag === null) return transfers;
+    const { omitted, random } = this.#node;
     const fresh = [...new Set(transfers.map(({ chainTx }) => chainTx))].filter((chainTx) => !omitted.has(chainTx));
     if (fresh.length === 0 || !this.#strikes("logsOmitted")) return transfers;
     const left = new Set(random.chance(0.5) ? fresh : [random.pick(fresh)]);

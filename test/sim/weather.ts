@@ -1,6 +1,6 @@
 import type { Choose } from "./chain/pool.ts";
 import { tokenCalls } from "./chain/token.ts";
-import type { ScriptedTransaction } from "./chain/transaction.ts";
+import type { ScriptedBlock, ScriptedTransaction } from "./chain/transaction.ts";
 import type { FaultKind, Faults } from "./faults.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -11,6 +11,7 @@ import type { Trace } from "./trace.ts";
 
 const NORMAL_FEE = 1_000_000_000n;
 const FAR_REORG_MAX = 24;
+const DEPTH_WITHOUT_TAG = 1_100;
 
 export class Weather {
   readonly #site: Site;
@@ -46,6 +47,8 @@ export class Weather {
   /** Everything that was broken is put right; what stays is somebody's decision. */
   heal(): void {
     for (const chain of this.#site.chains) {
+      // Without tags only depth says that something is final.
+      if (chain.plan.lag === null) this.#leap(chain, DEPTH_WITHOUT_TAG);
       chain.haltedUntilMs = 0;
       chain.chain.baseFee = NORMAL_FEE;
       for (const node of chain.nodes) {
@@ -82,12 +85,26 @@ export class Weather {
     const onBranch = () => {
       for (const { sender, nonce } of lost) chain.chain.send({ from: sender, nonce, calls: [] });
     };
-    const block =
-      reorgDepth === 0
-        ? chain.chain.mine({ atS, choose })
-        : chain.chain.reorg(reorgDepth, { atS, choose, isLost, onBranch, longerBy: this.#random.between(1, 2) });
-    const facts = `${block.number} ${block.hash.slice(0, 8)} with ${block.transactions.length}`;
-    this.#trace.say(chain.plan.name, `block ${facts}${reorgDepth > 0 ? ` after a reorg of ${reorgDepth}` : ""}`);
+    if (reorgDepth === 0) this.#show(chain, chain.chain.mine({ atS, choose }));
+    else {
+      const transactionsMax = this.#random.pick([1, 2, 200] as const);
+      const longerBy = this.#random.between(1, 2);
+      const head = chain.chain.reorg(reorgDepth, { atS, choose, isLost, onBranch, transactionsMax, longerBy });
+      for (let number = head.number - BigInt(reorgDepth + longerBy - 1); number <= head.number; number += 1n) {
+        const block = chain.chain.blockAt(number);
+        if (block) this.#show(chain, block, " on another branch");
+      }
+    }
+    this.#announce(chain);
+  }
+
+  #show(chain: SimChain, { number, hash, transactions }: ScriptedBlock, where = ""): void {
+    const held = transactions.map(({ chainTx }) => chainTx.slice(0, 8)).join(" ");
+    this.#trace.say(chain.plan.name, `block ${number} ${hash.slice(0, 8)}${where}: ${held}`);
+  }
+
+  /** Tells the nodes of the chain's new head, each in its time. */
+  #announce(chain: SimChain): void {
     const { made } = chain.chain;
     for (const node of chain.nodes) {
       const delayMs = this.#random.between(10, 400) + node.lagMs;
@@ -126,6 +143,10 @@ export class Weather {
       chain.isBroken = true;
       this.#reorg(chain, "deepReorg", promisedDepth + this.#random.between(1, FAR_REORG_MAX));
     });
+    this.#often("leap", () => {
+      this.#faults.note("leap", name);
+      this.#leap(chain, this.#random.pick([40, 150, 400] as const));
+    });
     this.#often("halt", () => {
       chain.haltedUntilMs = this.#scheduler.nowMs + this.#random.between(10_000, 120_000);
       this.#faults.note("halt", name);
@@ -144,6 +165,13 @@ export class Weather {
     this.#troubleGas(chain);
     this.#troubleTokens(chain);
     this.#troubleNodes(chain);
+  }
+
+  /** Many empty blocks at once: the service has slept. */
+  #leap(chain: SimChain, blocks: number): void {
+    for (let block = 0; block < blocks; block += 1) chain.chain.mine();
+    this.#trace.say(chain.plan.name, `leaps to block ${chain.chain.head.number}`);
+    this.#announce(chain);
   }
 
   #reorg(chain: SimChain, kind: FaultKind, wanted: number): void {
