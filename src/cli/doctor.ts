@@ -1,6 +1,6 @@
 import type { Command, CommandInput } from "./command.ts";
 import { askOnce, CONFIG_OPTION } from "./operator.ts";
-import type { Finding } from "./operations/doctor.ts";
+import type { Finding } from "./operations/finding.ts";
 import { toJson, type Terminal } from "./terminal.ts";
 
 export const doctor: Command = {

@@ -5,7 +5,7 @@ import { formatUnits, PRICE_DECIMALS } from "../../kernel/units.ts";
 import { hearOpinions, type Opinion } from "../../watch/opinions.ts";
 import { findCursor } from "../../watch/store.ts";
 import type { World } from "../../world.ts";
-import type { Finding } from "./doctor.ts";
+import type { Finding } from "./finding.ts";
 
 /** How many providers a chain believes, what each thinks of the chain as it was recorded, and what waits because they differ. */
 export async function examineAgreement(world: World, config: ChainConfig, chain: Chain): Promise<Finding[]> {

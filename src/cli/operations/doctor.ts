@@ -8,15 +8,9 @@ import { formatUnits } from "../../kernel/units.ts";
 import { readScannerHealth } from "../../watch/health.ts";
 import type { World } from "../../world.ts";
 import { examineAgreement } from "./agreement.ts";
+import type { Finding } from "./finding.ts";
 
 // What an operator would look at first, asked of the chains and of the database in one go. It changes nothing.
-
-export type Finding = {
-  what: string;
-  /** `attention` is for a person to know; only `wrong` fails the command. */
-  verdict: "right" | "attention" | "wrong";
-  found: string;
-};
 
 /** A transaction that is on its way for longer has too low a fee, or its chain stands still. */
 const SENDING_MS_MAX = 600_000;
