@@ -64,7 +64,6 @@ export type RateLogTable = {
   key: string;
   /** For each call that counts: until when. */
   counted_until_ms: bigint[];
-  last_until_ms: bigint;
   /** What the last taking got. */
   granted: number;
   granted_until_ms: bigint;

@@ -11,7 +11,7 @@ import { addHealth } from "./documents/health.ts";
 import { addOpenApi } from "./documents/openApi/route.ts";
 import { addPages } from "./documents/pages.ts";
 import { isDocument } from "./documents/paths.ts";
-import { openDoor } from "./door.ts";
+import { openDoor, type Door } from "./door.ts";
 import { sendFault } from "./envelope.ts";
 import { faultOf } from "./faultOf.ts";
 import { answerParserErrors, takeEveryExpectation } from "./parserErrors.ts";
@@ -73,12 +73,26 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply));
   server.setNotFoundHandler((request, reply) => answerError(noRoute(world, request, reply), request, reply));
   const door = openDoor(world);
+  tendLimits(server, door);
   addApi(server, door);
   addOpenApi(server, world.config.baseUrl);
   addPages(server, world.config.baseUrl);
   addHealth(server, world);
   addCheckout(server, door);
   return server;
+}
+
+/** From the first request to the last. */
+function tendLimits(server: FastifyInstance, door: Door): void {
+  const ending = new AbortController();
+  let tending: Promise<void> | undefined;
+  server.addHook("onReady", async () => {
+    tending = door.tend(ending.signal);
+  });
+  server.addHook("onClose", async () => {
+    ending.abort();
+    await tending;
+  });
 }
 
 /** Why a path without a route is refused: first its version, where it is no document's. */

@@ -10,7 +10,6 @@ const statements: readonly string[] = [
   `create unlogged table rate_log (
     key text primary key,
     counted_until_ms bigint[] not null,
-    last_until_ms bigint not null,
     granted int not null check (granted >= 0),
     granted_until_ms bigint not null,
     holder text not null

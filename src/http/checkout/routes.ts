@@ -12,6 +12,7 @@ import { secondsOf } from "../checks/rate.ts";
 import { checkSize } from "../checks/size.ts";
 import type { Door } from "../door.ts";
 import { compileReader } from "../schema/compile.ts";
+import { callerNetwork } from "../rate/address.ts";
 import { readSessionCookie, sessionCookie } from "./cookie.ts";
 import { paymentUri } from "./paymentUri.ts";
 import { missingUnits, readStatus } from "./status.ts";
@@ -98,7 +99,7 @@ async function openPage(door: Door, request: PageRequest, reply: FastifyReply): 
   const { intentId } = request.params;
   const { widgetToken } = readSession(checkBody(request.headers, await checkSize(request.raw)));
   const cookie = await openSession(world, { intentId, widgetToken: widgetToken ?? "" });
-  if (cookie === undefined) throw refusal(door, request);
+  if (cookie === undefined) throw await refusal(door, request);
   const intent = await findSessionIntent(world, { intentId, cookie });
   if (intent !== undefined) await recordView(world, intent);
   const isSecure = world.config.baseUrl.startsWith("https:");
@@ -117,8 +118,8 @@ async function getSessionIntent(door: Door, request: PageRequest): Promise<Inten
   return intent;
 }
 
-function refusal(door: Door, request: FastifyRequest): Fault {
-  const taken = door.perGuesser.take(`checkout ${request.ip}`, OPENINGS_PER_MINUTE);
+async function refusal(door: Door, request: FastifyRequest): Promise<Fault> {
+  const taken = await door.perGuesser.take(`checkout ${callerNetwork(request.ip)}`, OPENINGS_PER_MINUTE);
   if (!taken.isAllowed) return new Fault("rate_limited", { retryAfterS: secondsOf(taken.resetMs) });
   return new Fault("unauthorized", { message: "This is not the intent's latest widget token." });
 }

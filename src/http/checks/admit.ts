@@ -23,7 +23,7 @@ export async function admit(
   const id = request.params.id ?? "";
   checkVersion(door.world.clock, request, reply);
   const caller = await checkKey(door, request);
-  checkRate(door, { operation, accountId: caller.account.id, id }, reply);
+  await checkRate(door, { operation, accountId: caller.account.id, id }, reply);
   checkScope(caller);
   const bytes = await checkSize(request.raw);
   const body = operation.method === "POST" ? checkBody(request.headers, bytes) : {};

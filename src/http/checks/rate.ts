@@ -1,14 +1,18 @@
+import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { Fault } from "../../kernel/faults.ts";
 import type { Door } from "../door.ts";
 import type { Operation } from "../operation.ts";
-import type { Taken } from "../rate/slidingLog.ts";
+import type { Taken } from "../rate/limiter.ts";
 
 export type RateCall = { operation: Operation; accountId: string; id: string };
 
-/** How often. Tells the headers RateLimit-*, of the limit with the least room, and throws rate_limited. */
-export function checkRate(door: Door, call: RateCall, reply: FastifyReply): void {
-  const all = takeAll(door, call);
+/**
+ * How often. Tells the headers RateLimit-*, of the limit with the least room, and throws rate_limited. While the database that holds
+ * the counts is away, this rejects as it does: nothing behind it could be done then either.
+ */
+export async function checkRate(door: Door, call: RateCall, reply: FastifyReply): Promise<void> {
+  const all = await takeAll(door, call);
   const refused = all.filter((taken) => !taken.isAllowed);
   const shown = all.reduce((least, taken) => (isTighter(taken, least) ? taken : least));
   reply.headers({
@@ -22,11 +26,13 @@ export function checkRate(door: Door, call: RateCall, reply: FastifyReply): void
 }
 
 // Each limit is consumed by each call, whatever the other one says.
-function takeAll(door: Door, { operation, accountId, id }: RateCall): [Taken, ...Taken[]] {
+async function takeAll(door: Door, { operation, accountId, id }: RateCall): Promise<[Taken, ...Taken[]]> {
   const key = `${operation.operationId} ${accountId}`;
   const ofOperation = door.perOperation.take(key, operation.perMinute);
-  if (operation.perMinuteAndIntent === undefined) return [ofOperation];
-  return [ofOperation, door.perIntent.take(`${key} ${id}`, operation.perMinuteAndIntent)];
+  if (operation.perMinuteAndIntent === undefined) return [await ofOperation];
+  // An id is any text that fits into a request.
+  const intentKey = `${key} ${createHash("sha256").update(id).digest("base64url")}`;
+  return Promise.all([ofOperation, door.perIntent.take(intentKey, operation.perMinuteAndIntent)]);
 }
 
 function isTighter(one: Taken, other: Taken): boolean {

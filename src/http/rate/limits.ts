@@ -1,0 +1,65 @@
+import { serverClockMs } from "../../db/serverClock.ts";
+import type { World } from "../../world.ts";
+import type { RateLimiter } from "./limiter.ts";
+import { sharedLog } from "./sharedLog.ts";
+import { slidingLog } from "./slidingLog.ts";
+import { deleteUncounted } from "./store.ts";
+
+/** Who has called how often. Each limiter has its own keys. */
+export type Limits = {
+  /** By account and operation. */
+  readonly perOperation: RateLimiter;
+  /** By account, operation and `{id}`. */
+  readonly perIntent: RateLimiter;
+  /** By the address of who presents what is no key. */
+  readonly perGuesser: RateLimiter;
+  /** What has to be done beside the calls, until `signal` aborts. It never rejects. */
+  tend(signal: AbortSignal): Promise<void>;
+};
+
+type LimitsWorld = Pick<World, "db" | "clock" | "entropy" | "log">;
+
+const TEND_EVERY_MS = 1_000;
+/** Keys of which one statement gives back calls. */
+const GIVE_BACK_KEYS_MAX = 500;
+const DELETE_EVERY_MS = 60_000;
+/** Keys removed by one statement, and once in a minute by each process: more than can be new in that time, or the table is small. */
+const DELETE_KEYS_MAX = 50_000;
+const HOLDER_BYTES = 8;
+
+/** Counted in memory where there can be but one process, and in common where there may be several. */
+export function openLimits(world: LimitsWorld): Limits {
+  return world.db.kind === "pglite" ? ownLimits(world) : sharedLimits(world);
+}
+
+function ownLimits({ clock }: LimitsWorld): Limits {
+  const [perOperation, perIntent, perGuesser] = [slidingLog(clock), slidingLog(clock), slidingLog(clock)];
+  return { perOperation, perIntent, perGuesser, tend: async () => {} };
+}
+
+function sharedLimits(world: LimitsWorld): Limits {
+  const holder = Buffer.from(world.entropy.bytes(HOLDER_BYTES)).toString("base64url");
+  const open = (prefix: string) => sharedLog(world, { holder, prefix });
+  const logs = { perOperation: open("operation "), perIntent: open("intent "), perGuesser: open("guesser ") };
+
+  async function giveBack(which: "lapsed" | "all"): Promise<void> {
+    await Promise.all(Object.values(logs).map((log) => log.giveBack(which, GIVE_BACK_KEYS_MAX)));
+  }
+
+  // Whatever fails here makes limits stricter for a minute, or a table longer, and is tried again.
+  async function attempt(work: () => Promise<unknown>): Promise<void> {
+    await work().catch((error: unknown) => world.log.debug({ err: error }, "the limits could not be tended"));
+  }
+
+  async function tend(signal: AbortSignal): Promise<void> {
+    for (let elapsedMs = 0; !signal.aborted; elapsedMs += TEND_EVERY_MS) {
+      await world.clock.sleep(TEND_EVERY_MS, signal);
+      await attempt(() => giveBack(signal.aborted ? "all" : "lapsed"));
+      if (elapsedMs % DELETE_EVERY_MS === 0) {
+        await attempt(() => deleteUncounted(world.db, serverClockMs, DELETE_KEYS_MAX));
+      }
+    }
+  }
+
+  return { ...logs, tend };
+}

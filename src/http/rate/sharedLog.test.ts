@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import fc from "fast-check";
+import { sql } from "kysely";
+import { openTestDatabase } from "../../../test/support/database.ts";
+import type { Db } from "../../db/database.ts";
+import { WINDOW_MS } from "./limiter.ts";
+import { sharedLog, type SharedLog } from "./sharedLog.ts";
+import { slidingLog } from "./slidingLog.ts";
+import { deleteUncounted, LEASE_MS } from "./store.ts";
+
+// Several processes over one PostgreSQL, whose clock and theirs a test moves on together. What each of them takes for the time of
+// day is never asked; their clocks that do not run backwards began at different moments.
+
+const LIMIT = 30;
+const serverMs = sql<bigint>`(select ms from test_clock)`;
+
+let db: Db;
+let askings = 0;
+let counting: Db;
+let passedMs = 0;
+let keyCount = 0;
+
+before(async () => {
+  db = await openTestDatabase("postgres");
+  await sql`create table test_clock (ms bigint not null)`.execute(db.read);
+  await sql`insert into test_clock values (1000000)`.execute(db.read);
+  counting = {
+    ...db,
+    get read() {
+      askings += 1;
+      return db.read;
+    },
+  };
+});
+after(() => db.close());
+
+const newKey = () => `key ${keyCount++}`;
+
+/** A process that was started at some other time than the others. */
+function startProcess(name: string, options: { keysMax?: number } = {}): SharedLog {
+  const bootedMs = name.length * 7_777_777 + 0.25;
+  const world = { db: counting, clock: { monotonicMs: () => passedMs + bootedMs } };
+  return sharedLog(world, { holder: name, prefix: "test ", nowMs: serverMs, ...options });
+}
+
+async function passTime(durationMs: number): Promise<void> {
+  passedMs += durationMs;
+  await sql`update test_clock set ms = ms + ${durationMs}`.execute(db.read);
+}
+
+async function takeMany(log: SharedLog, key: string, count: number): Promise<number> {
+  const all = await Promise.all(Array.from({ length: count }, () => log.take(key, LIMIT)));
+  return all.filter(({ isAllowed }) => isAllowed).length;
+}
+
+function mostInAnyWindow(madeAtMs: readonly number[]): number {
+  const sorted = madeAtMs.toSorted((one, other) => one - other);
+  const inWindowFrom = (from: number) => sorted.filter((at) => at >= from && at < from + WINDOW_MS).length;
+  return Math.max(0, ...sorted.map(inWindowFrom));
+}
+
+const step = fc.record({
+  process: fc.nat(2),
+  calls: fc.nat(12),
+  fate: fc.constantFrom("nothing", "nothing", "back", "die"),
+  waitMs: fc.oneof(fc.nat(50), fc.nat(LEASE_MS * 2), fc.nat(WINDOW_MS)),
+});
+
+test("D23 no 60 seconds have more calls than the limit, whoever takes them, gives them back or dies with them", async () => {
+  const most: number[] = [];
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+      const key = newKey();
+      const processes = ["a", "bb", "ccc"].map((name) => startProcess(name));
+      const madeAtMs: number[] = [];
+      for (const { process, calls, fate, waitMs } of steps) {
+        // All three at once, so that they meet in the database.
+        const busy = processes.map((log, index) => takeMany(log, key, index === process ? calls : calls % 3));
+        for (const made of await Promise.all(busy)) madeAtMs.push(...Array.from({ length: made }, () => passedMs));
+        if (fate === "back") await Promise.all(processes.map((log) => log.giveBack("lapsed", 100)));
+        if (fate === "die") processes[process] = startProcess(["a", "bb", "ccc"][process] ?? "");
+        await passTime(waitMs);
+      }
+      most.push(mostInAnyWindow(madeAtMs));
+      assert.ok((most.at(-1) ?? 0) <= LIMIT);
+    }),
+    { numRuns: 15 },
+  );
+  assert.ok(Math.max(...most) === LIMIT, "in none of the runs was the limit reached");
+});
+
+test("D23 for a process alone it decides every call as the exact log does", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+      const key = newKey();
+      const shared = startProcess("alone");
+      const exact = slidingLog({ monotonicMs: () => passedMs });
+      for (const { calls, fate, waitMs } of steps) {
+        for (let call = 0; call < calls; call += 1) {
+          const [one, other] = [await shared.take(key, LIMIT), await exact.take(key, LIMIT)];
+          assert.equal(one.isAllowed, other.isAllowed);
+          if (!one.isAllowed) assert.equal(one.resetMs, other.resetMs);
+          assert.ok(one.remaining <= other.remaining && one.resetMs > 0);
+        }
+        if (fate === "back") await shared.giveBack("lapsed", 100);
+        await passTime(waitMs);
+      }
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test("performance: a limit that is used up takes a handful of statements, and refusals take one in a second", async () => {
+  const [key, log] = [newKey(), startProcess("alone")];
+  askings = 0;
+  assert.equal(await takeMany(log, key, LIMIT), LIMIT);
+  assert.ok(askings <= 8, `${askings} statements`);
+  askings = 0;
+  for (let call = 0; call < 100; call += 1) assert.equal((await log.take(key, LIMIT)).isAllowed, false);
+  assert.equal(askings, 1);
+  await passTime(1_000);
+  assert.equal(await takeMany(log, key, 50), 0);
+  assert.equal(askings, 2);
+});
+
+test("D23 what a process does not use another one gets, after the lease at the latest", async () => {
+  const key = newKey();
+  const [idle, busy] = [startProcess("idle"), startProcess("busy")];
+  assert.equal(await takeMany(idle, key, 1), 1);
+  const atOnce = await takeMany(busy, key, LIMIT);
+  assert.ok(atOnce >= LIMIT / 2 && atOnce < LIMIT, `${atOnce} at once`);
+  await passTime(LEASE_MS);
+  await idle.giveBack("lapsed", 100);
+  assert.equal(atOnce + (await takeMany(busy, key, LIMIT)), LIMIT - 1);
+});
+
+test("D23 what a process dies with is free again after its lease and the window", async () => {
+  const key = newKey();
+  const [dying, other] = [startProcess("dying"), startProcess("other")];
+  assert.equal(await takeMany(dying, key, 1), 1);
+  const atOnce = await takeMany(other, key, LIMIT);
+  await passTime(WINDOW_MS);
+  assert.equal(await takeMany(other, key, LIMIT), atOnce, "the calls of the dead still count");
+  await passTime(LEASE_MS);
+  assert.equal(await takeMany(other, key, LIMIT), LIMIT - atOnce);
+});
+
+test("20 keys that nobody uses any more leave memory and table", async () => {
+  const log = startProcess("full", { keysMax: 50 });
+  await sql`delete from rate_log`.execute(db.read);
+  const [first, ...others] = Array.from({ length: 200 }, newKey);
+  assert.ok(first);
+  await log.take(first, LIMIT);
+  for (const key of others) await log.take(key, LIMIT);
+  assert.equal(await log.giveBack("all", 1_000), 50, "more keys are held than it may hold");
+  askings = 0;
+  assert.equal((await log.take(first, LIMIT)).remaining < LIMIT - 1, true);
+  assert.equal(askings, 1, "the key was still held");
+  const rows = async () => (await db.read.selectFrom("rate_log").select("key").execute()).length;
+  assert.deepEqual([await deleteUncounted(db, serverMs, 1_000), await rows()], [0, 200]);
+  await passTime(WINDOW_MS + LEASE_MS + 1);
+  assert.deepEqual([await deleteUncounted(db, serverMs, 150), await rows()], [150, 50]);
+  assert.deepEqual([await deleteUncounted(db, serverMs, 150), await rows()], [50, 0]);
+});
+
+test("a database that fails is told to whoever asked, and the limit holds when it is back", async () => {
+  const key = newKey();
+  let isAway = false;
+  const flaky: Db = {
+    ...db,
+    get read() {
+      if (isAway) throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+      return db.read;
+    },
+  };
+  const world = { db: flaky, clock: { monotonicMs: () => passedMs } };
+  const log = sharedLog(world, { holder: "unlucky", prefix: "test ", nowMs: serverMs });
+  let made = await takeMany(log, key, 3);
+  isAway = true;
+  const answers = await Promise.allSettled(Array.from({ length: LIMIT }, () => log.take(key, LIMIT)));
+  made += answers.filter(({ status }) => status === "fulfilled").length;
+  assert.ok(made > 3 && made < LIMIT, `${made} before and while it was away`);
+  isAway = false;
+  made += await takeMany(log, key, LIMIT * 2);
+  assert.ok(made >= LIMIT / 2 && made <= LIMIT, `${made} in all`);
+});
