@@ -1,8 +1,9 @@
+import type { Tributary } from "@tributary/client";
 import type { DepositRecord } from "../deposit/record.ts";
 import type { IntentRecord } from "../intent/record.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { SettlementRecord } from "../settlement/record.ts";
-import type { Api } from "./api.ts";
+import { answerTo } from "./api.ts";
 import { CommandFailed } from "./command.ts";
 import { knock } from "./door/knock.ts";
 import type { Running } from "./home.ts";
@@ -18,26 +19,16 @@ export function readThroughDoor(running: Running): Reader {
 }
 
 /** Reads as the merchant whose key it is. */
-export function readThroughApi(api: Api): Reader {
+export function readThroughApi(api: Tributary): Reader {
   return async (intentId) => {
-    const path = `/api/v1/intents/${encodeURIComponent(intentId)}`;
     const [deposits, settlements] = await Promise.all([
-      api.get(`${path}/deposits?limit=100`),
-      api.get(`${path}/settlements?limit=100`),
+      answerTo(api.listIntentDeposits(intentId, { limit: 100 })),
+      answerTo(api.listIntentSettlements(intentId, { limit: 100 })),
     ]);
     // Last, so that its sums hold at least what the two lists say has happened.
-    const intent = (await api.get(path)) as IntentRecord;
-    return {
-      intent,
-      deposits: entriesOf<DepositRecord>(deposits),
-      settlements: entriesOf<SettlementRecord>(settlements),
-    };
+    const intent = await answerTo(api.getPaymentIntent(intentId));
+    return { intent, deposits: deposits.data, settlements: settlements.data };
   };
-}
-
-function entriesOf<T>(list: unknown): T[] {
-  if (typeof list === "object" && list !== null && "data" in list && Array.isArray(list.data)) return list.data as T[];
-  throw new CommandFailed("The service answered with something that is no list.");
 }
 
 export type WaitOptions = {

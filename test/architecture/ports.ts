@@ -32,7 +32,7 @@ export const PORTS: readonly Port[] = [
   { path: "src/kernel/entropy.ts", may: ["randomness"], because: "it is the source of randomness" },
   { path: "src/config.ts", may: ["environment"], because: "it is the only reader of the environment" },
   { path: "src/chain/evm/rpc.ts", may: ["network"], because: "it is the wire to a chain's providers" },
-  { path: "src/cli/api.ts", may: ["network"], because: "it is how the command line asks a running process" },
+  { path: "src/chain/remoteGate.ts", may: ["network"], because: "it is the wire to the issuing gate" },
 ];
 
 /** A port that the house does not have yet may be listed: it is only stale when its file exists and does not need it. */

@@ -38,7 +38,7 @@ test("every link of the documentation leads somewhere, to the place it names", a
       if (anchor !== undefined) assert.ok(target.includes(` id="${anchor}"`), `${url} links to ${link}`);
     }
   }
-  const guides = globSync("docs/{integrate,operate}/*.md", { cwd: ROOT }).map(
+  const guides = globSync("docs/{integrate,operate,why}/*.md", { cwd: ROOT }).map(
     (path) => `/${path.replace(/\.md$/, "")}`,
   );
   const errors = Object.keys(faultRows).map((code) => `/docs/errors/${code}`);
@@ -77,7 +77,7 @@ test("a page that was written in Markdown is served as that too, and any other t
   for (const url of [
     `${page}.md.md`,
     "/docs/integrate",
-    "/docs/why/001-parts",
+    "/docs/bench",
     "/docs/errors/..%2f..%2fREADME",
     "/docs/",
   ]) {

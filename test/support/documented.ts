@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { openApiDocument } from "../../src/http/documents/openApi/document.ts";
-import type { Answered, Json, Sent } from "./api.ts";
 
 // Whatever a test sends and receives is held against the document: an answer that it does not describe fails the test that got it.
+
+type Json = ReturnType<JSON["parse"]>;
+/** What of an exchange the document speaks of. */
+type Sent = { method?: string; body?: unknown };
+type Answered = { status: number; headers: Record<string, unknown>; body: Json; text: string };
 
 /** Where the test API says that it is reached. */
 const BASE_URL = "http://127.0.0.1:8787";

@@ -1,5 +1,7 @@
+import type { Tributary } from "@tributary/client";
+import type { CreatePaymentIntentBody } from "@tributary/client/types";
 import { formatUnits, feeOf } from "../../kernel/units.ts";
-import type { Api } from "../api.ts";
+import { answerTo } from "../api.ts";
 import type { Payer } from "../payer.ts";
 import { waitUntil, type Reader, type Reading } from "../reading.ts";
 import type { Terminal } from "../terminal.ts";
@@ -7,7 +9,7 @@ import type { Terminal } from "../terminal.ts";
 // What every story of the demo needs: a merchant with a key, a payer with a wallet, and somebody who takes notes.
 
 export type Stage = {
-  api: Api;
+  api: Tributary;
   read: Reader;
   payer: Payer;
   terminal: Terminal;
@@ -26,8 +28,8 @@ export type Balances = { payout: bigint; fee: bigint; inbox: bigint };
 
 const INTERVAL_MS = 600;
 
-export async function createIntent(stage: Stage, body: Record<string, unknown>): Promise<Intent> {
-  const intent = (await stage.api.post("/api/v1/intents", body)) as Intent;
+export async function createIntent(stage: Stage, body: CreatePaymentIntentBody): Promise<Intent> {
+  const intent = await answerTo(stage.api.createPaymentIntent(body));
   say(stage, "created", `${intent.intentId}, inbox ${intent.inboxAddress}`);
   return intent;
 }

@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { faultRows, type FaultCode, type FaultRow } from "../../kernel/faults.ts";
 import { escapeHtml, renderMarkdown } from "./markdown.ts";
 import { errorExample } from "./openApi/errors.ts";
-import { renderPage } from "./page.ts";
-import type { Page } from "./pages.ts";
+import { renderPage, type Page } from "./page.ts";
 
 const FOLDER = new URL("../../../docs/errors/", import.meta.url);
 

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A page of `docs/integrate` or `docs/operate`. */
+/** A page of one of the folders of `docs` that are for reading. */
 export type Guide = { folder: string; name: string; url: string; title: string; markdown: string };
 
-const FOLDERS = ["integrate", "operate"] as const;
+const FOLDERS = ["integrate", "operate", "why"] as const;
 const DOCS = new URL("../../../docs/", import.meta.url);
 
 /** All guides, in the order of their files' names. Throws when one has no heading. */

@@ -72,9 +72,15 @@ export function renderLine(line: string): string {
   return parts.map((part) => (part.startsWith("`") ? `<code>${part.slice(1, -1)}</code>` : renderWords(part))).join("");
 }
 
-/** Only links to our own pages and to https become links. */
+const LINK = /\[([^\]]+)\]\(((?:https:\/\/|\/|\.\/|\.\.\/|#)?[\w./#-]+)\)/g;
+
+/** Only links to our own pages and to https become links. A page is named by its file, and served without the ending. */
 function renderWords(text: string): string {
   return text
     .replace(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>")
-    .replace(/\[([^\]]+)\]\(((?:https:\/\/|\/|\.\/|\.\.\/|#)?[\w./#-]+)\)/g, '<a href="$2">$1</a>');
+    .replace(LINK, (_, words: string, url: string) => `<a href="${pageOf(url)}">${words}</a>`);
+}
+
+function pageOf(url: string): string {
+  return url.startsWith("https:") ? url : url.replace(/\.md(?=#|$)/, "");
 }

@@ -3,6 +3,9 @@ import { escapeHtml } from "./markdown.ts";
 
 const STYLE = readFileSync(new URL("page.css", import.meta.url), "utf8");
 
+/** A page for people, and what it was made of for programs. */
+export type Page = { html: string; markdown: string };
+
 const COMMON_HEADERS = {
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",

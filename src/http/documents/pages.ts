@@ -3,11 +3,8 @@ import { Fault } from "../../kernel/faults.ts";
 import { errorList, errorPages } from "./errorPages.ts";
 import { readGuides } from "./guides.ts";
 import { renderMarkdown } from "./markdown.ts";
-import { MARKDOWN_HEADERS, PAGE_HEADERS, renderPage } from "./page.ts";
+import { MARKDOWN_HEADERS, PAGE_HEADERS, renderPage, type Page } from "./page.ts";
 import { renderReference } from "./reference/page.ts";
-
-/** A page for people, and what it was made of for programs. */
-export type Page = { html: string; markdown: string };
 
 /**
  * `/docs` and what lies below it. A page that was written in Markdown is also served as that: to whoever asks for text/markdown, and

@@ -1,4 +1,3 @@
-import type { Query } from "../operation.ts";
 import { compileReader } from "./compile.ts";
 import type { JsonSchema, Properties, TypeOf } from "./jsonSchema.ts";
 import { invalid } from "./violation.ts";
@@ -14,7 +13,10 @@ export type QueryOf<Parameters> = {
     | undefined;
 };
 
-export type ReadQuery = (query: Query) => Record<string, unknown>;
+/** A parameter that was given twice is a list. */
+type Text = string | readonly string[] | undefined;
+
+export type ReadQuery = (query: Readonly<Record<string, Text>>) => Record<string, unknown>;
 
 /** A whole number is written in one way only: no sign, no exponent, no zero before it. */
 const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,15})$/;
@@ -35,7 +37,7 @@ export function compileQuery(parameters: Properties): ReadQuery {
   };
 }
 
-function readOne(name: string, text: Query[string], schema: JsonSchema): unknown {
+function readOne(name: string, text: Text, schema: JsonSchema): unknown {
   if (text === undefined) return schema.default;
   if (typeof text !== "string") throw invalid(name, "must be given once");
   return schema.type === "integer" && WHOLE_NUMBER.test(text) ? Number(text) : text;

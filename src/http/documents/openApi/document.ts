@@ -3,11 +3,9 @@ import { OPERATIONS } from "../../operationList.ts";
 import { namedSchemas } from "../../schema/components.ts";
 import { errorAnswer, UNIVERSAL_STATUSES } from "./errors.ts";
 import { HEADERS } from "./headers.ts";
+import type { Json } from "./json.ts";
 import { GROUPS, operationObject, requestSchemas } from "./operationObject.ts";
 import { PARAMETERS } from "./parameters.ts";
-
-/** A part of the document, which is plain JSON. */
-export type Json = { readonly [name: string]: unknown };
 
 const DESCRIPTION = `Payment intents for stablecoins: each has a deposit inbox that a payer funds by a transfer, and that can only be emptied to the
 merchant's own wallet.

@@ -4,7 +4,7 @@ import { API_VERSIONS } from "../../checks/version.ts";
 import { envelopeOf } from "../../envelope.ts";
 import type { OperationFacts } from "../../operation.ts";
 import { EXAMPLE_INTENT_ID } from "../../schema/examples.ts";
-import type { Json } from "./document.ts";
+import type { Json } from "./json.ts";
 import { headersByReference, type HeaderName } from "./headers.ts";
 
 /** What any call can be answered with, before its operation is reached or when that fails. */

@@ -1,4 +1,4 @@
-import type { Json } from "./document.ts";
+import type { Json } from "./json.ts";
 
 const wholeSeconds = { type: "integer", minimum: 0 } as const;
 

@@ -1,7 +1,7 @@
 import { CREATE_INTENTS } from "../../../merchant/scopes.ts";
 import type { OperationFacts, OperationGroup } from "../../operation.ts";
 import { byReference } from "../../schema/components.ts";
-import type { Json } from "./document.ts";
+import type { Json } from "./json.ts";
 import { errorAnswerOf, faultsOf } from "./errors.ts";
 import { headersByReference, type HeaderName } from "./headers.ts";
 import { parametersOf } from "./parameters.ts";

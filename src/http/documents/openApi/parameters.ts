@@ -2,7 +2,7 @@ import { API_VERSIONS } from "../../checks/version.ts";
 import type { OperationFacts } from "../../operation.ts";
 import { byReference } from "../../schema/components.ts";
 import { EXAMPLE_INTENT_ID } from "../../schema/examples.ts";
-import type { Json } from "./document.ts";
+import type { Json } from "./json.ts";
 
 export const PARAMETERS = {
   ServiceVersion: {
