@@ -19,11 +19,14 @@ function forgeBinary(): string {
 
 export type ForgeRun = { readonly exitCode: number; readonly output: string };
 
-/** Runs forge in the contracts folder, its compiler under this very Node. Output of both streams, in the order it came. */
-export async function runForge(parameters: readonly string[]): Promise<ForgeRun> {
+/**
+ * Runs forge in the contracts folder or a copy of it, its compiler under this very Node. Output of both streams, in the
+ * order it came.
+ */
+export async function runForge(parameters: readonly string[], directory = contractsDirectory): Promise<ForgeRun> {
   const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
   const forge = spawn(forgeBinary(), parameters, {
-    cwd: contractsDirectory,
+    cwd: directory,
     env: { ...process.env, PATH: path, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -2,39 +2,19 @@
 pragma solidity 0.8.30;
 
 import {SafeTransferLib} from "solady/utils/SafeTransferLib.sol";
-import {IAdapter} from "./IAdapter.sol";
 import {ITokenMessengerV2, ITokenMinterV2} from "./ICctpV2.sol";
+import {ICctpV2Adapter} from "./ICctpV2Adapter.sol";
 import {Route, Terms} from "./Terms.sol";
 
 /// @title CctpV2Adapter
-/// @notice Burns USDC by Circle's Cross-Chain Transfer Protocol, version 2, to be minted to the same inbox on the settle
-/// chain, or to the pinned token account of a payout that is not on an EVM chain.
-contract CctpV2Adapter is IAdapter {
+/// @notice Burns USDC by Circle's Cross-Chain Transfer Protocol, version 2, to be minted to the same inbox on the
+/// settle chain, or to the pinned token account of a payout that is not on an EVM chain.
+contract CctpV2Adapter is ICctpV2Adapter {
     using SafeTransferLib for address;
-
-    /// @notice What `route.config` is the ABI encoding of.
-    struct Config {
-        /// Circle's TokenMessengerV2 on the chain of the route.
-        address messenger;
-        /// Circle's number of the chain where the money arrives.
-        uint32 domain;
-        /// 2000 waits for finality; 1000 and less is the fast transfer, which costs a fee.
-        uint32 finalityThresholdMin;
-        /// The most that Circle may keep, in millionths of what is burned, rounded up.
-        uint32 feePpmMax;
-        /// 0 when the payout is on an EVM chain: the money then arrives at the inbox's own address.
-        bytes32 recipient;
-    }
 
     uint256 private constant PPM = 1_000_000;
 
     address private immutable SELF = address(this);
-
-    error NotDelegated();
-    error NativeNotTaken();
-    error QuoteNotTaken();
-    error RecipientPinned(bytes32 recipient);
-    error RecipientMissing();
 
     function unitsMax(Route calldata route) external view returns (uint256) {
         if (route.token == address(0)) revert NativeNotTaken();
@@ -59,8 +39,8 @@ contract CctpV2Adapter is IAdapter {
             );
     }
 
-    /// @dev Decided by the terms, and not by the config alone: a route that was put together wrongly then moves nothing,
-    /// instead of paying a stranger.
+    /// @dev Decided by the terms, and not by the config alone: a route that was put together wrongly then moves
+    /// nothing, instead of paying a stranger.
     function _recipientOf(Terms calldata terms, Config memory config) private view returns (bytes32) {
         if (terms.settleChainId == 0) {
             if (config.recipient == 0) revert RecipientMissing();

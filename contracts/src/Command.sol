@@ -5,9 +5,9 @@ import {IMessageTransmitterV2} from "./ICctpV2.sol";
 import {Inbox} from "./Inbox.sol";
 import {Payment} from "./Payment.sol";
 
-/// @notice How the hub calls inboxes, and a transmitter that nobody vouches for, without reverting when they do. Written by
-/// hand because every settlement pays for it. A failure is the selector of the inbox's error; an inbox that ran out of gas
-/// answers nothing, which is a failed payout too.
+/// @notice How the hub calls inboxes, and a transmitter that nobody vouches for, without reverting when they do.
+/// Written by hand because every settlement pays for it. A failure is the selector of the inbox's error; an inbox that
+/// ran out of gas answers nothing, which is a failed payout too.
 library Command {
     /// @return feePaid The fee, or 0 when its leg failed and the payout received everything.
     /// @return failure 0 when it paid.

@@ -66,8 +66,8 @@ interface IInboxHub {
     /// @return failures For each salt the selector of the error that its inbox failed with, or 0.
     function settleNetted(Terms calldata shared, bytes32[] calldata salts) external returns (bytes4[] memory failures);
 
-    /// @notice Sends what an inbox holds of a route's token on its way to the settle chain. Anyone may call; the route must
-    /// be one that the terms commit to, and decides everything but the moment.
+    /// @notice Sends what an inbox holds of a route's token on its way to the settle chain. Anyone may call; the route
+    /// must be one that the terms commit to, and decides everything but the moment.
     /// @param proof The siblings on the way from the route's leaf to `terms.routesRoot`.
     /// @param quote What the adapter needs to know of the moment; it cannot move money to anywhere else.
     /// @return amount What was sent, in the token's smallest units; 0 when the inbox holds nothing.
@@ -75,9 +75,10 @@ interface IInboxHub {
         external
         returns (uint256 amount);
 
-    /// @notice Has a bridge's message received, then settles. Anyone may call. A message that was received already, or is
-    /// none, changes nothing about the settling.
-    /// @param transmitter Circle's MessageTransmitterV2, or any contract with its `receiveMessage`. Nothing is believed of it.
+    /// @notice Has a bridge's message received, then settles. Anyone may call. A message that was received already, or
+    /// is none, changes nothing about the settling.
+    /// @param transmitter Circle's MessageTransmitterV2, or any contract with its `receiveMessage`. Nothing is believed
+    /// of it.
     /// @return received Whether the transmitter says that it has received the message now.
     /// @return gross As `settle` returns it.
     function receiveAndSettle(

@@ -43,8 +43,8 @@ contract Inbox {
         return Payment.payFee(token, feeRecipient, fee);
     }
 
-    /// @notice Lends this inbox to the route's adapter, which has the same function and therefore takes the call as it is.
-    /// The hub has found the route among those that the terms commit to.
+    /// @notice Lends this inbox to the route's adapter, which has the same function and therefore takes the call as it
+    /// is. The hub has found the route among those that the terms commit to.
     function bridge(Terms calldata, Route calldata route, uint256, bytes calldata) external onlyHub {
         address adapter = route.adapter;
         assembly ("memory-safe") {

@@ -2,7 +2,7 @@
 pragma solidity 0.8.30;
 
 import {SafeTransferLib} from "solady/utils/SafeTransferLib.sol";
-import {CctpV2Adapter} from "../src/CctpV2Adapter.sol";
+import {ICctpV2Adapter} from "../src/ICctpV2Adapter.sol";
 import {Route, Terms} from "../src/Terms.sol";
 import {Message} from "./cctp/Message.sol";
 import {CctpWorld} from "./cctp/World.sol";
@@ -92,14 +92,14 @@ contract CctpV2AdapterTest is CctpWorld {
     function test_reverts_whenAQuoteIsGiven(bytes calldata quote) public {
         vm.assume(quote.length > 0);
         (Terms memory terms, Route memory route) = fundedAway(5e6);
-        vm.expectRevert(CctpV2Adapter.QuoteNotTaken.selector);
+        vm.expectRevert(ICctpV2Adapter.QuoteNotTaken.selector);
         hub.bridge(terms, route, new bytes32[](0), quote);
     }
 
     function test_reverts_whenItDoesNotRunAsAnInbox() public {
         (Terms memory terms, Route memory route) = fundedAway(5e6);
         away.usdc.mint(address(cctp), 5e6);
-        vm.expectRevert(CctpV2Adapter.NotDelegated.selector);
+        vm.expectRevert(ICctpV2Adapter.NotDelegated.selector);
         cctp.bridge(terms, route, 5e6, "");
     }
 
@@ -108,31 +108,31 @@ contract CctpV2AdapterTest is CctpWorld {
         (route.token, route.minAmount) = (address(0), 0);
         Terms memory terms = cctpTerms(route);
         vm.deal(hub.inboxOf(terms), 1 ether);
-        vm.expectRevert(CctpV2Adapter.NativeNotTaken.selector);
+        vm.expectRevert(ICctpV2Adapter.NativeNotTaken.selector);
         hub.bridge(terms, route, new bytes32[](0), "");
     }
 
     /// @dev A route that was put together wrongly pays no stranger.
     function test_reverts_whenAnEvmPayoutHasAPinnedRecipient(bytes32 recipient) public {
         vm.assume(recipient != 0);
-        CctpV2Adapter.Config memory config = configHome();
+        ICctpV2Adapter.Config memory config = configHome();
         config.recipient = recipient;
         Route memory route = routeWith(config);
         Terms memory terms = cctpTerms(route);
         away.usdc.mint(hub.inboxOf(terms), 5e6);
-        vm.expectRevert(abi.encodeWithSelector(CctpV2Adapter.RecipientPinned.selector, recipient));
+        vm.expectRevert(abi.encodeWithSelector(ICctpV2Adapter.RecipientPinned.selector, recipient));
         hub.bridge(terms, route, new bytes32[](0), "");
     }
 
     function test_reverts_whenASolanaPayoutHasNoRecipient() public {
         (Terms memory terms, Route memory route) = solana(0);
         away.usdc.mint(hub.inboxOf(terms), 5e6);
-        vm.expectRevert(CctpV2Adapter.RecipientMissing.selector);
+        vm.expectRevert(ICctpV2Adapter.RecipientMissing.selector);
         hub.bridge(terms, route, new bytes32[](0), "");
     }
 
     function test_reverts_whenTheFeeCouldEatTheAmount() public {
-        CctpV2Adapter.Config memory config = configHome();
+        ICctpV2Adapter.Config memory config = configHome();
         config.feePpmMax = 1_000_000;
         Route memory route = routeWith(config);
         Terms memory terms = cctpTerms(route);
@@ -142,7 +142,7 @@ contract CctpV2AdapterTest is CctpWorld {
     }
 
     function test_reverts_whenNobodyReceivesInThatDomain() public {
-        CctpV2Adapter.Config memory config = configHome();
+        ICctpV2Adapter.Config memory config = configHome();
         config.domain = 404;
         Route memory route = routeWith(config);
         Terms memory terms = cctpTerms(route);
@@ -173,7 +173,7 @@ contract CctpV2AdapterTest is CctpWorld {
     }
 
     function solana(bytes32 recipient) private view returns (Terms memory terms, Route memory route) {
-        CctpV2Adapter.Config memory config = configHome();
+        ICctpV2Adapter.Config memory config = configHome();
         (config.domain, config.recipient) = (SOLANA, recipient);
         route = routeWith(config);
         terms = cctpTerms(route);

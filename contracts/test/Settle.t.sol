@@ -15,6 +15,7 @@ import {
     UnreadableToken
 } from "./tokens/OddTokens.sol";
 import {PlainToken} from "./tokens/PlainToken.sol";
+import {Log} from "./Vm.sol";
 
 /// @dev A payee that settles again as soon as the payout arrives.
 contract GreedyPayee {
@@ -70,6 +71,16 @@ contract SettleTest is BaseTest {
         vm.expectEmit(address(hub));
         emit Settled(hub.inboxOf(terms), 100_000_000, 500_000);
         hub.settle(terms);
+    }
+
+    /// @dev A payout that fails must never have paid a fee, and a reader of logs finds the payout first.
+    function test_paysThePayoutBeforeTheFee() public {
+        Terms memory terms = funded(10_000);
+        vm.recordLogs();
+        hub.settle(terms);
+        Log[] memory logs = vm.getRecordedLogs();
+        assertEq(logs[0].topics[2], bytes32(uint256(uint160(payout))));
+        assertEq(logs[1].topics[2], bytes32(uint256(uint160(feeRecipient))));
     }
 
     function test_anyoneMaySettle(address caller) public {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-import {CctpV2Adapter} from "../../src/CctpV2Adapter.sol";
+import {ICctpV2Adapter} from "../../src/ICctpV2Adapter.sol";
 import {Route, Terms} from "../../src/Terms.sol";
 import {BaseTest} from "../Base.t.sol";
 import {FiatToken, FiatTokenDeployer} from "../FiatToken.sol";
@@ -35,7 +35,7 @@ abstract contract CctpWorld is BaseTest {
 
     Side internal home;
     Side internal away;
-    CctpV2Adapter internal cctp = deployAdapter();
+    ICctpV2Adapter internal cctp = deployAdapter();
     address internal bridgeFees = vm.addr(5);
     uint256 private nonces;
 
@@ -50,13 +50,13 @@ abstract contract CctpWorld is BaseTest {
         vm.chainId(away.chainId);
     }
 
-    function deployAdapter() private returns (CctpV2Adapter) {
+    function deployAdapter() private returns (ICctpV2Adapter) {
         bytes memory code = vm.getCode("CctpV2Adapter.sol:CctpV2Adapter");
         address created;
         assembly {
             created := create(0, add(code, 0x20), mload(code))
         }
-        return CctpV2Adapter(created);
+        return ICctpV2Adapter(created);
     }
 
     function deploySide(uint64 chainId, uint32 domain) private returns (Side memory side) {
@@ -77,8 +77,8 @@ abstract contract CctpWorld is BaseTest {
     }
 
     /// @dev Fast, at most 14 bps, from 1 USDC.
-    function configHome() internal view returns (CctpV2Adapter.Config memory) {
-        return CctpV2Adapter.Config({
+    function configHome() internal view returns (ICctpV2Adapter.Config memory) {
+        return ICctpV2Adapter.Config({
             messenger: address(away.messenger),
             domain: home.domain,
             finalityThresholdMin: FAST,
@@ -87,7 +87,7 @@ abstract contract CctpWorld is BaseTest {
         });
     }
 
-    function routeWith(CctpV2Adapter.Config memory config) internal view returns (Route memory) {
+    function routeWith(ICctpV2Adapter.Config memory config) internal view returns (Route memory) {
         return Route({
             chainId: away.chainId,
             token: address(away.usdc),

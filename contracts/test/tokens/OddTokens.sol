@@ -53,7 +53,7 @@ contract TwoToken is PlainToken {
 contract TaxToken is PlainToken {
     function _move(address to, uint256 units) internal override {
         super._move(to, units);
-        balanceOf[to] -= units / 100;
+        holdings[to] -= units / 100;
     }
 }
 
@@ -123,14 +123,57 @@ contract StubbornToken is PlainToken {
 
     function transferFrom(address from, address to, uint256 units) external returns (bool) {
         allowance[from][msg.sender] -= units;
-        balanceOf[from] -= units;
-        balanceOf[to] += units;
+        holdings[from] -= units;
+        holdings[to] += units;
         emit Transfer(from, to, units);
         return true;
     }
 
     function burn(uint256 units) external {
-        balanceOf[msg.sender] -= units;
+        holdings[msg.sender] -= units;
         emit Transfer(msg.sender, address(0), units);
+    }
+}
+
+/// @notice Says that everybody holds more, or less, than they do.
+contract LyingToken is PlainToken {
+    int256 private immutable LIE;
+
+    constructor(int256 lie) {
+        LIE = lie;
+    }
+
+    function balanceOf(address account) public view override returns (uint256) {
+        uint256 units = super.balanceOf(account);
+        return units == 0 ? 0 : uint256(int256(units) + LIE);
+    }
+}
+
+/// @notice Says that a transfer succeeded, and moves nothing.
+contract IdleToken is PlainToken {
+    function _move(address, uint256) internal override {}
+}
+
+/// @notice Calls whatever it was told to in the middle of every transfer, once before and once after the units move, as
+/// ERC-777 calls sender and receiver. It keeps whether that was refused.
+contract ReentrantToken is PlainToken {
+    address private target;
+    bytes private data;
+    uint256 public successes;
+
+    function aim(address target_, bytes calldata data_) external {
+        (target, data) = (target_, data_);
+    }
+
+    function _move(address to, uint256 units) internal override {
+        call();
+        super._move(to, units);
+        call();
+    }
+
+    function call() private {
+        if (target == address(0)) return;
+        (bool done,) = target.call(data);
+        if (done) ++successes;
     }
 }

@@ -1,0 +1,9 @@
+import { runForge } from "./forge.ts";
+
+// Every fuzz test ten thousand times and the invariants over long sequences, by the profile "deep" of foundry.toml:
+// npm run fuzz:contracts [options of forge test].
+
+process.env["FOUNDRY_PROFILE"] = "deep";
+const { exitCode, output } = await runForge(["test", ...process.argv.slice(2)]);
+console.log(output);
+process.exitCode = exitCode;

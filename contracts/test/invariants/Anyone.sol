@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.30;
+
+import {ICctpV2Adapter} from "../../src/ICctpV2Adapter.sol";
+import {IInboxHub} from "../../src/IInboxHub.sol";
+import {Route, Terms} from "../../src/Terms.sol";
+import {Wire, WireAdapter} from "../adapters/WireAdapter.sol";
+import {Message} from "../cctp/Message.sol";
+import {FiatToken} from "../FiatToken.sol";
+import {CctpWorld} from "../cctp/World.sol";
+import {Routes} from "../Routes.sol";
+import {HookToken} from "../tokens/OddTokens.sol";
+import {PlainToken} from "../tokens/PlainToken.sol";
+import {ThiefAdapter, ThiefTransmitter} from "./Thieves.sol";
+
+/// @dev Makes whatever sequence of calls anyone can make, on two chains, and keeps account of what came in. Three merchants,
+/// each with four inboxes whose terms differ only in the salt: one paid in USDC over routes, one in an ordinary token with
+/// hooks and the highest fee, one on Solana.
+contract Anyone is CctpWorld {
+    using Message for bytes;
+    using Routes for Route[];
+
+    uint256 public constant MERCHANTS = 3;
+    uint256 public constant TOKENS = 5;
+    uint256 private constant SALTS = 4;
+    bytes32 private constant SOLANA_ACCOUNT = keccak256("a token account");
+
+    struct Passage {
+        bytes message;
+        uint256 merchant;
+        address inbox;
+        uint256 amount;
+        uint256 feeMax;
+    }
+
+    Wire public wire = new Wire();
+    WireAdapter private wireAdapter = new WireAdapter();
+    PlainToken private hook = new HookToken();
+    ThiefAdapter private thiefAdapter = new ThiefAdapter();
+    ThiefTransmitter private thiefTransmitter = new ThiefTransmitter();
+    address[TOKENS] public tokens;
+    Route[][MERCHANTS] private routes;
+    Passage[] private passages;
+    Terms[SALTS][MERCHANTS] private allTerms;
+    address[SALTS][MERCHANTS] private inboxes;
+
+    uint64 private chainId;
+    uint256 private time;
+
+    mapping(uint256 merchant => mapping(uint256 token => uint256)) public deposited;
+    mapping(uint256 merchant => mapping(uint256 token => uint256)) public burnt;
+    mapping(uint256 merchant => mapping(uint256 token => uint256)) public settlements;
+    mapping(uint256 token => uint256) public donated;
+    mapping(uint256 merchant => bool) public feeWasRefused;
+    mapping(bytes4 selector => uint256) public successes;
+    /// @dev Tells the steps of a sequence apart.
+    uint256 public steps;
+
+    /// @dev Not `setUp`, so that no runner calls it by itself.
+    function begin() external {
+        CctpWorld.setUp();
+        (chainId, time) = (away.chainId, RECOVER_AFTER - 180 days);
+        tokens = [address(home.usdc), address(away.usdc), address(token), address(hook), address(0)];
+        for (uint256 merchant = 0; merchant < MERCHANTS; ++merchant) {
+            addRoutes(merchant);
+            for (uint256 salt = 0; salt < SALTS; ++salt) {
+                allTerms[merchant][salt] = makeTerms(merchant, salt);
+                inboxes[merchant][salt] = hub.inboxOf(allTerms[merchant][salt]);
+            }
+        }
+    }
+
+    function addRoutes(uint256 merchant) private {
+        ICctpV2Adapter.Config memory config = configHome();
+        if (merchant == 2) (config.domain, config.recipient) = (SOLANA, SOLANA_ACCOUNT);
+        routes[merchant].push(routeWith(config));
+        for (uint256 i = 2; i < TOKENS; ++i) {
+            Route memory route = routeWith(config);
+            (route.token, route.adapter) = (tokens[i], address(wireAdapter));
+            (route.minAmount, route.config) = (10, abi.encode(wire, 1e12));
+            routes[merchant].push(route);
+        }
+        // A trap on the settle chain: it must stay shut.
+        Route memory trap = routes[merchant][1];
+        trap.chainId = home.chainId;
+        routes[merchant].push(trap);
+        trap.token = address(home.usdc);
+        routes[merchant].push(trap);
+    }
+
+    // What the money may reach.
+
+    function payoutOf(uint256 merchant) public pure returns (address) {
+        return vm.addr(100 + merchant);
+    }
+
+    function feeRecipientOf(uint256 merchant) public pure returns (address) {
+        return vm.addr(200 + merchant);
+    }
+
+    function recoveryOf(uint256 merchant) public pure returns (address) {
+        return vm.addr(300 + merchant);
+    }
+
+    function safeOf(uint256 merchant) public pure returns (address) {
+        return vm.addr(400 + merchant);
+    }
+
+    function feeBpsOf(uint256 merchant) public pure returns (uint16) {
+        return merchant == 1 ? 1_000 : 50;
+    }
+
+    function termsAt(uint256 merchant, uint256 salt) private view returns (Terms memory) {
+        return allTerms[merchant][salt % SALTS];
+    }
+
+    function inboxAt(uint256 merchant, uint256 salt) public view returns (address) {
+        return inboxes[merchant][salt % SALTS];
+    }
+
+    function makeTerms(uint256 merchant, uint256 salt) private view returns (Terms memory) {
+        return Terms({
+            salt: bytes32(salt),
+            settleChainId: merchant == 2 ? 0 : home.chainId,
+            settleToken: merchant == 0 ? tokens[0] : merchant == 1 ? tokens[3] : address(0),
+            payout: merchant == 2 ? address(0) : payoutOf(merchant),
+            feeRecipient: feeRecipientOf(merchant),
+            feeBps: feeBpsOf(merchant),
+            recovery: recoveryOf(merchant),
+            recoverAfter: RECOVER_AFTER,
+            routesRoot: routes[merchant].rootOf()
+        });
+    }
+
+    function balanceOf(uint256 index, address holder) public view returns (uint256) {
+        return index == 4 ? holder.balance : PlainToken(tokens[index]).balanceOf(holder);
+    }
+
+    /// @dev What the four inboxes of a merchant hold.
+    function heldOf(uint256 merchant, uint256 index) public view returns (uint256 held) {
+        for (uint256 salt = 0; salt < SALTS; ++salt) {
+            held += balanceOf(index, inboxAt(merchant, salt));
+        }
+    }
+
+    function wiredOf(uint256 merchant, uint256 index) public view returns (uint256 wired) {
+        // The USDC of the other chain is burned instead.
+        if (index == 1) return 0;
+        for (uint256 salt = 0; salt < SALTS; ++salt) {
+            wired += wire.arrived(inboxAt(merchant, salt), tokens[index]);
+        }
+    }
+
+    function theHub() external view returns (IInboxHub) {
+        return hub;
+    }
+
+    function theAdapters() external view returns (address[2] memory) {
+        return [address(cctp), address(wireAdapter)];
+    }
+
+    function isSolanaAccount(uint256 merchant) private pure returns (bool) {
+        return merchant == 2;
+    }
+
+    // What anyone can do.
+
+    modifier now_() {
+        ++steps;
+        vm.chainId(chainId);
+        vm.warp(time);
+        _;
+    }
+
+    function switchChain() external {
+        chainId = chainId == home.chainId ? away.chainId : home.chainId;
+        ++successes[msg.sig];
+    }
+
+    function wait(uint256 duration) external {
+        time += duration % 20 days;
+        ++successes[msg.sig];
+    }
+
+    function deposit(uint256 merchant, uint256 salt, uint256 index, uint64 units) external {
+        (merchant, index) = (merchant % MERCHANTS, index % TOKENS);
+        uint256 amount = 1 + uint256(units) % 1e13;
+        if (give(index, inboxAt(merchant, salt), amount)) deposited[merchant][index] += amount;
+        ++successes[msg.sig];
+    }
+
+    function depositToTheHub(uint256 index, uint32 units) external {
+        index = index % TOKENS;
+        // The hub takes no native coin.
+        if (index == 4) index = 3;
+        give(index, address(hub), 1 + uint256(units));
+        donated[index] += 1 + uint256(units);
+        ++successes[msg.sig];
+    }
+
+    function block_(uint256 merchant, uint256 who, bool blocked) external {
+        merchant = merchant % MERCHANTS;
+        address[3] memory all = [payoutOf(merchant), feeRecipientOf(merchant), inboxAt(merchant, who / 3)];
+        if (blocked) {
+            home.usdc.blacklist(all[who % 3]);
+            away.usdc.blacklist(all[who % 3]);
+            if (who % 3 == 1) feeWasRefused[merchant] = true;
+        } else {
+            home.usdc.unBlacklist(all[who % 3]);
+            away.usdc.unBlacklist(all[who % 3]);
+        }
+        ++successes[msg.sig];
+    }
+
+    function settle(uint256 merchant, uint256 salt, uint256 gasLimit) external now_ {
+        merchant = merchant % MERCHANTS;
+        count(merchant, 1, attempt(abi.encodeCall(IInboxHub.settle, (termsAt(merchant, salt))), gasLimit));
+    }
+
+    function settleMany(uint256 seed, uint256 length, uint256 gasLimit) external now_ {
+        Terms[] memory items = new Terms[](length % 6);
+        for (uint256 i = 0; i < items.length; ++i) {
+            seed = uint256(keccak256(abi.encode(seed)));
+            items[i] = termsAt(seed % MERCHANTS, seed >> 8);
+        }
+        bool done = attempt(abi.encodeCall(IInboxHub.settleMany, (items)), gasLimit);
+        for (uint256 merchant = 0; merchant < MERCHANTS; ++merchant) {
+            count(merchant, items.length, done);
+        }
+    }
+
+    function settleNetted(uint256 merchant, uint256 seed, uint256 length, uint256 gasLimit) external now_ {
+        merchant = merchant % MERCHANTS;
+        bytes32[] memory salts = new bytes32[](length % 6);
+        for (uint256 i = 0; i < salts.length; ++i) {
+            seed = uint256(keccak256(abi.encode(seed)));
+            salts[i] = bytes32(seed % (SALTS + 1));
+        }
+        bytes memory data = abi.encodeCall(IInboxHub.settleNetted, (termsAt(merchant, seed), salts));
+        count(merchant, salts.length, attempt(data, gasLimit));
+    }
+
+    function bridge(uint256 merchant, uint256 salt, uint256 choice, bytes calldata quote, uint256 gasLimit)
+        external
+        now_
+    {
+        merchant = merchant % MERCHANTS;
+        choice = choice % routes[merchant].length;
+        Route memory route = routes[merchant][choice];
+        bytes memory sent = choice == 0 && gasLimit % 4 != 0 ? bytes("") : quote;
+        passBy(merchant, salt, route, routes[merchant].proofOf(choice), sent, gasLimit);
+    }
+
+    /// @dev One field of a pinned route exchanged, or an adapter that takes everything, under a proof that fits another.
+    function bridgeByAnotherRoute(uint256 merchant, uint256 salt, uint256 choice, uint256 value, uint256 gasLimit)
+        external
+        now_
+    {
+        merchant = merchant % MERCHANTS;
+        Route memory route = routes[merchant][choice % routes[merchant].length];
+        uint256 field = value % 5;
+        if (field == 0) (route.adapter, route.config) = (address(thiefAdapter), abi.encode(stranger));
+        if (field == 1) route.adapter = address(thiefAdapter);
+        if (field == 2) route.config = abi.encode(stranger, type(uint256).max);
+        if (field == 3) route.token = tokens[value / 5 % TOKENS];
+        if (field == 4) (route.minAmount, route.chainId) = (0, uint64(chainId));
+        bytes32[] memory proof = routes[merchant].proofOf(choice % routes[merchant].length);
+        passBy(merchant, salt, route, proof, "", gasLimit);
+    }
+
+    function receiveAndSettle(uint256 passage, uint256 merchant, uint256 salt, uint256 seed, uint256 gasLimit)
+        external
+        now_
+    {
+        (bytes memory message, bytes memory attestation) = signedPassage(passage, seed);
+        merchant = merchant % MERCHANTS;
+        Terms memory terms = termsAt(merchant, salt);
+        bytes memory data =
+            abi.encodeCall(IInboxHub.receiveAndSettle, (address(home.transmitter), message, attestation, terms));
+        count(merchant, 1, attempt(data, gasLimit));
+        take(passage, message);
+    }
+
+    /// @dev A transmitter that calls the hub back in any way it likes.
+    function receiveFromAThief(uint256 merchant, uint256 salt, uint256 choice, uint256 gasLimit) external now_ {
+        merchant = merchant % MERCHANTS;
+        Terms memory terms = termsAt(merchant, salt);
+        thiefTransmitter.aim(hub, terms, routes[merchant][choice % routes[merchant].length], choice);
+        bytes memory data = abi.encodeCall(IInboxHub.receiveAndSettle, (address(thiefTransmitter), "", "", terms));
+        count(merchant, 1, attempt(data, gasLimit));
+    }
+
+    /// @dev Anybody may hand a message to Circle's contract without the hub.
+    function relay(uint256 passage, uint256 seed) external now_ {
+        (bytes memory message, bytes memory attestation) = signedPassage(passage, seed);
+        try home.transmitter.receiveMessage(message, attestation) {
+            ++successes[msg.sig];
+        } catch {}
+        take(passage, message);
+    }
+
+    function rescue(uint256 merchant, uint256 salt, uint256 index, uint256 caller, uint256 gasLimit) external now_ {
+        (merchant, index) = (merchant % MERCHANTS, index % TOKENS);
+        Terms memory terms = termsAt(merchant, salt);
+        address[5] memory callers =
+            [stranger, payoutOf(merchant), feeRecipientOf(merchant), recoveryOf((merchant + 1) % 3), terms.recovery];
+        address from = callers[caller % 7 > 4 ? 4 : caller % 7];
+        address to = from == terms.recovery ? safeOf(merchant) : stranger;
+        vm.prank(from);
+        if (attempt(abi.encodeCall(IInboxHub.rescue, (terms, tokens[index], to)), gasLimit)) {
+            bool atOnce = chainId == terms.settleChainId && tokens[index] != terms.settleToken;
+            require(from == terms.recovery, "somebody else rescued");
+            require(atOnce || time >= RECOVER_AFTER, "rescued before the date");
+        }
+    }
+
+    /// @dev The true terms with one word exchanged: another inbox, which holds nothing.
+    function useForgedTerms(uint256 merchant, uint256 salt, uint256 word, uint256 value, uint256 gasLimit)
+        external
+        now_
+    {
+        bytes memory encoded = abi.encode(termsAt(merchant % MERCHANTS, salt));
+        word = word % 8 + 1;
+        assembly {
+            mstore(add(encoded, mul(0x20, add(word, 1))), value)
+        }
+        attempt(abi.encodePacked(IInboxHub.settle.selector, encoded), gasLimit);
+        vm.prank(stranger);
+        bytes memory tail = abi.encode(tokens[value % TOKENS], stranger);
+        attempt(abi.encodePacked(IInboxHub.rescue.selector, encoded, tail), gasLimit);
+    }
+
+    function callAnInbox(uint256 merchant, uint256 salt, bytes calldata data) external now_ {
+        address inbox = inboxAt(merchant % MERCHANTS, salt);
+        vm.prank(stranger);
+        (bool done,) = inbox.call(data);
+        done;
+        vm.prank(stranger);
+        bytes memory send = abi.encodeWithSignature("send(address,address,uint256)", tokens[0], stranger, 1);
+        (done,) = inbox.call(send);
+    }
+
+    // How it is done.
+
+    function give(uint256 index, address to, uint256 units) private returns (bool given) {
+        if (index == 4) vm.deal(to, to.balance + units);
+        else if (index > 1) PlainToken(tokens[index]).mint(to, units);
+        else return mintUsdc(index == 0 ? home.usdc : away.usdc, to, units);
+        return true;
+    }
+
+    /// @dev The issuer mints nothing to a blocked inbox.
+    function mintUsdc(FiatToken usdc, address to, uint256 units) private returns (bool given) {
+        try usdc.mint(to, units) {
+            return true;
+        } catch {
+            return false;
+        }
+    }
+
+    function attempt(bytes memory data, uint256 gasLimit) private returns (bool done) {
+        gasLimit = gasLimit % 3 == 0 ? 60_000 + gasLimit % 700_000 : 5_000_000;
+        (done,) = address(hub).call{gas: gasLimit}(data);
+        if (done) ++successes[bytes4(data)];
+    }
+
+    function count(uint256 merchant, uint256 most, bool done) private {
+        if (done && merchant < 2) settlements[merchant][merchant == 0 ? 0 : 3] += most;
+    }
+
+    function passBy(
+        uint256 merchant,
+        uint256 salt,
+        Route memory route,
+        bytes32[] memory proof,
+        bytes memory quote,
+        uint256 gasLimit
+    ) private {
+        Terms memory terms = termsAt(merchant, salt);
+        uint256 heldBefore = balanceOf(1, inboxAt(merchant, salt));
+        vm.recordLogs();
+        if (!attempt(abi.encodeCall(IInboxHub.bridge, (terms, route, proof, quote)), gasLimit)) return;
+        for (uint256 index = 0; index < TOKENS; ++index) {
+            if (tokens[index] == route.token) ++settlements[merchant][index];
+        }
+        if (route.token == address(away.usdc) && heldBefore > 0) noteBurn(merchant, inboxAt(merchant, salt));
+    }
+
+    function noteBurn(uint256 merchant, address inbox) private {
+        bytes memory message = lastMessage();
+        bytes memory body = message.body();
+        uint256 amount = uint256(body.word(Message.AMOUNT));
+        burnt[merchant][1] += amount;
+        bytes32 to = isSolanaAccount(merchant) ? SOLANA_ACCOUNT : bytes32(uint256(uint160(inbox)));
+        require(body.word(Message.MINT_RECIPIENT) == to, "burned for somebody else");
+        require(message.word(Message.DESTINATION_CALLER) == 0, "somebody must be asked");
+        uint256 feeMax = uint256(body.word(Message.FEE_MAX));
+        require(feeMax <= (amount * 1_400 + 999_999) / 1_000_000, "the fee is above what is pinned");
+        if (merchant != 2) passages.push(Passage(message, merchant, inbox, amount, feeMax));
+    }
+
+    function signedPassage(uint256 index, uint256 seed)
+        private
+        returns (bytes memory message, bytes memory attestation)
+    {
+        if (passages.length == 0) {
+            return ("no message", "no attestation");
+        }
+        Passage storage passage = passages[index % passages.length];
+        message = passage.message;
+        uint32 threshold = seed % 2 == 0 ? FAST : STANDARD;
+        uint256 fee = threshold == FAST ? seed % (passage.feeMax + 1) : 0;
+        if (message.word(Message.NONCE) != 0) return (message, reattest(message, threshold, fee, 0));
+        attestation = attest(message, threshold, fee);
+        passage.message = message;
+    }
+
+    /// @dev Once a message is used, what it minted counts as come in, one time.
+    function take(uint256 index, bytes memory message) private {
+        if (passages.length == 0) return;
+        Passage memory passage = passages[index % passages.length];
+        if (home.transmitter.usedNonces(message.word(Message.NONCE)) == 0) return;
+        uint256 fee = uint256(message.body().word(Message.FEE_EXECUTED));
+        bool finalised = message.number(Message.THRESHOLD_EXECUTED) >= STANDARD;
+        deposited[passage.merchant][0] += passage.amount - (finalised ? 0 : fee);
+        passages[index % passages.length] = passages[passages.length - 1];
+        passages.pop();
+    }
+}
