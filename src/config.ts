@@ -65,6 +65,8 @@ export type Config = {
   /** What answers link to, without a trailing slash. Never taken from a request. */
   baseUrl: string;
   listen: { host: string; port: number };
+  /** Addresses and networks whose X-Forwarded-For is believed; nobody's when left out. */
+  trustedProxies?: readonly string[];
   database: DatabaseConfig;
   /** Receives the platform's fee on every EVM chain, in stored form. */
   feeRecipient: string;

@@ -36,6 +36,8 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     logger: false,
     genReqId: () => newId("req", world.entropy),
     requestIdHeader: false,
+    // Whoever is not one of these could call himself anybody.
+    trustProxy: [...(world.config.trustedProxies ?? [])],
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: ID_CHARACTERS_MAX },
     requestTimeout: REQUEST_TIMEOUT_MS,

@@ -63,6 +63,12 @@ test("the environment wins over the file, and PORT moves the default base URL al
   );
 });
 
+test("proxies are believed where the file names them", () => {
+  assert.deepEqual(load(sample()).trustedProxies, []);
+  const trustedProxies = ["10.0.0.0/8", "::1", "192.0.2.7"];
+  assert.deepEqual(load(changed(["trustedProxies", trustedProxies])).trustedProxies, trustedProxies);
+});
+
 test("an amount beyond 2^53 keeps every digit", () => {
   const config = load(changed(["chains.0.tokens.0.minimumUnits", "9007199254740993"]));
   assert.equal(config.chains[0]?.tokens[0]?.minimumUnits, 9_007_199_254_740_993n);
@@ -116,6 +122,11 @@ const REFUSED: [name: string, changes: [string, unknown][], sentence: RegExp][] 
   ],
   ["the zero address for the fee", [["feeRecipient", `0x${"0".repeat(40)}`]], /^feeRecipient: .* not the zero address/],
   ["a token for the fee", [["feeRecipient", USDC]], /^feeRecipient: this is the contract of USDC/],
+  [
+    "a proxy that is no network",
+    [["trustedProxies", ["10.0.0.0/33"]]],
+    /^trustedProxies\[0\]: "10\.0\.0\.0\/33" is not accepted, give an IP address or a network/,
+  ],
   ["a fee above the cap", [["feeBps", 1001]], /^feeBps: 1001 is not accepted, give a whole number from 0 to 1000\.$/],
   [
     "a default rail that is none",

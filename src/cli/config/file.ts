@@ -11,6 +11,7 @@ const KEYS = [
   "environment",
   "baseUrl",
   "listen",
+  "trustedProxies",
   "database",
   "feeRecipient",
   "feeBps",
@@ -71,6 +72,7 @@ export function readConfig(value: unknown, around: { variables: Environment; dir
     environment,
     baseUrl: readBaseUrl(section, { environment, port: listen.port }),
     listen,
+    trustedProxies: readTrustedProxies(section),
     database: readDatabase(section, { environment, directory }),
     feeRecipient,
     feeBps: read(section, "feeBps", { ...rules.wholeNumber(0, FEE_BPS_MAX), fallback: 0 }),
@@ -111,6 +113,17 @@ function readListen(section: Section, variables: Environment): Config["listen"] 
   const host = read(listen, "host", { ...rules.text, fallback: "127.0.0.1" });
   const port = read(listen, "port", { ...rules.wholeNumber(1, 65_535), fallback: PORT_DEFAULT });
   return { host: variables["TRIBUTARY_HOST"] ?? host, port: readPort(variables) ?? port };
+}
+
+function readTrustedProxies(section: Section): string[] {
+  if (!isGiven(section, "trustedProxies")) return [];
+  return readList(section, "trustedProxies", (value, path) => {
+    const network = rules.network.parse(value);
+    if (network === undefined) {
+      throw new ConfigRefused(`${path}: ${JSON.stringify(value)} is not accepted, give ${rules.network.expected}.`);
+    }
+    return network;
+  });
 }
 
 /** The port that the environment asks for, TRIBUTARY_PORT before PORT; undefined when it names none. */

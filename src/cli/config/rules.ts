@@ -1,3 +1,4 @@
+import { isIPv4, isIPv6 } from "node:net";
 import { normalizeEvmAddress } from "../../kernel/caip.ts";
 import type { Rule } from "./section.ts";
 
@@ -24,6 +25,17 @@ export const slug: Rule<string> = {
 export const environmentVariable: Rule<string> = {
   expected: "the name of an environment variable",
   parse: (value) => (typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value) ? value : undefined),
+};
+
+export const network: Rule<string> = {
+  expected: 'an IP address or a network, such as "10.0.0.0/8"',
+  parse: (value) => {
+    if (typeof value !== "string") return undefined;
+    const [address = "", bits, ...more] = value.split("/");
+    const bitsMax = isIPv4(address) ? 32 : isIPv6(address) ? 128 : 0;
+    const isWhole = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax);
+    return bitsMax > 0 && isWhole && more.length === 0 ? value : undefined;
+  },
 };
 
 export const flag: Rule<boolean> = {
