@@ -139,7 +139,7 @@ function takeInHand(holding: Holding, limit: number, nowMs: number): Taken | und
     const ownResetAtMs = (held.madeAtMs[0] ?? nowMs) + WINDOW_MS;
     // The database's word is as old as the lease: what was to leave the window first may have left it.
     const resetAtMs = holding.resetAtMs > nowMs ? Math.min(holding.resetAtMs, ownResetAtMs) : ownResetAtMs;
-    return { isAllowed: true, limit, remaining, resetMs: resetAtMs - nowMs };
+    return { isAllowed: true, limit, remaining, resetMs: Math.min(resetAtMs - nowMs, WINDOW_MS) };
   }
   return nowMs < holding.refusedUntilMs ? refusal(holding, limit, nowMs) : undefined;
 }

@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { openDatabase } from "../../src/db/database.ts";
+import { callerNetwork } from "../../src/http/rate/address.ts";
+import { slidingLog } from "../../src/http/rate/slidingLog.ts";
+import { addMs, systemClock } from "../../src/kernel/clock.ts";
+import type { World } from "../../src/world.ts";
+import { assertFault, openTestApi, testApi, VERSION, type Merchant, type TestApi } from "../support/api.ts";
+import { createPostgresDatabase, type PostgresDatabase } from "../support/database.ts";
+
+const URL = "/api/v1/intents";
+const HOUR_MS = 3_600_000;
+const GUESSES_MAX = 600;
+
+// A process whose clock is an hour early and one whose clock is an hour late.
+describe("limits of two services on one PostgreSQL", () => {
+  let database: PostgresDatabase;
+  let apis: TestApi[];
+  let merchant: Merchant;
+
+  before(async () => {
+    database = await createPostgresDatabase();
+    const open = async (offMs: number) => {
+      const clock = { ...systemClock, now: () => addMs(systemClock.now(), offMs) };
+      return openTestApi(await openDatabase({ url: database.url, allowUnsafeFsync: true }), { clock });
+    };
+    apis = [await open(-HOUR_MS), await open(HOUR_MS)];
+    const [first] = apis;
+    assert.ok(first);
+    merchant = await first.openMerchant();
+  });
+  after(async () => {
+    for (const { server, world } of apis) {
+      await server.close();
+      await world.db.close();
+    }
+    await database.drop();
+  });
+
+  const burst = (count: number) => {
+    const calls = Array.from({ length: count / apis.length }, () => apis).flat();
+    return Promise.all(calls.map((api) => api.send(URL, { headers: merchant.headers })));
+  };
+
+  test("19 of 500 parallel calls through both, the limit passes and no call more", async () => {
+    const answers = await burst(500);
+    const passed = answers.filter(({ status }) => status === 200);
+    const refused = answers.filter(({ status }) => status === 429);
+    assert.equal(passed.length + refused.length, 500);
+    // All of them, but for calls that one service has taken and finds nobody for.
+    assert.ok(passed.length <= 60 && passed.length >= 55, `${passed.length} passed`);
+    for (const answered of [...passed, ...refused]) {
+      assert.equal(answered.headers["ratelimit-limit"], "60");
+      const left = Number(answered.headers["ratelimit-remaining"]);
+      assert.ok(left >= 0 && left < 60);
+      const resetS = Number(answered.headers["ratelimit-reset"]);
+      assert.ok(Number.isInteger(resetS) && resetS >= 1 && resetS <= 60, `${resetS} s`);
+    }
+    for (const answered of refused) {
+      assertFault(answered, 429, "rate_limited");
+      const waitS = Number(answered.headers["retry-after"]);
+      assert.ok(Number.isInteger(waitS) && waitS >= 1 && waitS <= 60, `${waitS} s`);
+    }
+    assert.equal((await burst(20)).filter(({ status }) => status === 200).length <= 60 - passed.length, true);
+  });
+
+  test("19 no way of writing the path, and no other key of the account, has a count of its own", async () => {
+    const { createKey } = await import("../../src/merchant/createKey.ts");
+    const [api] = apis;
+    assert.ok(api);
+    const customer = await api.openMerchant();
+    const scopes = ["payment_intents:create"];
+    const { apiKey } = await createKey(api.world, { accountId: customer.accountId, scopes });
+    const other: Merchant = { ...customer, headers: { ...customer.headers, authorization: `bearer  ${apiKey}` } };
+    const statuses: number[] = [];
+    for (const [url, of] of [
+      [`${URL}?limit=1`, customer],
+      ["/api/v1/%69ntents", other],
+      [URL, other],
+    ] as const) {
+      const calls = Array.from({ length: 30 }, () => apis).flat();
+      const sent = calls.map(async (each) => (await each.server.inject({ url, headers: of.headers })).statusCode);
+      statuses.push(...(await Promise.all(sent)));
+    }
+    assert.ok(statuses.filter((status) => status === 200).length <= 60);
+    assert.deepEqual(new Set(statuses), new Set([200, 429]));
+  });
+
+  test("8 the view's two limits hold together, and each call uses up both", async () => {
+    const [api] = apis;
+    assert.ok(api);
+    const customer = await api.openMerchant();
+    const [one, other] = [await customer.insertIntent(), await customer.insertIntent()];
+    const view = async (id: string) => {
+      const headers = { ...customer.headers, "content-type": "application/json" };
+      const calls = Array.from({ length: 25 }, () => apis).flat();
+      const sent = calls.map((each) => each.send(`${URL}/${id}/view`, { method: "POST", headers, body: {} }));
+      return (await Promise.all(sent)).filter(({ status }) => status === 202).length;
+    };
+    const ofOne = await view(one.id);
+    assert.ok(ofOne <= 30 && ofOne >= 25, `${ofOne} of one intent`);
+    // Fifty calls were counted for the operation, though the intent's own limit refused twenty of them.
+    const ofOther = await view(other.id);
+    assert.ok(ofOther <= 10, `${ofOther} of the other`);
+  });
+});
+
+describe("who guesses keys", () => {
+  const guess = (api: TestApi, from: { remoteAddress?: string; forwarded?: string }) =>
+    api.server.inject({
+      url: URL,
+      headers: {
+        "service-version": VERSION,
+        authorization: `Bearer guess${Math.random()}`,
+        ...(from.forwarded === undefined ? {} : { "x-forwarded-for": from.forwarded }),
+      },
+      ...(from.remoteAddress === undefined ? {} : { remoteAddress: from.remoteAddress }),
+    });
+
+  async function withApi(trustedProxies: readonly string[], run: (api: TestApi) => Promise<void>): Promise<void> {
+    const { world } = await testApi();
+    const config: World["config"] = { ...world.config, trustedProxies };
+    const api = await openTestApi(world.db, { config });
+    await run(api);
+    await api.server.close();
+  }
+
+  async function guessOften(api: TestApi, fromOf: (index: number) => Parameters<typeof guess>[1]): Promise<number> {
+    let refused = 0;
+    for (let index = 0; index < GUESSES_MAX + 10; index += 1) {
+      const { statusCode } = await guess(api, fromOf(index));
+      assert.ok(statusCode === 401 || statusCode === 429);
+      if (statusCode === 429) refused += 1;
+    }
+    return refused;
+  }
+
+  test("19 an address that says on whose behalf it asks is believed only where it is a proxy of ours", async () => {
+    const named = (index: number) => ({ forwarded: `203.0.${index >> 8}.${index & 255}` });
+    await withApi(["10.0.0.0/8"], async (api) => {
+      assert.equal(await guessOften(api, (index) => ({ remoteAddress: "198.51.100.1", ...named(index) })), 10);
+      assert.equal(await guessOften(api, (index) => ({ remoteAddress: "10.1.2.3", ...named(index) })), 0);
+      // What stands before the address that the proxy saw is the caller's own invention.
+      const invented = (index: number) => `${named(index).forwarded}, 192.0.2.9`;
+      assert.equal(await guessOften(api, (index) => ({ remoteAddress: "10.1.2.3", forwarded: invented(index) })), 10);
+    });
+  });
+
+  test("D23 a right key passes where others guess", async () => {
+    await withApi([], async (api) => {
+      assert.equal(await guessOften(api, () => ({})), 10);
+      const merchant = await api.openMerchant();
+      assert.equal((await merchant.get(URL)).status, 200);
+    });
+  });
+
+  test("D23 an IPv6 subscriber is one, whichever of his addresses he takes", () => {
+    const table: [string, string][] = [
+      ["192.0.2.1", "192.0.2.1"],
+      ["::ffff:192.0.2.1", "192.0.2.1"],
+      ["::ffff:c000:201", "192.0.2.1"],
+      ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+      ["2001:db8:1:2::", "2001:db8:1:2::/64"],
+      ["2001:0DB8:0001:0002:ffff:ffff:ffff:ffff", "2001:db8:1:2::/64"],
+      ["2001:db8::5", "2001:db8:0:0::/64"],
+      ["::1", "0:0:0:0::/64"],
+      ["fe80::1%eth0", "fe80:0:0:0::/64"],
+      ["64:ff9b::192.0.2.1", "64:ff9b:0:0::/64"],
+      ["unknown", "unknown"],
+      ["x".repeat(5_000), "x".repeat(45)],
+    ];
+    for (const [address, network] of table) assert.equal(callerNetwork(address), network);
+  });
+
+  test("20 a hundred thousand keys leave as many counts behind as may be, and no more", async () => {
+    let nowMs = 0;
+    const keysMax = 1_000;
+    const log = slidingLog({ monotonicMs: () => nowMs }, keysMax);
+    const limit = 2;
+    await log.take("first", limit);
+    for (let index = 0; index < 100_000; index += 1) await log.take(`guess ${index}`, limit);
+    assert.equal((await log.take("first", limit)).remaining, 1, "it was the longest unused one, and is forgotten");
+    assert.equal((await log.take(`guess ${100_000 - keysMax / 2}`, limit)).remaining, 0, "a recent one is not");
+    nowMs += 60_000;
+    assert.equal((await log.take("first", limit)).remaining, 1);
+  });
+});
