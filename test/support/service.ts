@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
 import type { TestChain } from "./chain.ts";
@@ -18,11 +19,14 @@ export type ServiceSite = {
   environment: Readonly<Record<string, string>>;
   /** Starts the service; resolves when it answers, and returns what kills it. */
   start(): Promise<RunningService>;
+  /** Starts the service and kills it so much later, whether it was ready or not. */
+  startAndKill(afterMs: number): Promise<void>;
   baseUrl: string;
   remove(): Promise<void>;
 };
 
 export type RunningService = {
+  pid: number;
   /** As the operating system would, without a chance to clean up. */
   kill(): Promise<void>;
   /** In order; the exit code. */
@@ -63,15 +67,23 @@ export async function openSite(options: SiteOptions): Promise<ServiceSite> {
     TEST_GAS_KEY: DEV_ACCOUNTS.operator.privateKey,
     ...options.variables,
   };
+  const launch = () =>
+    spawn(process.execPath, ["--no-warnings", MAIN, "serve", "--config", file, "--json"], {
+      env: { ...process.env, ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
   return {
     file,
     environment,
     baseUrl,
+    startAndKill: async (afterMs) => {
+      const child = launch();
+      await delay(afterMs);
+      child.kill("SIGKILL");
+      await ended(child);
+    },
     start: async () => {
-      const child = spawn(process.execPath, ["--no-warnings", MAIN, "serve", "--config", file, "--json"], {
-        env: { ...process.env, ...environment },
-        stdio: ["ignore", "pipe", "pipe"],
-      });
+      const child = launch();
       let words = "";
       for (const stream of [child.stdout, child.stderr])
         stream.on("data", (chunk: Buffer) => {
@@ -79,6 +91,7 @@ export async function openSite(options: SiteOptions): Promise<ServiceSite> {
         });
       await untilReady(child);
       return {
+        pid: child.pid ?? 0,
         said: () => words,
         kill: async () => {
           child.kill("SIGKILL");

@@ -1,0 +1,42 @@
+import { databases } from "../support/database.ts";
+import { openCrashSite } from "../crash/databases.ts";
+import type { End } from "../crash/fuse.ts";
+import { openScenario } from "../crash/scenario.ts";
+import { sweep, walkTo } from "../crash/sweep.ts";
+import { Random } from "./random.ts";
+
+/** Walks in which a process ends, and the one that follows it too. */
+const TWICE = 100;
+/** About as many steps as a walk has. */
+const STEPS = 340;
+
+/** Ends a process before and after every step of the road, then two in a row at random ones; 0 when each walk turned out the same. */
+export async function sweepCrashes(seed: number, say: (line: string) => void): Promise<number> {
+  const random = new Random(seed);
+  let differing = 0;
+  for (const database of databases) {
+    const scenario = await openScenario(await openCrashSite(database));
+    const tell = (what: string, differences: readonly string[]) => {
+      differing += differences.length;
+      say(`${database}: ${what}, ${differences.length} turned out otherwise`);
+      for (const difference of differences) say(difference);
+    };
+    for (const moment of ["before", "after"] as const) {
+      const { ends, differences } = await sweep(scenario, { among: "all", moment });
+      tell(`${ends} ends ${moment} a step`, differences);
+    }
+    const { outcome } = await scenario.walk();
+    const differences: string[] = [];
+    for (let walk = 0; walk < TWICE; walk += 1) {
+      const end = (): End => ({
+        among: "all",
+        nth: 1 + random.below(STEPS),
+        moment: random.pick(["before", "after"]) ?? "after",
+      });
+      differences.push(...(await walkTo(scenario, outcome, [end(), end()])).differences);
+    }
+    tell(`${TWICE} times two ends`, differences);
+    await scenario.close();
+  }
+  return differing === 0 ? 0 : 1;
+}

@@ -1,0 +1,49 @@
+import { parseArgs } from "node:util";
+import { sweepCrashes } from "./crash.ts";
+import { runKills, type KillReport } from "./kill.ts";
+
+// npm run chaos [-- kill|crash] [--kills N] [--seed N]
+//   kill    kills the real service over and over under load, and compares in the end what the chain and the database say
+//   crash   ends a process before and after every step of the road, on both databases
+
+const REORG_ONCE_IN = 40;
+/** More than these would only hide the first ones. */
+const FINDINGS_MAX = 30;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { kills: { type: "string", default: "100" }, seed: { type: "string" } },
+});
+const [kind = "kill"] = positionals;
+const seed = Number(values.seed ?? Date.now() % 1_000_000);
+console.log(`seed ${seed}`);
+if (kind === "kill")
+  process.exitCode = tellKills(
+    await runKills({ kills: Number(values.kills), reorgOnceIn: REORG_ONCE_IN, seed, say: console.log }),
+  );
+else if (kind === "crash") process.exitCode = await sweepCrashes(seed, console.log);
+else throw new Error(`there is no ${kind}: kill or crash`);
+
+/** The table, and 0 when nothing was lost and nothing doubled. */
+function tellKills(report: KillReport): number {
+  const { lost, doubled, ledger, refused, unsettled, exitCode } = report;
+  const rows: [string, unknown][] = [
+    ["kills", report.kills],
+    ["of them before the service was ready", report.startsKilled],
+    ["creates acknowledged", report.acknowledged],
+    ["creates repeated", report.repeated],
+    ["payments", report.payments],
+    ["reorganisations", report.reorgs],
+    ["settlements landed", report.settlements],
+    ["lost", lost.length],
+    ["doubled", doubled.length],
+    ["ledger findings", ledger.length],
+    ["creates refused", refused.length],
+    ["intents not settled", unsettled],
+    ["exit code of the last service", exitCode],
+  ];
+  for (const [name, value] of rows) console.log(`${name.padEnd(40)}${String(value).padStart(8)}`);
+  for (const finding of [...lost, ...doubled, ...ledger, ...refused].slice(0, FINDINGS_MAX)) console.log(finding);
+  const isSound = [lost, doubled, ledger, refused].every((findings) => findings.length === 0);
+  return isSound && unsettled === 0 && exitCode === 0 ? 0 : 1;
+}

@@ -1,0 +1,113 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Hex } from "viem";
+import type { Random } from "./random.ts";
+
+// What merchants' servers do while the service is killed over and over: they create intents, repeat what was not answered, and read.
+
+export type Acknowledged = {
+  merchant: Merchant;
+  intentId: string;
+  inbox: Hex;
+  reference: string;
+  priceUnits: number | null;
+};
+
+export type Merchant = { name: string; apiKey: string; accountId: string };
+
+/** A create that is repeated with its key until it is answered. */
+type Wish = { key: string; body: { merchantReference: string } & Record<string, unknown>; priceUnits: number | null };
+
+const PAUSE_MS = 60;
+const ANSWER_MS_MAX = 10_000;
+
+export type Tally = { asked: number; unanswered: number; refused: string[]; missing: string[] };
+
+export class Merchants {
+  readonly acknowledged: Acknowledged[] = [];
+  readonly tally: Tally = { asked: 0, unanswered: 0, refused: [], missing: [] };
+  readonly #baseUrl: string;
+  readonly #random: Random;
+  readonly #wishes = new Map<Merchant, Wish>();
+  #made = 0;
+
+  constructor(baseUrl: string, random: Random) {
+    this.#baseUrl = baseUrl;
+    this.#random = random;
+  }
+
+  /** Creates, and reads what was acknowledged before, until told to stop; a service that is away is waited for. */
+  async work(merchant: Merchant, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.create(merchant);
+      const known = this.#random.pick(this.acknowledged.filter((one) => one.merchant === merchant));
+      if (known) await this.read(known);
+      await delay(PAUSE_MS * (1 + this.#random.below(10)), undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Asks for the intent that was last asked for without an answer, or else for a new one. */
+  async create(merchant: Merchant): Promise<void> {
+    const wish = this.#wishes.get(merchant) ?? this.#wish();
+    this.#wishes.set(merchant, wish);
+    this.tally.asked += 1;
+    const answer = await this.#ask(merchant, "/api/v1/intents", wish);
+    // A limit or an outage is no answer to what was asked: the same is asked again later.
+    if (answer === undefined || answer.status === 429 || answer.status >= 500 || isInProgress(answer)) {
+      this.tally.unanswered += 1;
+      return;
+    }
+    this.#wishes.delete(merchant);
+    if (answer.status !== 201) {
+      this.tally.refused.push(JSON.stringify(answer.body));
+      return;
+    }
+    const { intentId, inboxAddress } = answer.body as { intentId: string; inboxAddress: Hex };
+    const { merchantReference: reference } = wish.body;
+    this.acknowledged.push({ merchant, intentId, inbox: inboxAddress, reference, priceUnits: wish.priceUnits });
+  }
+
+  /** An intent that was acknowledged once is there for ever. */
+  async read({ merchant, intentId }: Acknowledged): Promise<void> {
+    const answer = await this.#ask(merchant, `/api/v1/intents/${intentId}`);
+    if (answer?.status === 404) this.tally.missing.push(intentId);
+  }
+
+  #wish(): Wish {
+    this.#made += 1;
+    const number = this.#made;
+    const reference = `wish ${number}`;
+    // Half of them name a wallet of their own, so that the chain itself says what it was paid; the rest mint at the account's own.
+    const priceUnits = this.#random.onceIn(2) ? 1_000_000 : null;
+    const wallet = `0x${(0xabcd_0000 + number).toString(16).padStart(40, "1")}`;
+    const body = {
+      merchantReference: reference,
+      ...(this.#random.onceIn(2) ? { payoutWallet: wallet } : {}),
+      ...(priceUnits === null ? {} : { priceUnits, oneTime: true }),
+    };
+    return { key: `key ${number}`, body, priceUnits };
+  }
+
+  async #ask(merchant: Merchant, path: string, wish?: Wish): Promise<{ status: number; body: unknown } | undefined> {
+    try {
+      const response = await fetch(`${this.#baseUrl}${path}`, {
+        method: wish ? "POST" : "GET",
+        headers: {
+          authorization: `Bearer ${merchant.apiKey}`,
+          "service-version": "2026-11-01",
+          ...(wish ? { "content-type": "application/json", "idempotency-key": wish.key } : {}),
+        },
+        ...(wish ? { body: JSON.stringify(wish.body) } : {}),
+        signal: AbortSignal.timeout(ANSWER_MS_MAX),
+      });
+      return { status: response.status, body: await response.json() };
+    } catch {
+      // The connection was refused, or ended in the middle of an answer.
+      return undefined;
+    }
+  }
+}
+
+function isInProgress({ status, body }: { status: number; body: unknown }): boolean {
+  const code: unknown = Reflect.get(Object(Reflect.get(Object(body), "error")), "code");
+  return status === 409 && code === "request_in_progress";
+}

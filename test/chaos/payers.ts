@@ -1,0 +1,67 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { TestChain } from "../support/chain.ts";
+import type { Acknowledged } from "./merchants.ts";
+import type { Random } from "./random.ts";
+
+// What happens on the chain meanwhile: payments of all sorts, and now and then a reorganisation.
+
+export type PayersOptions = {
+  chain: TestChain;
+  random: Random;
+  /** Whose inboxes are paid: whatever merchants have been told of so far. */
+  acknowledged: readonly Acknowledged[];
+  /** A reorganisation once in so many payments; none when absent. */
+  reorgOnceIn?: number;
+};
+
+const PAUSE_MS = 80;
+/** As deep as the chain's own `finalized` allows: what lies deeper was promised to stay. */
+const REORG_DEPTH_MAX = 2;
+const AMOUNTS = [1_000_000n, 400_000n, 600_000n, 1_250_000n, 1n, 999_999n, 77n];
+
+export class Payers {
+  readonly #options: PayersOptions;
+  payments = 0;
+  reorgs = 0;
+
+  constructor(options: PayersOptions) {
+    this.#options = options;
+  }
+
+  /** Pays one inbox after another until told to stop. Whatever a reorganisation drops is simply not paid. */
+  async work(signal: AbortSignal): Promise<void> {
+    const { random, acknowledged, reorgOnceIn } = this.#options;
+    while (!signal.aborted) {
+      if (acknowledged.length > 0) await this.pay(acknowledged[this.#recent()] ?? acknowledged[0]);
+      if (reorgOnceIn !== undefined && random.onceIn(reorgOnceIn)) await this.reorganise();
+      await delay(PAUSE_MS * (1 + random.below(6)), undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async pay(intent: Acknowledged | undefined): Promise<void> {
+    if (!intent) return;
+    const { chain, random } = this.#options;
+    const amountUnits = random.pick(AMOUNTS) ?? 1n;
+    if (random.onceIn(3)) {
+      const half = { token: chain.usdc.address, to: intent.inbox, amountUnits };
+      await chain.payTogether([half, { ...half, amountUnits: amountUnits + 1n }]);
+      this.payments += 2;
+    } else {
+      await chain.pay(chain.usdc.address, intent.inbox, { amountUnits });
+      this.payments += 1;
+    }
+  }
+
+  async reorganise(): Promise<void> {
+    const { chain, random } = this.#options;
+    await chain.reorg(1 + random.below(REORG_DEPTH_MAX));
+    this.reorgs += 1;
+  }
+
+  /** Mostly one of the latest, sometimes one that was settled long ago. */
+  #recent(): number {
+    const { random, acknowledged } = this.#options;
+    const window = random.onceIn(5) ? acknowledged.length : Math.min(acknowledged.length, 10);
+    return acknowledged.length - 1 - random.below(window);
+  }
+}
