@@ -6,21 +6,27 @@ import { renderMarkdown } from "./markdown.ts";
 import { MARKDOWN_HEADERS, PAGE_HEADERS, renderPage, type Page } from "./page.ts";
 import { renderReference } from "./reference/page.ts";
 
+type Site = { reference: string; errors: string; pages: ReadonlyMap<string, Page> };
+
 /**
  * `/docs` and what lies below it. A page that was written in Markdown is also served as that: to whoever asks for text/markdown, and
- * at its address with `.md` behind it. All pages are made once, at the start; throws when an error has none.
+ * at its address with `.md` behind it. All pages are made once, when the first is asked for: the service starts without them.
  */
 export function addPages(server: FastifyInstance, baseUrl: string): void {
+  let made: Site | undefined;
+  const site = () => (made ??= makeSite(baseUrl));
+  server.get("/docs", (_request, reply) => reply.headers(PAGE_HEADERS).send(site().reference));
+  server.get("/docs/errors", (_request, reply) => reply.headers(PAGE_HEADERS).send(site().errors));
+  server.get("/docs/:folder/:name", (request, reply) => sendPage(site().pages, request, reply));
+}
+
+function makeSite(baseUrl: string): Site {
   const guides = readGuides();
   const pages = new Map<string, Page>([
     ...errorPages(baseUrl),
     ...guides.map(({ url, title, markdown }): [string, Page] => [url, { html: guidePage(title, markdown), markdown }]),
   ]);
-  const reference = renderReference(baseUrl, guides);
-  const list = errorList();
-  server.get("/docs", (_request, reply) => reply.headers(PAGE_HEADERS).send(reference));
-  server.get("/docs/errors", (_request, reply) => reply.headers(PAGE_HEADERS).send(list));
-  server.get("/docs/:folder/:name", (request, reply) => sendPage(pages, request, reply));
+  return { reference: renderReference(baseUrl, guides), errors: errorList(), pages };
 }
 
 function sendPage(pages: ReadonlyMap<string, Page>, request: FastifyRequest, reply: FastifyReply): FastifyReply {

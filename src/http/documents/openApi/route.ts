@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { openApiDocument } from "./document.ts";
 
-/** `/openapi.json`: the document, for programs on any page to read. */
+/** `/openapi.json`: the document, for programs on any page to read. It is made when it is asked for the first time. */
 export function addOpenApi(server: FastifyInstance, baseUrl: string): void {
-  const text = JSON.stringify(openApiDocument(baseUrl));
+  let made: string | undefined;
   server.get("/openapi.json", (_request, reply) =>
     reply
       .headers({
@@ -12,6 +12,6 @@ export function addOpenApi(server: FastifyInstance, baseUrl: string): void {
         "access-control-allow-origin": "*",
         "x-content-type-options": "nosniff",
       })
-      .send(text),
+      .send((made ??= JSON.stringify(openApiDocument(baseUrl)))),
   );
 }
