@@ -1,0 +1,180 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { concat, encodeFunctionData, keccak256, numberToHex, stringToHex } from "viem";
+import type { Hex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { inboxAddress } from "../../packages/inbox/src/address.ts";
+import { hubAddress, hubSalt } from "../../packages/inbox/src/hub.generated.ts";
+import { hubAbi } from "../../packages/inbox/src/hubAbi.generated.ts";
+import { hubCreationCode } from "../../packages/inbox/src/hubCode.generated.ts";
+import type { Terms } from "../../packages/inbox/src/terms.ts";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
+import type { DevAccount } from "../../src/cli/dev/accounts.ts";
+import { transferCall } from "../../src/cli/dev/tokens.ts";
+import { startTestChain } from "../../test/support/chain.ts";
+import type { TestChain } from "../../test/support/chain.ts";
+import { forwarderCode } from "./gasFloor.ts";
+
+// Gas of real transactions on Circle's own token. The chain begins the same every time, so the figures do too: they are
+// checked in as contracts/gas.json, which `node contracts/scripts/gas.ts` writes anew.
+
+const depositUnits = 100_000_000n;
+const batchSize = 100;
+const payout: Hex = "0x9a7cc3f9f2ad4ae3e7ba53f51a2a6bd5f41f8c01";
+const feeRecipient: Hex = "0x9a7cc3f9f2ad4ae3e7ba53f51a2a6bd5f41f8c02";
+const snapshotPath = new URL("../gas.json", import.meta.url);
+
+/** Gas of one transaction; where a batch is named, gas of the batch divided by its hundred inboxes, rounded down. */
+export type GasFigures = Readonly<Record<(typeof names)[number], number>>;
+
+const names = [
+  /** 21,000 and two transfers of the token, to accounts that hold some. */
+  "floor",
+  "settleFirst",
+  "settleRepeat",
+  /** An inbox with a key of its own: a gas top-up and two transfers. */
+  "walletFirst",
+  "walletRepeat",
+  /** One transaction with two hundred transfers. */
+  "batchFloor",
+  "manyFirst",
+  "manyRepeat",
+  "manyEmpty",
+  "nettedFirst",
+  "nettedRepeat",
+  "nettedEmpty",
+  /** Of a hundred, the one whose payout the issuer blocked. */
+  "manyOneBlocked",
+] as const;
+
+/** Takes every figure on a chain of its own. */
+export async function measureGas(): Promise<GasFigures> {
+  const chain = await startTestChain({ hub: { creationCode: hubCreationCode, salt: hubSalt } });
+  try {
+    await pay(chain, payout);
+    await pay(chain, feeRecipient);
+    return { ...(await single(chain)), ...(await wallet(chain)), ...(await batches(chain)) };
+  } finally {
+    await chain.stop();
+  }
+}
+
+export async function readGasSnapshot(): Promise<GasFigures> {
+  return JSON.parse(await readFile(snapshotPath, "utf8")) as GasFigures;
+}
+
+async function single(chain: TestChain) {
+  const [terms] = termsOf(chain, "one", 1);
+  if (!terms) throw new Error("one is asked for");
+  const data = encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [terms] });
+  // The first transfer as everybody sends it, and what a second one adds where both leave in one transaction.
+  const both = await forward(chain, [payout, feeRecipient]);
+  const floor = (await pay(chain, payout)) + both - (await forward(chain, [payout]));
+  await pay(chain, inboxAddress(terms));
+  const settleFirst = await callHub(chain, data);
+  await pay(chain, inboxAddress(terms));
+  return { floor, settleFirst, settleRepeat: await callHub(chain, data) };
+}
+
+/** What everybody does who derives a key for each deposit: send it gas, then let it pay twice. */
+async function wallet(chain: TestChain) {
+  const privateKey = keccak256(stringToHex("an inbox with a key"));
+  const inbox: DevAccount = { privateKey, address: privateKeyToAccount(privateKey).address };
+  const sweep = async () => {
+    await pay(chain, inbox.address);
+    const half = depositUnits / 2n;
+    const [topUp] = await chain.send(DEV_ACCOUNTS.payer, [{ to: inbox.address, value: 10n ** 17n }]);
+    const calls = [payout, feeRecipient].map((to) => transferCall(chain.usdc.address, to, half));
+    const transfers = await chain.send(inbox, calls);
+    return [topUp, ...transfers].reduce((sum, receipt) => sum + gasOf(receipt), 0);
+  };
+  return { walletFirst: await sweep(), walletRepeat: await sweep() };
+}
+
+async function batches(chain: TestChain) {
+  const many = termsOf(chain, "many", batchSize);
+  const netted = termsOf(chain, "netted", batchSize);
+  const [shared] = netted;
+  if (!shared) throw new Error("a hundred are asked for");
+  const salts = netted.map(({ salt }) => salt);
+  const manyData = encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [many] });
+  const nettedData = encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args: [shared, salts] });
+  const each = async (items: readonly Terms[], data: Hex) => {
+    for (const terms of items) await pay(chain, inboxAddress(terms));
+    return Math.floor((await callHub(chain, data)) / batchSize);
+  };
+  const everybody = Array.from({ length: batchSize }, () => [payout, feeRecipient]).flat();
+  const figures = {
+    batchFloor: Math.floor((await forward(chain, everybody)) / batchSize),
+    manyEmpty: await each([], manyData),
+    nettedEmpty: await each([], nettedData),
+    manyFirst: await each(many, manyData),
+    manyRepeat: await each(many, manyData),
+    nettedFirst: await each(netted, nettedData),
+    nettedRepeat: await each(netted, nettedData),
+  };
+  return { ...figures, manyOneBlocked: await oneBlocked(chain) };
+}
+
+/** Gas of a hundred, one of them to a payout wallet that the issuer blocked. Throws when it holds up another one. */
+async function oneBlocked(chain: TestChain): Promise<number> {
+  const { address: token } = chain.usdc;
+  const blocked: Hex = "0x9a7cc3f9f2ad4ae3e7ba53f51a2a6bd5f41f8c03";
+  const items = termsOf(chain, "blocked", batchSize).map((terms, index) =>
+    index === 42 ? { ...terms, payout: blocked } : terms,
+  );
+  for (const terms of items) await pay(chain, inboxAddress(terms));
+  await chain.blocklist(token, blocked);
+  const before = await chain.balanceOf(token, payout);
+  const gas = await callHub(chain, encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [items] }));
+  const paid = (await chain.balanceOf(token, payout)) - before;
+  if (paid !== ((depositUnits * 9_950n) / 10_000n) * 99n) throw new Error(`99 payouts came to ${paid}`);
+  return Math.floor(gas / batchSize);
+}
+
+function termsOf(chain: TestChain, name: string, count: number): Terms[] {
+  return Array.from({ length: count }, (_, index) => ({
+    salt: keccak256(stringToHex(`${name} ${index}`)),
+    settleChainId: BigInt(chain.chainId),
+    settleToken: chain.usdc.address,
+    payout,
+    feeRecipient,
+    feeBps: 50,
+    recovery: payout,
+    recoverAfter: 1_800_000_000,
+    routesRoot: numberToHex(0, { size: 32 }),
+  }));
+}
+
+/** Gas of one transfer of the usual deposit. */
+async function pay(chain: TestChain, to: Hex): Promise<number> {
+  return gasOf(await chain.pay(chain.usdc.address, to, { amountUnits: depositUnits }));
+}
+
+/** Gas of one transaction in which a contract passes on a transfer to each of the receivers, and keeps something. */
+async function forward(chain: TestChain, receivers: readonly Hex[]): Promise<number> {
+  const { address: token } = chain.usdc;
+  const [created] = await chain.send(DEV_ACCOUNTS.payer, [{ data: forwarderCode(token) }]);
+  const to = created?.contractAddress;
+  if (!to) throw new Error("the contract was not created");
+  await chain.mint(token, to, depositUnits * BigInt(receivers.length + 1));
+  const data = concat(receivers.map((receiver) => transferCall(token, receiver, depositUnits).data ?? "0x"));
+  const [receipt] = await chain.send(DEV_ACCOUNTS.payer, [{ to, data, gasLimit: 16_000_000n }]);
+  if ((await chain.balanceOf(token, to)) !== depositUnits) throw new Error("the contract did not pay everybody");
+  return gasOf(receipt);
+}
+
+async function callHub(chain: TestChain, data: Hex): Promise<number> {
+  const [receipt] = await chain.send(DEV_ACCOUNTS.payer, [{ to: hubAddress, data, gasLimit: 16_000_000n }]);
+  return gasOf(receipt);
+}
+
+function gasOf(receipt: { status: string; gasUsed: bigint } | undefined): number {
+  if (receipt?.status !== "success") throw new Error("a transaction reverted");
+  return Number(receipt.gasUsed);
+}
+
+if (import.meta.main) {
+  const figures = await measureGas();
+  const ordered = Object.fromEntries(names.map((name) => [name, figures[name]]));
+  await writeFile(snapshotPath, `${JSON.stringify(ordered, undefined, 2)}\n`);
+}
