@@ -1,9 +1,14 @@
 import { benchBackfill } from "./backfill.ts";
+import { benchGas } from "./gas.ts";
 import { benchRoad } from "./road.ts";
 
 // npm run bench -- <name>: every figure is taken beside what it is compared with, in the same run.
 
-const benches: Readonly<Record<string, () => Promise<void>>> = { backfill: benchBackfill, road: benchRoad };
+const benches: Readonly<Record<string, () => Promise<void>>> = {
+  backfill: benchBackfill,
+  gas: benchGas,
+  road: benchRoad,
+};
 
 const [name = ""] = process.argv.slice(2);
 const bench = benches[name];
