@@ -26,6 +26,7 @@ export function checkEnding(ended: Ended): Violation[] {
   return [
     ...movementsAreTheChains(ended),
     ...moneyIsPaidOut(ended),
+    ...sweepsTakeWhatCameIn(ended),
     ...createsAreKept(ended),
     ...tokensAreRotated(ended),
   ];
@@ -122,6 +123,19 @@ function moneyIsPaidOut({ database, chains, people }: Ended): Violation[] {
   );
 }
 
+/** The deposits of a settlement are what it took. */
+function sweepsTakeWhatCameIn({ database }: Ended): Violation[] {
+  const rows = database.rows(`
+    select settlement.id, settlement.gross_units as gross, coalesce(sum(deposit.amount_units), 0) as units
+    from settlement left join deposit on deposit.settlement_id = settlement.id
+    where settlement.status = 'landed' group by 1, 2 having settlement.gross_units <> coalesce(sum(deposit.amount_units), 0)
+    order by 1`) as { id: string; gross: bigint; units: bigint }[];
+  return rows.map(({ id, gross, units }) => ({
+    rule: "a settlement took something else than its deposits",
+    subject: `${id} took ${gross}, its deposits are ${units}`,
+  }));
+}
+
 /** What was answered is there. */
 function createsAreKept({ database, people }: Ended): Violation[] {
   const rows = database.rows("select id from intent") as { id: string }[];
@@ -188,6 +202,9 @@ function lastEventful(chain: SimChain["chain"]): bigint {
 const OPEN = `
   select array_agg(what order by what) as open from (
     select 'seen ' || id as what from deposit where status = 'seen'
+    union all select 'waiting ' || deposit.id from deposit join intent on intent.id = deposit.intent_id
+      where deposit.status = 'confirmed' and (intent.price_token_units is null or intent.received_units * 10000
+        < intent.price_token_units * (10000 - intent.underpay_tolerance_bps)) is distinct from true
     union all select 'waiting ' || deposit.id from deposit join intent on intent.id = deposit.intent_id
       where deposit.status = 'confirmed' and not exists (
         select from deposit as other where other.intent_id = deposit.intent_id and other.status = 'confirmed'

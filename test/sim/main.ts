@@ -1,6 +1,10 @@
 import { parseArgs } from "node:util";
 import { SimDatabase } from "./database.ts";
-import { runSeed } from "./simulation.ts";
+import { Summary } from "./summary.ts";
+import { shrink } from "./shrink.ts";
+import { runSeed, type Run } from "./simulation.ts";
+
+// npm run sim -- [--seeds 300] [--from 1] | --seed 7 [--trace] [--without reorg,crash]
 
 const { values } = parseArgs({
   options: {
@@ -9,39 +13,58 @@ const { values } = parseArgs({
     from: { type: "string", default: "1" },
     trace: { type: "boolean", default: false },
     without: { type: "string", default: "" },
+    /** One line for each seed. */
+    verbose: { type: "boolean", default: false },
+    /** Goes on after a seed that failed. */
+    all: { type: "boolean", default: false },
   },
 });
+
+const TRACE_LINES = 120;
+
 const database = await SimDatabase.open();
 const without = new Set(values.without.split(",").filter((name) => name !== ""));
-const first = Number(values.seed ?? values.from);
-const count = values.seed === undefined ? Number(values.seeds) : 1;
-const started = performance.now();
-const cpu0 = process.cpuUsage();
-for (let seed = first; seed < first + count; seed += 1) {
-  const t = performance.now();
+if (values.seed === undefined) await runMany(Number(values.from), Number(values.seeds));
+else await runOne(Number(values.seed));
+await database.close();
+
+async function runOne(seed: number): Promise<void> {
   const run = await runSeed(database, { seed, without, isTraced: values.trace });
-  if (values.trace) console.log(run.lines.join("\n"));
-  console.log(
-    seed,
-    Math.round(performance.now() - t),
-    "ms",
-    run.steps,
-    "steps",
-    Math.round(run.virtualMs / 1000),
-    "s",
-    run.deposits,
-    "dep",
-    run.settlements,
-    "set",
-    run.digest.slice(0, 8),
-    run.violation ?? "",
+  if (values.trace) process.stdout.write(`${run.lines.join("\n")}\n`);
+  process.stdout.write(`${lineOf(run)}\n`);
+  if (run.violation !== undefined) process.exitCode = 1;
+}
+
+async function runMany(first: number, count: number): Promise<void> {
+  const summary = new Summary(
+    () => performance.now(),
+    () => process.cpuUsage(),
+  );
+  for (let seed = first; seed < first + count; seed += 1) {
+    const run = await runSeed(database, { seed, without });
+    summary.add(run);
+    if (values.verbose) process.stdout.write(`${lineOf(run)}\n`);
+    if (run.violation === undefined) continue;
+    process.exitCode = 1;
+    process.stdout.write(`${lineOf(run)}\n`);
+    if (values.all) continue;
+    await showSmallest(run);
+    break;
+  }
+  process.stdout.write(`\n${summary.text()}\n`);
+}
+
+async function showSmallest(failing: Run): Promise<void> {
+  process.stdout.write("looking for the smallest run that fails alike …\n");
+  const { run, without: left, runs } = await shrink(database, failing);
+  process.stdout.write(`${run.lines.slice(-TRACE_LINES).join("\n")}\n`);
+  process.stdout.write(
+    `after ${runs} runs: npm run sim -- --seed ${run.seed} --trace --without ${[...left].join(",")}\n`,
   );
 }
-const cpu = process.cpuUsage(cpu0);
-console.log(
-  Math.round((performance.now() - started) / count),
-  "ms wall a seed",
-  Math.round((cpu.user + cpu.system) / 1000 / count),
-  "ms cpu",
-);
-await database.close();
+
+function lineOf({ seed, steps, virtualMs, deposits, settlements, digest, violation }: Run): string {
+  const facts = `${steps} steps, ${Math.round(virtualMs / 1_000)} s, ${deposits} deposits, ${settlements} settled`;
+  const verdict = violation === undefined ? "holds" : `FAILS ${violation.rule}: ${violation.subject}`;
+  return `seed ${seed}: ${facts}, trace ${digest.slice(0, 12)}: ${verdict}`;
+}

@@ -118,6 +118,8 @@ export class People {
     if (!chain) return;
     const wallet = input.payoutWallet ?? this.walletOf(plan.merchant, 0);
     const terms = { ...inboxTermsOf(row), payout: wallet as `0x${string}`, feeRecipient: FEE_RECIPIENT };
+    if (row.fee_bps !== this.#site.parts.plan.merchants[plan.merchant]?.feeBps)
+      violate("an inbox takes another fee than its merchant agreed to", row.id);
     if (row.payout_wallet !== wallet || inboxAddress(terms) !== row.inbox_address)
       violate("an inbox pays somebody else than its merchant", row.id);
     if (row.status !== "active") violate("a create returned an intent that is not active", row.id);

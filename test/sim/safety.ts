@@ -45,7 +45,7 @@ const COUNTED = `
 export class CountedDeposits {
   readonly #chains: ReadonlyMap<string, SimChain>;
   /** What was found final once, by deposit and block. */
-  readonly #found = new Set<string>();
+  readonly #found = new Map<string, SimChain>();
 
   constructor(chains: readonly SimChain[]) {
     this.#chains = new Map(chains.map((chain) => [chain.chain.caip2, chain]));
@@ -53,6 +53,18 @@ export class CountedDeposits {
 
   check(database: SimDatabase): Violation[] {
     const rows = database.rows(COUNTED) as Counted[];
+    return [...this.#takenBack(rows), ...this.#wrong(rows)];
+  }
+
+  /** What was final stays counted, whatever a provider says next. */
+  #takenBack(rows: readonly Counted[]): Violation[] {
+    const counted = new Set(rows.map(keyOf));
+    return [...this.#found]
+      .filter(([key, chain]) => !chain.isBroken && !counted.has(key))
+      .map(([subject]) => ({ rule: "a final deposit is counted no longer", subject }));
+  }
+
+  #wrong(rows: readonly Counted[]): Violation[] {
     return rows.flatMap((row) => {
       const chain = this.#chains.get(row.chain);
       if (!chain || chain.isBroken) return [];
@@ -64,12 +76,15 @@ export class CountedDeposits {
   }
 
   #tooEarly(chain: SimChain, row: Counted, rows: readonly Counted[]): string | undefined {
-    const key = `${row.id}/${row.block_hash}`;
-    if (this.#found.has(key)) return undefined;
-    this.#found.add(key);
+    if (this.#found.has(keyOf(row))) return undefined;
+    this.#found.set(keyOf(row), chain);
     const mine = rows.filter((other) => other.intent_id === row.intent_id && other.chain === row.chain);
     return isFinal(chain, row, mine) ? undefined : "counted before it was final";
   }
+}
+
+function keyOf({ id, block_hash }: Counted): string {
+  return `${id}/${block_hash}`;
 }
 
 function missingFromChain({ chain }: SimChain, row: Counted): string | undefined {

@@ -50,7 +50,9 @@ export class Weather {
       // Without tags only depth says that something is final.
       if (chain.plan.lag === null) this.#leap(chain, DEPTH_WITHOUT_TAG);
       chain.haltedUntilMs = 0;
-      chain.chain.baseFee = NORMAL_FEE;
+      // Fees need not come down again.
+      chain.chain.baseFee =
+        NORMAL_FEE * (this.#faults.rates.has("feeSpike") ? this.#random.pick([1n, 6n] as const) : 1n);
       for (const node of chain.nodes) {
         node.downUntilMs = 0;
         node.lagMs = 0;

@@ -1,0 +1,46 @@
+import type { SimDatabase } from "./database.ts";
+import { runSeed, type Run } from "./simulation.ts";
+
+const RUNS_MAX = 120;
+
+/** Leaves out one part of a failing run after the other, as long as the same rule is broken, and returns the smallest that was found. */
+export async function shrink(
+  database: SimDatabase,
+  failing: Run,
+): Promise<{ run: Run; without: ReadonlySet<string>; runs: number }> {
+  let without = new Set<string>();
+  let smallest = failing;
+  let runs = 0;
+  for (const names of candidates(failing)) {
+    if (runs >= RUNS_MAX) break;
+    const fewer = new Set([...without, ...names]);
+    if (fewer.size === without.size) continue;
+    runs += 1;
+    const run = await runSeed(database, { seed: failing.seed, without: fewer });
+    if (run.violation?.rule !== failing.violation?.rule) continue;
+    without = fewer;
+    smallest = run;
+  }
+  const run = await runSeed(database, { seed: failing.seed, without, isTraced: true });
+  return { run: run.violation ? run : smallest, without, runs };
+}
+
+/** Many at once first, then each alone. */
+function candidates({ plan, faultKinds, struck }: Run): string[][] {
+  const idle = faultKinds.filter((kind) => !struck.has(kind));
+  const active = faultKinds.filter((kind) => struck.has(kind));
+  const half = Math.ceil(active.length / 2);
+  const creates = plan.creates.map(({ name }) => name);
+  const payments = plan.creates.flatMap((create) => create.payments.map(({ name }) => name));
+  return [
+    idle,
+    active,
+    active.slice(half),
+    active.slice(0, half),
+    ...active.map((kind) => [kind]),
+    ...["chain-1", "processes", "strangers", "copies", "archives", "views"].map((name) => [name]),
+    ...creates.map((name) => [name]),
+    ...payments.map((name) => [name]),
+    ...active.map((kind) => [kind]),
+  ];
+}
