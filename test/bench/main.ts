@@ -1,5 +1,6 @@
 import { benchBackfill } from "./backfill.ts";
 import { benchGas } from "./gas.ts";
+import { benchHttp } from "./http.ts";
 import { benchRoad } from "./road.ts";
 
 // npm run bench -- <name>: every figure is taken beside what it is compared with, in the same run.
@@ -7,6 +8,7 @@ import { benchRoad } from "./road.ts";
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   backfill: benchBackfill,
   gas: benchGas,
+  http: benchHttp,
   road: benchRoad,
 };
 

@@ -1,0 +1,67 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
+import pg from "pg";
+import { buildCatalog } from "../../../src/catalog/catalog.ts";
+import { openDatabase } from "../../../src/db/database.ts";
+import { buildServer } from "../../../src/http/server.ts";
+import { createWake } from "../../../src/kernel/wake.ts";
+import { stationWorld } from "../../support/stationWorld.ts";
+import { freshValues, type Statement } from "./statements.ts";
+
+// One of the two servers that are compared, in a process of its own. It says its port and serves until it is ended.
+
+export type Served =
+  | { kind: "ours"; databaseUrl: string }
+  | { kind: "bare"; databaseUrl: string; create: Statement; places: number[]; get: Statement };
+
+const CONNECTIONS = 10;
+
+process.once("message", (served: Served) => {
+  void (served.kind === "ours" ? ours(served.databaseUrl) : bare(served)).then((port) => process.send?.(port));
+});
+
+async function ours(databaseUrl: string): Promise<number> {
+  const db = await openDatabase({ url: databaseUrl, allowUnsafeFsync: true });
+  const station = stationWorld(db);
+  const world = {
+    ...station,
+    catalog: buildCatalog(station.config),
+    wake: createWake(station.clock),
+    chains: new Map(),
+  };
+  const server = await buildServer(world);
+  await server.listen({ host: "127.0.0.1", port: 0 });
+  return (server.server.address() as AddressInfo).port;
+}
+
+/** The least that can be between a socket and the statement: no check, no key, no limit, no record. */
+async function bare({ databaseUrl, create, places, get }: Extract<Served, { kind: "bare" }>): Promise<number> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: CONNECTIONS });
+  const answer = async (request: IncomingMessage): Promise<[status: number, body: unknown]> => {
+    if (request.method === "POST") {
+      let body = "";
+      for await (const chunk of request) body += String(chunk);
+      JSON.parse(body || "{}");
+      const { rows } = await pool.query({
+        name: "create",
+        text: create.text,
+        values: freshValues(create.values, places),
+      });
+      return [201, rows[0]];
+    }
+    const id = request.url?.split("/")[4] ?? "";
+    const values = get.values.map((value) => (value?.startsWith("pi_") ? id : value));
+    const { rows } = await pool.query({ name: "get", text: get.text, values });
+    return [200, rows[0]];
+  };
+  const server = createServer((request, response) => {
+    void answer(request).then(([status, body]) => {
+      const text = JSON.stringify(body ?? null);
+      response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
+      response.end(text);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as AddressInfo).port;
+}

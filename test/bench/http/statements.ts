@@ -1,0 +1,131 @@
+import { randomBytes } from "node:crypto";
+import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type CompiledQuery } from "kysely";
+import type { Schema } from "../../../src/db/schema.ts";
+import type { Db } from "../../../src/db/database.ts";
+import { encodeParameter } from "../../../src/db/parameters.ts";
+import { createIntent } from "../../../src/intent/createIntent.ts";
+import { findIntent } from "../../../src/intent/store.ts";
+import type { AccountRow } from "../../../src/merchant/store.ts";
+import type { World } from "../../../src/world.ts";
+
+/** A statement of the service's own, as text, with the parameters of one call. */
+export type Statement = { text: string; values: (string | null)[] };
+
+type CreateWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog">;
+
+/** What a create asks of the database: listened to, not written down, so that it is always today's. */
+export async function createStatement(world: CreateWorld, account: AccountRow): Promise<Statement> {
+  const heard = new Listening();
+  await createIntent(heard.db, world, { account, input: { priceUnits: 25_000_000 } }).catch(() => {});
+  return heard.first();
+}
+
+/** What a read of one intent asks. */
+export async function getStatement(of: { accountId: string; intentId: string }): Promise<Statement> {
+  const heard = new Listening();
+  await findIntent({ read: heard.db } as Db, of);
+  return heard.first();
+}
+
+/** A database that answers every statement with no row, and remembers it. */
+class Listening {
+  readonly #heard: CompiledQuery[] = [];
+  readonly db: Kysely<Schema>;
+
+  constructor() {
+    const connection = {
+      executeQuery: async (query: CompiledQuery) => {
+        this.#heard.push(query);
+        return { rows: [] };
+      },
+      streamQuery: () => {
+        throw new Error("nothing is streamed");
+      },
+    };
+    const nothing = async () => {};
+    this.db = new Kysely<Schema>({
+      dialect: {
+        createAdapter: () => new PostgresAdapter(),
+        createQueryCompiler: () => new PostgresQueryCompiler(),
+        createIntrospector: (db) => new PostgresIntrospector(db),
+        createDriver: () => ({
+          init: nothing,
+          acquireConnection: async () => connection,
+          beginTransaction: nothing,
+          commitTransaction: nothing,
+          rollbackTransaction: nothing,
+          releaseConnection: nothing,
+          destroy: nothing,
+        }),
+      },
+    });
+  }
+
+  first(): Statement {
+    const [query] = this.#heard;
+    if (query === undefined) throw new Error("nothing was asked");
+    return { text: query.sql, values: query.parameters.map(encodeParameter) };
+  }
+}
+
+/** Parameters that differ from call to call: identifiers, addresses and hashes, told by their looks. */
+const UNIQUE = /^(?:pi_|evt_)[0-9a-z]{26}$|^\\x[0-9a-f]{64}$|^0x[0-9a-f]{64}$/;
+
+/** Where those stand. The inbox's address is the only address that is new; its column tells where it stands. */
+export function uniquePlaces({ text, values }: Statement): number[] {
+  const columns = /insert into intent as occupant \(([^)]*)\)/.exec(text)?.[1]?.split(", ") ?? [];
+  const inbox = values[columns.indexOf('"inbox_address"')];
+  return values.flatMap((value, index) => (value !== null && (UNIQUE.test(value) || value === inbox) ? [index] : []));
+}
+
+/** The same call again with other identifiers; equal ones stay equal to each other. */
+export function freshValues(values: readonly (string | null)[], places: readonly number[]): (string | null)[] {
+  const fresh = [...values];
+  const renamed = new Map<string, string>();
+  for (const place of places) {
+    const old = values[place] ?? "";
+    const name = renamed.get(old) ?? nameLike(old);
+    renamed.set(old, name);
+    fresh[place] = name;
+  }
+  return fresh;
+}
+
+function nameLike(old: string): string {
+  const hex = randomBytes(32).toString("hex");
+  const [prefix = ""] = /^(?:pi_|evt_|\\x|0x)/.exec(old) ?? [];
+  return `${prefix}${hex.slice(0, old.length - prefix.length)}`;
+}
+
+/** The statement for pgbench: what is unique is made of its random numbers, the rest stands there as it is. */
+export function pgbenchScript({ text, values }: Statement, places: readonly number[]): string {
+  const names = new Map<string, number>();
+  const replaced = text.replaceAll(/\$(\d+)/g, (_, digits: string) => {
+    const index = Number(digits) - 1;
+    const value = values[index] ?? null;
+    if (value === null) return "null";
+    if (!places.includes(index)) return literal(value);
+    const number = names.get(value) ?? names.size;
+    names.set(value, number);
+    return expressionLike(value, number);
+  });
+  const variables = Array.from(
+    { length: names.size },
+    (_, number) => `\\set v${number} random(1, 9000000000000000000)`,
+  );
+  // One line a command is what pgbench reads.
+  return `${variables.join("\n")}\n${replaced.replaceAll(/\s*\n\s*/g, " ")};\n`;
+}
+
+/** Without a colon, because pgbench takes one before a name for a variable of its own. */
+function literal(value: string): string {
+  return `E'${value.replaceAll("\\", "\\\\").replaceAll("'", "''").replaceAll(":", "\\x3a")}'`;
+}
+
+function expressionLike(value: string, number: number): string {
+  const [prefix = ""] = /^(?:pi_|evt_|\\x|0x)/.exec(value) ?? [];
+  const digits = `md5(:v${number}::text) || md5(:v${number}::text)`;
+  const length = value.length - prefix.length;
+  if (prefix === "\\x") return `decode(${digits}, 'hex')`;
+  return `'${prefix}' || substr(${digits}, 1, ${length})`;
+}
