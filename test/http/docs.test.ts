@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { OPERATIONS } from "../../src/http/operationList.ts";
 import { faultRows } from "../../src/kernel/faults.ts";
 import { testApi, type TestApi } from "../support/api.ts";
+import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -74,13 +75,36 @@ test("a page that was written in Markdown is served as that too, and any other t
   const page = "/docs/integrate/errors-and-retries";
   assert.match((await api.send(`${page}.md`)).text, /^# /);
   assert.match((await api.send(page)).text, /<h1>/);
-  for (const url of [
-    `${page}.md.md`,
-    "/docs/integrate",
-    "/docs/bench",
-    "/docs/errors/..%2f..%2fREADME",
-    "/docs/",
-  ]) {
+  for (const url of [`${page}.md.md`, "/docs/integrate", "/docs/bench", "/docs/errors/..%2f..%2fREADME", "/docs/"]) {
     assert.equal((await api.send(url)).status, 404, url);
+  }
+});
+
+test("on a phone no page is wider than the screen, in light and in dark", { skip: skipWithoutChromium }, async () => {
+  const api = await testApi();
+  const origin = await api.server.listen({ host: "127.0.0.1", port: 0 });
+  const browser = await openBrowser();
+  try {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const page = await browser.newPage({ viewport: { width: 390, height: 800 }, colorScheme });
+      const asked: string[] = [];
+      page.on("request", (request) => asked.push(request.url()));
+      const urls = ["/docs", "/docs/errors", "/docs/errors/not_found", "/docs/integrate/errors-and-retries"];
+      for (const url of urls) {
+        await page.goto(`${origin}${url}`);
+        // Folded things may be the widest.
+        await page.locator("details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")));
+        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.equal(width, 390, `${url} in ${colorScheme}`);
+      }
+      assert.deepEqual(
+        asked,
+        urls.map((url) => `${origin}${url}`),
+        "nothing else is loaded",
+      );
+      await page.close();
+    }
+  } finally {
+    await browser.close();
   }
 });
