@@ -1,4 +1,5 @@
 import type { Caip2 } from "./kernel/caip.ts";
+import type { Secret } from "./kernel/secret.ts";
 
 /** How final a block is: so many blocks (the block itself is the first), or below the chain's own tag. */
 export type Finality = { confirmations: number } | { tag: "safe" | "finalized" };
@@ -28,6 +29,8 @@ export type TokenConfig = {
   minimumUnits: bigint;
   isOrigin: boolean;
   isRail: boolean;
+  /** False: no source inbox is issued for it any more, while it stays in the lists. True when left out. */
+  isIssuing?: boolean;
 };
 
 export type ChainConfig = {
@@ -55,6 +58,24 @@ export type ChainConfig = {
   tokens: readonly TokenConfig[];
   /** Symbol of the token that an account without a currency is paid in here. */
   defaultToken: string | undefined;
+  /** Who issues source inboxes here: this service, or the remote gate, which then has a say in each. */
+  gate?: "local" | "remote" | undefined;
+};
+
+/** What the catalogue tells of a chain, whether or not this service watches it. */
+export type ChainFacts = Pick<
+  ChainConfig,
+  "caip2" | "chainId" | "name" | "slug" | "publicRpcUrl" | "explorerUrl" | "native" | "tokens" | "defaultToken" | "gate"
+>;
+
+/** The service that issues source inboxes in our place, or has a say in it. */
+export type GateConfig = {
+  /** Without a slash at its end. */
+  url: string;
+  /** What tells it that the question is ours. */
+  secret: Secret;
+  /** How long one question may take, all in all. */
+  timeoutMs: number;
 };
 
 export type DatabaseConfig = { kind: "postgres"; url: string } | { kind: "pglite"; directory: string | undefined };
@@ -70,7 +91,11 @@ export type Config = {
   database: DatabaseConfig;
   /** Receives the platform's fee on every EVM chain, in stored form. */
   feeRecipient: string;
+  /** EVM chains, which are watched and settled on. */
   chains: readonly ChainConfig[];
+  /** Chains of Solana, which are told of and neither watched nor settled on. */
+  solanaChains?: readonly ChainFacts[];
+  gate?: GateConfig | undefined;
   /** Rail that is the default where an account has none, such as `base:usdc`. */
   defaultRail: string;
   /** Fee of accounts that are created without one, in hundredths of a percent. */

@@ -4,6 +4,7 @@ import { buildCatalog } from "./catalog/catalog.ts";
 import { openChain, type Chain } from "./chain/chain.ts";
 import { openEvmDriver } from "./chain/evm/driver.ts";
 import { openGasAccount } from "./chain/evm/gasAccount.ts";
+import { openRemoteGate } from "./chain/remoteGate.ts";
 import { verifyChain } from "./chain/verifyChain.ts";
 import type { ChainConfig, Config } from "./config.ts";
 import { openDatabase, type Db } from "./db/database.ts";
@@ -38,7 +39,8 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
     const taken = await migrate(db, { appliedAt: clock.now() });
     if (taken.length > 0) log.info({ migrations: taken }, "the schema was brought up to date");
     const catalog = buildCatalog(config);
-    return { config, db, clock, entropy: systemEntropy, wake: createWake(clock), catalog, chains, log };
+    const gate = config.gate === undefined ? {} : { gate: openRemoteGate(config.gate) };
+    return { config, db, clock, entropy: systemEntropy, wake: createWake(clock), catalog, chains, ...gate, log };
   } catch (error) {
     await db.close();
     throw error;
@@ -90,6 +92,7 @@ export async function startService(world: World, { extend, onFatal }: ServiceOpt
   const stop = async () => {
     ending.abort();
     await Promise.all([server.close(), loops]);
+    await world.gate?.close();
     await world.db.close();
   };
   let stopped: Promise<void> | undefined;

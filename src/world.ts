@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { Chain } from "./chain/chain.ts";
+import type { Gate } from "./chain/gate.ts";
 import type { Config } from "./config.ts";
 import type { Db } from "./db/database.ts";
 import type { Caip2 } from "./kernel/caip.ts";
@@ -21,5 +22,7 @@ export type World = {
   readonly catalog: Catalog;
   /** Every configured chain by its CAIP-2 name; a chain whose providers are down is still here. */
   readonly chains: ReadonlyMap<Caip2, Chain>;
+  /** Issues source inboxes where this service does not, or has a say in them; absent where none is configured. */
+  readonly gate?: Gate;
   readonly log: Logger;
 };

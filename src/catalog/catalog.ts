@@ -1,4 +1,4 @@
-import type { ChainConfig, Config, TokenConfig } from "../config.ts";
+import type { ChainConfig, ChainFacts, Config, TokenConfig } from "../config.ts";
 import { namespaceOf, referenceOf, type Caip2, type Namespace } from "../kernel/caip.ts";
 
 // What is live: the tokens a payer may deposit (origins) and those a merchant may be paid in (rails). Both are read from the
@@ -19,26 +19,36 @@ export type Asset = {
   minimumUnits: bigint;
   isOrigin: boolean;
   isRail: boolean;
+  /** Whether the configuration lets source inboxes be issued for it. */
+  isIssuing: boolean;
+  /** Who issues them: this service, or the remote gate. */
+  gate: "local" | "remote";
 };
 
 export type Catalog = {
+  /** Those that are watched. */
   readonly chains: readonly ChainConfig[];
+  /** All that anything is told of. */
+  readonly knownChains: readonly ChainFacts[];
   readonly assets: readonly Asset[];
   readonly defaultRailId: string;
 };
 
-export function buildCatalog(config: Pick<Config, "chains" | "defaultRail">): Catalog {
+export function buildCatalog(config: Pick<Config, "chains" | "solanaChains" | "defaultRail">): Catalog {
+  const knownChains = [...config.chains, ...(config.solanaChains ?? [])];
   return {
     chains: config.chains,
-    assets: config.chains.flatMap((chain) => chain.tokens.map((token) => assetOf(chain, token))),
+    knownChains,
+    assets: knownChains.flatMap((chain) => chain.tokens.map((token) => assetOf(chain, token))),
     defaultRailId: config.defaultRail,
   };
 }
 
-function assetOf(chain: ChainConfig, token: TokenConfig): Asset {
+function assetOf(chain: ChainFacts, token: TokenConfig): Asset {
+  const namespace = namespaceOf(chain.caip2);
   return {
     chain: chain.caip2,
-    namespace: namespaceOf(chain.caip2),
+    namespace,
     reference: referenceOf(chain.caip2),
     chainId: chain.chainId,
     chainName: chain.name,
@@ -49,6 +59,9 @@ function assetOf(chain: ChainConfig, token: TokenConfig): Asset {
     minimumUnits: token.minimumUnits,
     isOrigin: token.isOrigin,
     isRail: token.isRail,
+    isIssuing: token.isIssuing ?? true,
+    // An address on Solana needs somebody who holds its key, and that is never this service.
+    gate: namespace === "solana" ? "remote" : (chain.gate ?? "local"),
   };
 }
 
@@ -57,8 +70,14 @@ export function findAsset(catalog: Catalog, chain: string, token: string): Asset
   return catalog.assets.find((asset) => asset.chain === chain && asset.token === token);
 }
 
+/** A chain that is watched. */
 export function findChain(catalog: Catalog, chain: string): ChainConfig | undefined {
   return catalog.chains.find((candidate) => candidate.caip2 === chain);
+}
+
+/** A chain of the configuration, watched or not. */
+export function findChainFacts(catalog: Catalog, chain: string): ChainFacts | undefined {
+  return catalog.knownChains.find((candidate) => candidate.caip2 === chain);
 }
 
 /** Every token whose movements are recorded on a chain: origins and rails alike. */

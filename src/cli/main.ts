@@ -78,6 +78,21 @@ const COMMANDS: readonly Entry[] = [
   },
   { name: "keys revoke", summary: "revoke an API key", load: async () => (await import("./keys.ts")).keysRevoke },
   {
+    name: "origins list",
+    summary: "list the origins, and whether inboxes are issued for them",
+    load: async () => (await import("./origins.ts")).originsList,
+  },
+  {
+    name: "origins enable",
+    summary: "issue source inboxes for an origin again",
+    load: async () => (await import("./origins.ts")).originsEnable,
+  },
+  {
+    name: "origins disable",
+    summary: "issue no new source inbox for an origin",
+    load: async () => (await import("./origins.ts")).originsDisable,
+  },
+  {
     name: "intents list",
     summary: "list payment intents, newest first",
     load: async () => (await import("./intents.ts")).intentsList,
@@ -117,6 +132,16 @@ const COMMANDS: readonly Entry[] = [
     name: "hub status",
     summary: "compare the inbox hub on the configured chains with this release",
     load: async () => (await import("./hub.ts")).hubStatus,
+  },
+  {
+    name: "ledger export",
+    summary: "write the ledger's entries as CSV or JSON lines",
+    load: async () => (await import("./ledger.ts")).ledgerExport,
+  },
+  {
+    name: "ledger balances",
+    summary: "show what each account of the ledger has come to",
+    load: async () => (await import("./ledger.ts")).ledgerBalances,
   },
   {
     name: "hub deploy",

@@ -6,14 +6,14 @@ import type { IntentRow } from "../intent/store.ts";
 
 /** What the flags depend on beside the intent. */
 export type IssuingFacts = {
-  /** Whether the operator lets source inboxes be issued for the chain. */
-  isEnabled: (chain: string) => boolean;
+  /** Whether source inboxes are issued for the origin. */
+  isEnabled: (origin: Asset) => boolean;
   /** Whether the chain is being read: a deposit that nobody sees should not be asked for. */
   isHealthy: (chain: string) => boolean;
 };
 
 export function isDepositIssuable(intent: IntentRow, origin: Asset, facts: IssuingFacts): boolean {
-  return facts.isEnabled(origin.chain) && isOnRail(intent, origin) && facts.isHealthy(origin.chain);
+  return facts.isEnabled(origin) && isOnRail(intent, origin) && facts.isHealthy(origin.chain);
 }
 
 /** The intent as a whole: somewhere, a payer can pay it now. */

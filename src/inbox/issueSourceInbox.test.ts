@@ -1,33 +1,107 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, afterEach, before, test } from "node:test";
 import { openTestDatabase } from "../../test/support/database.ts";
 import { insertIntent, TEST_TOKEN } from "../../test/support/intents.ts";
+import {
+  always,
+  BROKEN,
+  GATE_SECRET,
+  honest,
+  issues,
+  newSolanaAddress,
+  openIssuingGate,
+  SLOW,
+  type IssuingGate,
+} from "../../test/support/issuingGate.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
-import type { ChainConfig } from "../config.ts";
+import { buildCatalog } from "../catalog/catalog.ts";
+import type { ChainConfig, ChainFacts } from "../config.ts";
 import type { Db } from "../db/database.ts";
-import type { FaultCode } from "../kernel/faults.ts";
+import { archiveIntent } from "../intent/archiveIntent.ts";
+import type { IntentRow } from "../intent/store.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { Fault, type FaultCode } from "../kernel/faults.ts";
+import type { World } from "../world.ts";
+import { bindCustomers } from "./bindCustomer.ts";
 import { issueSourceInbox, type OriginName } from "./issueSourceInbox.ts";
+import { switchOrigin } from "./originSwitch.ts";
 
 const LOCAL = { chainId: 31337 };
+const CLUSTER = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1";
+const MINT = "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU";
+const OTHER_MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+const SOLANA = { namespace: "solana", reference: CLUSTER, mint: MINT } as const;
+
+type TestWorld = StationWorld & Pick<World, "gate">;
 
 let db: Db;
-let world: StationWorld;
+let remote: IssuingGate;
+let world: TestWorld;
 
 before(async () => {
-  db = await openTestDatabase("pglite");
+  [db, remote] = await Promise.all([openTestDatabase("pglite"), openIssuingGate()]);
   world = stationWorld(db);
 });
 
-after(() => db.close());
+afterEach(() => {
+  remote.behave(honest());
+  remote.asked.length = 0;
+});
 
-const disabled: Partial<ChainConfig> = {
-  tokens: [
-    { symbol: "USDC", slug: "usdc", address: TEST_TOKEN, decimals: 6, minimumUnits: 0n, isOrigin: false, isRail: true },
-  ],
-};
+after(async () => {
+  await remote.close();
+  await db.close();
+});
+
+/** The chain leaves its inboxes to the gate, and Solana is there with two mints. */
+function gatedWorld(chain: Partial<ChainConfig> = {}): TestWorld {
+  const base = stationWorld(db, { gate: "remote", ...chain });
+  const config = { ...base.config, solanaChains: [solana()] };
+  return { ...base, config, catalog: buildCatalog(config), gate: remote.gate };
+}
+
+function solana(): ChainFacts {
+  const token = (symbol: string, address: string) => ({
+    symbol,
+    slug: symbol.toLowerCase(),
+    address,
+    decimals: 6,
+    minimumUnits: 0n,
+    isOrigin: true,
+    isRail: true,
+  });
+  return {
+    caip2: `solana:${CLUSTER}`,
+    chainId: 103,
+    name: "Solana Devnet",
+    slug: "solana-devnet",
+    publicRpcUrl: "http://127.0.0.1:1",
+    explorerUrl: "http://127.0.0.1:1",
+    native: { name: "Solana", symbol: "SOL", decimals: 9 },
+    tokens: [token("USDC", MINT), token("EURC", OTHER_MINT)],
+    defaultToken: "USDC",
+  };
+}
+
+/** An intent of which the gate has heard nothing yet; on Solana it is paid out there. */
+function unbound(on: "evm" | "solana" = "evm"): Promise<IntentRow> {
+  const there = {
+    payout_namespace: "solana",
+    payout_chain_reference: CLUSTER,
+    payout_wallet: "B8UwBUUnKwCyKuGMbFKWaG7exYdDk2ozZrPg72NyVbfj",
+    payout_token: MINT,
+  } as const;
+  const created = { created_at: systemClock.now(), customer_bound_at: null };
+  return insertIntent(db, { ...created, ...(on === "solana" ? there : {}) });
+}
 
 function refused(promise: Promise<unknown>, code: FaultCode): Promise<void> {
   return assert.rejects(promise, { name: "Fault", code });
+}
+
+async function issuedOf(intent: IntentRow): Promise<string[]> {
+  const rows = db.read.selectFrom("source_inbox").select(["token", "address"]).where("intent_id", "=", intent.id);
+  return (await rows.orderBy("token").execute()).map(({ token, address }) => `${token} ${address}`);
 }
 
 test("§4.5.3 a repeated issue, also many at once, returns one address and tells one event", async () => {
@@ -40,24 +114,239 @@ test("§4.5.3 a repeated issue, also many at once, returns one address and tells
   assert.deepEqual(events, [{ type: "source_inbox.issued" }]);
 });
 
-test("D29 an issued inbox is returned for ever: settled intent, disabled origin, chain gone", async () => {
-  const intent = await insertIntent(db, { one_time: true, price_units: 1n, price_token_units: 1n });
-  const first = await issueSourceInbox(world, intent, LOCAL);
-  const settled = { ...intent, status: "settled" } as const;
-  assert.deepEqual(await issueSourceInbox(world, settled, LOCAL), first);
-  assert.deepEqual(await issueSourceInbox(stationWorld(db, disabled), intent, LOCAL), first);
-  assert.deepEqual(await issueSourceInbox(stationWorld(db, { tokens: [] }), intent, LOCAL), first);
+test("D29 an issued inbox is returned for ever: settled intent, origin off or gone, gate away", async () => {
+  const settles = { one_time: true, price_units: 1n, price_token_units: 1n };
+  for (const isSolana of [false, true]) {
+    const name = isSolana ? SOLANA : LOCAL;
+    const intent = isSolana ? await unbound("solana") : await insertIntent(db, settles);
+    const first = await issueSourceInbox(gatedWorld(), intent, name);
+    const settled = { ...intent, status: "settled" } as const;
+    remote.behave(always({}, 500));
+    assert.deepEqual(await issueSourceInbox(gatedWorld(), settled, name), first);
+    assert.deepEqual(await issueSourceInbox(gatedWorld({ tokens: [] }), intent, name), first);
+    assert.deepEqual(await issueSourceInbox(stationWorld(db, { tokens: [] }), intent, name), first);
+    const origin = gatedWorld().catalog.assets.find((asset) => asset.token === (isSolana ? MINT : TEST_TOKEN));
+    assert.ok(origin);
+    await switchOrigin(world, { origin, isEnabled: false });
+    assert.deepEqual(await issueSourceInbox(gatedWorld(), intent, name), first);
+    await switchOrigin(world, { origin, isEnabled: true });
+    remote.behave(honest());
+  }
 });
 
-test("D29 the first issue needs a live origin, an active intent, a route to its payout and a bound customer", async () => {
+test("D29 the first issue needs a live origin, an active intent and a route to its payout", async () => {
   const intent = await insertIntent(db);
-  const other = { ...intent, payout_chain_reference: "1" };
-  const unknown: OriginName[] = [{ chainId: 1 }, { namespace: "solana", reference: "x", mint: "y" }];
-  for (const name of unknown) await refused(issueSourceInbox(world, intent, name), "unsupported_origin");
-  await refused(issueSourceInbox(stationWorld(db, disabled), intent, LOCAL), "unsupported_origin");
+  const unknown: OriginName[] = [
+    { chainId: 1 },
+    { chainId: 103 },
+    { namespace: "solana", reference: "x", mint: "y" },
+    { namespace: "solana", reference: CLUSTER, mint: TEST_TOKEN },
+    { namespace: "eip155", reference: "31337", mint: TEST_TOKEN },
+    { namespace: "near", reference: "31337", mint: TEST_TOKEN },
+  ];
+  for (const name of unknown) await refused(issueSourceInbox(gatedWorld(), intent, name), "unsupported_origin");
+  const noOrigin = { symbol: "USDC", slug: "usdc", address: TEST_TOKEN, decimals: 6, minimumUnits: 0n, isRail: true };
+  const withoutOrigins = stationWorld(db, { tokens: [{ ...noOrigin, isOrigin: false }] });
+  await refused(issueSourceInbox(withoutOrigins, intent, LOCAL), "unsupported_origin");
   await refused(issueSourceInbox(world, { ...intent, status: "settled" }, LOCAL), "source_inbox_not_active");
-  await refused(issueSourceInbox(world, other, LOCAL), "source_inbox_not_active");
-  await refused(issueSourceInbox(world, { ...intent, customer_bound_at: null }, LOCAL), "customer_not_bound");
-  const rows = await db.read.selectFrom("source_inbox").select("address").where("intent_id", "=", intent.id).execute();
-  assert.deepEqual(rows, []);
+  await refused(issueSourceInbox(gatedWorld(), intent, SOLANA), "source_inbox_not_active");
+  await refused(issueSourceInbox(world, { ...intent, payout_chain_reference: "1" }, LOCAL), "source_inbox_not_active");
+  assert.deepEqual(await issuedOf(intent), []);
 });
+
+test("§7.3.3 an origin that is switched off issues nothing new, in every process from the next call on", async () => {
+  const [origin] = world.catalog.assets;
+  assert.ok(origin);
+  const intent = await insertIntent(db);
+  const other = stationWorld(db);
+  await switchOrigin(world, { origin, isEnabled: false });
+  await refused(issueSourceInbox(other, intent, LOCAL), "source_inbox_not_active");
+  await switchOrigin(other, { origin, isEnabled: true });
+  await issueSourceInbox(world, intent, LOCAL);
+  const configuredOff = {
+    tokens: world.config.chains[0]?.tokens.map((token) => ({ ...token, isIssuing: false })) ?? [],
+  };
+  await refused(
+    issueSourceInbox(stationWorld(db, configuredOff), await insertIntent(db), LOCAL),
+    "source_inbox_not_active",
+  );
+});
+
+test("§7.3.3 without a gate a chain that leaves its inboxes to one issues nothing", async () => {
+  const { gate: _gate, ...without } = gatedWorld();
+  await refused(issueSourceInbox(without, await unbound(), LOCAL), "source_inbox_not_active");
+  await refused(issueSourceInbox(without, await unbound("solana"), SOLANA), "source_inbox_not_active");
+});
+
+test("the gate is told intent, chain and mint or address, and knows us by our secret", async () => {
+  const intent = await unbound();
+  const issued = await issueSourceInbox(gatedWorld(), intent, LOCAL);
+  assert.equal(issued.address.toLowerCase(), intent.inbox_address);
+  const about = { intentId: intent.id, livemode: false, chain: "eip155:31337" };
+  const authorization = `Bearer ${GATE_SECRET}`;
+  assert.deepEqual(remote.asked, [
+    { kind: "customers", path: `/gate/customers/${intent.id}`, authorization, body: about },
+    {
+      kind: "inboxes",
+      path: `/gate/inboxes/${intent.id}/eip155%3A31337`,
+      authorization,
+      body: { ...about, token: null, address: intent.inbox_address },
+    },
+  ]);
+  remote.asked.length = 0;
+  const onSolana = await unbound("solana");
+  const { address, caip10 } = await issueSourceInbox(gatedWorld(), onSolana, SOLANA);
+  assert.equal(caip10, `solana:${CLUSTER}:${address}`);
+  assert.deepEqual(remote.asked[1]?.body, {
+    ...about,
+    intentId: onSolana.id,
+    chain: `solana:${CLUSTER}`,
+    token: MINT,
+    address: null,
+  });
+});
+
+test("§4.5.3 calls side by side get one address, also from a gate that gives out another each time", async () => {
+  remote.behave(issues(() => ({ verdict: "issued", address: newSolanaAddress() })));
+  const intent = await unbound("solana");
+  const all = await Promise.all(Array.from({ length: 8 }, () => issueSourceInbox(gatedWorld(), intent, SOLANA)));
+  assert.equal(new Set(all.map(({ address }) => address)).size, 1);
+  assert.deepEqual(await issuedOf(intent), [`${MINT} ${all[0]?.address}`]);
+  assert.deepEqual(await issueSourceInbox(gatedWorld(), intent, SOLANA), all[0]);
+});
+
+test("a crash after the gate's answer is resumed by the next call, which asks the gate the same", async () => {
+  const intent = await unbound("solana");
+  const crashing: Db = {
+    ...db,
+    transaction: () => Promise.reject(new Error("the process died")),
+  };
+  await assert.rejects(issueSourceInbox({ ...gatedWorld(), db: crashing }, intent, SOLANA), /died/);
+  const asked = remote.asked.at(-1);
+  const { address } = await issueSourceInbox(gatedWorld(), intent, SOLANA);
+  assert.deepEqual(remote.asked.at(-1), asked);
+  assert.deepEqual(await issuedOf(intent), [`${MINT} ${address}`]);
+});
+
+for (const [name, behaviour] of [...Object.entries(SLOW), ...Object.entries(BROKEN)]) {
+  test(`§7.3.1 a gate that ${name} is unavailable, and nothing is written`, async () => {
+    remote.behave(behaviour);
+    const gate = Object.hasOwn(SLOW, name) ? remote.impatient : remote.gate;
+    const bound = await insertIntent(db);
+    for (const intent of [bound, await unbound()]) {
+      await assert.rejects(issueSourceInbox({ ...gatedWorld(), gate }, intent, LOCAL), (error) => {
+        assert.ok(error instanceof Fault);
+        assert.deepEqual([error.code, error.retryAfterS], ["source_inbox_unavailable", 5]);
+        return true;
+      });
+      assert.deepEqual(await issuedOf(intent), []);
+    }
+    remote.behave(honest());
+    await issueSourceInbox(gatedWorld(), bound, LOCAL);
+  });
+}
+
+test("§7.3.2 what the gate refuses is refused for good, and its reason is the operator's alone", async () => {
+  const reason = "the customer is on a list";
+  const intent = await insertIntent(db);
+  remote.behave(issues(() => ({ verdict: "refused", reason })));
+  await assert.rejects(issueSourceInbox(gatedWorld(), intent, LOCAL), (error) => {
+    assert.ok(error instanceof Fault && error.code === "source_inbox_refused");
+    assert.ok(!error.message.includes(reason));
+    assert.match(String(error.cause), new RegExp(reason));
+    return true;
+  });
+  remote.behave(always({ verdict: "refused", reason }));
+  await refused(issueSourceInbox(gatedWorld(), await unbound(), LOCAL), "source_inbox_refused");
+  remote.behave(issues(() => ({ verdict: "disabled" })));
+  await refused(issueSourceInbox(gatedWorld(), intent, LOCAL), "source_inbox_not_active");
+});
+
+test("an address that the gate may not give out is refused: another one on EVM, and on Solana what is none", async () => {
+  const answers = [`0x${"9".repeat(40)}`, newSolanaAddress(), "", "0x"];
+  for (const address of answers) {
+    remote.behave(issues(() => ({ verdict: "issued", address })));
+    await refused(issueSourceInbox(gatedWorld(), await insertIntent(db), LOCAL), "source_inbox_refused");
+  }
+  for (const address of [`0x${"9".repeat(40)}`, "", "11", MINT, OTHER_MINT]) {
+    remote.behave(issues(() => ({ verdict: "issued", address })));
+    await refused(issueSourceInbox(gatedWorld(), await unbound("solana"), SOLANA), "source_inbox_refused");
+  }
+});
+
+test("one address never serves two intents, and may serve two mints of one", async () => {
+  const address = newSolanaAddress();
+  remote.behave(issues(() => ({ verdict: "issued", address })));
+  const [mine, other] = [await unbound("solana"), await unbound("solana")];
+  assert.equal((await issueSourceInbox(gatedWorld(), mine, SOLANA)).address, address);
+  await refused(issueSourceInbox(gatedWorld(), other, SOLANA), "source_inbox_refused");
+  assert.deepEqual(await issuedOf(other), []);
+  await issueSourceInbox(gatedWorld(), { ...mine, payout_token: OTHER_MINT }, { ...SOLANA, mint: OTHER_MINT });
+  assert.deepEqual(await issuedOf(mine), [`${MINT} ${address}`, `${OTHER_MINT} ${address}`]);
+});
+
+test("§7.3.4 a customer is bound when the gate says so and not before, by the next call or by the rounds", async () => {
+  remote.behave(always({ verdict: "pending" }));
+  const [called, rounds] = [await unbound(), await unbound()];
+  await assert.rejects(issueSourceInbox(gatedWorld(), called, LOCAL), { code: "customer_not_bound", retryAfterS: 2 });
+  await bindCustomers(gatedWorld(), rounds.seq - 1n);
+  assert.equal(await boundAt(rounds), null);
+  remote.behave(honest());
+  await issueSourceInbox(gatedWorld(), called, LOCAL);
+  assert.notEqual(await boundAt(called), null);
+  assert.equal(await bindCustomers(gatedWorld(), rounds.seq - 1n), 0n);
+  assert.notEqual(await boundAt(rounds), null);
+  const askedBefore = remote.asked.length;
+  await bindCustomers(gatedWorld(), rounds.seq - 1n);
+  assert.equal(remote.asked.length, askedBefore, "whoever is bound is not asked for again");
+});
+
+test("a round ends at a gate that is away, and goes on past a customer that is refused", async () => {
+  const [first, second] = [await unbound(), await unbound()];
+  remote.behave(always({}, 503));
+  await refused(bindCustomers(gatedWorld(), first.seq - 1n), "source_inbox_unavailable");
+  remote.behave((asked, response) => {
+    const verdict = asked.body.intentId === first.id ? "refused" : "bound";
+    response.end(JSON.stringify({ verdict }));
+  });
+  await bindCustomers(gatedWorld(), first.seq - 1n);
+  assert.equal(await boundAt(first), null);
+  assert.notEqual(await boundAt(second), null);
+});
+
+test("D3 an intent that is archived while the gate is asked gets no inbox, and is not found", async () => {
+  const intent = await insertIntent(db);
+  let archived: Promise<unknown> = Promise.resolve();
+  remote.behave((asked, response) => {
+    archived = db
+      .transaction((tx) => archiveIntent(tx, world, intent.id))
+      .then(() => response.end(JSON.stringify({ verdict: "issued", address: asked.body.address })));
+  });
+  await refused(issueSourceInbox(gatedWorld(), intent, LOCAL), "not_found");
+  await archived;
+  assert.deepEqual(await issuedOf(intent), []);
+  const events = await db.read.selectFrom("event").select("type").where("intent_id", "=", intent.id).execute();
+  assert.deepEqual(events, [{ type: "payment_intent.archived" }]);
+});
+
+test("the gate is asked while no transaction is open", async () => {
+  const intent = await unbound();
+  const { gate } = gatedWorld();
+  assert.ok(gate);
+  // The root handle throws inside a transaction.
+  const look = () => db.read.selectFrom("intent").select("id").where("id", "=", intent.id).execute();
+  const watched = {
+    ...gate,
+    bindCustomer: async (request: Parameters<typeof gate.bindCustomer>[0]) => (
+      await look(),
+      gate.bindCustomer(request)
+    ),
+    issueInbox: async (request: Parameters<typeof gate.issueInbox>[0]) => (await look(), gate.issueInbox(request)),
+  };
+  await issueSourceInbox({ ...gatedWorld(), gate: watched }, intent, LOCAL);
+});
+
+async function boundAt({ id }: IntentRow): Promise<Date | null> {
+  const row = db.read.selectFrom("intent").select("customer_bound_at").where("id", "=", id);
+  return (await row.executeTakeFirstOrThrow()).customer_bound_at;
+}

@@ -1,13 +1,17 @@
 import type { Asset } from "../catalog/catalog.ts";
+import type { Tx } from "../db/database.ts";
 import { appendEvents } from "../event/store.ts";
 import { isOnRail } from "../intent/payout.ts";
-import type { IntentRow } from "../intent/store.ts";
-import { caip10, caip2, displayAddress, type Caip2, type Namespace } from "../kernel/caip.ts";
+import { claimIntents, type IntentRow } from "../intent/store.ts";
+import { caip10, caip2, displayAddress, type Caip2 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
-import { findSourceInbox, insertSourceInbox } from "./store.ts";
+import { askForBinding, askForInbox } from "./askGate.ts";
+import { bindCustomer } from "./bindCustomer.ts";
+import { readIssuing } from "./originSwitch.ts";
+import { findSourceInbox, insertSourceInbox, type Place, type SourceInboxRow } from "./store.ts";
 
-type IssueWorld = Pick<World, "db" | "clock" | "entropy" | "catalog">;
+type IssueWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "gate" | "log">;
 
 /** An origin as a caller names it: by chain id on EVM, by mint on Solana. */
 export type OriginName = { chainId: number } | { namespace: string; reference: string; mint: string };
@@ -15,12 +19,11 @@ export type OriginName = { chainId: number } | { namespace: string; reference: s
 /** A source inbox as the API shows it. */
 export type SourceInboxRecord = { address: string; caip10: string };
 
-type Place = { namespace: Namespace; reference: string };
-
 /**
- * The deposit address of an intent on one origin. The first call issues it; every later one returns the same, whatever has
- * become of the intent or the origin. On EVM it is the intent's own inbox, which needs no chain to be computed.
- * Throws unsupported_origin, and on the first issue source_inbox_not_active or customer_not_bound.
+ * The deposit address of an intent on one origin. The first call issues it; every later one returns the same, whatever has become of the
+ * intent, the origin or the gate. On EVM it is the intent's own inbox, which needs no chain to be computed; a gate may still have a say.
+ * Throws unsupported_origin, and on the first issue source_inbox_not_active, customer_not_bound, source_inbox_unavailable or
+ * source_inbox_refused; not_found where the intent was archived meanwhile.
  */
 export async function issueSourceInbox(
   world: IssueWorld,
@@ -28,58 +31,73 @@ export async function issueSourceInbox(
   name: OriginName,
 ): Promise<SourceInboxRecord> {
   // What was issued once stays, so it is looked for before the catalogue is asked whether the origin is still live.
-  const place = findPlace(world, name);
-  const issued =
-    place &&
-    (await findSourceInbox(world.db, { intentId: intent.id, namespace: place.namespace, reference: place.reference }));
-  if (issued !== undefined) return sourceInboxRecord(caip2(issued.namespace, issued.reference), issued.address);
-  const origin = getOrigin(world, name);
-  const pays = world.catalog.assets.some(
-    (asset) => asset.chain === origin.chain && asset.isOrigin && isOnRail(intent, asset),
-  );
-  if (intent.status !== "active" || !pays) throw new Fault("source_inbox_not_active");
-  if (intent.customer_bound_at === null) throw new Fault("customer_not_bound");
-  await issue(world, intent, origin);
-  return sourceInboxRecord(origin.chain, intent.inbox_address);
-}
-
-async function issue(world: IssueWorld, intent: IntentRow, origin: Asset): Promise<void> {
-  const at = world.clock.now();
+  const place = placeOf(intent, name);
+  const issued = place && (await findSourceInbox(world.db.read, place));
+  if (issued !== undefined) return sourceInboxRecord(issued);
+  const origin = await getIssuableOrigin(world, intent, name);
+  // The gate is asked while no transaction is open, and answers the same when a crash makes us ask again.
+  if (intent.customer_bound_at === null) {
+    await askForBinding(world, { intent, origin });
+    await bindCustomer(world, intent.id);
+  }
+  const address = await askForInbox(world, { intent, origin });
   const { namespace, reference } = origin;
-  await world.db.transaction(async (tx) => {
-    const inbox = {
-      intent_id: intent.id,
-      namespace,
-      reference,
-      token: "",
-      address: intent.inbox_address,
-      issued_at: at,
-    };
-    if ((await insertSourceInbox(tx, inbox)).kind !== "inserted") return;
-    const about = { accountId: intent.account_id, intentId: intent.id, merchantReference: intent.merchant_reference };
-    const object = { object: "source_inbox", intentId: intent.id, ...sourceInboxRecord(origin.chain, inbox.address) };
-    const event = { ...about, type: "source_inbox.issued", livemode: intent.livemode, object, previous: null } as const;
-    await appendEvents(tx, world, { events: [event], at });
-  });
+  const inbox = { intent_id: intent.id, namespace, reference, token: tokenOf(origin), address };
+  const row = await world.db.transaction((tx) => record(tx, world, { ...inbox, issued_at: world.clock.now() }));
+  return sourceInboxRecord(row);
 }
 
-/** Where the inbox of a named origin stands if it was ever issued; undefined when the name is none this service has known. */
-function findPlace(world: IssueWorld, name: OriginName): Place | undefined {
-  if ("chainId" in name) return { namespace: "eip155", reference: String(name.chainId) };
-  return world.catalog.assets.find((asset) => isNamed(asset, name));
+/** Under the intent's lock, so that neither an archive nor another issue comes in between. */
+async function record(tx: Tx, world: IssueWorld, inbox: SourceInboxRow): Promise<SourceInboxRow> {
+  const [intent] = await claimIntents(tx, [inbox.intent_id]);
+  if (intent === undefined || intent.status === "archived")
+    throw new Fault("not_found", { message: "No such intent." });
+  const { intent_id: intentId, namespace, reference, token } = inbox;
+  const present = await findSourceInbox(tx, { intentId, namespace, reference, token });
+  // Somebody was quicker, and whatever the gate told us, theirs is the one inbox.
+  if (present !== undefined) return present;
+  if (intent.status !== "active") throw new Fault("source_inbox_not_active");
+  if (!(await insertSourceInbox(tx, inbox))) {
+    const cause = new Error(`the gate issued ${inbox.address} for ${intent.id}, and it is another intent's`);
+    throw new Fault("source_inbox_refused", { cause });
+  }
+  const about = { accountId: intent.account_id, intentId: intent.id, merchantReference: intent.merchant_reference };
+  const object = { object: "source_inbox", intentId: intent.id, ...sourceInboxRecord(inbox) };
+  const event = { ...about, type: "source_inbox.issued", livemode: intent.livemode, object, previous: null } as const;
+  await appendEvents(tx, world, { events: [event], at: inbox.issued_at });
+  return inbox;
 }
 
-function getOrigin(world: IssueWorld, name: OriginName): Asset {
-  const origin = world.catalog.assets.find((asset) => asset.isOrigin && isNamed(asset, name));
-  if (origin !== undefined) return origin;
-  throw new Fault("unsupported_origin", { param: "chainId" in name ? "chainId" : "reference" });
+/** Where the inbox of a named origin stands, if it was ever issued; undefined when no inbox could ever have that name. */
+function placeOf(intent: IntentRow, name: OriginName): Place | undefined {
+  if ("chainId" in name)
+    return { intentId: intent.id, namespace: "eip155", reference: String(name.chainId), token: "" };
+  if (name.namespace !== "solana") return undefined;
+  return { intentId: intent.id, namespace: "solana", reference: name.reference, token: name.mint };
+}
+
+/** The origin through which the intent can be paid there. On EVM chains any token of the chain will do, as they share the address. */
+async function getIssuableOrigin(world: IssueWorld, intent: IntentRow, name: OriginName): Promise<Asset> {
+  const origins = world.catalog.assets.filter((asset) => asset.isOrigin && isNamed(asset, name));
+  if (origins.length === 0)
+    throw new Fault("unsupported_origin", { param: "chainId" in name ? "chainId" : "reference" });
+  const isIssuing = await readIssuing(world);
+  const origin = origins.find((candidate) => isOnRail(intent, candidate) && isIssuing(candidate));
+  if (origin === undefined || intent.status !== "active") throw new Fault("source_inbox_not_active");
+  return origin;
 }
 
 function isNamed(asset: Asset, name: OriginName): boolean {
   if ("chainId" in name) return asset.namespace === "eip155" && asset.chainId === name.chainId;
-  return asset.namespace === name.namespace && asset.reference === name.reference && asset.token === name.mint;
+  if (name.namespace !== "solana" || asset.namespace !== "solana") return false;
+  return asset.reference === name.reference && asset.token === name.mint;
 }
 
-function sourceInboxRecord(chain: Caip2, address: string): SourceInboxRecord {
-  return { address: displayAddress(chain, address), caip10: caip10(chain, address) };
+function tokenOf(origin: Asset): string {
+  return origin.namespace === "solana" ? origin.token : "";
+}
+
+function sourceInboxRecord(inbox: Pick<SourceInboxRow, "namespace" | "reference" | "address">): SourceInboxRecord {
+  const chain: Caip2 = caip2(inbox.namespace, inbox.reference);
+  return { address: displayAddress(chain, inbox.address), caip10: caip10(chain, inbox.address) };
 }

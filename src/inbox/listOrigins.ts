@@ -1,6 +1,6 @@
 import { payoutChain } from "../intent/payout.ts";
-import { findChain, type Asset, type Catalog } from "../catalog/catalog.ts";
-import type { ChainConfig } from "../config.ts";
+import { findChainFacts, type Asset, type Catalog } from "../catalog/catalog.ts";
+import type { ChainFacts } from "../config.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { assert } from "../kernel/assert.ts";
 import { caip19, caip2, displayAddress } from "../kernel/caip.ts";
@@ -73,7 +73,7 @@ function accountRail(catalog: Catalog, account: AccountRow): Asset | undefined {
   const { payout_namespace: namespace, payout_chain_reference: reference, currency } = account;
   if (namespace === null || reference === null) return undefined;
   const chain = caip2(namespace, reference);
-  const symbol = currency ?? findChain(catalog, chain)?.defaultToken;
+  const symbol = currency ?? findChainFacts(catalog, chain)?.defaultToken;
   return catalog.assets.find((asset) => asset.isRail && asset.chain === chain && asset.symbol === symbol);
 }
 
@@ -116,8 +116,8 @@ function tokenRecord(asset: Asset): TokenRecord {
   return { symbol: asset.symbol, address: displayAddress(asset.chain, asset.token), decimals: asset.decimals };
 }
 
-function chainOf(catalog: Catalog, asset: Asset): ChainConfig {
-  const chain = findChain(catalog, asset.chain);
+function chainOf(catalog: Catalog, asset: Asset): ChainFacts {
+  const chain = findChainFacts(catalog, asset.chain);
   assert(chain, `the asset ${asset.railId} is on a chain that the catalogue does not have`);
   return chain;
 }

@@ -8,8 +8,8 @@ export type SourceInboxRow = Selectable<SourceInboxTable>;
 /** Where an inbox of an intent stands. Without a token, any of the chain. */
 export type Place = { intentId: string; namespace: Namespace; reference: string; token?: string };
 
-export async function findSourceInbox(db: Db, place: Place): Promise<SourceInboxRow | undefined> {
-  return db.read
+export async function findSourceInbox(on: Db["read"] | Tx, place: Place): Promise<SourceInboxRow | undefined> {
+  return on
     .selectFrom("source_inbox")
     .selectAll()
     .where("intent_id", "=", place.intentId)
@@ -20,29 +20,15 @@ export async function findSourceInbox(db: Db, place: Place): Promise<SourceInbox
     .executeTakeFirst();
 }
 
-export type Inserted =
-  | { kind: "inserted"; inbox: SourceInboxRow }
-  /** Somebody was quicker: there is one inbox a place, for ever, and it is this one. */
-  | { kind: "present"; inbox: SourceInboxRow }
-  /** The address belongs to another intent. Nothing was written. */
-  | { kind: "taken" };
-
-/** The caller holds the intent's lock, so that nobody else inserts at this place meanwhile. */
-export async function insertSourceInbox(tx: Tx, inbox: SourceInboxRow): Promise<Inserted> {
-  const { intent_id, namespace, reference, token, address } = inbox;
-  const present = await tx
-    .selectFrom("source_inbox")
-    .selectAll()
-    .where("intent_id", "=", intent_id)
-    .where("namespace", "=", namespace)
-    .where("reference", "=", reference)
-    .where("token", "=", token)
-    .executeTakeFirst();
-  if (present !== undefined) return { kind: "present", inbox: present };
-  const owned = { namespace, reference, address };
+/**
+ * Writes an inbox, whose intent the caller has locked and which has none at this place. False, and nothing is written, when its address
+ * belongs to another intent.
+ */
+export async function insertSourceInbox(tx: Tx, inbox: SourceInboxRow): Promise<boolean> {
+  const { intent_id, namespace, reference, address } = inbox;
   await tx
     .insertInto("inbox_address")
-    .values({ ...owned, intent_id })
+    .values({ intent_id, namespace, reference, address })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   const owner = await tx
@@ -52,11 +38,9 @@ export async function insertSourceInbox(tx: Tx, inbox: SourceInboxRow): Promise<
     .where("reference", "=", reference)
     .where("address", "=", address)
     .executeTakeFirst();
-  if (owner?.intent_id !== intent_id) return { kind: "taken" };
-  return {
-    kind: "inserted",
-    inbox: await tx.insertInto("source_inbox").values(inbox).returningAll().executeTakeFirstOrThrow(),
-  };
+  if (owner?.intent_id !== intent_id) return false;
+  await tx.insertInto("source_inbox").values(inbox).execute();
+  return true;
 }
 
 export type OriginSwitch = { chain: Caip2; token: string; isEnabled: boolean };

@@ -3,9 +3,8 @@ import { inboxAddress } from "@tributary/inbox/address";
 import { recoverAfter } from "@tributary/inbox/recoverAfter";
 import { inboxSalt } from "@tributary/inbox/salt";
 import type { Hex } from "@tributary/inbox/terms";
-import type { RawBuilder } from "kysely";
 import type { Db } from "../db/database.ts";
-import { eventOf } from "../event/store.ts";
+import { eventOf, type StatementPart } from "../event/store.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
 import { priceToTokenUnits } from "../kernel/units.ts";
@@ -66,14 +65,14 @@ export async function createIntent(
   const minting = { account, destination, terms, input, deploymentId, widgetTokenHash: hash };
   const newIntent = newIntentRow(world, minting);
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const intent = await insertOrRenewIntent(on, newIntent, (minted) => tellMinted(minted, world, newIntent));
+    const intent = await insertOrRenewIntent(on, newIntent, (place) => tellMinted(world, newIntent, place));
     if (intent !== undefined) return { intent, isCreated: intent.id === newIntent.id, widgetToken };
     await refuse(on, newIntent);
   }
   throw new Fault("internal_error");
 }
 
-function tellMinted(minted: RawBuilder<unknown>, world: CreateWorld, intent: NewIntent): RawBuilder<unknown> {
+function tellMinted(world: CreateWorld, intent: NewIntent, place: Parameters<typeof eventOf>[2]): StatementPart {
   const event = {
     type: "payment_intent.created",
     accountId: intent.account_id,
@@ -83,7 +82,7 @@ function tellMinted(minted: RawBuilder<unknown>, world: CreateWorld, intent: New
     object: intentRecord(intent, world.config),
     previous: null,
   } as const;
-  return eventOf(minted, world, { event, at: intent.created_at });
+  return eventOf(world, { event, at: intent.created_at }, place);
 }
 
 /** Says why nothing was written; returns when the reason is gone already. */
@@ -150,7 +149,8 @@ function newIntentRow(world: CreateWorld, minting: Minting): NewIntent {
     fee_units: 0n,
     net_units: 0n,
     pending_count: 0,
-    customer_bound_at: at,
+    // Where a remote gate has a say, the customer is bound when it has said so.
+    customer_bound_at: rail.gate === "remote" ? null : at,
     created_at: at,
     updated_at: at,
     settled_at: null,

@@ -3,7 +3,7 @@ import type { Asset, Catalog } from "../catalog/catalog.ts";
 import { caip2, normalizeEvmAddress, type Namespace } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { AccountRow } from "../merchant/store.ts";
-import { solanaWalletFault } from "./solanaWallet.ts";
+import { solanaWalletFault } from "../merchant/solanaWallet.ts";
 
 /** What a create may say about the payout; what it leaves out comes from the account. */
 export type DestinationInput = {
@@ -110,7 +110,7 @@ function railFor(
     );
   }
   if (of.token !== undefined) return namedRail(rails, of.namespace, of.token);
-  const defaultSymbol = catalog.chains.find((chain) => chain.caip2 === rails[0]?.chain)?.defaultToken;
+  const defaultSymbol = catalog.knownChains.find((chain) => chain.caip2 === rails[0]?.chain)?.defaultToken;
   const inherited =
     rails.find((rail) => rail.symbol === account.currency) ?? rails.find((rail) => rail.symbol === defaultSymbol);
   if (inherited === undefined) throw new Fault("token_required", { param: "payoutTokenAddress" });

@@ -1,7 +1,8 @@
-import { sql, type RawBuilder, type Selectable } from "kysely";
+import { CompiledQuery, sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
 import type { IntentTable } from "../db/schema.ts";
+import type { StatementPart } from "../event/store.ts";
 
 export type IntentRow = Selectable<IntentTable>;
 
@@ -99,31 +100,34 @@ export type NewIntent = Omit<IntentRow, "seq">;
 export async function insertOrRenewIntent(
   db: Db["read"],
   intent: NewIntent,
-  tell: (minted: RawBuilder<unknown>) => RawBuilder<unknown>,
+  tell: (place: { change: string; firstNumber: number }) => StatementPart,
 ): Promise<IntentRow | undefined> {
-  const row = Object.entries(intent);
-  const columns = row.map(([column]) => sql.ref(column));
-  const values = row.map(([, value]) => sql`${value}`);
+  const columns = Object.keys(intent);
+  const numberOf = (column: keyof NewIntent) => `$${columns.indexOf(column) + 1}`;
+  const told = tell({ change: "minted", firstNumber: columns.length + 1 });
   // The index decides, also against a create that commits while this one waits for it, and so does the state of the occupant at that
   // moment: one that settles meanwhile has left the index, and then the insert goes through. The condition of the index is written
   // out, because a plan made for any parameter could not tell that it is meant. A wallet that is an inbox is known before the call:
   // nobody can tell the address of an inbox before the statement that created it was committed.
-  const { rows } = await sql<IntentRow>`
+  const text = `
     with kept as (
-      insert into intent as occupant (${sql.join(columns)})
-      select ${sql.join(values)}
-      where not exists (select from intent as own where own.inbox_address = ${intent.payout_wallet})
+      insert into intent as occupant (${columns.join()})
+      select ${columns.map((_, index) => `$${index + 1}`).join()}
+      where not exists (select from intent as own where own.inbox_address = ${numberOf("payout_wallet")})
       on conflict (account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token)
         where status = 'active' and occupies
       do update set widget_token_hash = excluded.widget_token_hash
         where occupant.price_units is not distinct from excluded.price_units and occupant.one_time = excluded.one_time
       returning *
     ), minted as (
-      select from kept where id = ${intent.id}
+      select from kept where id = ${numberOf("id")}
     ), told as (
-      ${tell(sql`minted`)}
+      ${told.text}
     )
-    select * from kept`.execute(db);
+    select * from kept`;
+  // The text is the same for every intent. To put it together from parts each time would cost more than the rest of a create.
+  const statement = CompiledQuery.raw(text, [...Object.values(intent), ...told.parameters]);
+  const { rows } = await db.executeQuery<IntentRow>(statement);
   return rows[0];
 }
 
@@ -150,6 +154,33 @@ export async function replaceWidgetToken(tx: Tx, token: { id: string; hash: Uint
     .where("id", "=", token.id)
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** The first time stays. */
+export async function writeCustomerBound(db: Db, { intentId, at }: { intentId: string; at: Date }): Promise<void> {
+  await db.read
+    .updateTable("intent")
+    .set({ customer_bound_at: at })
+    .where("id", "=", intentId)
+    .where("customer_bound_at", "is", null)
+    .execute();
+}
+
+/** Active intents whose customer is not bound yet, in the order of their creation. */
+export async function listUnbound(
+  db: Db,
+  page: { afterSeq: bigint; createdAfter: Date; limit: number },
+): Promise<IntentRow[]> {
+  return db.read
+    .selectFrom("intent")
+    .selectAll()
+    .where("customer_bound_at", "is", null)
+    .where("status", "=", "active")
+    .where("seq", ">", page.afterSeq)
+    .where("created_at", ">", page.createdAfter)
+    .orderBy("seq")
+    .limit(page.limit)
+    .execute();
 }
 
 /** The caller holds the lock and has seen that it may be. */

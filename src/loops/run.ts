@@ -1,5 +1,6 @@
 import type { World } from "../world.ts";
 import { agreeDepositsLoop } from "./agreeDeposits.ts";
+import { bindCustomersLoop } from "./bindCustomers.ts";
 import { countDepositsLoop } from "./countDeposits.ts";
 import { forgetAnswersLoop } from "./forgetAnswers.ts";
 import { runLoop, type Loop } from "./loop.ts";
@@ -10,6 +11,7 @@ import { watchChainLoop } from "./watchChain.ts";
 /** Every loop of a world, those of one chain in the order in which rows are handed over. */
 export function loopsOf(world: World): Loop[] {
   const loops: Loop[] = [stampEventsLoop(world), forgetAnswersLoop(world)];
+  if (world.gate !== undefined) loops.push(bindCustomersLoop(world));
   for (const chain of world.chains.values()) {
     loops.push(
       watchChainLoop(world, chain),

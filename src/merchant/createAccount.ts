@@ -1,8 +1,9 @@
-import { findAsset, findChain, type Asset } from "../catalog/catalog.ts";
+import { findAsset, findChainFacts, type Asset } from "../catalog/catalog.ts";
 import { caip2, normalizeEvmAddress, type Namespace } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
 import type { World } from "../world.ts";
+import { solanaWalletFault } from "./solanaWallet.ts";
 import { insertAccount, type AccountRow } from "./store.ts";
 
 /** Where an account is paid unless an intent says otherwise. `currency` is a token's symbol. */
@@ -48,12 +49,15 @@ export async function createAccount(
 
 function checkedPayout(world: Pick<World, "catalog">, payout: PayoutDefaults): PayoutDefaults {
   const chain = caip2(payout.namespace, payout.chainReference);
-  if (findChain(world.catalog, chain) === undefined)
+  if (findChainFacts(world.catalog, chain) === undefined)
     throw invalid("payout.chainReference", `a configured chain, not ${chain}`);
   const rails = world.catalog.assets.filter((asset) => asset.chain === chain && asset.isRail);
   const rail = rails.find((asset) => asset.symbol === payout.currency);
   if (rail === undefined) throw invalid("payout.currency", symbolsOf(rails));
-  const wallet = payout.namespace === "eip155" ? evmAddress("payout.wallet", payout.wallet) : payout.wallet;
+  const wallet =
+    payout.namespace === "eip155"
+      ? evmAddress("payout.wallet", payout.wallet)
+      : solanaWallet("payout.wallet", payout.wallet);
   if (findAsset(world.catalog, chain, wallet)) throw invalid("payout.wallet", "a wallet, not a token's contract");
   return { ...payout, wallet };
 }
@@ -72,6 +76,11 @@ function evmAddress(param: string, text: string): string {
   if (address === undefined)
     throw invalid(param, "0x and 40 hex digits; in mixed case the EIP-55 checksum must be right");
   return address;
+}
+
+function solanaWallet(param: string, text: string): string {
+  if (solanaWalletFault(text, new Set()) === undefined) return text;
+  throw invalid(param, "a wallet on Solana: the base58 of 32 bytes, and no program's or token account's address");
 }
 
 function invalid(param: string, right: string): Fault {

@@ -35,7 +35,7 @@ export async function recordView(
       asset.isOrigin && asset.namespace === namespace && asset.reference === reference && asset.token === token,
   );
   if (origin === undefined) return false;
-  const issued = await findSourceInbox(world.db, { intentId: intent.id, namespace: origin.namespace, reference });
+  const issued = await findSourceInbox(world.db.read, { intentId: intent.id, namespace: origin.namespace, reference });
   if (issued === undefined) return false;
   await renewHint(world.db, { intentId: intent.id, namespace, reference, token: origin.token, expiresAt });
   world.wake.notify(`watch:${origin.chain}`);

@@ -23,8 +23,18 @@ const CHAIN_KEYS = [
   "settleBatchMax",
   "tokens",
   "defaultToken",
+  "gate",
 ] as const;
-const TOKEN_KEYS = ["symbol", "slug", "address", "decimals", "minimumUnits", "isOrigin", "isRail"] as const;
+const TOKEN_KEYS = [
+  "symbol",
+  "slug",
+  "address",
+  "decimals",
+  "minimumUnits",
+  "isOrigin",
+  "isRail",
+  "isIssuing",
+] as const;
 const TIER_KEYS = ["upToPriceUnits", "confirmations", "tag"] as const;
 const NATIVE_KEYS = ["name", "symbol", "decimals"] as const;
 
@@ -75,6 +85,7 @@ export function readChain(value: unknown, path: string, around: ChainSurrounding
     settleBatchMax: read(section, "settleBatchMax", { ...rules.wholeNumber(1, 100), fallback: 100 }),
     tokens,
     defaultToken: readDefaultToken(section, tokens),
+    gate: read(section, "gate", { ...rules.oneOf("local", "remote"), fallback: "local" }),
   };
 }
 
@@ -126,6 +137,7 @@ function readToken(value: unknown, path: string): TokenConfig {
     }),
     isOrigin: read(section, "isOrigin", { ...rules.flag, fallback: true }),
     isRail: read(section, "isRail", { ...rules.flag, fallback: true }),
+    isIssuing: read(section, "isIssuing", { ...rules.flag, fallback: true }),
   };
   if (!token.isOrigin && !token.isRail) {
     throw new ConfigRefused(

@@ -2,9 +2,12 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import secureJson from "secure-json-parse";
 import type { ChainConfig, Config, DatabaseConfig, Environment } from "../../config.ts";
+import { referenceOf } from "../../kernel/caip.ts";
 import { nearest } from "../../kernel/nearest.ts";
 import { readChain } from "./chain.ts";
+import { readGate } from "./gate.ts";
 import * as rules from "./rules.ts";
+import { isSolanaChain, readSolanaChain } from "./solanaChain.ts";
 import { ConfigRefused, isGiven, openSection, read, readList, refuseTwins, type Section } from "./section.ts";
 
 const KEYS = [
@@ -18,6 +21,7 @@ const KEYS = [
   "defaultRail",
   "logLevel",
   "chains",
+  "gate",
 ] as const;
 const LISTEN_KEYS = ["host", "port"] as const;
 const DATABASE_KEYS = ["url", "directory", "allowEmbeddedLive"] as const;
@@ -57,15 +61,21 @@ export function loadConfig(file: string, variables: Environment): Config {
 }
 
 /** `directory` is what relative paths in the configuration start from. */
-export function readConfig(value: unknown, around: { variables: Environment; directory: string }): Config {
-  const { variables, directory } = around;
+export function readConfig(value: unknown, given: { variables: Environment; directory: string }): Config {
+  const { variables, directory } = given;
   const section = withVariables(openSection(value, { path: "", known: KEYS }), variables);
   const environment = read(section, "environment", rules.oneOf("test", "live"));
-  const chains = readList(section, "chains", (entry, path) =>
-    readChain(entry, path, { environment, variables, directory }),
+  const around = { environment, variables, directory };
+  const entries = readList(section, "chains", (entry, path) =>
+    isSolanaChain(entry)
+      ? { solana: readSolanaChain(entry, path, environment) }
+      : { evm: readChain(entry, path, around) },
   );
-  refuseTwins(chains, { path: "chains", key: "chainId", of: (chain) => String(chain.chainId) });
-  refuseTwins(chains, { path: "chains", key: "slug", of: (chain) => chain.slug });
+  const chains = entries.flatMap(({ evm }) => evm ?? []);
+  const solanaChains = entries.flatMap(({ solana }) => solana ?? []);
+  const knownChains = entries.map(({ evm, solana }) => evm ?? solana);
+  refuseTwins(knownChains, { path: "chains", key: "chainId", of: (chain) => referenceOf(chain.caip2) });
+  refuseTwins(knownChains, { path: "chains", key: "slug", of: (chain) => chain.slug });
   const listen = readListen(section, variables);
   const feeRecipient = readFeeRecipient(section, chains);
   return {
@@ -77,6 +87,8 @@ export function readConfig(value: unknown, around: { variables: Environment; dir
     feeRecipient,
     feeBps: read(section, "feeBps", { ...rules.wholeNumber(0, FEE_BPS_MAX), fallback: 0 }),
     chains,
+    solanaChains,
+    gate: readGate(section, { ...around, chains }),
     defaultRail: readDefaultRail(section, chains),
     logLevel: read(section, "logLevel", {
       ...rules.oneOf<Config["logLevel"]>("silent", "error", "warn", "info", "debug"),
@@ -87,7 +99,9 @@ export function readConfig(value: unknown, around: { variables: Environment; dir
 
 /** Puts what the environment says in the place of what the file says, and refuses a variable that is almost one of ours. */
 function withVariables(section: Section, variables: Environment): Section {
-  const named = new Set([...JSON.stringify(section.fields).matchAll(/"gasKeyEnv":"(\w+)"/g)].map((match) => match[1]));
+  const named = new Set(
+    [...JSON.stringify(section.fields).matchAll(/"(?:gasKeyEnv|secretEnv)":"(\w+)"/g)].map((match) => match[1]),
+  );
   for (const name of Object.keys(variables)) {
     if (!name.startsWith("TRIBUTARY_") || named.has(name)) continue;
     if (VARIABLES.includes(name) || VARIABLES_ELSEWHERE.includes(name)) continue;

@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { normalizeEvmAddress } from "../../kernel/caip.ts";
+import { solanaAddressBytes } from "../../kernel/solanaAddress.ts";
 import type { Rule } from "./section.ts";
 
 const URL_CHARACTERS_MAX = 2_000;
@@ -71,6 +72,11 @@ export const evmAddress: Rule<string> = {
     const address = typeof value === "string" ? normalizeEvmAddress(value) : undefined;
     return address === ZERO_ADDRESS ? undefined : address;
   },
+};
+
+export const solanaAddress: Rule<string> = {
+  expected: "an address on Solana, the base58 of 32 bytes",
+  parse: (value) => (typeof value === "string" && solanaAddressBytes(value) !== undefined ? value : undefined),
 };
 
 /** A web address as people and programs open it; userinfo and fragments have no business in one. */

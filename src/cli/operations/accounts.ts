@@ -54,7 +54,7 @@ function payoutOf(world: World, input: unknown): PayoutDefaults | undefined {
   if (name === undefined && wallet === undefined) return undefined;
   if (name === undefined || wallet === undefined)
     throw new CommandFailed("A default destination needs both a chain and a wallet.");
-  const { chains } = world.catalog;
+  const { knownChains: chains } = world.catalog;
   const chain = chains.find(({ slug, chainId, caip2: id }) => [slug, String(chainId), id].includes(name));
   if (chain === undefined) {
     const slugs = chains.map(({ slug }) => slug);

@@ -3,9 +3,11 @@ import { CommandFailed } from "../command.ts";
 import { createAccount, listAccounts, resumeAccount, suspendAccount } from "./accounts.ts";
 import { examine } from "./doctor.ts";
 import { listEvents } from "./events.ts";
+import { examineLedger, ledgerBalances, ledgerPage } from "./ledger.ts";
 import { listIntents, showIntent } from "./intents.ts";
 import { rescan } from "./rescan.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
+import { disableOrigin, enableOrigin, listOrigins } from "./origins.ts";
 import { addPageOrigin, listPageOrigins, removePageOrigin } from "./pageOrigins.ts";
 
 // What an operator may do, by name. The same table serves a command that opens the world itself and one that asks the process
@@ -25,11 +27,17 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "keys list": listKeys,
   "keys rotate": rotateKey,
   "keys revoke": revokeKey,
+  "origins list": listOrigins,
+  "origins enable": enableOrigin,
+  "origins disable": disableOrigin,
   "intents list": listIntents,
   "intents show": showIntent,
   "events list": listEvents,
   rescan,
   doctor: examine,
+  "ledger check": examineLedger,
+  "ledger page": ledgerPage,
+  "ledger balances": ledgerBalances,
 };
 
 export async function perform(world: World, operation: string, input: unknown): Promise<unknown> {

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import { findAsset, findChain } from "../../catalog/catalog.ts";
+import { findAsset, findChainFacts } from "../../catalog/catalog.ts";
 import { isOnRail, payoutChain } from "../../intent/payout.ts";
 import type { DepositTable } from "../../db/schema.ts";
 import { paymentStatus } from "../../intent/progress.ts";
@@ -62,7 +62,7 @@ export async function readStatus(world: StatusWorld, intent: IntentRow): Promise
     isTest: !intent.livemode,
     symbol: findAsset(catalog, chain, intent.payout_token)?.symbol ?? intent.payout_token,
     tokenAddress: displayAddress(chain, intent.payout_token),
-    chainName: findChain(catalog, chain)?.name ?? chain,
+    chainName: findChainFacts(catalog, chain)?.name ?? chain,
     address: displayAddress(chain, intent.inbox_address),
     price: intent.price_token_units === null ? null : show(intent.price_token_units),
     remaining: missing === undefined ? null : show(missing),
@@ -103,7 +103,7 @@ async function listDeposits(world: StatusWorld, intent: IntentRow): Promise<Depo
 }
 
 function shownDeposit(world: StatusWorld, deposit: DepositRow, head: bigint | undefined): CheckoutDeposit {
-  const explorer = findChain(world.catalog, deposit.chain)?.explorerUrl ?? "";
+  const explorer = findChainFacts(world.catalog, deposit.chain)?.explorerUrl ?? "";
   const isGone = deposit.status === "dropped" || head === undefined || head < deposit.block_number;
   return {
     status: deposit.status,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { testApi } from "../../support/api.ts";
+import { assertFault, testApi } from "../../support/api.ts";
+import { CLUSTER, createOnSolana, gatedApi, MINT, SOLANA_WALLET } from "../../support/gatedApi.ts";
 
 test("§4.5.1, §4.5.2, §4.5.3, §2.5 the inbox of an origin is an address that every later call returns again", async () => {
   const merchant = await (await testApi()).openMerchant();
@@ -41,4 +42,24 @@ test("D29 an inbox once issued is returned also when the intent is settled", asy
   await api.world.db.read.updateTable("intent").set(settled).where("id", "=", intentId).execute();
   const again = await merchant.post(url, { chainId: 31337 });
   assert.deepEqual([again.status, again.body], [201, body]);
+});
+
+test("§4.5.1, §4.5.3 on Solana the gate issues the address, named by cluster and mint, and it is shown byte for byte", async () => {
+  const { api, remote } = await gatedApi();
+  const merchant = await api.openMerchant();
+  const intentId = await createOnSolana(merchant);
+  const url = `/api/v1/intents/${intentId}/source-inbox`;
+  const name = { namespace: "solana", reference: CLUSTER, mint: MINT };
+  const first = await merchant.post(url, name);
+  assert.equal(first.status, 201, first.text);
+  assert.equal(first.body.caip10, `solana:${CLUSTER}:${first.body.address}`);
+  const others = await Promise.all([1, 2, 3].map(() => merchant.post(url, name)));
+  for (const other of others) assert.deepEqual([other.status, other.body], [201, first.body]);
+  assert.equal(
+    remote.asked.filter(({ body }) => body.intentId === intentId).length,
+    2,
+    "customer and inbox, once each",
+  );
+  assertFault(await merchant.post(url, { ...name, mint: SOLANA_WALLET }), 400, "unsupported_origin");
+  assertFault(await merchant.post(url, { chainId: 103 }), 400, "unsupported_origin");
 });

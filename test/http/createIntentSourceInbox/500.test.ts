@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTestApi, assertFault } from "../../support/api.ts";
 import { openTestDatabase } from "../../support/database.ts";
+import { gatedApi } from "../../support/gatedApi.ts";
+import { honest, issues } from "../../support/issuingGate.ts";
 
 test("D25 what breaks on our side is told as that, with nothing of the inside", async () => {
   const db = await openTestDatabase("pglite");
@@ -25,4 +27,16 @@ test("D25 what breaks on our side is told as that, with nothing of the inside", 
     await api.server.close();
     await db.close();
   }
+});
+
+test("§7.3.2 what the gate refuses is for support, not for another try, and shows no reason", async () => {
+  const { api, remote } = await gatedApi();
+  const merchant = await api.openMerchant();
+  const { intentId } = await merchant.createIntent();
+  remote.behave(issues(() => ({ verdict: "refused", reason: "secret suspicion" })));
+  const answered = await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: 31337 });
+  remote.behave(honest());
+  assert.equal(assertFault(answered, 500, "source_inbox_refused").retryable, false);
+  assert.equal(answered.headers["retry-after"], undefined);
+  assert.doesNotMatch(answered.text, /suspicion/);
 });

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertFault, OTHER_CHAIN_ID, testApi } from "../../support/api.ts";
+import { switchOrigin } from "../../../src/inbox/originSwitch.ts";
+import { assertFault, OTHER_CHAIN_ID, testApi, USDC } from "../../support/api.ts";
 import { survivesFailures } from "../../support/everyOperation.ts";
+import { gatedApi } from "../../support/gatedApi.ts";
+import { always, honest, issues } from "../../support/issuingGate.ts";
 
 survivesFailures("createIntentSourceInbox");
 
@@ -30,10 +33,50 @@ test("D29 a settled intent gets no new inbox", async () => {
   );
 });
 
-test("§7.3.4 a customer that is not bound yet is worth a short wait", async () => {
-  const merchant = await (await testApi()).openMerchant();
-  const { id } = await merchant.insertIntent({ customer_bound_at: null });
-  const answered = await merchant.post(`/api/v1/intents/${id}/source-inbox`, { chainId: 31337 });
+test("§7.3.4 a customer that the gate has not bound yet is worth a short wait", async () => {
+  const { api, remote } = await gatedApi();
+  const merchant = await api.openMerchant();
+  const { intentId } = await merchant.createIntent();
+  const url = `/api/v1/intents/${intentId}/source-inbox`;
+  remote.behave(always({ verdict: "pending" }));
+  const answered = await merchant.post(url, { chainId: 31337 });
   assert.equal(assertFault(answered, 503, "customer_not_bound").retryable, true);
   assert.equal(answered.headers["retry-after"], "2");
+  remote.behave(honest());
+  assert.equal((await merchant.post(url, { chainId: 31337 })).status, 201);
+});
+
+test("§7.3.1 a gate that cannot be reached is worth a longer one", async () => {
+  const { api, remote } = await gatedApi();
+  const merchant = await api.openMerchant();
+  const { intentId } = await merchant.createIntent();
+  const url = `/api/v1/intents/${intentId}/source-inbox`;
+  remote.behave((_asked, response) => response.destroy());
+  const answered = await merchant.post(url, { chainId: 31337 });
+  assert.equal(assertFault(answered, 503, "source_inbox_unavailable").retryable, true);
+  assert.equal(answered.headers["retry-after"], "5");
+  remote.behave(honest());
+  const first = await merchant.post(url, { chainId: 31337 });
+  remote.behave(always({}, 500));
+  const again = await merchant.post(url, { chainId: 31337 });
+  assert.deepEqual([again.status, again.body], [201, first.body], "what is issued needs no gate");
+  remote.behave(honest());
+});
+
+test("§7.3.3 an origin that the gate or the operator has switched off is not active, and says not to wait", async () => {
+  const { api, remote } = await gatedApi();
+  const merchant = await api.openMerchant();
+  const url = async () => `/api/v1/intents/${(await merchant.createIntent()).intentId}/source-inbox`;
+  remote.behave(issues(() => ({ verdict: "disabled" })));
+  const disabled = await merchant.post(await url(), { chainId: 31337 });
+  remote.behave(honest());
+  const origin = api.world.catalog.assets.find((asset) => asset.chainId === 31337 && asset.token === USDC);
+  assert.ok(origin);
+  await switchOrigin(api.world, { origin, isEnabled: false });
+  const off = await merchant.post(await url(), { chainId: 31337 });
+  await switchOrigin(api.world, { origin, isEnabled: true });
+  for (const answered of [disabled, off]) {
+    assert.equal(assertFault(answered, 503, "source_inbox_not_active").retryable, false);
+    assert.equal(answered.headers["retry-after"], undefined);
+  }
 });

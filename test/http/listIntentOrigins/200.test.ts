@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { testApi, type Merchant, type TestApi } from "../../support/api.ts";
+import { switchOrigin } from "../../../src/inbox/originSwitch.ts";
+import { testApi, USDC, type Merchant, type TestApi } from "../../support/api.ts";
+import { CLUSTER, createOnSolana, gatedApi, MINT } from "../../support/gatedApi.ts";
 
 type Listed = { chainId: number; token: { symbol: string }; depositIssuable: boolean };
 
@@ -98,4 +100,72 @@ test("§1.4, §2.3, §2.4 an origin and a rail have every field, in its form", a
     { id: "local:usdc", ...common, chainName: "Local", token, explorerUrl, status: "live", default: true },
   ]);
   assert.equal(body.settleRails.length, 5);
+});
+
+test("D27 Solana's origins stand with their cluster's number and CAIP-19, and are not issuable unwatched", async () => {
+  const { api } = await gatedApi();
+  const merchant = await api.openMerchant();
+  const { intentId } = await merchant.createIntent();
+  await watched(api, 1_000);
+  const { body, issuable } = await originsOf(merchant, intentId);
+  assert.deepEqual(issuable, ["31337 USDC"], "the issuable one stands first");
+  assert.deepEqual([body.origins[0].chainId, body.origins[0].token.symbol], [31337, "USDC"]);
+  const [origin] = body.origins.filter((each: Listed) => each.chainId === 103);
+  assert.deepEqual(origin, {
+    namespace: "solana",
+    reference: CLUSTER,
+    chainId: 103,
+    name: "Solana Devnet",
+    shortName: "solana-devnet",
+    publicRpcUrl: "https://api.devnet.solana.com",
+    explorerUrl: "https://explorer.solana.com",
+    nativeName: "Solana",
+    nativeSymbol: "SOL",
+    nativeDecimals: 9,
+    token: { symbol: "USDC", address: MINT, decimals: 6 },
+    caip19: `solana:${CLUSTER}/token:${MINT}`,
+    minimumUnits: "10000",
+    minimumDisplay: "0.01",
+    depositIssuable: false,
+  });
+});
+
+test("D27 without anything issuable the settle chain's origins stand first, and the account's rail is the default", async () => {
+  const { api } = await gatedApi();
+  const merchant = await api.openMerchant();
+  await watched(api, 3_600_000);
+  const { body } = await originsOf(merchant, await createOnSolana(merchant));
+  assert.deepEqual([body.origins[0].chainId, body.sourceDepositIssuable], [103, false]);
+  const rails = body.settleRails.filter((rail: { default: boolean }) => rail.default);
+  assert.deepEqual(
+    rails.map(({ id }: { id: string }) => id),
+    ["local:usdc"],
+  );
+  const bare = await api.openMerchant({ hasDefaults: false });
+  const { intentId } = await bare.createIntent({
+    payoutNamespace: "eip155",
+    payoutChainReference: "31338",
+    payoutWallet: merchant.wallet,
+    payoutTokenAddress: USDC,
+  });
+  const listed = (await originsOf(bare, intentId)).body;
+  assert.equal(listed.origins[0].chainId, 31338);
+  assert.equal(listed.settleRails.filter((rail: { default: boolean }) => rail.default).length, 1, "the catalogue's");
+});
+
+test("D28 an origin that is switched off is listed and not issuable, and an unbound customer asks for no deposit", async () => {
+  const { api } = await gatedApi();
+  const merchant = await api.openMerchant();
+  const { intentId } = await merchant.createIntent();
+  await watched(api, 1_000);
+  const before = (await originsOf(merchant, intentId)).body;
+  assert.deepEqual([before.sourceDepositIssuable, before.origins[0].depositIssuable], [false, true], "not bound yet");
+  await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: 31337 });
+  assert.equal((await originsOf(merchant, intentId)).body.sourceDepositIssuable, true);
+  const origin = api.world.catalog.assets.find((asset) => asset.chainId === 31337 && asset.token === USDC);
+  assert.ok(origin);
+  await switchOrigin(api.world, { origin, isEnabled: false });
+  const { body, issuable } = await originsOf(merchant, intentId);
+  await switchOrigin(api.world, { origin, isEnabled: true });
+  assert.deepEqual([issuable, body.sourceDepositIssuable, body.origins.length], [[], false, 5]);
 });
