@@ -7,13 +7,21 @@ export const doctor: Command = {
   name: "doctor",
   summary: "Examine chains, gas, sums and what is stuck; changes nothing, and fails when something is wrong",
   positionals: [],
-  options: CONFIG_OPTION,
-  examples: ["tributary doctor", "tributary doctor --config my.json --json"],
+  options: {
+    ledger: { summary: "run every check of the ledger instead, and compare it with the chains" },
+    inboxes: {
+      value: "COUNT",
+      summary: "with --ledger: how many inboxes to compare, the newest first; 1000 when left out",
+    },
+    ...CONFIG_OPTION,
+  },
+  examples: ["tributary doctor", "tributary doctor --ledger", "tributary doctor --config my.json --json"],
   run: runDoctor,
 };
 
 async function runDoctor(input: CommandInput): Promise<number> {
-  const findings = (await askOnce(input, "doctor", {})) as Finding[];
+  const operation = input.switches.has("ledger") ? "ledger check" : "doctor";
+  const findings = (await askOnce(input, operation, { inboxes: input.text["inboxes"] })) as Finding[];
   if (input.asJson) input.terminal.out(toJson(findings));
   else for (const line of linesOf(findings, input.terminal)) input.terminal.out(line);
   return findings.some(({ verdict }) => verdict === "wrong") ? 1 : 0;

@@ -29,6 +29,8 @@ const statements: readonly string[] = [
     unique (reference, version),
     check (reverses is null or (reference = 'reversal:' || reverses and version = 1))
   )`,
+  // Postings stand in the order of time, so that the ends of a period are found by a few bytes a page.
+  `create index ledger_posting_by_time on ledger_posting using brin (booked_at)`,
   `create table ledger_entry (
     posting_id bigint not null,
     place int not null check (place >= 1),

@@ -1,0 +1,204 @@
+import { sql } from "kysely";
+import { compareChain, type Comparison } from "../../audit/compareChain.ts";
+import { checks, runLedgerChecks } from "../../audit/runLedgerChecks.ts";
+import { findAsset } from "../../catalog/catalog.ts";
+import { ProviderFailed } from "../../chain/driver.ts";
+import { ChainRefused } from "../../chain/providers.ts";
+import { caip19, type Caip2 } from "../../kernel/caip.ts";
+import type { World } from "../../world.ts";
+import { CommandFailed } from "../command.ts";
+import type { Finding } from "./finding.ts";
+import { optionalNumber, optionalText } from "./input.ts";
+
+/** What was found, and for programs the rows that say where. */
+export type LedgerFinding = Finding & { rows: unknown[] };
+
+const INBOXES_DEFAULT = 1_000;
+const INBOXES_MAX = 100_000;
+const ROWS_SHOWN_MAX = 3;
+
+/** Every check of the books, and the books beside the chains. Changes nothing. */
+export async function examineLedger(world: World, input: unknown): Promise<LedgerFinding[]> {
+  const inboxesMax = optionalNumber(input, "inboxes", { least: 1, most: INBOXES_MAX }) ?? INBOXES_DEFAULT;
+  const violations = new Map((await runLedgerChecks(world.db)).map((violation) => [violation.check, violation]));
+  const checked = checks.map(({ name }): LedgerFinding => {
+    const violation = violations.get(name);
+    if (violation === undefined) return { what: name, verdict: "right", found: "holds", rows: [] };
+    return {
+      what: name,
+      verdict: "wrong",
+      found: `${violation.meaning}${shown(violation.rows)}`,
+      rows: violation.rows,
+    };
+  });
+  const compared = await Promise.all(
+    [...world.chains.values()].map(async (chain): Promise<LedgerFinding[]> => {
+      try {
+        return (await compareChain(world, chain, { inboxesMax })).map((comparison) =>
+          comparisonFinding(world, comparison),
+        );
+      } catch (error) {
+        if (!(error instanceof ProviderFailed || error instanceof ChainRefused)) throw error;
+        return [{ what: `${nameOf(world, chain.caip2)}: balances`, verdict: "wrong", found: error.message, rows: [] }];
+      }
+    }),
+  );
+  return [...checked, ...(await unexplained(world)), ...compared.flat()];
+}
+
+function shown(rows: readonly unknown[]): string {
+  const some = rows.slice(0, ROWS_SHOWN_MAX).map((row) =>
+    Object.entries(row as Record<string, unknown>)
+      .map(([key, value]) => `${key} ${String(value)}`)
+      .join(", "),
+  );
+  return some.map((row) => `\n    ${row}`).join("") + (rows.length > some.length ? "\n    …" : "");
+}
+
+function comparisonFinding(world: World, comparison: Comparison): LedgerFinding {
+  const { chain, token, compared, inboxes, differences } = comparison;
+  const what = `${nameOf(world, chain)}: ${findAsset(world.catalog, chain, token)?.symbol ?? token} in inboxes`;
+  const rows = differences.map(({ intentId, inbox, blockNumber, ledgerUnits, chainUnits }) => ({
+    intent: intentId,
+    inbox,
+    block: blockNumber,
+    ledger: ledgerUnits,
+    chain: chainUnits,
+  }));
+  if (rows.length > 0) return { what, verdict: "wrong", found: `The ledger and the chain differ.${shown(rows)}`, rows };
+  const among = compared < inboxes ? `the newest ${compared} of ${inboxes}` : String(compared);
+  return { what, verdict: "right", found: `${among} hold what the ledger says`, rows: [] };
+}
+
+function nameOf(world: World, chain: Caip2): string {
+  return world.catalog.chains.find(({ caip2 }) => caip2 === chain)?.name ?? chain;
+}
+
+/** Accounts that are empty while everything is understood. */
+async function unexplained(world: World): Promise<LedgerFinding[]> {
+  const { rows } = await sql<{ account: string; asset: string; units: bigint }>`
+    select account, asset, sum(amount_units) as units from ledger_entry
+    where account like 'suspense:%' or account like 'unseen:%' or account = 'loss:reorg'
+    group by account, asset having sum(amount_units) <> 0 order by account, asset`.execute(world.db.read);
+  return rows.map((row) => ({
+    what: row.account,
+    verdict: "attention",
+    found: `${row.units} units of ${assetShown(row.asset)} are not explained`,
+    rows: [row],
+  }));
+}
+
+export type ShownBalance = { account: string; asset: string; units: bigint };
+
+/** What each account has come to, all inboxes as one; by asset. */
+export async function ledgerBalances(world: World): Promise<ShownBalance[]> {
+  const { rows } = await sql<ShownBalance>`
+    select case when account like 'inbox:%' then 'inbox:*' else account end as account, asset, sum(amount_units) as units
+    from ledger_entry group by 1, 2 order by asset, account`.execute(world.db.read);
+  return rows.map((row) => ({ ...row, asset: assetShown(row.asset) }));
+}
+
+export type LedgerLine = {
+  posting: string;
+  place: number;
+  bookedAt: string;
+  account: string;
+  asset: string;
+  amountUnits: string;
+  intentId: string;
+  accountId: string;
+  chain: string;
+  txHash: string;
+  blockNumber: string;
+  /** The posting that this one takes back; empty when it takes back none. */
+  reverses: string;
+};
+
+export type LedgerPage = { lines: LedgerLine[]; next: { posting: string; place: number } | null };
+
+const LINES_MAX = 1_000;
+
+/** Entries in the order in which they were booked, a page at a time; of one account of the ledger, or of one merchant. */
+export async function ledgerPage(world: World, input: unknown): Promise<LedgerPage> {
+  const account = optionalText(input, "account");
+  const after = {
+    posting: optionalText(input, "posting") ?? "0",
+    place: optionalNumber(input, "place", { least: 0, most: 99 }) ?? 0,
+  };
+  if (!/^\d{1,18}$/.test(after.posting)) throw new CommandFailed("posting must be a whole number.");
+  const { from, to } = { from: timeOf(input, "from"), to: timeOf(input, "to") };
+  const isMerchant = account?.startsWith("acct_") === true;
+  const conditions = [
+    sql`(entry.posting_id, entry.place) > (${after.posting}::bigint, ${after.place}::int)`,
+    // The ends of the period are found by time once, and what lies between them by its number.
+    ...(from === undefined
+      ? []
+      : [sql`entry.posting_id >= (select min(id) from ledger_posting where booked_at >= ${from}::timestamptz)`]),
+    ...(to === undefined
+      ? []
+      : [sql`entry.posting_id <= (select max(id) from ledger_posting where booked_at < ${to}::timestamptz)`]),
+    ...(from === undefined ? [] : [sql`posting.booked_at >= ${from}::timestamptz`]),
+    ...(to === undefined ? [] : [sql`posting.booked_at < ${to}::timestamptz`]),
+    ...(account === undefined
+      ? []
+      : [isMerchant ? sql`intent.account_id = ${account}` : sql`entry.account = ${account}`]),
+  ];
+  const { rows } = await sql<LedgerRow>`
+    select entry.posting_id, entry.place, posting.booked_at, entry.account, entry.asset, entry.amount_units, posting.chain,
+      posting.chain_tx, posting.block_number, posting.reverses, substr(posting.custody, 7) as intent_id, intent.account_id
+    from ledger_entry entry join ledger_posting posting on posting.id = entry.posting_id
+    left join intent on intent.id = substr(posting.custody, 7)
+    where ${sql.join(conditions, sql` and `)}
+    order by entry.posting_id, entry.place limit ${LINES_MAX}`.execute(world.db.read);
+  const last = rows.at(-1);
+  const isMore = last !== undefined && rows.length === LINES_MAX;
+  return { lines: rows.map(lineOf), next: isMore ? { posting: String(last.posting_id), place: last.place } : null };
+}
+
+type LedgerRow = {
+  posting_id: bigint;
+  place: number;
+  booked_at: Date;
+  account: string;
+  asset: string;
+  amount_units: bigint;
+  chain: string;
+  chain_tx: string;
+  block_number: bigint;
+  reverses: bigint | null;
+  intent_id: string;
+  account_id: string | null;
+};
+
+function lineOf(row: LedgerRow): LedgerLine {
+  return {
+    posting: String(row.posting_id),
+    place: row.place,
+    bookedAt: row.booked_at.toISOString(),
+    account: row.account,
+    asset: assetShown(row.asset),
+    amountUnits: String(row.amount_units),
+    intentId: row.intent_id,
+    accountId: row.account_id ?? "",
+    chain: row.chain,
+    txHash: row.chain_tx,
+    blockNumber: String(row.block_number),
+    reverses: row.reverses === null ? "" : String(row.reverses),
+  };
+}
+
+function timeOf(input: unknown, key: string): string | undefined {
+  const text = optionalText(input, key);
+  if (text === undefined) return undefined;
+  const isTime =
+    /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/.test(text) && !Number.isNaN(Date.parse(text));
+  if (!isTime)
+    throw new CommandFailed(`${key} must be a day such as 2026-11-01, or a time such as 2026-11-01T12:00:00Z.`);
+  return text.includes("T") ? text : `${text}T00:00:00Z`;
+}
+
+/** As people write it: the token with its checksum. */
+function assetShown(asset: string): string {
+  const [chain = "", token = ""] = asset.split("/");
+  return caip19(chain as Caip2, token.slice(token.indexOf(":") + 1));
+}

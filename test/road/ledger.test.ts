@@ -1,0 +1,181 @@
+import { deepEqual, match, ok } from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { sql } from "kysely";
+import { compareChain } from "../../src/audit/compareChain.ts";
+import { runLedgerChecks } from "../../src/audit/runLedgerChecks.ts";
+import { perform } from "../../src/cli/operations/perform.ts";
+import type { LedgerFinding, LedgerLine, LedgerPage, ShownBalance } from "../../src/cli/operations/ledger.ts";
+import type { Chain } from "../../src/chain/chain.ts";
+import { caip19 } from "../../src/kernel/caip.ts";
+import { watchChain } from "../../src/watch/watchChain.ts";
+import { databases } from "../support/database.ts";
+import { openRoad, type Road } from "../support/road.ts";
+
+for (const database of databases) {
+  describe(`the books of a road on ${database}`, () => {
+    let road: Road;
+    let chain: Chain;
+    let asset: string;
+    before(async () => {
+      road = await openRoad({ database });
+      const [only] = road.world.chains.values();
+      ok(only);
+      chain = only;
+      asset = caip19(road.chain.caip2, road.chain.usdc.address);
+    });
+    after(() => road.close());
+
+    const wrongs = async () =>
+      ((await perform(road.world, "ledger check", {})) as LedgerFinding[]).filter(({ verdict }) => verdict === "wrong");
+    const read = async (question: object) => ((await perform(road.world, "ledger page", question)) as LedgerPage).lines;
+
+    test("a payment and its sweep leave nothing in the inbox, and every check holds", async () => {
+      const intent = await road.create();
+      await road.pay(intent, 10_000n);
+      await road.settle();
+      deepEqual(await wrongs(), []);
+      const balances = (await perform(road.world, "ledger balances", {})) as ShownBalance[];
+      deepEqual(balances, [
+        { account: "fee:platform", asset, units: 50n },
+        { account: "inbox:*", asset, units: 0n },
+        { account: "payer:world", asset, units: -10_000n },
+        { account: "payout:world", asset, units: 9_950n },
+      ]);
+    });
+
+    test("the export shows each entry with its transaction, by account, by merchant and by time", async () => {
+      const all = await read({});
+      deepEqual(
+        all.map(({ account, amountUnits }) => [account.replace(/pi_.*/, "…"), amountUnits]),
+        [
+          ["payer:world", "-10000"],
+          ["inbox:…", "10000"],
+          ["payout:world", "9950"],
+          ["inbox:…", "-9950"],
+          ["fee:platform", "50"],
+          ["inbox:…", "-50"],
+        ],
+      );
+      const [first] = all;
+      ok(first);
+      deepEqual([first.accountId, first.asset, first.reverses], [road.account.id, asset, ""]);
+      match(first.txHash, /^0x[0-9a-f]{64}$/);
+      deepEqual(await read({ account: "fee:platform" }), [all[4]]);
+      deepEqual(await read({ account: road.account.id }), all);
+      deepEqual(await read({ account: "acct_nobody" }), []);
+      deepEqual(await read({ from: "2001-01-01", to: "2002-01-01T00:00:00Z" }), []);
+      deepEqual(await read({ posting: all[3]?.posting, place: all[3]?.place }), all.slice(4));
+    });
+
+    test("a reorganisation of what was booked is reversed in the books and booked anew", async () => {
+      const intent = await road.create();
+      const paid = await road.pay(intent, 700n);
+      const bytes = await road.chain.signedOf(paid as `0x${string}`);
+      await watchChain(road.world, chain);
+      await road.chain.reorg(1);
+      await road.chain.mine(1);
+      await watchChain(road.world, chain);
+      const lines = async () =>
+        (await read({ account: `inbox:${intent.id}` })).map((line: LedgerLine) => [
+          line.amountUnits,
+          line.reverses !== "",
+        ]);
+      deepEqual(await lines(), [
+        ["700", false],
+        ["-700", true],
+      ]);
+      await road.chain.client.sendRawTransactionSync({ serializedTransaction: bytes });
+      await watchChain(road.world, chain);
+      deepEqual((await lines())[2], ["700", false]);
+      await road.settle();
+      deepEqual(await wrongs(), []);
+    });
+
+    test("43 money that nobody heard of is found by comparing with the chain", async () => {
+      const intent = await road.create();
+      await road.pay(intent, 30n);
+      await watchChain(road.world, chain);
+      deepEqual(await wrongs(), []);
+      // A transfer beyond what was read, and a cursor that claims to have read it.
+      await road.pay(intent, 12n);
+      await sql`update chain_cursor set booked_number = booked_number + 1`.execute(road.world.db.read);
+      const differences = (await compareChain(road.world, chain, { inboxesMax: 1_000 })).flatMap(
+        (one) => one.differences,
+      );
+      deepEqual(
+        differences.map(({ intentId, ledgerUnits, chainUnits }) => [intentId, ledgerUnits, chainUnits]),
+        [[intent.id, 30n, 42n]],
+      );
+      match((await wrongs()).map(({ found }) => found).join(), /The ledger and the chain differ/);
+      await sql`update chain_cursor set booked_number = booked_number - 1`.execute(road.world.db.read);
+      await road.settle();
+      deepEqual(await wrongs(), []);
+    });
+
+    describe("97 rows that were edited past the triggers", () => {
+      const tamperings: readonly (readonly [edit: string, undo: string, found: readonly string[]])[] = [
+        [
+          "update ledger_entry set amount_units = amount_units + 1 where posting_id = 1 and place = 2",
+          "update ledger_entry set amount_units = amount_units - 1 where posting_id = 1 and place = 2",
+          ["posting-adds-up", "asset-adds-up", "balance-is-drawn"],
+        ],
+        [
+          "update ledger_entry set account = 'payout:world' where posting_id = 3 and place = 1",
+          "update ledger_entry set account = 'fee:platform' where posting_id = 3 and place = 1",
+          ["movement-is-booked"],
+        ],
+        [
+          "update ledger_balance set balance_units = balance_units + 5",
+          "update ledger_balance set balance_units = balance_units - 5",
+          ["balance-is-drawn"],
+        ],
+        [
+          "update movement set amount_units = amount_units + 1 where id = 1",
+          "update movement set amount_units = amount_units - 1 where id = 1",
+          ["movement-is-booked", "sweep-empties", "deposit-has-its-movement"],
+        ],
+        [
+          "update intent set counted_units = counted_units + 1 where seq = 1",
+          "update intent set counted_units = counted_units - 1 where seq = 1",
+          ["tallies-of-deposits"],
+        ],
+        [
+          "update settlement set fee_units = fee_units - 1, net_units = net_units + 1 where seq = 1",
+          "update settlement set fee_units = fee_units + 1, net_units = net_units - 1 where seq = 1",
+          ["fee-is-pinned", "tallies-of-settlements"],
+        ],
+        [
+          "update event set type = 'deposit.held' where type = 'deposit.counted'",
+          "update event set type = 'deposit.counted' where type = 'deposit.held'",
+          ["deposit-is-told"],
+        ],
+        [
+          "update block set parent_hash = parent_hash || '0'",
+          "update block set parent_hash = left(parent_hash, -1)",
+          ["blocks-are-a-chain"],
+        ],
+      ];
+      for (const [edit, undo, expected] of tamperings) {
+        test(edit, async () => {
+          const alone = async (statement: string) => {
+            await road.world.db.transaction(async (tx) => {
+              const tables = ["ledger_entry", "ledger_balance"];
+              for (const table of tables) await sql.raw(`alter table ${table} disable trigger user`).execute(tx);
+              await sql.raw(statement).execute(tx);
+              for (const table of tables) await sql.raw(`alter table ${table} enable trigger user`).execute(tx);
+            });
+          };
+          await alone(edit);
+          const found = (await runLedgerChecks(road.world.db)).map(({ check }) => check);
+          await alone(undo);
+          deepEqual(
+            expected.filter((name) => !found.includes(name)),
+            [],
+            found.join(),
+          );
+          deepEqual(await runLedgerChecks(road.world.db), []);
+        });
+      }
+    });
+  });
+}
