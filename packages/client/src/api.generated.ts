@@ -309,11 +309,11 @@ export type Settlement = {
   caip19: string;
   /** What left the inbox: route cost, fee and net together. */
   grossUnits: string | null;
-  /** A whole number of the token's smallest units, as text, because it may be larger than a JSON number holds. */
+  /** The platform's part. */
   feeUnits: string | null;
-  /** A whole number of the token's smallest units, as text, because it may be larger than a JSON number holds. */
+  /** What a bridge or an exchange took, where the money took a route. */
   routeCostUnits: string | null;
-  /** A whole number of the token's smallest units, as text, because it may be larger than a JSON number holds. */
+  /** What the payout wallet received. */
   netUnits: string | null;
   /** Why it is held or failed. */
   reason: string | null;
@@ -364,6 +364,7 @@ export type SourceOrigin = {
   name: string;
   /** The chain's slug. */
   shortName: string;
+  /** A node that a payer's wallet may ask. */
   publicRpcUrl: string;
   explorerUrl: string;
   nativeName: string;
@@ -462,22 +463,29 @@ export type CreatePaymentIntentBody = {
 export type ArchivePaymentIntentBody = {};
 
 export type CreateIntentSourceInboxBody = {
+  /** The EVM chain id. */
   chainId: number;
   namespace?: null | undefined;
   reference?: null | undefined;
   mint?: null | undefined;
 } | {
   chainId?: null | undefined;
+  /** As CAIP-2 names it. */
   namespace: string;
+  /** The chain within its namespace. */
   reference: string;
+  /** The token's mint. */
   mint: string;
 };
 
 export type RecordIntentViewBody = {
   /** What the payer has chosen. Left out, everything of the intent is meant, which takes longer. */
   selection?: {
+    /** As CAIP-2 names it. */
     namespace: string;
+    /** The chain within its namespace. */
     reference: string;
+    /** In any spelling of its case on EVM chains. */
     tokenAddress: string;
   } | null | undefined;
 };

@@ -14,7 +14,13 @@ const body = {
       title: "An EVM origin",
       type: "object",
       properties: {
-        chainId: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [8453] },
+        chainId: {
+          type: "integer",
+          minimum: 1,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description: "The EVM chain id.",
+          examples: [8453],
+        },
         namespace: absent,
         reference: absent,
         mint: absent,
@@ -27,9 +33,17 @@ const body = {
       type: "object",
       properties: {
         chainId: absent,
-        namespace: { ...originText, examples: ["solana"] },
-        reference: { ...originText, examples: ["5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"] },
-        mint: { ...originText, examples: ["EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"] },
+        namespace: { ...originText, description: "As CAIP-2 names it.", examples: ["solana"] },
+        reference: {
+          ...originText,
+          description: "The chain within its namespace.",
+          examples: ["5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"],
+        },
+        mint: {
+          ...originText,
+          description: "The token's mint.",
+          examples: ["EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"],
+        },
       },
       required: ["namespace", "reference", "mint"],
       additionalProperties: false,

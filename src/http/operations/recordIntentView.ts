@@ -14,9 +14,13 @@ const body = {
       type: ["object", "null"],
       description: "What the payer has chosen. Left out, everything of the intent is meant, which takes longer.",
       properties: {
-        namespace: { ...selectionText, examples: ["eip155"] },
-        reference: { ...selectionText, examples: ["8453"] },
-        tokenAddress: { ...selectionText, examples: ["0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"] },
+        namespace: { ...selectionText, description: "As CAIP-2 names it.", examples: ["eip155"] },
+        reference: { ...selectionText, description: "The chain within its namespace.", examples: ["8453"] },
+        tokenAddress: {
+          ...selectionText,
+          description: "In any spelling of its case on EVM chains.",
+          examples: ["0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"],
+        },
       },
       required: ["namespace", "reference", "tokenAddress"],
       additionalProperties: false,

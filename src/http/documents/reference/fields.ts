@@ -35,7 +35,13 @@ export function renderField({ name, field, isRequired }: Field, options: FieldsO
   const needed = options.isRequest && isRequired ? '<span class="needed">required</span>' : "";
   const head = `<code>${escapeHtml(name)}</code><span class="kind">${kindOf(field, options)}</span>${needed}`;
   const words = field.description === undefined ? "" : renderMarkdown(field.description);
-  return `<li>${head}${words}${renderInner(field, options)}</li>`;
+  return `<li>${head}${words}${exampleOf(field)}${renderInner(field, options)}</li>`;
+}
+
+function exampleOf({ examples = [] }: JsonSchema): string {
+  const [example] = examples;
+  if (typeof example !== "string" && typeof example !== "number") return "";
+  return `<p class="kind">Such as <code>${escapeHtml(String(example))}</code></p>`;
 }
 
 function renderInner(field: JsonSchema, { isRequest, levelsLeft = LEVELS_MAX }: FieldsOptions): string {

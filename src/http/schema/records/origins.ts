@@ -20,7 +20,7 @@ export const sourceOrigin = record("A chain and token from which a payer may dep
   chainId,
   name: { type: "string", description: "The chain's name." },
   shortName: { type: "string", description: "The chain's slug." },
-  publicRpcUrl: { type: "string", format: "uri" },
+  publicRpcUrl: { type: "string", format: "uri", description: "A node that a payer's wallet may ask." },
   explorerUrl,
   nativeName: { type: "string" },
   nativeSymbol: { type: "string" },

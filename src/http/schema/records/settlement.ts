@@ -12,9 +12,9 @@ export const settlement = record("What takes an inbox's balance to the payout wa
   },
   caip19,
   grossUnits: { ...nullableUnits, description: "What left the inbox: route cost, fee and net together." },
-  feeUnits: nullableUnits,
-  routeCostUnits: nullableUnits,
-  netUnits: nullableUnits,
+  feeUnits: { ...nullableUnits, description: "The platform's part." },
+  routeCostUnits: { ...nullableUnits, description: "What a bridge or an exchange took, where the money took a route." },
+  netUnits: { ...nullableUnits, description: "What the payout wallet received." },
   reason: { type: ["string", "null"], description: "Why it is held or failed." },
   txs: {
     type: "array",
