@@ -10,8 +10,8 @@ export type Loop = {
   /** What wakes it before its interval has passed. */
   topic: string;
   intervalMs: number;
-  /** One bounded piece of work. True when more is waiting already. */
-  tick: () => Promise<boolean>;
+  /** One bounded piece of work. True when more is waiting already. Nothing new is begun once `ending` has aborted. */
+  tick: (ending?: AbortSignal) => Promise<boolean>;
 };
 
 /** First wait after a failure; it doubles up to the longest. */
@@ -26,7 +26,7 @@ export async function runLoop(world: LoopWorld, loop: Loop, signal: AbortSignal)
   let failures = 0;
   while (!signal.aborted) {
     try {
-      const isMoreWaiting = await loop.tick();
+      const isMoreWaiting = await loop.tick(signal);
       failures = 0;
       if (!isMoreWaiting) await world.wake.wait(loop.topic, { timeoutMs: loop.intervalMs, signal });
     } catch (error) {

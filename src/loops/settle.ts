@@ -13,13 +13,14 @@ export function settleLoop(world: World, chain: Chain): Loop {
     name: `settlements ${chain.caip2}`,
     topic: `settlements:${chain.caip2}`,
     intervalMs: 2_000,
-    tick: async () => {
+    tick: async (ending) => {
       const { isDone } = await observeSettlements(world, chain.caip2);
       world.wake.notify("events");
       if (!isDone) return true;
+      if (ending?.aborted) return false;
       await planSettlements(world, chain.caip2);
       try {
-        await submitSettlements(world, { chain, driver: chain.providers });
+        await submitSettlements(world, { chain, driver: chain.providers, ending });
       } finally {
         // What is signed already waits for nobody: a call that cannot be priced must not keep it from the chain.
         await tendSendings(world, chain, chain.providers);

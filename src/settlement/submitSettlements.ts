@@ -13,7 +13,12 @@ import { refused, type Settlement } from "./settlement.ts";
 import { claimSettlements, hasUnswept, listDue, writeSettlement, type Due } from "./store.ts";
 
 export type SubmitWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "log">;
-type Target = { chain: Chain; driver: ChainDriver };
+type Target = {
+  chain: Chain;
+  driver: ChainDriver;
+  /** Once it has aborted no further nonce is taken: whoever ends leaves no new work behind. */
+  ending?: AbortSignal | undefined;
+};
 
 /** Settlements looked at in one call. */
 const DUE_MAX = 500;
@@ -69,7 +74,7 @@ async function submitWhole(world: SubmitWorld, target: Target, batch: readonly D
     const reason = failures[index];
     if (reason !== undefined) await putOff(world, due, reason);
   }
-  if (quote === undefined) return 0;
+  if (quote === undefined || target.ending?.aborted === true) return 0;
   return storeBatch(world, { chain: target.chain, batch: sound, call, quote });
 }
 

@@ -41,6 +41,7 @@ export type KillReport = Findings & {
 export type Chaos = {
   chain: TestChain;
   db: Db;
+  databaseUrl: string;
   site: ServiceSite;
   merchants: readonly Merchant[];
   close(): Promise<void>;
@@ -75,6 +76,7 @@ export async function openChaos(): Promise<Chaos> {
   return {
     chain,
     db,
+    databaseUrl,
     site,
     merchants,
     close: async () => {

@@ -31,13 +31,16 @@ export type RunningService = {
   kill(): Promise<void>;
   /** In order; the exit code. */
   stop(): Promise<number | null>;
+  /** The exit code, when it has ended by itself. */
+  ended(): Promise<number | null>;
   /** All that it has written, on both streams. */
   said(): string;
 };
 
 export type SiteOptions = {
   chain: SiteChain;
-  databaseUrl: string;
+  /** Absent where `config` names another database. */
+  databaseUrl?: string;
   port: number;
   pollMs?: number;
   /** Fields of the configuration file that the test wants otherwise, and variables beside it. */
@@ -62,7 +65,7 @@ export async function openSite(options: SiteOptions): Promise<ServiceSite> {
   const baseUrl = `http://127.0.0.1:${port}`;
   await writeFile(file, JSON.stringify({ ...siteConfig(chain, { baseUrl, port, pollMs }), ...options.config }));
   const environment = {
-    TRIBUTARY_DATABASE_URL: databaseUrl,
+    ...(databaseUrl === undefined ? {} : { TRIBUTARY_DATABASE_URL: databaseUrl }),
     TRIBUTARY_HOME: home,
     TEST_GAS_KEY: DEV_ACCOUNTS.operator.privateKey,
     ...options.variables,
@@ -101,6 +104,7 @@ export async function openSite(options: SiteOptions): Promise<ServiceSite> {
           child.kill("SIGTERM");
           return ended(child);
         },
+        ended: () => ended(child),
       };
     },
     remove: () => rm(home, { recursive: true, force: true }),
