@@ -1,4 +1,4 @@
-import { sql, type Insertable, type RawBuilder } from "kysely";
+import { sql, type Insertable } from "kysely";
 import type { Tx } from "../db/database.ts";
 import type { EventTable } from "../db/schema.ts";
 import type { Entropy } from "../kernel/entropy.ts";
@@ -26,19 +26,23 @@ export async function appendEvents(
   }
 }
 
+/** A part of a larger statement, and its parameters in the order of their numbers. */
+export type StatementPart = { text: string; parameters: readonly unknown[] };
+
 /**
  * The same as a part of a larger statement, for a change that one statement makes: writes the event once for each row of `change`,
- * which is a relation of that statement (a `with` query) and has at most one row.
+ * the name of a `with` query there that has at most one row. Parameters are numbered from `firstNumber`.
  */
 export function eventOf(
-  change: RawBuilder<unknown>,
   world: { entropy: Entropy },
   told: { event: NewEvent; at: Date },
-): RawBuilder<unknown> {
-  const row = Object.entries(eventRow(world.entropy, told.event, told.at));
-  const columns = row.map(([column]) => sql.ref(column));
-  const values = row.map(([, value]) => sql`${value}`);
-  return sql`insert into event (${sql.join(columns)}) select ${sql.join(values)} from ${change}`;
+  place: { change: string; firstNumber: number },
+): StatementPart {
+  const row = eventRow(world.entropy, told.event, told.at);
+  const columns = Object.keys(row);
+  const values = columns.map((_, index) => `$${place.firstNumber + index}`);
+  const text = `insert into event (${columns.join()}) select ${values.join()} from ${place.change}`;
+  return { text, parameters: Object.values(row) };
 }
 
 function eventRow(entropy: Entropy, event: NewEvent, at: Date): Insertable<EventTable> {

@@ -1,4 +1,6 @@
-import { getAddress, isAddress, type Address } from "viem";
+import { checksumAddress } from "@tributary/inbox/checksum";
+import type { Hex } from "@tributary/inbox/terms";
+import { isAddress, type Address } from "viem";
 
 // CAIP-2 names a chain, CAIP-10 an account on it, CAIP-19 an asset. Inside, EVM addresses are lower case; EIP-55 is for people.
 
@@ -31,7 +33,7 @@ export function caip19(chain: Caip2, token: string): string {
 
 /** An address as people read it: EIP-55 on EVM chains, unchanged on Solana. */
 export function displayAddress(chain: Caip2, address: string): string {
-  return namespaceOf(chain) === "eip155" ? getAddress(address) : address;
+  return namespaceOf(chain) === "eip155" ? checksumAddress(address as Hex) : address;
 }
 
 /** The stored form of an EVM address; undefined when it is malformed or a mixed-case checksum fails. */

@@ -3,11 +3,24 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils";
 import { isAddress } from "./hex.ts";
 import type { Hex } from "./hex.ts";
 
+/** Tokens, hubs and wallets are shown over and over, and each spelling takes a hash. The longest known one makes room. */
+const known = new Map<string, Hex>();
+const KNOWN_MAX = 10_000;
+
 /** The EIP-55 spelling of an address. Throws a RangeError when the text is not an address. */
 export function checksumAddress(address: Hex): Hex {
   const lower = address.toLowerCase();
+  const found = known.get(lower);
+  if (found !== undefined) return found;
   if (!isAddress(lower)) throw new RangeError("an address is 0x and 40 digits");
-  const digits = lower.slice(2);
+  const spelled = spell(lower.slice(2));
+  const [longestKnown = ""] = known.size >= KNOWN_MAX ? known.keys() : [];
+  known.delete(longestKnown);
+  known.set(lower, spelled);
+  return spelled;
+}
+
+function spell(digits: string): Hex {
   const hash = bytesToHex(keccak_256(utf8ToBytes(digits)));
   const spelled = Array.from(digits, (digit, index) => (hash.charAt(index) >= "8" ? digit.toUpperCase() : digit));
   return `0x${spelled.join("")}`;
