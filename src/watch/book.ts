@@ -13,7 +13,7 @@ type BookWorld = { catalog: Catalog };
 export type Booking = { chain: Caip2; reach: Reach; at: Date };
 
 /** The last block that counts by the chain's first tier: what is still likely to be replaced is not worth two postings. */
-export function baseBlock(finality: Finality, { number, safeNumber, finalizedNumber }: Reach): bigint {
+function baseBlock(finality: Finality, { number, safeNumber, finalizedNumber }: Reach): bigint {
   if ("confirmations" in finality) return number - BigInt(finality.confirmations) + 1n;
   return finality.tag === "safe" ? safeNumber : finalizedNumber;
 }
