@@ -13,11 +13,10 @@ export const mutations: readonly Mutation[] = [
   ...inHub([
     ["settles on any chain", "if (block.chainid != terms.settleChainId) return WrongChain.selector;", ""],
     ["settles at any fee", "if (terms.feeBps > FEE_BPS_MAX) return FeeTooHigh.selector;", ""],
-    ["rounds the fee up", "(units % BPS) * feeBps / BPS;", "((units % BPS) * feeBps + BPS - 1) / BPS;"],
     [
       "takes one basis point more",
-      "uint256 fee = _feeOf(gross, terms.feeBps);",
-      "uint256 fee = _feeOf(gross, terms.feeBps + 1);",
+      "uint256 fee = Fee.share(gross, terms.feeBps);",
+      "uint256 fee = Fee.share(gross, terms.feeBps + 1);",
     ],
     ["forgets the lock", "entered = 1;", "entered = 0;"],
     ["stays locked", "_;\n        entered = 0;", "_;"],
@@ -35,7 +34,11 @@ export const mutations: readonly Mutation[] = [
       "batch.gross - batch.fee, shared.feeRecipient",
       "received - batch.fee + unitsBefore, shared.feeRecipient",
     ],
-    ["nets the fee of the sum", "batch.fee += _feeOf(units, feeBps);", "batch.fee = _feeOf(batch.gross, feeBps);"],
+    [
+      "nets the fee of the sum",
+      "batch.fee += Fee.share(units, feeBps);",
+      "batch.fee = Fee.share(batch.gross, feeBps);",
+    ],
     ["lets anyone rescue", "if (msg.sender != terms.recovery) revert NotRecovery(msg.sender, terms.recovery);", ""],
     [
       "rescues before the date",
@@ -79,6 +82,9 @@ export const mutations: readonly Mutation[] = [
       "(gross, failure) = _settle(terms);\n        if (failure != 0) _revertWith(failure);\n    }\n\n    function rescue",
       "if (received) (gross, failure) = _settle(terms);\n        if (failure != 0) _revertWith(failure);\n    }\n\n    function rescue",
     ],
+  ]),
+  ...inFile("Fee.sol", [
+    ["rounds the fee up", "(units % BPS) * feeBps / BPS;", "((units % BPS) * feeBps + BPS - 1) / BPS;"],
   ]),
   ...inFile("Payment.sol", [
     [

@@ -4,6 +4,7 @@ pragma solidity 0.8.30;
 import {LibClone} from "solady/utils/LibClone.sol";
 import {MerkleProofLib} from "solady/utils/MerkleProofLib.sol";
 import {Command} from "./Command.sol";
+import {Fee} from "./Fee.sol";
 import {IAdapter} from "./IAdapter.sol";
 import {IInboxHub} from "./IInboxHub.sol";
 import {Inbox} from "./Inbox.sol";
@@ -20,7 +21,6 @@ contract InboxHub is IInboxHub {
 
     /// @dev 10 %.
     uint256 public constant FEE_BPS_MAX = 1_000;
-    uint256 private constant BPS = 10_000;
 
     address public immutable IMPLEMENTATION = address(new Inbox());
     bytes32 private immutable CLONE_CODE_HASH = LibClone.initCodeHash_PUSH0(IMPLEMENTATION);
@@ -144,7 +144,7 @@ contract InboxHub is IInboxHub {
     /// @dev Where the settle chain is an EVM chain the fee is taken there, of what arrives.
     function _takeFee(address inbox, Terms calldata terms, address token, uint256 gross) private returns (uint256 fee) {
         if (terms.settleChainId != 0) return 0;
-        fee = _feeOf(gross, terms.feeBps);
+        fee = Fee.share(gross, terms.feeBps);
         if (fee == 0) return 0;
         fee = Inbox(payable(inbox)).payFee(token, terms.feeRecipient, fee);
         if (fee != 0) emit FeeTaken(inbox, token, fee);
@@ -170,7 +170,7 @@ contract InboxHub is IInboxHub {
                 emit SettleFailed(inbox, failure);
             } else if (units != 0) {
                 batch.gross += units;
-                batch.fee += _feeOf(units, feeBps);
+                batch.fee += Fee.share(units, feeBps);
                 ++batch.count;
             }
         }
@@ -196,7 +196,7 @@ contract InboxHub is IInboxHub {
         if (!readable) return (0, BalanceUnreadable.selector);
         if (gross == 0) return (0, 0);
         _create(inbox, salt);
-        uint256 fee = _feeOf(gross, terms.feeBps);
+        uint256 fee = Fee.share(gross, terms.feeBps);
         uint256 net;
         unchecked {
             net = gross - fee;
@@ -228,13 +228,6 @@ contract InboxHub is IInboxHub {
 
     function _min(uint256 one, uint256 other) private pure returns (uint256) {
         return one < other ? one : other;
-    }
-
-    /// @dev floor(units * feeBps / 10000) without the product that could overflow.
-    function _feeOf(uint256 units, uint256 feeBps) private pure returns (uint256) {
-        unchecked {
-            return (units / BPS) * feeBps + (units % BPS) * feeBps / BPS;
-        }
     }
 
     function _revertWith(bytes4 selector) private pure {
