@@ -33,6 +33,19 @@ class Played implements Partial<ChainDriver> {
     return { number, hash: `${this.name} ${number}`, parentHash: "", timestampS: 0 };
   };
 
+  refuses: Error | undefined;
+  maxFeePerGas = 10n;
+
+  estimateGas = async () => {
+    if (this.refuses) throw this.refuses;
+    return 21_000n;
+  };
+
+  fees = async () => {
+    if (this.fails) throw this.fails;
+    return { maxFeePerGas: this.maxFeePerGas, maxPriorityFeePerGas: 1n };
+  };
+
   submit = async () => {
     this.asked += 1;
     if (this.fails) throw this.fails;
@@ -126,6 +139,28 @@ test("finality is the lowest of two reachable providers, and the word of the onl
   equal((await providers.head("finalized")).number, 80n);
   first.fails = new ProviderFailed("unknown_block", "no such tag");
   await rejects(providers.head("finalized"), ProviderFailed);
+});
+
+test("that a call is refused needs a second word, and gas costs what the middle of them asks", async () => {
+  const { providers, first, second } = play(3);
+  first.refuses = new CallReverted("reverted");
+  equal(await providers.estimateGas({ to: "0x", data: "0x" }), 21_000n);
+  first.maxFeePerGas = 1_000_000n;
+  second.maxFeePerGas = 12n;
+  equal((await providers.fees()).maxFeePerGas, 12n);
+  second.fails = new ProviderFailed("unreachable", "refused");
+  equal((await providers.fees()).maxFeePerGas, 10n, "the lower one of two");
+});
+
+test("each is asked by itself, those of one name together, and who failed is told", async () => {
+  const { providers, first, second } = play(3);
+  Object.assign(second, { name: first.name });
+  first.fails = new ProviderFailed("unreachable", "refused");
+  deepEqual(await providers.askEach(async (driver) => (driver as unknown as Played).heights.latest), [
+    { provider: "first", answer: 100n },
+    { provider: "third", answer: 100n },
+  ]);
+  equal(providers.size, 2);
 });
 
 test("a provider of another chain is refused at start, in one sentence, and never asked anything", async () => {

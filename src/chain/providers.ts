@@ -198,8 +198,14 @@ export class Providers implements ChainDriver {
     return middle;
   }
 
-  estimateGas(call: ChainCall): Promise<bigint> {
-    return this.ask((driver) => driver.estimateGas(call));
+  /** That a call would be refused is believed when another one says so too: otherwise one provider could hold up every sweep. */
+  async estimateGas(call: ChainCall): Promise<bigint> {
+    try {
+      return await this.ask((driver) => driver.estimateGas(call));
+    } catch (error) {
+      if (!(error instanceof CallReverted) || this.size < 2) throw error;
+      return this.askAnother((driver) => driver.estimateGas(call));
+    }
   }
 
   call(call: ChainCall): Promise<string> {

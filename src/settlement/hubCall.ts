@@ -1,6 +1,6 @@
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import { decodeFunctionResult, encodeFunctionData, toFunctionSelector, type Hex } from "viem";
-import type { ChainCall } from "../chain/driver.ts";
+import { ProviderFailed, type ChainCall } from "../chain/driver.ts";
 import { inboxTermsOf } from "../intent/terms.ts";
 import type { IntentRow } from "../intent/store.ts";
 
@@ -30,8 +30,17 @@ export function settleManyCall(hub: string, intents: readonly IntentRow[]): Chai
   };
 }
 
-/** For each item why it would fail, undefined where it would settle. */
+/** For each item why it would fail, undefined where it would settle. Throws ProviderFailed for bytes that the hub never answers. */
 export function decodeFailures(result: string): (string | undefined)[] {
-  const failures = decodeFunctionResult({ abi: hubAbi, functionName: "settleMany", data: result as Hex });
-  return failures.map((selector) => (selector === NO_FAILURE ? undefined : (errorNames.get(selector) ?? selector)));
+  return decode(result).map((selector) =>
+    selector === NO_FAILURE ? undefined : (errorNames.get(selector) ?? selector),
+  );
+}
+
+function decode(result: string): readonly string[] {
+  try {
+    return decodeFunctionResult({ abi: hubAbi, functionName: "settleMany", data: result as Hex });
+  } catch (error) {
+    throw new ProviderFailed("bad_answer", "the hub's answer cannot be read", { cause: error });
+  }
 }

@@ -1,6 +1,6 @@
 import { findChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
-import { CallReverted, type ChainDriver } from "../chain/driver.ts";
+import { CallReverted, ProviderFailed, type ChainDriver } from "../chain/driver.ts";
 import { quoteCall, storeSigned, type Quote } from "../chain/send.ts";
 import type { Tx } from "../db/database.ts";
 import { appendEvents } from "../event/store.ts";
@@ -82,8 +82,28 @@ async function submitWhole(world: SubmitWorld, target: Target, batch: readonly D
 async function refusalsOf(world: SubmitWorld, target: Target, batch: readonly Due[]): Promise<(string | undefined)[]> {
   const doubts = await doubtsOf(world, target.chain, batch);
   if (doubts.every((reason) => reason !== undefined)) return doubts;
-  const failures = await tryOut(target.driver, batch);
+  const failures = await tryOutTwice(target, batch);
   return batch.map((_, index) => doubts[index] ?? failures[index]);
+}
+
+/**
+ * A refusal by one provider alone is no reason to hold money back: the gas of a try is cheaper than being held up by a lie. Where there is
+ * another provider it is asked as well, and both must refuse.
+ */
+async function tryOutTwice({ chain, driver }: Target, batch: readonly Due[]): Promise<(string | undefined)[]> {
+  const isAlone = chain.providers.size < 2;
+  let first: (string | undefined)[] | undefined;
+  try {
+    first = await tryOut(driver, batch);
+  } catch (error) {
+    const isAnswer = error instanceof CallReverted || error instanceof ProviderFailed;
+    if (!isAnswer || isAlone) throw error;
+  }
+  if (first && (isAlone || first.every((reason) => reason === undefined))) return first;
+  const second = await chain.providers.askAnother((other) => tryOut(other, batch));
+  return first === undefined
+    ? second
+    : first.map((reason, index) => (second[index] === undefined ? undefined : reason));
 }
 
 /** Why each item would not settle now; undefined where it would. */

@@ -174,6 +174,28 @@ describe("providers that lie", () => {
     heal();
   });
 
+  test("a provider that says that no sweep is possible, and that gas is dear, neither stops nor burns anything", async () => {
+    const intent = await road.create();
+    await road.pay(intent, 2n * USDC);
+    await road.turn();
+    poison(({ method, params }, answer) => {
+      if (method === "eth_estimateGas") return "0x";
+      if (method === "eth_maxPriorityFeePerGas") return numberToHex(10n ** 15n);
+      const [call] = params as [{ to?: string }?];
+      return method === "eth_call" && call?.to !== road.chain.usdc.address ? "0x" : answer;
+    }, 0);
+    await pass(20, 20_000);
+    const settled = await stateOf(intent);
+    assert.deepEqual([settled.settled, settled.settlements], [2n * USDC, ["landed"]]);
+    const attempt = await road.world.db.read
+      .selectFrom("sending_attempt")
+      .select("max_priority_fee_per_gas")
+      .orderBy("sending_id", "desc")
+      .executeTakeFirstOrThrow();
+    assert.ok(attempt.max_priority_fee_per_gas < 10n ** 12n);
+    heal();
+  });
+
   test("a real payment with one liar about balances: nothing is sent on his word, and it is settled once with the others", async () => {
     const intent = await road.create();
     await road.pay(intent, 3n * USDC);
