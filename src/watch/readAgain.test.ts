@@ -40,7 +40,8 @@ test("where they tell it differently the version of most is taken, once", () => 
 test("what is recorded is changed only when enough say so, and more than do not", () => {
   const altered = { told: [{ ...SIGHTING, amountUnits: 9n }], absent: [] };
   const of = { recorded: [ROW], providers: 2 };
-  deepEqual(merge([altered, silent], of).sightings, []);
+  deepEqual(merge([altered, silent], of), { sightings: [], gone: [], isDisputed: true });
+  deepEqual(merge([altered, silent, silent], of), { sightings: [], gone: [], isDisputed: false });
   deepEqual(merge([altered, altered, silent], of).sightings, altered.told);
   deepEqual(merge([altered, altered, silent, silent], of).sightings, []);
 });
@@ -48,7 +49,16 @@ test("what is recorded is changed only when enough say so, and more than do not"
 test("what is recorded is taken back only when enough do not have it, and more than do", () => {
   const lacking = { told: [], absent: [ROW] };
   const of = { recorded: [ROW], providers: 2 };
-  deepEqual(merge([lacking, silent], of).gone, []);
+  deepEqual(merge([lacking, silent], of), { sightings: [], gone: [], isDisputed: true });
+  deepEqual(merge([lacking, silent, silent], of), { sightings: [], gone: [], isDisputed: false });
   deepEqual(merge([lacking, lacking, silent], of).gone, [ROW]);
   deepEqual(merge([lacking, lacking, silent, silent], of).gone, []);
+});
+
+test("what left an inbox is recorded only by the word of enough: it would make a settlement look landed", () => {
+  const left = { told: [{ ...SIGHTING, direction: "out" as const }], absent: [] };
+  const of = { recorded: [], providers: 2 };
+  deepEqual(merge([left, silent, silent], of), { sightings: [], gone: [], isDisputed: false });
+  deepEqual(merge([left, silent], of), { sightings: [], gone: [], isDisputed: true });
+  deepEqual(merge([left, left, silent], of).sightings, left.told);
 });

@@ -7,11 +7,16 @@ import { readRange, type Range, type RangeReading } from "./range.ts";
 import { matchInDatabase, place, placeBy, type WatchWorld } from "./record.ts";
 
 /** What a second reading of a final stretch says should be changed. */
-export type Changes = { sightings: readonly Sighting[]; gone: readonly MovementRow[] };
+export type Changes = {
+  sightings: readonly Sighting[];
+  gone: readonly MovementRow[];
+  /** Something is told by as many as deny it: the stretch has to be read once more. */
+  isDisputed: boolean;
+};
 
 export type Stretch = { range: Range; recorded: readonly MovementRow[]; providers: number };
 
-/** After too few providers could read a stretch, they are left alone for so long. */
+/** After too few providers could read a stretch, or differed on it, they are left alone for so long. */
 const REST_MS = 30_000;
 
 /**
@@ -33,7 +38,8 @@ async function readByAnother(world: WatchWorld, chain: Chain, { range, recorded 
   memoryOf(chain, world.clock).rereadSize.learn(reading);
   const candidates = await matchInDatabase(world, reading.transfers);
   const { missing, doubtful } = compareFinal(candidates, recorded);
-  return { sightings: await place(chain, missing), gone: await confirmGone(world, chain, doubtful) };
+  const gone = await confirmGone(world, chain, doubtful);
+  return { sightings: await place(chain, missing), gone, isDisputed: false };
 }
 
 /**
@@ -62,13 +68,20 @@ async function readBySeveral(world: WatchWorld, chain: Chain, stretch: Stretch):
   const tooLarge = said.find((each) => "error" in each && isTooLarge(each.error));
   if (tooLarge && "error" in tooLarge) throw tooLarge.error;
   if (whole.length < stretch.providers) {
-    memory.rereadRestUntilMs = world.clock.monotonicMs() + REST_MS;
+    memory.rereadRestUntilMs = restUntilMs(world);
     const failures = said.flatMap((each) => ("error" in each ? [`${each.provider}: ${each.error.message}`] : []));
     world.log.warn({ chain: chain.caip2, failures }, "too few providers read final blocks again; it is tried later");
     return undefined;
   }
   for (const { reading } of whole.slice(0, 1)) memory.rereadSize.learn(reading);
   const changes = merge(whole, stretch);
+  if (changes.isDisputed) {
+    memory.rereadRestUntilMs = restUntilMs(world);
+    world.log.error(
+      { alarm: "providers_differ", chain: chain.caip2, ...inWords(stretch.range) },
+      "providers tell differently what final blocks hold, and nobody is outvoted",
+    );
+  }
   const doubtful = new Set(whole.flatMap(({ absent }) => absent)).size;
   warnOfKept(world, chain, doubtful - changes.gone.length);
   return changes;
@@ -93,27 +106,42 @@ async function absentOf(driver: ChainDriver, doubtful: readonly MovementRow[]): 
 }
 
 /**
- * What several readings come to. A movement that nobody has recorded is recorded when one of them tells of it: whether it counts is
- * decided elsewhere. One that is recorded is changed or taken back only when enough say so, and more than do not. Pure.
+ * What several readings come to. A movement into an inbox that nobody has recorded is recorded when one of them tells of it: whether it
+ * counts is decided elsewhere. Everything else is changed only when enough say so, and more than do not; as many against as for is a dispute. Pure.
  */
 export function merge(
   seconds: readonly Pick<Second, "told" | "absent">[],
   { recorded, providers }: Pick<Stretch, "recorded" | "providers">,
 ): Changes {
   const isEnough = (count: number) => count >= providers && 2 * count > seconds.length;
+  const isOutvoted = (count: number) => 2 * count < seconds.length;
   const known = new Set(recorded.map((row) => identityOf({ ...row, chainTx: row.chain_tx })));
   const sightings: Sighting[] = [];
-  for (const [identity, tellings] of Map.groupBy(
-    seconds.flatMap(({ told }) => told),
-    identityOf,
-  )) {
-    const versions = [...Map.groupBy(tellings, contentOf).values()].toSorted((one, other) => other.length - one.length);
-    const [most] = versions;
-    const [sighting] = most ?? [];
-    if (most && sighting && (!known.has(identity) || isEnough(most.length))) sightings.push(sighting);
+  let isDisputed = false;
+  const told = seconds.flatMap((second) => second.told);
+  for (const [identity, tellings] of Map.groupBy(told, identityOf)) {
+    const versions = [...Map.groupBy(tellings, contentOf).values()];
+    const [most = []] = versions.toSorted((one, other) => other.length - one.length);
+    const [sighting] = most;
+    if (sighting === undefined) continue;
+    const isNew = sighting.direction === "in" && !known.has(identity);
+    if (isNew || isEnough(most.length)) sightings.push(sighting);
+    else if (!isOutvoted(tellings.length)) isDisputed = true;
   }
-  const gone = recorded.filter((row) => isEnough(seconds.filter(({ absent }) => absent.includes(row)).length));
-  return { sightings, gone };
+  const gone = recorded.filter((row) => {
+    const count = seconds.filter(({ absent }) => absent.includes(row)).length;
+    if (count > 0 && !isEnough(count) && !isOutvoted(count)) isDisputed = true;
+    return isEnough(count);
+  });
+  return { sightings, gone, isDisputed };
+}
+
+function restUntilMs(world: WatchWorld): number {
+  return world.clock.monotonicMs() + REST_MS;
+}
+
+function inWords({ fromBlock, toBlock }: Range): { fromBlock: string; toBlock: string } {
+  return { fromBlock: String(fromBlock), toBlock: String(toBlock) };
 }
 
 function contentOf({ blockHash, logIndex, amountUnits, counterparty }: Sighting): string {

@@ -33,7 +33,8 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
   const { sightings, gone } = changes;
   alarm(world, chain, changes);
   const at = world.clock.now();
-  const to = range.toBlock;
+  // What is disputed is read again, and no block behind it is passed.
+  const to = changes.isDisputed ? cursor.reread_number : range.toBlock;
   const written = await world.db.transaction(async (tx) => {
     const reach = await advanceReread(tx, { chain: chain.caip2, from: cursor, to });
     if (reach === undefined) return { changed: 0, reversed: 0 };
