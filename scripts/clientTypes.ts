@@ -8,19 +8,20 @@ const FILE = new URL("../packages/client/src/api.generated.ts", import.meta.url)
 /** A part of the document, read as it comes. */
 type Part = { readonly [name: string]: unknown };
 
+const DOCUMENT = openApiDocument("https://pay.example") as Readonly<Record<"paths" | "components" | "info", Part>>;
+const SCHEMAS = DOCUMENT.components["schemas"] as Readonly<Record<string, Part>>;
+
 /** The whole source of the generated file. */
 export function clientTypes(): string {
-  const { paths, components, info } = openApiDocument("https://pay.example") as Record<string, Part>;
-  const operations = Object.entries(paths ?? {}).flatMap(([path, methods]) =>
+  const { paths, info } = DOCUMENT;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods as Part).map(([method, operation]) => ({ path, method, operation: operation as Part })),
   );
-  const schemas = Object.entries((components?.["schemas"] ?? {}) as Record<string, Part>).filter(
-    ([name]) => !name.startsWith("MetadataLevel"),
-  );
+  const schemas = Object.entries(SCHEMAS).filter(([name]) => !name.startsWith("MetadataLevel"));
   return `// Generated from the API's document; do not edit. npm run generate -w @tributary/client
 
 /** What a call asks for when its client says nothing else. */
-export const API_VERSION = ${JSON.stringify(info?.["version"])};
+export const API_VERSION = ${JSON.stringify(info["version"])};
 
 /** Any JSON, such as a merchant's own metadata. */
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json | undefined };
@@ -58,7 +59,7 @@ ${operations.map(methodEntry).join("\n")}
 type Described = { path: string; method: string; operation: Part };
 
 function errorCodes(operations: readonly Described[]): string {
-  const text = JSON.stringify([operations, openApiDocument("https://pay.example")["components"]]);
+  const text = JSON.stringify([operations, DOCUMENT.components]);
   const codes = [...text.matchAll(/"code":\{"type":"string","enum":(\[[^\]]*\])/g)].flatMap(
     ([, list = "[]"]) => JSON.parse(list) as string[],
   );
@@ -74,18 +75,13 @@ function takes({ operation, path }: Described): {
   const all = operation["parameters"] as Part[];
   const requestBody = operation["requestBody"] as { required: boolean } | undefined;
   const name = `${pascal(operation)}Body`;
-  const hasFields = requestBody !== undefined && !JSON.stringify(bodyNamed(name)).includes('"properties":{}');
+  const hasFields = requestBody !== undefined && !JSON.stringify(SCHEMAS[name]).includes('"properties":{}');
   return {
     isId: path.includes("{id}"),
     query: all.filter((parameter) => parameter["in"] === "query"),
     body: hasFields ? name : undefined,
     isBodyNeeded: requestBody?.required === true,
   };
-}
-
-function bodyNamed(name: string): unknown {
-  const components = openApiDocument("https://pay.example")["components"] as { schemas: Part };
-  return components.schemas[name] ?? {};
 }
 
 function isKeyed({ operation }: Described): boolean {

@@ -7,7 +7,7 @@ import { termsFromWire } from "@tributary/inbox/wire";
 import { intentExample } from "../../src/http/schema/examples.ts";
 import { faultRows } from "../../src/kernel/faults.ts";
 import { testApi, type Json } from "../support/api.ts";
-import { assertShape, DOCUMENT } from "../support/documented.ts";
+import { assertDocumented, assertShape, DOCUMENT } from "../support/documented.ts";
 
 type Described = { path: string; method: string; operation: Json };
 
@@ -94,6 +94,27 @@ test("every operation tells when it refuses, and every code belongs to one", () 
     }
   }
   assert.deepEqual([...told].toSorted(), Object.keys(faultRows).toSorted());
+});
+
+test("an exchange that the document does not describe would be noticed", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const answered = await merchant.get("/api/v1/intents");
+  const judge = (change: object) => () => assertDocumented("/api/v1/intents", {}, { ...answered, ...change });
+  judge({})();
+  const { body, headers } = answered;
+  assert.throws(judge({ status: 418 }), /does not have/);
+  assert.throws(judge({ body: { ...body, total: 5 } }), /total/);
+  assert.throws(judge({ body: { ...body, next_cursor: null } }), /next_cursor must be string/);
+  assert.throws(judge({ headers: { ...headers, "retry-after": "1" } }), /retry-after/);
+  assert.throws(judge({ headers: { ...headers, "request-id": undefined } }), /request-id/);
+  const error = {
+    code: "price_required",
+    message: "",
+    request_id: "req_" + "0".repeat(26),
+    docs: "http://a/b",
+    retryable: false,
+  };
+  assert.throws(judge({ status: 400, body: { error } }), /code must be equal to one of/);
 });
 
 test("what is this service's own is marked as an extension", () => {

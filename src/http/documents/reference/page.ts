@@ -8,7 +8,7 @@ import { renderWidePage } from "../page.ts";
 import { renderFields } from "./fields.ts";
 import { renderOperation } from "./operation.ts";
 
-const INTRODUCTION = `# Tributary
+const introduction = (baseUrl: string) => `# Tributary
 
 Payment intents for stablecoins. Each intent has a deposit inbox that a payer funds by a transfer, and that can only be emptied to your own wallet.
 
@@ -19,6 +19,14 @@ Send the secret key of your account and the date of your integration. The key st
 \`\`\`
 Authorization: Bearer trib_…
 Service-Version: 2026-11-01
+\`\`\`
+
+With [our client](/docs/integrate/errors-and-retries#with-our-client) that is
+
+\`\`\`
+import { createClient } from "@tributary/client";
+
+const tributary = createClient({ baseUrl: "${baseUrl}", apiKey: process.env.TRIBUTARY_API_KEY });
 \`\`\`
 
 Bodies are JSON. A \`null\` is the same as leaving an optional field out, unknown fields are refused, and a trailing slash is another path.
@@ -34,7 +42,7 @@ export function renderReference(baseUrl: string, guides: readonly Guide[]): stri
   const groups = Object.keys(GROUPS) as OperationGroup[];
   const operations = groups.flatMap((group) => OPERATIONS.filter((operation) => operation.group === group));
   const sections = operations.map((operation) => renderOperation(operation, baseUrl));
-  const body = [renderMarkdown(INTRODUCTION), ...sections, ...objects().map(renderObject)].join("\n");
+  const body = [renderMarkdown(introduction(baseUrl)), ...sections, ...objects().map(renderObject)].join("\n");
   return renderWidePage("Tributary: API reference", { contents: contentsOf(guides), body });
 }
 
