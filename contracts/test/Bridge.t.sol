@@ -262,7 +262,7 @@ contract BridgeTest is BridgeBaseTest {
         hub.bridge(terms, route, noProof(), "");
     }
 
-    function test_reverts_withTheAdaptersReason() public {
+    function test_reverts_whenTheAdapterDoes_withItsReason() public {
         Terms memory terms = routedTerms(listOf(usualRoute()));
         token.mint(hub.inboxOf(terms), 10_000);
         bytes memory quote = "thirteen char";

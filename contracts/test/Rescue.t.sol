@@ -58,7 +58,7 @@ contract RescueTest is BaseTest {
         assertEq(token.balanceOf(payout), 9_950);
     }
 
-    function test_reverts_forAnyoneElse(address caller) public {
+    function test_reverts_whenTheCallerIsNotTheRecovery(address caller) public {
         vm.assume(caller != recovery);
         Terms memory terms = funded(10_000);
         vm.warp(RECOVER_AFTER);
@@ -77,7 +77,7 @@ contract RescueTest is BaseTest {
         hub.rescue(terms, address(token), caller);
     }
 
-    function test_reverts_forTheSettleTokenBeforeTheDate(uint48 timestamp) public {
+    function test_reverts_whenTheSettleTokenIsRescuedBeforeTheDate(uint48 timestamp) public {
         vm.assume(timestamp < RECOVER_AFTER);
         Terms memory terms = funded(10_000);
         vm.warp(timestamp);
@@ -86,7 +86,7 @@ contract RescueTest is BaseTest {
         hub.rescue(terms, address(token), stranger);
     }
 
-    function test_reverts_forAnythingBeforeTheDateOnAnotherChain() public {
+    function test_reverts_whenAnythingIsRescuedBeforeTheDateOnAnotherChain() public {
         Terms memory terms = termsOf(0);
         PlainToken wrong = new PlainToken();
         wrong.mint(hub.inboxOf(terms), 10_000);
@@ -100,7 +100,7 @@ contract RescueTest is BaseTest {
         }
     }
 
-    function test_reverts_forEverythingBeforeTheDate_whenThePayoutIsNotOnAnEvmChain() public {
+    function test_reverts_whenAnythingIsRescuedBeforeTheDateAndThePayoutIsNotOnAnEvmChain() public {
         Terms memory terms = termsOf(0);
         (terms.settleChainId, terms.settleToken, terms.payout) = (0, address(0), address(0));
         vm.deal(hub.inboxOf(terms), 1 ether);
@@ -109,7 +109,7 @@ contract RescueTest is BaseTest {
         hub.rescue(terms, address(0), stranger);
     }
 
-    function test_reverts_withoutReceiver() public {
+    function test_reverts_whenThereIsNoReceiver() public {
         Terms memory terms = termsOf(0);
         vm.deal(hub.inboxOf(terms), 1 ether);
         vm.prank(recovery);

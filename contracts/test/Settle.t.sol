@@ -212,7 +212,7 @@ contract SettleTest is BaseTest {
         assertEq(token.balanceOf(hub.inboxOf(terms)), 10_000);
     }
 
-    function test_reverts_onAnotherChain() public {
+    function test_reverts_whenThisIsAnotherChain() public {
         Terms memory terms = funded(10_000);
         vm.chainId(block.chainid + 1);
         vm.expectRevert(IInboxHub.WrongChain.selector);

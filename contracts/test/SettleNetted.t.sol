@@ -148,14 +148,14 @@ contract SettleNettedTest is BaseTest {
         hub.settleNetted(termsOf(0), salts);
     }
 
-    function test_reverts_forTheNativeCoin() public {
+    function test_reverts_whenTheTokenIsTheNativeCoin() public {
         Terms memory shared = termsOf(0);
         shared.settleToken = address(0);
         vm.expectRevert(IInboxHub.NativeNotNetted.selector);
         hub.settleNetted(shared, new bytes32[](1));
     }
 
-    function test_reverts_onAnotherChain() public {
+    function test_reverts_whenThisIsAnotherChain() public {
         vm.chainId(block.chainid + 1);
         Terms memory shared = termsOf(0);
         shared.settleChainId -= 1;
