@@ -109,7 +109,7 @@ export async function insertOrRenewIntent(
   // moment: one that settles meanwhile has left the index, and then the insert goes through. The condition of the index is written
   // out, because a plan made for any parameter could not tell that it is meant. A wallet that is an inbox is known before the call:
   // nobody can tell the address of an inbox before the statement that created it was committed.
-  const text = `
+  const text = `/* named: insert_or_renew_intent */
     with kept as (
       insert into intent as occupant (${columns.join()})
       select ${columns.map((_, index) => `$${index + 1}`).join()}
@@ -124,7 +124,7 @@ export async function insertOrRenewIntent(
     ), told as (
       ${told.text}
     )
-    select * from kept`;
+    select seq,${columns.join()} from kept`;
   // The text is the same for every intent. To put it together from parts each time would cost more than the rest of a create.
   const statement = CompiledQuery.raw(text, [...Object.values(intent), ...told.parameters]);
   const { rows } = await db.executeQuery<IntentRow>(statement);

@@ -7,6 +7,17 @@ export interface Entropy {
   bytes(count: number): Uint8Array;
 }
 
+/** Drawn at once, because each drawing costs as much as some hundred bytes. None is given out twice. */
+const DRAWN_MAX = 4_096;
+let drawn = new Uint8Array(0);
+
 export const systemEntropy: Entropy = {
-  bytes: (count) => new Uint8Array(randomBytes(count)),
+  bytes(count) {
+    if (count > drawn.length) drawn = new Uint8Array(randomBytes(Math.max(count, DRAWN_MAX)));
+    const given = drawn.slice(0, count);
+    // A copy was given, and what was given is forgotten here.
+    drawn.fill(0, 0, count);
+    drawn = drawn.subarray(count);
+    return given;
+  },
 };

@@ -14,12 +14,20 @@ export function newId(prefix: IdPrefix, entropy: Entropy): string {
 
 /** Big-endian base32 of `bytes`, left-padded with zero bits to `characters` characters. */
 export function base32(bytes: Uint8Array, characters: number): string {
-  let value = 0n;
-  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
   let text = "";
+  // The bits that are not written yet, from the end of the bytes.
+  let pending = 0;
+  let pendingCount = 0;
+  let next = bytes.length - 1;
   for (let index = 0; index < characters; index += 1) {
-    text = ALPHABET.charAt(Number(value & 31n)) + text;
-    value >>= 5n;
+    if (pendingCount < 5 && next >= 0) {
+      pending |= (bytes[next] ?? 0) << pendingCount;
+      pendingCount += 8;
+      next -= 1;
+    }
+    text = ALPHABET.charAt(pending & 31) + text;
+    pending >>= 5;
+    pendingCount -= 5;
   }
   return text;
 }

@@ -40,7 +40,7 @@ export async function takeLease(db: Db, nowMs: RawBuilder<bigint>, taking: Takin
   const { key, limit, holder, settled } = taking;
   const untilMs = sql`(${nowMs} + ${sql.lit(LEASE_MS + WINDOW_MS)})`;
   const first = sql`${Math.ceil(limit / SHARE_AMONG_OTHERS)}::int`;
-  const { rows } = await sql<Lease>`
+  const { rows } = await sql<Lease>`/* named: take_lease */
     insert into rate_log as log (key, counted_until_ms, granted, granted_until_ms, holder)
     values (${key}, array_fill(${untilMs}, array[${first}]), ${first}, ${untilMs}, ${holder})
     on conflict (key) do update set (counted_until_ms, granted, granted_until_ms, holder) = (
