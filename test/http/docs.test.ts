@@ -39,7 +39,7 @@ test("every link of the documentation leads somewhere, to the place it names", a
       if (anchor !== undefined) assert.ok(target.includes(` id="${anchor}"`), `${url} links to ${link}`);
     }
   }
-  const guides = globSync("docs/{integrate,operate,why}/*.md", { cwd: ROOT }).map(
+  const guides = globSync(["docs/*.md", "docs/{integrate,operate,why}/*.md"], { cwd: ROOT }).map(
     (path) => `/${path.replace(/\.md$/, "")}`,
   );
   const errors = Object.keys(faultRows).map((code) => `/docs/errors/${code}`);
@@ -75,7 +75,7 @@ test("a page that was written in Markdown is served as that too, and any other t
   const page = "/docs/integrate/errors-and-retries";
   assert.match((await api.send(`${page}.md`)).text, /^# /);
   assert.match((await api.send(page)).text, /<h1>/);
-  for (const url of [`${page}.md.md`, "/docs/integrate", "/docs/bench", "/docs/errors/..%2f..%2fREADME", "/docs/"]) {
+  for (const url of [`${page}.md.md`, "/docs/integrate", "/docs/images", "/docs/errors/..%2f..%2fREADME", "/docs/"]) {
     assert.equal((await api.send(url)).status, 404, url);
   }
 });

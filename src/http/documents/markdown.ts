@@ -74,13 +74,16 @@ export function renderLine(line: string): string {
 
 const LINK = /\[([^\]]+)\]\(((?:https:\/\/|\/|\.\/|\.\.\/|#)?[\w./#-]+)\)/g;
 
-/** Only links to our own pages and to https become links. A page is named by its file, and served without the ending. */
+/** Only links to our own pages and to https become links; what leaves the folder of documents is a file that nobody serves. */
 function renderWords(text: string): string {
   return text
     .replace(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>")
-    .replace(LINK, (_, words: string, url: string) => `<a href="${pageOf(url)}">${words}</a>`);
+    .replace(LINK, (_, words: string, url: string) =>
+      url.startsWith("../../") ? words : `<a href="${pageOf(url)}">${words}</a>`,
+    );
 }
 
+/** A page is named by its file and served without the ending. */
 function pageOf(url: string): string {
   return url.startsWith("https:") ? url : url.replace(/\.md(?=#|$)/, "");
 }

@@ -17,6 +17,7 @@ export function addPages(server: FastifyInstance, baseUrl: string): void {
   const site = () => (made ??= makeSite(baseUrl));
   server.get("/docs", (_request, reply) => reply.headers(PAGE_HEADERS).send(site().reference));
   server.get("/docs/errors", (_request, reply) => reply.headers(PAGE_HEADERS).send(site().errors));
+  server.get("/docs/:name", (request, reply) => sendPage(site().pages, request, reply));
   server.get("/docs/:folder/:name", (request, reply) => sendPage(site().pages, request, reply));
 }
 

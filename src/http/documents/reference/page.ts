@@ -71,6 +71,7 @@ function contentsOf(guides: readonly Guide[]): string {
     list("Guides for merchants", guidesOf("integrate")),
     list("Guides for operators", guidesOf("operate")),
     list("Why it is so", guidesOf("why")),
+    list("Measured", guidesOf("")),
   ];
   const contents = all.join("\n");
   return `<details><summary>Contents</summary>\n${contents}\n</details>\n<div class="beside">\n${contents}\n</div>`;
