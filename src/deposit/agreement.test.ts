@@ -16,6 +16,7 @@ import { createWake } from "../kernel/wake.ts";
 import { agreeDeposits, type AgreeWorld } from "./agreeDeposits.ts";
 import { countDeposits } from "./countDeposits.ts";
 import type { DepositRow } from "./deposit.ts";
+import { claimQuestions } from "./store.ts";
 import { takeMovements } from "./takeMovements.ts";
 
 // What the providers know is played, since the rules are about who says what; the tests of the whole road have real ones.
@@ -31,6 +32,8 @@ class Witness implements Partial<ChainDriver> {
   readonly paid: (Recorded & { inbox: string; counterparty: string })[] = [];
   heights: Record<HeadTag, bigint> = { latest: 1_000n, safe: 0n, finalized: 0n };
   isAway = false;
+  receiptHash: string | undefined;
+  succeeds = true;
   asked = 0;
 
   constructor(name: string) {
@@ -52,7 +55,12 @@ class Witness implements Partial<ChainDriver> {
   positions = async (chainTxs: readonly string[]) =>
     this.paid
       .filter((each) => chainTxs.includes(each.chainTx))
-      .map(({ chainTx, block }) => ({ chainTx, blockHash: this.hashAt(block), succeeded: true, logIndexFirst: 0 }));
+      .map(({ chainTx, block }) => ({
+        chainTx,
+        blockHash: this.receiptHash ?? this.hashAt(block),
+        succeeded: this.succeeds,
+        logIndexFirst: 0,
+      }));
   transfers = async (scope: object): Promise<Transfer[]> =>
     this.paid
       .filter((each) => Reflect.get(scope, "blockHash") === this.hashAt(each.block))
@@ -109,6 +117,7 @@ for (const kind of databases) {
       };
       return {
         clock,
+        world,
         alarms,
         witnesses,
         intent,
@@ -221,6 +230,32 @@ for (const kind of databases) {
         assert.deepEqual(await statesOf(intent), ["held provider_disagreement"]);
       });
     }
+
+    test("the receipt of a replaced block, or of a reverted transaction, confirms nothing", async () => {
+      for (const lie of [{ receiptHash: "0x900old" }, { succeeds: false }]) {
+        const { witnesses, intent, pass, pay } = await play();
+        Object.assign(witnesses[1] ?? {}, lie);
+        await pay(USDC, witnesses);
+        await pass(10);
+        assert.deepEqual(await statesOf(intent), ["held provider_disagreement"]);
+      }
+    });
+
+    test("a question whose asker died is asked again by the next one", async () => {
+      const { clock, witnesses, intent, pass, pay, world } = await play();
+      await pay(USDC, witnesses);
+      await takeMovements(world, TEST_CHAIN);
+      await countDeposits(world, TEST_CHAIN);
+      const leaseUntil = new Date(clock.now().getTime() + 120_000);
+      const claimed = await db.transaction((tx) =>
+        claimQuestions(tx, { chain: TEST_CHAIN, at: clock.now(), leaseUntil, limit: 9 }),
+      );
+      assert.equal(claimed.length, 1);
+      await pass(60);
+      assert.deepEqual(await statesOf(intent), ["seen"], "somebody else seems to ask");
+      await pass(120);
+      assert.deepEqual(await statesOf(intent), ["counted"]);
+    });
 
     test("two of three outvote the one that denies, and it is named", async () => {
       const { witnesses, intent, turn, pay, alarms } = await play({ providers: 3 });
