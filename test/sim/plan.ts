@@ -88,8 +88,8 @@ export const paymentKinds = [
 /** Most pay what they were asked for; the odd ones share the rest. */
 const USUAL = ["right", "right", "right", "split", "under", "over"] as const;
 
-const CHAOS_MS_MIN = 60_000;
-const CHAOS_MS_MAX = 200_000;
+const CHAOS_MS_MIN = 40_000;
+const CHAOS_MS_MAX = 120_000;
 
 export function drawPlan(seed: number, random: Random, without: ReadonlySet<string>): Plan {
   const shape = random.of("shape");
@@ -109,7 +109,7 @@ export function drawPlan(seed: number, random: Random, without: ReadonlySet<stri
     seed,
     chaosMs,
     processes: without.has("processes") ? 1 : processes,
-    slowness: shape.pick([4, 8, 16] as const),
+    slowness: shape.pick([6, 12, 24] as const),
     wakeMs: shape.pick([100, 1_000, 3_000, 6_000] as const),
     merchants,
     chains: without.has("chain-1") ? chains.slice(0, 1) : chains,

@@ -35,6 +35,7 @@ export type Run = {
 
 /** The rows are looked at after so many commits. */
 const COMMITS_PER_CHECK = 120;
+const LOOKS_AFTER_REORG = 3;
 const HEAL_MS_MAX = 6 * 3_600_000;
 const STEPS_MAX = 60_000;
 /** While everything heals the pace slows down, so that waits of an hour cost no more than waits of a minute. */
@@ -65,6 +66,9 @@ class Simulation {
   #violation: Violation | undefined;
   #commits = 0;
   #areDepositsWritten = false;
+  readonly #begun = new Set<string>();
+  #reorgs = 0;
+  #looksDue = 0;
 
   constructor(database: SimDatabase, { seed, without = new Set(), isTraced = false }: RunOptions) {
     const random = new Random(`seed ${seed}`);
@@ -129,11 +133,7 @@ class Simulation {
     let isReady = false;
     const opening = this.#people.open(setup.world).then(() => (isReady = true));
     for (const [slot] of this.#site.slots.entries()) this.#site.start(slot);
-    const chains = String(this.#site.chains.length);
-    await this.#stepUntil(
-      () =>
-        isReady && String(this.#database.rows("select count(*) as count from chain_cursor")[0]?.["count"]) === chains,
-    );
+    await this.#stepUntil(() => isReady && this.#begun.size === this.#site.chains.length);
     await opening;
     setup.process.end();
     for (const chain of this.#site.chains) chain.firstBlock = Number(chain.chain.head.number);
@@ -201,8 +201,26 @@ class Simulation {
 
   #noteCommit(who: string, tables: ReadonlySet<string>): void {
     this.#commits += 1;
+    this.#noteReorg(tables);
     if (tables.has("deposit")) this.#areDepositsWritten = true;
+    if (tables.has("chain_cursor") && this.#faults.isAsleep) this.#noteBegun();
     this.#trace.say(who, `writes ${[...tables].join(" ")}`);
+  }
+
+  /** What a reorg left behind may be mended soon after, so the rows are looked at as soon as the first blocks that follow are recorded. */
+  #noteReorg(tables: ReadonlySet<string>): void {
+    if (this.#weather.reorgs > this.#reorgs) {
+      this.#reorgs = this.#weather.reorgs;
+      this.#looksDue = LOOKS_AFTER_REORG;
+    }
+    if (this.#looksDue === 0 || !tables.has("block")) return;
+    this.#looksDue -= 1;
+    this.#commits = COMMITS_PER_CHECK;
+  }
+
+  /** Which chains have been looked at for the first time. */
+  #noteBegun(): void {
+    for (const { chain } of this.#database.rows("select chain from chain_cursor")) this.#begun.add(String(chain));
   }
 
   #violate(violation: Violation): void {

@@ -23,6 +23,8 @@ export class Weather {
   readonly wallets = new Set<string>();
   /** Those that stay there. */
   readonly blockedForEver = new Set<string>();
+  /** How many reorgs there were. */
+  reorgs = 0;
   /** How much slower blocks come while nothing else is waited for. */
   slowness = 1;
 
@@ -180,6 +182,7 @@ export class Weather {
     const depth = Math.min(wanted, Number(chain.chain.head.number) - chain.firstBlock);
     if (depth < 1) return;
     this.#faults.note(kind, `${chain.plan.name} ${depth}`);
+    this.reorgs += 1;
     this.mine(chain, depth);
   }
 
