@@ -2,12 +2,9 @@ import { createClient, type Tributary } from "@tributary/client";
 import { TributaryError } from "@tributary/client/errors";
 import { CommandFailed } from "./command.ts";
 
-/** A command that waits for a chain asks often, and then waits as long as the service tells it to. */
-const RETRIES_MAX = 10;
-
 /** The API as a merchant's program uses it. */
 export function openApi({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): Tributary {
-  return createClient({ baseUrl, apiKey, retriesMax: RETRIES_MAX });
+  return createClient({ baseUrl, apiKey });
 }
 
 /** What a call resolves to. Throws CommandFailed with a sentence for people where the service refused it or does not answer. */
