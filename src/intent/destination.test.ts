@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hubAddress } from "@tributary/inbox/hub";
+import fc from "fast-check";
+import { getAddress } from "viem";
 import { buildCatalog } from "../catalog/catalog.ts";
 import type { ChainConfig } from "../config.ts";
 import { Fault } from "../kernel/faults.ts";
@@ -91,6 +93,30 @@ test("D11 EVM wallets are compared in lower case, and a wrong checksum is refuse
   for (const payoutWallet of ["", "0x", WALLET.slice(2), `${WALLET}0`, ` ${WALLET}`, WALLET.replace("0x", "0X")]) {
     refuses({ payoutWallet }, "invalid_request");
   }
+});
+
+test("34 however a destination is spelled, and whatever of it is left out, it is one destination", () => {
+  const spelled = (address: string) =>
+    fc.constantFrom(address, `0x${address.slice(2).toUpperCase()}`, getAddress(address));
+  const orLeftOut = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null });
+  const destination = fc.record(
+    {
+      payoutNamespace: orLeftOut(fc.constant("eip155")),
+      payoutChainReference: orLeftOut(fc.constant("1")),
+      payoutWallet: orLeftOut(spelled(WALLET)),
+      payoutTokenAddress: orLeftOut(spelled(USDC)),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(fc.property(destination, (input) => assert.equal(resolve(input), `eip155 1 ${WALLET} USDC`)));
+  const other = fc.mixedCase(fc.constant(WALLET.slice(2))).filter((text) => text !== text.toUpperCase());
+  fc.assert(
+    fc.property(other, (digits) => {
+      const payoutWallet = `0x${digits}`;
+      if (digits === WALLET.slice(2) || payoutWallet === getAddress(WALLET)) return;
+      refuses({ payoutWallet }, "invalid_request");
+    }),
+  );
 });
 
 test("D11 wallets that would swallow the money are refused", () => {
