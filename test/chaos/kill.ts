@@ -152,7 +152,7 @@ async function liveFor(site: ServiceSite, lifeMs: number): Promise<void> {
 }
 
 /** Waits until all money is where it belongs; a chain that stands still would never be final, so it goes on by empty blocks. */
-async function settleAll({ chain, db }: Chaos): Promise<void> {
+export async function settleAll({ chain, db }: Chaos): Promise<void> {
   const deadline = performance.now() + SETTLED_WITHIN_MS;
   await chain.mine(1);
   while (performance.now() < deadline) {

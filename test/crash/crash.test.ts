@@ -6,18 +6,18 @@ import { databases } from "../support/database.ts";
 import { openCrashSite } from "./databases.ts";
 import { Crashed } from "./fuse.ts";
 import { openScenario, type Scenario } from "./scenario.ts";
-import { sweep, type SweepOptions } from "./sweep.ts";
+import { sweep, sweepSleeps, type SweepOptions } from "./sweep.ts";
 
 // What a process leaves behind changes only with its effects, so the end after each of them is every end there is. The others
 // are walked through as a sample here, and all of them by `npm run chaos -- crash`.
 const SWEEPS: Record<(typeof databases)[number], SweepOptions[]> = {
   pglite: [
     { among: "effects", moment: "after" },
-    { among: "all", moment: "before", first: 5, stride: 29 },
+    { among: "all", moment: "before", first: 5, stride: 61 },
   ],
   postgres: [
-    { among: "effects", moment: "after", first: 2, stride: 4 },
-    { among: "all", moment: "after", first: 11, stride: 61 },
+    { among: "effects", moment: "after", first: 2, stride: 6 },
+    { among: "all", moment: "after", first: 11, stride: 83 },
   ],
 };
 
@@ -36,6 +36,14 @@ for (const kind of databases) {
         const { ends, differences } = await sweep(scenario, options);
         assert.equal(differences.join("\n"), "");
         assert.ok(ends > 3, `only ${ends} ends`);
+      });
+    }
+
+    if (kind === "postgres") {
+      test("D36 a process that sleeps while another one does everything adds nothing when it wakes", async () => {
+        const { ends, differences } = await sweepSleeps(scenario, { first: 4, stride: 17 });
+        assert.equal(differences.join("\n"), "");
+        assert.ok(ends > 3, `only ${ends} sleeps`);
       });
     }
 

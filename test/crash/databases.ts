@@ -93,9 +93,10 @@ class Statements {
 
   async pass(text: string, ask: () => Promise<Answer>): Promise<Answer> {
     const name = text.replace(/\s+/g, " ").trim().slice(0, 80);
+    const isInTransaction = this.#isInTransaction;
     if (name.startsWith("start transaction")) this.#isInTransaction = true;
     if (name === "commit" || name === "rollback") this.#isInTransaction = false;
     const isWriting = /^(?:insert|update|delete|with)\b/.test(name) && !this.#isInTransaction;
-    return this.#fuse.pass({ name: `"${name}"`, isEffect: isWriting || name === "commit" }, ask);
+    return this.#fuse.pass({ name: `"${name}"`, isEffect: isWriting || name === "commit", isInTransaction }, ask);
   }
 }

@@ -13,6 +13,8 @@ export type Step = {
   name: string;
   /** Whether something outside the process is different afterwards: a statement that is committed, bytes that are submitted. */
   isEffect: boolean;
+  /** Whether it is a statement of an open transaction, whose locks others would wait for. */
+  isInTransaction?: boolean;
 };
 
 export class Fuse {
@@ -63,5 +65,38 @@ export class Fuse {
 
   #blow(where: string): void {
     this.blownAt ??= where;
+  }
+}
+
+/** A process that stands still before its nth step outside of transactions, as one does whose machine hangs, and then goes on. */
+export class SleepingFuse extends Fuse {
+  readonly #nth: number;
+  readonly #asleep = Promise.withResolvers<void>();
+  readonly #awake = Promise.withResolvers<void>();
+  #passed = 0;
+  sleptAt: string | undefined;
+
+  constructor(nth: number) {
+    super();
+    this.#nth = nth;
+  }
+
+  /** Resolves when it has fallen asleep. */
+  get asleep(): Promise<void> {
+    return this.#asleep.promise;
+  }
+
+  wake(): void {
+    this.#awake.resolve();
+  }
+
+  override async pass<T>(step: Step, take: () => Promise<T>): Promise<T> {
+    if (!step.isInTransaction) this.#passed += 1;
+    if (this.#passed === this.#nth && this.sleptAt === undefined) {
+      this.sleptAt = `before ${step.name}`;
+      this.#asleep.resolve();
+      await this.#awake.promise;
+    }
+    return super.pass(step, take);
   }
 }

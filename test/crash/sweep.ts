@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { End } from "./fuse.ts";
 import type { Outcome } from "./outcome.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Scenario, Walk } from "./scenario.ts";
 
 export type SweepOptions = Pick<End, "among" | "moment"> & {
   /** The first step at which a process ends, from 1. */
@@ -27,27 +27,47 @@ export async function sweep(scenario: Scenario, options: SweepOptions): Promise<
   const differences: string[] = [];
   let ends = 0;
   for (let nth = first; nth < STEPS_MAX; nth += stride) {
-    const walked = await walkTo(scenario, expected, [{ among, nth, moment }]);
-    if (!walked.isReached) return { ends, differences };
+    const walked = await compared(
+      expected,
+      () => scenario.walk({ among, nth, moment }),
+      `${moment} step ${nth} of ${among}`,
+    );
+    if (!walked.isReached) return { ends, differences: [...differences, ...(await scenario.findings())] };
     differences.push(...walked.differences);
     ends += 1;
   }
   throw new Error(`more than ${STEPS_MAX} steps`);
 }
 
-/** Walks with the given ends and says what differs from a walk without any. */
-export async function walkTo(
+/** Lets a process sleep before each step outside of transactions in turn, until a walk has no such step. */
+export async function sweepSleeps(
   scenario: Scenario,
+  { first = 1, stride = 1 }: { first?: number; stride?: number },
+): Promise<Sweep> {
+  const { outcome: expected } = await scenario.walk();
+  const differences: string[] = [];
+  let ends = 0;
+  for (let nth = first; nth < STEPS_MAX; nth += stride) {
+    const slept = await compared(expected, () => scenario.sleep(nth), `asleep before step ${nth}`);
+    if (!slept.isReached) return { ends, differences: [...differences, ...(await scenario.findings())] };
+    differences.push(...slept.differences);
+    ends += 1;
+  }
+  throw new Error(`more than ${STEPS_MAX} steps`);
+}
+
+/** Walks and says what differs from a walk to which nothing happened. */
+export async function compared(
   expected: Outcome,
-  ends: readonly End[],
+  walk: () => Promise<Walk>,
+  where: string,
 ): Promise<{ isReached: boolean; differences: string[] }> {
   try {
-    const { outcome, endedAt } = await scenario.walk(...ends);
+    const { outcome, endedAt } = await walk();
     const isSame = endedAt === undefined || isDeepStrictEqual(outcome, expected);
-    const differences = isSame ? [] : [`${endedAt}:\n${differenceOf(expected, outcome)}`];
+    const differences = isSame ? [] : [`${where}, ${endedAt}:\n${differenceOf(expected, outcome)}`];
     return { isReached: endedAt !== undefined, differences };
   } catch (error) {
-    const where = ends.map(({ moment, nth, among }) => `${moment} step ${nth} of ${among}`).join(", then ");
     return { isReached: true, differences: [`${where}: ${error instanceof Error ? error.stack : String(error)}`] };
   }
 }
