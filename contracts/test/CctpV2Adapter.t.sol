@@ -141,6 +141,23 @@ contract CctpV2AdapterTest is CctpWorld {
         hub.bridge(terms, route, new bytes32[](0), "");
     }
 
+    function test_reverts_whenCircleAsksForMoreThanIsPinned() public {
+        (Terms memory terms, Route memory route) = fundedAway(5e6);
+        away.messenger.setMinFee(14_001);
+        vm.expectRevert("Insufficient max fee");
+        hub.bridge(terms, route, new bytes32[](0), "");
+        away.messenger.setMinFee(14_000);
+        hub.bridge(terms, route, new bytes32[](0), "");
+    }
+
+    function test_reverts_whenCircleRefusesTheSender() public {
+        (Terms memory terms, Route memory route) = fundedAway(5e6);
+        away.messenger.denylist(hub.inboxOf(terms));
+        vm.expectRevert("Denylistable: account is on denylist");
+        hub.bridge(terms, route, new bytes32[](0), "");
+        assertEq(away.usdc.balanceOf(hub.inboxOf(terms)), 5e6);
+    }
+
     function test_reverts_whenNobodyReceivesInThatDomain() public {
         ICctpV2Adapter.Config memory config = configHome();
         config.domain = 404;

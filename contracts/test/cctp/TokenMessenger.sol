@@ -18,6 +18,8 @@ contract TokenMessenger is IMessageHandler {
     address public immutable feeRecipient;
     mapping(uint32 domain => bytes32 messenger) public remoteTokenMessengers;
     mapping(address account => bool denied) public denylisted;
+    /// @dev What Circle may ask at least for a burn, in tens of millions, and asks for nothing as a rule.
+    uint256 public minFee;
 
     event DepositForBurn(
         address indexed burnToken,
@@ -42,6 +44,10 @@ contract TokenMessenger is IMessageHandler {
         remoteTokenMessengers[domain] = messenger;
     }
 
+    function setMinFee(uint256 minFee_) external {
+        minFee = minFee_;
+    }
+
     function denylist(address account) external {
         denylisted[account] = true;
     }
@@ -59,6 +65,7 @@ contract TokenMessenger is IMessageHandler {
         require(amount > 0, "Amount must be nonzero");
         require(mintRecipient != 0, "Mint recipient must be nonzero");
         require(maxFee < amount, "Max fee must be less than amount");
+        require(maxFee >= amount * minFee / 10_000_000, "Insufficient max fee");
         bytes32 remote = remoteTokenMessengers[destinationDomain];
         require(remote != 0, "No TokenMessenger for domain");
         bool moved = FiatToken(burnToken).transferFrom(msg.sender, address(localMinter), amount);
