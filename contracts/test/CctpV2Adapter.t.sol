@@ -143,7 +143,7 @@ contract CctpV2AdapterTest is CctpWorld {
 
     function test_reverts_whenCircleAsksForMoreThanIsPinned() public {
         (Terms memory terms, Route memory route) = fundedAway(5e6);
-        away.messenger.setMinFee(14_001);
+        away.messenger.setMinFee(14_100);
         vm.expectRevert("Insufficient max fee");
         hub.bridge(terms, route, new bytes32[](0), "");
         away.messenger.setMinFee(14_000);
