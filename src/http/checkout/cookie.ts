@@ -1,16 +1,15 @@
 const NAME = "tributary_session";
 
-/** The cookie of one intent's page: scripts cannot read it, and no other page's requests carry it. */
-export function sessionCookie(value: string, options: { path: string; maxAgeMs: number; isSecure: boolean }): string {
-  const { path, maxAgeMs, isSecure } = options;
-  const parts = [
-    `${NAME}=${value}`,
-    `Path=${path}`,
-    `Max-Age=${Math.floor(maxAgeMs / 1_000)}`,
-    "HttpOnly",
-    "SameSite=Strict",
-  ];
-  return [...parts, ...(isSecure ? ["Secure"] : [])].join("; ");
+export type CookieOptions = { path: string; maxAgeMs: number; isSecure: boolean; isEmbedded: boolean };
+
+/**
+ * The cookie of one intent's page: scripts cannot read it, and no other page's requests carry it. Inside a merchant's page the browser
+ * counts it as a third party's: it is kept apart for that merchant's site, and needs an encrypted connection.
+ */
+export function sessionCookie(value: string, { path, maxAgeMs, isSecure, isEmbedded }: CookieOptions): string {
+  const parts = [`${NAME}=${value}`, `Path=${path}`, `Max-Age=${Math.floor(maxAgeMs / 1_000)}`, "HttpOnly"];
+  const reach = isEmbedded ? ["SameSite=None", "Partitioned"] : ["SameSite=Strict"];
+  return [...parts, ...reach, ...(isSecure ? ["Secure"] : [])].join("; ");
 }
 
 /** The session among the cookies of a request; undefined when there is none. */

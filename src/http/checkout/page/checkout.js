@@ -26,13 +26,15 @@ async function start() {
   await follow();
 }
 
-async function open(widgetToken) {
+/** Opens the session with what the fragment holds: the intent's widget token, or the ticket of a page that embeds this one. */
+async function open(credential) {
+  const held = credential.startsWith("et_") ? { ticket: credential } : { widgetToken: credential };
   for (;;) {
     try {
       const answer = await fetch(`${root}/session`, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({ widgetToken }),
+        body: JSON.stringify(held),
       });
       if (answer.status === 204) return true;
       if (answer.status < 500 && answer.status !== 429) return false;

@@ -1,0 +1,328 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import { after, before, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { buildCatalog } from "../../src/catalog/catalog.ts";
+import { takeMovements } from "../../src/deposit/takeMovements.ts";
+import { addPageOrigin, removePageOrigin } from "../../src/merchant/pageOrigins.ts";
+import {
+  assertFault,
+  openTestApi,
+  testApi,
+  UNKNOWN_ID,
+  type Json,
+  type Merchant,
+  type TestApi,
+} from "../support/api.ts";
+import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
+import { TEST_CHAIN } from "../support/intents.ts";
+import { recordMovements, setHead } from "../support/movements.ts";
+
+// The checkout inside a merchant's own page. The shop lives on localhost and the service on 127.0.0.1, which are two sites to a browser.
+
+const skip = skipWithoutChromium;
+const SHOP = "https://shop.example";
+const TICKET_MS = 60_000;
+
+type Site = { origin: string; requests: IncomingMessage[]; close(): Promise<void> };
+
+let api: TestApi;
+let base: string;
+let merchant: Merchant;
+let browser: Browser | undefined;
+let shop: Site;
+let evil: Site;
+
+before(async () => {
+  api = await testApi();
+  base = await api.server.listen({ host: "127.0.0.1", port: 0 });
+  [shop, evil] = await Promise.all([openSite(), openSite()]);
+  merchant = await api.openMerchant();
+  if (skip === false) browser = await openBrowser();
+});
+
+after(async () => {
+  await browser?.close();
+  await Promise.all([shop.close(), evil.close()]);
+});
+
+/** A web site with one empty page. */
+async function openSite(): Promise<Site> {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    response.setHeader("content-type", "text/html");
+    response.end("<!doctype html><title>A shop</title>");
+  });
+  server.listen(0, "localhost");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("a listening server has a port");
+  return {
+    origin: `http://localhost:${address.port}`,
+    requests,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+async function allow(origin: string): Promise<Merchant> {
+  const other = await api.openMerchant();
+  await addPageOrigin(api.world, { accountId: other.accountId, origin });
+  return other;
+}
+
+function ask(intentId: string, headers: Record<string, string | string[]>, body?: object) {
+  const type = body === undefined ? {} : { "content-type": "application/json" };
+  return api.send(`/c/${intentId}/session`, { method: "POST", headers: { ...type, ...headers }, body });
+}
+
+async function policyOf(intentId: string): Promise<string> {
+  const { headers } = await api.send(`/c/${intentId}`);
+  return /frame-ancestors ([^;]*)/.exec(String(headers["content-security-policy"]))?.[1] ?? "";
+}
+
+test("D19 a page of a listed origin gets a ticket without a token, and the ticket opens a session of that intent alone", async () => {
+  const listed = await allow(SHOP);
+  const { intentId } = await listed.createIntent();
+  const answered = await ask(intentId, { origin: SHOP });
+  assert.equal(answered.status, 200, answered.text);
+  assert.equal(answered.headers["access-control-allow-origin"], SHOP);
+  assert.equal(answered.headers["vary"], "Origin");
+  assert.equal(answered.headers["cache-control"], "no-store");
+  assert.equal(answered.headers["set-cookie"], undefined);
+  const { ticket } = answered.body;
+
+  const other = await listed.createIntent();
+  assertFault(await ask(other.intentId, {}, { ticket }), 401, "unauthorized");
+  const opened = await ask(intentId, {}, { ticket });
+  assert.equal(opened.status, 204);
+  const cookie = String(opened.headers["set-cookie"]);
+  for (const part of ["HttpOnly", "SameSite=None", "Partitioned", "Secure", `Path=/c/${intentId};`])
+    assert.ok(`${cookie};`.includes(part), cookie);
+  const headers = { cookie: cookie.split(";")[0] ?? "" };
+  assert.equal((await api.send(`/c/${intentId}/status`, { headers })).status, 200);
+  assertFault(await api.send(`/c/${other.intentId}/status`, { headers }), 401, "unauthorized");
+});
+
+test("D19 an origin that is not on the list letter for letter gets nothing, and no page may read why", async () => {
+  const listed = await allow(SHOP);
+  const { intentId } = await listed.createIntent();
+  const near: (string | string[] | undefined)[] = [
+    undefined,
+    "",
+    "null",
+    `${SHOP}/`,
+    `${SHOP}:443`,
+    `${SHOP}.`,
+    `${SHOP}.evil.example`,
+    "http://shop.example",
+    "https://SHOP.example",
+    "https://evil.shop.example",
+    "https://shop.example:8443",
+    "https://evilshop.example",
+    "https://shop.exampl",
+    `${SHOP}, https://evil.example`,
+    [SHOP, SHOP],
+    [SHOP, "https://evil.example"],
+    api.world.config.baseUrl,
+    "*",
+  ];
+  for (const origin of near) {
+    const answered = await ask(intentId, origin === undefined ? {} : { origin });
+    assertFault(answered, 401, "unauthorized");
+    assert.equal(answered.headers["access-control-allow-origin"], undefined, String(origin));
+  }
+  const foreign = (await merchant.createIntent()).intentId;
+  assertFault(await ask(foreign, { origin: SHOP }), 401, "unauthorized");
+  assertFault(await ask(UNKNOWN_ID, { origin: SHOP }), 401, "unauthorized");
+});
+
+test("D19 a ticket lasts a minute, is no cookie, and a cookie or a made-up one is no ticket", async () => {
+  const listed = await allow(SHOP);
+  const { intentId } = await listed.createIntent();
+  const { ticket } = (await ask(intentId, { origin: SHOP })).body;
+  const opened = await ask(intentId, {}, { ticket });
+  const cookie = /tributary_session=([^;]+)/.exec(String(opened.headers["set-cookie"]))?.[1] ?? "";
+  const asCookie = { cookie: `tributary_session=${ticket.slice(3)}` };
+  assertFault(await api.send(`/c/${intentId}/status`, { headers: asCookie }), 401, "unauthorized");
+  const later = String(ticket).replace(/^et_\d+/, `et_${api.world.clock.now().getTime() + 10 * TICKET_MS}`);
+  for (const wrong of [`et_${cookie}`, cookie, later, "et_", "et_1.x", `wt_${ticket.slice(3)}`])
+    assertFault(await ask(intentId, {}, { ticket: wrong }), 401, "unauthorized");
+  assertFault(await ask(intentId, {}, { ticket, widgetTokn: "x" }), 400, "invalid_request");
+  api.passTime(TICKET_MS - 1);
+  assert.equal((await ask(intentId, {}, { ticket })).status, 204);
+  api.passTime(1);
+  assertFault(await ask(intentId, {}, { ticket }), 401, "unauthorized");
+});
+
+test("D19 the page names who may frame it: the account's list and by default nobody", async () => {
+  const listed = await allow(SHOP);
+  const { intentId } = await listed.createIntent();
+  assert.equal(await policyOf(intentId), SHOP);
+  await addPageOrigin(api.world, { accountId: listed.accountId, origin: "https://a.example:8443" });
+  assert.equal(await policyOf(intentId), `https://a.example:8443 ${SHOP}`);
+  for (const origin of [SHOP, "https://a.example:8443"])
+    await removePageOrigin(api.world, { accountId: listed.accountId, origin });
+  assert.equal(await policyOf(intentId), "'none'");
+  assertFault(await ask(intentId, { origin: SHOP }), 401, "unauthorized");
+  assert.equal(await policyOf((await merchant.createIntent()).intentId), "'none'");
+  assert.equal(await policyOf(UNKNOWN_ID), "'none'");
+});
+
+test("D19 while the database is away nobody may frame the page", async () => {
+  const listed = await allow(SHOP);
+  const { intentId } = await listed.createIntent();
+  const { world } = api;
+  const broken = {
+    ...world.db,
+    get read(): never {
+      throw new Error("the database is away");
+    },
+  };
+  const other = await openTestApi(broken);
+  const { headers } = await other.send(`/c/${intentId}`);
+  assert.match(String(headers["content-security-policy"]), /frame-ancestors 'none'/);
+  await other.server.close();
+});
+
+test("C24 a listed site's page shows the checkout in a frame", { skip }, async () => {
+  const listed = await allow(shop.origin);
+  const { intentId, inboxAddress } = await listed.createIntent({ priceUnits: 5_000_000 });
+  await withPage(shop, async (page, said) => {
+    assert.equal(await embed(page, intentId), "ticket");
+    const frame = page.frameLocator("iframe");
+    await frame.locator('main[data-stage="waiting"]').waitFor({ timeout: 15_000 });
+    assert.equal(await frame.locator("[data-address]").innerText(), inboxAddress);
+    const inner = page.frames().find((each) => each.url().startsWith(base));
+    assert.equal(inner?.url(), `${base}/c/${intentId}`, "the ticket has left the frame's address");
+    await page.waitForFunction("document.querySelector('iframe').contentDocument === null");
+    assert.deepEqual(said, []);
+  });
+});
+
+test(
+  "C24 a site that is not listed gets no ticket and no frame, nor does one inside a listed one's frame",
+  { skip },
+  async () => {
+    const listed = await allow(shop.origin);
+    const { intentId } = await listed.createIntent();
+    await withPage(evil, async (page, said) => {
+      assert.equal(await embed(page, intentId), "refused");
+      await blocked(page, said);
+    });
+    const { ticket } = (await ask(intentId, { origin: shop.origin })).body;
+    await withPage(evil, async (page, said) => {
+      await frame(page, `${base}/c/${intentId}#${ticket}`);
+      await blocked(page, said);
+    });
+    await withPage(evil, async (page, said) => {
+      await frame(page, shop.origin);
+      const inner = page.frames().find((each) => each.url().startsWith(shop.origin));
+      assert.ok(inner);
+      await inBrowser(inner, addFrame, `${base}/c/${intentId}#${ticket}`);
+      await blocked(page, said);
+    });
+    await removePageOrigin(api.world, { accountId: listed.accountId, origin: shop.origin });
+    await withPage(shop, async (page, said) => {
+      assert.equal(await embed(page, intentId), "refused");
+      await blocked(page, said);
+    });
+  },
+);
+
+test("C23 a link that leaves the page takes neither the token nor the page's address along", { skip }, async () => {
+  const { config, db } = api.world;
+  const chains = config.chains.map((chain) => ({ ...chain, explorerUrl: evil.origin }));
+  const other = await openTestApi(db, { catalog: buildCatalog({ ...config, chains }) });
+  const otherBase = await other.server.listen({ host: "127.0.0.1", port: 0 });
+  const created = await merchant.createIntent();
+  await arrive(created);
+  assert.ok(browser);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const urls: string[] = [];
+  context.on("request", (request) => urls.push(request.url()));
+  await page.goto(`${otherBase}/c/${created.intentId}#${created.widgetToken}`);
+  const link = page.locator("[data-deposits] a");
+  await link.waitFor({ timeout: 15_000 });
+  const [popup] = await Promise.all([context.waitForEvent("page"), link.click()]);
+  await popup.waitForLoadState();
+  const reached = evil.requests.findLast(({ url }) => url?.startsWith("/tx/"));
+  assert.ok(reached);
+  assert.equal(reached.headers.referer, undefined);
+  assert.equal(await popup.evaluate("document.referrer + String(window.opener)"), "null");
+  assert.ok(urls.every((url) => !url.includes(created.widgetToken)));
+  await context.close();
+  await other.server.close();
+});
+
+async function arrive({ intentId }: Json): Promise<void> {
+  const { db } = api.world;
+  const intent = await db.read.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirstOrThrow();
+  await setHead(db, TEST_CHAIN, { number: 40n });
+  await recordMovements(db, intent, [{ chainTx: `0xe1${intentId}`, amountUnits: 1n, block: 40n }]);
+  await takeMovements(api.world, TEST_CHAIN);
+}
+
+async function withPage(site: Site, use: (page: Page, said: string[]) => Promise<void>): Promise<void> {
+  assert.ok(browser);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const said: string[] = [];
+  page.on("console", (message) => said.push(message.text()));
+  try {
+    await page.goto(site.origin);
+    await use(page, said);
+  } finally {
+    await context.close();
+  }
+}
+
+/** What a merchant's page does with an intent's id alone. */
+async function embed(page: Page, intentId: string): Promise<"ticket" | "refused"> {
+  const address = `${base}/c/${intentId}`;
+  const ticket = await inBrowser<string | null>(page, askForTicket, `${address}/session`);
+  await frame(page, ticket === null ? address : `${address}#${ticket}`);
+  return ticket === null ? "refused" : "ticket";
+}
+
+async function frame(page: Page, url: string): Promise<void> {
+  await inBrowser(page, addFrame, url);
+}
+
+/** The browser has shown an error in the frame's place, and said which rule forbade it. */
+async function blocked(page: Page, said: readonly string[]): Promise<void> {
+  const deadline = AbortSignal.timeout(15_000);
+  while (!said.some((text) => text.includes("frame-ancestors")) && !deadline.aborted) await page.waitForTimeout(20);
+  assert.ok(
+    said.some((text) => text.includes("frame-ancestors")),
+    said.join("\n"),
+  );
+  assert.ok(page.frames().every((each) => !each.url().startsWith(base)));
+}
+
+// The next two run in the browser, whose words this program does not know.
+const askForTicket = `async (url) => {
+  try {
+    const answer = await fetch(url, { method: "POST" });
+    return answer.ok ? (await answer.json()).ticket : null;
+  } catch {
+    return null;
+  }
+}`;
+
+const addFrame = `(url) => new Promise((resolve) => {
+  const frame = document.createElement("iframe");
+  frame.addEventListener("load", () => resolve(null), { once: true });
+  frame.src = url;
+  document.body.append(frame);
+})`;
+
+function inBrowser<T>(where: Pick<Page, "evaluate">, script: string, url: string): Promise<T> {
+  return where.evaluate<T>(`(${script})(${JSON.stringify(url)})`);
+}
