@@ -73,8 +73,8 @@ const UNIQUE = /^(?:pi_|evt_)[0-9a-z]{26}$|^\\x[0-9a-f]{64}$|^0x[0-9a-f]{64}$/;
 
 /** Where those stand. The inbox's address is the only address that is new; its column tells where it stands. */
 export function uniquePlaces({ text, values }: Statement): number[] {
-  const columns = /insert into intent as occupant \(([^)]*)\)/.exec(text)?.[1]?.split(", ") ?? [];
-  const inbox = values[columns.indexOf('"inbox_address"')];
+  const columns = /insert into intent as occupant \(([^)]*)\)/.exec(text)?.[1]?.split(",") ?? [];
+  const inbox = values[columns.indexOf("inbox_address")];
   return values.flatMap((value, index) => (value !== null && (UNIQUE.test(value) || value === inbox) ? [index] : []));
 }
 
