@@ -9,6 +9,7 @@ import { transferCall } from "../../src/cli/dev/tokens.ts";
 import type { Db } from "../../src/db/database.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
 import { openTestDatabase } from "../support/database.ts";
+import { assertBooksHold } from "../support/ledger.ts";
 import { beginWatching, callByParity, movementsOf, newInbox, openTestChain } from "../support/watching.ts";
 
 const { stranger } = DEV_ACCOUNTS;
@@ -245,8 +246,9 @@ describe("a chain that changes its mind", () => {
     );
   });
 
-  /** What we hold to be canonical is a chain, and the provider's. */
+  /** What we hold to be canonical is a chain, and the provider's; and the books are those of it. */
   async function assertOneChain(): Promise<void> {
+    await assertBooksHold(db);
     const blocks = await db.read
       .selectFrom("block")
       .selectAll()
