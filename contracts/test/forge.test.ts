@@ -14,6 +14,6 @@ test("the contracts' own tests", async (t) => {
 });
 
 test("the contracts are formatted", async () => {
-  const { exitCode, output } = await runForge(["fmt", "--check"]);
+  const { exitCode, output } = await runForge(["fmt", "--check", "src", "test", "proofs"]);
   assert.equal(exitCode, 0, output);
 });

@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { inboxAddress } from "@tributary/inbox/address";
+import { encodeCctpV2Config } from "@tributary/inbox/cctpV2";
+import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";
 import { checksumAddress } from "@tributary/inbox/checksum";
+import { routesRoot } from "@tributary/inbox/routes";
 import { inboxSalt } from "@tributary/inbox/salt";
-import type { Terms } from "@tributary/inbox/terms";
+import type { Hex, Terms } from "@tributary/inbox/terms";
 import { verifyInbox } from "@tributary/inbox/verify";
 import type { ExpectedInbox, VerifyReason } from "@tributary/inbox/verify";
 import { termsToWire } from "@tributary/inbox/wire";
@@ -13,6 +16,7 @@ import { anyAddress, anyTerms, anyWord } from "./arbitrary.ts";
 
 const intent = { deploymentId: `0x${"ab".repeat(32)}`, intentId: "pi_example" } as const;
 const thief = `0x${"66".repeat(20)}` as const;
+const zero = `0x${"00".repeat(20)}` as const;
 
 /** Terms of an honest server: the payout wallet recovers, and there are no routes. */
 const honestTerms = anyTerms.map((terms): Terms => ({
@@ -119,6 +123,22 @@ test("agreed routes are accepted, a lower fee too, and nonsense is named", () =>
       assertRefused(wire, { ...expected, payoutWallet: "me" }, "malformed_expectation");
       assertRefused(wire, { ...expected, chainId: 0.5 }, "malformed_expectation");
       assertRefused(wire, { ...expected, routesRoot, feeBpsMax: Number.NaN }, "fee_too_high");
+    }),
+  );
+});
+
+test("a payout on Solana is verified by its routes, and not without them", () => {
+  const route = { chainId: 8_453n, token: thief, adapter: cctpV2AdapterAddress, minAmount: 1n };
+  const settings = { messenger: thief, domain: 5, finalityThresholdMin: 2_000, feePpmMax: 0 };
+  const rootOf = (recipient: Hex) => routesRoot([{ ...route, config: encodeCctpV2Config({ ...settings, recipient }) }]);
+  const [mine, another] = [rootOf(`0x${"01".repeat(32)}`), rootOf(`0x${"02".repeat(32)}`)];
+  fc.assert(
+    fc.property(honestTerms, (honest) => {
+      const nowhere = { settleChainId: 0n, settleToken: zero, payout: zero, recovery: zero };
+      const { wire, expected } = answerOf({ ...honest, ...nowhere, routesRoot: mine });
+      assert.deepEqual(verifyInbox(wire, { ...expected, routesRoot: mine }), { ok: true });
+      assertRefused(wire, { ...expected, routesRoot: another }, "wrong_routes");
+      assertRefused(wire, expected, "wrong_routes");
     }),
   );
 });
