@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type AddressInfo } from "node:net";
+import { before, test } from "node:test";
+import { isDocument } from "../../src/http/documents/paths.ts";
+import { OPERATIONS } from "../../src/http/operationList.ts";
+import { testApi, UNKNOWN_ID, VERSION, type Merchant } from "../support/api.ts";
+
+// Whatever is tried with a path, it reaches an operation or it is not found. Written to a socket as it is, because clients tidy up.
+
+const VERBS = ["GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE"];
+const ONE = `/api/v1/intents/${UNKNOWN_ID}`;
+const PATHS = [
+  "/",
+  "//",
+  "/api",
+  "/api/",
+  "/api/v1",
+  "/api/v1/",
+  "/api/v2/intents",
+  "/v1/intents",
+  "/API/v1/intents",
+  "/api/V1/intents",
+  "/api/v1/Intents",
+  "/api/v1/intents",
+  "/api/v1/intents/",
+  "/api/v1/intents//",
+  "//api/v1/intents",
+  "/api//v1/intents",
+  "/api/v1//intents",
+  "/api/v1/intents;x=1",
+  "/api/v1/intents%2F",
+  "/api%2Fv1%2Fintents",
+  "/api/v1/intents%00",
+  "/api/v1/./intents",
+  "/api/v1/x/../intents",
+  "/api/v1/%2e%2e/v1/intents",
+  "/api/v1/intents\\",
+  "/api/v1/intents.json",
+  "/api/v1/intents?limit=1",
+  "/api/v1/intents/?limit=1",
+  ONE,
+  `${ONE}/`,
+  `${ONE}?x=1`,
+  `${ONE}/origins`,
+  `${ONE}/origins/`,
+  `${ONE}/Origins`,
+  `${ONE}//origins`,
+  `${ONE}%2Forigins`,
+  `${ONE}/source-inbox`,
+  `${ONE}/source_inbox`,
+  `${ONE}/view`,
+  `${ONE}/view;`,
+  `${ONE}/archive/now`,
+  "/api/v1/intents/%zz",
+  "/api/v1/intents/%E0%A4%A",
+  "/docs/errors/",
+  "/healthz/",
+];
+
+let port: number;
+let merchant: Merchant;
+
+before(async () => {
+  const api = await testApi();
+  await api.server.listen({ host: "127.0.0.1", port: 0 });
+  port = (api.server.server.address() as AddressInfo).port;
+  merchant = await api.openMerchant();
+});
+
+async function ask(verb: string, path: string, headers: string): Promise<{ status: number; code: string | undefined }> {
+  const socket = connect({ host: "127.0.0.1", port });
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+  socket.on("error", () => {});
+  socket.write(`${verb} ${path} HTTP/1.1\r\nhost: x\r\n${headers}connection: close\r\n\r\n`);
+  await once(socket, "close");
+  const text = Buffer.concat(chunks).toString("utf8");
+  const body = text.split("\r\n\r\n")[1] ?? "";
+  const code = /"code":"(\w+)"/.exec(body)?.[1];
+  return { status: Number(text.slice(9, 12)), code };
+}
+
+/** The operation that verb and path name, by nothing but its pattern. */
+function isOperation(verb: string, url: string): boolean {
+  const [path = ""] = url.split("?");
+  return OPERATIONS.some(({ method, path: pattern }) => {
+    const shape = pattern.replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&").replace("{id}", "(?:[^/%]|%[0-9a-fA-F]{2})+");
+    return method === verb && new RegExp(`^${shape}$`).test(path) && !/%2f/i.test(path) && isDecodable(path);
+  });
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test("§7.2.1, §9.1, D20 of 45 paths, 8 verbs and 3 kinds of headers only what names an operation reaches one", async () => {
+  const version = `service-version: ${VERSION}\r\n`;
+  const key = `authorization: ${String(merchant.headers["authorization"])}\r\n`;
+  for (const path of PATHS) {
+    for (const verb of VERBS) {
+      const [bare, unknown, known] = await Promise.all([
+        ask(verb, path, ""),
+        ask(verb, path, version),
+        ask(verb, path, version + key),
+      ]);
+      const what = `${verb} ${path}`;
+      const isRoute = isOperation(verb, path);
+      if (isDocument(path)) continue;
+      assert.deepEqual([bare.status, bare.code ?? "missing_version"], [400, "missing_version"], what);
+      assert.equal(unknown.status, isRoute ? 401 : 404, what);
+      // Behind the key an operation may find no intent: that is a 404 too, and says so in its message.
+      if (!isRoute) assert.deepEqual([known.status, known.code ?? "not_found"], [404, "not_found"], what);
+      else assert.ok(![401, 405, 501].includes(known.status), what);
+    }
+  }
+});
