@@ -134,7 +134,14 @@ export class SimDatabase {
 
   #send(round: readonly Uint8Array[]): Reply {
     if (this.server.aborted) throw this.server.aborted;
-    const reply = readReply(this.server.pglite.execProtocolRawSync(Buffer.concat(round)));
+    const chunks: Buffer[] = [];
+    // It has run when the call returns; the promise only tells of an engine that broke down, which `aborted` does as well.
+    const onRawData = (data: Uint8Array) => void chunks.push(Buffer.from(data));
+    this.server.pglite
+      .execProtocolRawStream(Buffer.concat(round), { syncToFs: false, onRawData })
+      .catch(() => undefined);
+    if (this.server.aborted) throw this.server.aborted;
+    const reply = readReply(Buffer.concat(chunks));
     if (reply.error !== undefined) throw reply.error;
     return reply;
   }
