@@ -36,6 +36,8 @@ export type KillReport = Findings & {
   settlements: number;
   unsettled: number;
   exitCode: number | null;
+  /** What the last service said at its end. */
+  said: string;
 };
 
 export type Chaos = {
@@ -53,7 +55,9 @@ const FEE_BPS = 50;
 const LIFE_MS_MAX = 2_500;
 /** One service in so many is killed before it has said that it is ready. */
 const START_KILLED_ONCE_IN = 8;
-const SETTLED_WITHIN_MS = 120_000;
+const WORDS_MAX = 4_000;
+/** A service that has got on with nothing for so long never will. */
+const STANDSTILL_MS_MAX = 90_000;
 
 /** Database, chain, merchants, and a place for the service. */
 export async function openChaos(): Promise<Chaos> {
@@ -142,6 +146,7 @@ async function killUnderLoad(chaos: Chaos, options: KillOptions): Promise<KillRe
     settlements: landed.length,
     unsettled: await unsettled(db),
     exitCode,
+    said: last.said().slice(-WORDS_MAX),
   };
 }
 
@@ -151,15 +156,22 @@ async function liveFor(site: ServiceSite, lifeMs: number): Promise<void> {
   await running.kill();
 }
 
-/** Waits until all money is where it belongs; a chain that stands still would never be final, so it goes on by empty blocks. */
-export async function settleAll({ chain, db }: Chaos): Promise<void> {
-  const deadline = performance.now() + SETTLED_WITHIN_MS;
+/**
+ * Waits until all money is where it belongs, for as long as it gets on. A chain that stands still would never be final, so it goes on by
+ * an empty block.
+ */
+export async function settleAll({ chain, db }: Pick<Chaos, "chain" | "db">): Promise<void> {
   await chain.mine(1);
+  let best = Infinity;
+  let deadline = performance.now() + STANDSTILL_MS_MAX;
   while (performance.now() < deadline) {
     await delay(500);
     const head = await chain.client.getBlockNumber();
     const cursor = await db.read.selectFrom("chain_cursor").select(["number"]).executeTakeFirst();
-    const isRead = cursor !== undefined && cursor.number >= head;
-    if (isRead && (await unsettled(db)) === 0) return;
+    const left = await unsettled(db);
+    if (cursor !== undefined && cursor.number >= head && left === 0) return;
+    if (left >= best) continue;
+    best = left;
+    deadline = performance.now() + STANDSTILL_MS_MAX;
   }
 }

@@ -1,12 +1,16 @@
 import { parseArgs } from "node:util";
 import { sweepCrashes } from "./crash.ts";
 import { runKills, type KillReport } from "./kill.ts";
+import { runPauses, type PauseReport } from "./pause.ts";
 
-// npm run chaos [-- kill|crash] [--kills N] [--seed N]
+// npm run chaos [-- kill|crash|pause] [--kills N] [--seed N]
 //   kill    kills the real service over and over under load, and compares in the end what the chain and the database say
+//   pause   stops one of two services that share a database, for longer than anybody waits, and lets it go on
 //   crash   ends a process before and after every step of the road, on both databases
 
 const REORG_ONCE_IN = 40;
+/** The database ends a transaction that stands still for 30 seconds. */
+const PAUSES = { pauses: 10, pauseMsMin: 2_000, pauseMsMax: 40_000 };
 /** More than these would only hide the first ones. */
 const FINDINGS_MAX = 30;
 
@@ -22,7 +26,8 @@ if (kind === "kill")
     await runKills({ kills: Number(values.kills), reorgOnceIn: REORG_ONCE_IN, seed, say: console.log }),
   );
 else if (kind === "crash") process.exitCode = await sweepCrashes(seed, console.log);
-else throw new Error(`there is no ${kind}: kill or crash`);
+else if (kind === "pause") process.exitCode = tellPauses(await runPauses({ ...PAUSES, seed, say: console.log }));
+else throw new Error(`there is no ${kind}: kill, crash or pause`);
 
 /** The table, and 0 when nothing was lost and nothing doubled. */
 function tellKills(report: KillReport): number {
@@ -45,5 +50,17 @@ function tellKills(report: KillReport): number {
   for (const [name, value] of rows) console.log(`${name.padEnd(40)}${String(value).padStart(8)}`);
   for (const finding of [...lost, ...doubled, ...ledger, ...refused].slice(0, FINDINGS_MAX)) console.log(finding);
   const isSound = [lost, doubled, ledger, refused].every((findings) => findings.length === 0);
+  if (unsettled > 0 || exitCode !== 0) console.log(report.said);
   return isSound && unsettled === 0 && exitCode === 0 ? 0 : 1;
+}
+
+function tellPauses(report: PauseReport): number {
+  const { lost, doubled, ledger, exitCodes } = report;
+  console.log(
+    `${report.pauses} pauses, ${report.acknowledged} creates acknowledged, ${report.payments} payments: ${lost.length} lost, ` +
+      `${doubled.length} doubled, ${ledger.length} ledger findings, ${report.unsettled} not settled`,
+  );
+  for (const finding of [...lost, ...doubled, ...ledger].slice(0, FINDINGS_MAX)) console.log(finding);
+  const isSound = [lost, doubled, ledger].every((findings) => findings.length === 0);
+  return isSound && report.unsettled === 0 && exitCodes.every((code) => code === 0) ? 0 : 1;
 }

@@ -23,16 +23,18 @@ const ANSWER_MS_MAX = 10_000;
 export type Tally = { asked: number; unanswered: number; refused: string[]; missing: string[] };
 
 export class Merchants {
-  readonly acknowledged: Acknowledged[] = [];
+  /** What they were told of; those who ask at several doors may share it. */
+  readonly acknowledged: Acknowledged[];
   readonly tally: Tally = { asked: 0, unanswered: 0, refused: [], missing: [] };
   readonly #baseUrl: string;
   readonly #random: Random;
   readonly #wishes = new Map<Merchant, Wish>();
   #made = 0;
 
-  constructor(baseUrl: string, random: Random) {
+  constructor(baseUrl: string, random: Random, acknowledged: Acknowledged[] = []) {
     this.#baseUrl = baseUrl;
     this.#random = random;
+    this.acknowledged = acknowledged;
   }
 
   /** Creates, and reads what was acknowledged before, until told to stop; a service that is away is waited for. */
@@ -47,7 +49,7 @@ export class Merchants {
 
   /** Asks for the intent that was last asked for without an answer, or else for a new one. */
   async create(merchant: Merchant): Promise<void> {
-    const wish = this.#wishes.get(merchant) ?? this.#wish();
+    const wish = this.#wishes.get(merchant) ?? this.#wish(merchant);
     this.#wishes.set(merchant, wish);
     this.tally.asked += 1;
     const answer = await this.#ask(merchant, "/api/v1/intents", wish);
@@ -72,10 +74,10 @@ export class Merchants {
     if (answer?.status === 404) this.tally.missing.push(intentId);
   }
 
-  #wish(): Wish {
+  #wish(merchant: Merchant): Wish {
     this.#made += 1;
     const number = this.#made;
-    const reference = `wish ${number}`;
+    const reference = `wish ${number} of ${merchant.name}`;
     // Half of them name a wallet of their own, so that the chain itself says what it was paid; the rest mint at the account's own.
     const priceUnits = this.#random.onceIn(2) ? 1_000_000 : null;
     const wallet = `0x${(0xabcd_0000 + number).toString(16).padStart(40, "1")}`;

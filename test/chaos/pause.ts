@@ -3,7 +3,7 @@ import process from "node:process";
 import { findPort } from "../../src/cli/dev/port.ts";
 import { openSite } from "../support/service.ts";
 import { openChaos, settleAll } from "./kill.ts";
-import { Merchants } from "./merchants.ts";
+import { Merchants, type Acknowledged } from "./merchants.ts";
 import { Payers } from "./payers.ts";
 import { Random } from "./random.ts";
 import { unsettled, verify, type Findings } from "./verify.ts";
@@ -36,16 +36,15 @@ export async function runPauses(options: PauseOptions): Promise<PauseReport> {
   try {
     const random = new Random(options.seed);
     const running = [await chaos.site.start(), await other.start()] as const;
-    const doors = [chaos.site, other].map(({ baseUrl }) => new Merchants(baseUrl, new Random(random.below(2 ** 31))));
+    const acknowledged: Acknowledged[] = [];
+    const payers = new Payers({ chain, random: new Random(random.below(2 ** 31)), acknowledged });
     const load = new AbortController();
-    const payers = doors.map(
-      ({ acknowledged }) => new Payers({ chain, random: new Random(random.below(2 ** 31)), acknowledged }),
-    );
-    const [payer] = payers;
-    const atWork = doors.flatMap((door, index) =>
-      chaos.merchants.filter((_, at) => at % 2 === index).map((one) => door.work(one, load.signal)),
-    );
-    if (payer) atWork.push(payer.work(load.signal));
+    const atWork = chaos.merchants.map((merchant, index) => {
+      const { baseUrl } = [chaos.site, other][index % 2] ?? chaos.site;
+      // Wishes are told apart by their numbers, so each door has merchants and numbers of its own.
+      return new Merchants(baseUrl, new Random(random.below(2 ** 31)), acknowledged).work(merchant, load.signal);
+    });
+    atWork.push(payers.work(load.signal));
     for (let pause = 1; pause <= options.pauses; pause += 1) {
       await delay(random.below(BETWEEN_MS_MAX));
       const { pid } = running[random.below(2)] ?? running[0];
@@ -53,18 +52,17 @@ export async function runPauses(options: PauseOptions): Promise<PauseReport> {
       process.kill(pid, "SIGSTOP");
       await delay(pauseMs);
       process.kill(pid, "SIGCONT");
-      options.say?.(`pause ${pause} of ${pauseMs} ms: ${payer?.payments ?? 0} paid`);
+      options.say?.(`pause ${pause} of ${pauseMs} ms: ${payers.payments} paid`);
     }
     load.abort();
     await Promise.all(atWork);
     await settleAll(chaos);
     const exitCodes = await Promise.all(running.map((service) => service.stop()));
-    const acknowledged = doors.flatMap((door) => door.acknowledged);
     const findings = await verify(db, { chain, acknowledged });
     return {
       ...findings,
       pauses: options.pauses,
-      payments: payer?.payments ?? 0,
+      payments: payers.payments,
       acknowledged: acknowledged.length,
       unsettled: await unsettled(db),
       exitCodes,
