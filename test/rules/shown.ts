@@ -6,7 +6,12 @@ import { RULES, type Rule } from "./rules.ts";
 export type Shown = { readonly rule: Rule; readonly tests: readonly TestName[] };
 export type TestName = { readonly file: string; readonly name: string };
 
-const PLACES = ["src/**/*.test.ts", "packages/*/test/**/*.test.ts", "test/**/*.test.ts", "test/support/everyOperation.ts"];
+const PLACES = [
+  "src/**/*.test.ts",
+  "packages/*/test/**/*.test.ts",
+  "test/**/*.test.ts",
+  "test/support/everyOperation.ts",
+];
 const TITLE = /\b(?:test|it|describe)\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1/g;
 const NUMBERS = /^((?:§\d+(?:\.\d+)*|D\d+)(?:(?:, | )(?:§\d+(?:\.\d+)*|D\d+))*)[: ]/;
 

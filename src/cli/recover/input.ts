@@ -19,7 +19,7 @@ export function readInboxes(file: string): KnownInbox[] {
   }
 }
 
-export function readText(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file === "-" ? STANDARD_INPUT : file, "utf8");
   } catch (error) {
