@@ -32,8 +32,11 @@ import {
 
 type ObserveWorld = Pick<World, "db" | "clock" | "entropy" | "log">;
 
-/** Movements taken over in one transaction. */
-const BATCH_MAX = 500;
+/**
+ * Movements taken over in one transaction. Each sweep takes several statements, with its intent locked until the end: with many more, others
+ * would wait for longer than they may, and a process that is ended often would never get through.
+ */
+const BATCH_MAX = 100;
 
 /**
  * Takes over what the watch station saw leave the inboxes of a chain. A settlement has landed when the token itself says so,
