@@ -132,15 +132,20 @@ export class SimDatabase {
     this.#send([parseMessage("", "deallocate all"), runMessage("", []), syncMessage]);
   }
 
+  #assertWhole(): void {
+    const { aborted } = this.server;
+    if (aborted) throw aborted;
+  }
+
   #send(round: readonly Uint8Array[]): Reply {
-    if (this.server.aborted) throw this.server.aborted;
+    this.#assertWhole();
     const chunks: Buffer[] = [];
     // It has run when the call returns; the promise only tells of an engine that broke down, which `aborted` does as well.
     const onRawData = (data: Uint8Array) => void chunks.push(Buffer.from(data));
     this.server.pglite
       .execProtocolRawStream(Buffer.concat(round), { syncToFs: false, onRawData })
       .catch(() => undefined);
-    if (this.server.aborted) throw this.server.aborted;
+    this.#assertWhole();
     const reply = readReply(Buffer.concat(chunks));
     if (reply.error !== undefined) throw reply.error;
     return reply;

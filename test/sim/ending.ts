@@ -187,7 +187,7 @@ export function whatIsOpen({ database, chains, people }: Ended, options: { isLon
     if (chain.pool.all.some(({ paysGas }) => paysGas)) open.push(`${plan.name} has transactions that wait`);
   }
   const [rows] = database.rows(OPEN) as { open: string[] | null }[];
-  for (const what of rows?.open ?? []) if (!(options.isLong && /^held /.test(what))) open.push(what);
+  for (const what of rows?.open ?? []) if (!(options.isLong && what.startsWith("held "))) open.push(what);
   return open;
 }
 

@@ -15,7 +15,7 @@ import type { World } from "../../src/world.ts";
 import { tokenCalls } from "./chain/token.ts";
 import type { CreatePlan, PaymentPlan } from "./plan.ts";
 import type { Random } from "./random.ts";
-import { addressOf, FEE_RECIPIENT, payerAddress, type SimChain, type Site } from "./site.ts";
+import { addressOf, FEE_RECIPIENT, payerAddress, type Running, type SimChain, type Site } from "./site.ts";
 
 // Merchants who create, look and put away; payers who pay what they were asked for, or something else; strangers who sweep.
 
@@ -31,6 +31,7 @@ export type CreateCall = {
 export type KnownIntent = { row: IntentRow; chain: SimChain; plan: CreatePlan };
 
 const RETRY_MS = 3_000;
+const NO_ANSWER = Symbol("no answer");
 const UNUSUAL_WALLETS = 0xb00;
 
 export class People {
@@ -260,18 +261,23 @@ export class People {
   async #request<T>(work: (world: World) => Promise<T>): Promise<T | undefined> {
     for (;;) {
       const running = this.#random.pick(this.#site.running);
-      if (running !== undefined) {
-        try {
-          await running.process.wait(1);
-          return await work(running.world);
-        } catch (error) {
-          if (error instanceof Fault && error.code !== "internal_error") {
-            this.#site.parts.trace.say("merchant", `is told ${error.code}`);
-            return undefined;
-          }
-        }
-      }
+      const answer = running === undefined ? NO_ANSWER : await this.#ask(running, work);
+      if (answer !== NO_ANSWER) return answer;
       await this.#sleep(RETRY_MS);
+    }
+  }
+
+  async #ask<T>(
+    { process, world }: Running,
+    work: (world: World) => Promise<T>,
+  ): Promise<T | undefined | typeof NO_ANSWER> {
+    try {
+      await process.wait(1);
+      return await work(world);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code === "internal_error") return NO_ANSWER;
+      this.#site.parts.trace.say("merchant", `is told ${error.code}`);
+      return undefined;
     }
   }
 

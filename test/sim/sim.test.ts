@@ -21,7 +21,10 @@ async function simulate(...given: string[]): Promise<string> {
   return stdout;
 }
 
-test("300 seeds and all that ever failed hold whatever goes wrong", async () => {
+/** Two minutes where nothing else runs; a busy machine may take its time. */
+const TIMEOUT_MS = 1_800_000;
+
+test("300 seeds and all that ever failed hold whatever goes wrong", { timeout: TIMEOUT_MS }, async () => {
   const half = SEEDS / 2;
   const runs = await Promise.all([
     simulate("--from", "1", "--seeds", String(half)),
@@ -31,7 +34,7 @@ test("300 seeds and all that ever failed hold whatever goes wrong", async () => 
   for (const output of runs) ok(/violations 0|: holds/.test(output), output);
 });
 
-test("one seed leaves the same trace in two processes, alone and after others", async () => {
+test("one seed leaves the same trace in two processes, alone and after others", { timeout: TIMEOUT_MS }, async () => {
   const [alone, afterOthers] = await Promise.all([
     simulate("--seed", "7"),
     simulate("--from", "5", "--seeds", "3", "--verbose"),
@@ -50,7 +53,7 @@ test("every planted bug still has its place", () => {
   deepEqual(lost, []);
 });
 
-test("a planted bug is found", async () => {
+test("a planted bug is found", { timeout: TIMEOUT_MS }, async () => {
   const { stdout } = await run(process.execPath, [mutate, "hash-only-identity", "--seeds", "20"]);
   ok(/"after":/.test(stdout), stdout);
 });

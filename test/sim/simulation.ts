@@ -152,7 +152,7 @@ class Simulation {
     this.#weather.heal();
     const startMs = this.#scheduler.nowMs;
     let open: string[] = [];
-    for (let round = 0; this.#scheduler.nowMs < startMs + HEAL_MS_MAX; round += 1) {
+    while (this.#scheduler.nowMs < startMs + HEAL_MS_MAX) {
       const endMs = this.#scheduler.nowMs + 5_000 * this.#weather.slowness;
       await this.#stepUntil(() => this.#scheduler.nowMs >= endMs);
       if (this.#violation !== undefined) return;

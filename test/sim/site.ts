@@ -154,7 +154,7 @@ export class Site {
           return true;
         });
       },
-      wait: wake.wait,
+      wait: (topic, options) => wake.wait(topic, options),
     };
   }
 
