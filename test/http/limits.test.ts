@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { openDatabase } from "../../src/db/database.ts";
+import { openDatabase, type Db } from "../../src/db/database.ts";
 import { callerNetwork } from "../../src/http/rate/address.ts";
 import { slidingLog } from "../../src/http/rate/slidingLog.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import type { World } from "../../src/world.ts";
 import { assertFault, openTestApi, testApi, VERSION, type Merchant, type TestApi } from "../support/api.ts";
-import { createPostgresDatabase, type PostgresDatabase } from "../support/database.ts";
+import { createPostgresDatabase, openTestDatabase, type PostgresDatabase } from "../support/database.ts";
 
 const URL = "/api/v1/intents";
 const HOUR_MS = 3_600_000;
@@ -103,6 +103,31 @@ describe("limits of two services on one PostgreSQL", () => {
     const ofOther = await view(other.id);
     assert.ok(ofOther <= 10, `${ofOther} of the other`);
   });
+});
+
+test("D25 while the database that counts is away, nobody is admitted and a wrong key stays a wrong key", async () => {
+  const db = await openTestDatabase("postgres");
+  let isAway = false;
+  const flaky: Db = {
+    ...db,
+    get read() {
+      if (isAway) throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+      return db.read;
+    },
+  };
+  const api = await openTestApi(flaky);
+  const merchant = await api.openMerchant();
+  assert.equal((await merchant.get(URL)).status, 200);
+  isAway = true;
+  const refused = await merchant.get(`${URL}/pi_${"0".repeat(26)}`);
+  assert.equal(assertFault(refused, 500, "internal_error").retryable, true);
+  assert.equal(refused.headers["retry-after"], "5");
+  const headers = { "service-version": VERSION, authorization: "Bearer guess" };
+  assertFault(await api.send(URL, { headers }), 401, "unauthorized");
+  isAway = false;
+  assert.equal((await merchant.get(URL)).status, 200);
+  await api.server.close();
+  await db.close();
 });
 
 describe("who guesses keys", () => {
