@@ -30,8 +30,10 @@ import { createStatement, freshValues, getStatement, pgbenchScript, uniquePlaces
 const RUNS = 5;
 const RUN_MS = 2_000;
 const CONNECTIONS = 16;
-/** Each may create 30 times a minute: enough of them that none is ever refused. */
+/** Enough of them that none is refused in the minute that a run of them takes, where 30 creates and 120 reads are allowed. */
 const ACCOUNTS = 3_000;
+const CREATES_IN_A_BURST = 25;
+const GETS_IN_A_BURST = 100;
 const LISTED = 110_000;
 /** What one statement inserts within the time that it has. */
 const LISTED_AT_ONCE = 5_000;
@@ -42,6 +44,10 @@ const EMBEDDED_CREATES = 600;
 
 type Caller = { account: AccountRow; headers: Record<string, string>; intentId: string };
 type Site = { databaseUrl: string; db: Db; world: StationWorld; callers: Caller[] };
+
+function newFigures(): Record<"create" | "bareCreate" | "pgCreate" | "get" | "bareGet" | "pgGet", number[]> {
+  return { create: [], bareCreate: [], pgCreate: [], get: [], bareGet: [], pgGet: [] };
+}
 
 export async function benchHttp(): Promise<void> {
   console.log(
@@ -88,40 +94,37 @@ async function compareCalls({ databaseUrl, db, world, callers }: Site): Promise<
   const get = await getStatement({ accountId: first.account.id, intentId: first.intentId });
   const ours = await serve({ kind: "ours", databaseUrl });
   const bare = await serve({ kind: "bare", databaseUrl, create, places, get });
-  const callerAt = (index: number) => callers[index % callers.length] ?? first;
-  const creating = (index: number): Call => ({
+  const creating = ({ headers }: Caller): Call => ({
     method: "POST",
     path: "/api/v1/intents",
-    headers: { ...callerAt(index).headers, "content-type": "application/json" },
+    headers: { ...headers, "content-type": "application/json" },
     body: '{"priceUnits":25000000}',
   });
-  const getting = (index: number): Call => {
-    const { headers, intentId } = callerAt(index);
-    return { method: "GET", path: `/api/v1/intents/${intentId}`, headers };
-  };
+  const getting = ({ headers, intentId }: Caller): Call => ({
+    method: "GET",
+    path: `/api/v1/intents/${intentId}`,
+    headers,
+  });
   // The bare server reads the one account's intents, whose statement it was given.
-  const gettingFirst = (): Call => ({ method: "GET", path: `/api/v1/intents/${first.intentId}`, headers: {} });
+  const gettingFirst = (): Call => getting(first);
   try {
-    let offset = 0;
     const run = (port: number, call: (index: number) => Call) =>
-      load({ port, connections: CONNECTIONS, durationMs: RUN_MS, call: () => call(offset++) });
-    await run(ours.port, getting);
+      load({ port, connections: CONNECTIONS, durationMs: RUN_MS, call });
+    // One account after the other uses up its minute, as a merchant does whose sale has just begun.
+    let [creates, gets] = [0, 0];
+    const burstOf = (calls: number, a: number) => callers[Math.floor(calls / a) % callers.length] ?? first;
+    const createsInBursts = () => creating(burstOf(creates++, CREATES_IN_A_BURST));
+    const getsInBursts = () => getting(burstOf(gets++, GETS_IN_A_BURST));
+    await run(ours.port, getsInBursts);
     await run(bare.port, gettingFirst);
-    const figures = {
-      create: [] as number[],
-      bareCreate: [] as number[],
-      pgCreate: [] as number[],
-      get: [] as number[],
-      bareGet: [] as number[],
-      pgGet: [] as number[],
-    };
+    const figures = newFigures();
     for (let turn = 0; turn < RUNS; turn += 1) {
       figures.pgCreate.push(await pgbench(databaseUrl, pgbenchScript(create, places)));
-      figures.bareCreate.push(await run(bare.port, creating));
-      figures.create.push(await run(ours.port, creating));
+      figures.bareCreate.push(await run(bare.port, () => creating(first)));
+      figures.create.push(await run(ours.port, createsInBursts));
       figures.pgGet.push(await pgbench(databaseUrl, pgbenchScript(get, [])));
       figures.bareGet.push(await run(bare.port, gettingFirst));
-      figures.get.push(await run(ours.port, getting));
+      figures.get.push(await run(ours.port, getsInBursts));
     }
     tell("create", figures.create, [
       ["bare node:http", figures.bareCreate],
