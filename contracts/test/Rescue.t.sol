@@ -86,6 +86,14 @@ contract RescueTest is BaseTest {
         hub.rescue(terms, address(token), stranger);
     }
 
+    function test_reverts_whenOneSecondIsMissing() public {
+        Terms memory terms = funded(10_000);
+        vm.warp(RECOVER_AFTER - 1);
+        vm.prank(recovery);
+        vm.expectRevert(abi.encodeWithSelector(IInboxHub.TooEarly.selector, RECOVER_AFTER - 1, RECOVER_AFTER));
+        hub.rescue(terms, address(token), stranger);
+    }
+
     function test_reverts_whenAnythingIsRescuedBeforeTheDateOnAnotherChain() public {
         Terms memory terms = termsOf(0);
         PlainToken wrong = new PlainToken();
