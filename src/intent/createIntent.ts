@@ -19,7 +19,7 @@ import {
 } from "./destination.ts";
 import { ensureDeployment } from "./deployment.ts";
 import { intentRecord } from "./record.ts";
-import { findOccupant, insertOrRenewIntent, isInbox, type IntentRow, type NewIntent } from "./store.ts";
+import { findOccupant, insertOrRenewIntent, isPaidIntoInbox, type IntentRow, type NewIntent } from "./store.ts";
 import { inboxTermsOf } from "./terms.ts";
 import { newWidgetToken } from "./widgetToken.ts";
 
@@ -87,7 +87,7 @@ function tellMinted(world: CreateWorld, intent: NewIntent, place: Parameters<typ
 
 /** Says why nothing was written; returns when the reason is gone already. */
 async function refuse(on: Db["read"], intent: NewIntent): Promise<void> {
-  if (await isInbox(on, intent.payout_wallet)) {
+  if (await isPaidIntoInbox(on, intent)) {
     throw unsupported("payoutWallet", "This address is a deposit inbox of this service: money would never arrive.");
   }
   const occupant = await findOccupant(on, intent);

@@ -114,6 +114,8 @@ export async function insertOrRenewIntent(
       insert into intent as occupant (${columns.join()})
       select ${columns.map((_, index) => `$${index + 1}`).join()}
       where not exists (select from intent as own where own.inbox_address = ${numberOf("payout_wallet")})
+        and not exists (select from inbox_address as issued where issued.namespace = ${numberOf("payout_namespace")}
+          and issued.reference = ${numberOf("payout_chain_reference")} and issued.address = ${numberOf("payout_wallet")})
       on conflict (account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token)
         where status = 'active' and occupies
       do update set widget_token_hash = excluded.widget_token_hash
@@ -193,10 +195,15 @@ export async function writeArchived(tx: Tx, { id, at }: { id: string; at: Date }
     .executeTakeFirstOrThrow();
 }
 
-/** Whether an address is one of our own inboxes: paying out into one would go round for ever. */
-export async function isInbox(db: Db["read"], address: string): Promise<boolean> {
-  const row = await db.selectFrom("intent").select("id").where("inbox_address", "=", address).executeTakeFirst();
-  return row !== undefined;
+/** Whether an intent's payout wallet is one of our own inboxes, a gate's included: paying out into one would go round for ever. */
+export async function isPaidIntoInbox(db: Db["read"], intent: NewIntent): Promise<boolean> {
+  const { payout_namespace: namespace, payout_chain_reference: reference, payout_wallet: address } = intent;
+  const { rows } = await sql`
+    select from intent where inbox_address = ${address}
+    union all
+    select from inbox_address where namespace = ${namespace} and reference = ${reference} and address = ${address}
+    limit 1`.execute(db);
+  return rows.length > 0;
 }
 
 /** An account's intent; those of others do not exist here. */

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { test } from "node:test";
+import { deterministicDeployer, hubAddress, implementationAddress } from "@tributary/inbox/hub";
+import { getAddress } from "viem";
+import { encodeBase58 } from "../../../src/kernel/base58.ts";
+import { assertFault, COARSE, DUSD, OTHER_CHAIN_ID, testApi, USDC, type Merchant } from "../../support/api.ts";
+import { CLUSTER, gatedApi, MINT, SOLANA_WALLET } from "../../support/gatedApi.ts";
+import { honest, issues } from "../../support/issuingGate.ts";
+
+// Every kind of address that a payout must not go to, and their honest neighbours.
+
+const URL = "/api/v1/intents";
+const numbered = (value: number) => `0x${value.toString(16).padStart(40, "0")}`;
+const upper = (address: string) => `0x${address.slice(2).toUpperCase()}`;
+/** Its checksum has letters in both cases. */
+const CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const PLAIN = CHECKSUMMED.toLowerCase();
+const SOLANA = { payoutNamespace: "solana", payoutChainReference: CLUSTER };
+
+/** Where money would be lost or go round for ever. */
+const SWALLOWING = [
+  ...Array.from({ length: 0x12 }, (_, value) => numbered(value)),
+  numbered(0x100),
+  ...[hubAddress, implementationAddress, deterministicDeployer, USDC, DUSD, COARSE].flatMap((address) => [
+    address,
+    upper(address),
+    getAddress(address),
+  ]),
+];
+
+const MALFORMED = [
+  "",
+  " ",
+  "0x",
+  "0",
+  PLAIN.slice(2),
+  PLAIN.slice(0, -1),
+  `${PLAIN}0`,
+  `${PLAIN}00`,
+  ` ${PLAIN}`,
+  `${PLAIN} `,
+  `${PLAIN}\\n`,
+  `0X${PLAIN.slice(2)}`,
+  `0x${PLAIN}`,
+  `x0${PLAIN.slice(2)}`,
+  PLAIN.replace("a", "g"),
+  // The Cyrillic letter looks alike.
+  PLAIN.replace("a", "\\u0430"),
+  PLAIN.replace("0x", "0\\u0445"),
+  PLAIN.replace("5", "\\u0665"),
+  // A letter in full width, and one that is invisible.
+  PLAIN.replace("a", "\\uff41"),
+  PLAIN.replace("a", "a\\u200b"),
+  `${PLAIN.slice(0, 20)}…${PLAIN.slice(-4)}`,
+  CHECKSUMMED.replace("aAeb", "AAeb"),
+  CHECKSUMMED.replace("BeAed", "BeAeD"),
+  CHECKSUMMED.replace("94C9", "94c9"),
+  `eip155:1:${CHECKSUMMED}`,
+  `ethereum:${CHECKSUMMED}`,
+  "vitalik.eth",
+  `XE${PLAIN.slice(2)}`,
+  "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8",
+  SOLANA_WALLET,
+];
+
+async function refuses(merchant: Merchant, body: object, code: string): Promise<void> {
+  const error = assertFault(await merchant.post(URL, body), 400, code);
+  assert.equal(error.param, "payoutWallet", JSON.stringify(body));
+}
+
+/** A hundred addresses are more than one account may send in a minute. */
+async function refusesAll(open: () => Promise<Merchant>, bodies: readonly object[], code: string): Promise<void> {
+  let merchant = await open();
+  for (const [index, body] of bodies.entries()) {
+    if (index % 25 === 24) merchant = await open();
+    await refuses(merchant, body, code);
+  }
+}
+
+test("9 D11 an EVM wallet that would swallow the money is refused, however it is written", async () => {
+  const api = await testApi();
+  const bodies = SWALLOWING.map((payoutWallet) => ({ payoutWallet }));
+  await refusesAll(() => api.openMerchant(), bodies, "unsupported_destination");
+});
+
+test("9 D11 what is no EVM address is refused as that", async () => {
+  const api = await testApi();
+  const bodies = MALFORMED.map((text) => ({ payoutWallet: JSON.parse(`"${text}"`) as unknown }));
+  await refusesAll(() => api.openMerchant(), bodies, "invalid_request");
+});
+
+test("9 D11 an inbox of ours is no wallet: on no chain, in no spelling, and not another merchant's either", async () => {
+  const api = await testApi();
+  const [merchant, stranger] = [await api.openMerchant(), await api.openMerchant()];
+  for (const { inboxAddress } of [await merchant.createIntent(), await stranger.createIntent()]) {
+    for (const payoutWallet of [inboxAddress, inboxAddress.toLowerCase(), upper(inboxAddress)]) {
+      await refuses(merchant, { payoutWallet }, "unsupported_destination");
+      const elsewhere = { payoutWallet, payoutChainReference: OTHER_CHAIN_ID };
+      await refuses(merchant, elsewhere, "unsupported_destination");
+    }
+  }
+});
+
+test("9 D11 neighbours of what is refused are wallets, and are told in their checksum", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  for (const wallet of [numbered(0x12), numbered(0xff), numbered(0x101), PLAIN, CHECKSUMMED, upper(PLAIN)]) {
+    const { payout } = await merchant.createIntent({ payoutWallet: wallet });
+    assert.equal(payout.wallet, getAddress(wallet.toLowerCase()));
+  }
+});
+
+test("9 D11 a Solana wallet is 32 bytes of base58 on the curve, and no mint", async () => {
+  const { api } = await gatedApi();
+  const malformed = [
+    "",
+    "1",
+    `${SOLANA_WALLET} `,
+    `${SOLANA_WALLET}1`,
+    SOLANA_WALLET.slice(2),
+    PLAIN,
+    "0OIl".repeat(11),
+  ];
+  const unpayable = [
+    MINT,
+    "1".repeat(32),
+    "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
+    "So11111111111111111111111111111111111111112",
+    // A token account.
+    "DShWnroshVbeUp28oopA3Pu7oFPDBtC1DBmPECXXAQ9n",
+  ];
+  const bodies = (texts: string[]) => texts.map((payoutWallet) => ({ ...SOLANA, payoutWallet }));
+  await refusesAll(() => api.openMerchant(), bodies(malformed), "invalid_request");
+  await refusesAll(() => api.openMerchant(), bodies(unpayable), "unsupported_destination");
+  const merchant = await api.openMerchant();
+  const { payout } = await merchant.createIntent({ ...SOLANA, payoutWallet: SOLANA_WALLET });
+  assert.equal(payout.wallet, SOLANA_WALLET, "byte for byte");
+  // Another case is another address, where it is one at all.
+  const swapped = SOLANA_WALLET.replace("b", "B");
+  assert.equal((await merchant.post(URL, { ...SOLANA, payoutWallet: swapped })).body.created ?? true, true);
+});
+
+test("9 D11 an inbox that a gate has issued on Solana is no wallet there", async () => {
+  const { api, remote } = await gatedApi();
+  const merchant = await api.openMerchant();
+  const key = generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32);
+  const address = encodeBase58(new Uint8Array(key));
+  const { intentId } = await merchant.createIntent({ ...SOLANA, payoutWallet: SOLANA_WALLET });
+  remote.behave(issues(() => ({ verdict: "issued", address })));
+  const place = { namespace: "solana", reference: CLUSTER, mint: MINT };
+  const issued = await merchant.post(`${URL}/${intentId}/source-inbox`, place);
+  remote.behave(honest());
+  assert.deepEqual([issued.status, issued.body.address], [201, address]);
+  await refuses(merchant, { ...SOLANA, payoutWallet: address }, "unsupported_destination");
+});
