@@ -3,7 +3,7 @@ pragma solidity 0.8.30;
 
 import {IInboxHub} from "../src/IInboxHub.sol";
 import {Route, Terms} from "../src/Terms.sol";
-import {CallingAdapter, EagerAdapter, LazyAdapter} from "./adapters/OddAdapters.sol";
+import {CallingAdapter, EagerAdapter, LazyAdapter, ReachingAdapter} from "./adapters/OddAdapters.sol";
 import {WireAdapter} from "./adapters/WireAdapter.sol";
 import {BridgeBaseTest} from "./BridgeBase.t.sol";
 import {Routes} from "./Routes.sol";
@@ -132,6 +132,26 @@ contract BridgeTest is BridgeBaseTest {
             emit CallingAdapter.Answered(IInboxHub.Entered.selector);
             hub.bridge(terms, route, noProof(), "");
         }
+    }
+
+    /// @dev Anybody can make terms whose route names an adapter of their own. It runs as their inbox and reaches no other.
+    function test_anAdapterReachesNoOtherInbox() public {
+        Terms memory victim = routedTerms(listOf(usualRoute()));
+        address inbox = hub.inboxOf(victim);
+        token.mint(inbox, 20_000);
+        hub.bridge(victim, usualRoute(), noProof(), "");
+        token.mint(inbox, 10_000);
+        Route memory route = usualRoute();
+        (route.adapter, route.config) = (address(new ReachingAdapter()), abi.encode(inbox, stranger));
+        Terms memory thief = routedTerms(listOf(route));
+        token.mint(hub.inboxOf(thief), 5);
+        for (uint256 i = 0; i < 4; ++i) {
+            vm.expectEmit(hub.inboxOf(thief));
+            emit ReachingAdapter.Tried(false);
+        }
+        hub.bridge(thief, route, noProof(), "");
+        assertEq(token.balanceOf(inbox), 10_000);
+        assertEq(token.balanceOf(stranger), 5);
     }
 
     function test_reverts_whenThisIsTheSettleChain() public {

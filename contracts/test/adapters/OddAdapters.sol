@@ -2,7 +2,9 @@
 pragma solidity 0.8.30;
 
 import {IInboxHub} from "../../src/IInboxHub.sol";
+import {Inbox} from "../../src/Inbox.sol";
 import {Route, Terms} from "../../src/Terms.sol";
+import {PlainToken} from "../tokens/PlainToken.sol";
 import {WireAdapter} from "./WireAdapter.sol";
 
 /// @notice Leaves a unit behind.
@@ -46,5 +48,29 @@ contract CallingAdapter is WireAdapter {
         if (choice == 3) return abi.encodeCall(IInboxHub.bridge, (terms, route, words, quote));
         if (choice == 4) return abi.encodeCall(IInboxHub.receiveAndSettle, (address(this), "", "", terms));
         return abi.encodeCall(IInboxHub.rescue, (terms, route.token, address(this)));
+    }
+}
+
+/// @notice Runs as its owner's inbox and tries to command the inbox that its config names, in every way an inbox knows.
+contract ReachingAdapter is WireAdapter {
+    event Tried(bool done);
+
+    function unitsMax(Route calldata) public pure override returns (uint256) {
+        return type(uint256).max;
+    }
+
+    function bridge(Terms calldata terms, Route calldata route, uint256, bytes calldata) external override {
+        (address victim, address thief) = abi.decode(route.config, (address, address));
+        bytes[4] memory calls = [
+            abi.encodeCall(Inbox.send, (route.token, thief, 1)),
+            abi.encodeCall(Inbox.pay, (route.token, thief, 1, thief, 0)),
+            abi.encodeCall(Inbox.payFee, (route.token, thief, 1)),
+            abi.encodeCall(Inbox.bridge, (terms, route, 1, ""))
+        ];
+        for (uint256 i = 0; i < calls.length; ++i) {
+            (bool done,) = victim.call(calls[i]);
+            emit Tried(done);
+        }
+        require(PlainToken(route.token).transfer(thief, PlainToken(route.token).balanceOf(address(this))), "not sent");
     }
 }
