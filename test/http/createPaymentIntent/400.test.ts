@@ -111,6 +111,13 @@ test("D13 metadata that is too deep is refused at once, and the next call works"
 test("D13 metadata beyond its bounds is refused", async () => {
   const merchant = await (await testApi()).openMerchant();
   const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
+  const arrays = (levels: number): unknown => (levels === 0 ? 1 : [arrays(levels - 1)]);
+  // As many bytes as its JSON has in all, most of them in texts of two bytes a letter.
+  const textOf = (bytes: number) => {
+    const texts = Array.from({ length: 16 }, () => "é".repeat(500));
+    const left = bytes - Buffer.byteLength(JSON.stringify({ a: texts, b: "" }));
+    return { a: texts, b: "x".repeat(left) };
+  };
   const refused: unknown[] = [
     [],
     "text",
@@ -120,12 +127,24 @@ test("D13 metadata beyond its bounds is refused", async () => {
     { inner: keys(51) },
     { ["k".repeat(41)]: 1 },
     { a: "x".repeat(501) },
-    { a: Array.from({ length: 40 }, () => "x".repeat(500)) },
+    { a: ["x".repeat(501)] },
+    { a: [keys(51)] },
+    { a: [{ ["k".repeat(41)]: 1 }] },
+    { a: arrays(5) },
+    textOf(16_385),
   ];
   for (const metadata of refused) {
     assert.equal(assertFault(await merchant.post(URL, { metadata }), 400, "invalid_request").param, "metadata");
   }
-  const accepted: object[] = [{}, keys(50), { ["é".repeat(40)]: "💸".repeat(500) }];
+  const accepted: object[] = [
+    {},
+    keys(50),
+    { inner: keys(50) },
+    { "": "", k: 0.1, n: null },
+    { ["é".repeat(40)]: "💸".repeat(500) },
+    { a: arrays(4) },
+    textOf(16_384),
+  ];
   for (const metadata of accepted) {
     const answered = await merchant.post(URL, { metadata });
     assert.deepEqual([answered.status, answered.body.metadata], [201, metadata]);
