@@ -9,10 +9,11 @@ const MOST_OFTEN = {
   rateLimited: 0.06,
   rangeRefused: 0.4,
   nodeLags: 1.5,
-  nodeRegresses: 0.2,
+  nodeRegresses: 0.5,
   logsOmitted: 0.3,
   oldReceipts: 0.6,
   blockMissing: 0.1,
+  liar: 1,
   providerDown: 1.2,
   chainUnreachable: 0.4,
   // chains

@@ -301,4 +301,15 @@ export const mutants: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "one-witness-is-enough",
+    bug: "A deposit counts as soon as one of several providers confirms it.",
+    patches: [
+      {
+        path: "src/deposit/agreeDeposits.ts",
+        search: "providers: config.agreement?.providers ?? 1,",
+        replace: "providers: 1,",
+      },
+    ],
+  },
 ];

@@ -1,4 +1,4 @@
-import type { FinalityTier } from "../../src/config.ts";
+import type { Agreement, FinalityTier } from "../../src/config.ts";
 import type { TokenKind } from "./chain/token.ts";
 import type { Random } from "./random.ts";
 
@@ -21,6 +21,8 @@ export type ChainPlan = {
   blockMs: number;
   pollMs: number;
   providers: number;
+  /** How many of them must agree; one of three may lie then. */
+  agreement: Agreement | undefined;
   lag: { safe: number; finalized: number } | null;
   finality: FinalityTier[];
   /** The deepest reorg after which everything that was counted must still be there. */
@@ -135,12 +137,15 @@ function drawChain(index: number, random: Random): ChainPlan {
   const tags = { safe, finalized: safe + random.between(1, 4) };
   const lag = random.chance(0.12) ? null : tags;
   const finality = drawFinality(random, lag !== null);
+  const providers = random.between(1, 3);
+  const agreement = providers > 1 && random.chance(0.5) ? { providers: 2, abovePriceUnits: 0n } : undefined;
   return {
     name: ["Alpha", "Beta"][index] ?? "Gamma",
     chainId: 31_337 + index,
     blockMs,
     pollMs: random.pick([400, 800] as const),
-    providers: random.between(1, 3),
+    providers,
+    agreement,
     lag,
     finality,
     promisedDepth: promisedDepth(finality, tags),

@@ -16,12 +16,16 @@ import type { Caip2 } from "../../src/kernel/caip.ts";
 import type { ScriptedChain } from "./chain/scriptedChain.ts";
 import { openScriptedDriver } from "./chain/scriptedDriver.ts";
 import type { FaultKind, Faults } from "./faults.ts";
+import type { ScriptedBlock } from "./chain/transaction.ts";
+import { inventedPositions, inventedReceipt, lieOf, type Lie } from "./lies.ts";
 import type { SimProcess } from "./process.ts";
 import type { Random } from "./random.ts";
 
 const TIMEOUT_MS = 10_000;
 /** Blocks in one range that a provider answers on a bad day. */
 const RANGE_MAX = 20n;
+/** How far back a liar remembers what it invented. */
+const RECENT_BLOCKS = 200;
 
 /** One provider of a chain as the network has it: how much of the chain it has heard of, and whether it is reachable. */
 export class SimNode {
@@ -34,6 +38,8 @@ export class SimNode {
   lagMs = 0;
   /** Whether it stands for several nodes, some of which are behind. */
   isBalanced = false;
+  /** Undefined while it is honest. */
+  lie: Lie | undefined;
   readonly random: Random;
   /** Transactions whose logs it, or another node of the chain, has left out already: it happens once, as to a node that still indexes. */
   readonly omitted: Set<string>;
@@ -89,19 +95,28 @@ export class SimProvider implements ChainDriver {
       if (isLong && this.#strikes("rangeRefused")) {
         throw new ProviderFailed("range_too_large", `${this.name} answered: range too large`);
       }
-      return this.#withGaps(await driver.transfers(scope, tokens, parties));
+      const transfers = this.#withGaps(await driver.transfers(scope, tokens, parties));
+      const { lie } = this.#node;
+      if (lie === undefined) return transfers;
+      return lieOf(transfers, lie, this.#blocksIn(scope)).filter(
+        ({ token, from, to }) => tokens.includes(token) && (!parties || parties.includes(from) || parties.includes(to)),
+      );
     });
   }
 
   positions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
     return this.#ask("positions", async (driver) => {
       const positions = await driver.positions(chainTxs);
-      return positions.map((position) => this.#oldPosition(position) ?? position);
+      const told = positions.map((position) => this.#oldPosition(position) ?? position);
+      return this.#node.lie ? [...told, ...inventedPositions(chainTxs, this.#recentBlocks())] : told;
     });
   }
 
   receipt(chainTx: string): Promise<ChainReceipt | undefined> {
-    return this.#ask("receipt", (driver) => driver.receipt(chainTx));
+    return this.#ask("receipt", async (driver) => {
+      const receipt = await driver.receipt(chainTx);
+      return receipt ?? (this.#node.lie && inventedReceipt(chainTx, this.#recentBlocks()));
+    });
   }
 
   balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]> {
@@ -162,6 +177,20 @@ export class SimProvider implements ChainDriver {
     // What was done may be heard of late, or never, because the process ends meanwhile. Of a mere answer once in a while is enough.
     if (what === "submit" || process.random.chance(0.2)) await process.wait(5 + process.random.number() * 60);
     return answer;
+  }
+
+  #blocksIn(scope: TransferScope): ScriptedBlock[] {
+    const { chain } = this.#node;
+    if ("blockHash" in scope) return [chain.blockByHash(scope.blockHash)].filter((block) => block !== undefined);
+    return this.#recentBlocks().filter(({ number }) => number >= scope.fromBlock && number <= scope.toBlock);
+  }
+
+  /** The last blocks that this node knows. */
+  #recentBlocks(): ScriptedBlock[] {
+    const { chain } = this.#node;
+    const head = chain.headWhen(this.#made);
+    const numbers = Array.from({ length: RECENT_BLOCKS }, (_, index) => head.number - BigInt(index));
+    return numbers.map((number) => chain.blockAt(number, head)).filter((block) => block !== undefined);
   }
 
   async #timeOut(): Promise<never> {

@@ -1,3 +1,4 @@
+import { Chronicle } from "./chronicle.ts";
 import type { SimDatabase } from "./database.ts";
 import { checkEnding, whatIsOpen } from "./ending.ts";
 import { Faults, type FaultKind } from "./faults.ts";
@@ -63,6 +64,7 @@ class Simulation {
   readonly #people: People;
   readonly #counted: CountedDeposits;
   readonly #checks: string;
+  readonly #chronicle: Chronicle;
   #violation: Violation | undefined;
   #commits = 0;
   #areDepositsWritten = false;
@@ -78,6 +80,7 @@ class Simulation {
     this.#scheduler = new Scheduler(random.of("scheduler"));
     this.#trace = new Trace(isTraced);
     this.#trace.nowMs = () => this.#scheduler.nowMs;
+    this.#chronicle = new Chronicle(database, this.#trace);
     this.#faults = new Faults(random.of("faults"), {
       without,
       onStrike: (kind, what) => this.#trace.say("fault", `${kind} ${what}`),
@@ -94,6 +97,8 @@ class Simulation {
     });
     this.#weather = new Weather(this.#site, random.of("weather"));
     this.#people = new People(this.#site, random.of("people"));
+    this.#weather.inboxesOf = (chain) =>
+      [...this.#people.intents.values()].filter((one) => one.chain === chain).map(({ row }) => row.inbox_address);
     this.#counted = new CountedDeposits(this.#site.chains);
   }
 
@@ -181,6 +186,7 @@ class Simulation {
       if (this.#scheduler.steps > STEPS_MAX)
         return this.#violate({ rule: "it never ends", subject: `${STEPS_MAX} steps` });
       if (this.#database.isTaken) continue;
+      this.#chronicle.tell();
       if (this.#areDepositsWritten) this.#lookAtCounted();
       if (this.#commits >= COMMITS_PER_CHECK) this.#look();
     }
@@ -204,7 +210,8 @@ class Simulation {
     this.#noteReorg(tables);
     if (tables.has("deposit")) this.#areDepositsWritten = true;
     if (tables.has("chain_cursor") && this.#faults.isAsleep) this.#noteBegun();
-    this.#trace.say(who, `writes ${[...tables].join(" ")}`);
+    this.#trace.sayQuietly(who, `writes ${[...tables].join(" ")}`);
+    this.#chronicle.note(tables);
   }
 
   /** What a reorg left behind may be mended soon after, so the rows are looked at as soon as the first blocks that follow are recorded. */

@@ -231,6 +231,7 @@ function chainConfigOf({ plan, chain, tokens }: SimChain): ChainConfig {
     gasKey: GAS_KEY,
     pollMs: plan.pollMs,
     finality: plan.finality,
+    agreement: plan.agreement,
     settleAfterMs: plan.settleAfterMs,
     settleBatchMax: plan.settleBatchMax,
     tokens: tokens

@@ -6,19 +6,37 @@ const LINES_MAX = 200_000;
 export class Trace {
   readonly lines: string[] = [];
   readonly #digest: Hash = createHash("sha256");
-  readonly #isKept: boolean;
+  readonly isKept: boolean;
   /** Tells the virtual time. */
   nowMs: () => number = () => 0;
 
   /** Without `isKept` only the digest grows. */
   constructor(isKept: boolean) {
-    this.#isKept = isKept;
+    this.isKept = isKept;
   }
 
   say(who: string, what: string): void {
+    this.#keep(this.#write(who, what));
+  }
+
+  /** What only shows that time passes: it is part of the digest and of no page. */
+  sayQuietly(who: string, what: string): void {
+    this.#write(who, what);
+  }
+
+  /** For the reader alone. */
+  note(what: string): void {
+    this.#keep(`${" ".repeat(24)} → ${what}`);
+  }
+
+  #write(who: string, what: string): string {
     const line = `${(this.nowMs() / 1_000).toFixed(3).padStart(9)}  ${who.padEnd(12)} ${what}`;
     this.#digest.update(line);
-    if (this.#isKept && this.lines.length < LINES_MAX) this.lines.push(line);
+    return line;
+  }
+
+  #keep(line: string): void {
+    if (this.isKept && this.lines.length < LINES_MAX) this.lines.push(line);
   }
 
   digest(): string {

@@ -23,6 +23,8 @@ export class Weather {
   readonly wallets = new Set<string>();
   /** Those that stay there. */
   readonly blockedForEver = new Set<string>();
+  /** What a liar can claim that money went to. */
+  inboxesOf: (chain: SimChain) => string[] = () => [];
   /** How many reorgs there were. */
   reorgs = 0;
   /** How much slower blocks come while nothing else is waited for. */
@@ -59,6 +61,7 @@ export class Weather {
         node.downUntilMs = 0;
         node.lagMs = 0;
         node.isBalanced = false;
+        node.lie = undefined;
         node.made = chain.chain.made;
       }
       const gas = { to: GAS_ADDRESS, wei: GAS_WEI };
@@ -236,6 +239,12 @@ export class Weather {
         node.downUntilMs = this.#scheduler.nowMs + this.#random.between(5_000, 90_000);
         this.#faults.note("providerDown", node.name);
       });
+    }
+    const liar = this.#random.pick(chain.nodes);
+    const mayLie = chain.plan.providers === 3 && chain.plan.agreement !== undefined;
+    if (liar && mayLie && this.#faults.rate("liar") > 0 && chain.tokens[0]) {
+      liar.lie = { inboxes: () => this.inboxesOf(chain), token: chain.tokens[0].address };
+      this.#faults.note("liar", liar.name);
     }
     this.#often("chainUnreachable", () => {
       const untilMs = this.#scheduler.nowMs + this.#random.pick([20_000, 120_000, 400_000] as const);
