@@ -5,24 +5,43 @@ import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { runCli } from "../support/cli.ts";
+import { GATE_SECRET, openIssuingGate, type IssuingGate } from "../support/issuingGate.ts";
 import { addMerchant } from "../support/merchants.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { openSite, SILENT_CHAIN, type RunningService, type ServiceSite } from "../support/service.ts";
 
-// Two processes over one PostgreSQL, and a third one, the command line, that changes keys behind their backs.
+// Two processes over one PostgreSQL, and a third one, the command line, that changes keys and switches behind their backs. They
+// leave their source inboxes to somebody else's gate.
 
 const PROMISED_MS = 1_000;
-const POLL_MS = 20;
+/** Seldom enough for the limit of one account, which both processes share. */
+const POLL_MS = 100;
+const POLLS_MAX = 300;
 
-describe("keys in several processes", () => {
+const GATED_CHAIN = {
+  chainId: SILENT_CHAIN.chainId,
+  name: "Silent",
+  slug: "local",
+  rpcUrls: [SILENT_CHAIN.rpcUrl],
+  publicRpcUrl: SILENT_CHAIN.rpcUrl,
+  explorerUrl: "http://127.0.0.1:1",
+  native: { name: "Ether", symbol: "ETH", decimals: 18 },
+  gasKeyEnv: "TEST_GAS_KEY",
+  finality: [{ confirmations: 1 }],
+  tokens: [{ symbol: "USDC", address: SILENT_CHAIN.usdc.address, decimals: 6 }],
+  gate: "remote",
+};
+
+describe("several processes", () => {
   let server: PostgresServer;
   let db: Db;
-  let sites: ServiceSite[];
-  let services: RunningService[];
+  let sites: ServiceSite[] = [];
+  let services: RunningService[] = [];
+  let remote: IssuingGate;
   const secrets: string[] = [];
 
   before(async () => {
-    server = await startPostgres(undefined, { isDurable: true });
+    [server, remote] = await Promise.all([startPostgres(undefined, { isDurable: true }), openIssuingGate()]);
     const databaseUrl = server.urlOf("postgres");
     db = await openDatabase({ url: databaseUrl });
     await migrate(db, { appliedAt: systemClock.now() });
@@ -32,7 +51,12 @@ describe("keys in several processes", () => {
           chain: SILENT_CHAIN,
           databaseUrl,
           port: await findPort("127.0.0.1", 0),
-          config: { logLevel: "debug" },
+          config: {
+            logLevel: "debug",
+            gate: { url: remote.url, secretEnv: "TEST_GATE_SECRET" },
+            chains: [GATED_CHAIN],
+          },
+          variables: { TEST_GATE_SECRET: GATE_SECRET },
         }),
       ),
     );
@@ -41,7 +65,7 @@ describe("keys in several processes", () => {
   after(async () => {
     await Promise.all(services.map((service) => service.kill()));
     await db.close();
-    await Promise.all([server.remove(), ...sites.map((site) => site.remove())]);
+    await Promise.all([remote.close(), server.remove(), ...sites.map((site) => site.remove())]);
   });
 
   async function openMerchant(): Promise<{ accountId: string; apiKey: string }> {
@@ -134,8 +158,77 @@ describe("keys in several processes", () => {
     });
   });
 
+  /** Posts to one of the two; the status and the code, if it is refused. */
+  async function post(site: ServiceSite, path: string, of: { apiKey: string; body: object }) {
+    const headers = {
+      authorization: `Bearer ${of.apiKey}`,
+      "service-version": "2026-11-01",
+      "content-type": "application/json",
+    };
+    const answer = await fetch(`${site.baseUrl}/api/v1${path}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(of.body),
+    });
+    const body = (await answer.json()) as { error?: { code: string }; intentId?: string; address?: string };
+    return { said: `${answer.status} ${body.error?.code ?? ""}`.trim(), body };
+  }
+
+  test("§7.3.3 an origin that the command line switches off issues nothing in any process, until it is on again", async () => {
+    const { apiKey } = await openMerchant();
+    const ask = async (site: ServiceSite) => {
+      const { body } = await post(site, "/intents", { apiKey, body: {} });
+      const path = `/intents/${body.intentId}/source-inbox`;
+      return (await post(site, path, { apiKey, body: { chainId: SILENT_CHAIN.chainId } })).said;
+    };
+    await operate(["origins", "disable", "local:usdc"]);
+    const [listed] = await operate<{ isIssuing: boolean; offBy: string }[]>(["origins", "list"]);
+    assert.deepEqual([listed?.isIssuing, listed?.offBy], [false, "switch"]);
+    for (const site of sites) assert.equal(await ask(site), "503 source_inbox_not_active");
+    await operate(["origins", "enable", "local:usdc"]);
+    for (const site of sites) assert.equal(await ask(site), "201");
+  });
+
+  test("§4.5.4 a process binds the customers of new intents with the gate by itself", async () => {
+    const { apiKey } = await openMerchant();
+    const [site] = sites;
+    assert.ok(site);
+    const { body } = await post(site, "/intents", { apiKey, body: {} });
+    const bound = async () => {
+      const row = db.read
+        .selectFrom("intent")
+        .select("customer_bound_at")
+        .where("id", "=", body.intentId ?? "");
+      return (await row.executeTakeFirstOrThrow()).customer_bound_at !== null;
+    };
+    for (let polls = 0; polls < POLLS_MAX && !(await bound()); polls += 1) await systemClock.sleep(POLL_MS);
+    assert.ok(await bound());
+    const asked = remote.asked.filter((each) => each.body.intentId === body.intentId);
+    assert.ok(asked.length >= 1 && asked.every(({ kind }) => kind === "customers"));
+  });
+
+  test("D19 the command line keeps the list of sites that may frame a checkout", async () => {
+    const { apiKey, accountId } = await openMerchant();
+    const [site] = sites;
+    assert.ok(site);
+    const { body } = await post(site, "/intents", { apiKey, body: {} });
+    const policies = () =>
+      Promise.all(
+        sites.map(async ({ baseUrl }) => {
+          const { headers } = await fetch(`${baseUrl}/c/${body.intentId}`);
+          return /frame-ancestors ([^;]*)/.exec(headers.get("content-security-policy") ?? "")?.[1];
+        }),
+      );
+    await operate(["accounts", "origins", "add", accountId, "https://shop.example/"]);
+    assert.deepEqual(await operate(["accounts", "origins", "list", accountId]), ["https://shop.example"]);
+    assert.deepEqual(await policies(), ["https://shop.example", "https://shop.example"]);
+    await operate(["accounts", "origins", "remove", accountId, "https://shop.example"]);
+    assert.deepEqual(await policies(), ["'none'", "'none'"]);
+  });
+
   test("§5.2 no key stands in anything that a process has written, at the most talkative level", () => {
     assert.ok(secrets.length >= 4);
+    secrets.push(GATE_SECRET);
     for (const service of services) {
       assert.match(service.said(), /"level":/);
       for (const secret of secrets) assert.ok(!service.said().includes(secret.slice(-64)));
