@@ -7,6 +7,8 @@ import { Random } from "./random.ts";
 
 /** Walks in which a process ends, and the one that follows it too. */
 const TWICE = 100;
+/** More of them would only hide the first ones. */
+const DIFFERENCES_MAX = 5;
 /** About as many steps as a walk has. */
 const STEPS = 340;
 
@@ -19,7 +21,7 @@ export async function sweepCrashes(seed: number, say: (line: string) => void): P
     const tell = (what: string, differences: readonly string[]) => {
       differing += differences.length;
       say(`${database}: ${what}, ${differences.length} turned out otherwise`);
-      for (const difference of differences) say(difference);
+      for (const difference of differences.slice(0, DIFFERENCES_MAX)) say(difference);
     };
     for (const moment of ["before", "after"] as const) {
       const { ends, differences } = await sweep(scenario, { among: "all", moment });

@@ -147,7 +147,7 @@ export class Scene {
 }
 
 function walletOf(number: number, role: number): string {
-  return `0x${(number * 16 + role).toString(16).padStart(40, "5")}`;
+  return `0x5${(number * 16 + role).toString(16).padStart(39, "0")}`;
 }
 
 /** What a merchant's server and a payer's browser ask for; asked again when the answer was lost. */
