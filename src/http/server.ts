@@ -6,6 +6,7 @@ import type { World } from "../world.ts";
 import { addApi } from "./api.ts";
 import { addCheckout } from "./checkout/routes.ts";
 import { checkVersion } from "./checks/version.ts";
+import { boundConnections, REQUESTS_PER_SOCKET_MAX } from "./connections.ts";
 import { discardBody } from "./discard.ts";
 import { addHealth } from "./documents/health.ts";
 import { addOpenApi } from "./documents/openApi/route.ts";
@@ -28,7 +29,6 @@ const HEADERS_TIMEOUT_MS = 10_000;
 /** Node looks every 30 seconds otherwise, which would let a slow sender stay three times as long as the two limits above say. */
 const TIMEOUTS_CHECKED_EVERY_MS = 1_000;
 const CONNECTION_TIMEOUT_MS = 20_000;
-const REQUESTS_PER_SOCKET_MAX = 1_000;
 
 /** The server with everything that it answers; it does not listen yet, and more pages may be added until it does. */
 export async function buildServer(world: World, options: ServerOptions = {}): Promise<FastifyInstance> {
@@ -67,6 +67,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   }
 
   takeEveryExpectation(server);
+  boundConnections(server);
   server.addHook("onRequest", async (request, reply) => {
     reply.header("request-id", request.id);
     // Here and not in the handler, before which the framework would read a body and find fault with it.

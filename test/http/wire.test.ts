@@ -1,18 +1,20 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { METHODS } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { before, test } from "node:test";
-import { testApi, type Json, type Merchant } from "../support/api.ts";
+import { testApi, type Json, type Merchant, type TestApi } from "../support/api.ts";
 
 // What only a socket shows: requests that no client library would send.
 
 const VERSION = "service-version: 2026-11-01\r\n";
 
+let api: TestApi;
 let port: number;
 let merchant: Merchant;
 
 before(async () => {
-  const api = await testApi();
+  api = await testApi();
   await api.server.listen({ host: "127.0.0.1", port: 0 });
   port = (api.server.server.address() as AddressInfo).port;
   merchant = await api.openMerchant();
@@ -22,14 +24,19 @@ type Reply = { status: number; body: Json; head: string };
 
 /** Writes the parts one after the other and reads what comes back until the other side is done. */
 async function talk(...parts: (string | Buffer)[]): Promise<Reply[]> {
+  return repliesOf(await hear(...parts));
+}
+
+async function hear(...parts: (string | Buffer)[]): Promise<string> {
   const socket = connect({ host: "127.0.0.1", port });
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
   socket.on("error", () => {});
+  const closed = new Promise((resolve) => socket.once("close", resolve));
   await once(socket, "connect");
   for (const part of parts) await write(socket, part);
-  await once(socket, "close");
-  return repliesOf(Buffer.concat(chunks).toString("utf8"));
+  await closed;
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 async function write(socket: Socket, part: string | Buffer): Promise<void> {
@@ -126,4 +133,97 @@ test("a connection is used again after an error", async () => {
     replies.map((reply) => reply.status),
     [404, 200],
   );
+});
+
+test("12 D20 a connection takes a thousand requests, however fast they come, and is closed then", async () => {
+  const request = `GET /nowhere HTTP/1.1\r\nhost: x\r\n${VERSION}\r\n`;
+  const replies = await talk(request.repeat(1_000));
+  assert.equal(replies.length, 1_000);
+  for (const reply of replies) assertEnvelope(reply, 404, "not_found");
+  assert.match(replies.at(-1)?.head ?? "", /connection: close/i);
+  // What comes after them is not read, and a reset may take the last answers with it.
+  const statuses = (await hear(request.repeat(3_000))).match(/HTTP\/1\.1 \d{3}/g) ?? [];
+  assert.ok(statuses.length <= 1_000, `${statuses.length} answers`);
+  for (const status of statuses) assert.equal(status, "HTTP/1.1 404");
+  assert.equal((await talk(`GET /api/v1/intents HTTP/1.1\r\n${authorized()}\r\n`))[0]?.status, 200);
+});
+
+test("12 nobody holds a connection for long, and there are only so many", () => {
+  const { requestTimeout, headersTimeout, timeout, maxRequestsPerSocket, maxConnections } = api.server.server;
+  assert.deepEqual(
+    { requestTimeout, headersTimeout, timeout, maxRequestsPerSocket, maxConnections },
+    {
+      requestTimeout: 15_000,
+      headersTimeout: 10_000,
+      timeout: 20_000,
+      maxRequestsPerSocket: 1_000,
+      maxConnections: 10_000,
+    },
+  );
+});
+
+test("12 a request that two readers would end at different places is refused, and nothing behind it is read", async () => {
+  const head = `POST /api/v1/intents HTTP/1.1\r\ncontent-type: application/json\r\n${authorized()}`.replace(
+    "connection: close\r\n",
+    "",
+  );
+  const chunked = `${head}transfer-encoding: chunked\r\n`;
+  const smuggled = `GET /smuggled HTTP/1.1\r\nhost: x\r\n${VERSION}connection: close\r\n\r\n`;
+  const requests = [
+    `${head}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    `${chunked}content-length: 5\r\n\r\n0\r\n\r\n`,
+    ...["2\r\ncontent-length: 3", "2\r\ncontent-length: 2", "2, 2", "+2", "-2", "0x2", "18446744073709551618", ""].map(
+      (length) => `${head}content-length: ${length}\r\n\r\n{}`,
+    ),
+    `${head}content-length : 2\r\n\r\n{}`,
+    ...[
+      ": identity",
+      ": xchunked",
+      ": chunked, identity",
+      ": chunked\r\ntransfer-encoding: identity",
+      ": \vchunked",
+      " : chunked",
+      ":\r\n chunked",
+    ].map((coding) => `${head}transfer-encoding${coding}\r\n\r\n0\r\n\r\n`),
+    // A carriage return without its line feed, and the other way round.
+    `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\nx: y\rtransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\nx: y\ncontent-length: 2\r\n\r\n{}`,
+    `GET /api/v1/intents HTTP/1.1\nhost: x\n\n`,
+    ...[
+      "+2\r\n{}\r\n0\r\n\r\n",
+      "0x2\r\n{}\r\n0\r\n\r\n",
+      "10000000000000002\r\n{}\r\n0\r\n\r\n",
+      "2\n{}\n0\n\n",
+      "2;a\nxx\r\n{}\r\n0\r\n\r\n",
+      "2;a\rxx\r\n{}\r\n0\r\n\r\n",
+      "2\r\n{}XX0\r\n\r\n",
+      "2 \r\n{}\r\n0\r\n\r\n",
+    ].map((body) => `${chunked}\r\n${body}`),
+    `${chunked.replace("HTTP/1.1", "HTTP/1.0")}\r\n2\r\n{}\r\n0\r\n\r\n`,
+    `GET /api/v1/intents HTTP/1.1\r\n x: y\r\nhost: x\r\n\r\n`,
+    `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\nx: a\0b\r\n\r\n`,
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+  ];
+  const answers = await Promise.all(requests.map((request) => talk(request + smuggled)));
+  for (const [index, replies] of answers.entries()) {
+    assert.equal(replies.length, 1, JSON.stringify(requests[index]));
+    assertEnvelope(replies[0], 400, "invalid_request");
+  }
+  // What is clear is read to its end, and the next request begins there.
+  for (const request of [`${head}content-length: 2\r\n\r\n{}`, `${chunked}\r\n2\r\n{}\r\n0\r\n\r\n`])
+    assert.deepEqual(
+      (await talk(request + smuggled)).map(({ status }) => status),
+      [201, 404],
+    );
+});
+
+test("D20 no verb that the parser knows is anything but a route or none", async () => {
+  const verbs = METHODS.filter((verb) => !["CONNECT", "HEAD", "GET", "POST"].includes(verb));
+  const ask = (verb: string, version: string) =>
+    talk(`${verb} /api/v1/intents HTTP/1.1\r\nhost: x\r\n${version}connection: close\r\n\r\n`);
+  const answers = await Promise.all(verbs.map((verb) => Promise.all([ask(verb, ""), ask(verb, VERSION)])));
+  for (const [[bare], [versioned]] of answers) {
+    assertEnvelope(bare, 400, "missing_version");
+    assertEnvelope(versioned, 404, "not_found");
+  }
 });
