@@ -11,8 +11,7 @@ import { told } from "./told.ts";
 export const recover: Command = {
   name: "recover",
   summary:
-    "Get money out of inboxes with nothing but their intents (or terms) and an RPC URL: no server, no database. Without " +
-    "--settle or --rescue it only shows what each chain holds and what can be done with it",
+    "Show what inboxes hold, and settle or rescue it, with only their terms and an RPC URL: no server, no database",
   positionals: [
     {
       name: "file",

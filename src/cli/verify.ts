@@ -11,9 +11,7 @@ import { toJson, type Terminal } from "./terminal.ts";
 
 export const verify: Command = {
   name: "verify",
-  summary:
-    "Check that money sent to an inbox can reach nobody but the payout wallet, less the fee: recomputes the address " +
-    "from the intent's terms, without a network and without believing the server",
+  summary: "Check, without a network, that money sent to an inbox can reach nobody but the payout wallet, less the fee",
   positionals: [{ name: "file", summary: "the intent as the API answered it, or several; - reads standard input" }],
   options: {
     payout: { value: "ADDRESS", summary: "the wallet that must be paid: from your own notes, not from the answer" },
