@@ -54,9 +54,8 @@ export class Weather {
       // Without tags only depth says that something is final.
       if (chain.plan.lag === null) this.#leap(chain, DEPTH_WITHOUT_TAG);
       chain.haltedUntilMs = 0;
-      // Fees need not come down again.
-      chain.chain.baseFee =
-        NORMAL_FEE * (this.#faults.rates.has("feeSpike") ? this.#random.pick([1n, 6n] as const) : 1n);
+      chain.chain.baseFee = NORMAL_FEE;
+      if (this.#faults.rates.has("feeSpike")) this.#raiseFees(chain);
       for (const node of chain.nodes) {
         node.downUntilMs = 0;
         node.lagMs = 0;
@@ -64,7 +63,8 @@ export class Weather {
         node.lie = undefined;
         node.made = chain.chain.made;
       }
-      const gas = { to: GAS_ADDRESS, wei: GAS_WEI };
+      // Far more than was ever taken away.
+      const gas = { to: GAS_ADDRESS, wei: GAS_WEI * 1_000n };
       this.#send(chain, [gas, ...chain.tokens.map(({ address }) => ({ to: address, data: tokenCalls.unpause() }))]);
       const unblocked = [...this.wallets, FEE_RECIPIENT].filter((wallet) => !this.blockedForEver.has(wallet));
       for (const { address } of chain.tokens) {
@@ -172,6 +172,15 @@ export class Weather {
     this.#troubleGas(chain);
     this.#troubleTokens(chain);
     this.#troubleNodes(chain);
+  }
+
+  /** Fees rise once more, and do not come down again: what waits has to be paid better. */
+  #raiseFees(chain: SimChain): void {
+    const fee = NORMAL_FEE * this.#random.pick([1n, 6n, 20n] as const);
+    this.#scheduler.after(this.#random.between(5_000, 90_000), () => {
+      chain.chain.baseFee = fee;
+      this.#trace.say(chain.plan.name, `asks ${fee} for gas from now on`);
+    });
   }
 
   /** Many empty blocks at once: the service has slept. */
