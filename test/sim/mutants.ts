@@ -302,13 +302,13 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "one-witness-is-enough",
-    bug: "A deposit counts as soon as one of several providers confirms it.",
+    name: "one-provider-is-believed",
+    bug: "What a single provider tells is counted, whatever agreement is asked for.",
     patches: [
       {
-        path: "src/deposit/agreeDeposits.ts",
-        search: "providers: config.agreement?.providers ?? 1,",
-        replace: "providers: 1,",
+        path: "src/deposit/agreement.ts",
+        search: "if (units > agreement.abovePriceUnits) for (",
+        replace: "if (units > agreement.abovePriceUnits + 10n ** 30n) for (",
       },
     ],
   },
