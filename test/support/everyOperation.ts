@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { faultRows } from "../../src/kernel/faults.ts";
 import { addMs } from "../../src/kernel/clock.ts";
-import type { Db } from "../../src/db/database.ts";
 import { revokeKey } from "../../src/merchant/revokeKey.ts";
 import {
   assertFault,
@@ -15,7 +14,7 @@ import {
   type Merchant,
   type TestApi,
 } from "./api.ts";
-import { openTestDatabase } from "./database.ts";
+import { openFaultyDatabase, type FaultyDatabase } from "./faultyDatabase.ts";
 
 // What holds for every operation alike, so that each of them is asked the same questions.
 
@@ -69,18 +68,27 @@ function rawCall(
   return api.send(path.replace("{id}", UNKNOWN_ID), { method, headers });
 }
 
+function dayFrom({ world }: TestApi, days: number): string {
+  return addMs(world.clock.now(), days * 86_400_000)
+    .toISOString()
+    .slice(0, 10);
+}
+
 export function refusesVersions(operationId: OperationId): void {
   test(`§5.5, §9.2, §9.3, D24 ${operationId}: the version is asked for before anything else`, async () => {
     const api = await testApi();
-    const soon = addMs(api.world.clock.now(), 3 * 86_400_000)
-      .toISOString()
-      .slice(0, 10);
+    const soon = dayFrom(api, 2);
     const table: [string | undefined, string][] = [
       [undefined, "missing_version"],
       ["", "invalid_version"],
       ["v1", "invalid_version"],
       ["2026-2-1", "invalid_version"],
       ["2026-02-30", "invalid_version"],
+      ["2025-02-29", "invalid_version"],
+      ["2026-13-01", "invalid_version"],
+      ["2026-11-01T00:00:00Z", "invalid_version"],
+      ["+002026-11-01", "invalid_version"],
+      ["latest", "invalid_version"],
       ["2026-11-01, 2026-11-01", "invalid_version"],
       ["2019-12-31", "unsupported_version"],
       [soon, "unsupported_version"],
@@ -94,7 +102,7 @@ export function refusesVersions(operationId: OperationId): void {
 
   test(`D24 ${operationId}: any date in between is answered by the version of its time`, async () => {
     const api = await testApi();
-    for (const version of ["2020-01-01", VERSION, api.world.clock.now().toISOString().slice(0, 10)]) {
+    for (const version of ["2020-01-01", "2024-02-29", VERSION, dayFrom(api, 0), dayFrom(api, 1)]) {
       const answered = await rawCall(api, operationId, { "service-version": version });
       assertFault(answered, 401, "unauthorized");
       assert.equal(answered.headers["service-version"], VERSION);
@@ -249,6 +257,7 @@ export function refusesSizes(operationId: OperationId): void {
 
 export function limitsRate(operationId: OperationId): void {
   const { perMinute }: Shape = SHAPES[operationId];
+  tellsLimits(operationId);
 
   test(`§8.1, D23 ${operationId}: ${perMinute} calls in any 60 seconds, and then it says how long to wait`, async () => {
     const api = await testApi();
@@ -281,60 +290,89 @@ export function limitsRate(operationId: OperationId): void {
   });
 }
 
-export function survivesFailures(operationId: OperationId): void {
-  const isInboxCall = operationId === "createIntentSourceInbox";
+const STATEMENTS_MAX = 40;
 
-  test(`D25 ${operationId}: whichever query fails, the caller gets an envelope and nothing of the inside`, async () => {
-    const db = await openTestDatabase("pglite");
-    const breaking = breakable(db);
-    const api = await openTestApi(breaking.db);
-    try {
+const FAILURES = {
+  "the database is away": Object.assign(new Error("secret: connect ECONNREFUSED 10.0.0.7"), { code: "ECONNREFUSED" }),
+  "a statement is refused": Object.assign(new Error("secret: select column of relation"), { code: "42703" }),
+};
+
+let faulty: Promise<{ api: TestApi; database: FaultyDatabase }> | undefined;
+
+async function faultyApi(): Promise<{ api: TestApi; database: FaultyDatabase }> {
+  const database = await openFaultyDatabase();
+  return { api: await openTestApi(database.db), database };
+}
+
+after(async () => {
+  const { api, database } = (await faulty) ?? {};
+  await api?.server.close();
+  await database?.db.close();
+});
+
+export function survivesFailures(operationId: OperationId): void {
+  for (const [name, failure] of Object.entries(FAILURES)) {
+    const isInboxCall =
+      operationId === "createIntentSourceInbox" && "code" in failure && failure.code === "ECONNREFUSED";
+    const code = isInboxCall ? "source_inbox_unavailable" : "internal_error";
+
+    test(`13 D25 ${operationId}: whenever ${name}, the caller gets an envelope and nothing of the inside`, async () => {
+      const { api, database } = await (faulty ??= faultyApi());
       const merchant = await api.openMerchant();
       const { id } = await merchant.insertIntent();
       const { status }: Shape = SHAPES[operationId];
-      for (let survived = 0; ; survived += 1) {
-        assert.ok(survived < 30, "it never succeeded");
-        breaking.failAfter(survived);
+      let hasSucceeded = false;
+      for (let answeredCount = 0; !hasSucceeded; answeredCount += 1) {
+        assert.ok(answeredCount < STATEMENTS_MAX, "it never succeeded");
+        database.failAfter(answeredCount, failure);
         const answered = await callOperation({ operationId, merchant }, { id });
-        breaking.failAfter(undefined);
-        if (answered.status === status) break;
-        const code = isInboxCall ? "source_inbox_unavailable" : "internal_error";
+        database.heal();
+        hasSucceeded = answered.status === status;
+        // Before its key is known, nobody is told of limits.
+        if (answeredCount > 0) assert.match(String(answered.headers["ratelimit-remaining"]), /^\d+$/);
+        if (hasSucceeded) break;
         const error = assertFault(answered, faultRows[code].status, code);
         assert.equal(error.retryable, true);
         assert.equal(answered.headers["retry-after"], "5");
-        assert.doesNotMatch(answered.text, /secret|select|at /);
+        assert.doesNotMatch(answered.text, /secret|select|column|10\.0|at /);
       }
-    } finally {
-      await api.server.close();
-      await db.close();
-    }
-  });
+    });
+  }
 }
 
-/** A database that is away from a certain use on, as if its server had gone. */
-function breakable(db: Db): { db: Db; failAfter(uses: number | undefined): void } {
-  let usesLeft: number | undefined;
-  const use = () => {
-    if (usesLeft === undefined) return;
-    if (usesLeft <= 0)
-      throw Object.assign(new Error("secret: connect ECONNREFUSED 10.0.0.7"), { code: "ECONNREFUSED" });
-    usesLeft -= 1;
-  };
-  const breaking: Db = {
-    ...db,
-    get read() {
-      use();
-      return db.read;
-    },
-    async transaction(run) {
-      use();
-      return db.transaction(run);
-    },
-  };
-  return {
-    db: breaking,
-    failAfter(uses) {
-      usesLeft = uses;
-    },
-  };
+/** What every answer to a known key tells of its limit, whatever else it says. */
+function assertLimitTold(answered: Answered, operationId: OperationId): void {
+  const { perMinute }: Shape = SHAPES[operationId];
+  const { "ratelimit-limit": limit, "ratelimit-remaining": remaining, "ratelimit-reset": resetS } = answered.headers;
+  assert.equal(limit, String(operationId === "recordIntentView" ? 30 : perMinute), answered.text);
+  assert.match(String(remaining), /^\d+$/);
+  assert.ok(Number(remaining) < Number(limit));
+  assert.match(String(resetS), /^[1-9]\d?$/);
+  assert.ok(Number(resetS) <= 60);
+}
+
+function tellsLimits(operationId: OperationId): void {
+  test(`D23 ${operationId}: whatever the answer is, it tells of the limit, and only who has a key is told`, async () => {
+    const api = await testApi();
+    const [merchant, lacking] = [await api.openMerchant(), await api.openMerchant({ scopes: [] })];
+    const { id } = await merchant.insertIntent();
+    const { method, path, status }: Shape = SHAPES[operationId];
+    const hasId = path.includes("{id}");
+    const call = (options: CallOptions) => callOperation({ operationId, merchant }, { id, ...options });
+    const answers: [Answered, number][] = [
+      [await call({}), status],
+      [await callOperation({ operationId, merchant: lacking }, { id }), 403],
+    ];
+    if (hasId) answers.push([await call({ id: UNKNOWN_ID }), 404]);
+    if (method === "POST") {
+      answers.push([await call({ body: "{" }), 400], [await call({ body: { x: 1 } }), 400]);
+      answers.push([await call({ body: " ".repeat(65_537) }), 413]);
+    }
+    for (const [answered, expected] of answers) {
+      assert.equal(answered.status, expected, answered.text);
+      assertLimitTold(answered, operationId);
+    }
+    const without = await rawCall(api, operationId, { "service-version": VERSION });
+    assert.equal(without.headers["ratelimit-limit"], undefined);
+  });
 }
