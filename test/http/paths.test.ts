@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from "node:net";
 import { before, test } from "node:test";
 import { isDocument } from "../../src/http/documents/paths.ts";
 import { OPERATIONS } from "../../src/http/operationList.ts";
-import { testApi, UNKNOWN_ID, VERSION, type Merchant } from "../support/api.ts";
+import { testApi, UNKNOWN_ID, VERSION, type Merchant, type TestApi } from "../support/api.ts";
 
 // Whatever is tried with a path, it reaches an operation or it is not found. Written to a socket as it is, because clients tidy up.
 
@@ -58,11 +58,12 @@ const PATHS = [
   "/healthz/",
 ];
 
+let api: TestApi;
 let port: number;
 let merchant: Merchant;
 
 before(async () => {
-  const api = await testApi();
+  api = await testApi();
   await api.server.listen({ host: "127.0.0.1", port: 0 });
   port = (api.server.server.address() as AddressInfo).port;
   merchant = await api.openMerchant();
@@ -119,4 +120,47 @@ test("§7.2.1, §9.1, D20 of 45 paths, 8 verbs and 3 kinds of headers only what 
       else assert.ok(![401, 405, 501].includes(known.status), what);
     }
   }
+});
+
+test("D20, D22 a document needs neither version nor key, whether it is there or not, and every answer has its Request-Id", async () => {
+  const folders = [
+    "/docs/x",
+    "/docs/errors/not_found",
+    "/docs/a/b/c",
+    "/c/x",
+    "/c/x/y",
+    "/sdk/x.js",
+    "/hooks/x",
+    "/dev/x",
+  ];
+  const pages = ["/docs", "/openapi.json", "/healthz", "/readyz", "/metrics", "/demo", "/ops", "/dashboard"];
+  const others = [
+    "/",
+    "/doc",
+    "/docsx",
+    "/c",
+    "/sdk",
+    "/hooks",
+    "/dev",
+    "/opsx",
+    "/demo/",
+    "/x/docs/",
+    "/DOCS",
+    "//docs/x",
+  ];
+  for (const path of [...folders, ...pages]) {
+    const bare = await api.server.inject({ url: path });
+    assert.ok([200, 404].includes(bare.statusCode), `${path} ${bare.statusCode}`);
+    if (bare.statusCode === 404) assert.equal(bare.json().error.code, "not_found");
+    const [versioned, asked] = [{ "service-version": "nonsense" }, `${path}?x=1`];
+    assert.equal((await api.server.inject({ url: asked, headers: versioned })).statusCode, bare.statusCode, path);
+    assert.match(String(bare.headers["request-id"]), /^req_[0-9a-hjkmnp-tv-z]{26}$/, path);
+  }
+  for (const path of others) {
+    const bare = await api.server.inject({ url: path });
+    assert.deepEqual([bare.statusCode, bare.json().error.code], [400, "missing_version"], path);
+  }
+  const known = await merchant.get("/api/v1/intents");
+  assert.match(String(known.headers["request-id"]), /^req_[0-9a-hjkmnp-tv-z]{26}$/);
+  assert.equal(known.headers["service-version"], VERSION);
 });
