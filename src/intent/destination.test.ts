@@ -62,6 +62,13 @@ const resolve = (input: DestinationInput, of = account()) => {
   const { namespace, chainReference, wallet, rail } = resolveDestination(catalog, of, input);
   return `${namespace} ${chainReference} ${wallet} ${rail.symbol}`;
 };
+const told = (input: DestinationInput, of: AccountRow) => {
+  try {
+    return resolve(input, of);
+  } catch (error) {
+    return error instanceof Fault ? `${error.code} ${error.param}` : error;
+  }
+};
 const refuses = (input: DestinationInput, code: string, of = account()) =>
   assert.throws(
     () => resolve(input, of),
@@ -85,6 +92,46 @@ test("D11 an account without defaults needs a destination, another namespace a w
   refuses({}, "destination_required", bare);
   refuses({ payoutNamespace: "solana", payoutChainReference: "mainnet" }, "wallet_required");
   refuses({ payoutNamespace: "solana" }, "wallet_required");
+});
+
+test("D11 each part is inherited alone, or its lack is told by the name of the part", () => {
+  const bare = account({ payout_namespace: null, payout_chain_reference: null, payout_wallet: null, currency: null });
+  const onSolana = account({ payout_namespace: "solana", payout_chain_reference: "mainnet", payout_wallet: "x" });
+  const [eip155, reference, wallet] = ["eip155", "1", `0x${"ab".repeat(20)}`];
+  const table: [DestinationInput, AccountRow, string][] = [
+    [{ payoutNamespace: eip155 }, account(), `eip155 1 ${WALLET} USDC`],
+    [{ payoutChainReference: reference }, account(), `eip155 1 ${WALLET} USDC`],
+    [{ payoutWallet: wallet }, account(), `eip155 1 ${wallet} USDC`],
+    [{ payoutTokenAddress: DUSD }, account(), `eip155 1 ${WALLET} DUSD`],
+    [{ payoutWallet: wallet }, account({ currency: "GBPX" }), `eip155 1 ${wallet} DUSD`],
+    [
+      { payoutNamespace: eip155, payoutChainReference: reference, payoutWallet: wallet },
+      bare,
+      `eip155 1 ${wallet} DUSD`,
+    ],
+    [
+      { payoutNamespace: eip155, payoutChainReference: reference, payoutWallet: wallet },
+      onSolana,
+      `eip155 1 ${wallet} USDC`,
+    ],
+    [{ payoutNamespace: eip155, payoutWallet: wallet }, bare, "destination_required payoutChainReference"],
+    [{ payoutNamespace: eip155, payoutChainReference: reference }, bare, "destination_required payoutWallet"],
+    [{ payoutChainReference: reference, payoutWallet: wallet }, bare, "destination_required payoutNamespace"],
+    [{ payoutTokenAddress: USDC }, bare, "destination_required payoutNamespace"],
+    [{ payoutNamespace: eip155 }, onSolana, "wallet_required payoutWallet"],
+    [{ payoutNamespace: eip155, payoutChainReference: reference }, onSolana, "wallet_required payoutWallet"],
+    [{ payoutNamespace: eip155, payoutWallet: wallet }, onSolana, "destination_required payoutChainReference"],
+    [
+      { payoutChainReference: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" },
+      account(),
+      "unsupported_destination payoutChainReference",
+    ],
+    [{ payoutChainReference: "01" }, account(), "unsupported_destination payoutChainReference"],
+    [{ payoutChainReference: "2", payoutTokenAddress: DUSD }, account(), "unsupported_destination payoutTokenAddress"],
+    [{ payoutChainReference: "2" }, account({ currency: "EURC" }), `eip155 2 ${WALLET} EURC`],
+    [{ payoutChainReference: "2" }, account({ currency: null }), "token_required payoutTokenAddress"],
+  ];
+  for (const [input, of, expected] of table) assert.equal(told(input, of), expected, JSON.stringify(input));
 });
 
 test("D11 EVM wallets are compared in lower case, and a wrong checksum is refused", () => {

@@ -98,6 +98,26 @@ test("D24 a version that is sent twice is none", async () => {
   assertEnvelope(reply, 400, "invalid_version");
 });
 
+test("11 D21 of two Authorization headers none is taken, whichever of them is right", async () => {
+  const right = `authorization: ${String(merchant.headers["authorization"])}\r\n`;
+  const wrong = "authorization: Bearer guess\r\n";
+  const ask = (headers: string) =>
+    talk(`GET /api/v1/intents HTTP/1.1\r\nhost: x\r\n${VERSION}connection: close\r\n${headers}\r\n`);
+  for (const both of [right + wrong, wrong + right, right + right])
+    assertEnvelope((await ask(both))[0], 401, "unauthorized");
+  assert.equal((await ask(right))[0]?.status, 200);
+});
+
+test("D16 an encoding is none only where every header says so", async () => {
+  const head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${authorized()}`;
+  const ask = async (headers: string, body = "{}") =>
+    (await talk(`${head}${headers}content-length: ${body.length}\r\n\r\n${body}`))[0];
+  for (const coding of ["gzip", "deflate", "br", "zstd", "x-gzip", "identity\r\ncontent-encoding: gzip", "*"])
+    assertEnvelope(await ask(`content-encoding: ${coding}\r\n`), 400, "invalid_content_type");
+  assertEnvelope(await ask("content-encoding: gzip\r\n", ""), 400, "invalid_content_type");
+  assert.equal((await ask("content-encoding: Identity\r\n"))?.status, 201);
+});
+
 test("D16 a client that goes on sending too much sees the 413", async () => {
   const head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${authorized()}`;
   const body = Buffer.alloc(1_000_000, " ");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { OTHER_CHAIN_ID, testApi, USDC } from "../../support/api.ts";
+import { DUSD, OTHER_CHAIN_ID, testApi, USDC } from "../../support/api.ts";
 
 const SELECTION = { namespace: "eip155", reference: "31337", tokenAddress: USDC };
 
@@ -53,3 +53,23 @@ test("D30 an unknown chain or token is no error, and nothing is recorded", async
     assert.deepEqual([status, body], [202, { recorded: false }], JSON.stringify(other));
   }
 });
+
+test("D30 any token that is an origin of the issued chain is recorded, and a settled intent only what is named", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  const { intentId } = await merchant.createIntent({ oneTime: true, priceUnits: 5 });
+  const url = `/api/v1/intents/${intentId}`;
+  await merchant.post(`${url}/source-inbox`, { chainId: 31337 });
+  const view = async (selection?: object) => (await merchant.post(`${url}/view`, { selection })).body.recorded;
+  const named = [SELECTION, { ...SELECTION, tokenAddress: DUSD }, { ...SELECTION, tokenAddress: upper(USDC) }];
+  for (const selection of named) assert.equal(await view(selection), true);
+  for (const other of [{ namespace: "EIP155" }, { reference: "031337" }, { tokenAddress: `${USDC} ` }])
+    assert.equal(await view({ ...SELECTION, ...other }), false);
+  const settled = { status: "settled" as const, settled_at: api.world.clock.now() };
+  await api.world.db.read.updateTable("intent").set(settled).where("id", "=", intentId).execute();
+  assert.deepEqual([await view(), await view(SELECTION)], [false, true]);
+});
+
+function upper(address: string): string {
+  return `0x${address.slice(2).toUpperCase()}`;
+}
