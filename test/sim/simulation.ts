@@ -97,8 +97,11 @@ class Simulation {
     });
     this.#weather = new Weather(this.#site, random.of("weather"));
     this.#people = new People(this.#site, random.of("people"));
+    // What is invented in a token that an intent is not paid in is held and never asked about again, so it would stay.
     this.#weather.inboxesOf = (chain) =>
-      [...this.#people.intents.values()].filter((one) => one.chain === chain).map(({ row }) => row.inbox_address);
+      [...this.#people.intents.values()]
+        .filter((one) => one.chain === chain && one.row.payout_token === chain.tokens[0]?.address)
+        .map(({ row }) => row.inbox_address);
     this.#counted = new CountedDeposits(this.#site.chains);
   }
 

@@ -84,7 +84,8 @@ export class Weather {
     const lost: ScriptedTransaction[] = [];
     const isLost = (transaction: ScriptedTransaction) => {
       const isPayer = !transaction.paysGas && transaction.sender !== TOKEN_OWNER && transaction.sender !== GAS_ADDRESS;
-      if (!isPayer || !this.#strikes("doubleSpend", transaction.chainTx)) return false;
+      const isFar = reorgDepth > chain.plan.promisedDepth && this.#random.chance(0.5);
+      if (!isPayer || !(isFar || this.#strikes("doubleSpend", transaction.chainTx))) return false;
       lost.push(transaction);
       return true;
     };
