@@ -27,6 +27,7 @@ export function checkEnding(ended: Ended): Violation[] {
     ...movementsAreTheChains(ended),
     ...moneyIsPaidOut(ended),
     ...sweepsTakeWhatCameIn(ended),
+    ...receivedAddsUp(ended),
     ...createsAreKept(ended),
     ...tokensAreRotated(ended),
   ];
@@ -133,6 +134,22 @@ function sweepsTakeWhatCameIn({ database }: Ended): Violation[] {
   return rows.map(({ id, gross, units }) => ({
     rule: "a settlement took something else than its deposits",
     subject: `${id} took ${gross}, its deposits are ${units}`,
+  }));
+}
+
+/** What an intent has received is what is on the chain and of use to it: dropped and held deposits are no part of it. */
+function receivedAddsUp({ database }: Ended): Violation[] {
+  const rows = database.rows(`
+    select intent.id, intent.received_units as received, coalesce(sum(deposit.amount_units), 0) as units
+    from intent left join deposit on deposit.intent_id = intent.id and deposit.status in ('seen', 'confirmed', 'counted')
+    group by intent.id having intent.received_units <> coalesce(sum(deposit.amount_units), 0) order by 1`) as {
+    id: string;
+    received: bigint;
+    units: bigint;
+  }[];
+  return rows.map(({ id, received, units }) => ({
+    rule: "an intent has received something else than its deposits",
+    subject: `${id} says ${received}, its deposits are ${units}`,
   }));
 }
 
