@@ -48,7 +48,7 @@ function ringOf(db: Db): KeyRing {
   return ring;
 }
 
-export type PresentedKey = { keyId: string; hash: Uint8Array };
+export type PresentedKey = { hash: Uint8Array };
 
 /** The key with its account, from memory where that is as good as the database; undefined when there is no such key with this hash. */
 export async function lookUpKey(world: RingWorld, presented: PresentedKey): Promise<HeldKey | undefined> {
@@ -57,7 +57,7 @@ export async function lookUpKey(world: RingWorld, presented: PresentedKey): Prom
   const held = heldKey(world, ring, name);
   if (held !== undefined) return held;
   const askedMs = world.clock.monotonicMs();
-  const found = await findKey(world.db, presented);
+  const found = await findKey(world.db, presented.hash);
   if (found === undefined) return undefined;
   learnVersion(ring, { version: found.version, askedMs });
   hold(ring, name, found);

@@ -27,10 +27,10 @@ export async function writeExpiry(tx: Tx, key: { keyId: string; expiresAt: Date 
 export type FoundKey = { key: ApiKeyRow; account: AccountRow; version: bigint };
 
 /**
- * A key with its account and the version that both are of, in one statement. It is found by its id and its hash together, so that a wrong
- * secret is answered like an unknown id: by no row.
+ * A key with its account and the version that both are of, in one statement. It is found by the hash of the whole key, its id included,
+ * so that a wrong secret is like an unknown id: the index has nothing, and no row is read.
  */
-export async function findKey(db: Db, of: { keyId: string; hash: Uint8Array }): Promise<FoundKey | undefined> {
+export async function findKey(db: Db, hash: Uint8Array): Promise<FoundKey | undefined> {
   const row = await db.read
     .selectFrom("api_key")
     .innerJoin("account", "account.id", "api_key.account_id")
@@ -47,8 +47,7 @@ export async function findKey(db: Db, of: { keyId: string; hash: Uint8Array }): 
       "api_key.last_used_at",
       "merchant_version.version",
     ])
-    .where("api_key.key_id", "=", of.keyId)
-    .where("api_key.secret_hash", "=", of.hash)
+    .where("api_key.secret_hash", "=", hash)
     .executeTakeFirst();
   if (!row) return undefined;
   const { key_id, account_id, secret_hash, scopes, key_created_at, expires_at, revoked_at, last_used_at, ...rest } =
