@@ -2,6 +2,7 @@ import { benchBackfill } from "./backfill.ts";
 import { benchGas } from "./gas.ts";
 import { benchHttp } from "./http.ts";
 import { benchRoad } from "./road.ts";
+import { benchTiming } from "./timing.ts";
 
 // npm run bench -- <name>: every figure is taken beside what it is compared with, in the same run.
 
@@ -10,6 +11,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   gas: benchGas,
   http: benchHttp,
   road: benchRoad,
+  timing: benchTiming,
 };
 
 const [name = ""] = process.argv.slice(2);

@@ -1,0 +1,117 @@
+import { randomBytes } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { newId } from "../../src/kernel/ids.ts";
+import { systemEntropy } from "../../src/kernel/entropy.ts";
+import { newApiKey } from "../../src/merchant/apiKey.ts";
+import { openTestApi, VERSION, type Merchant, type TestApi } from "../support/api.ts";
+import { openTestDatabase } from "../support/database.ts";
+import { summaryOf, welchP, mannWhitneyP } from "./timing/statistics.ts";
+
+// Whether the time of an answer tells what its bytes do not. Two kinds of question are asked in turns, in an order that is drawn for each
+// pair, in one run against one PostgreSQL. A small p says that the two kinds differ in time; whether anybody could use that is for the
+// difference of the medians to say, beside the noise of a network. The third comparison asks one kind twice: what it says is chance.
+
+const BLOCKS = 750;
+const WARM_UP_BLOCKS = 10;
+/** So few that a merchant, who has one block in each comparison, never reaches a limit. */
+const PAIRS_IN_A_BLOCK = 20;
+const FOREIGN_INTENTS = 2_000;
+const US_PER_MS = 1_000;
+
+type Question = { url: string; authorization: string };
+type Pair = { name: string; one: (of: Merchant) => Question; other: (of: Merchant) => Question };
+type Site = { api: TestApi; merchants: Merchant[]; foreign: string[] };
+
+export async function benchTiming(): Promise<void> {
+  const db = await openTestDatabase("postgres");
+  const api = await openTestApi(db);
+  try {
+    console.log(`${BLOCKS * PAIRS_IN_A_BLOCK} pairs each; microseconds from the call to its answer, without a network`);
+    const site = { api, merchants: await openMerchants(api), foreign: await insertForeign(api) };
+    for (const pair of pairsOf(site)) await compare(site, pair);
+  } finally {
+    await api.server.close();
+    await db.close();
+  }
+}
+
+async function openMerchants(api: TestApi): Promise<Merchant[]> {
+  const merchants: Merchant[] = [];
+  for (let count = 0; count < BLOCKS + WARM_UP_BLOCKS; count += 1) merchants.push(await api.openMerchant());
+  return merchants;
+}
+
+async function insertForeign(api: TestApi): Promise<string[]> {
+  const stranger = await api.openMerchant();
+  const ids: string[] = [];
+  for (let count = 0; count < FOREIGN_INTENTS; count += 1) ids.push((await stranger.insertIntent()).id);
+  return ids;
+}
+
+function pairsOf({ merchants, foreign }: Site): Pair[] {
+  const url = "/api/v1/intents";
+  const presenting = (apiKey: string) => ({ url, authorization: `Bearer ${apiKey}` });
+  const asking = ({ apiKey }: Merchant, id: string) => ({ url: `${url}/${id}`, authorization: `Bearer ${apiKey}` });
+  const neverCreated = (of: Merchant) => asking(of, newId("pi", systemEntropy));
+  return [
+    {
+      name: "unknown key id / wrong secret",
+      one: () => presenting(withOtherSecret(newApiKey("test", systemEntropy).keyId)),
+      other: () => presenting(withOtherSecret(oneOf(merchants).keyId)),
+    },
+    {
+      name: "never created / another merchant's",
+      one: neverCreated,
+      other: (of) => asking(of, oneOf(foreign)),
+    },
+    { name: "never created / never created", one: neverCreated, other: neverCreated },
+  ];
+}
+
+function oneOf<T>(of: readonly T[]): T {
+  const drawn = of[randomBytes(4).readUInt32LE() % of.length];
+  if (drawn === undefined) throw new Error("there is none");
+  return drawn;
+}
+
+/** A key that is right in form and checksum and names an id that there is. */
+function withOtherSecret(keyId: string): string {
+  const unchecked = `trib_test_${keyId}_${randomBytes(28).toString("hex")}`;
+  return unchecked + crc32(unchecked).toString(16).padStart(8, "0");
+}
+
+async function compare({ api, merchants }: Site, { name, one, other }: Pair): Promise<void> {
+  const times = { one: [] as number[], other: [] as number[] };
+  for (let block = -WARM_UP_BLOCKS; block < BLOCKS; block += 1) {
+    const merchant = merchants[block + WARM_UP_BLOCKS] ?? oneOf(merchants);
+    // What a question costs to make is no part of its time, and makes no garbage between two of them.
+    const questions = Array.from({ length: PAIRS_IN_A_BLOCK }, () => ({ one: one(merchant), other: other(merchant) }));
+    const order = [...randomBytes(PAIRS_IN_A_BLOCK)].map((byte) => byte % 2 === 0);
+    // Whoever guesses may only do it so often; what the passed time makes the service look up anew is part of no pair.
+    api.passTime(60_000);
+    await timeUs(api, one(merchant));
+    await timeUs(api, other(merchant));
+    for (const [index, question] of questions.entries()) {
+      const isOneFirst = order[index] === true;
+      const first = await timeUs(api, isOneFirst ? question.one : question.other);
+      const second = await timeUs(api, isOneFirst ? question.other : question.one);
+      if (block < 0) continue;
+      times.one.push(isOneFirst ? first : second);
+      times.other.push(isOneFirst ? second : first);
+    }
+  }
+  const [a, b] = [summaryOf(times.one), summaryOf(times.other)];
+  const show = ({ median, mean }: typeof a) => `median ${median.toFixed(1)}, mean ${mean.toFixed(1)}`;
+  console.log(`${name}: ${show(a)} / ${show(b)}`);
+  const [rank, mean] = [mannWhitneyP(times.one, times.other), welchP(times.one, times.other)];
+  console.log(`  Mann-Whitney p = ${rank.toPrecision(3)}, Welch p = ${mean.toPrecision(3)}`);
+}
+
+async function timeUs(api: TestApi, { url, authorization }: Question): Promise<number> {
+  const headers = { authorization, "service-version": VERSION };
+  const startedMs = performance.now();
+  const { statusCode } = await api.server.inject({ url, headers });
+  const tookMs = performance.now() - startedMs;
+  if (statusCode !== 401 && statusCode !== 404) throw new Error(`the answer was ${statusCode}`);
+  return tookMs * US_PER_MS;
+}
