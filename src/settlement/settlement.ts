@@ -43,18 +43,24 @@ export function sweepKey(of: { intent_id: string; token: string; chain_tx: strin
 
 export type Split = { grossUnits: bigint; feeUnits: bigint; netUnits: bigint; strayUnits: bigint };
 
+type Pinned = Pick<IntentRow, "payout_wallet" | "fee_recipient" | "fee_bps" | "inbox_hub">;
+
+const BPS = 10_000n;
+
 /**
  * How a sweep was split, read from where the money went. A fee leg that failed on chain simply is not there. When the merchant
- * and the platform share a wallet the larger part is the payout. `strayUnits` went to neither and is never expected of `settle`.
+ * and the platform share a wallet the larger part is the payout. What went to the hub was netted with other inboxes: the hub pays
+ * payout and fee of them all at once, and of each the fee that it would have paid alone. `strayUnits` went to none of these and is
+ * never expected of the hub.
  */
-export function splitOf(sweep: Sweep, intent: Pick<IntentRow, "payout_wallet" | "fee_recipient">): Split {
+export function splitOf(sweep: Sweep, intent: Pinned): Split {
   const sumTo = (to: string) => sweep.legs.reduce((sum, leg) => (leg.to === to ? sum + leg.amountUnits : sum), 0n);
   const grossUnits = sweep.legs.reduce((sum, leg) => sum + leg.amountUnits, 0n);
   const isShared = intent.payout_wallet === intent.fee_recipient;
-  const feeUnits = isShared ? smallestOfSeveral(sweep) : sumTo(intent.fee_recipient);
-  const strayUnits = isShared
-    ? grossUnits - sumTo(intent.payout_wallet)
-    : grossUnits - sumTo(intent.payout_wallet) - feeUnits;
+  const nettedUnits = sumTo(intent.inbox_hub);
+  const paidFeeUnits = isShared ? smallestOfSeveral(sweep) : sumTo(intent.fee_recipient);
+  const feeUnits = paidFeeUnits + (nettedUnits * BigInt(intent.fee_bps)) / BPS;
+  const strayUnits = grossUnits - nettedUnits - sumTo(intent.payout_wallet) - (isShared ? 0n : paidFeeUnits);
   return { grossUnits, feeUnits, netUnits: grossUnits - feeUnits, strayUnits };
 }
 

@@ -55,7 +55,10 @@ export async function reverseRevision(
   return reverse(tx, { references, at });
 }
 
-/** Movements as the ledger takes them. Where the merchant's wallet receives the fee as well, all of it is the payout. */
+/**
+ * Movements as the ledger takes them. Where the merchant's wallet receives the fee as well, all of it is the payout. What went to the hub
+ * was netted with other inboxes, and left it again in the same transaction as payout and fee.
+ */
 function transfersOf(chain: Caip2, which: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select 'movement:' || movement.id as reference, movement.revision as version, null::bigint as reverses,
@@ -63,6 +66,7 @@ function transfersOf(chain: Caip2, which: RawBuilder<unknown>): RawBuilder<unkno
       case when movement.direction = 'in' then 'payer:world'
         when movement.counterparty = intent.payout_wallet then 'payout:world'
         when movement.counterparty = intent.fee_recipient then 'fee:platform'
+        when movement.counterparty = intent.inbox_hub then 'hub:' || movement.chain
         else 'suspense:' || movement.chain end as counter,
       movement.chain || case when movement.chain like 'eip155:%' then '/erc20:' else '/token:' end || movement.token as asset,
       case movement.direction when 'in' then movement.amount_units else -movement.amount_units end as change_units,

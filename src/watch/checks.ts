@@ -21,6 +21,7 @@ export const watchChecks: readonly Check[] = [
           case when movement.direction = 'in' then array['payer:world']
             when movement.counterparty = intent.payout_wallet then array['payout:world']
             when movement.counterparty = intent.fee_recipient then array['fee:platform']
+            when movement.counterparty = intent.inbox_hub then array['hub:' || movement.chain]
             else array['suspense:' || movement.chain] end as counters
         from movement join chain_cursor on chain_cursor.chain = movement.chain
         join intent on intent.id = movement.intent_id
@@ -55,14 +56,15 @@ export const watchChecks: readonly Check[] = [
   },
   {
     name: "paid-where-pinned",
-    meaning: "Money left an inbox to an address that is neither its payout nor its fee recipient.",
+    meaning:
+      "Money left an inbox to an address that is neither its payout nor its fee recipient, nor the hub that pays both.",
     query: sql`
       select movement.intent_id as intent, movement.chain, movement.chain_tx, movement.counterparty as "to",
         movement.amount_units as units
       from movement join intent on intent.id = movement.intent_id
       join chain_cursor on chain_cursor.chain = movement.chain
       where movement.direction = 'out' and movement.orphaned_at is null and movement.explained_by is null and ${IS_REREAD}
-        and movement.counterparty not in (intent.payout_wallet, intent.fee_recipient)`,
+        and movement.counterparty not in (intent.payout_wallet, intent.fee_recipient, intent.inbox_hub)`,
   },
   {
     name: "blocks-are-a-chain",

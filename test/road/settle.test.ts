@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { hubAbi } from "@tributary/inbox/hubAbi";
+import { encodeFunctionData } from "viem";
 import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
 import { archiveIntent } from "../../src/intent/archiveIntent.ts";
+import { inboxTermsOf } from "../../src/intent/terms.ts";
 import { settleCall } from "../../src/settlement/hubCall.ts";
 import { databases } from "../support/database.ts";
+import { assertAllHolds } from "../support/ledger.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
 const { payoutFirst, feeRecipient, stranger } = DEV_ACCOUNTS;
@@ -87,6 +91,31 @@ for (const database of databases) {
       const settlements = (await Promise.all(intents.map((intent) => road.settlements(intent)))).flat();
       assert.deepEqual([...new Set(settlements.map(({ status }) => status))], ["landed"]);
       assert.equal(new Set(settlements.map(({ chain_tx }) => chain_tx)).size, 1);
+    });
+
+    test("D7 a stranger who nets several inboxes pays merchant and platform as a sweep does, and the books say so", async () => {
+      const { chain } = road;
+      const intents = [await road.create(), await road.create()];
+      const [shared, other] = intents.map(inboxTermsOf);
+      assert.ok(shared && other);
+      const gained = await gains(async () => {
+        for (const intent of intents) await road.pay(intent, 2_000_001n);
+        const args = [shared, [shared.salt, other.salt]] as const;
+        const data = encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args });
+        await chain.send(stranger, [{ to: chain.hub, data }]);
+        await road.settle();
+      });
+      // Each inbox pays its fee rounded down, netted or not.
+      assert.deepEqual(gained, [2n * 1_990_001n, 2n * 10_000n]);
+      for (const intent of intents) {
+        const { settled_units, fee_units, net_units } = await road.intent(intent);
+        assert.deepEqual([settled_units, fee_units, net_units], [2_000_001n, 10_000n, 1_990_001n]);
+        const [settlement] = await road.settlements(intent);
+        assert.deepEqual([settlement?.status, settlement?.fee_units], ["landed", 10_000n]);
+      }
+      await road.chain.finalize();
+      await road.settle();
+      await assertAllHolds(road.world.db);
     });
 
     test("a token that is only called USDC credits nothing", async () => {

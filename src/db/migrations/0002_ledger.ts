@@ -36,7 +36,7 @@ const statements: readonly string[] = [
     place int not null check (place >= 1),
     account text not null check (
       account in ('payer:world','payout:world','fee:platform','fee:bridge','loss:reorg')
-      or account like 'inbox:_%' or account like 'bridge:_%' or account like 'suspense:_%' or account like 'unseen:_%'),
+      or account like 'inbox:_%' or account like 'bridge:_%' or account like 'hub:_%' or account like 'suspense:_%' or account like 'unseen:_%'),
     asset text not null check (asset like '_%:_%/_%:_%'),
     amount_units ${AMOUNT} not null check (amount_units <> 0),
     primary key (posting_id, place)
