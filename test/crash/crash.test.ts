@@ -40,7 +40,7 @@ for (const kind of databases) {
     }
 
     if (kind === "postgres") {
-      test("D36 a process that sleeps while another one does everything adds nothing when it wakes", async () => {
+      test("a process that sleeps while another one does everything adds nothing when it wakes", async () => {
         const { ends, differences } = await sweepSleeps(scenario, { first: 4, stride: 17 });
         assert.equal(differences.join("\n"), "");
         assert.ok(ends > 3, `only ${ends} sleeps`);
