@@ -39,6 +39,30 @@ describe("reading final blocks a second time", () => {
     equal(movement?.revision, revision);
   });
 
+  test("what stands in another block than ours is not recorded before its branch has been followed", async () => {
+    const elsewhere: Hex = `0x${"e1".repeat(32)}`;
+    let isElsewhere = true;
+    const moved = <T extends { blockHash: string }>(told: T[]) =>
+      told.map((one) => (isElsewhere ? { ...one, blockHash: elsewhere } : one));
+    const { look } = await beginWatching(db, chain, (driver) => ({
+      transfers: async (scope, tokens) => ("blockHash" in scope ? [] : moved(await driver.transfers(scope, tokens))),
+      positions: async (chainTxs) => moved(await driver.positions(chainTxs)),
+    }));
+    await chain.pay(usdc, await newInbox(db), { amountUnits: 3n });
+    await look();
+    // Not the last of the final blocks, which is compared in any case.
+    await chain.mine(1);
+    await chain.finalize();
+    await look();
+    deepEqual(await movementsOf(db, chain), []);
+    isElsewhere = false;
+    await look();
+    deepEqual(
+      (await movementsOf(db, chain)).map((row) => row.amount_units),
+      [3n],
+    );
+  });
+
   test("an inbox that nobody knew when it was paid is found by the database's own matching", async () => {
     const { look } = await beginWatching(db, chain);
     const planned = await insertIntent(db);

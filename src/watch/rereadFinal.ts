@@ -1,13 +1,16 @@
 import { findChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
+import type { Tx } from "../db/database.ts";
 import { bookRevision } from "./book.ts";
 import { REORG_BLOCKS_MAX } from "./branch.ts";
 import { memoryOf } from "./memory.ts";
 import type { Range } from "./range.ts";
+import type { Sighting } from "./movement.ts";
 import { readAgain, type Changes } from "./readAgain.ts";
 import { alarmOfReversal, wakeFollowers, type WatchWorld } from "./record.ts";
 import {
   advanceReread,
+  listHashesAt,
   listMovementsBetween,
   orphanMovements,
   pruneBlocks,
@@ -33,14 +36,15 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
   const { sightings, gone } = changes;
   alarm(world, chain, changes);
   const at = world.clock.now();
-  // What is disputed is read again, and no block behind it is passed.
-  const to = changes.isDisputed ? cursor.reread_number : range.toBlock;
   const written = await world.db.transaction(async (tx) => {
+    const ours = await onOurBranch(tx, chain, sightings);
+    // What is disputed, or stands on a branch that has not been followed yet, is read again, and no block behind it is passed.
+    const to = changes.isDisputed || ours.length < sightings.length ? cursor.reread_number : range.toBlock;
     const reach = await advanceReread(tx, { chain: chain.caip2, from: cursor, to });
     if (reach === undefined) return { changed: 0, reversed: 0 };
     const { revision } = reach;
     await orphanMovements(tx, { ids: gone.map((row) => row.id), revision, at });
-    const mended = await writeMovements(tx, { chain: chain.caip2, sightings, revision, at });
+    const mended = await writeMovements(tx, { chain: chain.caip2, sightings: ours, revision, at });
     const changed = mended.length + gone.length;
     const reversed = changed > 0 ? await bookRevision(tx, { chain: chain.caip2, reach, at }) : 0;
     // Blocks that only one provider knows may be none: until others have been heard, those below them are the way back.
@@ -50,6 +54,14 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
   });
   if (written.reversed > 0) alarmOfReversal(world, chain, written.reversed);
   if (written.changed > 0) wakeFollowers(world, chain);
+}
+
+/** Those whose block is ours, as far as we still hold the blocks. */
+async function onOurBranch(tx: Tx, chain: Chain, sightings: readonly Sighting[]): Promise<Sighting[]> {
+  const numbers = sightings.map(({ blockNumber }) => blockNumber);
+  const known = await listHashesAt(tx, { chain: chain.caip2, numbers });
+  const hashes = new Map(known.map(({ number, hash }) => [number, hash]));
+  return sightings.filter(({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) === blockHash);
 }
 
 function nextRange(world: WatchWorld, chain: Chain, cursor: CursorRow): Range | undefined {
