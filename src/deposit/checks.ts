@@ -6,6 +6,32 @@ const IS_TAKEN = sql`(movement.revision, movement.id) <= (deposit_cursor.revisio
 
 export const depositChecks: readonly Check[] = [
   {
+    name: "sweep-empties",
+    meaning: "What left an inbox in one transaction is not what came in since the time before.",
+    // Where a deposit is not decided on, one provider may have invented it; that is told by its own state.
+    query: sql`
+      with running as (
+        select movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.direction,
+          sum(case movement.direction when 'in' then movement.amount_units else -movement.amount_units end) over (
+            partition by movement.intent_id, movement.chain, movement.token
+            order by movement.block_number, movement.log_index, movement.direction) as left_units,
+          row_number() over (
+            partition by movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.direction
+            order by movement.log_index desc) as place_from_last
+        from movement join chain_cursor on chain_cursor.chain = movement.chain
+        where movement.orphaned_at is null and movement.block_number <= chain_cursor.reread_number
+      ), undecided as (
+        select movement.intent_id, movement.chain, movement.token
+        from movement left join deposit on deposit.movement_id = movement.id
+        where movement.direction = 'in' and movement.orphaned_at is null and (
+          deposit.id is null or deposit.status in ('seen', 'confirmed', 'dropped')
+          or deposit.reason in ('provider_disagreement', 'provider_agreement_pending'))
+      )
+      select intent_id as intent, chain, token, chain_tx, left_units as "left" from running
+      where (left_units < 0 or (direction = 'out' and place_from_last = 1 and left_units <> 0))
+        and (intent_id, chain, token) not in (select intent_id, chain, token from undecided)`,
+  },
+  {
     name: "tallies-of-deposits",
     meaning: "What an intent says it has received and counted is not what its deposits add up to.",
     query: sql`

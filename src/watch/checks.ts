@@ -37,24 +37,6 @@ export const watchChecks: readonly Check[] = [
         or split_part(standing.asset, ':', 3) is distinct from moved.token or standing.asset not like moved.chain || '/%'`,
   },
   {
-    name: "sweep-empties",
-    meaning: "What left an inbox in one transaction is not what came in since the time before.",
-    query: sql`
-      with running as (
-        select movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.direction,
-          sum(case movement.direction when 'in' then movement.amount_units else -movement.amount_units end) over (
-            partition by movement.intent_id, movement.chain, movement.token
-            order by movement.block_number, movement.log_index, movement.direction) as left_units,
-          row_number() over (
-            partition by movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.direction
-            order by movement.log_index desc) as place_from_last
-        from movement join chain_cursor on chain_cursor.chain = movement.chain
-        where movement.orphaned_at is null and ${IS_REREAD}
-      )
-      select intent_id as intent, chain, token, chain_tx, left_units as "left" from running
-      where left_units < 0 or (direction = 'out' and place_from_last = 1 and left_units <> 0)`,
-  },
-  {
     name: "paid-where-pinned",
     meaning:
       "Money left an inbox to an address that is neither its payout nor its fee recipient, nor the hub that pays both.",
