@@ -24,15 +24,16 @@ const DEPTH_WITHOUT_TAG = 1_024n;
 /**
  * Reads the next final blocks a second time, of others than the first provider where there are others, lets the database say which
  * addresses are inboxes, and mends what differs: a log that was withheld, an inbox that the memory had missed, a movement that is not there.
+ * Returns whether there is more that can be read right away.
  */
-export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<void> {
+export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<boolean> {
   const range = nextRange(world, chain, cursor);
-  if (!range) return;
+  if (!range) return false;
   const recorded = await listMovementsBetween(world.db, { chain: chain.caip2, ...range });
   const asked = findChain(world.catalog, chain.caip2)?.agreement?.providers ?? 1;
   const providers = Math.min(asked, chain.providers.size);
   const changes = await readAgain(world, chain, { range, recorded, providers });
-  if (!changes) return;
+  if (!changes) return false;
   const { sightings, gone } = changes;
   alarm(world, chain, changes);
   const at = world.clock.now();
@@ -41,7 +42,7 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
     // What is disputed, or stands on a branch that has not been followed yet, is read again, and no block behind it is passed.
     const to = changes.isDisputed || ours.length < sightings.length ? cursor.reread_number : range.toBlock;
     const reach = await advanceReread(tx, { chain: chain.caip2, from: cursor, to });
-    if (reach === undefined) return { changed: 0, reversed: 0 };
+    if (reach === undefined) return { changed: 0, reversed: 0, isPassed: false };
     const { revision } = reach;
     await orphanMovements(tx, { ids: gone.map((row) => row.id), revision, at });
     const mended = await writeMovements(tx, { chain: chain.caip2, sightings: ours, revision, at });
@@ -50,10 +51,11 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
     // Blocks that only one provider knows may be none: until others have been heard, those below them are the way back.
     if (chain.providers.size < 2 || memoryOf(chain, world.clock).isCompared)
       await pruneBlocks(tx, { chain: chain.caip2, below: lowest(to, cursor.number - BigInt(REORG_BLOCKS_MAX)) });
-    return { changed, reversed };
+    return { changed, reversed, isPassed: to > cursor.reread_number };
   });
   if (written.reversed > 0) alarmOfReversal(world, chain, written.reversed);
   if (written.changed > 0) wakeFollowers(world, chain);
+  return written.isPassed && range.toBlock < lastToRead(cursor);
 }
 
 /** Those whose block is ours, as far as we still hold the blocks. */
@@ -64,8 +66,12 @@ async function onOurBranch(tx: Tx, chain: Chain, sightings: readonly Sighting[])
   return sightings.filter(({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) === blockHash);
 }
 
+function lastToRead(cursor: CursorRow): bigint {
+  return cursor.finalized_number >= 0n ? cursor.finalized_number : cursor.number - DEPTH_WITHOUT_TAG;
+}
+
 function nextRange(world: WatchWorld, chain: Chain, cursor: CursorRow): Range | undefined {
-  const upTo = cursor.finalized_number >= 0n ? cursor.finalized_number : cursor.number - DEPTH_WITHOUT_TAG;
+  const upTo = lastToRead(cursor);
   const fromBlock = cursor.reread_number + 1n;
   if (fromBlock > upTo) return undefined;
   const { blocks } = memoryOf(chain, world.clock).rereadSize;

@@ -61,8 +61,9 @@ async function look(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise
   // A head that we have passed comes from a provider that lags, and its word on finality is as old.
   const isDue = isMoved || world.clock.now() >= addMs(cursor.updated_at, HEARTBEAT_MS);
   const confirmed = isDue && branch.head.number >= cursor.number ? await confirmFinality(world, chain, now) : now;
-  if (!isBehind) await rereadFinal(world, chain, confirmed);
-  return { advancedTo: now.number, isBehind };
+  // After an outage there is as much to read again as was missed, and nothing to wait for in between.
+  const hasMore = isBehind || (await rereadFinal(world, chain, confirmed));
+  return { advancedTo: now.number, isBehind: hasMore };
 }
 
 type News = { branch: Branch; provider: string };
