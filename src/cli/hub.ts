@@ -111,8 +111,10 @@ async function deploy(chain: ChainConfig): Promise<Deployed> {
   const transport = http(rpcUrl);
   const reader = createPublicClient({ transport, pollingInterval: chain.pollMs });
   const outcome = { chain: chain.caip2, address: hubAddress };
-  if ((await reader.getCode({ address: hubAddress })) !== undefined)
-    return { ...outcome, outcome: "present", txHash: null };
+  const standing = await reader.getCode({ address: hubAddress });
+  if (standing !== undefined && keccak256(standing) !== hubCodeHash)
+    throw new CommandFailed(`${chain.name} has other code at ${hubAddress}: do not offer this chain.`);
+  if (standing !== undefined) return { ...outcome, outcome: "present", txHash: null };
   if ((await reader.getCode({ address: deterministicDeployer })) === undefined) {
     throw new CommandFailed(
       `${chain.name} lacks the deterministic deployer ${deterministicDeployer}, so the hub cannot have its address there.`,

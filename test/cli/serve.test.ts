@@ -126,6 +126,9 @@ test("hub status tells where the hub stands, and anything else at its address fr
   assert.deepEqual(await statusOf(), [0, "present", hubCodeHash]);
   await client.setCode({ address: hubAddress, bytecode: "0x6001" });
   assert.deepEqual((await statusOf()).slice(0, 2), [1, "foreign"]);
+  const refused = await runCli(["hub", "deploy", "--config", localConfig(chain.rpcUrl)], KEYS);
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, /Base Sepolia has other code at 0x\w+: do not offer this chain/);
   await client.setCode({ address: hubAddress, bytecode: "0x" });
   await client.setCode({ address: deterministicDeployer, bytecode: "0x" });
   assert.deepEqual(await statusOf(), [1, "impossible", null]);
