@@ -280,17 +280,6 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "stays-settled",
-    bug: "An intent stays settled when a reorg has taken its money.",
-    patches: [
-      {
-        path: "src/deposit/progress.ts",
-        search: `if (intent.status === "settled" && !isReached && canReopen)`,
-        replace: `if (intent.status === "settled" && !isReached && canReopen && intent.counted_units < 0n)`,
-      },
-    ],
-  },
-  {
     name: "wrong-payout",
     bug: "An intent pins the account's default wallet, whatever the create named.",
     patches: [
