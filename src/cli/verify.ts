@@ -37,7 +37,8 @@ const MEANINGS: Partial<Record<VerifyReason, string>> = {
   wrong_token: "another token would be paid out",
   wrong_chain: "it would be paid out on another chain",
   fee_too_high: "the fee is higher than agreed",
-  wrong_recovery: "somebody else could take the money out after the recovery date",
+  wrong_recovery:
+    "its recovery address could take the money out after the recovery date; name it with --recovery if it is yours",
   wrong_routes: "money could leave over bridges that were not agreed",
 };
 

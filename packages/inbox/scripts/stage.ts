@@ -1,49 +1,13 @@
-import { execFile } from "node:child_process";
-import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { stagePackage } from "../../../scripts/stagePackage.ts";
 
-// Puts together what is published: JavaScript and declarations instead of TypeScript, which Node does not run from
-// node_modules. Publish the folder that results: npm publish ./dist
+// What is published of this package: npm run stage, then npm publish ./dist
 
 const packageDirectory = fileURLToPath(new URL("..", import.meta.url));
-const copied = ["README.md", "vectors.json"];
 
-type Manifest = { readonly exports: Readonly<Record<string, string>>; readonly [field: string]: unknown };
-
-type Target = string | { readonly types: string; readonly default: string };
-
-/** Writes the publishable package into the folder, which is emptied first. Throws when the sources do not compile. */
 export async function stage(directory: string): Promise<void> {
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { recursive: true });
-  await compile(directory);
-  for (const name of copied) await copyFile(join(packageDirectory, name), join(directory, name));
-  const manifest = JSON.parse(await readFile(join(packageDirectory, "package.json"), "utf8")) as Manifest;
-  await writeFile(join(directory, "package.json"), `${JSON.stringify(publishedManifest(manifest), undefined, 2)}\n`);
-}
-
-async function compile(directory: string): Promise<void> {
-  const require = createRequire(import.meta.url);
-  const compiler = join(dirname(require.resolve("typescript/package.json")), "bin", "tsc");
-  const options = ["--noEmit", "false", "--declaration", "--rewriteRelativeImportExtensions", "--types", "node"];
-  const sources = ["--rootDir", join(packageDirectory, "src"), "--outDir", directory];
-  const config = join(packageDirectory, "tsconfig.json");
-  await promisify(execFile)(process.execPath, [compiler, "--project", config, ...options, ...sources]);
-}
-
-function publishedManifest(manifest: Manifest): object {
-  const published: Record<string, Target> = {};
-  for (const [subpath, source] of Object.entries(manifest.exports)) published[subpath] = targetOf(source);
-  return { ...manifest, scripts: undefined, files: undefined, exports: published };
-}
-
-function targetOf(source: string): Target {
-  if (!source.endsWith(".ts")) return source;
-  const stem = source.replace("./src/", "./").replace(/\.ts$/, "");
-  return { types: `${stem}.d.ts`, default: `${stem}.js` };
+  await stagePackage(packageDirectory, directory);
 }
 
 if (import.meta.main) await stage(join(packageDirectory, "dist"));
