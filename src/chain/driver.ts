@@ -86,12 +86,29 @@ export class CallReverted extends Error {
   override readonly name = "CallReverted";
 }
 
+/** What a refusal of a range says would be answered instead. */
+export type RangeSuggestion = {
+  /** How many blocks, at least 1. It can be as many as were asked for: some nodes name the refused range itself. */
+  blocks: bigint;
+  /** Whether more are never answered, whatever they hold; otherwise it is what would do for the blocks asked for. */
+  isLimit: boolean;
+};
+
+export type FailureDetails = ErrorOptions & { suggestion?: RangeSuggestion; retryAfterMs?: number };
+
 /** The provider did not answer, or not wholly. Asking again, or another provider, may help. */
 export class ProviderFailed extends Error {
   override readonly name = "ProviderFailed";
   readonly kind: "unreachable" | "timeout" | "rate_limited" | "range_too_large" | "unknown_block" | "bad_answer";
-  constructor(kind: ProviderFailed["kind"], message: string, options?: ErrorOptions) {
-    super(message, options);
+  /** Only with `range_too_large`, where the provider's words name a size. */
+  readonly suggestion: RangeSuggestion | undefined;
+  /** For how long the provider wants to be left alone, where it says so. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(kind: ProviderFailed["kind"], message: string, details: FailureDetails = {}) {
+    super(message, details);
     this.kind = kind;
+    this.suggestion = details.suggestion;
+    this.retryAfterMs = details.retryAfterMs;
   }
 }
