@@ -1,3 +1,4 @@
+import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 
@@ -9,10 +10,25 @@ export const REQUESTS_PER_SOCKET_MAX = 1_000;
 export function boundConnections({ server }: FastifyInstance): void {
   server.maxConnections = CONNECTIONS_MAX;
   const counts = new WeakMap<Socket, number>();
-  server.prependListener("request", ({ socket }, response) => {
+  server.prependListener("request", ({ socket, headers }, response) => {
     const count = (counts.get(socket) ?? 0) + 1;
     counts.set(socket, count);
     // Node itself only asks the client to go, and answers whoever stays with 503s of its own, without an envelope and without end.
     if (count >= REQUESTS_PER_SOCKET_MAX) response.setHeader("connection", "close");
+    // The wish for another protocol is not granted, but Node's parser drops what it had received behind it.
+    if (headers.upgrade !== undefined) response.setHeader("connection", "close");
+  });
+}
+
+/** CONNECT asks for a tunnel and is a verb without a route like any other; without a listener Node would hang up on it. */
+export function answerConnect({ server }: FastifyInstance): void {
+  server.on("connect", (request: IncomingMessage, socket: Socket) => {
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket);
+    // Node has let go of the socket, its errors included.
+    socket.on("error", () => socket.destroy());
+    response.once("finish", () => socket.destroySoon());
+    server.emit("request", request, response);
   });
 }

@@ -6,7 +6,7 @@ import type { World } from "../world.ts";
 import { addApi } from "./api.ts";
 import { addCheckout } from "./checkout/routes.ts";
 import { checkVersion } from "./checks/version.ts";
-import { boundConnections, REQUESTS_PER_SOCKET_MAX } from "./connections.ts";
+import { answerConnect, boundConnections, REQUESTS_PER_SOCKET_MAX } from "./connections.ts";
 import { discardBody } from "./discard.ts";
 import { addHealth } from "./documents/health.ts";
 import { addOpenApi } from "./documents/openApi/route.ts";
@@ -15,6 +15,7 @@ import { isDocument } from "./documents/paths.ts";
 import { openDoor, type Door } from "./door.ts";
 import { sendFault } from "./envelope.ts";
 import { faultOf } from "./faultOf.ts";
+import { checkFraming } from "./framing.ts";
 import { answerParserErrors, takeEveryExpectation } from "./parserErrors.ts";
 
 export type ServerOptions = {
@@ -67,9 +68,11 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   }
 
   takeEveryExpectation(server);
+  answerConnect(server);
   boundConnections(server);
   server.addHook("onRequest", async (request, reply) => {
     reply.header("request-id", request.id);
+    checkFraming(request.raw, reply);
     // Here and not in the handler, before which the framework would read a body and find fault with it.
     if (request.is404) throw noRoute(world, request, reply);
   });
@@ -98,9 +101,10 @@ function tendLimits(server: FastifyInstance, door: Door): void {
   });
 }
 
-/** Why a path without a route is refused: first its version, where it is no document's. */
+/** Why a path without a route is refused: first how it is written, then its version, where it is no document's. */
 function noRoute(world: World, request: FastifyRequest, reply: FastifyReply): Fault {
   try {
+    checkFraming(request.raw, reply);
     if (!isDocument(request.url)) checkVersion(world.clock, request, reply);
     return new Fault("not_found", { message: "No route matches this method and path." });
   } catch (error) {

@@ -199,6 +199,15 @@ test("12 a request that two readers would end at different places is refused, an
     ...[
       ": identity",
       ": xchunked",
+      ": gzip, chunked",
+      ": gzip\r\ntransfer-encoding: chunked",
+      ": identity, chunked",
+      ": , chunked",
+      ": chunked, chunked",
+      ": chunked\r\ntransfer-encoding: chunked",
+      ": chunked;q=1",
+      ': "chunked"',
+      ":",
       ": chunked, identity",
       ": chunked\r\ntransfer-encoding: identity",
       ": \vchunked",
@@ -220,7 +229,17 @@ test("12 a request that two readers would end at different places is refused, an
       "2 \r\n{}\r\n0\r\n\r\n",
     ].map((body) => `${chunked}\r\n${body}`),
     `${chunked.replace("HTTP/1.1", "HTTP/1.0")}\r\n2\r\n{}\r\n0\r\n\r\n`,
+    ...["/api/v1/intents", "/api/v1/intents/%zz", "/nowhere", "/healthz", "/docs"].flatMap((path) => [
+      `GET ${path} HTTP/1.1\r\nhost: x\r\nHost: y\r\n${VERSION}\r\n`,
+      `GET ${path} HTTP/1.1\r\nhost: x\r\n${VERSION}transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+    ]),
     `GET /api/v1/intents HTTP/1.1\r\n x: y\r\nhost: x\r\n\r\n`,
+    `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\nx: y\r\n transfer-encoding: chunked\r\n\r\n`,
+    `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\nx : y\r\n\r\n`,
+    `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\n: y\r\n\r\n`,
+    `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\nx\r\n\r\n`,
+    `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\nx: y\rz\r\n\r\n`,
+    `${chunked}trailer: content-length\r\n\r\n2\r\n{}\r\n0\r\ncontent-length: 9\r\n\r\n`,
     `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\nx: a\0b\r\n\r\n`,
     "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
   ];
@@ -230,15 +249,67 @@ test("12 a request that two readers would end at different places is refused, an
     assertEnvelope(replies[0], 400, "invalid_request");
   }
   // What is clear is read to its end, and the next request begins there.
-  for (const request of [`${head}content-length: 2\r\n\r\n{}`, `${chunked}\r\n2\r\n{}\r\n0\r\n\r\n`])
+  const clear = [
+    `${head}content-length: 2\r\n\r\n{}`,
+    `${chunked}\r\n2\r\n{}\r\n0\r\n\r\n`,
+    `${head}transfer-encoding:\tCHUNKED \r\n\r\n2;a=b\r\n{}\r\n0\r\nx: y\r\n\r\n`,
+    `\r\n${head}content-length: 2\r\n\r\n{}`,
+  ];
+  for (const request of clear)
     assert.deepEqual(
       (await talk(request + smuggled)).map(({ status }) => status),
       [201, 404],
     );
 });
 
+test("12 what follows a body is no header of its request", async () => {
+  const head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${VERSION}`;
+  const key = `authorization: ${String(merchant.headers["authorization"])}\r\n`;
+  const body = `connection: close\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n`;
+  assertEnvelope((await talk(`${head}${body}${key}\r\n`))[0], 401, "unauthorized");
+  assert.equal((await talk(`${head}${key}${body}\r\n`))[0]?.status, 201);
+});
+
+test("D20 CONNECT is a verb without a route, whatever it names, and no tunnel", async () => {
+  for (const target of ["example.com:443", "127.0.0.1:22", "/api/v1/intents", "/healthz", "*"]) {
+    const ask = (headers: string, behind = "") =>
+      talk(`CONNECT ${target} HTTP/1.1\r\nhost: x\r\n${headers}\r\n${behind}`);
+    const smuggled = `GET /smuggled HTTP/1.1\r\nhost: x\r\n${VERSION}\r\n`;
+    for (const replies of [await ask(VERSION), await ask(authorized()), await ask(VERSION, smuggled)]) {
+      assert.equal(replies.length, 1, target);
+      assertEnvelope(replies[0], 404, "not_found");
+      assert.match(replies[0]?.head ?? "", /connection: close/i);
+    }
+    if (target !== "/healthz") assertEnvelope((await ask(""))[0], 400, "missing_version");
+    assertEnvelope((await ask(`${VERSION}content-length: 5\r\n`, "hello"))[0], 404, "not_found");
+  }
+});
+
+test("D20 whoever asks for another protocol is answered in this one, and told that the connection ends", async () => {
+  const wishes = ["upgrade: websocket\r\nsec-websocket-key: x\r\nsec-websocket-version: 13", "upgrade: h2c"];
+  for (const wish of wishes) {
+    const head = (start: string, headers: string) =>
+      `${start} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\n${wish}\r\n${headers}`.replace(
+        "connection: close\r\n",
+        "",
+      );
+    const key = authorized().replace("connection: close\r\n", "");
+    const answers = [
+      await talk(`${head("GET /api/v1/intents", key)}\r\n`),
+      await talk(`${head("GET /nowhere", VERSION)}\r\n`),
+      await talk(`${head("GET /api/v1/intents", "")}\r\n`),
+      await talk(`${head("POST /api/v1/intents", key)}content-type: application/json\r\ncontent-length: 2\r\n\r\n{}`),
+    ];
+    assert.deepEqual(
+      answers.map((replies) => replies.map(({ status }) => status)),
+      [[200], [404], [400], [201]],
+    );
+    for (const [reply] of answers) assert.match(reply?.head ?? "", /connection: close/i);
+  }
+});
+
 test("D20 no verb that the parser knows is anything but a route or none", async () => {
-  const verbs = METHODS.filter((verb) => !["CONNECT", "HEAD", "GET", "POST"].includes(verb));
+  const verbs = METHODS.filter((verb) => !["HEAD", "GET", "POST"].includes(verb));
   const ask = (verb: string, version: string) =>
     talk(`${verb} /api/v1/intents HTTP/1.1\r\nhost: x\r\n${version}connection: close\r\n\r\n`);
   const answers = await Promise.all(verbs.map((verb) => Promise.all([ask(verb, ""), ask(verb, VERSION)])));
