@@ -1,74 +1,219 @@
 import { assert } from "../kernel/assert.ts";
+import { systemEntropy } from "../kernel/entropy.ts";
 
-const WORDS = 5;
-const ADDRESS_LENGTH = 42;
-const SLOTS_MIN = 1_024;
+const HEX_LENGTH = 40;
+/** 32-bit words that stand beside the hash of an address: all of it but the word that can be got back from the hash. */
+const WORDS = 4;
+/** The set is split by eight bits of the hash, so that it grows in small steps: nothing ever holds a second copy of all. */
+const SHARDS = 256;
+const SLOTS_MIN = 8;
+/** Slots behind those that hashes point to, so that no search goes round. The last of all slots stays free, to stop at. */
+const SLOTS_BEHIND = 32;
+const FULL = 7 / 8;
+const GROWTH = 9 / 8;
+/** How often an insertion may make room. Once is enough but for the rarest crowd at the end of a shard. */
+const GROWTHS_MAX = 32;
+/** In the place of a hash: a free slot. It is above every hash that is stored, so that it ends a search as a greater one does. */
+const FREE = 0xffff_ffff;
+const NOTHING: Words = new Uint32Array(0);
+
+type Words = Uint32Array<ArrayBuffer>;
 
 /**
- * An exact set of EVM addresses in stored form that only grows. Twenty bytes of typed array for each slot, at most two thirds of
- * them taken: a million addresses fit where a Set of strings holds a third of that, and a collection has nothing to visit.
+ * An exact set of EVM addresses that only grows: twenty bytes a slot in typed arrays, of which at least seven in nine are taken. A
+ * collection has nothing to visit. Each shard is ordered by hash, so that a stranger is known as one by the first greater hash.
+ *
+ * The hash is seeded, is made of the last eight bytes, and stands in the place of four of them, which can be got back from it and the
+ * others: where hash and other words are equal, so are the addresses. Nobody can choose those bytes of many inboxes.
  */
 export class AddressSet {
-  #words = new Uint32Array(SLOTS_MIN * WORDS);
-  #isTaken = new Uint8Array(SLOTS_MIN);
+  readonly #hashes: Words[] = [];
+  readonly #words: Words[] = [];
+  readonly #sizes = new Uint32Array(SHARDS);
+  readonly #seedFirst: number;
+  readonly #seedSecond: number;
+  /** The hex of addresses whose hash is what marks a free slot: one in four thousand million. */
+  readonly #unplaced = new Set<string>();
+  readonly #ascii = new Uint8Array(HEX_LENGTH);
   #size = 0;
+
+  /** `seed`: eight unpredictable bytes. */
+  constructor(seed: Uint8Array = systemEntropy.bytes(8)) {
+    const view = new DataView(seed.buffer, seed.byteOffset, seed.byteLength);
+    this.#seedFirst = view.getInt32(0);
+    this.#seedSecond = view.getInt32(4);
+    for (let index = 0; index < SHARDS; index += 1) {
+      this.#hashes.push(new Uint32Array(SLOTS_MIN + SLOTS_BEHIND).fill(FREE));
+      this.#words.push(new Uint32Array((SLOTS_MIN + SLOTS_BEHIND) * WORDS));
+    }
+  }
 
   get size(): number {
     return this.#size;
   }
 
+  /** What the slots take, in bytes. */
+  get byteLength(): number {
+    return [...this.#hashes, ...this.#words].reduce((sum, array) => sum + array.byteLength, 0);
+  }
+
   has(address: string): boolean {
-    return this.#isTaken[this.#slotOf(address)] === 1;
+    return this.#writeAscii(address) && this.hasHexAt(this.#ascii, 0);
+  }
+
+  /** Whether the forty characters (ASCII) at `offset` are the hex digits, in either case, of an address in the set. */
+  hasHexAt(bytes: Uint8Array, offset: number): boolean {
+    // What is no hex digit is read as some number here, and refused when it leads to an address.
+    const hash = this.#hashOf(wordAt(bytes, offset + 24), wordAt(bytes, offset + 32));
+    const hashes = this.#hashes[hash >>> 24] ?? NOTHING;
+    let slot = slotOf(hash, hashes.length);
+    while ((hashes[slot] ?? FREE) < hash) slot += 1;
+    return hashes[slot] === hash && this.#holds({ hash, slot }, bytes, offset);
   }
 
   add(address: string): void {
     assert(/^0x[0-9a-f]{40}$/.test(address), `${address} is no EVM address in stored form`);
-    const slot = this.#slotOf(address);
-    if (this.#isTaken[slot] === 1) return;
-    for (let word = 0; word < WORDS; word += 1) this.#words[slot * WORDS + word] = wordOf(address, word);
-    this.#isTaken[slot] = 1;
+    if (this.has(address)) return;
+    const hash = this.#hashOf(wordAt(this.#ascii, 24), wordAt(this.#ascii, 32));
+    if (hash === FREE) this.#unplaced.add(address.slice(2));
+    else this.#insert(hash);
     this.#size += 1;
-    if (this.#size * 3 > this.#isTaken.length * 2) this.#grow();
   }
 
-  /** The slot that holds `address`, or the free one where it would go. There is always a free one to stop at. */
-  #slotOf(address: string): number {
-    // The end of an address is a hash's end, so it spreads evenly by itself, and nearly every stranger meets a free slot at once.
-    const last = wordOf(address, WORDS - 1);
-    const mask = this.#isTaken.length - 1;
-    let slot = last & mask;
-    while (this.#isTaken[slot] === 1 && !this.#holds(slot, address, last)) slot = (slot + 1) & mask;
-    return slot;
-  }
-
-  #holds(slot: number, address: string, last: number): boolean {
-    const start = slot * WORDS;
-    if (this.#words[start + WORDS - 1] !== last || address.length !== ADDRESS_LENGTH) return false;
-    for (let word = 0; word < WORDS - 1; word += 1) {
-      if (this.#words[start + word] !== wordOf(address, word)) return false;
+  #writeAscii(address: string): boolean {
+    if (address.length !== HEX_LENGTH + 2 || !address.startsWith("0x")) return false;
+    for (let at = 0; at < HEX_LENGTH; at += 1) {
+      const code = address.charCodeAt(at + 2);
+      this.#ascii[at] = code < 128 ? code : 0;
     }
     return true;
   }
 
-  #grow(): void {
-    const words = this.#words;
-    const taken = this.#isTaken;
-    this.#words = new Uint32Array(words.length * 2);
-    this.#isTaken = new Uint8Array(taken.length * 2);
-    const mask = this.#isTaken.length - 1;
-    for (let old = 0; old < taken.length; old += 1) {
-      if (taken[old] !== 1) continue;
-      const entry = words.subarray(old * WORDS, (old + 1) * WORDS);
-      let slot = (entry[WORDS - 1] ?? 0) & mask;
-      while (this.#isTaken[slot] === 1) slot = (slot + 1) & mask;
-      this.#words.set(entry, slot * WORDS);
-      this.#isTaken[slot] = 1;
+  /** Can be undone for the fourth word when the last one is known, so that a hash stands for it. */
+  #hashOf(fourth: number, last: number): number {
+    return mix(fourth ^ this.#seedFirst ^ mix(last ^ this.#seedSecond)) >>> 0;
+  }
+
+  /** Looks through the addresses of one hash, which stand side by side: hardly ever more than one. */
+  #holds(found: { hash: number; slot: number }, bytes: Uint8Array, offset: number): boolean {
+    if (!isHex(bytes, offset)) return false;
+    const { hash } = found;
+    if (hash === FREE) return this.#unplaced.has(hexAt(bytes, offset));
+    const hashes = this.#hashes[hash >>> 24] ?? NOTHING;
+    const words = this.#words[hash >>> 24] ?? NOTHING;
+    for (let slot = found.slot; hashes[slot] === hash; slot += 1) {
+      const start = slot * WORDS;
+      const isSame =
+        words[start] === wordAt(bytes, offset) &&
+        words[start + 1] === wordAt(bytes, offset + 8) &&
+        words[start + 2] === wordAt(bytes, offset + 16) &&
+        words[start + 3] === wordAt(bytes, offset + 32);
+      if (isSame) return true;
+    }
+    return false;
+  }
+
+  /** Puts the address that was written down into the slots of its hash. */
+  #insert(hash: number): void {
+    const index = hash >>> 24;
+    const size = (this.#sizes[index] ?? 0) + 1;
+    this.#sizes[index] = size;
+    for (let growths = 0; growths < GROWTHS_MAX; growths += 1) {
+      const hashes = this.#hashes[index] ?? NOTHING;
+      const slot = size <= (hashes.length - SLOTS_BEHIND) * FULL ? this.#openSlot(hash) : undefined;
+      if (slot !== undefined) {
+        hashes[slot] = hash;
+        const words = this.#words[index] ?? NOTHING;
+        for (const [word, at] of [0, 8, 16, 32].entries()) words[slot * WORDS + word] = wordAt(this.#ascii, at);
+        return;
+      }
+      this.#grow(index, size - 1);
+    }
+    assert(false, "a shard of the watched addresses found no room");
+  }
+
+  /** Moves what is behind the place of a hash by one slot, up to the next free one; undefined when the last would be taken. */
+  #openSlot(hash: number): number | undefined {
+    const hashes = this.#hashes[hash >>> 24] ?? NOTHING;
+    let slot = slotOf(hash, hashes.length);
+    while ((hashes[slot] ?? FREE) < hash) slot += 1;
+    const free = hashes.indexOf(FREE, slot);
+    if (free === hashes.length - 1) return undefined;
+    hashes.copyWithin(slot + 1, slot, free);
+    this.#words[hash >>> 24]?.copyWithin((slot + 1) * WORDS, slot * WORDS, free * WORDS);
+    return slot;
+  }
+
+  #grow(index: number, size: number): void {
+    const from = { hashes: this.#hashes[index] ?? NOTHING, words: this.#words[index] ?? NOTHING };
+    let pointed = from.hashes.length - SLOTS_BEHIND;
+    for (let growths = 0; growths < GROWTHS_MAX; growths += 1) {
+      pointed = Math.ceil(pointed * GROWTH);
+      const slots = pointed + SLOTS_BEHIND;
+      const to = { hashes: new Uint32Array(slots).fill(FREE), words: new Uint32Array(slots * WORDS) };
+      if (!layOut(from, to, size)) continue;
+      this.#hashes[index] = to.hashes;
+      this.#words[index] = to.words;
+      // What was left is given back now, and not when a collection comes by.
+      from.hashes.buffer.transfer(0);
+      from.words.buffer.transfer(0);
+      return;
     }
   }
 }
 
-/** The `word`-th 32 bits of an address, from the left. */
-function wordOf(address: string, word: number): number {
-  const start = 2 + word * 8;
-  return Number.parseInt(address.slice(start, start + 8), 16) >>> 0;
+type Slots = { hashes: Words; words: Words };
+
+/** Writes all of `from` into `to`, in the same order; false when the last slot would be taken. */
+function layOut(from: Slots, to: Slots, size: number): boolean {
+  const slots = to.hashes.length;
+  let free = 0;
+  for (let slot = 0, left = size; left > 0; slot += 1) {
+    const hash = from.hashes[slot] ?? FREE;
+    if (hash === FREE) continue;
+    const place = Math.max(free, slotOf(hash, slots));
+    if (place >= slots - 1) return false;
+    to.hashes[place] = hash;
+    for (let word = 0; word < WORDS; word += 1) {
+      to.words[place * WORDS + word] = from.words[slot * WORDS + word] ?? 0;
+    }
+    free = place + 1;
+    left -= 1;
+  }
+  return true;
+}
+
+/** The first of `slots` at which a hash may stand, in the order of hashes. */
+function slotOf(hash: number, slots: number): number {
+  return Math.floor(((hash & 0xff_ffff) * (slots - SLOTS_BEHIND)) / 0x100_0000);
+}
+
+/** A permutation of 32-bit numbers in which every bit that goes in changes half of those that come out. */
+function mix(word: number): number {
+  let mixed = Math.imul(word ^ (word >>> 16), 0x85eb_ca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35);
+  return mixed ^ (mixed >>> 16);
+}
+
+/** The 32 bits that eight hex digits mean, in either case. */
+function wordAt(bytes: Uint8Array, offset: number): number {
+  let word = 0;
+  for (let at = offset; at < offset + 8; at += 1) {
+    const code = bytes[at] ?? 0;
+    word = (word << 4) | ((code & 0xf) + 9 * (code >>> 6));
+  }
+  return word >>> 0;
+}
+
+function isHex(bytes: Uint8Array, offset: number): boolean {
+  for (let at = offset; at < offset + HEX_LENGTH; at += 1) {
+    const code = (bytes[at] ?? 0) | 0x20;
+    const isDigit = code >= 0x30 && code <= 0x39 && bytes[at] === code;
+    if (!isDigit && (code < 0x61 || code > 0x66)) return false;
+  }
+  return true;
+}
+
+function hexAt(bytes: Uint8Array, offset: number): string {
+  return String.fromCharCode(...bytes.subarray(offset, offset + HEX_LENGTH)).toLowerCase();
 }

@@ -1,10 +1,8 @@
 import { equal, ok } from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { openTestDatabase } from "../../test/support/database.ts";
 import { insertIntent, randomAddress } from "../../test/support/intents.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { AddressSet } from "./addressSet.ts";
 import { WatchedInboxes } from "./watchedInboxes.ts";
 
 test("an inbox whose number was taken first and committed last is found", async () => {
@@ -46,32 +44,6 @@ test("whoever asks while another reads gets a reading that began after it asked"
   await inboxes.refresh(db);
   ok(inboxes.has(inbox));
   await running;
-});
-
-test("a set of addresses holds exactly what was added, however alike the others are", () => {
-  const address = fc.stringMatching(/^0x[0-9a-f]{30}00[0f]{8}$/);
-  fc.assert(
-    fc.property(fc.uniqueArray(address, { maxLength: 2_000, minLength: 200 }), (addresses) => {
-      const set = new AddressSet();
-      const added = addresses.slice(0, addresses.length / 2);
-      for (const one of [...added, ...added]) set.add(one);
-      equal(set.size, added.length);
-      const known = new Set(added);
-      for (const one of addresses) equal(set.has(one), known.has(one));
-    }),
-    { numRuns: 20 },
-  );
-});
-
-test("a set of addresses grows without forgetting", () => {
-  const set = new AddressSet();
-  const addresses = Array.from({ length: 5_000 }, randomAddress);
-  for (const one of addresses) set.add(one);
-  equal(
-    addresses.every((one) => set.has(one)),
-    true,
-  );
-  equal(set.has(randomAddress()), false);
 });
 
 async function openPostgres() {

@@ -35,6 +35,11 @@ export class WatchedInboxes {
     return this.#addresses.has(address);
   }
 
+  /** Whether the forty characters (ASCII) at `offset` are the hex digits, in either case, of an inbox. */
+  hasHexAt(bytes: Uint8Array, offset: number): boolean {
+    return this.#addresses.hasHexAt(bytes, offset);
+  }
+
   /** Afterwards every inbox is known whose intent was committed before the call. */
   async refresh(db: Db): Promise<void> {
     // A run under way may have read too early for this caller; everybody who waits for it shares the next one.
