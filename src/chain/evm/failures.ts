@@ -1,4 +1,5 @@
 import { CallReverted, ProviderFailed, type SubmitOutcome } from "../driver.ts";
+import { isRangeRefused, suggestionIn } from "./rangeWords.ts";
 
 // Nodes and providers name the same trouble in many ways, and hardly ever by a code of their own. Everything that knows
 // their wordings stands here.
@@ -26,26 +27,26 @@ export class RpcError extends Error {
 
 const MESSAGE_LENGTH_MAX = 500;
 
-/** Alchemy and Infura -32005/-32602, QuickNode -32614, Cloudflare -32047, geth and its kin, reth, erigon, and proxies before them. */
-const RANGE_TOO_LARGE: readonly RegExp[] = [
-  /query returned more than/i,
-  /log response size exceeded/i,
-  /response size (?:should|is|exceed)|response (?:is )?too (?:large|big)|backend response too large/i,
-  /limited to (?:a )?[\d,]+ (?:blocks? )?range/i,
-  /block range (?:is )?(?:too (?:large|wide)|limit|exceed|at most)|(?:exceed|maximum|max)\w* (?:allowed )?(?:block )?range/i,
-  /range (?:is )?too (?:large|wide)|range should work|smaller (?:block )?range|retry with the range/i,
-  /reduc\w+ (?:your |the )?(?:block )?range|try with this block range/i,
-  /requested too many blocks|too many (?:blocks|results|logs)/i,
-  /exceeds? (?:the )?(?:max|limit|maximum)[\w ]*(?:results|logs|blocks)|logs matched by query exceed/i,
-  /up to a [\d,.]+k? ?blocks? range/i,
-  /query (?:timeout|timed out)|query exceeds/i,
+const RATE_LIMITED =
+  /rate ?limit|rate exceeded|too many request|requests? (?:per second|limit)|usage limit|limit exceeded for|exceeded (?:its|your|the) (?:\w+ )*(?:capacity|compute units|requests?|quota|throughput)|(?:capacity|quota)(?: limit)? exceeded|daily (?:request )?count|over (?:network traffic|compute unit) limit|ran out of cu/i;
+
+/** Ankr's "too many requests"; "limit exceeded" as many say it of calls, where their words do not speak of ranges. */
+const RATE_LIMITED_CODES: readonly number[] = [429, -32090, -32005];
+
+/**
+ * A block that this node does not have, yet or any more. With several nodes behind one name it is what one says that lags: a range that
+ * ends beyond its head is told in many ways, and none of them means that the range is too long.
+ */
+const UNKNOWN_BLOCK: readonly RegExp[] = [
+  /unknown block|block ?not ?found|header not found|blockoutofrange|block is out of range|(?:requested )?block \S+ not found/i,
+  /beyond current head|extends beyond|greater than latest block|after last accepted block|unfinalized data/i,
+  /invalid block range|invalid block number params|blocks specified in filter|cannot be found|could not be found/i,
+  /(?:safe|finalized) block|missing trie node|state (?:is )?not available|no state available|historical state|resource not found/i,
 ];
 
-const RATE_LIMITED =
-  /rate ?limit|too many requests|request limit|limit exceeded for|exceeded (?:its|your|the) (?:\w+ )*(?:capacity|compute units|requests?|quota|throughput)|capacity exceeded|daily (?:request )?count/i;
-
-const UNKNOWN_BLOCK =
-  /unknown block|block ?not ?found|header not found|blockoutofrange|beyond current head|block \S+ (?:could not be|not) found|blocks specified in filter|cannot be found|(?:safe|finalized) block|missing trie node|state (?:is )?not available|no state available|historical state|resource not found/i;
+/** The batch is refused for being one, or for its length; each of its calls alone would be answered. */
+const BATCH_REFUSED =
+  /\bbatch(?:ed)?\b.*(?:large|size|limit|exceed|support|allow|many|disabled)|(?:exceeds?|many|limit|supported)\b.*\bbatch/i;
 
 const REVERTED =
   /revert|gas required exceeds|invalid opcode|out of gas|stack (?:under|over)flow|invalid jump|always failing|VM execution error/i;
@@ -56,25 +57,81 @@ const TIMEOUT = /time(?:d)? ?out|deadline exceeded/i;
 export function failureOf(host: string, error: unknown): Error {
   if (!(error instanceof RpcError)) return error instanceof Error ? error : new Error(String(error));
   if (isRevert(error)) return new CallReverted(error.message, { cause: error });
-  return new ProviderFailed(kindOf(error), `${host} answered ${error.code}: ${error.message}`, { cause: error });
+  const { code, message, data } = error;
+  // Some say no more than "invalid params", and why in the data.
+  const aside = asideOf(data);
+  const kind = kindOf(code, message) ?? kindOf(0, aside) ?? "bad_answer";
+  const words = `${message} ${aside}`;
+  const suggestion = kind === "range_too_large" ? suggestionIn(words, data) : undefined;
+  const retryAfterMs = kind === "rate_limited" ? waitIn(words) : undefined;
+  return new ProviderFailed(kind, `${host} answered ${code}: ${message}`, {
+    cause: error,
+    ...(suggestion && { suggestion }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
 }
+
+export type HttpRefusal = {
+  status: number;
+  text: string;
+  /** The headers of these names. */
+  retryAfter?: string | undefined;
+  date?: string | undefined;
+};
 
 /** A refusal that came as an HTTP status. */
-export function httpFailure(host: string, status: number, text: string): ProviderFailed {
-  const said = `${host} answered HTTP ${status}: ${text.slice(0, MESSAGE_LENGTH_MAX)}`;
-  if (status === 429) return new ProviderFailed("rate_limited", said);
-  if (status === 413) return new ProviderFailed("range_too_large", said);
-  if (status === 408 || status === 504) return new ProviderFailed("timeout", said);
-  return new ProviderFailed(status >= 500 ? "unreachable" : "bad_answer", said);
+export function httpFailure(host: string, refusal: HttpRefusal): ProviderFailed {
+  const { status } = refusal;
+  const text = refusal.text.slice(0, MESSAGE_LENGTH_MAX);
+  const said = `${host} answered HTTP ${status}: ${text}`;
+  const retryAfterMs = retryAfterMsOf(refusal) ?? waitIn(text);
+  const details = retryAfterMs === undefined ? {} : { retryAfterMs };
+  if (status === 429) return new ProviderFailed("rate_limited", said, details);
+  if (status === 413) {
+    const suggestion = suggestionIn(text, undefined);
+    return new ProviderFailed("range_too_large", said, suggestion && { suggestion });
+  }
+  // 522 and 524 are those of a proxy that waited in vain.
+  if ([408, 504, 522, 524].includes(status)) return new ProviderFailed("timeout", said, details);
+  return new ProviderFailed(status >= 500 ? "unreachable" : "bad_answer", said, details);
 }
 
-function kindOf({ code, message }: RpcError): ProviderFailed["kind"] {
-  if (code === 429) return "rate_limited";
+/** Whether each call of a batch is better asked alone. */
+export function isBatchRefused(error: unknown): boolean {
+  if (error instanceof ProviderFailed) return error.kind === "range_too_large";
+  return error instanceof RpcError && BATCH_REFUSED.test(error.message);
+}
+
+/** Retry-After is a number of seconds, or a date, which is measured by the date of the answer itself. */
+function retryAfterMsOf({ retryAfter, date }: HttpRefusal): number | undefined {
+  if (retryAfter === undefined) return undefined;
+  const ms = /^\s*\d{1,9}\s*$/.test(retryAfter)
+    ? Number(retryAfter) * 1_000
+    : Date.parse(retryAfter) - Date.parse(date ?? "");
+  return Number.isFinite(ms) && ms >= 0 ? ms : undefined;
+}
+
+/** A wait that stands in the words: "retry in 7 seconds", or Infura's `backoff_seconds`. */
+function waitIn(words: string): number | undefined {
+  const [, seconds] =
+    /(?:retry|try again) (?:in|after) (\d{1,6}(?:\.\d{1,3})?) ?s(?:ec|\b)|"backoff_seconds":\s*(\d{1,6})/i
+      .exec(words)
+      ?.filter(Boolean) ?? [];
+  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1_000);
+}
+
+function asideOf(data: unknown): string {
+  const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+  return text.slice(0, MESSAGE_LENGTH_MAX);
+}
+
+function kindOf(code: number, words: string): ProviderFailed["kind"] | undefined {
+  if (BATCH_REFUSED.test(words)) return "bad_answer";
   // -32005 means "limit exceeded", of the rate with some and of the answer's size with others: the words decide.
-  if (RANGE_TOO_LARGE.some((pattern) => pattern.test(message))) return "range_too_large";
-  if (code === -32005 || RATE_LIMITED.test(message)) return "rate_limited";
-  if (code === -39001 || UNKNOWN_BLOCK.test(message)) return "unknown_block";
-  return TIMEOUT.test(message) ? "timeout" : "bad_answer";
+  if (isRangeRefused(words)) return "range_too_large";
+  if (RATE_LIMITED_CODES.includes(code) || RATE_LIMITED.test(words)) return "rate_limited";
+  if (code === -39001 || UNKNOWN_BLOCK.some((pattern) => pattern.test(words))) return "unknown_block";
+  return TIMEOUT.test(words) ? "timeout" : undefined;
 }
 
 function isRevert({ code, message }: RpcError): boolean {

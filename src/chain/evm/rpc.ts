@@ -1,6 +1,6 @@
 import { Pool } from "undici";
 import { ProviderFailed } from "../driver.ts";
-import { httpFailure, RpcError } from "./failures.ts";
+import { httpFailure, isBatchRefused, RpcError, type HttpRefusal } from "./failures.ts";
 
 /** A JSON-RPC call: its method and its parameters. */
 export type RpcCall = readonly [method: string, params: readonly unknown[]];
@@ -15,12 +15,14 @@ export type RpcOptions = {
 
 /** Providers limit how many calls one request may carry; hundreds are refused by some, a hundred by none that we know. */
 const BATCH_MAX = 100;
+/** A batch that is refused is tried again in so many pieces. */
+const BATCH_PIECES = 5;
 
 type Answer = { id?: unknown; result?: unknown; error?: unknown };
 
 /**
  * JSON-RPC over HTTP to one provider, with its sockets kept open. It reads an answer of any size at once: whoever asks
- * bounds the question. Nothing is repeated here.
+ * bounds the question. Nothing is repeated here, but a batch that the provider refuses for being one.
  */
 export class Rpc {
   /** The host alone: the path and the query of a provider's URL often are its key. */
@@ -29,6 +31,8 @@ export class Rpc {
   readonly #path: string;
   readonly #headers: Record<string, string>;
   readonly #timeoutMs: number;
+  /** How many calls one request may carry; 1 with a provider that takes no batches at all. */
+  #batchMax = BATCH_MAX;
 
   constructor({ url, timeoutMs, connectionsMax }: RpcOptions) {
     const target = new URL(url);
@@ -51,11 +55,19 @@ export class Rpc {
     return resultOf(answer);
   }
 
-  /** The results of many calls, in the order of `calls`, sent a hundred at a time. One call that fails fails all. */
+  /** The results of many calls, in the order of `calls`, sent in batches as the provider takes them. One call that fails fails all. */
   async askAll(calls: readonly RpcCall[]): Promise<unknown[]> {
     const results: unknown[] = [];
-    for (let start = 0; start < calls.length; start += BATCH_MAX) {
-      results.push(...(await this.#askBatch(calls.slice(start, start + BATCH_MAX))));
+    // Each turn brings results or makes the batches smaller, which ends with single calls.
+    while (results.length < calls.length) {
+      if (this.#batchMax === 1) return [...results, ...(await this.#askSingly(calls.slice(results.length)))];
+      const batch = calls.slice(results.length, results.length + this.#batchMax);
+      try {
+        results.push(...(await this.#askBatch(batch)));
+      } catch (error) {
+        if (batch.length === 1 || !isBatchRefused(error)) throw error;
+        this.#batchMax = Math.min(this.#batchMax, Math.ceil(batch.length / BATCH_PIECES));
+      }
     }
     return results;
   }
@@ -63,6 +75,11 @@ export class Rpc {
   /** Closes the sockets. Calls under way are given up. */
   async close(): Promise<void> {
     await this.#pool.destroy();
+  }
+
+  /** The pool bounds how many are under way at once. */
+  async #askSingly(calls: readonly RpcCall[]): Promise<unknown[]> {
+    return Promise.all(calls.map(([method, params]) => this.ask(method, params)));
   }
 
   async #askBatch(calls: readonly RpcCall[]): Promise<unknown[]> {
@@ -85,8 +102,7 @@ export class Rpc {
   }
 
   async #post(body: unknown, timeoutMs: number): Promise<unknown> {
-    let text: string;
-    let status: number;
+    let refusal: HttpRefusal;
     try {
       const response = await this.#pool.request({
         method: "POST",
@@ -97,27 +113,36 @@ export class Rpc {
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,
       });
-      status = response.statusCode;
-      text = await response.body.text();
+      const { statusCode: status, headers } = response;
+      const [retryAfter, date] = [textOf(headers["retry-after"]), textOf(headers["date"])];
+      refusal = { status, text: await response.body.text(), retryAfter, date };
     } catch (error) {
       throw transportFailure(this.host, error);
     }
-    return readJson(this.host, status, text);
+    return readJson(this.host, refusal);
   }
 }
 
-function readJson(host: string, status: number, text: string): unknown {
+/** Statuses that say more than the words that come with them. */
+const TELLING_STATUSES: readonly number[] = [413, 429];
+
+function readJson(host: string, answer: HttpRefusal): unknown {
+  const { status, text } = answer;
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    if (status !== 200) throw httpFailure(host, status, text);
+    if (status !== 200) throw httpFailure(host, answer);
     throw new ProviderFailed("bad_answer", `${host} broke off its answer or sent no JSON`, { cause: error });
   }
   // Some providers answer their JSON-RPC errors with a status of their own; the error says more than the status.
   const answersError = isAnswer(parsed) && typeof parsed.error === "object" && parsed.error !== null;
-  if (status !== 200 && (status === 429 || !answersError)) throw httpFailure(host, status, text);
+  if (status !== 200 && (TELLING_STATUSES.includes(status) || !answersError)) throw httpFailure(host, answer);
   return parsed;
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
 }
 
 function isAnswer(value: unknown): value is Answer {
