@@ -29,6 +29,7 @@ function bodyOf(text: string, head: string): string {
 }
 
 function judgeAnswer(status: number, { headers, body }: { headers: string; body: string }): string | undefined {
+  if (!/^request-id: req_[0-9a-z]{26}\r?$/im.test(headers)) return "no Request-Id";
   const type = /content-type: ([^\r\n]*)/i.exec(headers)?.[1] ?? "";
   if (status < 400) return undefined;
   if (!type.startsWith("application/json")) return type.startsWith("text/html") ? undefined : `its type is ${type}`;

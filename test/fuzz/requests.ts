@@ -1,4 +1,5 @@
 import type { Dice } from "./dice.ts";
+import { nearlyRight, RIGHT_BODIES, type Places } from "./nearlyRight.ts";
 import { anyBody, anyNumber, anyText } from "./texts.ts";
 
 /** A request as bytes, with a word about how it was made. */
@@ -10,7 +11,18 @@ export type Case = {
 };
 
 /** What a request needs in order to get past the first checks. */
-export type Known = { apiKey: string; version: string; intentIds: readonly string[]; cursors: readonly string[] };
+export type Known = {
+  apiKey: string;
+  /** Keys that are not admitted, each for a reason of its own. */
+  refusedKeys: readonly string[];
+  version: string;
+  intentIds: readonly string[];
+  /** Those that may be archived: an archived intent answers nothing but 404 to most. */
+  endedIds: readonly string[];
+  cursors: readonly string[];
+  widgetTokens: readonly string[];
+  places: Places;
+};
 
 type Head = { method: string; path: string; headers: [name: string, value: string][] };
 
@@ -25,7 +37,20 @@ const PATHS: readonly [method: string, path: string][] = [
   ["GET", "/api/v1/intents/{id}/deposits"],
   ["GET", "/api/v1/intents/{id}/settlements"],
 ];
-const VERBS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "get", "G@T"];
+const VERBS = [
+  "GET",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "HEAD",
+  "OPTIONS",
+  "TRACE",
+  "PROPFIND",
+  "CONNECT",
+  "get",
+  "G@T",
+];
 const PIECES = [
   "/",
   "//",
@@ -46,27 +71,46 @@ const PIECES = [
   "c",
   "docs",
   "errors",
+  "session",
+  "sdk",
+  "openapi.json",
 ];
-const KINDS = [bodyCase, bodyCase, fieldBytesCase, queryCase, idCase, headerCase, pathCase, rawCase] as const;
+const KINDS = [
+  bodyCase,
+  nearlyRightCase,
+  nearlyRightCase,
+  fieldBytesCase,
+  queryCase,
+  idCase,
+  headerCase,
+  pathCase,
+  checkoutCase,
+  rawCase,
+] as const;
+/** Few, so that they meet again. */
+const IDEMPOTENCY_KEYS = ["a", "b", "c"];
 
 export function anyCase(dice: Dice, known: Known): Case {
   return dice.pick(KINDS)(dice, known);
 }
 
-/** The most calls that count against one account's limit; the rest ends before it. */
 function someHead(dice: Dice, known: Known): Head {
   const [method, template] = dice.pick(PATHS);
-  const path = template.replace("{id}", dice.pick(known.intentIds));
+  const path = pathOf(dice, known, template);
   return {
     method,
     path,
     headers: [
       ["host", "localhost"],
-      ["authorization", `Bearer ${known.apiKey}`],
+      ["authorization", `Bearer ${dice.once(60) ? dice.pick(known.refusedKeys) : known.apiKey}`],
       ["service-version", known.version],
       ["connection", "close"],
     ],
   };
+}
+
+function pathOf(dice: Dice, { intentIds, endedIds }: Known, template: string): string {
+  return template.replace("{id}", dice.pick(template.endsWith("archive") ? endedIds : intentIds));
 }
 
 function written({ method, path, headers }: Head, body?: Buffer | string): Buffer {
@@ -85,6 +129,53 @@ function postHead(dice: Dice, known: Known): Head {
 
 function bodyCase(dice: Dice, known: Known): Case {
   return { kind: "body", bytes: written(postHead(dice, known), anyBody(dice)), isAnswered: true };
+}
+
+function nearlyRightCase(dice: Dice, known: Known): Case {
+  const [template, right] = dice.pick(Object.entries(RIGHT_BODIES));
+  const head = postHead(dice, known);
+  head.path = pathOf(dice, known, template);
+  if (dice.once(4)) head.headers.push(["idempotency-key", dice.pick(IDEMPOTENCY_KEYS)]);
+  const body = nearlyRight(dice, right(dice, known.places));
+  if (!dice.once(4)) return { kind: "nearly right", bytes: written(head, body), isAnswered: true };
+  head.headers.push(["transfer-encoding", dice.once(9) ? "gzip, chunked" : "chunked"]);
+  return {
+    kind: "nearly right",
+    bytes: Buffer.concat([written(head), inChunks(dice, Buffer.from(body))]),
+    isAnswered: true,
+  };
+}
+
+function inChunks(dice: Dice, body: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let start = 0; start < body.length;) {
+    const chunk = body.subarray(start, start + 1 + dice.below(dice.once(2) ? 9 : 40_000));
+    parts.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n"));
+    start += chunk.length;
+  }
+  return Buffer.concat([...parts, Buffer.from("0\r\n\r\n")]);
+}
+
+/** What a payer's browser asks for, which has neither key nor version. */
+function checkoutCase(dice: Dice, known: Known): Case {
+  const id = dice.once(4) ? encodeURIComponent(anyText(dice).toWellFormed()) : dice.pick(known.intentIds);
+  const headers: Head["headers"] = [
+    ["host", "localhost"],
+    ["connection", "close"],
+    ["origin", dice.pick(["null", "https://shop.example", "https://listed.example", plain(anyText(dice))])],
+    ["cookie", `${dice.pick(["session", "__Host-session", "a"])}=${plain(anyText(dice))}`],
+  ];
+  const rest = dice.pick(["", "/session", "/session", "/status", "/qr.svg?of=address&of=x", "/x"]);
+  const head = {
+    method: rest === "/session" ? "POST" : dice.pick(VERBS.slice(0, 6)),
+    path: `/c/${id}${rest}`,
+    headers,
+  };
+  if (head.method !== "POST") return { kind: "checkout", bytes: written(head), isAnswered: true };
+  headers.push(["content-type", "application/json"]);
+  const token = dice.pick(known.widgetTokens);
+  const body = nearlyRight(dice, dice.pick([{ widgetToken: token }, { ticket: token }, {}]));
+  return { kind: "checkout", bytes: written(head, body), isAnswered: true };
 }
 
 /** A body whose bytes are broken somewhere. */
@@ -171,7 +262,13 @@ function pathCase(dice: Dice, known: Known): Case {
 /** A good request that was cut, doubled, or has bytes that do not belong: what the parser itself meets. */
 function rawCase(dice: Dice, known: Known): Case {
   let bytes = written(postHead(dice, known), anyBody(dice));
-  switch (dice.below(7)) {
+  switch (dice.below(8)) {
+    case 7:
+      bytes = Buffer.from(
+        bytes.toString("latin1").replace("\r\n", `\r\nconnection: upgrade\r\nupgrade: ${dice.pick(["h2c", "x"])}\r\n`),
+        "latin1",
+      );
+      break;
     case 0:
       bytes = bytes.subarray(0, dice.below(bytes.length));
       break;
@@ -190,7 +287,7 @@ function rawCase(dice: Dice, known: Known): Case {
           .toString("latin1")
           .replace(
             "\r\n",
-            `\r\ntransfer-encoding: ${dice.pick(["chunked", "gzip", "chunked, chunked", "xchunked"])}\r\n`,
+            `\r\ntransfer-encoding: ${dice.pick(["chunked", "gzip", "chunked, chunked", "xchunked", "gzip, chunked", ""])}\r\n`,
           ),
         "latin1",
       );
