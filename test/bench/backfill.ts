@@ -1,22 +1,20 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { cpus } from "node:os";
-import { sql, type RawBuilder } from "kysely";
 import { pino } from "pino";
 import { Pool } from "undici";
 import { openChain } from "../../src/chain/chain.ts";
 import { openEvmDriver } from "../../src/chain/evm/driver.ts";
 import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
 import type { Db } from "../../src/db/database.ts";
-import { array } from "../../src/db/parameters.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";
 import { watchChain } from "../../src/watch/watchChain.ts";
 import type { WatchWorld } from "../../src/watch/record.ts";
 import { databases, openTestDatabase } from "../support/database.ts";
-import { insertIntent } from "../support/intents.ts";
 import { stationWorld } from "../support/stationWorld.ts";
-import { inboxAt, INBOXES, RANGE_BLOCKS, TOKEN, LAST_BLOCK, FIRST_BLOCK } from "./backfillNode.ts";
+import { forget, insertInboxes } from "./detect/inboxes.ts";
+import { RANGE_BLOCKS, TOKEN, LAST_BLOCK, FIRST_BLOCK } from "./backfillNode.ts";
 
 // How long an outage takes to make up for: the same answers of one node, once thrown away and once made into committed rows.
 
@@ -37,7 +35,8 @@ export async function benchBackfill(): Promise<void> {
     const floorMs = median(await repeat(() => floor(url)));
     console.log(`floor     ${floorMs.toFixed(0)} ms: the same answers, thrown away`);
     for (const kind of databases) {
-      const db = await openInboxes(kind);
+      const db = await openTestDatabase(kind);
+      await insertInboxes(db);
       const cpuBefore = process.cpuUsage();
       const ms = median(await repeat(() => backfill(url, { db, node })));
       const cpu = process.cpuUsage(cpuBefore);
@@ -100,41 +99,6 @@ async function backfill(url: string, { db, node }: { db: Db; node: ChildProcess 
     throw new Error(`${movements.length} movements at ${number}`);
   await driver.close();
   return ms;
-}
-
-/** Takes back the last run, also what nobody may take back in earnest. */
-async function forget(db: Db): Promise<void> {
-  await db.transaction(async (tx) => {
-    const books = ["ledger_posting", "ledger_entry", "ledger_balance"];
-    for (const table of books) await sql`alter table ${sql.ref(table)} disable trigger user`.execute(tx);
-    await sql`
-      truncate movement, block, chain_cursor, deposit, deposit_agreement, settlement, ${sql.raw(books.join(", "))}`.execute(
-      tx,
-    );
-    for (const table of books) await sql`alter table ${sql.ref(table)} enable trigger user`.execute(tx);
-  });
-}
-
-async function openInboxes(kind: (typeof databases)[number]): Promise<Db> {
-  const db = await openTestDatabase(kind);
-  const { id } = await insertIntent(db, { inbox_address: inboxAt(0) });
-  const inboxes = Array.from({ length: INBOXES - 1 }, (_, index) => inboxAt(index + 1));
-  const { rows } = await sql<{ name: string }>`
-    select column_name as name from information_schema.columns where table_name = 'intent' and is_identity = 'NO'`.execute(
-    db.read,
-  );
-  const columns = rows.map((row) => row.name);
-  const values: Readonly<Record<string, RawBuilder<unknown>>> = {
-    id: sql`'pi_' || inbox`,
-    inbox_address: sql`inbox`,
-    widget_token_hash: sql`sha256(inbox::bytea)`,
-  };
-  await sql`
-    insert into intent (${sql.join(columns.map((name) => sql.ref(name)))})
-    select ${sql.join(columns.map((name) => values[name] ?? sql.ref(`intent.${name}`)))}
-    from intent, unnest(${array(inboxes, "text")}) as made (inbox) where intent.id = ${id}`.execute(db.read);
-  await sql`analyze intent`.execute(db.read);
-  return db;
 }
 
 async function tell(node: ChildProcess, what: "begin" | "grow"): Promise<void> {

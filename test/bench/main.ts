@@ -1,4 +1,5 @@
 import { benchBackfill } from "./backfill.ts";
+import { benchDetect } from "./detect.ts";
 import { benchGas } from "./gas.ts";
 import { benchHttp } from "./http.ts";
 import { benchRoad } from "./road.ts";
@@ -8,6 +9,7 @@ import { benchTiming } from "./timing.ts";
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   backfill: benchBackfill,
+  detect: benchDetect,
   gas: benchGas,
   http: benchHttp,
   road: benchRoad,

@@ -1,0 +1,54 @@
+import { parseArgs } from "node:util";
+import { benchBackfillOnAnvil, type Detected, type DetectOptions } from "./detect/backfill.ts";
+import { startBusyChain } from "./detect/chain.ts";
+import { heading } from "./detect/statistics.ts";
+
+// How soon a deposit is found: after an outage, while the chain goes on, and with ever more inboxes.
+
+const PARTS = ["backfill", "rivals", "live", "memory", "growth"] as const;
+type Part = (typeof PARTS)[number];
+
+const RUNS = 5;
+/** `finalized` stands below the stretch, as on a chain whose finality takes its time; or at the head's foot. */
+const SLOTS_YOUNG = 1_500;
+const SLOTS_FINAL = 1;
+
+const USAGE = `Usage: npm run bench -- detect [--only=${PARTS.join("|")}] [--runs=${RUNS}] [--profiles=FOLDER]
+
+  --only      some of the parts, with commas between them; all of them when left out
+  --runs      how often each side is measured; the median is shown
+  --profiles  writes a CPU profile of one run on each database into FOLDER (open it in Chromium's DevTools)`;
+
+export async function benchDetect(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: {
+      only: { type: "string", default: PARTS.join(",") },
+      runs: { type: "string", default: String(RUNS) },
+      profiles: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const only = values.only.split(",");
+  const options = { runs: Number(values.runs), profiles: values.profiles };
+  const isWrong = only.some((part) => !PARTS.includes(part as Part)) || !(options.runs >= 1);
+  if (values.help || isWrong) {
+    console.log(USAGE);
+    process.exitCode = isWrong ? 2 : 0;
+    return;
+  }
+  console.log(heading({ anvil: "1.7.1" }));
+  if (only.includes("backfill") || only.includes("rivals")) await onAnvil(options);
+}
+
+async function onAnvil(options: DetectOptions): Promise<Detected> {
+  const startedAt = performance.now();
+  const chain = await startBusyChain({ slotsInAnEpoch: SLOTS_YOUNG });
+  const finalChain = await startBusyChain({ slotsInAnEpoch: SLOTS_FINAL });
+  console.log(`two chains made in ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
+  try {
+    return await benchBackfillOnAnvil({ chain, finalChain }, options);
+  } finally {
+    await Promise.all([chain.stop(), finalChain.stop()]);
+  }
+}

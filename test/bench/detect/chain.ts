@@ -1,0 +1,117 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Pool } from "undici";
+import { findAnvilBinary } from "../../../src/cli/dev/anvil.ts";
+import { hashOf, inboxAt, TOKEN } from "../backfillNode.ts";
+
+// A real anvil with a stretch of busy blocks. To make it takes ten seconds, so that nothing is kept from run to run.
+
+export const BLOCKS = 2_000;
+export const TRANSFERS_A_BLOCK = 50;
+/** The block before the busy ones, as full as they are: whoever watches reads it first, and has loaded what it needs. */
+export const WARM_BLOCK = 10;
+export const FIRST_BLOCK = WARM_BLOCK + 1;
+export const LAST_BLOCK = WARM_BLOCK + BLOCKS;
+/** Enough that nobody takes the busy ones for the newest, which are read one by one. */
+const BLOCKS_ABOVE = 70;
+
+const SENDER = `0x${"5e".repeat(20)}`;
+const SENDER_WEI = "0xffffffffffffffffffffff";
+const GAS = "0xea60";
+const GAS_PRICE = "0x3b9aca00";
+/** What an ERC-20 tells of a transfer, and nothing of what it keeps: LOG3 of caller, first argument and second one. */
+const TOKEN_CODE =
+  "0x6024355f52600435337fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef60205fa360015f5260205ff3";
+
+export type BusyChain = {
+  rpcUrl: string;
+  ask(method: string, params: readonly unknown[]): Promise<unknown>;
+  stop(): Promise<void>;
+};
+
+export type BusyChainOptions = {
+  /** `finalized` lags by twice as many blocks. */
+  slotsInAnEpoch: number;
+};
+
+/** 2,000 blocks of 50 transfers each in a transaction of its own; the twenty-sixth of each block pays one of the inboxes. */
+export async function startBusyChain({ slotsInAnEpoch }: BusyChainOptions): Promise<BusyChain> {
+  const home = await mkdtemp(join(tmpdir(), "tributary-bench-anvil-"));
+  const anvil = launch(["--port", "0", "--slots-in-an-epoch", String(slotsInAnEpoch), "--cache-path", home]);
+  const rpcUrl = `http://127.0.0.1:${await portOf(anvil)}`;
+  const pool = new Pool(rpcUrl, { connections: 1 });
+  const ask = async (method: string, params: readonly unknown[]) => resultOf(await post(pool, callOf(method, params)));
+  await ask("anvil_setLoggingEnabled", [false]);
+  await ask("anvil_impersonateAccount", [SENDER]);
+  await ask("anvil_setBalance", [SENDER, SENDER_WEI]);
+  await ask("anvil_setCode", [TOKEN, TOKEN_CODE]);
+  await ask("anvil_mine", [toHex(WARM_BLOCK - 1)]);
+  for (let block = WARM_BLOCK; block <= LAST_BLOCK; block += 1) {
+    const answers = await post(pool, transfersOf(block));
+    for (const answer of answers as unknown[]) resultOf(answer);
+    await ask("anvil_mine", ["0x1"]);
+  }
+  await ask("anvil_mine", [toHex(BLOCKS_ABOVE)]);
+  const stop = async () => {
+    await pool.destroy();
+    if (anvil.exitCode === null && anvil.kill("SIGKILL")) await once(anvil, "exit");
+    await rm(home, { recursive: true, force: true });
+  };
+  return { rpcUrl, ask, stop };
+}
+
+function launch(flags: readonly string[]): ChildProcess {
+  const quiet = ["--accounts", "0", "--no-mining", "--order", "fifo", "--base-fee", "0", "--gas-limit", "300000000"];
+  // The kernel ends it with this process, however that ends.
+  const command = ["--pdeathsig", "KILL", findAnvilBinary(), ...flags, ...quiet, "--prune-history"];
+  const anvil = spawn("setpriv", command, { stdio: ["ignore", "pipe", "inherit"] });
+  anvil.unref();
+  return anvil;
+}
+
+async function portOf(anvil: ChildProcess): Promise<number> {
+  let output = "";
+  return new Promise((resolve, reject) => {
+    anvil.stdout?.on("data", (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-2_000);
+      const port = /Listening on \S+:(\d+)/.exec(output)?.[1];
+      if (port !== undefined) resolve(Number(port));
+    });
+    anvil.once("error", reject);
+    anvil.once("exit", () => reject(new Error(`anvil did not start: ${output}`)));
+  });
+}
+
+function transfersOf(block: number): object[] {
+  return Array.from({ length: TRANSFERS_A_BLOCK }, (_, index) => {
+    const isHit = index === 25 && block >= FIRST_BLOCK;
+    const to = isHit ? inboxAt((block - FIRST_BLOCK) * TRANSFERS_A_BLOCK) : hashOf(`to ${block} ${index}`).slice(0, 42);
+    const nonce = toHex((block - WARM_BLOCK) * TRANSFERS_A_BLOCK + index);
+    const data = `0xa9059cbb${to.slice(2).padStart(64, "0")}${(1_000_000 + index).toString(16).padStart(64, "0")}`;
+    const transaction = { from: SENDER, to: TOKEN, gas: GAS, gasPrice: GAS_PRICE, nonce, data };
+    return callOf("eth_sendTransaction", [transaction]);
+  });
+}
+
+function callOf(method: string, params: readonly unknown[]): object {
+  return { jsonrpc: "2.0", id: 1, method, params };
+}
+
+async function post(pool: Pool, body: unknown): Promise<unknown> {
+  const headers = { "content-type": "application/json" };
+  const response = await pool.request({ method: "POST", path: "/", headers, body: JSON.stringify(body) });
+  return response.body.json();
+}
+
+function resultOf(answer: unknown): unknown {
+  const { result, error } = answer as { result?: unknown; error?: unknown };
+  if (error !== undefined) throw new Error(`anvil refused: ${JSON.stringify(error)}`);
+  return result;
+}
+
+function toHex(value: number): string {
+  return `0x${value.toString(16)}`;
+}
