@@ -91,6 +91,30 @@ test("one that failed rests, ever longer, and is preferred again afterwards", as
   equal(await hashOf(providers), "first 100");
 });
 
+test("one that says how long to leave it alone rests at least so long, and a little of that even when it is the only one", async () => {
+  const { providers, first, clock } = play();
+  await hashOf(providers);
+  first.fails = new ProviderFailed("rate_limited", "HTTP 429", { retryAfterMs: 90_000 });
+  equal(await hashOf(providers), "second 100");
+  first.fails = undefined;
+  clock.ms = 89_999;
+  equal(await hashOf(providers), "second 100");
+  clock.ms = 90_000;
+  equal(await hashOf(providers), "first 100");
+
+  const alone = play(1);
+  await hashOf(alone.providers);
+  alone.first.fails = new ProviderFailed("rate_limited", "HTTP 429", { retryAfterMs: 1e12 });
+  await rejects(hashOf(alone.providers), { message: "HTTP 429" });
+  const askedBefore = alone.first.asked;
+  alone.clock.ms = 59_999;
+  await rejects(hashOf(alone.providers), { message: "first wants to be left alone for 1 ms more" });
+  equal(alone.first.asked, askedBefore);
+  alone.first.fails = undefined;
+  alone.clock.ms = 60_000;
+  equal(await hashOf(alone.providers), "first 100", "a number too many silences nobody for ever");
+});
+
 test("when all of them failed they are asked all the same, and the failure is told", async () => {
   const { providers, first, second } = play();
   first.fails = new ProviderFailed("timeout", "the first is slow");

@@ -20,6 +20,10 @@ import {
 /** A provider that failed rests this long, twice as long after each further failure in a row. */
 const BENCH_MS_MIN = 1_000;
 const BENCH_MS_MAX = 60_000;
+/** One that says how long to leave it alone rests as long, but not for ever by a number too many. */
+const TOLD_REST_MS_MAX = 3_600_000;
+/** For so long it is not asked at all, also where nobody else is left: asking would only lengthen its silence. */
+const SILENCE_MS_MAX = 60_000;
 /** Providers asked what gas costs. */
 const FEES_ASKED_MAX = 3;
 /** A URL can be pointed at another chain while we run. */
@@ -37,6 +41,8 @@ type Seat = {
   readonly driver: ChainDriver;
   failures: number;
   benchedUntilMs: number;
+  /** Until when it wants not to be asked anything. */
+  silentUntilMs: number;
   /** When its identity was last found right, on the monotonic clock. */
   identifiedAtMs: number | undefined;
 };
@@ -58,7 +64,13 @@ export class Providers implements ChainDriver {
   constructor(drivers: readonly [ChainDriver, ...ChainDriver[]], world: { clock: Clock; log: Logger }) {
     this.caip2 = drivers[0].caip2;
     this.name = drivers.map((driver) => driver.name).join(", ");
-    this.#seats = drivers.map((driver) => ({ driver, failures: 0, benchedUntilMs: 0, identifiedAtMs: undefined }));
+    this.#seats = drivers.map((driver) => ({
+      driver,
+      failures: 0,
+      benchedUntilMs: 0,
+      silentUntilMs: 0,
+      identifiedAtMs: undefined,
+    }));
     this.#clock = world.clock;
     this.#log = world.log;
   }
@@ -241,6 +253,12 @@ export class Providers implements ChainDriver {
   }
 
   async #askSeat<T>(seat: Seat, work: (driver: ChainDriver) => Promise<T>): Promise<T> {
+    const silentMs = seat.silentUntilMs - this.#clock.monotonicMs();
+    if (silentMs > 0)
+      throw new ProviderFailed(
+        "rate_limited",
+        `${seat.driver.name} wants to be left alone for ${Math.ceil(silentMs)} ms more`,
+      );
     try {
       await this.#identify(seat);
       const answer = await work(seat.driver);
@@ -270,9 +288,13 @@ export class Providers implements ChainDriver {
   }
 
   #bench(seat: Seat, error: unknown): void {
-    const benchMs = Math.min(BENCH_MS_MIN * 2 ** seat.failures, BENCH_MS_MAX);
+    const toldMs = error instanceof ProviderFailed ? (error.retryAfterMs ?? 0) : 0;
+    const ownMs = Math.min(BENCH_MS_MIN * 2 ** seat.failures, BENCH_MS_MAX);
+    const benchMs = Math.max(ownMs, Math.min(toldMs, TOLD_REST_MS_MAX));
+    const nowMs = this.#clock.monotonicMs();
     seat.failures += 1;
-    seat.benchedUntilMs = this.#clock.monotonicMs() + benchMs;
+    seat.benchedUntilMs = Math.max(seat.benchedUntilMs, nowMs + benchMs);
+    seat.silentUntilMs = Math.max(seat.silentUntilMs, nowMs + Math.min(toldMs, SILENCE_MS_MAX));
     if (this.#seats.length === 1) return;
     this.#log.warn(
       { chain: this.caip2, provider: seat.driver.name, benchMs, err: error },
