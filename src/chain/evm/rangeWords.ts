@@ -49,6 +49,9 @@ const RANGES: readonly RegExp[] = [
   /the range (\d{1,18})-(\d{1,18})/i,
 ];
 
+/** What names more than that is no size of a range. */
+const BLOCKS_MAX = 1_000_000_000n;
+
 export function isRangeRefused(words: string): boolean {
   return TOO_LARGE.some((pattern) => pattern.test(words));
 }
@@ -72,18 +75,19 @@ function namedRange(words: string): bigint | undefined {
 
 function rangeOfData(data: unknown): bigint | undefined {
   if (typeof data !== "object" || data === null) return undefined;
-  const [from, to]: unknown[] = [Reflect.get(data, "from"), Reflect.get(data, "to")];
+  const from: unknown = Reflect.get(data, "from");
+  const to: unknown = Reflect.get(data, "to");
   const isHex = (value: unknown): value is string => typeof value === "string" && /^0x[\da-f]{1,16}$/i.test(value);
   return isHex(from) && isHex(to) ? lengthOf(BigInt(from), BigInt(to)) : undefined;
 }
 
 function lengthOf(from: bigint, to: bigint): bigint | undefined {
-  return to >= from ? to - from + 1n : undefined;
+  return to >= from && to - from < BLOCKS_MAX ? to - from + 1n : undefined;
 }
 
 function countOf(text: string | undefined): bigint | undefined {
   if (text === undefined) return undefined;
   const isThousands = /k$/i.test(text);
   const count = isThousands ? Math.trunc(Number.parseFloat(text) * 1_000) : Number(text.replaceAll(/[,.]/g, ""));
-  return Number.isSafeInteger(count) && count > 0 ? BigInt(count) : undefined;
+  return count > 0 && count <= BLOCKS_MAX ? BigInt(count) : undefined;
 }

@@ -74,6 +74,51 @@ describe("the wire to a provider", () => {
     await driver.close();
   });
 
+  for (const [by, refusal, sizes] of [
+    [
+      "one error for all",
+      { error: { code: -32005, message: "Number of requests exceeds max batch size" } },
+      "12,3,3,3,3",
+    ],
+    [
+      "an error for each",
+      { code: 31, message: "Batch of more than 3 requests are not allowed on free plan" },
+      "12,3,3,3,3",
+    ],
+    ["HTTP 413", undefined, "12,3,3,3,3"],
+    [
+      "no batch at all",
+      { error: { code: -32005, message: "Batched requests are not supported by this server" } },
+      "12,3,1,1,1,1,1,1,1,1,1,1,1,1",
+    ],
+  ] as const) {
+    test(`a batch that is refused is asked in smaller pieces, and remembered: ${by}`, async () => {
+      const asked: number[] = [];
+      const lengthMax = by === "no batch at all" ? 0 : 3;
+      answer = ({ body }, response) => {
+        asked.push(Array.isArray(body) ? body.length : 1);
+        const calls: { id: number; method: string }[] = Array.isArray(body)
+          ? body.map((call) => call as Asked["body"])
+          : [body];
+        const answers = calls.map(({ id, method }) => ({ id, result: method }));
+        if (!Array.isArray(body)) response.end(JSON.stringify(answers[0]));
+        else if (body.length <= lengthMax) response.end(JSON.stringify(answers));
+        else if (refusal === undefined) response.writeHead(413).end("Request Entity Too Large");
+        else if ("error" in refusal) response.end(JSON.stringify({ id: null, ...refusal }));
+        else response.end(JSON.stringify(calls.map(({ id }) => ({ id, error: refusal }))));
+      };
+      const rpc = open();
+      const calls = Array.from({ length: 12 }, (_, index) => [`call${index}`, []] as const);
+      const results = calls.map(([method]) => method);
+      deepEqual(await rpc.askAll(calls), results);
+      equal(asked.join(), sizes);
+      asked.length = 0;
+      deepEqual(await rpc.askAll(calls), results);
+      equal(Math.max(...asked), Math.max(lengthMax, 1), "it is not tried again");
+      await rpc.close();
+    });
+  }
+
   test("the answers of a batch are put in order, and one that is missing fails it", async () => {
     let drop = 0;
     answer = ({ body }, response) => {
