@@ -41,12 +41,14 @@ export type ChainConfig = {
   slug: string;
   /** Asked in this order. At least one. */
   rpcUrls: readonly string[];
+  /** Where providers tell of new blocks by themselves (ws:// or wss://). Absent or empty: blocks are only found by asking. */
+  wsUrls?: readonly string[] | undefined;
   publicRpcUrl: string;
   explorerUrl: string;
   native: { name: string; symbol: string; decimals: number };
   /** Private key (0x and 64 hex) of the account that pays gas here. It can move no deposit. */
   gasKey: string;
-  /** How often the head is asked for. */
+  /** How often the head is asked for while nobody tells of one. */
   pollMs: number;
   /** From the smallest amount to the largest; at least one tier, the last without a limit. */
   finality: readonly FinalityTier[];

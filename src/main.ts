@@ -4,6 +4,7 @@ import { buildCatalog } from "./catalog/catalog.ts";
 import { openChain, type Chain } from "./chain/chain.ts";
 import { openEvmDriver } from "./chain/evm/driver.ts";
 import { openGasAccount } from "./chain/evm/gasAccount.ts";
+import { openNewHeads } from "./chain/evm/newHeads.ts";
 import { openRemoteGate } from "./chain/remoteGate.ts";
 import { verifyChain } from "./chain/verifyChain.ts";
 import type { ChainConfig, Config } from "./config.ts";
@@ -119,8 +120,9 @@ async function openConfiguredDatabase(config: Config, { onFatal, snapshot }: Ope
 function openConfiguredChain(config: ChainConfig, log: Logger): Chain {
   const [first, ...others] = config.rpcUrls.map((rpcUrl) => openEvmDriver({ caip2: config.caip2, rpcUrl }));
   if (first === undefined) throw new Error(`${config.name} has no RPC URL`);
+  const feeds = (config.wsUrls ?? []).map((wsUrl) => openNewHeads({ caip2: config.caip2, wsUrl, clock: systemClock }));
   return openChain(
-    { drivers: [first, ...others], gasAccount: openGasAccount(config.gasKey) },
+    { drivers: [first, ...others], gasAccount: openGasAccount(config.gasKey), feeds },
     { clock: systemClock, log },
   );
 }

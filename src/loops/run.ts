@@ -2,6 +2,7 @@ import type { World } from "../world.ts";
 import { agreeDepositsLoop } from "./agreeDeposits.ts";
 import { bindCustomersLoop } from "./bindCustomers.ts";
 import { countDepositsLoop } from "./countDeposits.ts";
+import { followHeadsLoop, listenToFeedLoop } from "./followHeads.ts";
 import { forgetAnswersLoop } from "./forgetAnswers.ts";
 import { runLoop, type Loop } from "./loop.ts";
 import { settleLoop } from "./settle.ts";
@@ -13,7 +14,9 @@ export function loopsOf(world: World): Loop[] {
   const loops: Loop[] = [stampEventsLoop(world), forgetAnswersLoop(world)];
   if (world.gate !== undefined) loops.push(bindCustomersLoop(world));
   for (const chain of world.chains.values()) {
+    if (chain.feeds.length > 0) loops.push(followHeadsLoop(world, chain));
     loops.push(
+      ...chain.feeds.map((feed) => listenToFeedLoop(world, chain, feed)),
       watchChainLoop(world, chain),
       countDepositsLoop(world, chain.caip2),
       agreeDepositsLoop(world, chain),

@@ -1,7 +1,9 @@
 import type { Chain } from "../chain/chain.ts";
+import type { BlockRef } from "../chain/driver.ts";
 import type { Db } from "../db/database.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { RangeSize } from "./range.ts";
+import type { KnownBlock } from "./store.ts";
 import { WatchedInboxes } from "./watchedInboxes.ts";
 
 /** What a process remembers between two looks at a chain. It only saves work: without it the same rows are written. */
@@ -9,6 +11,12 @@ export type ChainMemory = {
   /** Of ranges on the way to the head, and of those that are read a second time. */
   readonly rangeSize: RangeSize;
   readonly rereadSize: RangeSize;
+  /** Where the cursor stood when this process last read or moved it. Another process may have moved it since: the database decides. */
+  cursor: KnownBlock | undefined;
+  /** Heads that were told of and not looked at yet. */
+  readonly heads: BlockRef[];
+  /** Blocks were recorded since the chain was last asked how final it is. */
+  isFinalityDue: boolean;
   /** When a provider last told of a new block, on the monotonic clock. */
   lastNewsAtMs: number;
   /** When the providers were last asked what they think of the cursor, and whether more than one answered. */
@@ -31,6 +39,9 @@ export function memoryOf(chain: Chain, clock: Clock): ChainMemory {
     memory = {
       rangeSize: new RangeSize(),
       rereadSize: new RangeSize(),
+      cursor: undefined,
+      heads: [],
+      isFinalityDue: false,
       lastNewsAtMs: clock.monotonicMs(),
       comparedAtMs: clock.monotonicMs(),
       isCompared: false,

@@ -59,7 +59,9 @@ async function look(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise
   const now = isMoved ? await getCursor(world, chain) : cursor;
   const isBehind = now.number < branch.head.number;
   // A head that we have passed comes from a provider that lags, and its word on finality is as old.
-  const isDue = isMoved || world.clock.now() >= addMs(cursor.updated_at, HEARTBEAT_MS);
+  const memory = memoryOf(chain, world.clock);
+  const isDue = isMoved || memory.isFinalityDue || world.clock.now() >= addMs(cursor.updated_at, HEARTBEAT_MS);
+  if (isDue) memory.isFinalityDue = false;
   const confirmed = isDue && branch.head.number >= cursor.number ? await confirmFinality(world, chain, now) : now;
   // After an outage there is as much to read again as was missed, and nothing to wait for in between.
   const hasMore = isBehind || (await rereadFinal(world, chain, confirmed));
@@ -145,6 +147,8 @@ async function follow(
 /** The chain's cursor; a chain that is new here begins at its present head. Throws ChainRefused when another chain was recorded. */
 async function getCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
   const { genesisHash } = await chain.providers.identify();
+  const memory = memoryOf(chain, world.clock);
+  const remembered = memory.cursor;
   let cursor = await findCursor(world.db, chain.caip2);
   if (!cursor) {
     await beginChain(world, chain, genesisHash);
@@ -155,6 +159,8 @@ async function getCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
       `${chain.caip2} begins with block ${genesisHash}, but this database recorded a chain that begins with ${cursor?.genesis_hash}: use the chain it knows, or another database.`,
     );
   }
+  // What was recorded while this was read is newer.
+  if (memory.cursor === remembered) memory.cursor = cursor;
   return cursor;
 }
 

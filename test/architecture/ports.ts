@@ -32,6 +32,11 @@ export const PORTS: readonly Port[] = [
   { path: "src/kernel/entropy.ts", may: ["randomness"], because: "it is the source of randomness" },
   { path: "src/config.ts", may: ["environment"], because: "it is the only reader of the environment" },
   { path: "src/chain/evm/rpc.ts", may: ["network"], because: "it is the wire to a chain's providers" },
+  {
+    path: "src/chain/evm/newHeadsSocket.ts",
+    may: ["network"],
+    because: "it is the wire on which a chain's providers tell of blocks",
+  },
   { path: "src/chain/remoteGate.ts", may: ["network"], because: "it is the wire to the issuing gate" },
 ];
 

@@ -4,13 +4,24 @@ import { readGasKey } from "./gasKey.ts";
 import { readAgreement } from "./agreement.ts";
 import { findKnownChain } from "./knownChains.ts";
 import * as rules from "./rules.ts";
-import { ConfigRefused, isGiven, openSection, place, read, readList, refuseTwins, type Section } from "./section.ts";
+import {
+  ConfigRefused,
+  isGiven,
+  openSection,
+  place,
+  read,
+  readList,
+  refuseTwins,
+  type Rule,
+  type Section,
+} from "./section.ts";
 
 const CHAIN_KEYS = [
   "chainId",
   "name",
   "slug",
   "rpcUrls",
+  "wsUrls",
   "publicRpcUrl",
   "explorerUrl",
   "native",
@@ -67,6 +78,7 @@ export function readChain(value: unknown, path: string, around: ChainSurrounding
     name: read(section, "name", { ...rules.text, fallback: known?.name }),
     slug: read(section, "slug", { ...rules.slug, fallback: known?.slug }),
     rpcUrls,
+    wsUrls: isGiven(section, "wsUrls") ? readList(section, "wsUrls", readWsUrl) : [],
     publicRpcUrl: read(section, "publicRpcUrl", {
       ...rules.webUrl,
       expected: `${rules.webUrl.expected}; payers see it, so it is not the one with your provider's key`,
@@ -100,9 +112,17 @@ function refuseWrongNetwork(section: Section, chainId: number, environment: "tes
 }
 
 function readUrl(value: unknown, path: string): string {
-  const url = rules.webUrl.parse(value);
-  // The URL itself is not quoted: providers put their key into it.
-  if (url === undefined) throw new ConfigRefused(`${path}: it is not accepted, give ${rules.webUrl.expected}.`);
+  return readSecretUrl(value, path, rules.webUrl);
+}
+
+function readWsUrl(value: unknown, path: string): string {
+  return readSecretUrl(value, path, rules.wsUrl);
+}
+
+/** The URL itself is not quoted: providers put their key into it. */
+function readSecretUrl(value: unknown, path: string, rule: Rule<string>): string {
+  const url = rule.parse(value);
+  if (url === undefined) throw new ConfigRefused(`${path}: it is not accepted, give ${rule.expected}.`);
   return url;
 }
 

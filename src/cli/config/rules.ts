@@ -82,12 +82,20 @@ export const solanaAddress: Rule<string> = {
 /** A web address as people and programs open it; userinfo and fragments have no business in one. */
 export const webUrl: Rule<string> = {
   expected: "a URL that begins with http:// or https://, without a fragment",
-  parse: (value) => {
-    if (typeof value !== "string" || value.length > URL_CHARACTERS_MAX) return undefined;
-    const url = URL.parse(value);
-    return url !== null && /^https?:$/.test(url.protocol) && url.hash === "" ? value : undefined;
-  },
+  parse: (value) => urlOf(value, /^https?:$/),
 };
+
+/** Where a provider pushes what is new. */
+export const wsUrl: Rule<string> = {
+  expected: "a URL that begins with ws:// or wss://, without a fragment",
+  parse: (value) => urlOf(value, /^wss?:$/),
+};
+
+function urlOf(value: unknown, protocol: RegExp): string | undefined {
+  if (typeof value !== "string" || value.length > URL_CHARACTERS_MAX) return undefined;
+  const url = URL.parse(value);
+  return url !== null && protocol.test(url.protocol) && url.hash === "" ? value : undefined;
+}
 
 /** What every link in an answer begins with. */
 export const baseUrl: Rule<string> = {

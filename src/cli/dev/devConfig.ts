@@ -48,6 +48,8 @@ function devChain(chain: LocalChain, baseUrl: string): ChainConfig {
     name,
     slug: DEV_CHAINS.find((known) => known.chainId === chainId)?.slug ?? `dev-${chainId}`,
     rpcUrls: [rpcUrl],
+    // Anvil serves both on one port.
+    wsUrls: [rpcUrl.replace(/^http/, "ws")],
     publicRpcUrl: rpcUrl,
     explorerUrl: `${baseUrl}/dev/explorer/${chainId}`,
     native: { name: "Ether", symbol: "ETH", decimals: 18 },

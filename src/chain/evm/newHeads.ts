@@ -1,0 +1,192 @@
+import type { Caip2 } from "../../kernel/caip.ts";
+import { referenceOf } from "../../kernel/caip.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { ProviderFailed, type BlockRef } from "../driver.ts";
+import type { HeadFeed, HeadListener } from "../headFeed.ts";
+import { ChainRefused } from "../providers.ts";
+import { quantity } from "./hex.ts";
+import { openTextSocket, type TextSocket } from "./newHeadsSocket.ts";
+import { readBlock } from "./read.ts";
+
+const TIMEOUT_MS = 10_000;
+/** A connection that has said nothing for so long is asked whether it still lives. */
+const QUIET_MS = 10_000;
+/** So often in a row a connection may know of a head that it did not tell: once can be a block that came between the two words. */
+const UNTOLD_MAX = 2;
+
+export type NewHeadsOptions = {
+  caip2: Caip2;
+  wsUrl: string;
+  clock: Clock;
+  /** How long a connection or an answer may take; ten seconds when absent. */
+  timeoutMs?: number;
+  /** After how long a silence it is asked whether it lives; ten seconds when absent. */
+  quietMs?: number;
+};
+
+/** The heads that an EVM provider pushes over a websocket (eth_subscribe). Nothing is connected before it is followed. */
+export function openNewHeads(options: NewHeadsOptions): HeadFeed {
+  const { host } = new URL(options.wsUrl);
+  return { name: host, follow: (listener, signal) => follow(options, listener, signal) };
+}
+
+async function follow(options: NewHeadsOptions, listener: HeadListener, signal: AbortSignal): Promise<string> {
+  const connection = new Connection(options, listener);
+  const stop = () => connection.end("the service stops");
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    await connection.open();
+    void keepAlive(connection, options).then((reason) => connection.end(reason));
+    return await connection.ended;
+  } catch (error) {
+    // What was going on when we ourselves ended it is nobody's failure.
+    if (signal.aborted) return connection.ended;
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    connection.end("it was given up");
+  }
+}
+
+/** Resolves with the reason when the connection has gone silent: it answers nothing, or knows of heads that it does not tell. */
+async function keepAlive(connection: Connection, { clock, quietMs = QUIET_MS }: NewHeadsOptions): Promise<string> {
+  const { signal } = connection;
+  let untold = 0;
+  // It ends with the connection: each round takes as long as a silence may last.
+  while (!signal.aborted && untold < UNTOLD_MAX) {
+    const headsBefore = connection.heads;
+    await clock.sleep(quietMs, signal);
+    if (connection.heads > headsBefore) {
+      untold = 0;
+      continue;
+    }
+    const number = await connection.askNumber().catch(() => undefined);
+    if (number === undefined) return "it does not answer any more";
+    untold = number > connection.headNumber ? untold + 1 : 0;
+  }
+  return "it does not tell of heads that it knows";
+}
+
+type Answer = {
+  id?: unknown;
+  result?: unknown;
+  error?: unknown;
+  method?: unknown;
+  params?: { result?: unknown };
+};
+
+class Connection {
+  readonly #options: NewHeadsOptions;
+  readonly #listener: HeadListener;
+  readonly #host: string;
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #ended = Promise.withResolvers<string>();
+  readonly #ending = new AbortController();
+  #socket: TextSocket | undefined;
+  #asked = 0;
+  /** How many heads it has told of. */
+  heads = 0;
+  /** The last one that it told of, or knew when it began. */
+  headNumber = -1n;
+
+  constructor(options: NewHeadsOptions, listener: HeadListener) {
+    this.#options = options;
+    this.#listener = listener;
+    this.#host = new URL(options.wsUrl).host;
+  }
+
+  /** Why it ended. */
+  get ended(): Promise<string> {
+    return this.#ended.promise;
+  }
+
+  /** Aborts when it ends. */
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  async open(): Promise<void> {
+    const { wsUrl, caip2, timeoutMs = TIMEOUT_MS } = this.#options;
+    const socket = await openTextSocket(wsUrl, {
+      timeoutMs,
+      onText: (text) => this.#take(text),
+      signal: this.signal,
+    });
+    this.#socket = socket;
+    void socket.ended.then((reason) => this.end(reason));
+    const chainId = quantity(await this.#ask("eth_chainId", []), "a chain id").toString();
+    if (chainId !== referenceOf(caip2)) {
+      throw new ChainRefused(`${this.#host} is configured as a websocket of ${caip2} but serves eip155:${chainId}.`);
+    }
+    await this.#ask("eth_subscribe", ["newHeads"]);
+    const number = await this.askNumber();
+    if (this.heads === 0) this.headNumber = number;
+    this.#listener.onOpen();
+  }
+
+  async askNumber(): Promise<bigint> {
+    return quantity(await this.#ask("eth_blockNumber", []), "a block number");
+  }
+
+  /** Ends it; whoever waits for an answer is told `reason`. */
+  end(reason: string): void {
+    this.#ending.abort();
+    this.#socket?.destroy();
+    for (const waiting of this.#waiting.values())
+      waiting.reject(new ProviderFailed("unreachable", `${this.#host}: ${reason}`));
+    this.#waiting.clear();
+    this.#ended.resolve(reason);
+  }
+
+  async #ask(method: string, params: readonly unknown[]): Promise<unknown> {
+    const { clock, timeoutMs = TIMEOUT_MS } = this.#options;
+    if (this.signal.aborted) throw new ProviderFailed("unreachable", `${this.#host} is not connected`);
+    const id = (this.#asked += 1);
+    const answer = Promise.withResolvers<unknown>();
+    this.#waiting.set(id, answer);
+    const patience = new AbortController();
+    void clock.sleep(timeoutMs, patience.signal).then(() => {
+      if (this.#waiting.delete(id)) answer.reject(new ProviderFailed("timeout", `${this.#host} took too long`));
+    });
+    try {
+      this.#socket?.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+      return await answer.promise;
+    } finally {
+      patience.abort();
+    }
+  }
+
+  #take(text: string): void {
+    const message = parse(text);
+    if (message === undefined) return this.end("it sent no JSON-RPC");
+    if (message.method === "eth_subscription") return this.#tell(message.params);
+    const waiting = this.#waiting.get(Number(message.id));
+    if (waiting === undefined) return;
+    this.#waiting.delete(Number(message.id));
+    if (message.result === undefined || message.result === null) {
+      waiting.reject(new ProviderFailed("bad_answer", `${this.#host} answered ${JSON.stringify(message.error)}`));
+    } else waiting.resolve(message.result);
+  }
+
+  #tell(params: Answer["params"]): void {
+    let head: BlockRef;
+    try {
+      head = readBlock(params?.result);
+    } catch {
+      return this.end("it told of a head that is none");
+    }
+    this.heads += 1;
+    this.headNumber = head.number;
+    this.#listener.onHead(head);
+  }
+}
+
+function parse(text: string): Answer | undefined {
+  try {
+    const message: unknown = JSON.parse(text);
+    return typeof message === "object" && message !== null ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
