@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { sql } from "kysely";
 import { findPort } from "../../src/cli/dev/port.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
@@ -17,6 +18,9 @@ const PROMISED_MS = 1_000;
 /** Seldom enough for the limit of one account, which both processes share. */
 const POLL_MS = 100;
 const POLLS_MAX = 300;
+const CREATES = 200;
+const READS = 500;
+const READS_PER_MINUTE = 60;
 
 const GATED_CHAIN = {
   chainId: SILENT_CHAIN.chainId,
@@ -170,7 +174,12 @@ describe("several processes", () => {
       headers,
       body: JSON.stringify(of.body),
     });
-    const body = (await answer.json()) as { error?: { code: string }; intentId?: string; address?: string };
+    const body = (await answer.json()) as {
+      error?: { code: string };
+      intentId?: string;
+      created?: boolean;
+      widgetToken?: string;
+    };
     return { said: `${answer.status} ${body.error?.code ?? ""}`.trim(), body };
   }
 
@@ -224,6 +233,72 @@ describe("several processes", () => {
     assert.deepEqual(await policies(), ["https://shop.example", "https://shop.example"]);
     await operate(["accounts", "origins", "remove", accountId, "https://shop.example"]);
     assert.deepEqual(await policies(), ["'none'", "'none'"]);
+  });
+
+  /** Takes away what every process counts, so that a crowd of calls is only held up by what it does. */
+  async function withoutLimits(run: () => Promise<void>): Promise<void> {
+    await sql`create function forget_calls() returns trigger language plpgsql as $$
+      begin new.counted_until_ms = '{}'; return new; end $$`.execute(db.read);
+    await sql`create trigger forget_calls before insert or update on rate_log
+      for each row execute function forget_calls()`.execute(db.read);
+    try {
+      await run();
+    } finally {
+      await sql`drop function forget_calls() cascade`.execute(db.read);
+    }
+  }
+
+  test("31 22 §4.2.3 §5.7 of 200 parallel creates through two processes one mints, and one widget token opens the checkout", async () => {
+    const { apiKey, accountId } = await openMerchant();
+    const body = { payoutWallet: `0x${"5".repeat(40)}`, priceUnits: 5 };
+    const everywhere = Array.from({ length: CREATES / 2 }, () => sites).flat();
+    await withoutLimits(async () => {
+      const created = await Promise.all(everywhere.map((site) => post(site, "/intents", { apiKey, body })));
+      assert.deepEqual(new Set(created.map(({ said }) => said)), new Set(["201"]));
+      assert.equal(created.filter((each) => each.body.created).length, 1);
+      const [intentId, ...others] = new Set(created.map((each) => each.body.intentId));
+      assert.deepEqual(others, []);
+      const open = async (site: ServiceSite, index: number) => {
+        const { widgetToken } = created[index]?.body ?? {};
+        const headers = { "content-type": "application/json" };
+        const sent = { method: "POST", headers, body: JSON.stringify({ widgetToken }) };
+        return (await fetch(`${site.baseUrl}/c/${intentId}/session`, sent)).status;
+      };
+      const opened = await Promise.all(everywhere.map(open));
+      assert.deepEqual(
+        [204, 401].map((status) => opened.filter((each) => each === status).length),
+        [1, CREATES - 1],
+      );
+    });
+    const count = (table: "intent" | "event") =>
+      db.read.selectFrom(table).select("account_id").where("account_id", "=", accountId).execute();
+    assert.deepEqual([(await count("intent")).length, (await count("event")).length], [1, 1]);
+  });
+
+  test("19 D23 of 500 parallel calls through two processes the limit passes and no more, and every answer tells of it", async () => {
+    const { apiKey } = await openMerchant();
+    const headers = { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" };
+    const list = async ({ baseUrl }: ServiceSite) => {
+      const answer = await fetch(`${baseUrl}/api/v1/intents`, { headers });
+      await answer.arrayBuffer();
+      return answer;
+    };
+    const startedMs = performance.now();
+    const answers = await Promise.all(Array.from({ length: READS / 2 }, () => sites.map(list)).flat());
+    const isWithinWindow = performance.now() - startedMs < 60_000;
+    const passed = answers.filter(({ status }) => status === 200).length;
+    assert.ok(!isWithinWindow || passed <= READS_PER_MINUTE, `${passed} passed`);
+    // But for calls that one process has taken and finds nobody for.
+    assert.ok(passed >= READS_PER_MINUTE - 5, `${passed} passed`);
+    for (const { status, headers: told } of answers) {
+      assert.ok(status === 200 || status === 429, `${status}`);
+      assert.match(told.get("request-id") ?? "", /^req_[0-9a-z]{26}$/);
+      assert.equal(told.get("service-version"), "2026-11-01");
+      assert.equal(told.get("ratelimit-limit"), String(READS_PER_MINUTE));
+      assert.ok(Number(told.get("ratelimit-remaining")) < READS_PER_MINUTE);
+      assert.match(told.get("ratelimit-reset") ?? "", /^([1-9]|[1-5]\d|60)$/);
+      if (status === 429) assert.match(told.get("retry-after") ?? "", /^([1-9]|[1-5]\d|60)$/);
+    }
   });
 
   test("§5.2 no key stands in anything that a process has written, at the most talkative level", () => {
