@@ -1,10 +1,8 @@
-import { execFile, fork, type ChildProcess } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync } from "node:fs";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { cpus, tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
+import { cpus } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { sql } from "kysely";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
@@ -20,18 +18,24 @@ import { openTestDatabase } from "../support/database.ts";
 import { insertIntent, randomAddress } from "../support/intents.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { stationWorld, type StationWorld } from "../support/stationWorld.ts";
-import { load, type Call } from "./http/load.ts";
+import { bindToCore, cpuUsOf } from "./http/cpu.ts";
+import { load, requestText, type Call } from "./http/load.ts";
+import { pgbench } from "./http/pgbench.ts";
 import type { Served } from "./http/server.ts";
 import { createStatement, freshValues, getStatement, pgbenchScript, uniquePlaces } from "./http/statements.ts";
 
 // What the checks, the limits and the record cost: the real server beside a bare one that runs the same statement, and beside
 // pgbench, which runs nothing but the statement. All on one PostgreSQL that flushes to disk, one after the other, several times.
+// A server has a core to itself. The database has the other one, with whatever puts the load on it: pgbench, or the callers.
 
 const RUNS = 5;
 const RUN_MS = 2_000;
 const CONNECTIONS = 16;
+const SERVER_CORE = 0;
+const DATABASE_CORE = 1;
 /** Enough of them that none is refused in the minute that a run of them takes, where 30 creates and 120 reads are allowed. */
 const ACCOUNTS = 3_000;
+const OPENED_AT_ONCE = 8;
 const CREATES_IN_A_BURST = 25;
 const GETS_IN_A_BURST = 100;
 const LISTED = 110_000;
@@ -43,23 +47,26 @@ const PAGE_READS = 25;
 const EMBEDDED_CREATES = 600;
 
 type Caller = { account: AccountRow; headers: Record<string, string>; intentId: string };
-type Site = { databaseUrl: string; db: Db; world: StationWorld; callers: Caller[] };
+type Site = { databaseUrl: string; databaseId: number; db: Db; world: StationWorld; callers: Caller[] };
+type Server = { child: ChildProcess; port: number };
 
-function newFigures(): Record<"create" | "bareCreate" | "pgCreate" | "get" | "bareGet" | "pgGet", number[]> {
-  return { create: [], bareCreate: [], pgCreate: [], get: [], bareGet: [], pgGet: [] };
-}
+/** Calls a second, and the processor time of one. */
+type Figure = { rate: number; serverUs: number; databaseUs: number };
 
 export async function benchHttp(): Promise<void> {
   console.log(
     `medians of ${RUNS} runs of ${RUN_MS} ms, ${CONNECTIONS} connections, ${cpus().length} cores, Node ${process.version}`,
   );
+  // Before the database is started, which stays where it was started.
+  if (!bindToCore(process.pid, DATABASE_CORE)) console.log("nothing is bound to a core here: ratios say less");
   const server = await startPostgres(undefined, { isDurable: true });
   const databaseUrl = server.urlOf("postgres");
+  const databaseId = Number.parseInt(readFileSync(join(server.dataDirectory, "postmaster.pid"), "utf8"), 10);
   const db = await openDatabase({ url: databaseUrl });
   try {
     await migrate(db, { appliedAt: systemClock.now() });
     const world = stationWorld(db);
-    const site = { databaseUrl, db, world, callers: await openCallers(world) };
+    const site = { databaseUrl, databaseId, db, world, callers: await openCallers(world) };
     await compareCalls(site);
     await compareDepth(site);
   } finally {
@@ -71,21 +78,27 @@ export async function benchHttp(): Promise<void> {
 
 async function openCallers(world: StationWorld): Promise<Caller[]> {
   const callers: Caller[] = [];
-  for (let index = 0; index < ACCOUNTS; index += 1) {
-    const payout = { namespace: "eip155", chainReference: "31337", wallet: randomAddress(), currency: "USDC" } as const;
-    const account = await createAccount(world, { name: `Bench ${index}`, payout });
-    const { apiKey } = await createKey(world, { accountId: account.id, scopes: [CREATE_INTENTS] });
-    const { id } = await insertIntent(world.db, { account_id: account.id });
-    callers.push({
-      account,
-      intentId: id,
-      headers: { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" },
-    });
+  while (callers.length < ACCOUNTS) {
+    const opening = Array.from({ length: OPENED_AT_ONCE }, () => openCaller(world));
+    callers.push(...(await Promise.all(opening)));
   }
   return callers;
 }
 
-async function compareCalls({ databaseUrl, db, world, callers }: Site): Promise<void> {
+async function openCaller(world: StationWorld): Promise<Caller> {
+  const payout = { namespace: "eip155", chainReference: "31337", wallet: randomAddress(), currency: "USDC" } as const;
+  const account = await createAccount(world, { name: "Bench", payout });
+  const { apiKey } = await createKey(world, { accountId: account.id, scopes: [CREATE_INTENTS] });
+  const { id } = await insertIntent(world.db, { account_id: account.id });
+  return {
+    account,
+    intentId: id,
+    headers: { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" },
+  };
+}
+
+async function compareCalls(site: Site): Promise<void> {
+  const { databaseUrl, db, world, callers } = site;
   const [first] = callers;
   if (first === undefined) throw new Error("there are accounts");
   await ensureDeployment(db, world.entropy);
@@ -94,50 +107,87 @@ async function compareCalls({ databaseUrl, db, world, callers }: Site): Promise<
   const get = await getStatement({ accountId: first.account.id, intentId: first.intentId });
   const ours = await serve({ kind: "ours", databaseUrl });
   const bare = await serve({ kind: "bare", databaseUrl, create, places, get });
-  const creating = ({ headers }: Caller): Call => ({
-    method: "POST",
-    path: "/api/v1/intents",
-    headers: { ...headers, "content-type": "application/json" },
-    body: '{"priceUnits":25000000}',
-  });
-  const getting = ({ headers, intentId }: Caller): Call => ({
-    method: "GET",
-    path: `/api/v1/intents/${intentId}`,
-    headers,
-  });
-  // The bare server reads the one account's intents, whose statement it was given.
-  const gettingFirst = (): Call => getting(first);
+  const creates = inBursts(callers, CREATES_IN_A_BURST, creating);
+  const gets = inBursts(callers, GETS_IN_A_BURST, getting);
+  const bench = (script: ReturnType<typeof pgbenchScript>) =>
+    measure(site, undefined, () => pgbench(script, { databaseUrl, clients: CONNECTIONS, durationMs: RUN_MS }));
+  const run = (server: Server, call: (connection: number) => Call) =>
+    measure(site, server, () => load({ port: server.port, connections: CONNECTIONS, durationMs: RUN_MS, call }));
   try {
-    const run = (port: number, call: (index: number) => Call) =>
-      load({ port, connections: CONNECTIONS, durationMs: RUN_MS, call });
-    // One account after the other uses up its minute, as a merchant does whose sale has just begun.
-    let [creates, gets] = [0, 0];
-    const burstOf = (calls: number, a: number) => callers[Math.floor(calls / a) % callers.length] ?? first;
-    const createsInBursts = () => creating(burstOf(creates++, CREATES_IN_A_BURST));
-    const getsInBursts = () => getting(burstOf(gets++, GETS_IN_A_BURST));
-    await run(ours.port, getsInBursts);
-    await run(bare.port, gettingFirst);
-    const figures = newFigures();
-    for (let turn = 0; turn < RUNS; turn += 1) {
-      figures.pgCreate.push(await pgbench(databaseUrl, pgbenchScript(create, places)));
-      figures.bareCreate.push(await run(bare.port, () => creating(first)));
-      figures.create.push(await run(ours.port, createsInBursts));
-      figures.pgGet.push(await pgbench(databaseUrl, pgbenchScript(get, [])));
-      figures.bareGet.push(await run(bare.port, gettingFirst));
-      figures.get.push(await run(ours.port, getsInBursts));
+    for (const server of [ours, bare]) {
+      await run(server, gets);
+      await run(server, creates);
     }
-    tell("create", figures.create, [
-      ["bare node:http", figures.bareCreate],
-      ["pgbench", figures.pgCreate],
-    ]);
-    tell("get", figures.get, [
-      ["bare node:http", figures.bareGet],
-      ["pgbench", figures.pgGet],
-    ]);
+    const figures = { pgbench: sides(), bare: sides(), ours: sides() };
+    for (let turn = 0; turn < RUNS; turn += 1) {
+      figures.pgbench.create.push(await bench(pgbenchScript(create, places)));
+      figures.bare.create.push(await run(bare, creates));
+      figures.ours.create.push(await run(ours, creates));
+      figures.pgbench.get.push(await bench(pgbenchScript(get, [])));
+      figures.bare.get.push(await run(bare, gets));
+      figures.ours.get.push(await run(ours, gets));
+    }
+    for (const call of ["create", "get"] as const) {
+      tell(`${call}, ours`, figures.ours[call]);
+      tell(`${call}, bare node:http`, figures.bare[call], figures.ours[call]);
+      tell(`${call}, pgbench`, figures.pgbench[call], figures.ours[call]);
+    }
   } finally {
     ours.child.kill();
     bare.child.kill();
   }
+}
+
+function sides(): Record<"create" | "get", Figure[]> {
+  return { create: [], get: [] };
+}
+
+/** Each connection is a merchant's who uses up most of a minute's calls, and then the next one's: nobody else may call so often. */
+function inBursts(callers: Caller[], calls: number, textOf: (caller: Caller) => Call): (connection: number) => Call {
+  const texts = callers.map(textOf);
+  let next = 0;
+  const bursts = Array.from({ length: CONNECTIONS }, () => ({ text: "", left: 0 }));
+  return (connection) => {
+    const burst = bursts[connection];
+    if (burst === undefined) throw new Error("there is no such connection");
+    if (burst.left === 0) {
+      burst.text = texts[next++ % texts.length] ?? "";
+      burst.left = calls;
+    }
+    burst.left -= 1;
+    return burst.text;
+  };
+}
+
+function creating({ headers }: Caller): Call {
+  return requestText(
+    "POST /api/v1/intents",
+    { ...headers, "content-type": "application/json" },
+    '{"priceUnits":25000000}',
+  );
+}
+
+function getting({ headers, intentId }: Caller): Call {
+  return requestText(`GET /api/v1/intents/${intentId}`, headers);
+}
+
+async function measure(
+  { databaseId }: Site,
+  server: Server | undefined,
+  work: () => Promise<number | undefined>,
+): Promise<Figure> {
+  const serverId = server?.child.pid;
+  const used = () => ({ databaseUs: cpuUsOf(databaseId), serverUs: serverId === undefined ? 0 : cpuUsOf(serverId) });
+  const before = used();
+  const startedMs = performance.now();
+  const count = (await work()) ?? Number.NaN;
+  const elapsedMs = server === undefined ? RUN_MS : performance.now() - startedMs;
+  const after = used();
+  return {
+    rate: count / (elapsedMs / 1_000),
+    serverUs: (after.serverUs - before.serverUs) / count,
+    databaseUs: (after.databaseUs - before.databaseUs) / count,
+  };
 }
 
 /** The first page and the ten thousandth of a long list, in turn. */
@@ -220,7 +270,11 @@ async function compareEmbedded(): Promise<void> {
       bare.push(await timed(bareLoop));
       ours.push(await timed(() => createIntent(db.read, world, { account, input })));
     }
-    tell("create, embedded", ours, [["its statement in a loop", bare]]);
+    const ratios = ours.map((rate, turn) => rate / (bare[turn] ?? Number.NaN));
+    const [oursMiddle, bareMiddle] = [median(ours).toFixed(0), median(bare).toFixed(0)];
+    console.log(
+      `embedded create ${oursMiddle}/s, its statement in a loop ${bareMiddle}/s: ${median(ratios).toFixed(2)}`,
+    );
   } finally {
     await db.close();
   }
@@ -235,50 +289,21 @@ function sqlOf(text: string, values: readonly (string | null)[]) {
   );
 }
 
-async function serve(served: Served): Promise<{ child: ChildProcess; port: number }> {
+async function serve(served: Served): Promise<Server> {
   const child = fork(new URL("http/server.ts", import.meta.url), { stdio: "inherit", execArgv: ["--no-warnings"] });
+  if (child.pid !== undefined) bindToCore(child.pid, SERVER_CORE);
   child.send(served);
   const [port] = (await once(child, "message")) as [number];
   return { child, port };
 }
 
-/** Transactions a second; undefined where the machine has no pgbench. */
-async function pgbench(databaseUrl: string, script: string): Promise<number> {
-  const program = findPgbench();
-  if (program === undefined) return Number.NaN;
-  const folder = await mkdtemp(join(tmpdir(), "tributary-pgbench-"));
-  try {
-    const file = join(folder, "script.sql");
-    await chmod(folder, 0o755);
-    await writeFile(file, script);
-    const seconds = String(RUN_MS / 1_000);
-    const words = ["-n", "-M", "prepared", "-c", String(CONNECTIONS), "-T", seconds, "-f", file, databaseUrl];
-    const { stdout } = await promisify(execFile)(program, words);
-    const [, rate = "NaN"] = /tps = ([\d.]+)/.exec(stdout) ?? [];
-    return Number(rate);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
-function findPgbench(): string | undefined {
-  const root = "/usr/lib/postgresql";
-  const versions = existsSync(root) ? readdirSync(root) : [];
-  const places = [
-    ...versions.map((version) => join(root, version, "bin", "pgbench")),
-    "/usr/bin/pgbench",
-    "/usr/local/bin/pgbench",
-  ];
-  return places.find((place) => existsSync(place));
-}
-
-function tell(what: string, ours: number[], others: [name: string, figures: number[]][]): void {
-  const beside = others.map(([name, figures]) => {
-    const figure = median(figures);
-    if (Number.isNaN(figure)) return `${name} is not on this machine`;
-    return `${(median(ours) / figure).toFixed(2)} of ${name} (${figure.toFixed(0)}/s)`;
-  });
-  console.log(`${what.padEnd(8)} ${median(ours).toFixed(0)}/s: ${beside.join(", ")}`);
+/** One side, and what ours are of it: the ratio of each turn, of which the middle one is told. */
+function tell(what: string, figures: Figure[], ours?: Figure[]): void {
+  const middle = (read: (figure: Figure) => number) => median(figures.map(read)).toFixed(0);
+  const ratios = ours?.map(({ rate }, turn) => rate / (figures[turn]?.rate ?? Number.NaN)) ?? [];
+  const beside = ours === undefined ? "" : `, ours are ${median(ratios).toFixed(2)} of it`;
+  const cost = `${middle(({ serverUs }) => serverUs)} µs of the server, ${middle(({ databaseUs }) => databaseUs)} µs of the database`;
+  console.log(`${what.padEnd(24)} ${middle(({ rate }) => rate)}/s, ${cost}${beside}`);
 }
 
 function median(figures: readonly number[]): number {

@@ -97,29 +97,32 @@ function nameLike(old: string): string {
   return `${prefix}${hex.slice(0, old.length - prefix.length)}`;
 }
 
-/** The statement for pgbench: what is unique is made of its random numbers, the rest stands there as it is. */
-export function pgbenchScript({ text, values }: Statement, places: readonly number[]): string {
+/** A script of pgbench, and the texts of its variables. */
+export type PgbenchScript = { text: string; variables: Record<string, string> };
+
+/**
+ * The statement for pgbench, with the same parameters: it binds variables as we do. What is unique is made of its random numbers, inside
+ * the statement, because its own variables cannot be texts that change.
+ */
+export function pgbenchScript({ text, values }: Statement, places: readonly number[]): PgbenchScript {
   const names = new Map<string, number>();
+  const variables: Record<string, string> = {};
   const replaced = text.replaceAll(/\$(\d+)/g, (_, digits: string) => {
     const index = Number(digits) - 1;
     const value = values[index] ?? null;
+    // It has no null.
     if (value === null) return "null";
-    if (!places.includes(index)) return literal(value);
+    if (!places.includes(index)) {
+      variables[`p${digits}`] = value;
+      return `:p${digits}`;
+    }
     const number = names.get(value) ?? names.size;
     names.set(value, number);
     return expressionLike(value, number);
   });
-  const variables = Array.from(
-    { length: names.size },
-    (_, number) => `\\set v${number} random(1, 9000000000000000000)`,
-  );
+  const drawn = Array.from({ length: names.size }, (_, number) => `\\set v${number} random(1, 9000000000000000000)`);
   // One line a command is what pgbench reads.
-  return `${variables.join("\n")}\n${replaced.replaceAll(/\s*\n\s*/g, " ")};\n`;
-}
-
-/** Without a colon, because pgbench takes one before a name for a variable of its own. */
-function literal(value: string): string {
-  return `E'${value.replaceAll("\\", "\\\\").replaceAll("'", "''").replaceAll(":", "\\x3a")}'`;
+  return { text: `${drawn.join("\n")}\n${replaced.replaceAll(/\s*\n\s*/g, " ")};\n`, variables };
 }
 
 function expressionLike(value: string, number: number): string {
