@@ -1,9 +1,10 @@
 import type { Asset } from "../catalog/catalog.ts";
 import { GateUnavailable, type BindRequest, type Gate } from "../chain/gate.ts";
 import type { IntentRow } from "../intent/store.ts";
-import { normalizeEvmAddress } from "../kernel/caip.ts";
+import { normalizeEvmAddress, type Caip2 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import { solanaAddressBytes } from "../kernel/solanaAddress.ts";
+import { isSolanaProgram } from "../merchant/solanaWallet.ts";
 import type { World } from "../world.ts";
 
 // What the gate says, as a caller of ours is told it. Every word of the gate's that moves money is checked here: on EVM chains it may say
@@ -40,9 +41,10 @@ export async function askForInbox(world: GateWorld, question: Question): Promise
     case "refused":
       throw refused(question, `refused an inbox: ${verdict.reason}`);
     case "issued": {
-      const isRight = isSolana ? isInbox(world, verdict.address) : isSame(verdict.address, intent.inbox_address);
-      if (!isRight) throw refused(question, `issued ${verdict.address}, which cannot be its inbox`);
-      return isSolana ? verdict.address : intent.inbox_address;
+      const { address } = verdict;
+      const wrong = isSolana ? whatElse(world, intent, address) : otherThan(intent.inbox_address, address);
+      if (wrong !== undefined) throw wrongAddress(world, { intent, chain: origin.chain, address, wrong });
+      return isSolana ? address : intent.inbox_address;
     }
   }
 }
@@ -70,11 +72,32 @@ function refused({ intent, origin }: Question, what: string): Fault {
   });
 }
 
-function isSame(answered: string, stored: string): boolean {
-  return normalizeEvmAddress(answered) === stored;
+export type WrongAddress = {
+  intent: Pick<IntentRow, "id">;
+  chain: Caip2;
+  address: string;
+  /** What the address is instead of an inbox of the intent. */
+  wrong: string;
+};
+
+/** Raises the alarm about a gate that gives out an address which it may not, and returns what the caller is told. */
+export function wrongAddress({ log }: Pick<World, "log">, { intent, chain, address, wrong }: WrongAddress): Fault {
+  const facts = { alarm: "gate_issued_wrong_address", intent: intent.id, chain, address, wrong };
+  log.error(facts, "the issuing gate gave out an address that may be no inbox; nothing was stored");
+  const cause = new Error(`for ${intent.id} on ${chain} the gate issued ${address}, which is ${wrong}`);
+  return new Fault("source_inbox_refused", { cause });
 }
 
-/** An address that can hold deposits, as far as it alone tells; a token's own address would swallow them. */
-function isInbox({ catalog }: GateWorld, address: string): boolean {
-  return solanaAddressBytes(address) !== undefined && !catalog.assets.some((asset) => asset.token === address);
+function otherThan(inbox: string, answered: string): string | undefined {
+  return normalizeEvmAddress(answered) === inbox ? undefined : "not the one that follows from the intent";
+}
+
+/** What an address on Solana is when it cannot hold the intent's deposits, as far as it alone tells; undefined when it can. */
+function whatElse({ catalog }: GateWorld, intent: IntentRow, address: string): string | undefined {
+  if (solanaAddressBytes(address) === undefined) return "no address";
+  if (isSolanaProgram(address)) return "a program's";
+  // A token's own address would swallow deposits.
+  if (catalog.assets.some((asset) => asset.token === address)) return "a token's";
+  // Every payout would be taken for another deposit. The fee's recipient and the recovery wallet are addresses of the EVM.
+  return address === intent.payout_wallet ? "the intent's own payout wallet" : undefined;
 }

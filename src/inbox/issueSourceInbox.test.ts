@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { openTestDatabase } from "../../test/support/database.ts";
+import { pino } from "pino";
 import { insertIntent, TEST_TOKEN } from "../../test/support/intents.ts";
 import {
   always,
@@ -262,16 +263,48 @@ test("§7.3.2 what the gate refuses is refused for good, and its reason is the o
   await refused(issueSourceInbox(gatedWorld(), intent, LOCAL), "source_inbox_not_active");
 });
 
-test("an address that the gate may not give out is refused: another one on EVM, and on Solana what is none", async () => {
-  const answers = [`0x${"9".repeat(40)}`, newSolanaAddress(), "", "0x"];
-  for (const address of answers) {
+/** The gated world, and the alarms that it raises. */
+function alarmedWorld(): { world: TestWorld; alarms: Record<string, unknown>[] } {
+  const alarms: Record<string, unknown>[] = [];
+  const log = pino({ level: "error" }, { write: (line: string) => void alarms.push(JSON.parse(line)) });
+  return { world: { ...gatedWorld(), log }, alarms };
+}
+
+test("D11 an address that the gate may not give out is refused with an alarm, and nothing is stored", async () => {
+  const { world: alarmed, alarms } = alarmedWorld();
+  const taken = newSolanaAddress();
+  remote.behave(issues(() => ({ verdict: "issued", address: taken })));
+  await issueSourceInbox(alarmed, await unbound("solana"), SOLANA);
+  const solanaIntent = await unbound("solana");
+  const evmIntent = await insertIntent(db);
+  const table: [intent: IntentRow, address: string, wrong: RegExp][] = [
+    ...[`0x${"9".repeat(40)}`, newSolanaAddress(), "", "0x", evmIntent.payout_wallet, evmIntent.fee_recipient].map(
+      (address): [IntentRow, string, RegExp] => [evmIntent, address, /follows from the intent/],
+    ),
+    ...[`0x${"9".repeat(40)}`, "", "11", `${newSolanaAddress()} `, solanaIntent.fee_recipient].map(
+      (address): [IntentRow, string, RegExp] => [solanaIntent, address, /no address/],
+    ),
+    ...[MINT, OTHER_MINT].map((address): [IntentRow, string, RegExp] => [solanaIntent, address, /a token's/]),
+    ...["11111111111111111111111111111111", "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"].map(
+      (address): [IntentRow, string, RegExp] => [solanaIntent, address, /a program's/],
+    ),
+    [solanaIntent, solanaIntent.payout_wallet, /own payout wallet/],
+    [solanaIntent, taken, /another intent's inbox/],
+  ];
+  for (const [intent, address, wrong] of table) {
     remote.behave(issues(() => ({ verdict: "issued", address })));
-    await refused(issueSourceInbox(gatedWorld(), await insertIntent(db), LOCAL), "source_inbox_refused");
+    const name = intent === evmIntent ? LOCAL : SOLANA;
+    await refused(issueSourceInbox(alarmed, intent, name), "source_inbox_refused");
+    assert.deepEqual(await issuedOf(intent), [], address);
+    const { alarm, level, intent: told, address: shown, wrong: what } = alarms.pop() ?? {};
+    assert.deepEqual([alarm, level, told, shown], ["gate_issued_wrong_address", 50, intent.id, address]);
+    assert.match(String(what), wrong);
   }
-  for (const address of [`0x${"9".repeat(40)}`, "", "11", MINT, OTHER_MINT]) {
-    remote.behave(issues(() => ({ verdict: "issued", address })));
-    await refused(issueSourceInbox(gatedWorld(), await unbound("solana"), SOLANA), "source_inbox_refused");
-  }
+  assert.deepEqual(alarms, []);
+  // A gate that comes to its senses is believed.
+  remote.behave(honest());
+  await issueSourceInbox(alarmed, solanaIntent, SOLANA);
+  assert.equal((await issuedOf(solanaIntent)).length, 1);
 });
 
 test("one address never serves two intents, and may serve two mints of one", async () => {

@@ -6,7 +6,7 @@ import { claimIntents, type IntentRow } from "../intent/store.ts";
 import { caip10, caip2, displayAddress, type Caip2 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
-import { askForBinding, askForInbox } from "./askGate.ts";
+import { askForBinding, askForInbox, wrongAddress } from "./askGate.ts";
 import { bindCustomer } from "./bindCustomer.ts";
 import { readIssuing } from "./originSwitch.ts";
 import { findSourceInbox, insertSourceInbox, type Place, type SourceInboxRow } from "./store.ts";
@@ -58,8 +58,8 @@ async function record(tx: Tx, world: IssueWorld, inbox: SourceInboxRow): Promise
   if (present !== undefined) return present;
   if (intent.status !== "active") throw new Fault("source_inbox_not_active");
   if (!(await insertSourceInbox(tx, inbox))) {
-    const cause = new Error(`the gate issued ${inbox.address} for ${intent.id}, and it is another intent's`);
-    throw new Fault("source_inbox_refused", { cause });
+    const { address } = inbox;
+    throw wrongAddress(world, { intent, chain: caip2(namespace, reference), address, wrong: "another intent's inbox" });
   }
   const about = { accountId: intent.account_id, intentId: intent.id, merchantReference: intent.merchant_reference };
   const object = { object: "source_inbox", intentId: intent.id, ...sourceInboxRecord(inbox) };

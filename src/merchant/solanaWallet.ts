@@ -19,6 +19,11 @@ const FILLED_UP = /1{8}$/;
 export function solanaWalletFault(text: string, mints: ReadonlySet<string>): "malformed" | "unpayable" | undefined {
   const bytes = solanaAddressBytes(text);
   if (bytes === undefined) return "malformed";
-  if (mints.has(text) || PROGRAMS.has(text) || FILLED_UP.test(text)) return "unpayable";
+  if (mints.has(text) || isSolanaProgram(text)) return "unpayable";
   return isOnCurve(bytes) ? undefined : "unpayable";
+}
+
+/** Whether an address is a program's or variable of the chain, its own mint, or the place where tokens are burnt. */
+export function isSolanaProgram(address: string): boolean {
+  return PROGRAMS.has(address) || FILLED_UP.test(address);
 }
