@@ -5,7 +5,16 @@ import { callerNetwork } from "../../src/http/rate/address.ts";
 import { slidingLog } from "../../src/http/rate/slidingLog.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import type { World } from "../../src/world.ts";
-import { assertFault, openTestApi, testApi, VERSION, type Merchant, type TestApi } from "../support/api.ts";
+import {
+  assertFault,
+  openTestApi,
+  testApi,
+  UNKNOWN_ID,
+  VERSION,
+  type Answered,
+  type Merchant,
+  type TestApi,
+} from "../support/api.ts";
 import { createPostgresDatabase, openTestDatabase, type PostgresDatabase } from "../support/database.ts";
 
 const URL = "/api/v1/intents";
@@ -104,7 +113,7 @@ describe("limits of two services on one PostgreSQL", () => {
   });
 });
 
-test("D25 while the database that counts is away, nobody is admitted and a wrong key stays a wrong key", async () => {
+test("D25 D23 while the database that counts is away, nobody is admitted, limits are told, and a wrong key stays a wrong key", async () => {
   const db = await openTestDatabase("postgres");
   let isAway = false;
   const flaky: Db = {
@@ -118,9 +127,29 @@ test("D25 while the database that counts is away, nobody is admitted and a wrong
   const merchant = await api.openMerchant();
   assert.equal((await merchant.get(URL)).status, 200);
   isAway = true;
-  const refused = await merchant.get(`${URL}/pi_${"0".repeat(26)}`);
-  assert.equal(assertFault(refused, 500, "internal_error").retryable, true);
-  assert.equal(refused.headers["retry-after"], "5");
+  const told = ({ headers }: Answered) =>
+    ["limit", "remaining", "reset"].map((name) => headers[`ratelimit-${name}`]?.toString());
+  const one = `${URL}/${UNKNOWN_ID}`;
+  // The key is known for a moment still. What the count is, only the database knows, but for calls that were taken before.
+  const nothingLeft: [Answered, string, string][] = [
+    [await merchant.get(one), "120", "internal_error"],
+    [await merchant.post(URL, {}), "30", "internal_error"],
+    [await merchant.post(`${one}/view`, {}), "30", "internal_error"],
+    [await merchant.post(`${one}/source-inbox`, { chainId: 1 }), "30", "source_inbox_unavailable"],
+  ];
+  for (const [refused, limit, code] of nothingLeft) {
+    assert.equal(assertFault(refused, code === "internal_error" ? 500 : 503, code).retryable, true);
+    assert.deepEqual([refused.headers["retry-after"], ...told(refused)], ["5", limit, "0", "5"]);
+    assert.equal(refused.headers["service-version"], VERSION);
+  }
+  const taken = await merchant.get(URL);
+  assertFault(taken, 500, "internal_error");
+  assert.deepEqual(told(taken), ["60", "58", "60"]);
+  api.passTime(1_000);
+  // Nobody knows any more whose key it is.
+  const unknown = await merchant.get(URL);
+  assertFault(unknown, 500, "internal_error");
+  assert.deepEqual([unknown.headers["retry-after"], ...told(unknown)], ["5", undefined, undefined, undefined]);
   const headers = { "service-version": VERSION, authorization: "Bearer guess" };
   assertFault(await api.send(URL, { headers }), 401, "unauthorized");
   isAway = false;
