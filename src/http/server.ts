@@ -33,12 +33,13 @@ const CONNECTION_TIMEOUT_MS = 20_000;
 
 /** The server with everything that it answers; it does not listen yet, and more pages may be added until it does. */
 export async function buildServer(world: World, options: ServerOptions = {}): Promise<FastifyInstance> {
+  const { trustedProxies = [] } = world.config;
   const server: FastifyInstance = fastify({
     logger: false,
     genReqId: () => newId("req", world.entropy),
     requestIdHeader: false,
     // Whoever is not one of these could call himself anybody.
-    trustProxy: [...(world.config.trustedProxies ?? [])],
+    trustProxy: [...trustedProxies],
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: ID_CHARACTERS_MAX },
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -69,7 +70,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
 
   takeEveryExpectation(server);
   answerConnect(server);
-  boundConnections(server);
+  boundConnections(server, { trustedProxies });
   server.addHook("onRequest", async (request, reply) => {
     reply.header("request-id", request.id);
     checkFraming(request.raw, reply);

@@ -135,6 +135,18 @@ test("D16 a body without an end is answered at once and cut off", { timeout: 60_
   assertEnvelope(replies[0], 413, "payload_too_large");
 });
 
+test("12 whom nobody knows may only send what a credential takes", async () => {
+  const { intentId, widgetToken } = await merchant.createIntent();
+  const path = `/c/${String(intentId)}/session`;
+  const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nconnection: close\r\n`;
+  const ask = (body: string) => talk(`${head}content-length: ${body.length}\r\n\r\n${body}`);
+  const body = JSON.stringify({ widgetToken });
+  assertEnvelope((await ask(body.padEnd(4_097)))[0], 413, "payload_too_large");
+  // Nothing of what is announced is waited for.
+  assertEnvelope((await talk(`${head}content-length: 4097\r\n\r\n`))[0], 413, "payload_too_large");
+  assert.equal((await ask(body.padEnd(4_096)))[0]?.status, 204);
+});
+
 test("D20 a wrong key is answered before a body that has not come yet", async () => {
   const head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\n${VERSION}content-type: ;;\r\ncontent-length: 5\r\nconnection: close\r\n\r\n`;
   const socket = connect({ host: "127.0.0.1", port });

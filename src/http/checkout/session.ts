@@ -22,6 +22,8 @@ import { COMMON_HEADERS } from "./page.ts";
 export type SessionRequest = FastifyRequest<{ Params: { intentId: string } }>;
 
 const OPENINGS_PER_MINUTE = 600;
+/** Many times what a credential takes, and little to hold for callers whom nobody knows yet. */
+const BODY_BYTES_MAX = 4_096;
 
 const credential = { type: ["string", "null"], minLength: 1, maxLength: 100 } as const;
 const readBody = compileReader({
@@ -36,7 +38,7 @@ const readBody = compileReader({
  */
 export async function answerSession(door: Door, request: SessionRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { intentId } = request.params;
-  const { widgetToken, ticket } = readBody(checkBody(request.headers, await checkSize(request.raw)));
+  const { widgetToken, ticket } = readBody(checkBody(request.headers, await checkSize(request.raw, BODY_BYTES_MAX)));
   reply.headers({ ...COMMON_HEADERS, "cache-control": "no-store" });
   if (typeof ticket === "string") {
     const cookie = await openEmbeddedSession(door.world, { intentId, ticket });

@@ -5,8 +5,8 @@ import { Fault } from "../../kernel/faults.ts";
 const BODY_BYTES_MAX = 65_536;
 
 /** The body's bytes, none of which is read where Content-Length says already that there are too many. Throws payload_too_large. */
-export async function checkSize(request: IncomingMessage): Promise<Buffer> {
-  if (Number(request.headers["content-length"] ?? 0) > BODY_BYTES_MAX) throw new Fault("payload_too_large");
+export async function checkSize(request: IncomingMessage, bytesMax = BODY_BYTES_MAX): Promise<Buffer> {
+  if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw tooLarge(bytesMax);
   if (!hasBody(request)) return Buffer.alloc(0);
   if (request.destroyed) throw endedEarly();
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -14,7 +14,7 @@ export async function checkSize(request: IncomingMessage): Promise<Buffer> {
   let byteCount = 0;
   const take = (chunk: Buffer) => {
     byteCount += chunk.length;
-    if (byteCount > BODY_BYTES_MAX) reject(new Fault("payload_too_large"));
+    if (byteCount > bytesMax) reject(tooLarge(bytesMax));
     else chunks.push(chunk);
   };
   const end = () => resolve(Buffer.concat(chunks));
@@ -26,6 +26,10 @@ export async function checkSize(request: IncomingMessage): Promise<Buffer> {
     request.pause();
     request.off("data", take).off("end", end).off("error", gone).off("close", gone);
   }
+}
+
+function tooLarge(bytesMax: number): Fault {
+  return new Fault("payload_too_large", { message: `The body is larger than ${bytesMax / 1_024} KiB.` });
 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {

@@ -1,0 +1,111 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { openDatabase } from "../../src/db/database.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { addMerchant } from "../support/merchants.ts";
+import { startPostgres } from "../support/postgres.ts";
+import { openSite, SILENT_CHAIN } from "../support/service.ts";
+import type { Told } from "./attacker.ts";
+import { callFor, inWords } from "./calls.ts";
+import { guessKeys } from "./guesses.ts";
+import type { Drip, SlowOptions } from "./slow.ts";
+
+// `npm run flood`: what many callers at once do to the service, who all mean no good. Ordinary calls are made beside them.
+
+const USAGE = `npm run flood -- slow|keys [options]
+
+slow   thousands of connections on which next to nothing comes
+  --connections N   5000
+  --seconds N       30, for each kind of them
+  --only KIND       head, body or idle
+  --through URL     where to knock instead of at the service itself, such as a proxy before it
+keys   wrong keys, each from another address
+  --requests N      1000000
+both
+  --port N          where the service listens, 8787`;
+
+const DRIPS = ["head", "body", "idle"] as const;
+const QUIET_MS = 5_000;
+const MERCHANTS = 40;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    connections: { type: "string", default: "5000" },
+    seconds: { type: "string", default: "30" },
+    requests: { type: "string", default: "1000000" },
+    port: { type: "string", default: "8787" },
+    only: { type: "string" },
+    through: { type: "string" },
+    help: { type: "boolean", short: "h", default: false },
+  },
+});
+const [mode] = positionals;
+if (values.help || (mode !== "slow" && mode !== "keys")) console.log(USAGE);
+else await main(mode);
+
+async function main(of: "slow" | "keys"): Promise<void> {
+  const server = await startPostgres(undefined, { isDurable: true });
+  const databaseUrl = server.urlOf("postgres");
+  const db = await openDatabase({ url: databaseUrl });
+  await migrate(db, { appliedAt: systemClock.now() });
+  const port = Number(values.port);
+  // Whoever stands before the service on this machine may say for whom it asks.
+  const config = { trustedProxies: ["127.0.0.1"] };
+  const site = await openSite({ chain: SILENT_CHAIN, databaseUrl, port, pollMs: 60_000, config });
+  const service = await site.start();
+  try {
+    const merchants = Array.from({ length: MERCHANTS }, () =>
+      addMerchant(db, { chainReference: String(SILENT_CHAIN.chainId) }),
+    );
+    const apiKeys = (await Promise.all(merchants)).map(({ apiKey }) => apiKey);
+    const at = { url: values.through ?? site.baseUrl, apiKeys };
+    console.log(`quiet: ${inWords(await callFor(QUIET_MS, at))}; ${residentOf(service.pid)}`);
+    if (of === "keys") {
+      await guessKeys({ port, requests: Number(values.requests), db, resident: () => residentOf(service.pid) });
+      console.log(`afterwards: ${inWords(await callFor(QUIET_MS, at))}; ${residentOf(service.pid)}`);
+    } else {
+      for (const drip of DRIPS.filter((one) => values.only === undefined || values.only === one))
+        await slowDown(drip, at, service.pid);
+    }
+  } finally {
+    await service.stop();
+    await db.close();
+    await Promise.all([site.remove(), server.remove()]);
+  }
+}
+
+async function slowDown(drip: Drip, at: { url: string; apiKeys: string[] }, pid: number): Promise<void> {
+  const { hostname, port } = new URL(at.url);
+  const attacker = fork(new URL("attacker.ts", import.meta.url));
+  let told: Told = { open: 0, ended: [] };
+  let openMax = 0;
+  attacker.on("message", (message: Told) => {
+    told = message;
+    openMax = Math.max(openMax, message.open);
+  });
+  const connections = Number(values.connections);
+  const options: SlowOptions = {
+    host: hostname,
+    port: Number(port),
+    connections,
+    drip,
+    everyMs: 1_000,
+    isStubborn: true,
+  };
+  attacker.send(options);
+  const fared = await callFor(Number(values.seconds) * 1_000, at);
+  console.log(`${connections} slow (${drip}): ${inWords(fared)}; ${residentOf(pid)}`);
+  const ended = told.ended.map(([status, count]) => `${count} with ${status === 0 ? "nothing" : status}`).join(", ");
+  console.log(`  up to ${openMax} stood at once; ended by the other side: ${ended || "none"}`);
+  attacker.disconnect();
+  await once(attacker, "exit");
+}
+
+function residentOf(pid: number): string {
+  const kibibytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return `the service holds ${(Number(kibibytes) / 1_024).toFixed(0)} MiB`;
+}

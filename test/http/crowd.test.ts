@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { test } from "node:test";
+import type { FastifyInstance } from "fastify";
+import { boundConnections } from "../../src/http/connections.ts";
+import type { Told } from "../flood/attacker.ts";
+import type { Drip, SlowOptions } from "../flood/slow.ts";
+import { callFor } from "../flood/calls.ts";
+import { testApi } from "../support/api.ts";
+
+// Many at once who do not let go.
+
+const MAX = 20;
+const SLOW = 800;
+/** What a connection may cost, and what was read and waits to be collected. */
+const HELD_BYTES_MAX = 60_000_000;
+const CALLS_MS = 1_000;
+
+test("12 one network cannot take the last connections from all the others, and a proxy of ours is no such network", async () => {
+  for (const [trustedProxies, allowed] of [
+    [[], 10],
+    [["127.0.0.0/30"], MAX],
+    [["127.0.0.9", "127.0.0.2"], MAX],
+  ] as const) {
+    const server = createServer((_request, response) => response.end());
+    boundConnections({ server } as unknown as FastifyInstance, { trustedProxies, connectionsMax: MAX });
+    server.listen(0, "0.0.0.0");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const sockets: Socket[] = [];
+    /** How many of so many connections stay open from one address; each shows it by an answer. */
+    const knock = async (localAddress: string, count: number): Promise<number> => {
+      let kept = 0;
+      for (let index = 0; index < count; index += 1) {
+        const socket = connect({ host: "127.0.0.1", port, localAddress });
+        sockets.push(socket);
+        socket.on("error", () => {});
+        socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+        if (await Promise.race([once(socket, "data"), once(socket, "close").then(() => undefined)])) kept += 1;
+      }
+      return kept;
+    };
+    assert.equal(await knock("127.0.0.2", MAX + 5), allowed);
+    if (allowed < MAX) {
+      assert.deepEqual([await knock("127.0.0.4", 5), await knock("127.0.0.5", 5)], [2, 2]);
+      // Room that is given back can be taken again, up to one's share.
+      for (const socket of sockets.splice(0, 9)) {
+        socket.destroy();
+        await once(socket, "close");
+      }
+      assert.ok((await knock("127.0.0.2", 5)) >= 1);
+    }
+    for (const socket of sockets) socket.destroy();
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  }
+});
+
+/** Slow callers in a process of their own; `until` resolves when what they tell is so. */
+function attack(options: SlowOptions) {
+  const child = fork(new URL("../flood/attacker.ts", import.meta.url));
+  child.send(options);
+  return {
+    async until(isSo: (told: Told) => boolean): Promise<Told> {
+      for (;;) {
+        const [told] = (await once(child, "message")) as [Told];
+        if (isSo(told)) return told;
+      }
+    },
+    async stop(): Promise<void> {
+      child.disconnect();
+      await once(child, "exit");
+    },
+  };
+}
+
+function heldBytes(): number {
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+test("12 a crowd that drips heads and bodies keeps nobody waiting, fills no memory, and is sent away in the envelope", async () => {
+  const api = await testApi();
+  await api.server.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = api.server.server.address() as AddressInfo;
+  // Shorter than in service, where the same clock of Node's tells ten and fifteen seconds.
+  Object.assign(api.server.server, { headersTimeout: 2_500, requestTimeout: 3_000 });
+  const { apiKey } = await api.openMerchant();
+  const heldFirst = heldBytes();
+  const common = { port, connections: SLOW, everyMs: 250, isStubborn: false };
+  const crowd = (["head", "body"] as const satisfies Drip[]).map((drip) => attack({ ...common, drip }));
+  await Promise.all(crowd.map((each) => each.until(({ open, ended }) => open + ended.length > SLOW / 2)));
+  const fared = await callFor(CALLS_MS, { url: `http://127.0.0.1:${port}`, apiKeys: [apiKey] });
+  assert.deepEqual(fared.failures, []);
+  assert.ok(fared.tookMs.length > 0);
+  const grown = heldBytes() - heldFirst;
+  assert.ok(grown < HELD_BYTES_MAX, `${grown} bytes`);
+  const ended = await Promise.all(
+    crowd.map((each) =>
+      each.until((told) => told.open === 0 && told.ended.reduce((sum, [, n]) => sum + n, 0) === SLOW),
+    ),
+  );
+  await Promise.all(crowd.map((each) => each.stop()));
+  // What still comes in while a connection is closed can take its last answer along.
+  for (const { ended: statuses } of ended) {
+    assert.ok(
+      statuses.every(([status]) => status === 400 || status === 0),
+      JSON.stringify(statuses),
+    );
+    assert.ok((new Map(statuses).get(400) ?? 0) > 0, JSON.stringify(statuses));
+  }
+});
