@@ -2,7 +2,7 @@ import { assert } from "../kernel/assert.ts";
 import { systemEntropy } from "../kernel/entropy.ts";
 
 const HEX_LENGTH = 40;
-/** 32-bit words that stand beside the hash of an address: all of it but the word that can be got back from the hash. */
+/** 32-bit words that stand beside the hash of an address: all but the last, which can be got back from the hash. */
 const WORDS = 4;
 /** The set is split by eight bits of the hash, so that it grows in small steps: nothing ever holds a second copy of all. */
 const SHARDS = 256;
@@ -13,6 +13,8 @@ const FULL = 7 / 8;
 const GROWTH = 9 / 8;
 /** How often an insertion may make room. Once is enough but for the rarest crowd at the end of a shard. */
 const GROWTHS_MAX = 32;
+/** Bits for each address, at least, in the table that is asked first: nine strangers in ten get no further. */
+const BITS_MIN = 8;
 /** In the place of a hash: a free slot. It is above every hash that is stored, so that it ends a search as a greater one does. */
 const FREE = 0xffff_ffff;
 const NOTHING: Words = new Uint32Array(0);
@@ -23,25 +25,25 @@ type Words = Uint32Array<ArrayBuffer>;
  * An exact set of EVM addresses that only grows: twenty bytes a slot in typed arrays, of which at least seven in nine are taken. A
  * collection has nothing to visit. Each shard is ordered by hash, so that a stranger is known as one by the first greater hash.
  *
- * The hash is seeded, is made of the last eight bytes, and stands in the place of four of them, which can be got back from it and the
- * others: where hash and other words are equal, so are the addresses. Nobody can choose those bytes of many inboxes.
+ * The hash is a seeded permutation of the last four bytes and stands in their place: where hash and other bytes are equal, so are the
+ * addresses. Eight digits are all that is read of most strangers. Whoever makes addresses that end as inboxes do costs us the
+ * other digits, no more: nobody can choose how many inboxes end alike.
  */
 export class AddressSet {
   readonly #hashes: Words[] = [];
   readonly #words: Words[] = [];
   readonly #sizes = new Uint32Array(SHARDS);
-  readonly #seedFirst: number;
-  readonly #seedSecond: number;
+  readonly #seed: number;
   /** The hex of addresses whose hash is what marks a free slot: one in four thousand million. */
   readonly #unplaced = new Set<string>();
   readonly #ascii = new Uint8Array(HEX_LENGTH);
+  /** One bit for each stretch of hashes, in their order: set where an address has one of them. */
+  #marks: Words = new Uint32Array(256);
   #size = 0;
 
-  /** `seed`: eight unpredictable bytes. */
-  constructor(seed: Uint8Array = systemEntropy.bytes(8)) {
-    const view = new DataView(seed.buffer, seed.byteOffset, seed.byteLength);
-    this.#seedFirst = view.getInt32(0);
-    this.#seedSecond = view.getInt32(4);
+  /** `seed`: four unpredictable bytes. */
+  constructor(seed: Uint8Array = systemEntropy.bytes(4)) {
+    this.#seed = new DataView(seed.buffer, seed.byteOffset, seed.byteLength).getInt32(0);
     for (let index = 0; index < SHARDS; index += 1) {
       this.#hashes.push(new Uint32Array(SLOTS_MIN + SLOTS_BEHIND).fill(FREE));
       this.#words.push(new Uint32Array((SLOTS_MIN + SLOTS_BEHIND) * WORDS));
@@ -52,9 +54,9 @@ export class AddressSet {
     return this.#size;
   }
 
-  /** What the slots take, in bytes. */
+  /** What the tables take, in bytes. */
   get byteLength(): number {
-    return [...this.#hashes, ...this.#words].reduce((sum, array) => sum + array.byteLength, 0);
+    return [this.#marks, ...this.#hashes, ...this.#words].reduce((sum, array) => sum + array.byteLength, 0);
   }
 
   has(address: string): boolean {
@@ -64,7 +66,8 @@ export class AddressSet {
   /** Whether the forty characters (ASCII) at `offset` are the hex digits, in either case, of an address in the set. */
   hasHexAt(bytes: Uint8Array, offset: number): boolean {
     // What is no hex digit is read as some number here, and refused when it leads to an address.
-    const hash = this.#hashOf(wordAt(bytes, offset + 24), wordAt(bytes, offset + 32));
+    const hash = mix(wordAt(bytes, offset + 32) ^ this.#seed);
+    if (!isMarked(this.#marks, hash)) return false;
     const hashes = this.#hashes[hash >>> 24] ?? NOTHING;
     let slot = slotOf(hash, hashes.length);
     while ((hashes[slot] ?? FREE) < hash) slot += 1;
@@ -74,10 +77,18 @@ export class AddressSet {
   add(address: string): void {
     assert(/^0x[0-9a-f]{40}$/.test(address), `${address} is no EVM address in stored form`);
     if (this.has(address)) return;
-    const hash = this.#hashOf(wordAt(this.#ascii, 24), wordAt(this.#ascii, 32));
+    const hash = mix(wordAt(this.#ascii, 32) ^ this.#seed);
     if (hash === FREE) this.#unplaced.add(address.slice(2));
     else this.#insert(hash);
     this.#size += 1;
+    if (this.#size * BITS_MIN > this.#marks.length * 32) this.#doubleMarks();
+    mark(this.#marks, hash);
+  }
+
+  #doubleMarks(): void {
+    // Free slots mark the last stretch, where the hash is that no slot can hold.
+    this.#marks = new Uint32Array(this.#marks.length * 2);
+    for (const hashes of this.#hashes) for (const hash of hashes) mark(this.#marks, hash);
   }
 
   #writeAscii(address: string): boolean {
@@ -89,16 +100,10 @@ export class AddressSet {
     return true;
   }
 
-  /** Can be undone for the fourth word when the last one is known, so that a hash stands for it. */
-  #hashOf(fourth: number, last: number): number {
-    return mix(fourth ^ this.#seedFirst ^ mix(last ^ this.#seedSecond)) >>> 0;
-  }
-
   /** Looks through the addresses of one hash, which stand side by side: hardly ever more than one. */
   #holds(found: { hash: number; slot: number }, bytes: Uint8Array, offset: number): boolean {
-    if (!isHex(bytes, offset)) return false;
     const { hash } = found;
-    if (hash === FREE) return this.#unplaced.has(hexAt(bytes, offset));
+    if (hash === FREE) return isHex(bytes, offset) && this.#unplaced.has(hexAt(bytes, offset));
     const hashes = this.#hashes[hash >>> 24] ?? NOTHING;
     const words = this.#words[hash >>> 24] ?? NOTHING;
     for (let slot = found.slot; hashes[slot] === hash; slot += 1) {
@@ -107,8 +112,8 @@ export class AddressSet {
         words[start] === wordAt(bytes, offset) &&
         words[start + 1] === wordAt(bytes, offset + 8) &&
         words[start + 2] === wordAt(bytes, offset + 16) &&
-        words[start + 3] === wordAt(bytes, offset + 32);
-      if (isSame) return true;
+        words[start + 3] === wordAt(bytes, offset + 24);
+      if (isSame) return isHex(bytes, offset);
     }
     return false;
   }
@@ -124,7 +129,7 @@ export class AddressSet {
       if (slot !== undefined) {
         hashes[slot] = hash;
         const words = this.#words[index] ?? NOTHING;
-        for (const [word, at] of [0, 8, 16, 32].entries()) words[slot * WORDS + word] = wordAt(this.#ascii, at);
+        for (const [word, at] of [0, 8, 16, 24].entries()) words[slot * WORDS + word] = wordAt(this.#ascii, at);
         return;
       }
       this.#grow(index, size - 1);
@@ -183,6 +188,21 @@ function layOut(from: Slots, to: Slots, size: number): boolean {
   return true;
 }
 
+/** The stretch of hashes that a hash lies in, out of 32 for each of the words, whose number is a power of two. */
+function stretchOf(hash: number, words: number): number {
+  return hash >>> (Math.clz32(words) - 4);
+}
+
+function mark(marks: Words, hash: number): void {
+  const stretch = stretchOf(hash, marks.length);
+  marks[stretch >>> 5] = (marks[stretch >>> 5] ?? 0) | (1 << (stretch & 31));
+}
+
+function isMarked(marks: Words, hash: number): boolean {
+  const stretch = stretchOf(hash, marks.length);
+  return (((marks[stretch >>> 5] ?? 0) >>> (stretch & 31)) & 1) === 1;
+}
+
 /** The first of `slots` at which a hash may stand, in the order of hashes. */
 function slotOf(hash: number, slots: number): number {
   return Math.floor(((hash & 0xff_ffff) * (slots - SLOTS_BEHIND)) / 0x100_0000);
@@ -192,7 +212,7 @@ function slotOf(hash: number, slots: number): number {
 function mix(word: number): number {
   let mixed = Math.imul(word ^ (word >>> 16), 0x85eb_ca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35);
-  return mixed ^ (mixed >>> 16);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
 /** The 32 bits that eight hex digits mean, in either case. */
