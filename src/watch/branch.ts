@@ -45,9 +45,30 @@ export async function readBranch(driver: ChainDriver, question: BranchQuestion):
   if (head.number - ancestor.number > NEAR_BLOCKS && !isShallowReorg(head, ancestor, cursor)) {
     return { kind: "far", head, ancestor };
   }
-  const blocks = await readBlocks(driver, ancestor, head);
-  const transfers = await Promise.all(blocks.map(({ hash }) => driver.transfers({ blockHash: hash }, question.tokens)));
+  const isReorg = ancestor.number < cursor.number;
+  const found = await readBlocks(driver, { ancestor, head, isReorg });
+  const transfers = await allInOrder(
+    found.map(({ hash }) => driver.transfers({ blockHash: hash }, question.tokens)),
+    isReorg,
+  );
+  const blocks = found.slice(0, transfers.length);
   return { kind: "near", head, ancestor, blocks, sightings: await question.pick(driver, transfers.flat()) };
+}
+
+/**
+ * What was answered up to the first question that failed; throws that failure when it is the first of all, or when only all will do. Several
+ * nodes behind one name, or a limit on calls, let some of many questions fail each time, and what came before them is a step forward. What
+ * was replaced is taken over at once or not at all.
+ */
+async function allInOrder<T>(questions: readonly Promise<T>[], isReorg: boolean): Promise<T[]> {
+  const outcomes = await Promise.allSettled(questions);
+  const answers: T[] = [];
+  for (const outcome of outcomes) {
+    if (outcome.status === "fulfilled") answers.push(outcome.value);
+    else if (answers.length === 0 || isReorg || !(outcome.reason instanceof ProviderFailed)) throw outcome.reason;
+    else break;
+  }
+  return answers;
 }
 
 /** A replaced stretch is taken over in one step where it fits, so that nobody sees a payment vanish that only moved. */
@@ -75,15 +96,19 @@ async function findAncestor(driver: ChainDriver, question: BranchQuestion): Prom
   );
 }
 
-async function readBlocks(driver: ChainDriver, ancestor: KnownBlock, head: BlockRef): Promise<BlockRef[]> {
+async function readBlocks(
+  driver: ChainDriver,
+  { ancestor, head, isReorg }: { ancestor: KnownBlock; head: BlockRef; isReorg: boolean },
+): Promise<BlockRef[]> {
   const last = head.number - ancestor.number > STEP_BLOCKS_MAX ? ancestor.number + STEP_BLOCKS_MAX : head.number;
-  const numbers: bigint[] = [];
-  for (let number = ancestor.number + 1n; number <= last && number < head.number; number += 1n) numbers.push(number);
-  const read = await Promise.all(numbers.map((number) => driver.block({ number })));
+  const questions: Promise<BlockRef | undefined>[] = [];
+  for (let number = ancestor.number + 1n; number <= last; number += 1n)
+    questions.push(number === head.number ? Promise.resolve(head) : driver.block({ number }));
   const blocks: BlockRef[] = [];
   let parent = ancestor;
-  for (const block of last === head.number ? [...read, head] : read) {
+  for (const block of await allInOrder(questions, isReorg)) {
     if (block?.parentHash !== parent.hash) {
+      if (blocks.length > 0 && !isReorg) break;
       throw new ProviderFailed("unknown_block", `${driver.name} shows no block that follows on ${parent.number}`);
     }
     blocks.push(block);
