@@ -1,9 +1,11 @@
 import { watchedTokens } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed, type BlockRef, type ChainDriver } from "../chain/driver.ts";
-import { memoryOf } from "./memory.ts";
-import { pickSightings, recordStretch, type WatchWorld } from "./record.ts";
-import { findCursor, type KnownBlock } from "./store.ts";
+import { reverseRevision } from "./book.ts";
+import { memoryOf, watchedInboxes } from "./memory.ts";
+import { candidatesOf, type Sighting } from "./movement.ts";
+import { placeBy, recordStretch, wakeFollowers, type Stretch, type WatchWorld } from "./record.ts";
+import { advanceCursor, findCursor, hasMovementOf, type KnownBlock } from "./store.ts";
 
 // The short way for a block that a provider has just told of: what it holds is asked for by its hash at once and recorded in one transaction.
 // Everything that cannot be told from the heads alone (a gap, a reorg, what another process has recorded) is left to the look at the
@@ -24,14 +26,16 @@ export type HeadsOutcome = "recorded" | "passed" | "unfit";
 export async function followHeads(world: WatchWorld, chain: Chain, heads: readonly BlockRef[]): Promise<HeadsOutcome> {
   const memory = memoryOf(chain, world.clock);
   const from = memory.cursor;
-  if (from === undefined) return "unfit";
+  // Where a provider objects to what is recorded, nothing may hurry on: the way back is found by those who compare.
+  if (from === undefined || memory.objections.size > 0) return "unfit";
   const { blocks, isWhole } = linkedTo(from, heads);
   const to = blocks.at(-1);
   if (to === undefined) return isWhole ? "passed" : "unfit";
-  const sightings = await readHeads(world, chain, blocks);
-  if (sightings === undefined) return "unfit";
-  const stretch = { from, ancestorNumber: from.number, to, blocks, sightings };
-  if (!(await recordStretch(world, chain, stretch))) {
+  const found = await readHeads(world, chain, blocks);
+  if (found === undefined) return "unfit";
+  const stretch = { from, ancestorNumber: from.number, to, blocks, sightings: found.sightings };
+  const isRecorded = await (found.isKnown ? recordStretch : recordNew)(world, chain, stretch);
+  if (!isRecorded) {
     await recallCursor(world, chain);
     return "unfit";
   }
@@ -39,6 +43,23 @@ export async function followHeads(world: WatchWorld, chain: Chain, heads: readon
   memory.lastNewsAtMs = world.clock.monotonicMs();
   memory.isFinalityDue = true;
   return isWhole ? "recorded" : "unfit";
+}
+
+/**
+ * Records blocks whose movements nobody has recorded before, in a single statement, which is its own transaction: the books need not follow
+ * at once, since they say up to which block they are kept, and the next look at the chain keeps them.
+ */
+async function recordNew(world: WatchWorld, chain: Chain, stretch: Stretch): Promise<boolean> {
+  const at = world.clock.now();
+  const reach = await advanceCursor(world.db.read, { chain: chain.caip2, ...stretch, at });
+  if (reach === undefined) return false;
+  wakeFollowers(world, chain);
+  // Somebody has recorded the same transaction in between, in another block.
+  if (reach.isRetold) {
+    const { revision } = reach;
+    await world.db.transaction((tx) => reverseRevision(tx, { chain: chain.caip2, revision, at }));
+  }
+  return true;
 }
 
 /** Reads where the cursor stands, so that the next head is compared with what is there. */
@@ -66,16 +87,13 @@ export function linkedTo(
   return { blocks, isWhole: true };
 }
 
+type Found = { sightings: readonly Sighting[]; isKnown: boolean };
+
 /** What of the blocks concerns us, by the word of one provider who knows them as they were told; undefined when none does. */
-async function readHeads(world: WatchWorld, chain: Chain, blocks: readonly BlockRef[]) {
-  const tokens = watchedTokens(world.catalog, chain.caip2);
-  const read = async (driver: ChainDriver) => {
-    const transfers = await Promise.all(blocks.map((block) => readHead(driver, block, tokens)));
-    return pickSightings(world, driver, transfers.flat());
-  };
+async function readHeads(world: WatchWorld, chain: Chain, blocks: readonly BlockRef[]): Promise<Found | undefined> {
   for (const retryMs of [...RETRY_MS, undefined]) {
     try {
-      return await chain.providers.ask(read);
+      return await chain.providers.ask((driver) => readBy(world, driver, blocks));
     } catch (error) {
       if (!(error instanceof ProviderFailed)) throw error;
       world.log.debug({ chain: chain.caip2, err: error }, "a block that was told of is not there yet");
@@ -84,6 +102,25 @@ async function readHeads(world: WatchWorld, chain: Chain, blocks: readonly Block
     }
   }
   return undefined;
+}
+
+async function readBy(world: WatchWorld, driver: ChainDriver, blocks: readonly BlockRef[]): Promise<Found> {
+  const tokens = watchedTokens(world.catalog, driver.caip2);
+  const inboxes = watchedInboxes(world.db, world.clock);
+  // The blocks were mined before they were told of, and an address is only ever paid after its intent was committed: to bring the memory
+  // up to date meanwhile is late enough.
+  const [transfers] = await Promise.all([
+    Promise.all(blocks.map((block) => readHead(driver, block, tokens))),
+    inboxes.refresh(world.db),
+  ]);
+  const candidates = candidatesOf(transfers.flat(), (address) => inboxes.has(address));
+  if (candidates.length === 0) return { sightings: [], isKnown: false };
+  const chainTxs = [...new Set(candidates.map((candidate) => candidate.chainTx))];
+  const [sightings, isKnown] = await Promise.all([
+    placeBy(driver, candidates),
+    hasMovementOf(world.db, { chain: driver.caip2, chainTxs }),
+  ]);
+  return { sightings, isKnown };
 }
 
 /** The header is whatever somebody pushed: he who tells what the block holds must know it by the same number and parent. */

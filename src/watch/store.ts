@@ -74,9 +74,12 @@ const REACH = sql<Reach>`number, safe_number as "safeNumber", finalized_number a
  * Moves the cursor and writes what was found on the way, in one statement; undefined, with nothing changed, when the cursor is elsewhere
  * already. The row's lock is held until commit, so that revisions become visible in their order. `isRetold`: a movement was known before.
  */
-export async function advanceCursor(tx: Tx, advance: Advance): Promise<(Reach & { isRetold: boolean }) | undefined> {
+export async function advanceCursor(
+  db: Db["read"],
+  advance: Advance,
+): Promise<(Reach & { isRetold: boolean }) | undefined> {
   const { chain, from, to, blocks, at } = advance;
-  const { rows } = await sql<Reach & { isRetold: boolean }>`
+  const { rows } = await sql<Reach & { isRetold: boolean }>`/* named: advance_cursor */
     with claimed as (
       update chain_cursor set number = ${to.number}, hash = ${to.hash}, revision = revision + 1, updated_at = ${at}
       where chain = ${chain} and number = ${from.number} and hash = ${from.hash}
@@ -100,8 +103,20 @@ export async function advanceCursor(tx: Tx, advance: Advance): Promise<(Reach & 
       ) as known (number, hash, parent_hash)
       on conflict (chain, hash) do update set orphaned_at = null
     ), written as (${upsertMovements({ ...advance, claimed: sql`claimed` })}, xmax <> 0 as is_retold)
-    select claimed.*, exists (select from written where is_retold) as "isRetold" from claimed`.execute(tx);
+    select claimed.*, exists (select from written where is_retold) as "isRetold" from claimed`.execute(db);
   return rows[0];
+}
+
+/** Whether a movement of one of the transactions was ever recorded. */
+export async function hasMovementOf(
+  db: Db,
+  { chain, chainTxs }: { chain: Caip2; chainTxs: readonly string[] },
+): Promise<boolean> {
+  const { rows } = await sql`/* named: has_movement_of */
+    select from movement where chain = ${chain} and chain_tx = any(${array(chainTxs, "text")}) limit 1`.execute(
+    db.read,
+  );
+  return rows.length > 0;
 }
 
 /** Says that the books stand at `to` now. Whether anything moved between `from` and there. */
@@ -229,16 +244,20 @@ export async function orphanMovements(
   await tx.updateTable("movement").set({ orphaned_at: at, revision }).where("id", "in", ids).execute();
 }
 
-/** Says that the chain answered and how final it is; nothing, when the cursor is elsewhere already. */
+/** Says that the chain answered and how final it is; nothing, when `cursor` was replaced. On a quick chain it has gone on from there by now. */
 export async function confirmCursor(
   tx: Tx,
   confirmed: { chain: Caip2; cursor: KnownBlock; safeNumber: bigint; finalizedNumber: bigint; at: Date },
 ): Promise<Reach | undefined> {
   const { chain, cursor, safeNumber, finalizedNumber, at } = confirmed;
+  // Under the lock of the cursor nothing is replaced, and a statement that begins after it was taken sees all that was.
+  await sql`select from chain_cursor where chain = ${chain} for update`.execute(tx);
   const { rows } = await sql<Reach>`
     update chain_cursor set safe_number = greatest(safe_number, ${safeNumber}),
       finalized_number = greatest(finalized_number, ${finalizedNumber}), updated_at = ${at}
-    where chain = ${chain} and number = ${cursor.number} and hash = ${cursor.hash} returning ${REACH}`.execute(tx);
+    where chain = ${chain} and exists (
+      select from block where block.chain = ${chain} and block.number = ${cursor.number} and block.hash = ${cursor.hash}
+        and block.orphaned_at is null) returning ${REACH}`.execute(tx);
   return rows[0];
 }
 
