@@ -1,6 +1,9 @@
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { benchBackfillOnAnvil, type Detected, type DetectOptions } from "./detect/backfill.ts";
+import { benchBackfillOnAnvil, type DetectOptions } from "./detect/backfill.ts";
 import { startBusyChain } from "./detect/chain.ts";
+import { benchRivals } from "./detect/rivals.ts";
+import { openScene } from "./detect/scene.ts";
 import { heading } from "./detect/statistics.ts";
 
 // How soon a deposit is found: after an outage, while the chain goes on, and with ever more inboxes.
@@ -38,17 +41,35 @@ export async function benchDetect(): Promise<void> {
     return;
   }
   console.log(heading({ anvil: "1.7.1" }));
-  if (only.includes("backfill") || only.includes("rivals")) await onAnvil(options);
+  if (only.includes("backfill") || only.includes("rivals")) await onAnvil(only, options);
+  for (const [part, name] of Object.entries(OTHERS)) if (only.includes(part)) await runOther(part, name);
 }
 
-async function onAnvil(options: DetectOptions): Promise<Detected> {
-  const startedAt = performance.now();
+const OTHERS = { live: "benchLive", memory: "benchMemory", growth: "benchGrowth" };
+
+async function runOther(part: string, name: string): Promise<void> {
+  const file = new URL(`./detect/${part}.ts`, import.meta.url);
+  if (!existsSync(file)) return console.log(`\n${part}: not measured yet`);
+  console.log("");
+  const found = (await import(file.href)) as Readonly<Record<string, () => Promise<void>>>;
+  await found[name]?.();
+}
+
+async function onAnvil(only: readonly string[], options: DetectOptions): Promise<void> {
+  const scene = await openScene();
   const chain = await startBusyChain({ slotsInAnEpoch: SLOTS_YOUNG });
-  const finalChain = await startBusyChain({ slotsInAnEpoch: SLOTS_FINAL });
-  console.log(`two chains made in ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
   try {
-    return await benchBackfillOnAnvil({ chain, finalChain }, options);
+    if (only.includes("backfill")) {
+      const finalChain = await startBusyChain({ slotsInAnEpoch: SLOTS_FINAL });
+      try {
+        await benchBackfillOnAnvil({ chain, finalChain }, scene, options);
+      } finally {
+        await finalChain.stop();
+      }
+    }
+    if (only.includes("rivals")) await benchRivals(chain, scene, options);
   } finally {
-    await Promise.all([chain.stop(), finalChain.stop()]);
+    await chain.stop();
+    await scene.close();
   }
 }

@@ -1,19 +1,13 @@
-import { benchBackfill } from "./backfill.ts";
-import { benchDetect } from "./detect.ts";
-import { benchGas } from "./gas.ts";
-import { benchHttp } from "./http.ts";
-import { benchRoad } from "./road.ts";
-import { benchTiming } from "./timing.ts";
-
-// npm run bench -- <name>: every figure is taken beside what it is compared with, in the same run.
+// npm run bench -- <name>: every figure is taken beside what it is compared with, in the same run. Each is loaded alone, so that none
+// carries what another one needs.
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
-  backfill: benchBackfill,
-  detect: benchDetect,
-  gas: benchGas,
-  http: benchHttp,
-  road: benchRoad,
-  timing: benchTiming,
+  backfill: async () => (await import("./backfill.ts")).benchBackfill(),
+  detect: async () => (await import("./detect.ts")).benchDetect(),
+  gas: async () => (await import("./gas.ts")).benchGas(),
+  http: async () => (await import("./http.ts")).benchHttp(),
+  road: async () => (await import("./road.ts")).benchRoad(),
+  timing: async () => (await import("./timing.ts")).benchTiming(),
 };
 
 const [name = ""] = process.argv.slice(2);

@@ -68,7 +68,6 @@ function launch(flags: readonly string[]): ChildProcess {
   // The kernel ends it with this process, however that ends.
   const command = ["--pdeathsig", "KILL", findAnvilBinary(), ...flags, ...quiet, "--prune-history"];
   const anvil = spawn("setpriv", command, { stdio: ["ignore", "pipe", "inherit"] });
-  anvil.unref();
   return anvil;
 }
 

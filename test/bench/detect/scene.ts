@@ -1,0 +1,74 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { openDatabase } from "../../../src/db/database.ts";
+import { migrate } from "../../../src/db/migrate.ts";
+import { startPostgres } from "../../support/postgres.ts";
+import type { BackfillOrder, BackfillReport } from "./backfillSide.ts";
+import { insertInboxes } from "./inboxes.ts";
+
+export type Kind = "postgres" | "pglite";
+
+/** What stands ready for all sides: a PostgreSQL that flushes to disk, and ours with 100,000 inboxes on each database. */
+export type Scene = {
+  /** One run of ours, in a process of its own. */
+  run(kind: Kind, over: Omit<BackfillOrder, "database">): Promise<BackfillReport>;
+  /** A new database for somebody else; its URL. */
+  newDatabase: (name: string) => Promise<string>;
+  /** A folder that goes with the scene. */
+  scratch: string;
+  close(): Promise<void>;
+};
+
+export async function openScene(): Promise<Scene> {
+  const scratch = await mkdtemp(join(tmpdir(), "tributary-bench-"));
+  const server = await startPostgres(undefined, { isDurable: true });
+  const [url, directory] = [server.urlOf("postgres"), join(scratch, "pglite")];
+  for (const place of [{ url }, { directory }]) {
+    const db = await openDatabase(place);
+    await migrate(db, { appliedAt: new Date("2026-01-01T00:00:00Z") });
+    await insertInboxes(db);
+    await db.close();
+  }
+  const copy = `${directory}-copy`;
+  return {
+    scratch,
+    async run(kind, over) {
+      // No run pays for what the one before has left unwritten.
+      await command(url, "checkpoint");
+      if (kind === "postgres") return await runOurs({ database: { url }, ...over });
+      await rm(copy, { recursive: true, force: true });
+      await cp(directory, copy, { recursive: true });
+      return await runOurs({ database: { directory: copy }, ...over });
+    },
+    async newDatabase(name) {
+      await command(url, `create database ${name}`);
+      return server.urlOf(name);
+    },
+    async close() {
+      await server.remove();
+      await rm(scratch, { recursive: true, force: true });
+    },
+  };
+}
+
+async function command(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}
+
+async function runOurs(order: BackfillOrder): Promise<BackfillReport> {
+  const side = fork(new URL("backfillSide.ts", import.meta.url), { execArgv: ["--no-warnings"] });
+  const ended = once(side, "exit").then(([code]) => {
+    throw new Error(`a run ended with ${code}`);
+  });
+  side.send(order);
+  const [report] = (await Promise.race([once(side, "message"), ended])) as [BackfillReport];
+  await ended.catch(() => undefined);
+  return report;
+}
