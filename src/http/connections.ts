@@ -9,6 +9,8 @@ const CONNECTIONS_MAX = 10_000;
 const CROWDED_PART = 1 / 2;
 const OWN_PART = 1 / 10;
 export const REQUESTS_PER_SOCKET_MAX = 1_000;
+/** Requests of one connection that are worked on at once. Their answers leave in order, so that more would hardly be faster. */
+const AT_ONCE_PER_SOCKET = 8;
 
 export type Bounds = {
   /** Addresses and networks that speak for many callers. */
@@ -17,20 +19,50 @@ export type Bounds = {
   connectionsMax?: number;
 };
 
-/** Bounds how many connections there are, how many of them are one caller's, and how long one is used. */
-export function boundConnections({ server }: FastifyInstance, bounds: Bounds): void {
+export type Connections = {
+  /**
+   * Resolves when a request of a connection that has many may be worked on; undefined where it may be at once. The turn ends with the
+   * response; whoever waits on a connection that was closed meanwhile waits for ever, and is forgotten.
+   */
+  turnOf(request: IncomingMessage, response: ServerResponse): Promise<void> | undefined;
+};
+
+/** What a connection has been used for. */
+type Use = { count: number; running: number; waiting: (() => void)[] };
+
+/** Bounds how many connections there are, how many of them are one caller's, how long one is used, and for how much at once. */
+export function boundConnections({ server }: Pick<FastifyInstance, "server">, bounds: Bounds): Connections {
   const { trustedProxies, connectionsMax = CONNECTIONS_MAX } = bounds;
   server.maxConnections = connectionsMax;
   shareConnections(server, { trustedProxies, connectionsMax });
-  const counts = new WeakMap<Socket, number>();
+  const uses = new WeakMap<Socket, Use>();
   server.prependListener("request", ({ socket, headers }, response) => {
-    const count = (counts.get(socket) ?? 0) + 1;
-    counts.set(socket, count);
+    const use = uses.get(socket) ?? { count: 0, running: 0, waiting: [] };
+    if (use.count === 0) uses.set(socket, use);
+    use.count += 1;
     // Node itself only asks the client to go, and answers whoever stays with 503s of its own, without an envelope and without end.
-    if (count >= REQUESTS_PER_SOCKET_MAX) response.setHeader("connection", "close");
+    if (use.count >= REQUESTS_PER_SOCKET_MAX) response.setHeader("connection", "close");
     // The wish for another protocol is not granted, but Node's parser drops what it had received behind it.
     if (headers.upgrade !== undefined) response.setHeader("connection", "close");
   });
+  return {
+    turnOf({ socket }, response) {
+      const use = uses.get(socket);
+      return use && takeTurn(use, response);
+    },
+  };
+}
+
+/** Node takes in all requests that have come, a thousand at once: a few such connections would keep the database from everybody else. */
+function takeTurn(use: Use, response: ServerResponse): Promise<void> | undefined {
+  response.once("close", () => {
+    const next = use.waiting.shift();
+    if (next === undefined) use.running -= 1;
+    else next();
+  });
+  if (use.running >= AT_ONCE_PER_SOCKET) return new Promise((resolve) => use.waiting.push(resolve));
+  use.running += 1;
+  return undefined;
 }
 
 /** Whoever opens thousands of connections and says nothing on them cannot take the last ones from everybody else. */

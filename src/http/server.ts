@@ -70,8 +70,10 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
 
   takeEveryExpectation(server);
   answerConnect(server);
-  boundConnections(server, { trustedProxies });
+  const connections = boundConnections(server, { trustedProxies });
   server.addHook("onRequest", async (request, reply) => {
+    const turn = connections.turnOf(request.raw, reply.raw);
+    if (turn !== undefined) await turn;
     reply.header("request-id", request.id);
     checkFraming(request.raw, reply);
     // Here and not in the handler, before which the framework would read a body and find fault with it.

@@ -4,16 +4,16 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { test } from "node:test";
-import type { FastifyInstance } from "fastify";
 import { boundConnections } from "../../src/http/connections.ts";
 import type { Told } from "../flood/attacker.ts";
 import type { Drip, SlowOptions } from "../flood/slow.ts";
 import { callFor } from "../flood/calls.ts";
-import { testApi } from "../support/api.ts";
+import { openTestApi, testApi } from "../support/api.ts";
 
 // Many at once who do not let go.
 
 const MAX = 20;
+const FLOOD = 100;
 const SLOW = 800;
 /** What a connection may cost, and what was read and waits to be collected. */
 const HELD_BYTES_MAX = 60_000_000;
@@ -26,7 +26,7 @@ test("12 one network cannot take the last connections from all the others, and a
     [["127.0.0.9", "127.0.0.2"], MAX],
   ] as const) {
     const server = createServer((_request, response) => response.end());
-    boundConnections({ server } as unknown as FastifyInstance, { trustedProxies, connectionsMax: MAX });
+    boundConnections({ server }, { trustedProxies, connectionsMax: MAX });
     server.listen(0, "0.0.0.0");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -58,6 +58,40 @@ test("12 one network cannot take the last connections from all the others, and a
     server.close();
     await once(server, "close");
   }
+});
+
+test("12 of a flood of requests on one connection eight are worked on at once, in order, and others go on beside them", async () => {
+  const { world } = await testApi();
+  const api = await openTestApi(world.db);
+  const arrived: string[] = [];
+  const leave: (() => void)[] = [];
+  // What nobody lets go is being worked on.
+  api.server.get<{ Params: { name: string } }>("/work/:name", async ({ params }, reply) => {
+    arrived.push(params.name);
+    await new Promise<void>((resolve) => leave.push(resolve));
+    return reply.send(params.name);
+  });
+  const base = await api.server.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = api.server.server.address() as AddressInfo;
+  const names = Array.from({ length: FLOOD }, (_, index) => `${index}`);
+  const socket = connect({ host: "127.0.0.1", port });
+  let heard = "";
+  socket.on("data", (chunk: Buffer) => {
+    heard += chunk.toString("latin1");
+  });
+  socket.write(names.map((name) => `GET /work/${name} HTTP/1.1\r\nhost: x\r\n\r\n`).join(""));
+  while (arrived.length < 8) assert.equal((await fetch(`${base}/healthz`)).status, 200);
+  for (let polls = 0; polls < 3; polls += 1) assert.equal((await fetch(`${base}/healthz`)).status, 200);
+  assert.deepEqual(arrived, names.slice(0, 8));
+  for (let turn = 0; turn < FLOOD; turn += 1) {
+    while (leave.length === 0) await once(socket, "data");
+    assert.ok(leave.length <= 8);
+    leave.shift()?.();
+  }
+  while ((heard.match(/HTTP\/1\.1 200/g) ?? []).length < FLOOD) await once(socket, "data");
+  assert.deepEqual([arrived, heard.match(/(?<=\r\n\r\n)\d+/g)], [names, names]);
+  socket.destroy();
+  await api.server.close();
 });
 
 /** Slow callers in a process of their own; `until` resolves when what they tell is so. */
