@@ -23,8 +23,9 @@ const TEND_EVERY_MS = 1_000;
 /** Keys of which one statement gives back calls. */
 const GIVE_BACK_KEYS_MAX = 500;
 const DELETE_EVERY_MS = 60_000;
-/** Keys removed by one statement, and once in a minute by each process: more than can be new in that time, or the table is small. */
-const DELETE_KEYS_MAX = 50_000;
+/** Keys removed by one statement, of which there are as many each minute as still find so many: more than can be new in that time. */
+const DELETE_KEYS_MAX = 10_000;
+const DELETES_MAX = 100;
 const HOLDER_BYTES = 8;
 
 /** Counted in memory where there can be but one process, and in common where there may be several. */
@@ -46,6 +47,12 @@ function sharedLimits(world: LimitsWorld): Limits {
     await Promise.all(Object.values(logs).map((log) => log.giveBack(which, GIVE_BACK_KEYS_MAX)));
   }
 
+  async function forgetKeys(): Promise<void> {
+    for (let deletes = 0; deletes < DELETES_MAX; deletes += 1) {
+      if ((await deleteUncounted(world.db, serverClockMs, DELETE_KEYS_MAX)) < DELETE_KEYS_MAX) return;
+    }
+  }
+
   // Whatever fails here makes limits stricter for a minute, or a table longer, and is tried again.
   async function attempt(work: () => Promise<unknown>): Promise<void> {
     await work().catch((error: unknown) => world.log.debug({ err: error }, "the limits could not be tended"));
@@ -55,9 +62,7 @@ function sharedLimits(world: LimitsWorld): Limits {
     for (let elapsedMs = 0; !signal.aborted; elapsedMs += TEND_EVERY_MS) {
       await world.clock.sleep(TEND_EVERY_MS, signal);
       await attempt(() => giveBack(signal.aborted ? "all" : "lapsed"));
-      if (elapsedMs % DELETE_EVERY_MS === 0) {
-        await attempt(() => deleteUncounted(world.db, serverClockMs, DELETE_KEYS_MAX));
-      }
+      if (elapsedMs % DELETE_EVERY_MS === 0) await attempt(forgetKeys);
     }
   }
 
