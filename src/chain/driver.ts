@@ -24,7 +24,26 @@ export type Transfer = {
 /** Where the transfers of a transaction stand inside its own receipt: the part of its identity that a reorg leaves alone. */
 export type ReceiptPosition = { chainTx: string; blockHash: string; succeeded: boolean; logIndexFirst: number };
 
-export type TransferScope = { blockHash: string } | { fromBlock: bigint; toBlock: bigint };
+/** Tells which transfers concern somebody, so that of many only these few are made values of. */
+export interface Sieve {
+  /** Asked once the answer is there and before it is looked through: of whomever it can speak is known by then. */
+  refresh(): Promise<void>;
+  /** Whether the 40 hex digits (ASCII) at `offset` are an address that is looked for. */
+  hasHexAt(bytes: Uint8Array, offset: number): boolean;
+}
+
+/** What a range held for a sieve. Transfers that concern nobody may be among it. */
+export type SiftedTransfers = {
+  transfers: Transfer[];
+  /** How many logs were looked through. */
+  logCount: number;
+  /** The hash of the range's last block, by a log that stands in it; undefined where none does. */
+  endHash: string | undefined;
+};
+
+export type BlockRange = { fromBlock: bigint; toBlock: bigint };
+
+export type TransferScope = { blockHash: string } | BlockRange;
 
 export type ChainReceipt = {
   chainTx: string;
@@ -63,8 +82,15 @@ export interface ChainDriver {
    * Throws when the answer is not whole; an unknown block hash throws too.
    */
   transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]>;
+  /** Like `transfers` of a range, without making values of those that concern nobody. A driver that lacks it has nothing to gain by it. */
+  sift?(range: BlockRange, tokens: readonly string[], sieve: Sieve): Promise<SiftedTransfers>;
   /** One entry a transaction that the provider knows as mined. */
   positions(chainTxs: readonly string[]): Promise<ReceiptPosition[]>;
+  /** `block` and `positions` in one question, where that saves a question. */
+  blockWithPositions?(
+    number: bigint,
+    chainTxs: readonly string[],
+  ): Promise<{ block: BlockRef | undefined; positions: ReceiptPosition[] }>;
   receipt(chainTx: string): Promise<ChainReceipt | undefined>;
   /** Balances of `token` in its smallest units, in the order of `owners`, at a block. */
   balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]>;

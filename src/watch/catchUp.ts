@@ -1,11 +1,10 @@
 import type { Chain } from "../chain/chain.ts";
-import { ProviderFailed, type BlockRef } from "../chain/driver.ts";
+import type { BlockRange } from "../chain/driver.ts";
 import { watchedTokens } from "../catalog/catalog.ts";
 import { NEAR_BLOCKS } from "./branch.ts";
 import { memoryOf } from "./memory.ts";
-import type { Sighting } from "./movement.ts";
-import { readRange, type Range } from "./range.ts";
-import { pickSightings, recordStretch, type WatchWorld } from "./record.ts";
+import { isTooLarge, mayBeTooLarge, siftRange, type SiftedRange } from "./range.ts";
+import { knownInboxes, recordStretch, type WatchWorld } from "./record.ts";
 import type { KnownBlock } from "./store.ts";
 
 /** Ranges recorded in one call, so that a chain that is far behind still looks after everything else in between. */
@@ -35,8 +34,7 @@ export async function catchUp(
   return at;
 }
 
-type Found = { end: BlockRef; sightings: readonly Sighting[] };
-type Pending = { range: Range; outcome: Promise<{ found: Found } | { error: unknown }> };
+type Pending = { range: BlockRange; outcome: Promise<{ found: SiftedRange } | { error: unknown }> };
 
 /** Reads ahead by a few ranges, hands them over in their order, and makes them smaller when the provider refuses one. */
 class RangeQueue {
@@ -58,14 +56,19 @@ class RangeQueue {
   }
 
   /** The next range, whole; undefined when none is left. Each refusal halves the size, so that it ends with one of a single block. */
-  async take(): Promise<Found | undefined> {
+  async take(): Promise<SiftedRange | undefined> {
     for (;;) {
       this.#readAhead();
       const first = this.#pending.shift();
       if (!first) return undefined;
       const outcome = await first.outcome;
       if ("found" in outcome) return outcome.found;
-      if (!isTooLarge(outcome.error) || !this.#size.shrink()) throw outcome.error;
+      if (!isTooLarge(outcome.error)) {
+        // A gateway that gives up, or a proxy that cuts what is long, says no more than that: the next look asks for less.
+        if (mayBeTooLarge(outcome.error)) this.#size.doubt();
+        throw outcome.error;
+      }
+      if (!this.#size.shrink(outcome.error.suggestion)) throw outcome.error;
       await Promise.all(this.#pending.map((pending) => pending.outcome));
       this.#pending = [];
       this.#next = first.range.fromBlock;
@@ -85,15 +88,12 @@ class RangeQueue {
     }
   }
 
-  async #find(range: Range): Promise<Found> {
-    return this.#chain.providers.ask(async (driver) => {
-      const reading = await readRange(driver, range, this.#tokens);
-      this.#size.learn(reading);
-      return { end: reading.end, sightings: await pickSightings(this.#world, driver, reading.transfers) };
-    });
+  async #find(range: BlockRange): Promise<SiftedRange> {
+    const known = knownInboxes(this.#world);
+    const found = await this.#chain.providers.ask((driver) =>
+      siftRange(driver, range, { tokens: this.#tokens, known }),
+    );
+    this.#size.learn(range, found.logCount);
+    return found;
   }
-}
-
-function isTooLarge(error: unknown): boolean {
-  return error instanceof ProviderFailed && error.kind === "range_too_large";
 }

@@ -42,6 +42,11 @@ export function candidatesOf(transfers: readonly Transfer[], isInbox: (address: 
   return candidates;
 }
 
+/** The transactions in which they stand, each once. */
+export function transactionsOf(candidates: readonly Candidate[]): string[] {
+  return [...new Set(candidates.map(({ chainTx }) => chainTx))];
+}
+
 /**
  * Gives each candidate its position inside its transaction's receipt. Throws ProviderFailed when a receipt is missing or belongs to
  * another block: the provider's answers do not describe one chain then, and nothing of it may be believed yet.

@@ -1,9 +1,9 @@
 import { watchedTokens } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
-import { ProviderFailed, type ChainDriver } from "../chain/driver.ts";
+import type { BlockRange, ChainDriver } from "../chain/driver.ts";
 import { memoryOf } from "./memory.ts";
 import { compareFinal, identityOf, type MovementRow, type Sighting } from "./movement.ts";
-import { readRange, type Range, type RangeReading } from "./range.ts";
+import { isTooLarge, mayBeTooLarge, readRange, type RangeReading } from "./range.ts";
 import { matchInDatabase, place, placeBy, type WatchWorld } from "./record.ts";
 
 /** What a second reading of a final stretch says should be changed. */
@@ -14,7 +14,7 @@ export type Changes = {
   isDisputed: boolean;
 };
 
-export type Stretch = { range: Range; recorded: readonly MovementRow[]; providers: number };
+export type Stretch = { range: BlockRange; recorded: readonly MovementRow[]; providers: number };
 
 /** After too few providers could read a stretch, or differed on it, they are left alone for so long. */
 const REST_MS = 30_000;
@@ -27,7 +27,9 @@ export async function readAgain(world: WatchWorld, chain: Chain, stretch: Stretc
   try {
     return await (stretch.providers > 1 ? readBySeveral(world, chain, stretch) : readByAnother(world, chain, stretch));
   } catch (error) {
-    if (isTooLarge(error) && memoryOf(chain, world.clock).rereadSize.shrink()) return undefined;
+    const { rereadSize } = memoryOf(chain, world.clock);
+    if (isTooLarge(error) && rereadSize.shrink(error.suggestion)) return undefined;
+    if (mayBeTooLarge(error)) rereadSize.doubt();
     throw error;
   }
 }
@@ -35,7 +37,7 @@ export async function readAgain(world: WatchWorld, chain: Chain, stretch: Stretc
 async function readByAnother(world: WatchWorld, chain: Chain, { range, recorded }: Stretch): Promise<Changes> {
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const reading = await chain.providers.askAnother((driver) => readRange(driver, range, tokens));
-  memoryOf(chain, world.clock).rereadSize.learn(reading);
+  memoryOf(chain, world.clock).rereadSize.learn(reading.range, reading.transfers.length);
   const candidates = await matchInDatabase(world, reading.transfers);
   const { missing, doubtful } = compareFinal(candidates, recorded);
   const gone = await confirmGone(world, chain, doubtful);
@@ -69,11 +71,12 @@ async function readBySeveral(world: WatchWorld, chain: Chain, stretch: Stretch):
   if (tooLarge && "error" in tooLarge) throw tooLarge.error;
   if (whole.length < stretch.providers) {
     memory.rereadRestUntilMs = restUntilMs(world);
+    if (said.some((each) => "error" in each && mayBeTooLarge(each.error))) memory.rereadSize.doubt();
     const failures = said.flatMap((each) => ("error" in each ? [`${each.provider}: ${each.error.message}`] : []));
     world.log.warn({ chain: chain.caip2, failures }, "too few providers read final blocks again; it is tried later");
     return undefined;
   }
-  for (const { reading } of whole.slice(0, 1)) memory.rereadSize.learn(reading);
+  for (const { reading } of whole.slice(0, 1)) memory.rereadSize.learn(reading.range, reading.transfers.length);
   const changes = merge(whole, stretch);
   if (changes.isDisputed) {
     memory.rereadRestUntilMs = restUntilMs(world);
@@ -140,7 +143,7 @@ function restUntilMs(world: WatchWorld): number {
   return world.clock.monotonicMs() + REST_MS;
 }
 
-function inWords({ fromBlock, toBlock }: Range): { fromBlock: string; toBlock: string } {
+function inWords({ fromBlock, toBlock }: BlockRange): { fromBlock: string; toBlock: string } {
   return { fromBlock: String(fromBlock), toBlock: String(toBlock) };
 }
 
@@ -151,8 +154,4 @@ function contentOf({ blockHash, logIndex, amountUnits, counterparty }: Sighting)
 function warnOfKept(world: WatchWorld, chain: Chain, kept: number): void {
   if (kept > 0)
     world.log.warn({ chain: chain.caip2, kept }, "a provider left out logs of final blocks whose receipts are there");
-}
-
-function isTooLarge(error: unknown): boolean {
-  return error instanceof ProviderFailed && error.kind === "range_too_large";
 }

@@ -4,7 +4,8 @@ import type { Tx } from "../db/database.ts";
 import type { World } from "../world.ts";
 import { bookReached, reverseRevision } from "./book.ts";
 import { watchedInboxes } from "./memory.ts";
-import { candidatesOf, placed, type Candidate, type Sighting } from "./movement.ts";
+import { candidatesOf, placed, transactionsOf, type Candidate, type Sighting } from "./movement.ts";
+import type { Known } from "./range.ts";
 import { advanceCursor, listInboxesAmong, takeBack, type Advance, type KnownBlock } from "./store.ts";
 
 export type WatchWorld = Pick<World, "db" | "clock" | "wake" | "catalog" | "log">;
@@ -70,10 +71,20 @@ export async function pickSightings(
   transfers: readonly Transfer[],
 ): Promise<Sighting[]> {
   if (transfers.length === 0) return [];
-  const inboxes = watchedInboxes(world.db, world.clock);
-  await inboxes.refresh(world.db);
-  const candidates = candidatesOf(transfers, (address) => inboxes.has(address));
+  const known = knownInboxes(world);
+  await known.refresh();
+  const candidates = candidatesOf(transfers, (address) => known.has(address));
   return placeBy(driver, candidates);
+}
+
+/** The inboxes that the memory knows, as whoever reads a chain asks for them. */
+export function knownInboxes(world: Pick<World, "db" | "clock">): Known {
+  const inboxes = watchedInboxes(world.db, world.clock);
+  return {
+    refresh: () => inboxes.refresh(world.db),
+    has: (address) => inboxes.has(address),
+    hasHexAt: (bytes, offset) => inboxes.hasHexAt(bytes, offset),
+  };
 }
 
 /** The candidates by the database's own word, which knows every inbox; for readings that are not urgent. */
@@ -93,8 +104,7 @@ export async function place(chain: Chain, candidates: readonly Candidate[]): Pro
 /** The same by one provider's word. */
 export async function placeBy(driver: ChainDriver, candidates: readonly Candidate[]): Promise<Sighting[]> {
   if (candidates.length === 0) return [];
-  const chainTxs = [...new Set(candidates.map((candidate) => candidate.chainTx))];
-  return placed(candidates, await driver.positions(chainTxs));
+  return placed(candidates, await driver.positions(transactionsOf(candidates)));
 }
 
 /** Wakes whoever takes over movements. */

@@ -1,10 +1,10 @@
 import { findChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
+import type { BlockRange } from "../chain/driver.ts";
 import type { Tx } from "../db/database.ts";
 import { bookRevision } from "./book.ts";
 import { REORG_BLOCKS_MAX } from "./branch.ts";
 import { memoryOf } from "./memory.ts";
-import type { Range } from "./range.ts";
 import type { Sighting } from "./movement.ts";
 import { readAgain, type Changes } from "./readAgain.ts";
 import { alarmOfReversal, wakeFollowers, type WatchWorld } from "./record.ts";
@@ -70,7 +70,7 @@ function lastToRead(cursor: CursorRow): bigint {
   return cursor.finalized_number >= 0n ? cursor.finalized_number : cursor.number - DEPTH_WITHOUT_TAG;
 }
 
-function nextRange(world: WatchWorld, chain: Chain, cursor: CursorRow): Range | undefined {
+function nextRange(world: WatchWorld, chain: Chain, cursor: CursorRow): BlockRange | undefined {
   const upTo = lastToRead(cursor);
   const fromBlock = cursor.reread_number + 1n;
   if (fromBlock > upTo) return undefined;

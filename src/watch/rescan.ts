@@ -1,12 +1,11 @@
 import { watchedTokens } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
-import { ProviderFailed, type ChainDriver, type Transfer } from "../chain/driver.ts";
+import { ProviderFailed, type BlockRange, type ChainDriver, type Transfer } from "../chain/driver.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
 import { bookRevision } from "./book.ts";
 import type { MovementRow, Sighting } from "./movement.ts";
-import type { Range } from "./range.ts";
 import { matchInDatabase, place, wakeFollowers, type WatchWorld } from "./record.ts";
 import { claimRevision, findCursor, findInboxOf, listHashesAt, writeMovements } from "./store.ts";
 
@@ -90,7 +89,7 @@ async function rescanInbox(
 
 async function readOfInbox(
   driver: ChainDriver,
-  { range, tokens, inbox }: { range: Range; tokens: readonly string[]; inbox: string },
+  { range, tokens, inbox }: { range: BlockRange; tokens: readonly string[]; inbox: string },
 ): Promise<Transfer[]> {
   const transfers: Transfer[] = [];
   let size = RANGE_BLOCKS_START;

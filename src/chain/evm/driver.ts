@@ -1,6 +1,7 @@
 import { caip2, type Caip2 } from "../../kernel/caip.ts";
 import {
   ProviderFailed,
+  type BlockRange,
   type BlockRef,
   type ChainCall,
   type ChainDriver,
@@ -9,6 +10,8 @@ import {
   type HeadTag,
   type Identity,
   type ReceiptPosition,
+  type SiftedTransfers,
+  type Sieve,
   type SubmitOutcome,
   type Transfer,
   type TransferScope,
@@ -17,6 +20,7 @@ import { failureOf, submitOutcomeOf } from "./failures.ts";
 import { bytes, list, quantity, smallQuantity, toHex } from "./hex.ts";
 import { readBlock, readPosition, readReceipt } from "./read.ts";
 import { Rpc, type RpcCall } from "./rpc.ts";
+import { siftLogs } from "./siftLogs.ts";
 import { readTransfers, transferFilters } from "./transfers.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -73,12 +77,7 @@ export class EvmDriver implements ChainDriver {
       "hash" in at
         ? await this.#ask("eth_getBlockByHash", [at.hash, false])
         : await this.#ask("eth_getBlockByNumber", [toHex(at.number), false]);
-    if (answer === null) return undefined;
-    const block = readBlock(answer);
-    const isAsked = "hash" in at ? block.hash === at.hash : block.number === at.number;
-    if (!isAsked)
-      throw new ProviderFailed("bad_answer", `${this.name} answered with another block than the one asked for`);
-    return block;
+    return answer === null ? undefined : this.#blockAt(at, answer);
   }
 
   async transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
@@ -90,12 +89,32 @@ export class EvmDriver implements ChainDriver {
     return more.length === 0 ? (transfers ?? []) : distinct([...(transfers ?? []), ...more.flat()]);
   }
 
+  async sift(range: BlockRange, tokens: readonly string[], sieve: Sieve): Promise<SiftedTransfers> {
+    if (tokens.length === 0) return { transfers: [], logCount: 0, endHash: undefined };
+    const answer = await this.#asked(() =>
+      this.#rpc.askBytes("eth_getLogs", transferFilters(range, tokens), this.#logsTimeoutMs),
+    );
+    await sieve.refresh();
+    const sifted = answer.status === 200 ? siftLogs(answer.bytes, { ...range, tokens, sieve }) : undefined;
+    if (sifted) return sifted;
+    const logs = await this.#asked(async () => this.#rpc.resultIn("eth_getLogs", answer));
+    const transfers = readTransfers(logs, range, tokens);
+    const endHash = transfers.findLast(({ blockNumber }) => blockNumber === range.toBlock)?.blockHash;
+    return { transfers, logCount: transfers.length, endHash };
+  }
+
   async positions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
-    const answers = await this.#askAll(chainTxs.map((chainTx) => ["eth_getTransactionReceipt", [chainTx]]));
-    return answers.flatMap((answer, index) => {
-      const position = answer === null ? undefined : readPosition(answer, chainTxs[index] ?? "");
-      return position ? [position] : [];
-    });
+    return positionsIn(await this.#askAll(chainTxs.map(receiptCall)), chainTxs);
+  }
+
+  async blockWithPositions(
+    number: bigint,
+    chainTxs: readonly string[],
+  ): Promise<{ block: BlockRef | undefined; positions: ReceiptPosition[] }> {
+    const calls: RpcCall[] = [["eth_getBlockByNumber", [toHex(number), false]], ...chainTxs.map(receiptCall)];
+    const [answer, ...receipts] = await this.#askAll(calls);
+    const block = answer === null ? undefined : this.#blockAt({ number }, answer);
+    return { block, positions: positionsIn(receipts, chainTxs) };
   }
 
   async receipt(chainTx: string): Promise<ChainReceipt | undefined> {
@@ -158,21 +177,41 @@ export class EvmDriver implements ChainDriver {
     await this.#rpc.close();
   }
 
+  #blockAt(at: { number: bigint } | { hash: string }, answer: unknown): BlockRef {
+    const block = readBlock(answer);
+    const isAsked = "hash" in at ? block.hash === at.hash : block.number === at.number;
+    if (!isAsked)
+      throw new ProviderFailed("bad_answer", `${this.name} answered with another block than the one asked for`);
+    return block;
+  }
+
   async #ask(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown> {
-    try {
-      return await this.#rpc.ask(method, params, timeoutMs);
-    } catch (error) {
-      throw failureOf(this.name, error);
-    }
+    return this.#asked(() => this.#rpc.ask(method, params, timeoutMs));
   }
 
   async #askAll(calls: readonly RpcCall[]): Promise<unknown[]> {
+    return this.#asked(() => this.#rpc.askAll(calls));
+  }
+
+  async #asked<T>(asking: () => Promise<T>): Promise<T> {
     try {
-      return await this.#rpc.askAll(calls);
+      return await asking();
     } catch (error) {
       throw failureOf(this.name, error);
     }
   }
+}
+
+function receiptCall(chainTx: string): RpcCall {
+  return ["eth_getTransactionReceipt", [chainTx]];
+}
+
+/** `answers` in the order of `chainTxs`. */
+function positionsIn(answers: readonly unknown[], chainTxs: readonly string[]): ReceiptPosition[] {
+  return answers.flatMap((answer, index) => {
+    const position = answer === null ? undefined : readPosition(answer, chainTxs[index] ?? "");
+    return position ? [position] : [];
+  });
 }
 
 /** A transfer between two of the parties asked for answers both filters. */

@@ -18,6 +18,9 @@ const BATCH_MAX = 100;
 /** A batch that is refused is tried again in so many pieces. */
 const BATCH_PIECES = 5;
 
+/** What a provider sent, whatever its status. */
+export type RpcBytes = Omit<HttpRefusal, "text"> & { bytes: Buffer };
+
 type Answer = { id?: unknown; result?: unknown; error?: unknown };
 
 /**
@@ -50,7 +53,17 @@ export class Rpc {
 
   /** The `result` of one call. Throws RpcError for an answered error, else ProviderFailed. */
   async ask(method: string, params: readonly unknown[], timeoutMs = this.#timeoutMs): Promise<unknown> {
-    const answer = await this.#post({ jsonrpc: "2.0", id: 1, method, params }, timeoutMs);
+    return this.resultIn(method, await this.askBytes(method, params, timeoutMs));
+  }
+
+  /** The answer to one call as it came, to be looked at before `resultIn` makes values of all of it. Throws ProviderFailed. */
+  async askBytes(method: string, params: readonly unknown[], timeoutMs = this.#timeoutMs): Promise<RpcBytes> {
+    return this.#post({ jsonrpc: "2.0", id: 1, method, params }, timeoutMs);
+  }
+
+  /** The `result` in such an answer. Throws as `ask` does. */
+  resultIn(method: string, bytes: RpcBytes): unknown {
+    const answer = readJson(this.host, bytes);
     if (!isAnswer(answer)) throw new ProviderFailed("bad_answer", `${this.host} answered ${method} with no JSON-RPC`);
     return resultOf(answer);
   }
@@ -86,7 +99,7 @@ export class Rpc {
     const [only] = calls;
     if (only !== undefined && calls.length === 1) return [await this.ask(only[0], only[1])];
     const body = calls.map(([method, params], id) => ({ jsonrpc: "2.0", id, method, params }));
-    const answers = await this.#post(body, this.#timeoutMs);
+    const answers = readJson(this.host, await this.#post(body, this.#timeoutMs));
     if (!Array.isArray(answers)) {
       // A provider that refuses the batch as a whole answers it with a single error.
       if (isAnswer(answers)) resultOf(answers);
@@ -101,8 +114,7 @@ export class Rpc {
     });
   }
 
-  async #post(body: unknown, timeoutMs: number): Promise<unknown> {
-    let refusal: HttpRefusal;
+  async #post(body: unknown, timeoutMs: number): Promise<RpcBytes> {
     try {
       const response = await this.#pool.request({
         method: "POST",
@@ -115,19 +127,21 @@ export class Rpc {
       });
       const { statusCode: status, headers } = response;
       const [retryAfter, date] = [textOf(headers["retry-after"]), textOf(headers["date"])];
-      refusal = { status, text: await response.body.text(), retryAfter, date };
+      const bytes = Buffer.from(await response.body.arrayBuffer());
+      return { status, bytes, retryAfter, date };
     } catch (error) {
       throw transportFailure(this.host, error);
     }
-    return readJson(this.host, refusal);
   }
 }
 
 /** Statuses that say more than the words that come with them. */
 const TELLING_STATUSES: readonly number[] = [413, 429];
 
-function readJson(host: string, answer: HttpRefusal): unknown {
-  const { status, text } = answer;
+function readJson(host: string, { bytes, ...given }: RpcBytes): unknown {
+  const text = bytes.toString();
+  const answer = { ...given, text };
+  const { status } = given;
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);

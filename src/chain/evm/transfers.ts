@@ -5,9 +5,9 @@ import { toHex } from "./hex.ts";
 // that can be compared as the text it came as. What is malformed is refused, because it would be missed in silence.
 
 /** keccak256("Transfer(address,address,uint256)") */
-const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+export const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 /** An indexed address is a word of 32 bytes: twelve of zero, then its twenty. */
-const ADDRESS_PADDING = "0x000000000000000000000000";
+export const ADDRESS_PADDING = "0x000000000000000000000000";
 const WORD_LENGTH = 66;
 
 export type LogFilter = Record<string, unknown>;
