@@ -21,6 +21,8 @@ export type ChainPlan = {
   blockMs: number;
   pollMs: number;
   providers: number;
+  /** Whether they tell of their heads by themselves. */
+  isPushed: boolean;
   /** How many of them must agree; one of three may lie then. */
   agreement: Agreement | undefined;
   lag: { safe: number; finalized: number } | null;
@@ -102,7 +104,7 @@ export function drawPlan(seed: number, random: Random, without: ReadonlySet<stri
   }));
   const chains = Array.from({ length: shape.chance(0.3) ? 2 : 1 }, (_, index) =>
     drawChain(index, random.of(`chain ${index}`)),
-  );
+  ).map((chain) => ({ ...chain, isPushed: chain.isPushed && !without.has("feeds") }));
   const creates = Array.from({ length: shape.between(1, 6) }, (_, index) =>
     drawCreate(random.of(`create ${index}`), { name: `create-${index}`, chaosMs, merchants: merchants.length, chains }),
   );
@@ -145,6 +147,7 @@ function drawChain(index: number, random: Random): ChainPlan {
     blockMs,
     pollMs: random.pick([400, 800] as const),
     providers,
+    isPushed: random.of("push").chance(0.6),
     agreement,
     lag,
     finality,

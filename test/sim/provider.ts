@@ -43,6 +43,8 @@ export class SimNode {
   readonly random: Random;
   /** Transactions whose logs it, or another node of the chain, has left out already: it happens once, as to a node that still indexes. */
   readonly omitted: Set<string>;
+  /** Who is told of its head when that has changed. */
+  readonly listeners = new Set<(head: ScriptedBlock) => void>();
 
   constructor(parts: { chain: ScriptedChain; name: string; random: Random; omitted: Set<string> }) {
     this.chain = parts.chain;
@@ -50,6 +52,14 @@ export class SimNode {
     this.random = parts.random;
     this.omitted = parts.omitted;
     this.made = parts.chain.made;
+  }
+
+  /** It hears of the blocks that were made until then. */
+  hear(made: number): void {
+    if (made <= this.made) return;
+    this.made = made;
+    const head = this.chain.headWhen(made);
+    for (const tell of this.listeners) tell(head);
   }
 }
 

@@ -15,6 +15,7 @@ import type { OnCommit, SimDatabase } from "./database.ts";
 import type { Faults } from "./faults.ts";
 import type { ChainPlan, Plan, TokenPlan } from "./plan.ts";
 import { clockOf, ProcessCrashed, SimProcess } from "./process.ts";
+import { openSimFeed } from "./feed.ts";
 import { SimNode, SimProvider } from "./provider.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -29,6 +30,7 @@ export const FEE_RECIPIENT = addressOf(0xfee);
 export const TOKEN_OWNER = addressOf(0xad);
 export const GAS_WEI = 10n ** 20n;
 const PAYERS = 12;
+const HEADS_WAKE_MS = 50;
 const PAYER_UNITS = 10n ** 30n;
 
 export function addressOf(number: number): `0x${string}` {
@@ -101,7 +103,8 @@ export class Site {
     for (const simulated of this.chains) {
       const [first, ...others] = this.#driversOf(simulated, { process, assertOutside });
       if (!first) continue;
-      chains.set(simulated.chain.caip2, openChain({ drivers: [first, ...others], gasAccount }, { clock, log }));
+      const feeds = simulated.plan.isPushed ? simulated.nodes.map((node) => openSimFeed(node, process)) : [];
+      chains.set(simulated.chain.caip2, openChain({ drivers: [first, ...others], gasAccount, feeds }, { clock, log }));
     }
     const world: World = {
       config: this.config,
@@ -143,11 +146,16 @@ export class Site {
     const { scheduler, plan } = this.parts;
     const wake = createWake(clock);
     const pending = new Set<string>();
+    const delayMs = (topic: string) => {
+      // A head that is told of late was found by asking long before.
+      if (topic.startsWith("heads:")) return Math.min(plan.wakeMs, HEADS_WAKE_MS);
+      return topic === "events" ? plan.wakeMs * 4 : plan.wakeMs;
+    };
     return {
       notify(topic) {
         if (process.isEnded || pending.has(topic)) return;
         pending.add(topic);
-        scheduler.after(topic === "events" ? plan.wakeMs * 4 : plan.wakeMs, () => {
+        scheduler.after(delayMs(topic), () => {
           pending.delete(topic);
           if (process.isEnded) return false;
           wake.notify(topic);

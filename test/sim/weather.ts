@@ -117,7 +117,7 @@ export class Weather {
     for (const node of chain.nodes) {
       const delayMs = this.#random.between(10, 400) + node.lagMs;
       this.#scheduler.after(delayMs, () => {
-        node.made = Math.max(node.made, made);
+        node.hear(made);
         return false;
       });
     }
