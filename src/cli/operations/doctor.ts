@@ -6,6 +6,7 @@ import type { ChainConfig } from "../../config.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { formatUnits } from "../../kernel/units.ts";
 import { readScannerHealth } from "../../watch/health.ts";
+import { listCursors } from "../../watch/store.ts";
 import type { World } from "../../world.ts";
 import { examineAgreement } from "./agreement.ts";
 import type { Finding } from "./finding.ts";
@@ -15,21 +16,27 @@ import type { Finding } from "./finding.ts";
 /** A transaction that is on its way for longer has too low a fee, or its chain stands still. */
 const SENDING_MS_MAX = 600_000;
 const BROKEN_SHOWN_MAX = 5;
+/** Half a minute of the quickest chains; with more the service makes up for an outage, or cannot keep up. */
+const BEHIND_BLOCKS_MAX = 100n;
 
 export async function examine(world: World): Promise<Finding[]> {
   const health = await readScannerHealth(world);
+  const reached = new Map((await listCursors(world.db)).map(({ chain, number }) => [chain, number]));
   const chains = await Promise.all(
-    world.config.chains.map((config) => examineChain(world, config, health.get(config.caip2) === true)),
+    world.config.chains.map((config) => {
+      const isWatched = health.get(config.caip2) === true;
+      return examineChain(world, config, { isWatched, reached: reached.get(config.caip2) });
+    }),
   );
   return [...chains.flat(), ...(await examineSums(world)), ...(await examineWaiting(world))];
 }
 
-async function examineChain(world: World, config: ChainConfig, isWatched: boolean): Promise<Finding[]> {
+type Watch = { isWatched: boolean; reached: bigint | undefined };
+
+async function examineChain(world: World, config: ChainConfig, watch: Watch): Promise<Finding[]> {
   const chain = world.chains.get(config.caip2);
   if (chain === undefined) return [];
-  const watched: Finding = isWatched
-    ? { what: `${config.name}: watched`, verdict: "right", found: "by a running process" }
-    : { what: `${config.name}: watched`, verdict: "wrong", found: "nobody has looked at it for half a minute" };
+  const watched = watchFinding(config, watch);
   try {
     const verdict = await verifyChain(config, chain, world.log);
     if (verdict === "unreachable") return [watched, wrong(`${config.name}: provider`, "none answers")];
@@ -45,7 +52,7 @@ async function examineChain(world: World, config: ChainConfig, isWatched: boolea
         verdict: "right",
         found: `agrees with the chain at block ${head.number}`,
       },
-      watched,
+      watchFinding(config, watch, head.number),
       ...agreement,
       wei > 0n
         ? { what: `${config.name}: gas`, verdict: "right", found: gas }
@@ -56,6 +63,16 @@ async function examineChain(world: World, config: ChainConfig, isWatched: boolea
       return [watched, wrong(`${config.name}: configuration`, error.message)];
     throw error;
   }
+}
+
+/** Whether somebody looks at the chain, and how much of it is still to be read. */
+function watchFinding({ name }: ChainConfig, { isWatched, reached }: Watch, head?: bigint): Finding {
+  const what = `${name}: watched`;
+  const missing = head === undefined || reached === undefined ? 0n : head - reached;
+  const isBehind = missing > BEHIND_BLOCKS_MAX;
+  const rest = isBehind ? `, read up to block ${reached}, ${missing} blocks behind` : "";
+  if (!isWatched) return wrong(what, `nobody has looked at it for half a minute${rest}`);
+  return { what, verdict: isBehind ? "attention" : "right", found: `by a running process${rest}` };
 }
 
 /** What the intents say must be what their deposits and settlements add up to. Each query returns no row when that is so. */

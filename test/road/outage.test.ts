@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Hex } from "viem";
+import { HUB } from "../../src/cli/dev/contracts.ts";
+import { findPort } from "../../src/cli/dev/port.ts";
+import { openDatabase } from "../../src/db/database.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { openHoldingProxy } from "../crash/holdingProxy.ts";
+import { runCli } from "../support/cli.ts";
+import { startTestChain, type TestChain } from "../support/chain.ts";
+import { addMerchant } from "../support/merchants.ts";
+import { startPostgres } from "../support/postgres.ts";
+import { openSite, type ServiceSite } from "../support/service.ts";
+
+// Three days without the service, while payers went on paying.
+
+const DEPOSITS = 6;
+const BLOCKS_BETWEEN = 240;
+/** So that as many stretches of them make 72 hours. */
+const BLOCK_SECONDS = (72 * 3_600) / (DEPOSITS * BLOCKS_BETWEEN);
+const AMOUNT = 3_000_000n;
+const ROUNDS_MAX = 150;
+
+type Made = { intentId: string; inboxAddress: Hex };
+type Ask = (path: string, body?: object) => Promise<unknown>;
+
+test("after 72 hours without the service every deposit is found once, and meanwhile it answers and says how far it is", async (t) => {
+  const { chain, apiKey, openService } = await openShop(t);
+  const before = await openService(chain.rpcUrl);
+  const first = await before.start();
+  const intents = await createIntents(asking(before, apiKey));
+  assert.equal(await first.stop(), 0);
+  await passOutage(chain, intents);
+
+  const provider = await openHoldingProxy(chain.rpcUrl, "eth_getLogs");
+  t.after(() => provider.close());
+  const after = await openService(provider.url);
+  const ask = asking(after, apiKey);
+  const second = await after.start();
+  await provider.held;
+  assert.deepEqual(
+    await readDeposits(ask, intents),
+    intents.map(() => []),
+  );
+  const doctor = await runCli(["doctor", "--config", after.file], after.environment);
+  assert.match(doctor.out, /Local: watched .*, read up to block \d+, 1[45]\d\d blocks behind/, doctor.err);
+  provider.release();
+
+  await untilReceived(ask);
+  assert.deepEqual(
+    await readDeposits(ask, intents),
+    intents.map(() => [String(AMOUNT)]),
+  );
+  assert.equal(await second.stop(), 0);
+});
+
+async function openShop(t: TestContext) {
+  const [chain, server] = await Promise.all([
+    startTestChain({ hub: HUB }),
+    startPostgres(undefined, { isDurable: true }),
+  ]);
+  t.after(() => Promise.all([chain.stop(), server.remove()]));
+  const databaseUrl = server.urlOf("postgres");
+  const db = await openDatabase({ url: databaseUrl });
+  await migrate(db, { appliedAt: new Date() });
+  const { apiKey } = await addMerchant(db, { chainReference: String(chain.chainId) });
+  await db.close();
+  const openService = async (rpcUrl: string) => {
+    const port = await findPort("127.0.0.1", 0);
+    const site = await openSite({ chain: { ...chain, rpcUrl }, databaseUrl, port });
+    t.after(() => site.remove());
+    return site;
+  };
+  return { chain, apiKey, openService };
+}
+
+function asking(site: ServiceSite, apiKey: string): Ask {
+  return async (path, body) => {
+    const response = await fetch(`${site.baseUrl}/api/v1/intents${path}`, {
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        "service-version": "2026-11-01",
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+    });
+    const answer = await response.json();
+    assert.ok(response.ok, JSON.stringify(answer));
+    return answer;
+  };
+}
+
+async function createIntents(ask: Ask): Promise<Made[]> {
+  const intents: Made[] = [];
+  for (let index = 0; index < DEPOSITS; index += 1) {
+    const payoutWallet = `0x${(index + 1).toString(16).padStart(40, "3")}`;
+    intents.push((await ask("", { merchantReference: `order ${index}`, payoutWallet })) as Made);
+  }
+  return intents;
+}
+
+async function passOutage(chain: TestChain, intents: readonly Made[]): Promise<void> {
+  for (const { inboxAddress } of intents) {
+    await chain.client.mine({ blocks: BLOCKS_BETWEEN, interval: BLOCK_SECONDS });
+    await chain.pay(chain.usdc.address, inboxAddress, { amountUnits: AMOUNT });
+  }
+}
+
+/** Asks so seldom that no limit is met. */
+async function untilReceived(ask: Ask): Promise<void> {
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const { data } = (await ask("")) as { data: { amounts: { receivedUnits: string } }[] };
+    if (data.length > 0 && data.every(({ amounts }) => amounts.receivedUnits !== "0")) return;
+    await delay(1_000);
+  }
+}
+
+/** The amount of each deposit of each intent. */
+async function readDeposits(ask: Ask, intents: readonly Made[]): Promise<string[][]> {
+  const lists = await Promise.all(intents.map(({ intentId }) => ask(`/${intentId}/deposits`)));
+  return lists.map((list) => (list as { data: { amountUnits: string }[] }).data.map(({ amountUnits }) => amountUnits));
+}
