@@ -5,7 +5,7 @@ import pg from "pg";
 import { TOKEN } from "../backfillNode.ts";
 import { BLOCKS, FIRST_BLOCK, LAST_BLOCK } from "./chain.ts";
 import { exists, install, run, runRival } from "./rivalProcess.ts";
-import type { Rival, RivalRun, RivalScene } from "./rivals.ts";
+import type { Rival, RivalRun, RivalScene } from "./rival.ts";
 
 const VERSION = "2.32.12";
 const TIMEOUT_MS = 600_000;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { TOKEN } from "../backfillNode.ts";
 import { BLOCKS, FIRST_BLOCK, LAST_BLOCK } from "./chain.ts";
 import { exists, install, runRival } from "./rivalProcess.ts";
-import type { Rival, RivalRun, RivalScene } from "./rivals.ts";
+import type { Rival, RivalRun, RivalScene } from "./rival.ts";
 
 const VERSION = "0.17.7";
 const VIEM_VERSION = "2.57.0";

@@ -5,29 +5,12 @@ import type { DetectOptions } from "./backfill.ts";
 import type { BusyChain } from "./chain.ts";
 import { prepareEnvio } from "./envio.ts";
 import { preparePonder } from "./ponder.ts";
+import type { RivalRun, RivalScene } from "./rival.ts";
 import type { Scene } from "./scene.ts";
 import { median, tabulate } from "./statistics.ts";
 
 // The same stretch of the same node through the indexers that others would use, each doing what a user of it does: it takes every transfer
 // of the token, keeps those that pay one of the 100,000 inboxes, and is done when the last of them is in its database.
-
-export type RivalRun = {
-  /** From where it begins to fetch until all is committed; its start is not counted. */
-  ms: number;
-  /** JSON-RPC calls, where it tells. */
-  calls: number | undefined;
-  peakRssBytes: number;
-};
-
-export type RivalScene = {
-  rpcUrl: string;
-  /** The watched addresses, one a line. */
-  watchedFile: string;
-  newDatabase: Scene["newDatabase"];
-};
-
-/** `run` numbers the runs, so that each has a database and a schema of its own. */
-export type Rival = { name: string; run(run: number): Promise<RivalRun> };
 
 /** Prints each rival's time beside ours, taken in turns. One that cannot be installed or run here is named, without a figure. */
 export async function benchRivals(chain: BusyChain, scene: Scene, { runs }: DetectOptions): Promise<void> {
