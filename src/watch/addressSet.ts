@@ -74,12 +74,13 @@ export class AddressSet {
     return hashes[slot] === hash && this.#holds({ hash, slot }, bytes, offset);
   }
 
-  add(address: string): void {
-    assert(/^0x[0-9a-f]{40}$/.test(address), `${address} is no EVM address in stored form`);
-    if (this.has(address)) return;
-    const hash = mix(wordAt(this.#ascii, 32) ^ this.#seed);
-    if (hash === FREE) this.#unplaced.add(address.slice(2));
-    else this.#insert(hash);
+  /** Adds the address whose hex digits, in either case, stand at `offset`. */
+  addHexAt(bytes: Uint8Array, offset: number): void {
+    assert(isHex(bytes, offset), "what should be watched is no EVM address");
+    if (this.hasHexAt(bytes, offset)) return;
+    const hash = mix(wordAt(bytes, offset + 32) ^ this.#seed);
+    if (hash === FREE) this.#unplaced.add(hexAt(bytes, offset));
+    else this.#insert(hash, bytes, offset);
     this.#size += 1;
     if (this.#size * BITS_MIN > this.#marks.length * 32) this.#doubleMarks();
     mark(this.#marks, hash);
@@ -118,8 +119,7 @@ export class AddressSet {
     return false;
   }
 
-  /** Puts the address that was written down into the slots of its hash. */
-  #insert(hash: number): void {
+  #insert(hash: number, bytes: Uint8Array, offset: number): void {
     const index = hash >>> 24;
     const size = (this.#sizes[index] ?? 0) + 1;
     this.#sizes[index] = size;
@@ -129,7 +129,7 @@ export class AddressSet {
       if (slot !== undefined) {
         hashes[slot] = hash;
         const words = this.#words[index] ?? NOTHING;
-        for (const [word, at] of [0, 8, 16, 24].entries()) words[slot * WORDS + word] = wordAt(this.#ascii, at);
+        for (let word = 0; word < WORDS; word += 1) words[slot * WORDS + word] = wordAt(bytes, offset + word * 8);
         return;
       }
       this.#grow(index, size - 1);

@@ -1,14 +1,14 @@
 import type { Db } from "../db/database.ts";
+import { assert } from "../kernel/assert.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { AddressSet } from "./addressSet.ts";
-import { listInboxesAfter } from "./store.ts";
+import { SeqGaps } from "./seqGaps.ts";
+import { readInboxesAfter } from "./store.ts";
 
-const PAGE = 10_000;
+const PAGE = 20_000;
 /** More pages than this are read at the next time; no intent is skipped. */
 const PAGES_MAX = 10_000;
-/** A create that takes longer than this to commit is found when its chain is read again. */
-const GAP_MS_MAX = 600_000;
-const GAPS_MAX = 1_000;
+const HEX_LENGTH = 40;
 
 /**
  * Every inbox there is, kept in memory to pick the few transfers that concern us out of all of them. It saves the database work and
@@ -17,9 +17,8 @@ const GAPS_MAX = 1_000;
 export class WatchedInboxes {
   readonly #addresses = new AddressSet();
   readonly #clock: Clock;
-  #lastSeq = 0n;
-  /** Numbers that were passed over, with the time until which they may still turn up: intents do not commit in their order. */
-  readonly #gaps = new Map<bigint, number>();
+  readonly #gaps = new SeqGaps();
+  #lastSeq = 0;
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
 
@@ -40,7 +39,11 @@ export class WatchedInboxes {
     return this.#addresses.hasHexAt(bytes, offset);
   }
 
-  /** Afterwards every inbox is known whose intent was committed before the call. */
+  /**
+   * Afterwards every inbox is known whose intent was committed before the call, if its create took no longer than some seconds (SeqGaps).
+   * One indexed statement, whatever number of inboxes there are; to be called as soon as a block is known to exist, beside the question
+   * for what it holds: nobody can pay an address before its intent was committed, and nobody mines a payment before it was made.
+   */
   async refresh(db: Db): Promise<void> {
     // A run under way may have read too early for this caller; everybody who waits for it shares the next one.
     this.#next ??= this.#running
@@ -55,32 +58,26 @@ export class WatchedInboxes {
 
   async #load(db: Db): Promise<void> {
     for (let page = 0; page < PAGES_MAX; page += 1) {
-      this.#forgetOldGaps();
-      const inboxes = await listInboxesAfter(db, { seq: this.#lastSeq, orAmong: [...this.#gaps.keys()], limit: PAGE });
-      for (const { seq, inbox } of inboxes) this.#take(seq, inbox);
-      if (inboxes.length < PAGE) return;
+      const orAmong = this.#gaps.due(this.#clock.monotonicMs());
+      const { seqs, hexes } = await readInboxesAfter(db, { seq: this.#lastSeq, orAmong, limit: PAGE });
+      if (seqs === "") return;
+      const numbers = seqs.split(",").map(Number);
+      this.#take(numbers, Buffer.from(hexes, "latin1"));
+      if (numbers.length < PAGE) return;
     }
   }
 
-  #take(seq: bigint, inbox: string): void {
-    this.#addresses.add(inbox);
-    if (seq <= this.#lastSeq) {
-      this.#gaps.delete(seq);
-      return;
-    }
-    const untilMs = this.#clock.monotonicMs() + GAP_MS_MAX;
-    const firstGap = seq - this.#lastSeq > GAPS_MAX ? seq - BigInt(GAPS_MAX) : this.#lastSeq + 1n;
-    for (let gap = firstGap; gap < seq; gap += 1n) this.#gaps.set(gap, untilMs);
-    this.#lastSeq = seq;
-  }
-
-  #forgetOldGaps(): void {
+  #take(seqs: readonly number[], hexes: Uint8Array): void {
+    assert(hexes.length === seqs.length * HEX_LENGTH, "an inbox address is not as long as one");
     const nowMs = this.#clock.monotonicMs();
-    let surplus = this.#gaps.size - GAPS_MAX;
-    for (const [seq, untilMs] of this.#gaps) {
-      if (untilMs > nowMs && surplus <= 0) continue;
-      this.#gaps.delete(seq);
-      surplus -= 1;
+    for (const [index, seq] of seqs.entries()) {
+      this.#addresses.addHexAt(hexes, index * HEX_LENGTH);
+      if (seq <= this.#lastSeq) {
+        this.#gaps.fill(seq);
+        continue;
+      }
+      this.#gaps.pass({ after: this.#lastSeq, upTo: seq }, nowMs);
+      this.#lastSeq = seq;
     }
   }
 }

@@ -1,0 +1,54 @@
+/** So long a create may take between drawing its number and committing, and still be found at the very next reading. */
+const FRESH_MS = 5_000;
+const FRESH_MAX = 1_000;
+/** One that takes longer than this is found when its chain is read again at finality. */
+const OLD_MS = 600_000;
+const OLD_MAX = 5_000;
+/** The old ones are asked for this often. */
+const OLD_PAUSE_MS = 1_000;
+/** Of one gap, the last so many numbers: longer ones are left by a crash of the server, not by creates. */
+const WIDTH_MAX = 1_000;
+
+/**
+ * Numbers of a sequence that were passed over and may still turn up, because transactions do not commit in the order in which they drew
+ * theirs. Most never will: they were drawn for a row that was there already, or that was undone. So all of them are bounded, in
+ * number and time, and after some seconds they are asked for less often. Times are those of a monotonic clock, in milliseconds.
+ */
+export class SeqGaps {
+  // When each was passed; both in that order.
+  readonly #fresh = new Map<number, number>();
+  readonly #old = new Map<number, number>();
+  #oldAskedAtMs = -OLD_PAUSE_MS;
+
+  /** Notes the numbers between two that follow each other. */
+  pass({ after, upTo }: { after: number; upTo: number }, nowMs: number): void {
+    for (let seq = Math.max(after + 1, upTo - WIDTH_MAX); seq < upTo; seq += 1) this.#fresh.set(seq, nowMs);
+    this.#age(nowMs);
+  }
+
+  /** Forgets a number that turned up. */
+  fill(seq: number): void {
+    this.#fresh.delete(seq);
+    this.#old.delete(seq);
+  }
+
+  /** The numbers that are to be asked for now. */
+  due(nowMs: number): number[] {
+    this.#age(nowMs);
+    if (nowMs - this.#oldAskedAtMs < OLD_PAUSE_MS) return [...this.#fresh.keys()];
+    this.#oldAskedAtMs = nowMs;
+    return [...this.#old.keys(), ...this.#fresh.keys()];
+  }
+
+  #age(nowMs: number): void {
+    for (const [seq, passedAtMs] of this.#fresh) {
+      if (nowMs - passedAtMs < FRESH_MS && this.#fresh.size <= FRESH_MAX) break;
+      this.#fresh.delete(seq);
+      this.#old.set(seq, passedAtMs);
+    }
+    for (const [seq, passedAtMs] of this.#old) {
+      if (nowMs - passedAtMs < OLD_MS && this.#old.size <= OLD_MAX) break;
+      this.#old.delete(seq);
+    }
+  }
+}
