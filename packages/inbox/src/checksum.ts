@@ -1,7 +1,7 @@
-import { keccak_256 } from "@noble/hashes/sha3";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils";
+import { utf8ToBytes } from "@noble/hashes/utils";
 import { isAddress } from "./hex.ts";
 import type { Hex } from "./hex.ts";
+import { keccak256 } from "./keccak.ts";
 
 /** Tokens, hubs and wallets are shown over and over, and each spelling takes a hash. The longest known one makes room. */
 const known = new Map<string, Hex>();
@@ -9,9 +9,9 @@ const KNOWN_MAX = 10_000;
 
 /** The EIP-55 spelling of an address. Throws a RangeError when the text is not an address. */
 export function checksumAddress(address: Hex): Hex {
-  const lower = address.toLowerCase();
-  const found = known.get(lower);
+  const found = known.get(address);
   if (found !== undefined) return found;
+  const lower = address.toLowerCase();
   if (!isAddress(lower)) throw new RangeError("an address is 0x and 40 digits");
   const spelled = spell(lower.slice(2));
   const [longestKnown = ""] = known.size >= KNOWN_MAX ? known.keys() : [];
@@ -21,9 +21,14 @@ export function checksumAddress(address: Hex): Hex {
 }
 
 function spell(digits: string): Hex {
-  const hash = bytesToHex(keccak_256(utf8ToBytes(digits)));
-  const spelled = Array.from(digits, (digit, index) => (hash.charAt(index) >= "8" ? digit.toUpperCase() : digit));
-  return `0x${spelled.join("")}`;
+  const hash = keccak256(utf8ToBytes(digits));
+  const upper = digits.toUpperCase();
+  let spelled: Hex = "0x";
+  for (let index = 0; index < digits.length; index += 1) {
+    const halfByte = (hash[index >> 1] ?? 0) >> (index % 2 === 0 ? 4 : 0);
+    spelled += halfByte & 8 ? upper.charAt(index) : digits.charAt(index);
+  }
+  return spelled;
 }
 
 /**

@@ -1,5 +1,5 @@
-import { keccak_256 } from "@noble/hashes/sha3";
-import { bytesToHex, hexToBytes } from "@noble/hashes/utils";
+import { bytesToHex } from "@noble/hashes/utils";
+import { keccak256 } from "./keccak.ts";
 
 /** Bytes as text: `0x` and an even number of hexadecimal digits, lower case where this package makes it. */
 export type Hex = `0x${string}`;
@@ -13,7 +13,16 @@ export const zeroWord: Hex = `0x${"0".repeat(64)}`;
 
 /** Keccak-256 of bytes that are written as hexadecimal digits without `0x`. */
 export function keccakOfDigits(digits: string): Hex {
-  return `0x${bytesToHex(keccak_256(hexToBytes(digits)))}`;
+  const bytes = new Uint8Array(digits.length / 2);
+  for (let index = 0; index < bytes.length; index += 1)
+    bytes[index] = valueAt(digits, 2 * index) * 16 + valueAt(digits, 2 * index + 1);
+  return `0x${bytesToHex(keccak256(bytes))}`;
+}
+
+/** Of a lower-case digit: "0" has the code 48, and "a" has 97. */
+function valueAt(digits: string, index: number): number {
+  const code = digits.charCodeAt(index);
+  return code < 58 ? code - 48 : code - 87;
 }
 
 export function isAddress(text: unknown): text is Hex {
