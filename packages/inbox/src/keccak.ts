@@ -10,7 +10,7 @@ declare const WebAssembly: {
   readonly Instance: new (module: object) => { readonly exports: Exports };
 };
 
-type Exports = { readonly memory: { readonly buffer: ArrayBuffer }; absorb(blockCount: number): void };
+type Exports = { readonly memory: { readonly buffer: ArrayBuffer }; readonly absorb: (blockCount: number) => void };
 type Hash = (message: Uint8Array) => Uint8Array;
 
 const FAST_FROM = 100;

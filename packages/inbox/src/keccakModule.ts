@@ -11,6 +11,8 @@ export const BLOCKS_MAX = 478;
 const STATE_WORDS = 25;
 const ROUNDS = 24;
 
+const HEADER = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+
 // Instructions, as bytes.
 const get = (local: number) => [0x20, local];
 const set = (local: number) => [0x21, local];
@@ -49,7 +51,7 @@ export function keccakModule(): Uint8Array<ArrayBuffer> {
   const name = (text: string) => [text.length, ...Array.from(text, (character) => character.charCodeAt(0))];
   const section = (id: number, content: number[]) => [id, ...unsigned(content.length), ...content];
   return new Uint8Array([
-    ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...HEADER,
     ...section(1, [1, 0x60, 1, 0x7f, 0]),
     ...section(3, [1, 0]),
     ...section(5, [1, 0, 1]),
@@ -68,25 +70,27 @@ export function keccakModule(): Uint8Array<ArrayBuffer> {
 
 function absorb(): number[] {
   const words = (bytes: number) => Array.from({ length: bytes / 8 }, (_, index) => index);
-  return [
-    ...[...number32(MESSAGE_AT), ...set(POINTER)],
+  const takeBlock = words(BLOCK_BYTES).flatMap((word) => [
+    ...get(A + word),
+    ...load64(get(POINTER), word * 8),
+    xor64,
+    ...set(A + word),
+  ]);
+  const nextRound = [...get(ROUND), ...number32(8), add32, ...keep(ROUND), ...number32(ROUNDS * 8), less32, ...repeat];
+  const nextBlock = [...get(BLOCKS), ...number32(1), subtract32, ...keep(BLOCKS), ...repeat];
+  const rounds = [...number32(0), ...set(ROUND), ...loop, ...round(), ...nextRound, end];
+  const advance = [...get(POINTER), ...number32(BLOCK_BYTES), add32, ...set(POINTER)];
+  const blocks = [
+    ...number32(MESSAGE_AT),
+    ...set(POINTER),
     ...loop,
-    ...words(BLOCK_BYTES).flatMap((word) => [
-      ...get(A + word),
-      ...load64(get(POINTER), word * 8),
-      xor64,
-      ...set(A + word),
-    ]),
-    ...[...number32(0), ...set(ROUND)],
-    ...loop,
-    ...round(),
-    ...[...get(ROUND), ...number32(8), add32, ...keep(ROUND), ...number32(ROUNDS * 8), less32, ...repeat],
+    ...takeBlock,
+    ...rounds,
+    ...advance,
+    ...nextBlock,
     end,
-    ...[...get(POINTER), ...number32(BLOCK_BYTES), add32, ...set(POINTER)],
-    ...[...get(BLOCKS), ...number32(1), subtract32, ...keep(BLOCKS), ...repeat],
-    end,
-    ...words(HASH_BYTES).flatMap((word) => [...number32(word * 8), ...get(A + word), store64, 3, 0]),
   ];
+  return [...blocks, ...words(HASH_BYTES).flatMap((word) => [...number32(word * 8), ...get(A + word), store64, 3, 0])];
 }
 
 /** θ, then ρ and π, χ, ι. */
