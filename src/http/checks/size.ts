@@ -18,7 +18,10 @@ export async function checkSize(request: IncomingMessage, bytesMax = BODY_BYTES_
     else chunks.push(chunk);
   };
   const end = () => resolve(Buffer.concat(chunks));
-  const gone = () => reject(endedEarly());
+  // A request closes behind its end as well, before whoever waits here runs.
+  const gone = () => {
+    if (!request.readableEnded) reject(endedEarly());
+  };
   request.on("data", take).once("end", end).once("error", gone).once("close", gone);
   try {
     return await promise;
