@@ -37,6 +37,11 @@ export const PORTS: readonly Port[] = [
     may: ["network"],
     because: "it is the wire on which a chain's providers tell of blocks",
   },
+  {
+    path: "src/http/connections.ts",
+    may: ["network"],
+    because: "it answers CONNECT, for which Node makes no response",
+  },
   { path: "src/chain/remoteGate.ts", may: ["network"], because: "it is the wire to the issuing gate" },
 ];
 

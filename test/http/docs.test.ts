@@ -23,6 +23,10 @@ async function allPages(api: TestApi): Promise<Map<string, string>> {
   return pages;
 }
 
+async function originOf({ server }: TestApi): Promise<string> {
+  return server.server.listening ? server.listeningOrigin : await server.listen({ host: "127.0.0.1", port: 0 });
+}
+
 /** The addresses on this service that a page links to. */
 function linksOf(url: string, html: string): string[] {
   const links = [...html.matchAll(/href="([^"]+)"/g)].map(([, link = ""]) => new URL(link, `http://here${url}`));
@@ -50,7 +54,8 @@ test("the reference tells of every operation what a caller needs", async () => {
   const api = await testApi();
   const { text, headers } = await api.send("/docs");
   assert.match(String(headers["content-security-policy"]), /default-src 'none'/);
-  assert.doesNotMatch(text, /<script|src=|@import|url\(/);
+  assert.doesNotMatch(text, /src=|@import|url\(|<style [^>]|<link/);
+  assert.equal(text.match(/<script/g)?.length, 1);
   const sections = new Map(
     text.split(/<section id="/).map((section) => [section.slice(0, section.indexOf('"')), section]),
   );
@@ -82,7 +87,7 @@ test("a page that was written in Markdown is served as that too, and any other t
 
 test("on a phone no page is wider than the screen, in light and in dark", { skip: skipWithoutChromium }, async () => {
   const api = await testApi();
-  const origin = await api.server.listen({ host: "127.0.0.1", port: 0 });
+  const origin = await originOf(api);
   const browser = await openBrowser();
   try {
     for (const colorScheme of ["light", "dark"] as const) {
@@ -108,3 +113,98 @@ test("on a phone no page is wider than the screen, in light and in dark", { skip
     await browser.close();
   }
 });
+
+type Entry = { title: string; kind: string; url: string; words: string };
+
+test("whatever can be searched for is a place of a page, and stands in the index that needs no script", async () => {
+  const api = await testApi();
+  const entries = (await api.send("/docs/index.json")).body as Entry[];
+  const pages = new Map<string, string>();
+  const { text: index } = await api.send("/docs/index");
+  for (const { title, url } of entries) {
+    const [path = "", anchor] = url.split("#", 2);
+    if (!pages.has(path)) pages.set(path, (await api.send(path)).text);
+    const page = pages.get(path) ?? "";
+    if (anchor !== undefined) assert.equal(page.split(` id="${anchor}"`).length, 2, url);
+    assert.ok(index.includes(`<a href="${url}">`), `${title} is not in the index`);
+  }
+  const titles = new Set(entries.map(({ title }) => title));
+  const fields = OPERATIONS.flatMap(({ body, query }) => [body ?? {}, ...(body?.oneOf ?? []), { properties: query }])
+    .flatMap(({ properties = {} }) => Object.entries(properties))
+    .flatMap(([name, { type }]) => (type === "null" ? [] : [name]));
+  const wanted = [...Object.keys(faultRows), ...OPERATIONS.map(({ summary }) => summary), ...fields];
+  for (const title of wanted) assert.ok(titles.has(title), title);
+  for (const title of ["amounts.countedUnits", "payout.caip19", "error.request_id", "next_cursor", "PaymentIntent"])
+    assert.ok(titles.has(title), title);
+});
+
+test(
+  "the search is found by keyboard and answers while one types, on every page",
+  { skip: skipWithoutChromium },
+  async () => {
+    const origin = await originOf(await testApi());
+    const browser = await openBrowser();
+    try {
+      for (const [width, colorScheme] of [
+        [390, "dark"],
+        [1_280, "light"],
+      ] as const) {
+        const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
+        const wrong: string[] = [];
+        const asked: string[] = [];
+        page.on("console", (message) => wrong.push(message.text()));
+        page.on("pageerror", (error) => wrong.push(error.message));
+        page.on("request", (request) => asked.push(request.url().slice(origin.length)));
+        await page.goto(`${origin}/docs/errors`);
+        await page.keyboard.press("/");
+        const box = page.getByRole("combobox", { name: "Search" });
+        const found = page.getByRole("option");
+        assert.equal(await box.evaluate((element) => element === document.activeElement), true);
+        assert.equal(await box.inputValue(), "");
+        await box.pressSequentially("price un");
+        await found.first().waitFor();
+        assert.match(await found.first().innerText(), /priceUnits[^]*Field/);
+        assert.match(await page.getByRole("status").innerText(), /^\d+ found/);
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+        await page.keyboard.press("Escape");
+        assert.equal(await found.count(), 0);
+        await box.fill("zzzz");
+        await page.getByText("Nothing found.").waitFor();
+        await box.fill("conflict");
+        await found.first().waitFor();
+        await page.keyboard.press("ArrowDown");
+        await page.keyboard.press("ArrowDown");
+        const chosen = page.locator("[aria-selected=true]");
+        assert.equal(await box.getAttribute("aria-activedescendant"), await chosen.getAttribute("id"));
+        await page.keyboard.press("ArrowUp");
+        assert.match(await chosen.innerText(), /destination_conflict/);
+        await page.keyboard.press("Enter");
+        await page.waitForURL(`${origin}/docs/errors/destination_conflict`);
+        await page.keyboard.press("/");
+        await box.pressSequentially("countedUnits");
+        await found.filter({ hasText: "PaymentIntent" }).first().click();
+        await page.waitForURL(/\/docs#PaymentIntent\.amounts\.countedUnits$/);
+        // What is folded opens for whoever is led into it.
+        await page.locator('[id="PaymentIntent.amounts.countedUnits"]').waitFor();
+        // On the page itself the list goes away.
+        await page.keyboard.press("/");
+        await box.pressSequentially("createPaymentIntent");
+        await found.first().waitFor();
+        await page.keyboard.press("Enter");
+        await found.first().waitFor({ state: "detached" });
+        const pages = ["/docs/errors", "/docs/index.json", "/docs/errors/destination_conflict", "/docs"];
+        assert.deepEqual([...new Set(asked.map((url) => url.split("#")[0]))], pages);
+        assert.deepEqual(wrong, []);
+        await page.close();
+      }
+      const page = await browser.newPage({ javaScriptEnabled: false });
+      await page.goto(`${origin}/docs`);
+      assert.equal(await page.locator("#search").isVisible(), false);
+      await page.getByRole("link", { name: "Index of everything" }).first().click();
+      await page.getByRole("link", { name: "destination_conflict" }).click();
+      await page.waitForURL(`${origin}/docs/errors/destination_conflict`);
+    } finally {
+      await browser.close();
+    }
+  },
+);

@@ -30,7 +30,7 @@ function errorPage(code: FaultCode, row: FaultRow, markdown: string): string {
   const facts = `<p class="facts">HTTP ${row.status} · ${retry}</p>`;
   return renderPage(
     code,
-    `<nav><a href="/docs">Reference</a> · <a href="/docs/errors">All errors</a></nav>\n${title}\n${facts}\n${sections.join("\n")}`,
+    `<nav><a href="/docs">Reference</a> · <a href="/docs/errors">All errors</a> · <a href="/docs/index">Index</a></nav>\n${title}\n${facts}\n${sections.join("\n")}`,
   );
 }
 
@@ -43,6 +43,6 @@ export function errorList(): string {
         `<tr><td>${status}</td><td><a href="/docs/errors/${code}"><code>${code}</code></a><br>${escapeHtml(message)}</td></tr>`,
     );
   const head = "<tr><th>HTTP</th><th>Code</th></tr>";
-  const nav = '<nav><a href="/docs">Reference</a></nav>';
+  const nav = '<nav><a href="/docs">Reference</a> · <a href="/docs/index">Index</a></nav>';
   return renderPage("Errors", `${nav}\n<h1>Errors</h1>\n<table>\n${head}\n${lines.join("\n")}\n</table>`);
 }

@@ -10,7 +10,7 @@ export function escapeHtml(text: string): string {
 }
 
 /** A heading's place in its page, as the address names it. */
-function anchorOf(heading: string): string {
+export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")

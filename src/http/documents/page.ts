@@ -1,7 +1,21 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { escapeHtml } from "./markdown.ts";
 
 const STYLE = readFileSync(new URL("page.css", import.meta.url), "utf8");
+const SCRIPT = readFileSync(new URL("search/search.js", import.meta.url), "utf8");
+const SCRIPT_HASH = createHash("sha256").update(SCRIPT).digest("base64");
+
+const POLICY = [
+  "default-src 'none'",
+  `script-src 'sha256-${SCRIPT_HASH}'`,
+  "style-src 'unsafe-inline'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+];
 
 /** A page for people, and what it was made of for programs. */
 export type Page = { html: string; markdown: string };
@@ -15,21 +29,31 @@ const COMMON_HEADERS = {
 export const PAGE_HEADERS = {
   ...COMMON_HEADERS,
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+  "content-security-policy": POLICY.join("; "),
 } as const;
 
 export const MARKDOWN_HEADERS = { ...COMMON_HEADERS, "content-type": "text/markdown; charset=utf-8" } as const;
 
+export const INDEX_HEADERS = { ...COMMON_HEADERS, "content-type": "application/json; charset=utf-8" } as const;
+
+/** Shown by the script that makes it work. */
+const SEARCH = `<search id="search" hidden>
+<label for="search-text">Search</label>
+<input id="search-text" type="search" placeholder="Search, or press /" autocomplete="off" autocapitalize="off" spellcheck="false" role="combobox" aria-expanded="false" aria-controls="search-found" aria-autocomplete="list" aria-keyshortcuts="/">
+<ul id="search-found" role="listbox" aria-label="Found" hidden></ul>
+<p role="status"></p>
+</search>`;
+
 /** A page of documentation around `body`, which is HTML already. */
 export function renderPage(title: string, body: string): string {
-  return around(title, `<main>\n${body}\n</main>`);
+  return around(title, `<main>\n${SEARCH}\n${body}\n</main>`);
 }
 
 /** A page with its contents beside it, or above it where there is no room. */
 export function renderWidePage(title: string, { contents, body }: { contents: string; body: string }): string {
   return around(
     title,
-    `<div class="wide">\n<nav aria-label="Contents">\n${contents}\n</nav>\n<main>\n${body}\n</main>\n</div>`,
+    `<div class="wide">\n<nav aria-label="Contents">\n${SEARCH}\n${contents}\n</nav>\n<main>\n${body}\n</main>\n</div>`,
   );
 }
 
@@ -44,6 +68,7 @@ function around(title: string, inner: string): string {
 </head>
 <body>
 ${inner}
+<script type="module">${SCRIPT}</script>
 </body>
 </html>
 `;

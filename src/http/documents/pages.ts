@@ -3,10 +3,19 @@ import { Fault } from "../../kernel/faults.ts";
 import { errorList, errorPages } from "./errorPages.ts";
 import { readGuides } from "./guides.ts";
 import { renderMarkdown } from "./markdown.ts";
-import { MARKDOWN_HEADERS, PAGE_HEADERS, renderPage, type Page } from "./page.ts";
+import { INDEX_HEADERS, MARKDOWN_HEADERS, PAGE_HEADERS, renderPage, type Page } from "./page.ts";
 import { renderReference } from "./reference/page.ts";
+import { searchGroups } from "./search/entries.ts";
+import { renderIndex } from "./search/indexPage.ts";
 
-type Site = { reference: string; errors: string; pages: ReadonlyMap<string, Page> };
+type Site = {
+  reference: string;
+  errors: string;
+  index: string;
+  /** What the search looks through, as JSON. */
+  entries: string;
+  pages: ReadonlyMap<string, Page>;
+};
 
 /**
  * `/docs` and what lies below it. A page that was written in Markdown is also served as that: to whoever asks for text/markdown, and
@@ -17,6 +26,8 @@ export function addPages(server: FastifyInstance, baseUrl: string): void {
   const site = () => (made ??= makeSite(baseUrl));
   server.get("/docs", (_request, reply) => reply.headers(PAGE_HEADERS).send(site().reference));
   server.get("/docs/errors", (_request, reply) => reply.headers(PAGE_HEADERS).send(site().errors));
+  server.get("/docs/index", (_request, reply) => reply.headers(PAGE_HEADERS).send(site().index));
+  server.get("/docs/index.json", (_request, reply) => reply.headers(INDEX_HEADERS).send(site().entries));
   server.get("/docs/:name", (request, reply) => sendPage(site().pages, request, reply));
   server.get("/docs/:folder/:name", (request, reply) => sendPage(site().pages, request, reply));
 }
@@ -27,7 +38,14 @@ function makeSite(baseUrl: string): Site {
     ...errorPages(baseUrl),
     ...guides.map(({ url, title, markdown }): [string, Page] => [url, { html: guidePage(title, markdown), markdown }]),
   ]);
-  return { reference: renderReference(baseUrl, guides), errors: errorList(), pages };
+  const groups = searchGroups(guides, pages);
+  return {
+    reference: renderReference(baseUrl, guides),
+    errors: errorList(),
+    index: renderIndex(groups),
+    entries: JSON.stringify(groups.flatMap(({ entries }) => entries)),
+    pages,
+  };
 }
 
 function sendPage(pages: ReadonlyMap<string, Page>, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -45,5 +63,8 @@ function prefersMarkdown(accept = ""): boolean {
 }
 
 function guidePage(title: string, markdown: string): string {
-  return renderPage(title, `<nav><a href="/docs">Reference and guides</a></nav>\n${renderMarkdown(markdown)}`);
+  return renderPage(
+    title,
+    `<nav><a href="/docs">Reference and guides</a> · <a href="/docs/index">Index</a></nav>\n${renderMarkdown(markdown)}`,
+  );
 }

@@ -9,6 +9,8 @@ const LEVELS_MAX = 6;
 type FieldsOptions = {
   /** Of an answer every field is there, so that only requests tell what is required. */
   isRequest: boolean;
+  /** What the fields belong to, as their addresses name it. */
+  at: string;
   levelsLeft?: number;
 };
 
@@ -35,7 +37,8 @@ export function renderField({ name, field, isRequired }: Field, options: FieldsO
   const needed = options.isRequest && isRequired ? '<span class="needed">required</span>' : "";
   const head = `<code>${escapeHtml(name)}</code><span class="kind">${kindOf(field, options)}</span>${needed}`;
   const words = field.description === undefined ? "" : renderMarkdown(field.description);
-  return `<li>${head}${words}${exampleOf(field)}${renderInner(field, options)}</li>`;
+  const at = `${options.at}.${name}`;
+  return `<li id="${escapeHtml(at)}">${head}${words}${exampleOf(field)}${renderInner(field, { ...options, at })}</li>`;
 }
 
 function exampleOf({ examples = [] }: JsonSchema): string {
@@ -44,14 +47,14 @@ function exampleOf({ examples = [] }: JsonSchema): string {
   return `<p class="kind">Such as <code>${escapeHtml(String(example))}</code></p>`;
 }
 
-function renderInner(field: JsonSchema, { isRequest, levelsLeft = LEVELS_MAX }: FieldsOptions): string {
+function renderInner(field: JsonSchema, { isRequest, at, levelsLeft = LEVELS_MAX }: FieldsOptions): string {
   const inner = field.items ?? field;
   if (inner.properties === undefined || nameOf(inner) !== undefined || levelsLeft === 0) return "";
-  return `<details><summary>Its fields</summary>${renderFields(inner, { isRequest, levelsLeft: levelsLeft - 1 })}</details>`;
+  return `<details><summary>Its fields</summary>${renderFields(inner, { isRequest, at, levelsLeft: levelsLeft - 1 })}</details>`;
 }
 
 /** The type in words; the answers' objects by their names. */
-function kindOf(field: JsonSchema, { isRequest }: FieldsOptions): string {
+function kindOf(field: JsonSchema, { isRequest }: Pick<FieldsOptions, "isRequest">): string {
   const isNullable = field.type !== undefined && field.type.includes("null");
   const orNull = isNullable && !isRequest ? " or null" : "";
   const name = nameOf(field.items ?? field);

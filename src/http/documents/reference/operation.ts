@@ -30,7 +30,7 @@ ${renderErrors(operation)}
 </section>`;
 }
 
-function renderParameters({ path, query = {}, isIdempotent = false }: OperationFacts): string {
+function renderParameters({ operationId, path, query = {}, isIdempotent = false }: OperationFacts): string {
   const fields: [string, JsonSchema, boolean][] = [
     ...(path.includes("{id}")
       ? [["id", { type: "string", description: "In the path: the `intentId`." }, true] as [string, JsonSchema, boolean]]
@@ -40,7 +40,7 @@ function renderParameters({ path, query = {}, isIdempotent = false }: OperationF
   ];
   if (fields.length === 0) return "";
   const items = fields.map(([name, field, isRequired]) =>
-    renderField({ name, field, isRequired }, { isRequest: true }),
+    renderField({ name, field, isRequired }, { isRequest: true, at: operationId }),
   );
   return `<h3>Parameters</h3>\n<ul class="fields">\n${items.join("\n")}\n</ul>`;
 }
@@ -57,9 +57,9 @@ const IDEMPOTENCY: [string, JsonSchema, boolean] = [
   false,
 ];
 
-function renderBody({ body }: OperationFacts): string {
+function renderBody({ operationId, body }: OperationFacts): string {
   if (body === undefined) return "";
-  return `<h3>Body</h3>\n${renderFields(body, { isRequest: true })}`;
+  return `<h3>Body</h3>\n${renderFields(body, { isRequest: true, at: operationId })}`;
 }
 
 function linkToSchema(schema: JsonSchema): string {

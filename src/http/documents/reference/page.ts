@@ -1,11 +1,12 @@
 import { OPERATIONS } from "../../operationList.ts";
 import type { OperationGroup } from "../../operation.ts";
-import { COMPONENTS } from "../../schema/components.ts";
+import type { JsonSchema } from "../../schema/jsonSchema.ts";
 import type { Guide } from "../guides.ts";
 import { escapeHtml, renderMarkdown } from "../markdown.ts";
 import { GROUPS } from "../openApi/operationObject.ts";
 import { renderWidePage } from "../page.ts";
 import { renderFields } from "./fields.ts";
+import { shownObjects } from "./objects.ts";
 import { renderOperation } from "./operation.ts";
 
 const introduction = (baseUrl: string) => `# Tributary
@@ -42,7 +43,7 @@ export function renderReference(baseUrl: string, guides: readonly Guide[]): stri
   const groups = Object.keys(GROUPS) as OperationGroup[];
   const operations = groups.flatMap((group) => OPERATIONS.filter((operation) => operation.group === group));
   const sections = operations.map((operation) => renderOperation(operation, baseUrl));
-  const body = [renderMarkdown(introduction(baseUrl)), ...sections, ...objects().map(renderObject)].join("\n");
+  const body = [renderMarkdown(introduction(baseUrl)), ...sections, ...shownObjects().map(renderObject)].join("\n");
   return renderWidePage("Tributary: API reference", { contents: contentsOf(guides), body });
 }
 
@@ -61,12 +62,13 @@ function contentsOf(guides: readonly Guide[]): string {
     list("Start", [
       ["#every-call", "Every call"],
       ["/docs/errors", "Errors"],
+      ["/docs/index", "Index of everything"],
       ["/openapi.json", "openapi.json"],
     ]),
     ...groups,
     list(
       "Objects",
-      objects().map(([name]) => [`#${name}`, name]),
+      shownObjects().map(([name]) => [`#${name}`, name]),
     ),
     list("Guides for merchants", guidesOf("integrate")),
     list("Guides for operators", guidesOf("operate")),
@@ -82,15 +84,10 @@ function list(heading: string, links: [url: string, text: string][]): string {
   return `<h2>${escapeHtml(heading)}</h2>\n<ul>\n${items.join("\n")}\n</ul>`;
 }
 
-/** The levels of metadata are only how its schema counts them. */
-function objects() {
-  return Object.entries(COMPONENTS).filter(([name]) => !name.startsWith("MetadataLevel"));
-}
-
-function renderObject([name, schema]: [string, (typeof COMPONENTS)[string]]): string {
+function renderObject([name, schema]: [string, JsonSchema]): string {
   return `<section id="${name}">
 <h2>${name}</h2>
 <p>${escapeHtml(schema.description ?? "")}</p>
-${renderFields(schema, { isRequest: false })}
+${renderFields(schema, { isRequest: false, at: name })}
 </section>`;
 }

@@ -1,0 +1,133 @@
+// The search of the documentation. All that can be found is one file of this service, which is asked for when somebody first looks for
+// something. Without this script the box stays hidden, and the index of everything is a page like any other.
+
+const FOUND_MAX = 12;
+const box = document.querySelector("#search");
+const input = box.querySelector("input");
+const list = box.querySelector("ul");
+const count = box.querySelector("[role=status]");
+let loading;
+let active = -1;
+
+box.hidden = false;
+
+/** A failure is forgotten, so that the next letter tries again. */
+function load() {
+  loading ??= fetch("/docs/index.json")
+    .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(String(answer.status)))))
+    .catch(() => {
+      loading = undefined;
+    });
+  return loading;
+}
+
+/** How well an entry answers; 0 when one of the words is nowhere in it. */
+function scoreOf(entry, words) {
+  const title = entry.title.toLowerCase();
+  let score = 0;
+  for (const word of words) {
+    if (title === word) score += 100;
+    else if (title.startsWith(word)) score += 40;
+    else if (title.includes(word)) score += 20;
+    else if (entry.kind.toLowerCase().includes(word)) score += 8;
+    else if (` ${entry.words}`.includes(` ${word}`)) score += 3;
+    else if (entry.words.includes(word)) score += 1;
+    else return 0;
+  }
+  return score;
+}
+
+/** What was typed, without the endings that make one word look like two. */
+function wordsOf(text) {
+  const words = text.toLowerCase().match(/[a-z0-9_./]+/g) ?? [];
+  return words.map((word) => (word.length > 4 ? word.replace(/(?:ies|y|s)$/, "") : word));
+}
+
+async function show() {
+  const typed = input.value;
+  const words = wordsOf(typed);
+  if (words.length === 0) return close();
+  const entries = await load();
+  // Somebody types faster than the file comes: what stands in the box now is what counts.
+  if (typed !== input.value) return;
+  if (entries === undefined) {
+    close();
+    count.textContent = "The search is not available.";
+    return;
+  }
+  const found = entries
+    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((one, other) => other.score - one.score);
+  const shown = found.slice(0, FOUND_MAX);
+  list.replaceChildren(...shown.map(({ entry }, index) => itemOf(entry, index)));
+  list.hidden = shown.length === 0;
+  input.setAttribute("aria-expanded", String(shown.length > 0));
+  const more = found.length > shown.length ? `, the first ${shown.length} are shown` : "";
+  count.textContent = found.length === 0 ? "Nothing found." : `${found.length} found${more}.`;
+  choose(-1);
+}
+
+function itemOf({ title, kind, url }, index) {
+  const item = document.createElement("li");
+  item.id = `found-${index}`;
+  item.setAttribute("role", "option");
+  const link = document.createElement("a");
+  link.href = url;
+  link.tabIndex = -1;
+  const name = document.createElement("strong");
+  name.textContent = title;
+  const what = document.createElement("span");
+  what.textContent = kind;
+  link.append(name, " ", what);
+  item.append(link);
+  return item;
+}
+
+function choose(index) {
+  active = index;
+  for (const [place, item] of [...list.children].entries()) item.setAttribute("aria-selected", String(place === index));
+  if (index < 0) input.removeAttribute("aria-activedescendant");
+  else input.setAttribute("aria-activedescendant", `found-${index}`);
+  list.children[index]?.scrollIntoView({ block: "nearest" });
+}
+
+function close() {
+  list.replaceChildren();
+  list.hidden = true;
+  input.setAttribute("aria-expanded", "false");
+  count.textContent = "";
+  choose(-1);
+}
+
+input.addEventListener("focus", () => void load());
+input.addEventListener("input", () => {
+  void show();
+});
+input.addEventListener("keydown", (event) => {
+  const { length } = list.children;
+  if (event.key === "ArrowDown" && length > 0) choose((active + 1) % length);
+  else if (event.key === "ArrowUp" && length > 0) choose((active <= 0 ? length : active) - 1);
+  else if (event.key === "Enter" && length > 0) list.children[Math.max(active, 0)].querySelector("a").click();
+  else if (event.key === "Escape" && input.value !== "") {
+    input.value = "";
+    close();
+  } else if (event.key === "Escape") input.blur();
+  else return;
+  event.preventDefault();
+});
+list.addEventListener("click", (event) => {
+  // A place on this very page: there is no new page on which the list would be gone.
+  if (event.target.closest("a") !== null) {
+    input.value = "";
+    setTimeout(close);
+  }
+});
+document.addEventListener("keydown", (event) => {
+  const isTyping =
+    event.target instanceof Element && event.target.closest("input, textarea, select, [contenteditable]");
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+  event.preventDefault();
+  input.focus();
+  input.select();
+});
