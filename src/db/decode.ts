@@ -23,9 +23,13 @@ function asBytes(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text.slice(2), "hex"));
 }
 
+/** How a time of day ends: sessions are in UTC. */
+const OFFSET = "+00";
+
 function asDate(text: string): Date {
-  const instant = parseInstant(text.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00"));
-  if (instant === undefined) throw new RangeError(`expected an instant from the database, got ${text}`);
+  const instant = parseInstant(`${text.slice(0, 10)}T${text.slice(11, -OFFSET.length)}Z`);
+  if (instant === undefined || !text.endsWith(OFFSET))
+    throw new RangeError(`expected an instant from the database, got ${text}`);
   return instant;
 }
 

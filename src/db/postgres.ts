@@ -4,6 +4,7 @@ import { decoderOf } from "./decode.ts";
 import { Session, SessionDriver, type Answer } from "./driver.ts";
 import { DatabaseRefused } from "./errors.ts";
 import type { TransactionGuard } from "./guard.ts";
+import { NamedStatement } from "./namedStatement.ts";
 
 const SERVER_VERSION_MIN = 150_000;
 
@@ -54,8 +55,8 @@ class PooledSession extends Session {
 
   override async ask(text: string, parameters: (string | null)[]): Promise<Answer> {
     const name = NAMED.exec(text)?.[1];
-    const query = { text, values: parameters, ...(name === undefined ? {} : { name }) };
-    const result = await this.client.query<Record<string, unknown>>(query);
+    if (name !== undefined) return await this.client.query(new NamedStatement(name, text, parameters)).answer;
+    const result = await this.client.query<Record<string, unknown>>({ text, values: parameters });
     return { rows: result.rows, command: result.command, rowCount: result.rowCount ?? 0 };
   }
 }

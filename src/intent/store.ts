@@ -6,6 +6,50 @@ import type { StatementPart } from "../event/store.ts";
 
 export type IntentRow = Selectable<IntentTable>;
 
+/** All columns, for the statements that name them. */
+const COLUMNS = Object.keys({
+  id: 0,
+  seq: 0,
+  account_id: 0,
+  livemode: 0,
+  status: 0,
+  occupies: 0,
+  price_units: 0,
+  price_token_units: 0,
+  one_time: 0,
+  merchant_reference: 0,
+  metadata: 0,
+  payout_namespace: 0,
+  payout_chain_reference: 0,
+  payout_wallet: 0,
+  payout_token: 0,
+  payout_decimals: 0,
+  rail_id: 0,
+  minimum_units: 0,
+  fee_bps: 0,
+  fee_recipient: 0,
+  underpay_tolerance_bps: 0,
+  recovery: 0,
+  recover_after: 0,
+  routes_root: 0,
+  inbox_salt: 0,
+  inbox_hub: 0,
+  inbox_implementation: 0,
+  inbox_address: 0,
+  widget_token_hash: 0,
+  customer_bound_at: 0,
+  received_units: 0,
+  counted_units: 0,
+  settled_units: 0,
+  fee_units: 0,
+  net_units: 0,
+  pending_count: 0,
+  created_at: 0,
+  updated_at: 0,
+  settled_at: 0,
+  archived_at: 0,
+} satisfies Record<keyof IntentRow, 0>);
+
 /**
  * Locks intents, in the order of their ids, so that two workers with overlapping batches wait for each other instead of
  * deadlocking. Whoever changes what later stations know about an intent holds this lock; the intent is always locked first.
@@ -208,13 +252,11 @@ export async function isPaidIntoInbox(db: Db["read"], intent: NewIntent): Promis
 
 /** An account's intent; those of others do not exist here. */
 export async function findIntent(db: Db, of: { accountId: string; intentId: string }): Promise<IntentRow | undefined> {
-  return db.read
-    .selectFrom("intent")
-    .selectAll()
-    .where("id", "=", of.intentId)
-    .where("account_id", "=", of.accountId)
-    .executeTakeFirst();
+  const { rows } = await db.read.executeQuery<IntentRow>(CompiledQuery.raw(FIND_INTENT, [of.intentId, of.accountId]));
+  return rows[0];
 }
+
+const FIND_INTENT = `/* named: find_intent */ select ${COLUMNS.join()} from intent where id = $1 and account_id = $2`;
 
 /** For the checkout page, whose caller proves itself by a token of this intent and has no account. */
 export async function findIntentForPage(db: Db, intentId: string): Promise<IntentRow | undefined> {

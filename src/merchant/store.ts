@@ -124,7 +124,7 @@ export type KeyUse = { keyId: string; at: Date };
 export async function markUsed(db: Db, uses: readonly KeyUse[]): Promise<void> {
   const keyIds = uses.map((use) => use.keyId);
   const times = uses.map((use) => use.at);
-  await sql`
+  await sql`/* named: mark_used */
     update api_key set last_used_at = used.at
     from unnest(${array(keyIds, "text")}, ${array(times, "timestamptz")}) as used (key_id, at)
     where api_key.key_id = used.key_id and (api_key.last_used_at is null or api_key.last_used_at < used.at)
