@@ -13,7 +13,7 @@ import { deleteUncounted, LEASE_MS } from "./store.ts";
 // day is never asked; their clocks that do not run backwards began at different moments.
 
 const LIMIT = 30;
-const serverMs = sql<bigint>`(select ms from test_clock)`;
+const serverMs = "(select ms from test_clock)";
 
 let db: Db;
 let askings = 0;

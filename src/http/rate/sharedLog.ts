@@ -1,8 +1,7 @@
-import type { RawBuilder } from "kysely";
 import type { Db } from "../../db/database.ts";
 import { serverClockMs } from "../../db/serverClock.ts";
 import { FORGET_KEYS_MAX, KEYS_MAX, WINDOW_MS, type RateLimiter, type Taken } from "./limiter.ts";
-import { handBack, LEASE_MS, takeLease, type HandBack, type Settled } from "./store.ts";
+import { handBack, LEASE_MS, leaseTaker, type HandBack, type Settled } from "./store.ts";
 
 // `limit` calls in any 60 seconds, of all processes together, without a statement for each call. A process takes calls in advance
 // and makes them by itself. The database counts what was taken as if it were made at the last possible moment, until it hears better.
@@ -17,8 +16,8 @@ export type SharedLogOptions = {
   holder: string;
   /** Stands in front of every key, to tell this limit from others. */
   prefix: string;
-  /** The database's clock, unless a test has another. */
-  nowMs?: RawBuilder<bigint>;
+  /** SQL of the database's clock, unless a test has another. */
+  nowMs?: string;
   /** Keys that are remembered here; KEYS_MAX when left out. */
   keysMax?: number;
 };
@@ -51,6 +50,7 @@ const TRIES_MAX = 200;
 export function sharedLog(world: SharedLogWorld, options: SharedLogOptions): SharedLog {
   const { clock } = world;
   const { holder, prefix, nowMs: serverMs = serverClockMs, keysMax = KEYS_MAX } = options;
+  const takeLease = leaseTaker(serverMs);
   // A key moves to the end whenever it is used, so that the front is the longest unused one.
   const holdings = new Map<string, Holding>();
   // Keys with calls in hand, in the order in which these were taken.
@@ -81,7 +81,7 @@ export function sharedLog(world: SharedLogWorld, options: SharedLogOptions): Sha
     const settled = settledOf(holding.held, askedAtMs);
     holding.held = undefined;
     inHand.delete(key);
-    const lease = await takeLease(world.db, serverMs, { key: prefix + key, limit, holder, settled });
+    const lease = await takeLease(world.db, { key: prefix + key, limit, holder, settled });
     const nowMs = clock.monotonicMs();
     const granted = lease?.granted ?? 0;
     holding.remaining = lease?.remaining ?? 0;

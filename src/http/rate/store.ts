@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from "kysely";
+import { CompiledQuery, sql } from "kysely";
 import type { Db } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
 import { WINDOW_MS } from "./limiter.ts";
@@ -35,39 +35,41 @@ export type Lease = {
   resetMs: number | null;
 };
 
-/** Takes some of the calls that `limit` leaves, in one statement that all processes run one after the other for a key. */
-export async function takeLease(db: Db, nowMs: RawBuilder<bigint>, taking: Taking): Promise<Lease | undefined> {
-  const { key, limit, holder, settled } = taking;
-  const untilMs = sql`(${nowMs} + ${sql.lit(LEASE_MS + WINDOW_MS)})`;
-  const first = sql`${Math.ceil(limit / SHARE_AMONG_OTHERS)}::int`;
-  const { rows } = await sql<Lease>`/* named: take_lease */
+/** Takes some of the calls that a limit leaves, in one statement that all processes run one after the other for a key. */
+export type TakeLease = (db: Db, taking: Taking) => Promise<Lease | undefined>;
+
+/** `nowMs` is SQL for the milliseconds of a clock that all processes share. The text is put together once. */
+export function leaseTaker(nowMs: string): TakeLease {
+  // Where the key is known, `excluded` holds what a new row would have been, and with it the time.
+  const text = `/* named: take_lease */
     insert into rate_log as log (key, counted_until_ms, granted, granted_until_ms, holder)
-    values (${key}, array_fill(${untilMs}, array[${first}]), ${first}, ${untilMs}, ${holder})
+    select $1, array_fill(until_ms, array[$2::int]), $2::int, until_ms, $3
+    from (select ${nowMs} + ${LEASE_MS + WINDOW_MS} as until_ms) as lease
     on conflict (key) do update set (counted_until_ms, granted, granted_until_ms, holder) = (
-      with counted as (
-        select until_ms from (${placed}) as placed
-        where until_ms > ${nowMs}
-          and not (until_ms = ${settled?.untilMs ?? 0n}::bigint and place <= ${settled?.count ?? 0}::bigint)
-        union all
-        select made.until_ms
+      select counted.until_ms || array_fill(excluded.granted_until_ms, array[granting.calls]),
+        granting.calls, excluded.granted_until_ms, excluded.holder
+      from (
+        select array_agg(until_ms) as until_ms, greatest(0, $4::int - count(*)) as room
         from (
-          select ${nowMs} - age_ms + ${sql.lit(WINDOW_MS)} as until_ms
-          from unnest(${array(settled?.agesMs ?? [], "int8")}) as age (age_ms)
-        ) as made where made.until_ms > ${nowMs}
-      ), room as (
-        select greatest(0, ${limit}::int - count(*)) as calls from counted
-      ), granting as (
-        select ceil(calls / case when log.holder = ${holder} then ${sql.lit(SHARE_ALONE)}.0 else ${sql.lit(SHARE_AMONG_OTHERS)}.0 end)::int as calls
-        from room
-      )
-      select (select array_agg(until_ms) from counted) || array_fill(${untilMs}, array[granting.calls]),
-        granting.calls, ${untilMs}, ${holder}
-      from granting
+          select unnest(array_remove(log.counted_until_ms, $5::bigint)
+            || array_fill($5::bigint, array[greatest(0, cardinality(array_positions(log.counted_until_ms, $5::bigint)) - $6::int)]))
+          union all
+          select excluded.granted_until_ms - ${LEASE_MS} - age_ms from unnest($7::int8[]) as age (age_ms)
+        ) as call (until_ms)
+        where until_ms > excluded.granted_until_ms - ${LEASE_MS + WINDOW_MS}
+      ) as counted cross join lateral (
+        select ceil(counted.room / case when log.holder = excluded.holder then ${SHARE_ALONE}.0 else ${SHARE_AMONG_OTHERS}.0 end)::int as calls
+      ) as granting
     )
-    returning granted, granted_until_ms as "untilMs", ${limit}::int - cardinality(counted_until_ms) as remaining,
-      (select min(until_ms) - ${nowMs} from unnest(counted_until_ms) as other (until_ms)
-        where until_ms <> granted_until_ms or granted = 0)::int as "resetMs"`.execute(db.read);
-  return rows[0];
+    returning granted, granted_until_ms as "untilMs", $4::int - cardinality(counted_until_ms) as remaining,
+      (select min(until_ms) - granted_until_ms + ${LEASE_MS + WINDOW_MS} from unnest(counted_until_ms) as other (until_ms)
+        where until_ms <> granted_until_ms or granted = 0)::int as "resetMs"`;
+  return async (db, { key, limit, holder, settled }) => {
+    const { untilMs = 0n, count = 0, agesMs = [] } = settled ?? {};
+    const parameters = [key, Math.ceil(limit / SHARE_AMONG_OTHERS), holder, limit, untilMs, count, agesMs];
+    const { rows } = await db.read.executeQuery<Lease>(CompiledQuery.raw(text, parameters));
+    return rows[0];
+  };
 }
 
 /** Calls that nobody will make, of a lease each. */
@@ -101,10 +103,10 @@ export async function handBack(db: Db, unused: readonly HandBack[]): Promise<voi
 }
 
 /** Removes up to `limit` keys of which no call counts any more, and returns how many there were. */
-export async function deleteUncounted(db: Db, nowMs: RawBuilder<bigint>, limit: number): Promise<number> {
+export async function deleteUncounted(db: Db, nowMs: string, limit: number): Promise<number> {
   const { rows } = await sql`
     delete from rate_log where key in (
-      select key from rate_log where granted_until_ms < ${nowMs} limit ${limit} for update skip locked
+      select key from rate_log where granted_until_ms < ${sql.raw(nowMs)} limit ${limit} for update skip locked
     ) returning 1`.execute(db.read);
   return rows.length;
 }
