@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Entropy } from "../kernel/entropy.ts";
 
 const TOKEN_BYTES = 32;
@@ -15,5 +15,5 @@ export function isWidgetToken(text: string): boolean {
 }
 
 export function hashWidgetToken(widgetToken: string): Uint8Array {
-  return new Uint8Array(createHash("sha256").update(widgetToken).digest());
+  return hash("sha256", widgetToken, "buffer");
 }

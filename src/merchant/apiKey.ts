@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { Entropy } from "../kernel/entropy.ts";
 import { base32 } from "../kernel/ids.ts";
@@ -40,7 +40,7 @@ export function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
 }
 
 function sha256(text: string): Uint8Array {
-  return new Uint8Array(createHash("sha256").update(text).digest());
+  return hash("sha256", text, "buffer");
 }
 
 function checksumOf(text: string): string {

@@ -15,6 +15,8 @@ export function checkVersion(clock: Clock, request: FastifyRequest, reply: Fasti
 }
 
 function resolveVersion(header: string | readonly string[] | undefined, now: Date): string {
+  const exact = API_VERSIONS.find((version) => version === header);
+  if (exact !== undefined) return exact;
   if (header === undefined) throw fault("missing_version");
   if (typeof header !== "string" || !isCalendarDate(header)) throw fault("invalid_version");
   const tomorrow = addMs(now, DAY_MS).toISOString().slice(0, 10);
