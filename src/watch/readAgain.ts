@@ -1,6 +1,6 @@
 import { watchedTokens } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
-import type { BlockRange, ChainDriver } from "../chain/driver.ts";
+import { ProviderFailed, type BlockRange, type ChainDriver } from "../chain/driver.ts";
 import { memoryOf } from "./memory.ts";
 import { compareFinal, identityOf, type MovementRow, type Sighting } from "./movement.ts";
 import { isTooLarge, mayBeTooLarge, readRange, type RangeReading } from "./range.ts";
@@ -100,12 +100,27 @@ async function readBy(
   return { reading, told: await placeBy(driver, missing), absent: await absentOf(driver, doubtful) };
 }
 
-/** Those whose transaction the provider does not have in their block. */
+/** Those whose transaction the provider does not have in their block. Throws ProviderFailed where it does not know the block so far. */
 async function absentOf(driver: ChainDriver, doubtful: readonly MovementRow[]): Promise<MovementRow[]> {
   if (doubtful.length === 0) return [];
   const positions = await driver.positions([...new Set(doubtful.map((row) => row.chain_tx))]);
   const mined = new Set(positions.map((position) => `${position.chainTx}/${position.blockHash}`));
-  return doubtful.filter((row) => !mined.has(`${row.chain_tx}/${row.block_hash}`));
+  const withoutReceipt = doubtful.filter((row) => !mined.has(`${row.chain_tx}/${row.block_hash}`));
+  const absent: MovementRow[] = [];
+  for (const row of withoutReceipt) if (!(await isInBlock(driver, row))) absent.push(row);
+  return absent;
+}
+
+/**
+ * Whether a block that the provider knows holds the movement. Behind one name a node may lag: it has no receipt and no logs of a block that
+ * it never saw, and only a question by the block's hash makes it say so.
+ */
+async function isInBlock(driver: ChainDriver, row: MovementRow): Promise<boolean> {
+  const block = await driver.block({ number: row.block_number });
+  if (!block) throw new ProviderFailed("unknown_block", `${driver.name} lacks block ${row.block_number}`);
+  if (block.hash !== row.block_hash) return false;
+  const transfers = await driver.transfers({ blockHash: row.block_hash }, [row.token], [row.inbox]);
+  return transfers.some(({ chainTx }) => chainTx === row.chain_tx);
 }
 
 /**
