@@ -86,7 +86,7 @@ function hashAt(number: bigint, transfers: readonly Transfer[]): string | undefi
 const BLOCKS_START = 100n;
 const BLOCKS_MAX = 2_000n;
 /** Answers of about this many logs keep both sides busy without filling the memory. */
-const LOGS_WANTED = 10_000;
+const LOGS_WANTED = 16_000;
 /** After a refusal the size stays this many ranges where it was accepted: otherwise every second question would be refused. */
 const REST_RANGES = 50;
 /** What a provider calls its limit stays it for long, but a contract with him may change, or another one be asked. */

@@ -126,10 +126,10 @@ describe("the wire to a provider", () => {
       response.end(JSON.stringify(answers.slice(drop)));
     };
     const rpc = open();
-    const calls = Array.from({ length: 150 }, () => ["x", []] as const);
+    const calls = Array.from({ length: 350 }, () => ["x", []] as const);
     const results = await rpc.askAll(calls);
-    equal(results.length, 150);
-    deepEqual(results.slice(98, 102), [98, 99, 0, 1], "a hundred at a time");
+    equal(results.length, 350);
+    deepEqual(results.slice(248, 252), [248, 249, 0, 1], "some hundred at a time");
     drop = 1;
     await rejects(rpc.askAll(calls), failsWith("bad_answer"));
     await rpc.close();

@@ -13,8 +13,8 @@ export type RpcOptions = {
   connectionsMax: number;
 };
 
-/** Providers limit how many calls one request may carry; hundreds are refused by some, a hundred by none that we know. */
-const BATCH_MAX = 100;
+/** Providers limit how many calls one request may carry. Those that take fewer say so, and are asked for fewer from then on. */
+const BATCH_MAX = 250;
 /** A batch that is refused is tried again in so many pieces. */
 const BATCH_PIECES = 5;
 
