@@ -23,7 +23,8 @@ export class SeqGaps {
   /** Notes the numbers between two that follow each other. */
   pass({ after, upTo }: { after: number; upTo: number }, nowMs: number): void {
     for (let seq = Math.max(after + 1, upTo - WIDTH_MAX); seq < upTo; seq += 1) this.#fresh.set(seq, nowMs);
-    this.#age(nowMs);
+    // Not each time: to forget the first of many takes longer than to note the next.
+    if (this.#fresh.size > 2 * (FRESH_MAX + OLD_MAX)) this.#age(nowMs);
   }
 
   /** Forgets a number that turned up. */
