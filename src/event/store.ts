@@ -26,23 +26,32 @@ export async function appendEvents(
   }
 }
 
-/** A part of a larger statement, and its parameters in the order of their numbers. */
-export type StatementPart = { text: string; parameters: readonly unknown[] };
+const EVENT_COLUMNS = [
+  "id",
+  "account_id",
+  "intent_id",
+  "type",
+  "livemode",
+  "merchant_reference",
+  "data",
+  "created_at",
+] as const;
+
+/** The parameters of an event's part of a larger statement, in the order of their numbers. */
+export type EventParameters = readonly unknown[];
 
 /**
  * The same as a part of a larger statement, for a change that one statement makes: writes the event once for each row of `change`,
- * the name of a `with` query there that has at most one row. Parameters are numbered from `firstNumber`.
+ * the name of a `with` query there that has at most one row. Its parameters are numbered from `firstNumber`.
  */
-export function eventOf(
-  world: { entropy: Entropy },
-  told: { event: NewEvent; at: Date },
-  place: { change: string; firstNumber: number },
-): StatementPart {
-  const row = eventRow(world.entropy, told.event, told.at);
-  const columns = Object.keys(row);
-  const values = columns.map((_, index) => `$${place.firstNumber + index}`);
-  const text = `insert into event (${columns.join()}) select ${values.join()} from ${place.change}`;
-  return { text, parameters: Object.values(row) };
+export function eventText({ change, firstNumber }: { change: string; firstNumber: number }): string {
+  const values = EVENT_COLUMNS.map((_, index) => `$${firstNumber + index}`);
+  return `insert into event (${EVENT_COLUMNS.join()}) select ${values.join()} from ${change}`;
+}
+
+export function eventParameters(world: { entropy: Entropy }, event: NewEvent, at: Date): EventParameters {
+  const row = eventRow(world.entropy, event, at);
+  return EVENT_COLUMNS.map((column) => row[column]);
 }
 
 function eventRow(entropy: Entropy, event: NewEvent, at: Date): Insertable<EventTable> {

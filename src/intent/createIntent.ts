@@ -4,7 +4,7 @@ import { recoverAfter } from "@tributary/inbox/recoverAfter";
 import { inboxSalt } from "@tributary/inbox/salt";
 import type { Hex } from "@tributary/inbox/terms";
 import type { Db } from "../db/database.ts";
-import { eventOf, type StatementPart } from "../event/store.ts";
+import { eventParameters, type EventParameters } from "../event/store.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
 import { priceToTokenUnits } from "../kernel/units.ts";
@@ -64,15 +64,16 @@ export async function createIntent(
   const { widgetToken, hash } = newWidgetToken(world.entropy);
   const minting = { account, destination, terms, input, deploymentId, widgetTokenHash: hash };
   const newIntent = newIntentRow(world, minting);
+  const minted = mintedEvent(world, newIntent);
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const intent = await insertOrRenewIntent(on, newIntent, (place) => tellMinted(world, newIntent, place));
+    const intent = await insertOrRenewIntent(on, newIntent, minted);
     if (intent !== undefined) return { intent, isCreated: intent.id === newIntent.id, widgetToken };
     await refuse(on, newIntent);
   }
   throw new Fault("internal_error");
 }
 
-function tellMinted(world: CreateWorld, intent: NewIntent, place: Parameters<typeof eventOf>[2]): StatementPart {
+function mintedEvent(world: CreateWorld, intent: NewIntent): EventParameters {
   const event = {
     type: "payment_intent.created",
     accountId: intent.account_id,
@@ -82,7 +83,7 @@ function tellMinted(world: CreateWorld, intent: NewIntent, place: Parameters<typ
     object: intentRecord(intent, world.config),
     previous: null,
   } as const;
-  return eventOf(world, { event, at: intent.created_at }, place);
+  return eventParameters(world, event, intent.created_at);
 }
 
 /** Says why nothing was written; returns when the reason is gone already. */

@@ -2,12 +2,12 @@ import { CompiledQuery, sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
 import type { IntentTable } from "../db/schema.ts";
-import type { StatementPart } from "../event/store.ts";
+import { eventText, type EventParameters } from "../event/store.ts";
 
 export type IntentRow = Selectable<IntentTable>;
 
 /** All columns, for the statements that name them. */
-const COLUMNS = Object.keys({
+const COLUMNS = keysOf({
   id: 0,
   seq: 0,
   account_id: 0,
@@ -48,7 +48,11 @@ const COLUMNS = Object.keys({
   updated_at: 0,
   settled_at: 0,
   archived_at: 0,
-} satisfies Record<keyof IntentRow, 0>);
+});
+
+function keysOf(row: Record<keyof IntentRow, 0>): (keyof IntentRow)[] {
+  return Object.keys(row) as (keyof IntentRow)[];
+}
 
 /**
  * Locks intents, in the order of their ids, so that two workers with overlapping batches wait for each other instead of
@@ -136,27 +140,21 @@ export async function isDestinationTaken(tx: Tx, intent: IntentRow): Promise<boo
 /** Everything that an intent is born with: its sequence comes from the database, and nothing has been paid. */
 export type NewIntent = Omit<IntentRow, "seq">;
 
-/**
- * One statement that inserts the intent and writes what `tell` tells of it, or hands its widget token to the active intent that
- * occupies the same destination with the same terms, and returns the one that there is now. Undefined, with nothing written, when the
- * occupant has other terms, or when the payout wallet is one of our own inboxes.
- */
-export async function insertOrRenewIntent(
-  db: Db["read"],
-  intent: NewIntent,
-  tell: (place: { change: string; firstNumber: number }) => StatementPart,
-): Promise<IntentRow | undefined> {
-  const columns = Object.keys(intent);
-  const numberOf = (column: keyof NewIntent) => `$${columns.indexOf(column) + 1}`;
-  const told = tell({ change: "minted", firstNumber: columns.length + 1 });
+const NEW_COLUMNS = COLUMNS.filter((column): column is keyof NewIntent => column !== "seq");
+const INSERT_OR_RENEW_INTENT = insertOrRenewText();
+
+function insertOrRenewText(): string {
+  const numberOf = (column: keyof NewIntent) => `$${NEW_COLUMNS.indexOf(column) + 1}`;
+  const found = NEW_COLUMNS.filter((column) => column !== "id").map((column) => `found.${column}`);
   // The index decides, also against a create that commits while this one waits for it, and so does the state of the occupant at that
   // moment: one that settles meanwhile has left the index, and then the insert goes through. The condition of the index is written
   // out, because a plan made for any parameter could not tell that it is meant. A wallet that is an inbox is known before the call:
-  // nobody can tell the address of an inbox before the statement that created it was committed.
-  const text = `/* named: insert_or_renew_intent */
+  // nobody can tell the address of an inbox before the statement that created it was committed. What was inserted is known to the
+  // caller, so its columns do not come back.
+  return `/* named: insert_or_renew_intent */
     with kept as (
-      insert into intent as occupant (${columns.join()})
-      select ${columns.map((_, index) => `$${index + 1}`).join()}
+      insert into intent as occupant (${NEW_COLUMNS.join()})
+      select ${NEW_COLUMNS.map(numberOf).join()}
       where not exists (select from intent as own where own.inbox_address = ${numberOf("payout_wallet")})
         and not exists (select from inbox_address as issued where issued.namespace = ${numberOf("payout_namespace")}
           and issued.reference = ${numberOf("payout_chain_reference")} and issued.address = ${numberOf("payout_wallet")})
@@ -168,13 +166,25 @@ export async function insertOrRenewIntent(
     ), minted as (
       select from kept where id = ${numberOf("id")}
     ), told as (
-      ${told.text}
+      ${eventText({ change: "minted", firstNumber: NEW_COLUMNS.length + 1 })}
     )
-    select seq,${columns.join()} from kept`;
-  // The text is the same for every intent. To put it together from parts each time would cost more than the rest of a create.
-  const statement = CompiledQuery.raw(text, [...Object.values(intent), ...told.parameters]);
-  const { rows } = await db.executeQuery<IntentRow>(statement);
-  return rows[0];
+    select kept.seq, kept.id, ${found.join()} from kept left join kept as found on found.id <> ${numberOf("id")}`;
+}
+
+/**
+ * One statement that inserts the intent with the event that tells it, or hands its widget token to the active intent that
+ * occupies the same destination with the same terms, and returns the one that there is now. Undefined, with nothing written, when the
+ * occupant has other terms, or when the payout wallet is one of our own inboxes.
+ */
+export async function insertOrRenewIntent(
+  db: Db["read"],
+  intent: NewIntent,
+  event: EventParameters,
+): Promise<IntentRow | undefined> {
+  const parameters = [...NEW_COLUMNS.map((column) => intent[column]), ...event];
+  const { rows } = await db.executeQuery<IntentRow>(CompiledQuery.raw(INSERT_OR_RENEW_INTENT, parameters));
+  const [row] = rows;
+  return row?.id === intent.id ? { ...intent, seq: row.seq } : row;
 }
 
 /** The active intent that occupies the destination of `intent`. */

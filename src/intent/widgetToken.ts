@@ -15,5 +15,5 @@ export function isWidgetToken(text: string): boolean {
 }
 
 export function hashWidgetToken(widgetToken: string): Uint8Array {
-  return hash("sha256", widgetToken, "buffer");
+  return new Uint8Array(hash("sha256", widgetToken, "buffer"));
 }

@@ -40,7 +40,7 @@ export function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
 }
 
 function sha256(text: string): Uint8Array {
-  return hash("sha256", text, "buffer");
+  return new Uint8Array(hash("sha256", text, "buffer"));
 }
 
 function checksumOf(text: string): string {
