@@ -6,6 +6,7 @@ import { memoryOf } from "./memory.ts";
 import { isTooLarge, mayBeTooLarge, siftRange, type SiftedRange } from "./range.ts";
 import { knownInboxes, recordStretch, type WatchWorld } from "./record.ts";
 import type { KnownBlock } from "./store.ts";
+import { tellProgress } from "./tellProgress.ts";
 
 /** Ranges recorded in one call, so that a chain that is far behind still looks after everything else in between. */
 const RANGES_MAX = 64;
@@ -23,6 +24,7 @@ export async function catchUp(
 ): Promise<KnownBlock> {
   const ranges = new RangeQueue(world, chain, { next: cursor.number + 1n, last: headNumber - NEAR_BLOCKS });
   let at = cursor;
+  tellProgress(world, chain, { recorded: cursor.number, head: headNumber });
   for (let recorded = 0; recorded < RANGES_MAX; recorded += 1) {
     const found = await ranges.take();
     if (!found) return at;
@@ -30,6 +32,7 @@ export async function catchUp(
     const stretch = { from: at, ancestorNumber: at.number, to: end, blocks: [end], sightings };
     if (!(await recordStretch(world, chain, stretch))) return at;
     at = end;
+    tellProgress(world, chain, { recorded: at.number, head: headNumber });
   }
   return at;
 }

@@ -12,6 +12,7 @@ import { pickSightings, recordStretch, type WatchWorld } from "./record.ts";
 import { mendCursor } from "./mendCursor.ts";
 import { hearOpinions } from "./opinions.ts";
 import { rereadFinal } from "./rereadFinal.ts";
+import { tellArrival } from "./tellProgress.ts";
 import { findCursor, listKnownBlocks, type CursorRow } from "./store.ts";
 
 export type WatchOutcome = {
@@ -58,6 +59,7 @@ async function look(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise
   const isMoved = await follow(world, chain, { cursor, branch });
   const now = isMoved ? await getCursor(world, chain) : cursor;
   const isBehind = now.number < branch.head.number;
+  if (!isBehind) tellArrival(world, chain, now.number);
   // A head that we have passed comes from a provider that lags, and its word on finality is as old.
   const memory = memoryOf(chain, world.clock);
   const isDue = isMoved || memory.isFinalityDue || world.clock.now() >= addMs(cursor.updated_at, HEARTBEAT_MS);
