@@ -114,6 +114,11 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import("./rescan.ts")).rescan,
   },
   {
+    name: "watch status",
+    summary: "show how far each chain is read, and how long the rest takes",
+    load: async () => (await import("./watch.ts")).watchStatus,
+  },
+  {
     name: "doctor",
     summary: "examine chains, gas, sums and what is stuck",
     load: async () => (await import("./doctor.ts")).doctor,

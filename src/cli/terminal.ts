@@ -12,11 +12,15 @@ export type Terminal = {
   /** Overwrites the line before it on a terminal, and is left out where there is none. */
   progress(line: string): void;
   paint(style: Style, text: string): string;
+  /** Puts lines in the place of those that it showed before, on a terminal; elsewhere they are lines of the result. */
+  redraw(lines: readonly string[]): void;
+  /** Characters that fit on a line that moves. */
+  columns(): number;
   /** Whether a person watches standard error, so that lines may move. */
   isLive: boolean;
 };
 
-type Stream = { write(text: string): unknown; isTTY?: boolean };
+type Stream = { write(text: string): unknown; isTTY?: boolean; columns?: number };
 
 const CODES: Readonly<Record<Style, [open: number, close: number]>> = {
   bold: [1, 22],
@@ -27,6 +31,9 @@ const CODES: Readonly<Record<Style, [open: number, close: number]>> = {
   cyan: [36, 39],
 };
 const CLEAR_LINE = "\r\u001b[2K";
+/** Up by so many lines, and everything below is wiped out. */
+const clearAbove = (lines: number) => `\r\u001b[${lines}A\u001b[J`;
+const COLUMNS_DEFAULT = 100;
 
 export function openTerminal(streams: { out: Stream; error: Stream }, environment: Environment): Terminal {
   const { out, error } = streams;
@@ -34,12 +41,23 @@ export function openTerminal(streams: { out: Stream; error: Stream }, environmen
   const coloured = !plain && out.isTTY === true && error.isTTY === true;
   const isLive = error.isTTY === true && environment["TERM"] !== "dumb";
   let unfinished = false;
+  let drawn = 0;
   const finish = () => {
     if (unfinished) error.write(CLEAR_LINE);
     unfinished = false;
+    drawn = 0;
   };
   return {
     isLive,
+    columns: () => error.columns ?? COLUMNS_DEFAULT,
+    redraw(lines) {
+      if (!isLive) {
+        for (const line of lines) out.write(`${line}\n`);
+        return;
+      }
+      error.write(`${drawn === 0 ? "" : clearAbove(drawn)}${lines.map((line) => `${line}\n`).join("")}`);
+      drawn = lines.length;
+    },
     out(line) {
       finish();
       out.write(`${line}\n`);

@@ -9,6 +9,7 @@ import { rescan } from "./rescan.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
 import { disableOrigin, enableOrigin, listOrigins } from "./origins.ts";
 import { addPageOrigin, listPageOrigins, removePageOrigin } from "./pageOrigins.ts";
+import { watchStatus } from "./watch.ts";
 
 // What an operator may do, by name. The same table serves a command that opens the world itself and one that asks the process
 // that runs already.
@@ -38,6 +39,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "ledger check": examineLedger,
   "ledger page": ledgerPage,
   "ledger balances": ledgerBalances,
+  "watch status": watchStatus,
 };
 
 export async function perform(world: World, operation: string, input: unknown): Promise<unknown> {

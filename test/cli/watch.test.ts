@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { after, before, describe, test } from "node:test";
+import { openDatabase, type Db } from "../../src/db/database.ts";
+import type { ShownWatch } from "../../src/cli/operations/watch.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { addMs, systemClock } from "../../src/kernel/clock.ts";
+import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { FakeChain } from "../support/fakeChain.ts";
+import { openFakeProvider, type FakeProvider } from "../support/fakeProvider.ts";
+import { runCli, spawnCli, temporaryFolder } from "../support/cli.ts";
+
+// How far a chain is read, as the operator sees it: from the database, on any machine, and from the chain's own providers.
+
+const CHAIN = "eip155:900001";
+const BLOCKS = 5_000;
+
+describe("tributary watch status", () => {
+  const folder = temporaryFolder();
+  let server: PostgresServer;
+  let url: string;
+  let db: Db;
+  let config: string;
+  const providers: FakeProvider[] = [];
+
+  before(async () => {
+    const chain = new FakeChain(900_001);
+    for (let mined = 0; mined < BLOCKS; mined += 1) chain.mine();
+    providers.push(await openFakeProvider(chain), await openFakeProvider(chain, { nodes: [3] }));
+    server = await startPostgres(undefined, { isDurable: true });
+    url = server.urlOf("postgres");
+    db = await openDatabase({ url });
+    await migrate(db, { appliedAt: systemClock.now() });
+    config = join(folder.path, "config.json");
+    writeFileSync(config, JSON.stringify(configOf(providers.map(({ url }) => url))));
+  });
+  after(async () => {
+    await db.close();
+    await server.remove();
+    await Promise.all(providers.map((provider) => provider.close()));
+    folder.remove();
+  });
+
+  const variables = () => ({
+    TRIBUTARY_HOME: folder.path,
+    TRIBUTARY_DATABASE_URL: url,
+    GAS: `0x${"11".repeat(32)}`,
+  });
+  const ask = (...words: string[]) => runCli(["watch", "status", "--config", config, ...words], variables());
+
+  async function setCursor(number: bigint, agoMs = 0): Promise<void> {
+    const row = {
+      number,
+      hash: `0x${number}`,
+      safe_number: number - 10n,
+      finalized_number: -1n,
+      reread_number: number - 20n,
+      updated_at: addMs(systemClock.now(), -agoMs),
+    };
+    await db.read
+      .insertInto("chain_cursor")
+      .values({ chain: CHAIN, genesis_hash: "0x00", ...row })
+      .onConflict((conflict) => conflict.column("chain").doUpdateSet(row))
+      .execute();
+  }
+
+  test("a chain that was never read is told as that", async () => {
+    const { code, out } = await ask();
+    assert.equal(code, 0);
+    assert.match(out, /^Own \(eip155:900001\): was never read$/m);
+    assert.match(out, /^ {2}head +5,000$/m);
+  });
+
+  test("at the head: which block, how final, and how each provider does", async () => {
+    await setCursor(4_999n);
+    const { out, err } = await ask();
+    assert.equal(err, "");
+    assert.match(out, /^Own \(eip155:900001\): at the head$/m);
+    assert.match(out, /^ {2}behind +1 block, 2 s$/m);
+    assert.match(out, /^ {2}safe, final +4,989, none$/m);
+    assert.match(out, /^ {2}read again to +4,979$/m);
+    assert.match(out, /^ {2}last news +\d+ s ago$/m);
+    assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ at 5,000$/m);
+    assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ at 4,997$/m);
+  });
+
+  test("behind: how far in blocks and in the chain's time, and the pace of two readings", async () => {
+    await setCursor(1_000n);
+    const { out } = await ask();
+    assert.match(out, /^Own \(eip155:900001\): catching up$/m);
+    assert.match(out, /^ {2}behind +4,000 blocks, 2 h 13 min$/m);
+    assert.match(out, /^ {2}pace +0 blocks\/s, falling behind$/m);
+  });
+
+  test("a provider that refuses is named with its reason, and nobody watching is told", async () => {
+    await setCursor(4_999n, 120_000);
+    const [, second] = providers;
+    assert.ok(second);
+    second.habits = { rate: { of: 1, refuse: { code: -32005, message: "daily request count exceeded" } } };
+    const { out } = await ask();
+    assert.match(out, /nobody watches it/);
+    assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+: .*daily request count exceeded/m);
+    second.habits = {};
+  });
+
+  test("--follow --json tells it again and again, with the pace and the time left, until it is interrupted", async (t) => {
+    await setCursor(1_000n);
+    const child = spawnCli(["watch", "status", "--config", config, "--follow", "--json"], variables());
+    t.after(() => child.kill("SIGKILL"));
+    assert.ok(child.stdout);
+    const readings: (ShownWatch & { blocksPerS: number | null; leftMs: number | null })[] = [];
+    for await (const line of createInterface({ input: child.stdout })) {
+      const [reading] = JSON.parse(line) as typeof readings;
+      assert.ok(reading);
+      readings.push(reading);
+      await setCursor(1_000n + 500n * BigInt(readings.length));
+      if (readings.length === 3) break;
+    }
+    const [first, , third] = readings;
+    assert.deepEqual([first?.recordedBlock, first?.behindBlocks, first?.leftMs], ["1000", "4000", null]);
+    assert.deepEqual([third?.recordedBlock, third?.headBlock], ["2000", "5000"]);
+    assert.ok((third?.blocksPerS ?? 0) > 0 && (third?.leftMs ?? 0) > 0);
+    const ended = once(child, "exit");
+    child.kill("SIGINT");
+    assert.deepEqual(await ended, [0, null]);
+  });
+});
+
+function configOf(rpcUrls: readonly string[]): unknown {
+  return {
+    environment: "test",
+    listen: { port: 1 },
+    feeRecipient: `0x${"fe".repeat(20)}`,
+    defaultRail: "own:usdc",
+    chains: [
+      {
+        chainId: 900_001,
+        name: "Own",
+        slug: "own",
+        rpcUrls,
+        publicRpcUrl: rpcUrls[0],
+        explorerUrl: "http://explorer.test",
+        native: { name: "Ether", symbol: "ETH", decimals: 18 },
+        gasKeyEnv: "GAS",
+        pollMs: 200,
+        settleAfterMs: 0,
+        finality: [{ confirmations: 1 }],
+        tokens: [{ symbol: "USDC", address: `0x${"c1".repeat(20)}`, decimals: 6 }],
+        defaultToken: "USDC",
+      },
+    ],
+  };
+}
