@@ -6,6 +6,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   detect: async () => (await import("./detect.ts")).benchDetect(),
   gas: async () => (await import("./gas.ts")).benchGas(),
   http: async () => (await import("./http.ts")).benchHttp(),
+  outage: async () => (await import("./outage.ts")).benchOutage(),
   road: async () => (await import("./road.ts")).benchRoad(),
   timing: async () => (await import("./timing.ts")).benchTiming(),
 };

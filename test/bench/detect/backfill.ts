@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { BackfillReport } from "./backfillSide.ts";
-import { BLOCKS, TRANSFERS_A_BLOCK, type BusyChain } from "./chain.ts";
+import { BLOCKS, TRANSFERS_A_BLOCK, type QuietChain } from "./chain.ts";
 import type { Kind, Scene } from "./scene.ts";
 import { median, tabulate } from "./statistics.ts";
 
@@ -25,7 +25,7 @@ type Run = (kind: Kind) => Promise<BackfillReport>;
 
 /** Prints what ours takes on each database beside the floor. `finalChain` is the same chain, all of which is final. */
 export async function benchBackfillOnAnvil(
-  { chain, finalChain }: { chain: BusyChain; finalChain: BusyChain },
+  { chain, finalChain }: { chain: QuietChain; finalChain: QuietChain },
   scene: Scene,
   options: DetectOptions,
 ): Promise<void> {

@@ -22,23 +22,28 @@ const SENDER = `0x${"5e".repeat(20)}`;
 const SENDER_WEI = "0xffffffffffffffffffffff";
 const GAS = "0xea60";
 const GAS_PRICE = "0x3b9aca00";
-/** What an ERC-20 tells of a transfer, and nothing of what it keeps: LOG3 of caller, first argument and second one. */
+/**
+ * What an ERC-20 tells of a transfer, and nothing of what it keeps: LOG3 of caller, first argument and second one, and then true; to a question
+ * without two arguments it answers 6, which are its decimals.
+ */
 const TOKEN_CODE =
-  "0x6024355f52600435337fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef60205fa360015f5260205ff3";
+  "0x6024355f52600435337fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef60205fa3604436106005026001015f5260205ff3";
 
-export type BusyChain = {
+/** An anvil that mines when it is told to, with a token whose transfers cost it next to nothing. */
+export type QuietChain = {
   rpcUrl: string;
   ask(method: string, params: readonly unknown[]): Promise<unknown>;
+  /** Mines blocks of 50 transfers, each in a transaction of its own, to whom `recipient` says. */
+  mineBusy(blocks: number, recipient: (block: number, index: number) => string): Promise<void>;
   stop(): Promise<void>;
 };
 
-export type BusyChainOptions = {
+export type QuietChainOptions = {
   /** `finalized` lags by twice as many blocks. */
   slotsInAnEpoch: number;
 };
 
-/** 2,000 blocks of 50 transfers each in a transaction of its own; the twenty-sixth of each block pays one of the inboxes. */
-export async function startBusyChain({ slotsInAnEpoch }: BusyChainOptions): Promise<BusyChain> {
+export async function startQuietChain({ slotsInAnEpoch }: QuietChainOptions): Promise<QuietChain> {
   const home = await mkdtemp(join(tmpdir(), "tributary-bench-anvil-"));
   const anvil = launch(["--port", "0", "--slots-in-an-epoch", String(slotsInAnEpoch), "--cache-path", home]);
   const rpcUrl = `http://127.0.0.1:${await portOf(anvil)}`;
@@ -48,19 +53,41 @@ export async function startBusyChain({ slotsInAnEpoch }: BusyChainOptions): Prom
   await ask("anvil_impersonateAccount", [SENDER]);
   await ask("anvil_setBalance", [SENDER, SENDER_WEI]);
   await ask("anvil_setCode", [TOKEN, TOKEN_CODE]);
-  await ask("anvil_mine", [toHex(WARM_BLOCK - 1)]);
-  for (let block = WARM_BLOCK; block <= LAST_BLOCK; block += 1) {
-    const answers = await post(pool, transfersOf(block));
-    for (const answer of answers as unknown[]) resultOf(answer);
-    await ask("anvil_mine", ["0x1"]);
-  }
-  await ask("anvil_mine", [toHex(BLOCKS_ABOVE)]);
-  const stop = async () => {
-    await pool.destroy();
-    if (anvil.exitCode === null && anvil.kill("SIGKILL")) await once(anvil, "exit");
-    await rm(home, { recursive: true, force: true });
+  let nonce = 0;
+  return {
+    rpcUrl,
+    ask,
+    async mineBusy(blocks, recipient) {
+      for (let block = 0; block < blocks; block += 1) {
+        const recipients = Array.from({ length: TRANSFERS_A_BLOCK }, (_, index) => recipient(block, index));
+        const answers = await post(pool, transfersTo(recipients, nonce));
+        for (const answer of answers as unknown[]) resultOf(answer);
+        nonce += recipients.length;
+        await ask("anvil_mine", ["0x1"]);
+      }
+    },
+    async stop() {
+      await pool.destroy();
+      if (anvil.exitCode === null && anvil.kill("SIGKILL")) await once(anvil, "exit");
+      await rm(home, { recursive: true, force: true });
+    },
   };
-  return { rpcUrl, ask, stop };
+}
+
+/** 2,000 blocks of 50 transfers; the twenty-sixth of each block pays one of the inboxes. */
+export async function startBusyChain(options: QuietChainOptions): Promise<QuietChain> {
+  const chain = await startQuietChain(options);
+  await chain.ask("anvil_mine", [toHex(WARM_BLOCK - 1)]);
+  await chain.mineBusy(BLOCKS + 1, (block, index) =>
+    index === 25 && block > 0 ? inboxAt((block - 1) * TRANSFERS_A_BLOCK) : strangerAt(block, index),
+  );
+  await chain.ask("anvil_mine", [toHex(BLOCKS_ABOVE)]);
+  return chain;
+}
+
+/** An address that is nobody's inbox. */
+export function strangerAt(block: number, index: number): string {
+  return hashOf(`to ${block} ${index}`).slice(0, 42);
 }
 
 function launch(flags: readonly string[]): ChildProcess {
@@ -84,14 +111,12 @@ async function portOf(anvil: ChildProcess): Promise<number> {
   });
 }
 
-function transfersOf(block: number): object[] {
-  return Array.from({ length: TRANSFERS_A_BLOCK }, (_, index) => {
-    const isHit = index === 25 && block >= FIRST_BLOCK;
-    const to = isHit ? inboxAt((block - FIRST_BLOCK) * TRANSFERS_A_BLOCK) : hashOf(`to ${block} ${index}`).slice(0, 42);
-    const nonce = toHex((block - WARM_BLOCK) * TRANSFERS_A_BLOCK + index);
-    const data = `0xa9059cbb${to.slice(2).padStart(64, "0")}${(1_000_000 + index).toString(16).padStart(64, "0")}`;
-    const transaction = { from: SENDER, to: TOKEN, gas: GAS, gasPrice: GAS_PRICE, nonce, data };
-    return callOf("eth_sendTransaction", [transaction]);
+function transfersTo(recipients: readonly string[], firstNonce: number): object[] {
+  return recipients.map((to, index) => {
+    const amount = (1_000_000 + index).toString(16).padStart(64, "0");
+    const data = `0xa9059cbb${to.slice(2).padStart(64, "0")}${amount}`;
+    const nonce = toHex(firstNonce + index);
+    return callOf("eth_sendTransaction", [{ from: SENDER, to: TOKEN, gas: GAS, gasPrice: GAS_PRICE, nonce, data }]);
   });
 }
 
@@ -111,6 +136,6 @@ function resultOf(answer: unknown): unknown {
   return result;
 }
 
-function toHex(value: number): string {
+export function toHex(value: number): string {
   return `0x${value.toString(16)}`;
 }

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inboxAt, INBOXES } from "../backfillNode.ts";
 import type { DetectOptions } from "./backfill.ts";
-import type { BusyChain } from "./chain.ts";
+import type { QuietChain } from "./chain.ts";
 import { prepareEnvio } from "./envio.ts";
 import { preparePonder } from "./ponder.ts";
 import type { RivalRun, RivalScene } from "./rival.ts";
@@ -13,7 +13,7 @@ import { median, tabulate } from "./statistics.ts";
 // of the token, keeps those that pay one of the 100,000 inboxes, and is done when the last of them is in its database.
 
 /** Prints each rival's time beside ours, taken in turns. One that cannot be installed or run here is named, without a figure. */
-export async function benchRivals(chain: BusyChain, scene: Scene, { runs }: DetectOptions): Promise<void> {
+export async function benchRivals(chain: QuietChain, scene: Scene, { runs }: DetectOptions): Promise<void> {
   const watchedFile = join(scene.scratch, "watched.txt");
   await writeFile(watchedFile, Array.from({ length: INBOXES }, (_, index) => inboxAt(index)).join("\n"));
   const place: RivalScene = { rpcUrl: chain.rpcUrl, watchedFile, newDatabase: scene.newDatabase };

@@ -6,6 +6,12 @@ export function median(values: readonly number[]): number {
   return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2;
 }
 
+/** `share` from 0 to 1. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN;
+}
+
 /** Date, hardware, versions and command: what a figure means nothing without. */
 export function heading(versions: Readonly<Record<string, string>> = {}): string {
   const [cpu] = cpus();

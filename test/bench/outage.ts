@@ -1,0 +1,255 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { sql } from "kysely";
+import pg from "pg";
+import { Pool } from "undici";
+import type { Hex } from "viem";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
+import { connect } from "../../src/cli/dev/client.ts";
+import { deployHub, HUB } from "../../src/cli/dev/contracts.ts";
+import { findPort } from "../../src/cli/dev/port.ts";
+import { openDatabase, type Db } from "../../src/db/database.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { addMerchant } from "../support/merchants.ts";
+import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { openSite, type ServiceSite } from "../support/service.ts";
+import { TOKEN } from "./backfillNode.ts";
+import { startQuietChain, strangerAt, toHex, TRANSFERS_A_BLOCK, type QuietChain } from "./detect/chain.ts";
+import { heading, median, percentile, tabulate } from "./detect/statistics.ts";
+
+// Whether the service that makes up for three days answers as quickly as one that has nothing to make up for. Both have just been
+// started, on the same rows, and are asked the same at the same pace for as long.
+
+const RUNS = 5;
+/** The database as the first life of the service left it, before the outage. */
+const TEMPLATE = "before";
+const CHAIN_ID = 31_337;
+/** Ten times as many of twelve seconds would be as much to read, but each costs anvil more than the one before. */
+const OUTAGE_BLOCKS = 2_160;
+const BLOCK_SECONDS = 120;
+const BUSY_BLOCKS = 2_000;
+const DEPOSITS = 60;
+/** So many that no account meets its limit of reads. */
+const MERCHANTS = 150;
+const PAUSE_MS = 5;
+const CONNECTIONS = 8;
+const PATIENCE_MS = 300_000;
+const NS_A_MS = 1_000_000;
+
+const USAGE = `Usage: npm run bench -- outage [--runs=${RUNS}] [--profiles=FOLDER]`;
+
+type Shop = { chain: QuietChain; server: PostgresServer; site: ServiceSite; intents: Intent[] };
+type Intent = { apiKey: string; intentId: string; inbox: string };
+type Answers = { p50: number; p99: number; count: number; tookMs: number; stoodMs: number };
+
+export async function benchOutage(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: {
+      runs: { type: "string", default: String(RUNS) },
+      profiles: { type: "string" },
+      help: { type: "boolean" },
+    },
+  });
+  if (values.help) return console.log(USAGE);
+  console.log(heading({ anvil: "1.7.1" }));
+  const [chain, server] = await Promise.all([
+    startQuietChain({ slotsInAnEpoch: 1 }),
+    startPostgres(undefined, { isDurable: true }),
+  ]);
+  try {
+    const shop = await openShop(chain, server, values.profiles);
+    await passOutage(shop);
+    await compare(shop, Number(values.runs));
+    await shop.site.remove();
+  } finally {
+    await Promise.all([chain.stop(), server.remove()]);
+  }
+}
+
+async function compare(shop: Shop, runs: number): Promise<void> {
+  const rows: { busy: Answers; idle: Answers }[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    const db = await openCopy(shop, run);
+    const busy = await serve(shop, () => untilCaughtUp(shop, db));
+    const idle = await serve(shop, () => delay(busy.tookMs));
+    rows.push({ busy, idle });
+    await db.close();
+  }
+  const of = (side: "busy" | "idle", read: (answers: Answers) => number) => median(rows.map((row) => read(row[side])));
+  const line = (name: string, read: (answers: Answers) => number) => [
+    name,
+    of("busy", read).toFixed(1),
+    of("idle", read).toFixed(1),
+    (of("busy", read) / of("idle", read)).toFixed(2),
+  ];
+  const seconds = of("busy", ({ tookMs }) => tookMs) / 1_000;
+  console.log(
+    `\n72 hours missed, ${BUSY_BLOCKS * TRANSFERS_A_BLOCK} transfers in ${OUTAGE_BLOCKS} blocks, ${DEPOSITS} of them deposits: all found, counted and read again in ${seconds.toFixed(1)} s; medians of ${runs}`,
+  );
+  console.log(
+    tabulate([
+      ["", "catching up", "idle", "ratio"],
+      line("answer p50 ms", ({ p50 }) => p50),
+      line("answer p99 ms", ({ p99 }) => p99),
+      line("longest stand-still ms", ({ stoodMs }) => stoodMs),
+      ["answers", of("busy", ({ count }) => count).toFixed(0), of("idle", ({ count }) => count).toFixed(0), ""],
+    ]),
+  );
+}
+
+/** The service's rows as they were before the outage, for one run. */
+async function openCopy({ server, site }: Shop, run: number): Promise<Db> {
+  const client = new pg.Client({ connectionString: server.urlOf("postgres") });
+  await client.connect();
+  await client.query(`create database run_${run} template ${TEMPLATE}`);
+  await client.query("checkpoint");
+  await client.end();
+  const url = server.urlOf(`run_${run}`);
+  Object.assign(site.environment, { TRIBUTARY_DATABASE_URL: url });
+  return openDatabase({ url });
+}
+
+/** Starts the service, asks it until `ended` resolves, and stops it. */
+async function serve({ site, intents }: Shop, ended: () => Promise<unknown>): Promise<Answers> {
+  const service = await site.start();
+  const startedAt = performance.now();
+  const ending = new AbortController();
+  const asking = askOnAndOn(site.baseUrl, intents, ending.signal);
+  await Promise.race([ended().finally(() => ending.abort()), asking]);
+  const tookMs = performance.now() - startedAt;
+  const answerMs = await asking;
+  const exitCode = await service.stop();
+  if (exitCode !== 0) throw new Error(`the service ended with ${exitCode}: ${service.said()}`);
+  const { maxNs } = JSON.parse(await readFile(probeFile(site), "utf8")) as { maxNs: number };
+  const [p50, p99] = [percentile(answerMs, 0.5), percentile(answerMs, 0.99)];
+  return { p50, p99, count: answerMs.length, tookMs, stoodMs: maxNs / NS_A_MS };
+}
+
+/** One question every few milliseconds, whether the one before is answered or not; the time counts from when it was due. */
+async function askOnAndOn(baseUrl: string, intents: readonly Intent[], signal: AbortSignal): Promise<number[]> {
+  const pool = new Pool(baseUrl, { connections: CONNECTIONS });
+  const asked: Promise<number>[] = [];
+  const startedAt = performance.now();
+  for (let index = 0; !signal.aborted; index += 1) {
+    const dueAt = startedAt + index * PAUSE_MS;
+    const early = dueAt - performance.now();
+    if (early > 0) await delay(early);
+    const intent = intents[index % intents.length];
+    if (intent) asked.push(askOnce(pool, intent).then(() => performance.now() - dueAt));
+  }
+  const answered = await Promise.all(asked);
+  await pool.destroy();
+  return answered;
+}
+
+async function askOnce(pool: Pool, { apiKey, intentId }: Intent): Promise<void> {
+  const headers = { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" };
+  const { statusCode, body } = await pool.request({ method: "GET", path: `/api/v1/intents/${intentId}`, headers });
+  const text = await body.text();
+  if (statusCode !== 200) throw new Error(`the answer was ${statusCode}: ${text}`);
+}
+
+async function untilCaughtUp({ chain }: Shop, db: Db): Promise<void> {
+  const head = Number(await chain.ask("eth_blockNumber", []));
+  for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += 50) {
+    const { rows } = await sql<{ isDone: boolean }>`
+      select number >= ${head} and reread_number >= finalized_number and finalized_number >= ${head - 10}
+        and (select count(*) from deposit where status = 'counted') = ${DEPOSITS} as "isDone"
+      from chain_cursor`.execute(db.read);
+    if (rows[0]?.isDone === true) return;
+    await delay(50);
+  }
+  throw new Error("the service did not catch up");
+}
+
+/** The busy blocks come first, and every so often one of them pays an inbox. */
+async function passOutage({ chain, intents }: Shop): Promise<void> {
+  const every = Math.floor(BUSY_BLOCKS / DEPOSITS);
+  await chain.mineBusy(BUSY_BLOCKS, (block, index) => {
+    const isDeposit = index === 25 && block % every === 0 && block / every < DEPOSITS;
+    const inbox = isDeposit ? intents[block / every]?.inbox : undefined;
+    return inbox ?? strangerAt(block, index);
+  });
+  await chain.ask("anvil_mine", [toHex(OUTAGE_BLOCKS - BUSY_BLOCKS), toHex(BLOCK_SECONDS)]);
+}
+
+/** Merchants with an intent each, made by a first life of the service. */
+async function openShop(chain: QuietChain, server: PostgresServer, profiles: string | undefined): Promise<Shop> {
+  const databaseUrl = server.urlOf(TEMPLATE);
+  const db = await openTemplate(server);
+  await furnish(chain);
+  const apiKeys: string[] = [];
+  for (let index = 0; index < MERCHANTS; index += 1)
+    apiKeys.push((await addMerchant(db, { chainReference: String(CHAIN_ID) })).apiKey);
+  await db.close();
+  const port = await findPort("127.0.0.1", 0);
+  const variables = { OUTAGE_PROBE_FILE: "", NODE_OPTIONS: nodeOptions(profiles) };
+  const site = await openSite({
+    chain: { chainId: CHAIN_ID, rpcUrl: chain.rpcUrl, usdc: { address: TOKEN } },
+    databaseUrl,
+    port,
+    variables,
+  });
+  variables.OUTAGE_PROBE_FILE = probeFile(site);
+  Object.assign(site.environment, variables);
+  await settleNothing(site.file);
+  const service = await site.start();
+  const intents: Intent[] = [];
+  for (const apiKey of apiKeys) intents.push(await createIntent(site.baseUrl, apiKey));
+  await service.stop();
+  return { chain, server, site, intents };
+}
+
+async function openTemplate(server: PostgresServer): Promise<Db> {
+  const client = new pg.Client({ connectionString: server.urlOf("postgres") });
+  await client.connect();
+  await client.query(`create database ${TEMPLATE}`);
+  await client.end();
+  const db = await openDatabase({ url: server.urlOf(TEMPLATE) });
+  await migrate(db, { appliedAt: new Date("2026-01-01T00:00:00Z") });
+  return db;
+}
+
+function nodeOptions(profiles: string | undefined): string {
+  const probe = `--import ${fileURLToPath(new URL("outageProbe.ts", import.meta.url))}`;
+  return profiles === undefined ? probe : `${probe} --cpu-prof --cpu-prof-dir=${profiles}`;
+}
+
+function probeFile(site: ServiceSite): string {
+  return join(site.file, "..", "probe.json");
+}
+
+async function furnish(chain: QuietChain): Promise<void> {
+  await chain.ask("evm_setAutomine", [true]);
+  const client = connect(chain.rpcUrl);
+  for (const { address } of [DEV_ACCOUNTS.issuer, DEV_ACCOUNTS.operator])
+    await client.setBalance({ address, value: 10n ** 21n });
+  await deployHub(client, DEV_ACCOUNTS.issuer, HUB);
+  await chain.ask("evm_setAutomine", [false]);
+}
+
+/** The token keeps no balances, so that there is nothing to sweep. */
+async function settleNothing(file: string): Promise<void> {
+  const config = JSON.parse(await readFile(file, "utf8")) as { chains: { settleAfterMs: number }[] };
+  for (const chain of config.chains) chain.settleAfterMs = 86_400_000;
+  await writeFile(file, JSON.stringify(config));
+}
+
+async function createIntent(baseUrl: string, apiKey: string): Promise<Intent> {
+  const response = await fetch(`${baseUrl}/api/v1/intents`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      "service-version": "2026-11-01",
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({ merchantReference: "order" }),
+  });
+  const answer = (await response.json()) as { intentId: string; inboxAddress: Hex };
+  if (response.status !== 201) throw new Error(`the answer was ${response.status}: ${JSON.stringify(answer)}`);
+  return { apiKey, intentId: answer.intentId, inbox: answer.inboxAddress.toLowerCase() };
+}
