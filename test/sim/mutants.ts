@@ -301,4 +301,15 @@ export const mutants: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "pushed-head-is-believed",
+    bug: "A head that was pushed is recorded without the word of whoever tells what it holds.",
+    patches: [
+      {
+        path: "src/watch/followHeads.ts",
+        search: "if (block?.number !== head.number || block.parentHash !== head.parentHash)",
+        replace: "if (block === undefined && head.number < 0n)",
+      },
+    ],
+  },
 ];

@@ -2,11 +2,13 @@ import { pino, type Logger } from "pino";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
 import { openChain } from "../../src/chain/chain.ts";
 import { openEvmDriver } from "../../src/chain/evm/driver.ts";
+import { openNewHeads } from "../../src/chain/evm/newHeads.ts";
 import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
 import { tendSendings } from "../../src/chain/tendSendings.ts";
 import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
 import { HUB } from "../../src/cli/dev/contracts.ts";
 import type { ChainConfig, Config } from "../../src/config.ts";
+import type { Db } from "../../src/db/database.ts";
 import type { DepositRow } from "../../src/deposit/deposit.ts";
 import { agreeDeposits } from "../../src/deposit/agreeDeposits.ts";
 import { countDeposits } from "../../src/deposit/countDeposits.ts";
@@ -61,6 +63,10 @@ export type RoadOptions = {
   /** Several providers instead of one, in order of preference. */
   rpcUrls?: (chain: TestChain) => Promise<readonly string[]>;
   log?: Logger;
+  /** A database that is there already; closed with the road. */
+  db?: Db;
+  /** Where the chain's provider tells of its heads; nowhere when absent. */
+  wsUrl?: (chain: TestChain) => Promise<string>;
 };
 
 /** Seen → counted → submitted → landed takes four turns; a busy machine may mine a sweep a little after it was broadcast. */
@@ -68,7 +74,10 @@ const TURNS_MIN = 4;
 const TURNS_MAX = 100;
 
 export async function openRoad(options: RoadOptions = {}): Promise<Road> {
-  const [chain, db] = await Promise.all([startTestChain({ hub: HUB }), openTestDatabase(options.database ?? "pglite")]);
+  const [chain, db] = await Promise.all([
+    startTestChain({ hub: HUB }),
+    options.db ?? openTestDatabase(options.database ?? "pglite"),
+  ]);
   const config = roadConfig(chain, options);
   const log = options.log ?? pino({ level: "silent" });
   const clock = options.clock ?? systemClock;
@@ -76,7 +85,9 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
   const [driver, ...others] = rpcUrls.map((rpcUrl) => openEvmDriver({ caip2: chain.caip2, rpcUrl, timeoutMs: 5_000 }));
   if (driver === undefined) throw new Error("a road has a provider");
   const gasAccount = openGasAccount(DEV_ACCOUNTS.operator.privateKey);
-  const opened = openChain({ drivers: [driver, ...others], gasAccount }, { clock, log });
+  const wsUrl = await options.wsUrl?.(chain);
+  const feeds = wsUrl === undefined ? [] : [openNewHeads({ caip2: chain.caip2, wsUrl, clock })];
+  const opened = openChain({ drivers: [driver, ...others], gasAccount, feeds }, { clock, log });
   const chains = new Map([[chain.caip2, opened]]);
   const world: World = {
     config,

@@ -41,7 +41,7 @@ async function follow(options: NewHeadsOptions, listener: HeadListener, signal: 
     return await connection.ended;
   } catch (error) {
     // What was going on when we ourselves ended it is nobody's failure.
-    if (signal.aborted) return connection.ended;
+    if (signal.aborted) return await connection.ended;
     throw error;
   } finally {
     signal.removeEventListener("abort", stop);

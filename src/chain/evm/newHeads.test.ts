@@ -1,0 +1,137 @@
+import { deepEqual, equal, match, rejects } from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { startAnvil, type Anvil } from "../../cli/dev/anvil.ts";
+import { connect, type DevClient } from "../../cli/dev/client.ts";
+import { systemClock } from "../../kernel/clock.ts";
+import { openWsGate, type WsGate } from "../../../test/support/wsGate.ts";
+import { ProviderFailed, type BlockRef } from "../driver.ts";
+import { ChainRefused } from "../providers.ts";
+import { openEvmDriver } from "./driver.ts";
+import { openNewHeads, type NewHeadsOptions } from "./newHeads.ts";
+
+const CAIP2 = "eip155:900001";
+
+describe("heads that a provider pushes", () => {
+  let anvil: Anvil;
+  let client: DevClient;
+  let gate: WsGate;
+
+  before(async () => {
+    anvil = await startAnvil({ chainId: 900_001 });
+    client = connect(anvil.rpcUrl);
+    gate = await openWsGate(anvil.rpcUrl);
+  });
+  after(async () => {
+    await gate.close();
+    await anvil.stop();
+  });
+
+  /** Listens, and hands out the heads one by one. */
+  function listen(options: Partial<NewHeadsOptions> = {}) {
+    const feed = openNewHeads({ caip2: CAIP2, wsUrl: gate.url, clock: systemClock, ...options });
+    const opened = Promise.withResolvers<void>();
+    const heads: BlockRef[] = [];
+    let arrived = Promise.withResolvers<void>();
+    const onHead = (head: BlockRef) => {
+      heads.push(head);
+      arrived.resolve();
+    };
+    const ending = new AbortController();
+    const ended = feed.follow({ onOpen: opened.resolve, onHead }, ending.signal);
+    const next = async (): Promise<BlockRef> => {
+      for (;;) {
+        const head = heads.shift();
+        if (head !== undefined) return head;
+        arrived = Promise.withResolvers();
+        await arrived.promise;
+      }
+    };
+    const stop = () => {
+      ending.abort();
+      return ended;
+    };
+    return { opened: opened.promise, ended, next, stop };
+  }
+
+  test("each new block is told with its header, as the driver knows it", async () => {
+    const { opened, next, stop } = listen();
+    await opened;
+    const driver = openEvmDriver({ caip2: CAIP2, rpcUrl: anvil.rpcUrl });
+    for (let block = 0; block < 3; block += 1) {
+      await client.mine({ blocks: 1 });
+      const head = await next();
+      deepEqual(head, await driver.block({ hash: head.hash }));
+      deepEqual(head, await driver.head("latest"));
+    }
+    await driver.close();
+    equal(await stop(), "the service stops");
+  });
+
+  test("a connection that is lost ends, and the next one tells again", async () => {
+    const first = listen();
+    await first.opened;
+    gate.cut();
+    match(await first.ended, /connection/);
+    const second = listen();
+    await second.opened;
+    await client.mine({ blocks: 1 });
+    await second.next();
+    await second.stop();
+  });
+
+  test("a connection that has fallen silent is given up", async () => {
+    const { opened, ended } = listen({ quietMs: 20, timeoutMs: 200 });
+    await opened;
+    gate.silence();
+    equal(await ended, "it does not answer any more");
+    gate.speak();
+  });
+
+  test("a connection that answers and tells of no head that is there is given up", async () => {
+    const { opened, ended } = listen({ quietMs: 20 });
+    await opened;
+    gate.deafen();
+    await client.mine({ blocks: 1 });
+    equal(await ended, "it does not tell of heads that it knows");
+    gate.speak();
+  });
+
+  test("a chain that stands still is no silence", async () => {
+    let rounds = 0;
+    const quietFor = Promise.withResolvers<void>();
+    const sleep = (durationMs: number, signal?: AbortSignal) => {
+      if (durationMs === 5 && (rounds += 1) === 5) quietFor.resolve();
+      return systemClock.sleep(durationMs, signal);
+    };
+    const { opened, next, stop } = listen({ quietMs: 5, timeoutMs: 60_000, clock: { ...systemClock, sleep } });
+    await opened;
+    await quietFor.promise;
+    await client.mine({ blocks: 1 });
+    await next();
+    equal(await stop(), "the service stops");
+  });
+
+  test("whoever cannot be reached, or falls silent before the first head, has failed", async () => {
+    await rejects(listen({ wsUrl: "ws://127.0.0.1:1" }).ended, (error) => error instanceof ProviderFailed);
+    gate.silence();
+    await rejects(listen({ timeoutMs: 100 }).ended, (error) => error instanceof ProviderFailed);
+    gate.speak();
+  });
+
+  test("a websocket of another chain is refused", async () => {
+    await rejects(
+      listen({ caip2: "eip155:1" }).ended,
+      (error) => error instanceof ChainRefused && /serves eip155:900001/.test(error.message),
+    );
+  });
+
+  test("it can be stopped at any time", async () => {
+    gate.silence();
+    const opening = listen({ timeoutMs: 60_000 });
+    equal(await opening.stop(), "the service stops");
+    gate.speak();
+    const signal = AbortSignal.abort();
+    const feed = openNewHeads({ caip2: CAIP2, wsUrl: gate.url, clock: systemClock });
+    equal(await feed.follow({ onOpen: () => {}, onHead: () => {} }, signal), "the service stops");
+  });
+});
