@@ -16,9 +16,11 @@ export function parseJson(bytes: Uint8Array): unknown {
   return value;
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 function decode(bytes: Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     throw new Fault("invalid_json", { message: "The body is not valid UTF-8." });
   }

@@ -9,9 +9,8 @@ export type Call = string;
 export type LoadOptions = {
   port: number;
   connections: number;
-  durationMs: number;
-  /** The next call of a connection. */
-  call: (connection: number) => Call;
+  /** The next call of a connection; undefined when it has none any more. */
+  call: (connection: number) => Call | undefined;
 };
 
 const HEAD_END = "\r\n\r\n";
@@ -24,43 +23,44 @@ export function requestText(head: string, headers: Readonly<Record<string, strin
 
 /** How many calls were answered with 2xx, each connection sending the next when the last is answered. Throws at the first other. */
 export async function load(options: LoadOptions): Promise<number> {
-  const untilMs = performance.now() + options.durationMs;
-  const counts = Array.from({ length: options.connections }, (_, connection) => converse(options, connection, untilMs));
+  const counts = Array.from({ length: options.connections }, (_, connection) => converse(options, connection));
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
-async function converse({ port, call }: LoadOptions, connection: number, untilMs: number): Promise<number> {
+async function converse({ port, call }: LoadOptions, connection: number): Promise<number> {
   let answered = 0;
-  while (performance.now() < untilMs) {
+  let text = call(connection);
+  while (text !== undefined) {
     const socket = connect({ port, host: "127.0.0.1", noDelay: true });
     await once(socket, "connect");
-    answered += await useSocket(socket, () => (performance.now() < untilMs ? call(connection) : undefined));
+    const next = (): Call | undefined => (text = call(connection));
+    answered += await useSocket(socket, text, next);
   }
   return answered;
 }
 
 /** Until there is nothing to send, or the server asks to go: it lets each connection have so many requests. */
-function useSocket(socket: Socket, next: () => Call | undefined): Promise<number> {
+function useSocket(socket: Socket, first: Call, next: () => Call | undefined): Promise<number> {
   let answered = 0;
   let heard = "";
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const send = () => {
-    const text = next();
-    if (text === undefined) socket.destroy();
-    else socket.write(text, "latin1");
-  };
   socket.setEncoding("latin1");
-  socket.on("data", (text: string) => {
-    heard += text;
+  socket.on("data", (part: string) => {
+    heard += part;
     if (!isWhole(heard)) return;
-    if (heard.startsWith("HTTP/1.1 2")) {
-      answered += 1;
-      heard = "";
-      send();
-    } else socket.destroy(new Error(heard));
+    if (!heard.startsWith("HTTP/1.1 2")) {
+      socket.destroy(new Error(heard));
+      return;
+    }
+    answered += 1;
+    const isLast = /\r\nconnection: close\r\n/i.test(heard);
+    heard = "";
+    const text = next();
+    if (text === undefined || isLast) socket.destroy();
+    else socket.write(text, "latin1");
   });
   socket.once("error", reject).once("close", () => resolve(answered));
-  send();
+  socket.write(first, "latin1");
   return promise;
 }
 
