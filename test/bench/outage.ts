@@ -34,7 +34,7 @@ const BUSY_BLOCKS = 2_000;
 const DEPOSITS = 60;
 /** So many that no account meets its limit of reads. */
 const MERCHANTS = 150;
-const PAUSE_MS = 5;
+const PAUSE_MS = 10;
 const CONNECTIONS = 8;
 const PATIENCE_MS = 300_000;
 const NS_A_MS = 1_000_000;
@@ -116,6 +116,7 @@ async function openCopy({ server, site }: Shop, run: number): Promise<Db> {
 /** Starts the service, asks it until `ended` resolves, and stops it. */
 async function serve({ site, intents }: Shop, ended: () => Promise<unknown>): Promise<Answers> {
   const service = await site.start();
+  process.kill(service.pid, "SIGUSR2");
   const startedAt = performance.now();
   const ending = new AbortController();
   const asking = askOnAndOn(site.baseUrl, intents, ending.signal);
