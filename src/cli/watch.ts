@@ -28,7 +28,8 @@ const INTERVAL_MS = 2_000;
 const PACE_MS = 30_000;
 /** So far behind a chain is being caught up with; nearer, it is on its way from one block to the next. */
 const BEHIND_BLOCKS = 64n;
-const BAR_CELLS = 20;
+const BAR_CELLS_MIN = 5;
+const BAR_CELLS_MAX = 20;
 
 async function runStatus(input: CommandInput): Promise<number> {
   const operator = await openOperator(input);
@@ -130,7 +131,7 @@ function linesOf(chain: ShownWatch, course: Course, terminal: Terminal): string[
     ["last news", age],
     ...chain.providers.map(({ name, headBlock: head, trouble }): [string, string] => [
       "provider",
-      trouble === null ? `${name} at ${blockOf(head)}` : `${name}: ${terminal.paint("red", trouble)}`,
+      trouble === null ? `${name} at ${blockOf(head)}` : `${name} ${terminal.paint("red", trouble)}`,
     ]),
   ];
   const shown = behindBlocks === null ? entries.filter(([name]) => name !== "behind") : entries;
@@ -144,16 +145,19 @@ function lineOf(chain: ShownWatch, course: Course, terminal: Terminal): string {
   const name = chain.chainName.slice(0, width).padEnd(width);
   const { words, style } = stateOf(chain);
   const room = Math.max(terminal.columns() - 1 - width - 2, 10);
-  if (style === "red") return `${name}  ${terminal.paint("red", words.slice(0, room))}`;
-  if (!isBehind(chain)) {
-    const rest = ` ${blockOf(chain.recordedBlock)}, ${behindInWords(chain)} behind`;
-    return `${name}  ${terminal.paint("green", words)}${rest.slice(0, Math.max(room - words.length, 0))}`;
+  const fail = chain.providers.filter(({ trouble }) => trouble !== null).length;
+  const failing = fail === 0 ? "" : `, ${fail} of ${chain.providers.length} providers fail`;
+  if (!isBehind(chain) || style === "red") {
+    const rest =
+      style === "red" ? failing : `  ${blockOf(chain.recordedBlock)} (${behindInWords(chain)} behind)${failing}`;
+    return `${name}  ${terminal.paint(style, words.slice(0, room))}${rest.slice(0, Math.max(room - words.length, 0))}`;
   }
   const percent = course.percentOf(chain);
-  const full = Math.floor((percent * BAR_CELLS) / 100);
-  const bar = terminal.paint("cyan", "█".repeat(full)) + terminal.paint("dim", "░".repeat(BAR_CELLS - full));
   const rest = ` ${String(percent).padStart(3)} %  ${paceInWords(course.paceOf(chain))}`;
-  return `${name}  ${bar}${rest.slice(0, Math.max(room - BAR_CELLS, 0))}`;
+  const cells = Math.min(BAR_CELLS_MAX, Math.max(BAR_CELLS_MIN, room - rest.length));
+  const full = Math.floor((percent * cells) / 100);
+  const bar = terminal.paint("cyan", "█".repeat(full)) + terminal.paint("dim", "░".repeat(cells - full));
+  return `${name}  ${bar}${`${rest}${failing}`.slice(0, Math.max(room - cells, 0))}`;
 }
 
 function behindInWords({ behindBlocks, behindMs }: ShownWatch): string {

@@ -102,7 +102,7 @@ describe("tributary watch status", () => {
     second.habits = { rate: { of: 1, refuse: { code: -32005, message: "daily request count exceeded" } } };
     const { out } = await ask();
     assert.match(out, /nobody watches it/);
-    assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+: .*daily request count exceeded/m);
+    assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ answered HTTP 429: .*daily request count exceeded/m);
     second.habits = {};
   });
 

@@ -1,8 +1,6 @@
 import { findChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import type { BlockRef } from "../../chain/driver.ts";
-import type { Said } from "../../chain/providers.ts";
-import { ProviderFailed } from "../../chain/driver.ts";
+import { ProviderFailed, type BlockRef, type ChainDriver } from "../../chain/driver.ts";
 import type { ChainConfig } from "../../config.ts";
 import { isScannerHealthy } from "../../watch/health.ts";
 import { listCursors, type CursorRow } from "../../watch/store.ts";
@@ -14,6 +12,9 @@ export type ShownProvider = {
   headBlock: string | null;
   trouble: string | null;
 };
+
+/** Characters of a provider's trouble; refusals can quote whole pages. */
+const TROUBLE_MAX = 120;
 
 /** How far one chain is read. Blocks are numbers as texts, times are ISO 8601; null is what nobody knows. */
 export type ShownWatch = {
@@ -54,10 +55,10 @@ export async function watchStatus(world: World): Promise<ShownWatch[]> {
 type Asked = { chain: Chain; config: ChainConfig; cursor: CursorRow | undefined };
 
 async function statusOf(world: World, { chain, config, cursor }: Asked): Promise<ShownWatch> {
-  const said = await chain.providers.askEach((driver) => driver.head("latest"));
+  const said = await Promise.all(chain.drivers.map(askHead));
   const now = world.clock.now();
   const head = said
-    .flatMap((each) => ("answer" in each ? [each.answer] : []))
+    .flatMap((each) => ("head" in each ? [each.head] : []))
     .reduce<BlockRef | undefined>((most, each) => (most && most.number >= each.number ? most : each), undefined);
   const behind = cursor && head ? head.number - cursor.number : undefined;
   return {
@@ -89,15 +90,25 @@ async function timeBetween(chain: Chain, cursor: CursorRow, head: BlockRef): Pro
   }
 }
 
-function shownProvider(said: Said<BlockRef>): ShownProvider {
-  const { provider: name } = said;
-  if ("answer" in said) return { name, headBlock: String(said.answer.number), trouble: null };
-  const { error } = said;
-  return {
-    name,
-    headBlock: null,
-    trouble: error instanceof ProviderFailed ? error.message : `${error.name}: ${error.message}`,
-  };
+type Said = { name: string; head: BlockRef } | { name: string; message: string };
+
+/** Asks one provider past everything that keeps account of how they do: who looks must not make one rest, nor fill the log. */
+async function askHead(driver: ChainDriver): Promise<Said> {
+  const { name } = driver;
+  try {
+    return { name, head: await driver.head("latest") };
+  } catch (error) {
+    if (error instanceof ProviderFailed) return { name, message: error.message };
+    throw error;
+  }
+}
+
+function shownProvider(said: Said): ShownProvider {
+  const { name } = said;
+  if ("head" in said) return { name, headBlock: String(said.head.number), trouble: null };
+  // Drivers begin with the name, which stands beside it.
+  const words = said.message.startsWith(`${name} `) ? said.message.slice(name.length + 1) : said.message;
+  return { name, headBlock: null, trouble: words.length > TROUBLE_MAX ? `${words.slice(0, TROUBLE_MAX)}…` : words };
 }
 
 /** Below zero stands what was never said. */
