@@ -333,7 +333,7 @@ export async function listMovementsBetween(
 
 /**
  * Inboxes of intents in the order in which they were made, at most `limit` of those beyond `seq`, and those among the named numbers. As
- * two texts, of all numbers with commas between them and of all addresses' hex digits: one row a page is read in a third of the time.
+ * two texts, of all numbers with commas between them and of all addresses' hex digits: a row for each costs this process seven times that.
  */
 export async function readInboxesAfter(
   db: Db,

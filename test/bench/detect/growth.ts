@@ -1,0 +1,60 @@
+import pg from "pg";
+import { startPostgres } from "../../support/postgres.ts";
+import type { GrowthOrder, GrowthReport } from "./growthSide.ts";
+import { fillWithInboxes } from "./manyInboxes.ts";
+import { inOwnProcess } from "./ownProcess.ts";
+import { heading, median, tabulate } from "./statistics.ts";
+
+// Whether a block costs more the more inboxes there are.
+
+const COUNTS = [1_000, 10_000, 100_000, 1_000_000] as const;
+const ROUNDS = 3;
+
+/** Prints the time of a look at one new block with ever more inboxes, on a PostgreSQL that flushes nothing: the disk's time would hide a difference. */
+export async function benchGrowth(): Promise<void> {
+  const server = await startPostgres();
+  try {
+    const client = new pg.Client({ connectionString: server.urlOf("postgres") });
+    await client.connect();
+    for (const inboxes of COUNTS) {
+      await client.query(`create database inboxes_${inboxes}`);
+      await fillWithInboxes(server.urlOf(`inboxes_${inboxes}`), inboxes);
+    }
+    const reports = new Map<number, GrowthReport[]>(COUNTS.map((inboxes) => [inboxes, []]));
+    // In turns, so that whatever else the machine does falls upon all.
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const inboxes of COUNTS) {
+        const order: GrowthOrder = { url: server.urlOf(`inboxes_${inboxes}`), inboxes };
+        reports.get(inboxes)?.push(await inOwnProcess<GrowthReport>("growthSide.ts", order));
+      }
+    }
+    await client.end();
+    print(reports);
+  } finally {
+    await server.remove();
+  }
+}
+
+function print(reports: ReadonlyMap<number, readonly GrowthReport[]>): void {
+  console.log(`growth: one look at one new block, medians of ${ROUNDS} processes of 200 looks each`);
+  const of = (inboxes: number, read: (report: GrowthReport) => number) =>
+    median((reports.get(inboxes) ?? []).map(read));
+  const [fewest] = COUNTS;
+  const base = of(fewest, (report) => report.lookMs);
+  const rows = COUNTS.map((inboxes) => {
+    const lookMs = of(inboxes, (report) => report.lookMs);
+    return [
+      `${inboxes.toLocaleString("en")} inboxes`,
+      lookMs.toFixed(2),
+      (lookMs / base).toFixed(2),
+      of(inboxes, (report) => report.refreshMs).toFixed(2),
+      of(inboxes, (report) => report.loadMs).toFixed(0),
+    ];
+  });
+  console.log(tabulate([["", "ms a look", "× fewest", "of it: new inboxes?", "ms to load all"], ...rows]));
+}
+
+if (import.meta.main) {
+  console.log(heading());
+  await benchGrowth();
+}
