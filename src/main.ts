@@ -1,3 +1,4 @@
+import { hashFast } from "@tributary/inbox/fastHash";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { buildCatalog } from "./catalog/catalog.ts";
@@ -79,6 +80,7 @@ export type ServiceOptions = {
 
 /** Answers requests and runs the loops until it is stopped. Throws when the address cannot be listened on; the world is then still open. */
 export async function startService(world: World, { extend, onFatal }: ServiceOptions): Promise<Service> {
+  await hashFast();
   const server = await buildServer(world, { onFatal });
   extend?.(server);
   try {
