@@ -14,7 +14,7 @@ export type Work<Status extends number, Body extends object> = {
 export type Answered<Status extends number> = { status: Status; body: object; isReplayed: boolean };
 
 /** A caller who does not know after a day what became of a call will not send it again. */
-export const KEPT_MS = 24 * 3_600_000;
+const KEPT_MS = 24 * 3_600_000;
 
 /**
  * Runs `work` at most once for a call, however often it is sent: its answer is kept in the transaction that does it, so a crash leaves

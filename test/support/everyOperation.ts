@@ -275,6 +275,7 @@ export function limitsRate(operationId: OperationId): void {
     assert.ok(Number.isInteger(waitS) && waitS >= 1 && waitS <= 30, `Retry-After ${waitS}`);
     assert.equal(refused.headers["ratelimit-limit"], String(perMinute));
     assert.equal(refused.headers["ratelimit-remaining"], "0");
+    assert.equal(refused.headers["ratelimit-reset"], String(waitS));
 
     api.passTime(waitS * 1_000);
     assert.notEqual((await call(1)).status, 429, "the first half has left the window");

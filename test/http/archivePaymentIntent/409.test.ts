@@ -10,6 +10,10 @@ test("D3 while a deposit is seen and not final the intent stays, and then it may
   const error = assertFault(await merchant.post(`${url}/archive`), 409, "intent_has_pending_deposits");
   assert.deepEqual([error.retryable, error.details], [true, { pendingCount: 2 }]);
   assert.equal((await merchant.get(url)).body.status, "active");
-  await api.world.db.read.updateTable("intent").set({ pending_count: 0 }).where("id", "=", id).execute();
+  const pend = (count: number) =>
+    api.world.db.read.updateTable("intent").set({ pending_count: count }).where("id", "=", id).execute();
+  await pend(1);
+  assertFault(await merchant.post(`${url}/archive`), 409, "intent_has_pending_deposits");
+  await pend(0);
   assert.equal((await merchant.post(`${url}/archive`)).status, 200);
 });

@@ -162,13 +162,15 @@ test("D9 a price is scaled to the payout token's decimals", async () => {
 });
 
 test("§4.2.5, §5.7 the same destination and terms return the same intent, with a fresh token", async () => {
-  const merchant = await (await testApi()).openMerchant();
+  const api = await testApi();
+  const merchant = await api.openMerchant();
   const first = await merchant.createIntent({
     payoutWallet: merchant.wallet,
     priceUnits: 5,
     merchantReference: "a",
     metadata: { n: 1 },
   });
+  api.passTime(1_000);
   const again = await merchant.createIntent({
     payoutWallet: merchant.wallet,
     priceUnits: 5,
@@ -180,6 +182,12 @@ test("§4.2.5, §5.7 the same destination and terms return the same intent, with
   assert.equal(again.created, false);
   assert.notEqual(again.widgetToken, first.widgetToken);
   assert.deepEqual([again.merchantReference, again.metadata], ["a", { n: 1 }], "D13 what is stored stays");
+  assert.deepEqual({ ...again, widgetToken: undefined }, { ...first, created: false, widgetToken: undefined });
+  const open = async (widgetToken: string) => {
+    const headers = { "content-type": "application/json" };
+    return (await api.send(`/c/${first.intentId}/session`, { method: "POST", headers, body: { widgetToken } })).status;
+  };
+  assert.deepEqual([await open(first.widgetToken), await open(again.widgetToken)], [401, 204]);
 });
 
 test("D18 the destination is compared resolved and in canonical form", async () => {

@@ -29,12 +29,20 @@ test("D2 the payment status and the amounts follow what has been counted", async
     price_token_units: 100n,
     received_units: 130n,
     counted_units: 120n,
+    settled_units: 110n,
+    fee_units: 7n,
+    net_units: 101n,
   });
   const { body } = await merchant.get(`/api/v1/intents/${id}`);
   assert.equal(body.paymentStatus, "overpaid");
-  const { priceUnits, receivedUnits, countedUnits, shortfallUnits, excessUnits } = body.amounts;
-  assert.deepEqual(
-    [priceUnits, receivedUnits, countedUnits, shortfallUnits, excessUnits],
-    ["100", "130", "120", "0", "20"],
-  );
+  assert.deepEqual(body.amounts, {
+    priceUnits: "100",
+    receivedUnits: "130",
+    countedUnits: "120",
+    shortfallUnits: "0",
+    excessUnits: "20",
+    settledUnits: "110",
+    feeUnits: "7",
+    netUnits: "101",
+  });
 });

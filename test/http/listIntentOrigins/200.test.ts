@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { switchOrigin } from "../../../src/inbox/originSwitch.ts";
+import { forgetKeys } from "../../../src/merchant/keyRing.ts";
 import { testApi, USDC, type Merchant, type TestApi } from "../../support/api.ts";
 import { CLUSTER, createOnSolana, gatedApi, MINT } from "../../support/gatedApi.ts";
 
@@ -140,6 +141,14 @@ test("D27 without anything issuable the settle chain's origins stand first, and 
   assert.deepEqual(
     rails.map(({ id }: { id: string }) => id),
     ["local:usdc"],
+  );
+  const inOther = { currency: "DUSD" };
+  await api.world.db.read.updateTable("account").set(inOther).where("id", "=", merchant.accountId).execute();
+  forgetKeys(api.world.db);
+  const changed = (await originsOf(merchant, await createOnSolana(merchant))).body.settleRails;
+  assert.deepEqual(
+    changed.filter((rail: { default: boolean }) => rail.default).map(({ id }: { id: string }) => id),
+    ["local:dusd"],
   );
   const bare = await api.openMerchant({ hasDefaults: false });
   const { intentId } = await bare.createIntent({

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DUSD, OTHER_CHAIN_ID, testApi, USDC } from "../../support/api.ts";
+import { COARSE, DUSD, OTHER_CHAIN_ID, testApi, USDC } from "../../support/api.ts";
+import { CLUSTER, createOnSolana, gatedApi, MINT } from "../../support/gatedApi.ts";
 
 const SELECTION = { namespace: "eip155", reference: "31337", tokenAddress: USDC };
 
@@ -45,6 +46,8 @@ test("D30 an unknown chain or token is no error, and nothing is recorded", async
     { reference: "1" },
     { namespace: "near" },
     { tokenAddress: "0x1" },
+    // A merchant may be paid in it; a payer may not pay in it.
+    { tokenAddress: COARSE },
   ];
   for (const other of others) {
     const { status, body } = await merchant.post(`/api/v1/intents/${intentId}/view`, {
@@ -68,6 +71,18 @@ test("D30 any token that is an origin of the issued chain is recorded, and a set
   const settled = { status: "settled" as const, settled_at: api.world.clock.now() };
   await api.world.db.read.updateTable("intent").set(settled).where("id", "=", intentId).execute();
   assert.deepEqual([await view(), await view(SELECTION)], [false, true]);
+});
+
+test("D30 on Solana a mint is the one that was named, byte by byte", async () => {
+  const { api } = await gatedApi();
+  const merchant = await api.openMerchant();
+  const url = `/api/v1/intents/${await createOnSolana(merchant)}`;
+  const place = { namespace: "solana", reference: CLUSTER };
+  const issued = await merchant.post(`${url}/source-inbox`, { ...place, mint: MINT });
+  assert.equal(issued.status, 201, issued.text);
+  const view = async (tokenAddress: string) =>
+    (await merchant.post(`${url}/view`, { selection: { ...place, tokenAddress } })).body.recorded;
+  assert.deepEqual([await view(MINT), await view(MINT.toLowerCase()), await view(upper(MINT))], [true, false, false]);
 });
 
 function upper(address: string): string {

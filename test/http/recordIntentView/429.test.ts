@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertFault, testApi } from "../../support/api.ts";
+import { assertFault, testApi, type Answered } from "../../support/api.ts";
 import { limitsRate } from "../../support/everyOperation.ts";
 
 limitsRate("recordIntentView");
@@ -17,4 +17,26 @@ test("§8.2, D23 recordIntentView: 30 calls in any 60 seconds for one intent, an
   assert.equal((await view(second.id)).status, 202);
   api.passTime(60_000);
   assert.equal((await view(first.id)).status, 202);
+});
+
+test("D23 recordIntentView: each call uses up both limits, also where one of them refuses, and the longer wait is told", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  const [looked, second, third] = await Promise.all([1, 2, 3].map(() => merchant.insertIntent()));
+  const view = (of: { id: string } | undefined) => merchant.post(`/api/v1/intents/${of?.id}/view`);
+  for (let index = 0; index < 30; index += 1) await view(second);
+  for (let index = 0; index < 30; index += 1) assert.equal((await view(third)).status, 202);
+  api.passTime(50_000);
+  // All of these are refused for the operation's sake, with ten seconds to wait, and are counted for the intent's.
+  const refused: Answered[] = [];
+  for (let index = 0; index < 31; index += 1) refused.push(await view(looked));
+  assert.deepEqual(new Set(refused.map(({ status }) => status)), new Set([429]));
+  assert.deepEqual(
+    [refused[0], refused[30]].map((each) => each?.headers["retry-after"]),
+    ["10", "60"],
+  );
+  api.passTime(10_000);
+  const [still, other] = [await view(looked), await view(second)];
+  assert.deepEqual([still.status, other.status], [429, 202]);
+  assert.equal(still.headers["retry-after"], "50");
 });
