@@ -14,6 +14,17 @@ import { encodeParameter } from "./parameters.ts";
 /** What a server answered to one statement: the decoded rows and the first word of the command tag with its count. */
 export type Answer = { rows: Record<string, unknown>[]; command: string; rowCount: number };
 
+/**
+ * A statement that begins with such a comment is parsed and planned once a session. It is for the few that are asked all the
+ * time: each has one text, and names the columns that it returns, because a plan outlives a migration that adds others.
+ */
+const NAMED = /^\/\* named: (\w+) \*\//;
+
+/** The name that a statement goes by; undefined where it has none. */
+export function nameOf(text: string): string | undefined {
+  return NAMED.exec(text)?.[1];
+}
+
 const WRITING_COMMANDS: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERGE"]);
 
 /** One session of a database. Subclasses say how a statement gets there and back; everything is text on the way. */

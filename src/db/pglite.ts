@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PGlite, messages, protocol } from "@electric-sql/pglite";
 import type { DatabaseConnection } from "kysely";
 import { decoderOf } from "./decode.ts";
-import { Session, SessionDriver, type Answer } from "./driver.ts";
+import { nameOf, Session, SessionDriver, type Answer } from "./driver.ts";
 import { DatabaseAborted } from "./errors.ts";
 import type { TransactionGuard } from "./guard.ts";
 import { lockDirectory, type DirectoryLock } from "./lock.ts";
@@ -11,6 +11,8 @@ import { failFastOnAbort } from "./pgliteAbort.ts";
 
 /** The most calls that may wait for the one connection; more means that somebody never lets go of it. */
 const WAITING_MAX = 10_000;
+
+type BackendMessages = Awaited<ReturnType<PGlite["execProtocolStream"]>>;
 
 export type PgliteOptions = {
   /** A directory of its own (made when missing), or "memory". */
@@ -26,6 +28,8 @@ export class EmbeddedServer {
   readonly pglite: PGlite;
   readonly #lock: DirectoryLock | undefined;
   aborted: DatabaseAborted | undefined;
+  /** The statements that its one session has taken, by name. */
+  readonly #prepared = new Set<string>();
 
   constructor(pglite: PGlite, lock: DirectoryLock | undefined) {
     this.pglite = pglite;
@@ -49,18 +53,32 @@ export class EmbeddedServer {
     }
   }
 
-  /** Runs one statement in one round of the wire protocol: parse, bind, describe, execute, sync. */
+  /** Runs one statement in one round of the wire protocol: parse (unless that is done), bind, describe, execute, sync. */
   async ask(text: string, values: (string | null)[]): Promise<Answer> {
     if (this.aborted !== undefined) throw this.aborted;
     const { serialize } = protocol;
-    const round = Buffer.concat([
-      serialize.parse({ text }),
-      serialize.bind({ values }),
-      serialize.describe({ type: "P" }),
-      serialize.execute({}),
-      serialize.sync(),
-    ]);
-    return readAnswer(await this.pglite.runExclusive(() => this.pglite.execProtocolStream(round)));
+    const name = nameOf(text);
+    if (name !== undefined) await this.#prepare(name, text);
+    return readAnswer(
+      await this.#round([
+        ...(name === undefined ? [serialize.parse({ text })] : []),
+        serialize.bind({ statement: name ?? "", values }),
+        serialize.describe({ type: "P" }),
+        serialize.execute({}),
+      ]),
+    );
+  }
+
+  // A round of its own, because an error of the others would not tell whether this was done.
+  async #prepare(name: string, text: string): Promise<void> {
+    if (this.#prepared.has(name)) return;
+    await this.#round([protocol.serialize.parse({ name, text })]);
+    this.#prepared.add(name);
+  }
+
+  #round(messages: readonly Uint8Array[]): Promise<BackendMessages> {
+    const round = Buffer.concat([...messages, protocol.serialize.sync()]);
+    return this.pglite.runExclusive(() => this.pglite.execProtocolStream(round));
   }
 
   async close(): Promise<void> {
@@ -135,7 +153,7 @@ async function startPglite(directory: string | undefined, snapshot: Blob | undef
   });
 }
 
-function readAnswer(reply: Awaited<ReturnType<PGlite["execProtocolStream"]>>): Answer {
+function readAnswer(reply: BackendMessages): Answer {
   const answer: Answer = { rows: [], command: "", rowCount: 0 };
   let columns: readonly { name: string; decode: (text: string) => unknown }[] = [];
   for (const message of reply) {

@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { DatabaseConnection } from "kysely";
 import { decoderOf } from "./decode.ts";
-import { Session, SessionDriver, type Answer } from "./driver.ts";
+import { nameOf, Session, SessionDriver, type Answer } from "./driver.ts";
 import { DatabaseRefused } from "./errors.ts";
 import type { TransactionGuard } from "./guard.ts";
 import { NamedStatement } from "./namedStatement.ts";
@@ -12,12 +12,6 @@ const UNSAFE_SETTINGS = `
   select name from pg_settings
   where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off' order by name
 `;
-
-/**
- * A statement that begins with such a comment is parsed and planned once a connection. It is for the few that are asked all the
- * time: each has one text, and names the columns that it returns, because a plan outlives a migration that adds others.
- */
-const NAMED = /^\/\* named: (\w+) \*\//;
 
 export type PostgresOptions = {
   /** postgres://user:password@host/database */
@@ -54,7 +48,7 @@ class PooledSession extends Session {
   }
 
   override async ask(text: string, parameters: (string | null)[]): Promise<Answer> {
-    const name = NAMED.exec(text)?.[1];
+    const name = nameOf(text);
     if (name !== undefined) return await this.client.query(new NamedStatement(name, text, parameters)).answer;
     const result = await this.client.query<Record<string, unknown>>({ text, values: parameters });
     return { rows: result.rows, command: result.command, rowCount: result.rowCount ?? 0 };
