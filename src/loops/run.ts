@@ -5,6 +5,7 @@ import { countDepositsLoop } from "./countDeposits.ts";
 import { followHeadsLoop, listenToFeedLoop } from "./followHeads.ts";
 import { forgetAnswersLoop } from "./forgetAnswers.ts";
 import { runLoop, type Loop } from "./loop.ts";
+import { lookAtHintsLoop } from "./lookAtHints.ts";
 import { settleLoop } from "./settle.ts";
 import { stampEventsLoop } from "./stampEvents.ts";
 import { watchChainLoop } from "./watchChain.ts";
@@ -18,6 +19,7 @@ export function loopsOf(world: World): Loop[] {
     loops.push(
       ...chain.feeds.map((feed) => listenToFeedLoop(world, chain, feed)),
       watchChainLoop(world, chain),
+      lookAtHintsLoop(world, chain),
       countDepositsLoop(world, chain.caip2),
       agreeDepositsLoop(world, chain),
       settleLoop(world, chain),

@@ -1,6 +1,7 @@
 import { payoutChain } from "../intent/payout.ts";
 import { findSourceInbox } from "../inbox/store.ts";
 import type { IntentRow } from "../intent/store.ts";
+import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
 import { renewHint } from "./store.ts";
@@ -9,7 +10,7 @@ import { renewHint } from "./store.ts";
 export type Selection = { namespace: string; reference: string; tokenAddress: string };
 
 /** How long a report keeps an inbox in view; each report renews it. */
-const HINT_MS = 30 * 60_000;
+export const HINT_MS = 30 * 60_000;
 
 /**
  * Notes that a payer is looking, so that the chain is asked sooner. False when the selection matches nothing that was issued.
@@ -24,7 +25,7 @@ export async function recordView(
   if (selection === undefined) {
     if (intent.status !== "active") return false;
     await renewHint(world.db, { intentId: intent.id, namespace: "", reference: "", token: "", expiresAt });
-    world.wake.notify(`watch:${payoutChain(intent)}`);
+    world.wake.notify(hintsTopic(payoutChain(intent)));
     return true;
   }
   // Whatever its case: a hint moves nothing, so a checksum has nothing to protect here.
@@ -38,6 +39,11 @@ export async function recordView(
   const issued = await findSourceInbox(world.db.read, { intentId: intent.id, namespace: origin.namespace, reference });
   if (issued === undefined) return false;
   await renewHint(world.db, { intentId: intent.id, namespace, reference, token: origin.token, expiresAt });
-  world.wake.notify(`watch:${origin.chain}`);
+  world.wake.notify(hintsTopic(origin.chain));
   return true;
+}
+
+/** Wakes whoever looks at a chain for payers. */
+export function hintsTopic(chain: Caip2): string {
+  return `hints:${chain}`;
 }

@@ -19,3 +19,22 @@ export async function renewHint(db: Db, hint: ViewHint): Promise<void> {
     )
     .execute();
 }
+
+export type HintedInbox = { inbox: string; token: string; expiresAt: Date };
+
+/** Inboxes and tokens of one chain that payers look at, by hints that expire after `after`: the soonest first. */
+export async function listHintedInboxes(
+  db: Db,
+  { namespace, reference, after, limit }: { namespace: string; reference: string; after: Date; limit: number },
+): Promise<HintedInbox[]> {
+  return db.read
+    .selectFrom("view_hint")
+    .innerJoin("intent", "intent.id", "view_hint.intent_id")
+    .select(["intent.inbox_address as inbox", "view_hint.token", "view_hint.expires_at as expiresAt"])
+    .where("view_hint.namespace", "=", namespace)
+    .where("view_hint.reference", "=", reference)
+    .where("view_hint.expires_at", ">", after)
+    .orderBy("view_hint.expires_at")
+    .limit(limit)
+    .execute();
+}

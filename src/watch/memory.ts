@@ -6,6 +6,9 @@ import { RangeSize } from "./range.ts";
 import type { KnownBlock } from "./store.ts";
 import { WatchedInboxes } from "./watchedInboxes.ts";
 
+/** So many blocks below the cursor are asked about when a payer looks: a payment that is older is found when its block is final. */
+const HINT_BLOCKS_MAX = 128n;
+
 /** What a process remembers between two looks at a chain. It only saves work: without it the same rows are written. */
 export type ChainMemory = {
   /** Of ranges on the way to the head, and of those that are read a second time. */
@@ -26,6 +29,11 @@ export type ChainMemory = {
   objections: ReadonlyMap<string, { sinceMs: number; headNumber: bigint }>;
   /** Whether the alarm about it was given already. */
   isDisputeTold: boolean;
+  /** Of which hints of payers the last ones were looked at: what expires later is new. */
+  hintsUpTo: Date | undefined;
+  /** When that was, on the monotonic clock, and how many blocks a provider lets itself be asked about at once. */
+  hintsAtMs: number;
+  hintBlocks: bigint;
   /** Until when final blocks are not read again, because too few providers could. */
   rereadRestUntilMs: number;
 };
@@ -47,6 +55,9 @@ export function memoryOf(chain: Chain, clock: Clock): ChainMemory {
       isCompared: false,
       objections: new Map(),
       isDisputeTold: false,
+      hintsUpTo: undefined,
+      hintsAtMs: -Infinity,
+      hintBlocks: HINT_BLOCKS_MAX,
       rereadRestUntilMs: 0,
     };
     memories.set(chain, memory);

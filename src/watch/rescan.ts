@@ -111,7 +111,11 @@ async function readOfInbox(
 }
 
 /** Writes what was found, under the lock of the cursor, without what stands in a block that we know to be replaced. */
-async function recordAgain(world: WatchWorld, chain: Chain, transfers: readonly Transfer[]): Promise<MovementRow[]> {
+export async function recordAgain(
+  world: WatchWorld,
+  chain: Chain,
+  transfers: readonly Transfer[],
+): Promise<MovementRow[]> {
   const sightings = await place(chain, await matchInDatabase(world, transfers));
   if (sightings.length === 0) return [];
   const at = world.clock.now();

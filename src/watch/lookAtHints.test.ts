@@ -1,0 +1,110 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import type { Hex } from "viem";
+import { ProviderFailed, type BlockRange } from "../chain/driver.ts";
+import type { Db } from "../db/database.ts";
+import { addMs, systemClock } from "../kernel/clock.ts";
+import { HINT_MS } from "../view/recordView.ts";
+import { renewHint } from "../view/store.ts";
+import { startTestChain, type TestChain } from "../../test/support/chain.ts";
+import { openTestDatabase } from "../../test/support/database.ts";
+import { insertIntent } from "../../test/support/intents.ts";
+import { assertBooksHold } from "../../test/support/ledger.ts";
+import { beginWatching, movementsOf } from "../../test/support/watching.ts";
+import { lookAtHints } from "./lookAtHints.ts";
+
+type Question = { range: BlockRange; tokens: readonly string[]; parties: readonly string[] | undefined };
+
+describe("looking where payers look", () => {
+  let db: Db;
+  let chain: TestChain;
+  let usdc: Hex;
+
+  before(async () => {
+    chain = await startTestChain();
+    usdc = chain.usdc.address;
+  });
+  after(() => chain.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+  });
+  afterEach(async () => {
+    await assertBooksHold(db);
+    await db.close();
+  });
+
+  /** A watcher whose provider leaves out the logs of whole blocks, and answers about ranges as it should. */
+  async function watch(rangeMax = 1_000_000n) {
+    const questions: Question[] = [];
+    const watching = await beginWatching(db, chain, (driver) => ({
+      transfers: async (scope, tokens, parties) => {
+        if ("blockHash" in scope) return [];
+        questions.push({ range: scope, tokens, parties });
+        if (scope.toBlock - scope.fromBlock >= rangeMax) throw new ProviderFailed("range_too_large", "too large");
+        return driver.transfers(scope, tokens, parties);
+      },
+    }));
+    const sleeps: number[] = [];
+    const notified: string[] = [];
+    const world = {
+      ...watching.world,
+      clock: { ...systemClock, sleep: async (durationMs: number) => void sleeps.push(durationMs) },
+      wake: { notify: (topic: string) => notified.push(topic), wait: async () => {} },
+    };
+    return { questions, sleeps, notified, look: watching.look, hints: () => lookAtHints(world, watching.chain) };
+  }
+
+  async function view({ id }: { id: string }, token: string = usdc, reference = String(chain.chainId)): Promise<void> {
+    const expiresAt = addMs(systemClock.now(), HINT_MS);
+    await renewHint(db, { intentId: id, namespace: "eip155", reference, token, expiresAt });
+  }
+
+  test("D30 a payment that a provider has left out is recorded when its payer looks, and once", async () => {
+    const { look, hints, notified } = await watch();
+    const intent = await insertIntent(db);
+    const { transactionHash } = await chain.pay(usdc, intent.inbox_address as Hex, { amountUnits: 5n });
+    await look();
+    deepEqual(await movementsOf(db, chain), []);
+    await view(intent);
+    equal(await hints(), false);
+    const recorded = async () => (await movementsOf(db, chain)).map((row) => [row.chain_tx, row.amount_units]);
+    deepEqual(await recorded(), [[transactionHash, 5n]]);
+    ok(notified.includes(`watch:${chain.caip2}`), "the head is looked at too");
+    await view(intent);
+    await hints();
+    deepEqual(await recorded(), [[transactionHash, 5n]]);
+  });
+
+  test("D30 many payers are one question, nobody is none, and in between there is a pause", async () => {
+    const { hints, questions, sleeps } = await watch();
+    const intents = [await insertIntent(db), await insertIntent(db), await insertIntent(db)];
+    for (const intent of intents) await view(intent);
+    await view({ id: intents[0]?.id ?? "" }, chain.dusd.address);
+    await view({ id: intents[0]?.id ?? "" }, usdc, "1");
+    await hints();
+    equal(questions.length, 1);
+    deepEqual(questions[0]?.parties?.toSorted(), intents.map((intent) => intent.inbox_address).toSorted());
+    deepEqual(questions[0]?.tokens.toSorted(), [usdc, chain.dusd.address].toSorted());
+    await hints();
+    equal(questions.length, 1);
+    equal(sleeps[0], 0);
+    ok((sleeps[1] ?? 0) > 0);
+  });
+
+  test("a provider that answers little is asked about little", async () => {
+    const { hints, questions, look } = await watch(40n);
+    await chain.mine(200);
+    const intent = await insertIntent(db);
+    await chain.pay(usdc, intent.inbox_address as Hex, { amountUnits: 5n });
+    await look();
+    await look();
+    await view(intent);
+    questions.length = 0;
+    await hints();
+    deepEqual(
+      questions.map(({ range }) => Number(range.toBlock - range.fromBlock + 1n)),
+      [128, 64, 32],
+    );
+    equal((await movementsOf(db, chain)).length, 1);
+  });
+});

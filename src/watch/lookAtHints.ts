@@ -1,0 +1,100 @@
+import type { Chain } from "../chain/chain.ts";
+import { ProviderFailed, type ChainDriver, type Transfer } from "../chain/driver.ts";
+import { namespaceOf, referenceOf } from "../kernel/caip.ts";
+import { addMs } from "../kernel/clock.ts";
+import { HINT_MS } from "../view/recordView.ts";
+import { listHintedInboxes } from "../view/store.ts";
+import { watchTopic } from "./followHeads.ts";
+import { memoryOf } from "./memory.ts";
+import { candidatesOf } from "./movement.ts";
+import { recordAgain } from "./rescan.ts";
+import type { WatchWorld } from "./record.ts";
+import { findCursor, hasMovementOf, listMovementsBetween } from "./store.ts";
+
+// A payer who looks at the page has paid, or is about to. The chain is looked at then without waiting for its interval; and what an answer may
+// have left out of the last blocks is asked for once more, by the inboxes in question alone. However many are looking, it is a few
+// questions a second, and what they find goes the same way as every other reading.
+
+/** Inboxes in one question: providers take no more topics. */
+const INBOXES_MAX = 1_000;
+/** Between two questions about one chain. */
+const GAP_MS = 250;
+/** After a start, what was reported shortly before is still asked for. */
+const RECENT_MS = 10_000;
+/** A provider that lets itself be asked about fewer blocks than this is left alone. */
+const BLOCKS_MIN = 4n;
+
+/** Looks where payers are looking. True when more of them are waiting. Bounded to a few questions a second. */
+export async function lookAtHints(world: WatchWorld, chain: Chain, ending?: AbortSignal): Promise<boolean> {
+  const memory = memoryOf(chain, world.clock);
+  await world.clock.sleep(Math.max(0, memory.hintsAtMs + GAP_MS - world.clock.monotonicMs()), ending);
+  if (ending?.aborted) return false;
+  memory.hintsAtMs = world.clock.monotonicMs();
+  world.wake.notify(watchTopic(chain));
+  const newest = addMs(world.clock.now(), HINT_MS);
+  const after = memory.hintsUpTo ?? addMs(newest, -RECENT_MS);
+  const [namespace, reference] = [namespaceOf(chain.caip2), referenceOf(chain.caip2)];
+  const hints = await listHintedInboxes(world.db, { namespace, reference, after, limit: INBOXES_MAX });
+  const last = hints.at(-1)?.expiresAt;
+  if (last === undefined) return false;
+  // Another process whose clock is ahead must not make us deaf to our own payers.
+  memory.hintsUpTo = last < newest ? last : newest;
+  await askFor(world, chain, hints);
+  return hints.length === INBOXES_MAX;
+}
+
+async function askFor(
+  world: WatchWorld,
+  chain: Chain,
+  hints: readonly { inbox: string; token: string }[],
+): Promise<void> {
+  const cursor = await findCursor(world.db, chain.caip2);
+  if (cursor === undefined) return;
+  const inboxes = new Set(hints.map(({ inbox }) => inbox));
+  const tokens = [...new Set(hints.map(({ token }) => token))];
+  const question = { upTo: cursor.number, tokens, inboxes: [...inboxes] };
+  const found = await chain.providers.askAnother((driver) => readRecent(world, chain, { driver, ...question }));
+  const candidates = candidatesOf(found.transfers, (address) => inboxes.has(address));
+  if (candidates.length === 0) return;
+  const range = { fromBlock: found.fromBlock, toBlock: cursor.number };
+  const recorded = await listMovementsBetween(world.db, { chain: chain.caip2, ...range });
+  const known = new Set(recorded.map((row) => placeOf({ blockHash: row.block_hash, logIndex: row.log_index })));
+  const missing = candidates.filter((candidate) => !known.has(placeOf(candidate)));
+  const chainTxs = [...new Set(missing.map((candidate) => candidate.chainTx))];
+  // One provider's word adds what was never told before. What is recorded otherwise, or was taken back, is for several of them to decide.
+  if (missing.length === 0 || (await hasMovementOf(world.db, { chain: chain.caip2, chainTxs }))) return;
+  const written = await recordAgain(
+    world,
+    chain,
+    found.transfers.filter((transfer) => chainTxs.includes(transfer.chainTx)),
+  );
+  if (written.length > 0)
+    world.log.warn(
+      { chain: chain.caip2, recorded: written.length },
+      "what a provider had left out was found because a payer was looking",
+    );
+}
+
+type Question = { driver: ChainDriver; upTo: bigint; tokens: readonly string[]; inboxes: readonly string[] };
+
+/** The last blocks up to the cursor, as many of them as the provider answers at once. */
+async function readRecent(
+  world: WatchWorld,
+  chain: Chain,
+  { driver, upTo, tokens, inboxes }: Question,
+): Promise<{ fromBlock: bigint; transfers: Transfer[] }> {
+  const memory = memoryOf(chain, world.clock);
+  for (; memory.hintBlocks >= BLOCKS_MIN; memory.hintBlocks /= 2n) {
+    const fromBlock = upTo >= memory.hintBlocks ? upTo - memory.hintBlocks + 1n : 0n;
+    try {
+      return { fromBlock, transfers: await driver.transfers({ fromBlock, toBlock: upTo }, tokens, inboxes) };
+    } catch (error) {
+      if (!(error instanceof ProviderFailed) || error.kind !== "range_too_large") throw error;
+    }
+  }
+  return { fromBlock: upTo, transfers: [] };
+}
+
+function placeOf({ blockHash, logIndex }: { blockHash: string; logIndex: number }): string {
+  return `${blockHash}/${logIndex}`;
+}
