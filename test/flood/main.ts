@@ -29,6 +29,7 @@ both
 
 const DRIPS = ["head", "body", "idle"] as const;
 const QUIET_MS = 5_000;
+const BESIDE_MS = 20_000;
 const MERCHANTS = 40;
 
 const { values, positionals } = parseArgs({
@@ -65,7 +66,14 @@ async function main(of: "slow" | "keys"): Promise<void> {
     const at = { url: values.through ?? site.baseUrl, apiKeys };
     console.log(`quiet: ${inWords(await callFor(QUIET_MS, at))}; ${residentOf(service.pid)}`);
     if (of === "keys") {
-      await guessKeys({ port, requests: Number(values.requests), db, resident: () => residentOf(service.pid) });
+      const guessing = guessKeys({
+        port,
+        requests: Number(values.requests),
+        db,
+        resident: () => residentOf(service.pid),
+      });
+      console.log(`beside guesses: ${inWords(await callFor(BESIDE_MS, at))}`);
+      await guessing;
       console.log(`afterwards: ${inWords(await callFor(QUIET_MS, at))}; ${residentOf(service.pid)}`);
     } else {
       for (const drip of DRIPS.filter((one) => values.only === undefined || values.only === one))

@@ -80,18 +80,22 @@ test("12 of a flood of requests on one connection eight are worked on at once, i
     heard += chunk.toString("latin1");
   });
   socket.write(names.map((name) => `GET /work/${name} HTTP/1.1\r\nhost: x\r\n\r\n`).join(""));
-  while (arrived.length < 8) assert.equal((await fetch(`${base}/healthz`)).status, 200);
-  for (let polls = 0; polls < 3; polls += 1) assert.equal((await fetch(`${base}/healthz`)).status, 200);
-  assert.deepEqual(arrived, names.slice(0, 8));
-  for (let turn = 0; turn < FLOOD; turn += 1) {
-    while (leave.length === 0) await once(socket, "data");
-    assert.ok(leave.length <= 8);
-    leave.shift()?.();
+  try {
+    while (arrived.length < 8) assert.equal((await fetch(`${base}/healthz`)).status, 200);
+    for (let polls = 0; polls < 3; polls += 1) assert.equal((await fetch(`${base}/healthz`)).status, 200);
+    assert.deepEqual(arrived, names.slice(0, 8));
+    for (let turn = 0; turn < FLOOD; turn += 1) {
+      while (leave.length === 0) await once(socket, "data");
+      assert.ok(leave.length <= 8);
+      leave.shift()?.();
+    }
+    while ((heard.match(/HTTP\/1\.1 200/g) ?? []).length < FLOOD) await once(socket, "data");
+    assert.deepEqual([arrived, heard.match(/(?<=\r\n\r\n)\d+/g)], [names, names]);
+  } finally {
+    socket.destroy();
+    for (const go of leave) go();
+    await api.server.close();
   }
-  while ((heard.match(/HTTP\/1\.1 200/g) ?? []).length < FLOOD) await once(socket, "data");
-  assert.deepEqual([arrived, heard.match(/(?<=\r\n\r\n)\d+/g)], [names, names]);
-  socket.destroy();
-  await api.server.close();
 });
 
 /** Slow callers in a process of their own; `until` resolves when what they tell is so. */
