@@ -160,6 +160,11 @@ const REFUSED: [name: string, changes: [string, unknown][], sentence: RegExp][] 
     [["chains.0.rpcUrls.1", "base.org"]],
     /^chains\[0\]\.rpcUrls\[1\]: it is not accepted, give a URL/,
   ],
+  [
+    "a websocket that is none, without telling the key in it",
+    [["chains.0.wsUrls", ["https://base.example/secret"]]],
+    /^chains\[0\]\.wsUrls\[0\]: it is not accepted, give a URL that begins with ws:\/\/ or wss:\/\/, without a fragment\.$/,
+  ],
   ["a chain nobody knows", [["chains.0.chainId", 424242]], /^chains\[0\]\.name: it is missing/],
   [
     "a private key in the file",
