@@ -4,10 +4,10 @@ import { ProviderFailed, type BlockRef, type ChainDriver } from "../chain/driver
 import { reverseRevision } from "./book.ts";
 import { memoryOf, watchedInboxes } from "./memory.ts";
 import { candidatesOf, type Sighting } from "./movement.ts";
-import { placeBy, recordStretch, wakeFollowers, type Stretch, type WatchWorld } from "./record.ts";
-import { advanceCursor, findCursor, hasMovementOf, type KnownBlock } from "./store.ts";
+import { alarmOfReversal, placeBy, wakeFollowers, type Stretch, type WatchWorld } from "./record.ts";
+import { advanceCursor, findCursor, type KnownBlock } from "./store.ts";
 
-// The short way for a block that a provider has just told of: what it holds is asked for by its hash at once and recorded in one transaction.
+// The short way for a block that a provider has just told of: what it holds is asked for by its hash and recorded at once.
 // Everything that cannot be told from the heads alone (a gap, a reorg, what another process has recorded) is left to the look at the
 // chain, which needs nobody's word that there is something new.
 
@@ -31,11 +31,10 @@ export async function followHeads(world: WatchWorld, chain: Chain, heads: readon
   const { blocks, isWhole } = linkedTo(from, heads);
   const to = blocks.at(-1);
   if (to === undefined) return isWhole ? "passed" : "unfit";
-  const found = await readHeads(world, chain, blocks);
-  if (found === undefined) return "unfit";
-  const stretch = { from, ancestorNumber: from.number, to, blocks, sightings: found.sightings };
-  const isRecorded = await (found.isKnown ? recordStretch : recordNew)(world, chain, stretch);
-  if (!isRecorded) {
+  const sightings = await readHeads(world, chain, blocks);
+  if (sightings === undefined) return "unfit";
+  const stretch = { from, ancestorNumber: from.number, to, blocks, sightings };
+  if (!(await recordTold(world, chain, stretch))) {
     await recallCursor(world, chain);
     return "unfit";
   }
@@ -46,19 +45,27 @@ export async function followHeads(world: WatchWorld, chain: Chain, heads: readon
 }
 
 /**
- * Records blocks whose movements nobody has recorded before, in a single statement, which is its own transaction: the books need not follow
- * at once, since they say up to which block they are kept, and the next look at the chain keeps them.
+ * Records blocks without keeping the books, which say up to which block they are kept: the next look at the chain keeps them. What was
+ * booked already of a transaction that has moved to another block is reversed at once.
  */
-async function recordNew(world: WatchWorld, chain: Chain, stretch: Stretch): Promise<boolean> {
+async function recordTold(world: WatchWorld, chain: Chain, stretch: Stretch): Promise<boolean> {
   const at = world.clock.now();
-  const reach = await advanceCursor(world.db.read, { chain: chain.caip2, ...stretch, at });
-  if (reach === undefined) return false;
+  const advance = { chain: chain.caip2, ...stretch, at };
+  // A block that holds nothing of ours, as nearly every one does, is a single statement.
+  const outcome =
+    stretch.sightings.length === 0
+      ? await advanceCursor(world.db.read, advance)
+      : await world.db.transaction(async (tx) => {
+          const reach = await advanceCursor(tx, advance);
+          const isRetold = reach?.isRetold === true;
+          const reversed = isRetold
+            ? await reverseRevision(tx, { chain: chain.caip2, revision: reach.revision, at })
+            : 0;
+          return reach && { reversed };
+        });
+  if (outcome === undefined) return false;
+  if ("reversed" in outcome && outcome.reversed > 0) alarmOfReversal(world, chain, outcome.reversed);
   wakeFollowers(world, chain);
-  // Somebody has recorded the same transaction in between, in another block.
-  if (reach.isRetold) {
-    const { revision } = reach;
-    await world.db.transaction((tx) => reverseRevision(tx, { chain: chain.caip2, revision, at }));
-  }
   return true;
 }
 
@@ -87,10 +94,12 @@ export function linkedTo(
   return { blocks, isWhole: true };
 }
 
-type Found = { sightings: readonly Sighting[]; isKnown: boolean };
-
 /** What of the blocks concerns us, by the word of one provider who knows them as they were told; undefined when none does. */
-async function readHeads(world: WatchWorld, chain: Chain, blocks: readonly BlockRef[]): Promise<Found | undefined> {
+async function readHeads(
+  world: WatchWorld,
+  chain: Chain,
+  blocks: readonly BlockRef[],
+): Promise<Sighting[] | undefined> {
   for (const retryMs of [...RETRY_MS, undefined]) {
     try {
       return await chain.providers.ask((driver) => readBy(world, driver, blocks));
@@ -104,7 +113,7 @@ async function readHeads(world: WatchWorld, chain: Chain, blocks: readonly Block
   return undefined;
 }
 
-async function readBy(world: WatchWorld, driver: ChainDriver, blocks: readonly BlockRef[]): Promise<Found> {
+async function readBy(world: WatchWorld, driver: ChainDriver, blocks: readonly BlockRef[]): Promise<Sighting[]> {
   const tokens = watchedTokens(world.catalog, driver.caip2);
   const inboxes = watchedInboxes(world.db, world.clock);
   // The blocks were mined before they were told of, and an address is only ever paid after its intent was committed: to bring the memory
@@ -114,13 +123,7 @@ async function readBy(world: WatchWorld, driver: ChainDriver, blocks: readonly B
     inboxes.refresh(world.db),
   ]);
   const candidates = candidatesOf(transfers.flat(), (address) => inboxes.has(address));
-  if (candidates.length === 0) return { sightings: [], isKnown: false };
-  const chainTxs = [...new Set(candidates.map((candidate) => candidate.chainTx))];
-  const [sightings, isKnown] = await Promise.all([
-    placeBy(driver, candidates),
-    hasMovementOf(world.db, { chain: driver.caip2, chainTxs }),
-  ]);
-  return { sightings, isKnown };
+  return placeBy(driver, candidates);
 }
 
 /** The header is whatever somebody pushed: he who tells what the block holds must know it by the same number and parent. */
