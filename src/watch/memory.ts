@@ -2,7 +2,7 @@ import type { Chain } from "../chain/chain.ts";
 import type { BlockRef } from "../chain/driver.ts";
 import type { Db } from "../db/database.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { RangeSize } from "./range.ts";
+import { LOGS_READ, LOGS_SIFTED, RangeSize } from "./range.ts";
 import type { KnownBlock } from "./store.ts";
 import { WatchedInboxes } from "./watchedInboxes.ts";
 
@@ -45,8 +45,8 @@ export function memoryOf(chain: Chain, clock: Clock): ChainMemory {
   let memory = memories.get(chain);
   if (!memory) {
     memory = {
-      rangeSize: new RangeSize(),
-      rereadSize: new RangeSize(),
+      rangeSize: new RangeSize(LOGS_SIFTED),
+      rereadSize: new RangeSize(LOGS_READ),
       cursor: undefined,
       heads: [],
       isFinalityDue: false,

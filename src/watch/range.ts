@@ -85,8 +85,10 @@ function hashAt(number: bigint, transfers: readonly Transfer[]): string | undefi
 
 const BLOCKS_START = 100n;
 const BLOCKS_MAX = 2_000n;
-/** Answers of about this many logs keep both sides busy without filling the memory. */
-const LOGS_WANTED = 16_000;
+/** Answers of about this many logs keep both sides busy without filling the memory, when their bytes are looked through. */
+export const LOGS_SIFTED = 16_000;
+/** Of so many logs values are made without keeping those who wait for an answer of ours from it. */
+export const LOGS_READ = 4_000;
 /** After a refusal the size stays this many ranges where it was accepted: otherwise every second question would be refused. */
 const REST_RANGES = 50;
 /** What a provider calls its limit stays it for long, but a contract with him may change, or another one be asked. */
@@ -94,8 +96,13 @@ const REST_AT_LIMIT_RANGES = 1_000;
 
 /** How many blocks to ask for at once. It follows what the provider takes and what the chain's traffic makes of it. */
 export class RangeSize {
+  readonly #logsWanted: number;
   #blocks = BLOCKS_START;
   #rest = 0;
+
+  constructor(logsWanted: number) {
+    this.#logsWanted = logsWanted;
+  }
 
   get blocks(): bigint {
     return this.#blocks;
@@ -119,9 +126,9 @@ export class RangeSize {
   /** After a whole range of that size that held so many logs. */
   learn({ fromBlock, toBlock }: BlockRange, logCount: number): void {
     if (toBlock - fromBlock + 1n < this.#blocks) return;
-    if (logCount > 2 * LOGS_WANTED && this.#blocks > 1n) this.#blocks /= 2n;
+    if (logCount > 2 * this.#logsWanted && this.#blocks > 1n) this.#blocks /= 2n;
     else if (this.#rest > 0) this.#rest -= 1;
-    else if (logCount * 2 < LOGS_WANTED && this.#blocks < BLOCKS_MAX) this.#blocks *= 2n;
+    else if (logCount * 2 < this.#logsWanted && this.#blocks < BLOCKS_MAX) this.#blocks *= 2n;
   }
 }
 
