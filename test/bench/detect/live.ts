@@ -18,9 +18,9 @@ import { heading, tabulate } from "./statistics.ts";
 
 // How long it takes from the block that has a deposit to the committed rows (cursor and movement), with every loop of the service running.
 
-const BLOCKS = 40;
+const BLOCKS = 100;
 /** The first ones are slower: statements are planned and code is compiled. */
-const WARM_UP = 10;
+const WARM_UP = 60;
 const POLL_MS = 250;
 /** With a websocket the polling interval is so long that nothing can come of it. */
 const POLL_MS_PUSHED = 60_000;
