@@ -116,9 +116,15 @@ export function answerConnect({ server }: FastifyInstance): void {
   server.on("connect", (request: IncomingMessage, socket: Socket) => {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
-    response.assignSocket(socket);
     // Node has let go of the socket, its errors included.
     socket.on("error", () => socket.destroy());
+    try {
+      response.assignSocket(socket);
+    } catch {
+      // An earlier request of the connection has not been answered yet, and there is no queue behind it any more.
+      socket.destroy();
+      return;
+    }
     response.once("finish", () => socket.destroySoon());
     server.emit("request", request, response);
   });

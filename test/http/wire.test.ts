@@ -297,6 +297,13 @@ test("D20 CONNECT is a verb without a route, whatever it names, and no tunnel", 
   }
 });
 
+test("D20 a CONNECT behind a request that is not answered yet ends its connection, and nothing else", async () => {
+  const first = `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\n${VERSION}\r\n`;
+  const connect = "CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n";
+  for (const count of [1, 2, 20]) assert.ok((await talk(first.repeat(count) + connect)).length <= count);
+  assert.equal((await talk(`GET /api/v1/intents HTTP/1.1\r\nhost: x\r\n${authorized()}\r\n`))[0]?.status, 200);
+});
+
 test("D20 whoever asks for another protocol is answered in this one, and told that the connection ends", async () => {
   const wishes = ["upgrade: websocket\r\nsec-websocket-key: x\r\nsec-websocket-version: 13", "upgrade: h2c"];
   for (const wish of wishes) {
