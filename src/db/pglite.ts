@@ -1,3 +1,4 @@
+import { assert } from "../kernel/assert.ts";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { PGlite, messages, protocol } from "@electric-sql/pglite";
@@ -29,7 +30,7 @@ export class EmbeddedServer {
   readonly #lock: DirectoryLock | undefined;
   aborted: DatabaseAborted | undefined;
   /** The statements that its one session has taken, by name. */
-  readonly #prepared = new Set<string>();
+  readonly #prepared = new Map<string, string>();
 
   constructor(pglite: PGlite, lock: DirectoryLock | undefined) {
     this.pglite = pglite;
@@ -71,9 +72,13 @@ export class EmbeddedServer {
 
   // A round of its own, because an error of the others would not tell whether this was done.
   async #prepare(name: string, text: string): Promise<void> {
-    if (this.#prepared.has(name)) return;
-    await this.#round([protocol.serialize.parse({ name, text })]);
-    this.#prepared.add(name);
+    const prepared = this.#prepared.get(name);
+    if (prepared === text) return;
+    assert(prepared === undefined, `two statements are named ${name}`);
+    const { serialize } = protocol;
+    // Whoever asked the same engine before may have left one behind.
+    await this.#round([serialize.close({ type: "S", name }), serialize.parse({ name, text })]);
+    this.#prepared.set(name, text);
   }
 
   #round(messages: readonly Uint8Array[]): Promise<BackendMessages> {
