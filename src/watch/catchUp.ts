@@ -1,5 +1,5 @@
 import type { Chain } from "../chain/chain.ts";
-import type { BlockRange } from "../chain/driver.ts";
+import { ProviderFailed, type BlockRange, type ChainDriver } from "../chain/driver.ts";
 import { watchedTokens } from "../catalog/catalog.ts";
 import { NEAR_BLOCKS } from "./branch.ts";
 import { memoryOf } from "./memory.ts";
@@ -48,6 +48,8 @@ class RangeQueue {
   readonly #last: bigint;
   #next: bigint;
   #pending: Pending[] = [];
+  /** The providers that know the last block. */
+  readonly #proven = new Set<string>();
 
   constructor(world: WatchWorld, chain: Chain, { next, last }: { next: bigint; last: bigint }) {
     this.#world = world;
@@ -91,11 +93,20 @@ class RangeQueue {
     }
   }
 
+  /** A node answers what lies beyond its head with an empty list: it must know the last block before it is asked for what stands in others. */
+  async #proveReach(driver: ChainDriver): Promise<void> {
+    if (this.#proven.has(driver.name)) return;
+    const last = await driver.block({ number: this.#last });
+    if (!last) throw new ProviderFailed("unknown_block", `${driver.name} lacks block ${this.#last}`);
+    this.#proven.add(driver.name);
+  }
+
   async #find(range: BlockRange): Promise<SiftedRange> {
     const known = knownInboxes(this.#world);
-    const found = await this.#chain.providers.ask((driver) =>
-      siftRange(driver, range, { tokens: this.#tokens, known }),
-    );
+    const found = await this.#chain.providers.ask(async (driver) => {
+      await this.#proveReach(driver);
+      return siftRange(driver, range, { tokens: this.#tokens, known });
+    });
     this.#size.learn(range, found.logCount);
     return found;
   }

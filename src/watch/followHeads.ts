@@ -13,6 +13,8 @@ import { advanceCursor, findCursor, type KnownBlock } from "./store.ts";
 
 /** Blocks taken over in one step. */
 const HEADS_MAX = 32;
+/** Before a look at the chain that heads could not spare. */
+const UNFIT_MS = 100;
 /** A node behind the same name may be told of a block a little later than the one that told us. */
 const RETRY_MS = [20, 40, 80, 160] as const;
 
@@ -116,6 +118,9 @@ async function readHeads(
 async function readBy(world: WatchWorld, driver: ChainDriver, blocks: readonly BlockRef[]): Promise<Sighting[]> {
   const tokens = watchedTokens(world.catalog, driver.caip2);
   const inboxes = watchedInboxes(world.db, world.clock);
+  // Anybody can invent many heads at once: only those who hang on one that is known cost more than a question.
+  const [first, ...others] = blocks;
+  if (first && others.length > 0) await knownAs(driver, first);
   // The blocks were mined before they were told of, and an address is only ever paid after its intent was committed: to bring the memory
   // up to date meanwhile is late enough.
   const [transfers] = await Promise.all([
@@ -128,13 +133,14 @@ async function readBy(world: WatchWorld, driver: ChainDriver, blocks: readonly B
 
 /** The header is whatever somebody pushed: he who tells what the block holds must know it by the same number and parent. */
 async function readHead(driver: ChainDriver, head: BlockRef, tokens: readonly string[]) {
-  const [block, transfers] = await Promise.all([
-    driver.block({ hash: head.hash }),
-    driver.transfers({ blockHash: head.hash }, tokens),
-  ]);
+  const [, transfers] = await Promise.all([knownAs(driver, head), driver.transfers({ blockHash: head.hash }, tokens)]);
+  return transfers;
+}
+
+async function knownAs(driver: ChainDriver, head: BlockRef): Promise<void> {
+  const block = await driver.block({ hash: head.hash });
   if (block?.number !== head.number || block.parentHash !== head.parentHash)
     throw new ProviderFailed("unknown_block", `${driver.name} does not know block ${head.number} as it was told of`);
-  return transfers;
 }
 
 /** Keeps a head until it is looked at. Of too many the first are forgotten: the others no longer follow then, and the chain is asked. */
@@ -153,6 +159,8 @@ export async function followNotedHeads(world: WatchWorld, chain: Chain): Promise
     outcome = await followHeads(world, chain, heads);
   } finally {
     // How final it all is, and what the heads did not tell, is the business of the look at the chain, which then has nothing new to record.
+    // A feed that tells of what is nowhere makes us look no more than a few times a second.
+    if (outcome === "unfit") await world.clock.sleep(UNFIT_MS);
     if (outcome !== "passed") world.wake.notify(watchTopic(chain));
   }
 }

@@ -54,7 +54,9 @@ async function askFor(
   const tokens = [...new Set(hints.map(({ token }) => token))];
   const question = { upTo: cursor.number, tokens, inboxes: [...inboxes] };
   const found = await chain.providers.askAnother((driver) => readRecent(world, chain, { driver, ...question }));
-  const candidates = candidatesOf(found.transfers, (address) => inboxes.has(address));
+  // What goes out of an inbox is nothing that a payer waits for, and one provider's word is too little for it.
+  const transfers = found.transfers.filter(({ from, to }) => inboxes.has(to) && !inboxes.has(from));
+  const candidates = candidatesOf(transfers, (address) => inboxes.has(address));
   if (candidates.length === 0) return;
   const range = { fromBlock: found.fromBlock, toBlock: cursor.number };
   const recorded = await listMovementsBetween(world.db, { chain: chain.caip2, ...range });
@@ -66,7 +68,7 @@ async function askFor(
   const written = await recordAgain(
     world,
     chain,
-    found.transfers.filter((transfer) => chainTxs.includes(transfer.chainTx)),
+    transfers.filter((transfer) => chainTxs.includes(transfer.chainTx)),
   );
   if (written.length > 0)
     world.log.warn(

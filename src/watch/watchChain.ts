@@ -60,11 +60,13 @@ async function look(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise
   const now = isMoved ? await getCursor(world, chain) : cursor;
   const isBehind = now.number < branch.head.number;
   if (!isBehind) tellArrival(world, chain, now.number);
-  // A head that we have passed comes from a provider that lags, and its word on finality is as old.
+  // A head that we have passed comes from a provider that lags, and its word on finality is as old; but where another one tells of
+  // blocks as they come, that one may lag for ever, and finality is asked of all of them.
   const memory = memoryOf(chain, world.clock);
-  const isDue = isMoved || memory.isFinalityDue || world.clock.now() >= addMs(cursor.updated_at, HEARTBEAT_MS);
+  const isOld = world.clock.now() >= addMs(cursor.updated_at, HEARTBEAT_MS);
+  const isDue = memory.isFinalityDue || ((isMoved || isOld) && branch.head.number >= cursor.number);
+  const confirmed = isDue ? await confirmFinality(world, chain, now) : now;
   if (isDue) memory.isFinalityDue = false;
-  const confirmed = isDue && branch.head.number >= cursor.number ? await confirmFinality(world, chain, now) : now;
   // After an outage there is as much to read again as was missed, and nothing to wait for in between.
   const hasMore = isBehind || (await rereadFinal(world, chain, confirmed));
   return { advancedTo: now.number, isBehind: hasMore };

@@ -82,8 +82,9 @@ export class EvmDriver implements ChainDriver {
 
   async transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
     if (tokens.length === 0) return [];
-    const answers = await Promise.all(
-      transferFilters(scope, tokens, parties).map((filter) => this.#ask("eth_getLogs", [filter], this.#logsTimeoutMs)),
+    const filters = transferFilters(scope, tokens, parties);
+    const answers = await ofWhole(scope, () =>
+      Promise.all(filters.map((filter) => this.#ask("eth_getLogs", [filter], this.#logsTimeoutMs))),
     );
     const [transfers, ...more] = answers.map((answer) => readTransfers(answer, scope, tokens));
     return more.length === 0 ? (transfers ?? []) : distinct([...(transfers ?? []), ...more.flat()]);
@@ -97,7 +98,7 @@ export class EvmDriver implements ChainDriver {
     await sieve.refresh();
     const sifted = answer.status === 200 ? siftLogs(answer.bytes, { ...range, tokens, sieve }) : undefined;
     if (sifted) return sifted;
-    const logs = await this.#asked(async () => this.#rpc.resultIn("eth_getLogs", answer));
+    const logs = await ofWhole(range, () => this.#asked(async () => this.#rpc.resultIn("eth_getLogs", answer)));
     const transfers = readTransfers(logs, range, tokens);
     const endHash = transfers.findLast(({ blockNumber }) => blockNumber === range.toBlock)?.blockHash;
     return { transfers, logCount: transfers.length, endHash };
@@ -212,6 +213,17 @@ function positionsIn(answers: readonly unknown[], chainTxs: readonly string[]): 
     const position = answer === null ? undefined : readPosition(answer, chainTxs[index] ?? "");
     return position ? [position] : [];
   });
+}
+
+/** One block cannot be asked for in parts: who refuses that as too much is asked later, and another one now. */
+async function ofWhole<T>(scope: TransferScope, asking: () => Promise<T>): Promise<T> {
+  try {
+    return await asking();
+  } catch (error) {
+    const isOneBlock = "blockHash" in scope || scope.fromBlock === scope.toBlock;
+    if (!isOneBlock || !(error instanceof ProviderFailed) || error.kind !== "range_too_large") throw error;
+    throw new ProviderFailed("timeout", error.message, { cause: error });
+  }
 }
 
 /** A transfer between two of the parties asked for answers both filters. */
