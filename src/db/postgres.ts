@@ -49,11 +49,23 @@ class PooledSession extends Session {
 
   override async ask(text: string, parameters: (string | null)[]): Promise<Answer> {
     const name = nameOf(text);
-    if (name !== undefined) return await this.client.query(new NamedStatement(name, text, parameters)).answer;
+    if (name !== undefined) return await this.#askPrepared(new NamedStatement(name, text, parameters));
     const result = await this.client.query<Record<string, unknown>>({ text, values: parameters });
     return { rows: result.rows, command: result.command, rowCount: result.rowCount ?? 0 };
   }
+
+  async #askPrepared(statement: NamedStatement): Promise<Answer> {
+    try {
+      return await this.client.query(statement).answer;
+    } catch (error) {
+      if (STALE_CODES.includes(String(Reflect.get(Object(error), "code")))) this.discarded = true;
+      throw error;
+    }
+  }
 }
+
+/** What a server says of a prepared statement that does not fit the tables any more, or is gone: the connection has to begin anew. */
+const STALE_CODES = ["0A000", "26000"];
 
 /** Sessions of a PostgreSQL server, from a pool. */
 export class PooledDriver extends SessionDriver<PooledSession> {

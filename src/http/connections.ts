@@ -65,7 +65,7 @@ function takeTurn(use: Use, response: ServerResponse): Promise<void> | undefined
   return undefined;
 }
 
-/** Whoever opens thousands of connections and says nothing on them cannot take the last ones from everybody else. */
+/** Whoever opens thousands of connections from one network and says nothing on them cannot take the last ones from everybody else. */
 function shareConnections(
   server: FastifyInstance["server"],
   { trustedProxies, connectionsMax }: Required<Bounds>,

@@ -65,6 +65,28 @@ describe("following heads", () => {
     equal(await followHeads(world, watched, heads), "passed");
   });
 
+  test("finality and the books go on where the provider that is asked first lags behind what is told for ever", async () => {
+    let lagging = await latest();
+    const {
+      world,
+      chain: watched,
+      look,
+    } = await beginWatching(
+      db,
+      chain,
+      () => ({ head: async () => lagging }),
+      () => ({}),
+    );
+    for (let units = 1n; units <= 3n; units += 1n) {
+      const head = await pay(units);
+      equal(await followHeads(world, watched, [head]), "recorded");
+      await look();
+      // Two confirmations count here.
+      equal((await readCursor()).booked_number, head.number - 1n);
+      lagging = await headAt(head.number);
+    }
+  });
+
   test("after a gap or in another order nothing is lost, since the chain is looked at then", async () => {
     const { world, chain: watched, look } = await beginWatching(db, chain);
     const [first, second, third] = [await pay(1n), await pay(2n), await pay(3n)];

@@ -71,7 +71,7 @@ function watchFinding({ name }: ChainConfig, { isWatched, reached }: Watch, head
   const missing = head === undefined || reached === undefined ? 0n : head - reached;
   const isBehind = missing > BEHIND_BLOCKS_MAX;
   const rest = isBehind ? `, read up to block ${reached}, ${missing} blocks behind` : "";
-  if (!isWatched) return wrong(what, `nobody has looked at it for half a minute${rest}`);
+  if (!isWatched) return wrong(what, `nobody has looked at it for long${rest}`);
   return { what, verdict: isBehind ? "attention" : "right", found: `by a running process${rest}` };
 }
 

@@ -47,8 +47,8 @@ function sharedLimits(world: LimitsWorld): Limits {
     await Promise.all(Object.values(logs).map((log) => log.giveBack(which, GIVE_BACK_KEYS_MAX)));
   }
 
-  async function forgetKeys(): Promise<void> {
-    for (let deletes = 0; deletes < DELETES_MAX; deletes += 1) {
+  async function forgetKeys(signal: AbortSignal): Promise<void> {
+    for (let deletes = 0; deletes < DELETES_MAX && !signal.aborted; deletes += 1) {
       if ((await deleteUncounted(world.db, serverClockMs, DELETE_KEYS_MAX)) < DELETE_KEYS_MAX) return;
     }
   }
@@ -62,7 +62,7 @@ function sharedLimits(world: LimitsWorld): Limits {
     for (let elapsedMs = 0; !signal.aborted; elapsedMs += TEND_EVERY_MS) {
       await world.clock.sleep(TEND_EVERY_MS, signal);
       await attempt(() => giveBack(signal.aborted ? "all" : "lapsed"));
-      if (elapsedMs % DELETE_EVERY_MS === 0) await attempt(forgetKeys);
+      if (elapsedMs % DELETE_EVERY_MS === 0) await attempt(() => forgetKeys(signal));
     }
   }
 
