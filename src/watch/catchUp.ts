@@ -48,8 +48,8 @@ class RangeQueue {
   readonly #last: bigint;
   #next: bigint;
   #pending: Pending[] = [];
-  /** The providers that know the last block. */
-  readonly #proven = new Set<string>();
+  /** Of each provider that was asked, that it knows the last block. */
+  readonly #proofs = new Map<string, Promise<void>>();
 
   constructor(world: WatchWorld, chain: Chain, { next, last }: { next: bigint; last: bigint }) {
     this.#world = world;
@@ -94,11 +94,13 @@ class RangeQueue {
   }
 
   /** A node answers what lies beyond its head with an empty list: it must know the last block before it is asked for what stands in others. */
-  async #proveReach(driver: ChainDriver): Promise<void> {
-    if (this.#proven.has(driver.name)) return;
-    const last = await driver.block({ number: this.#last });
-    if (!last) throw new ProviderFailed("unknown_block", `${driver.name} lacks block ${this.#last}`);
-    this.#proven.add(driver.name);
+  #proveReach(driver: ChainDriver): Promise<void> {
+    const known = this.#proofs.get(driver.name);
+    if (known) return known;
+    const proof = assertKnows(driver, this.#last);
+    this.#proofs.set(driver.name, proof);
+    proof.catch(() => this.#proofs.delete(driver.name));
+    return proof;
   }
 
   async #find(range: BlockRange): Promise<SiftedRange> {
@@ -110,4 +112,9 @@ class RangeQueue {
     this.#size.learn(range, found.logCount);
     return found;
   }
+}
+
+async function assertKnows(driver: ChainDriver, number: bigint): Promise<void> {
+  const block = await driver.block({ number });
+  if (!block) throw new ProviderFailed("unknown_block", `${driver.name} lacks block ${number}`);
 }
