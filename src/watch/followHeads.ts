@@ -2,9 +2,9 @@ import { watchedTokens } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed, type BlockRef, type ChainDriver } from "../chain/driver.ts";
 import { reverseRevision } from "./book.ts";
-import { memoryOf, watchedInboxes } from "./memory.ts";
+import { memoryOf } from "./memory.ts";
 import { candidatesOf, type Sighting } from "./movement.ts";
-import { alarmOfReversal, placeBy, wakeFollowers, type Stretch, type WatchWorld } from "./record.ts";
+import { alarmOfReversal, knownInboxes, placeBy, wakeFollowers, type Stretch, type WatchWorld } from "./record.ts";
 import { advanceCursor, findCursor, type KnownBlock } from "./store.ts";
 
 // The short way for a block that a provider has just told of: what it holds is asked for by its hash and recorded at once.
@@ -117,27 +117,30 @@ async function readHeads(
 
 async function readBy(world: WatchWorld, driver: ChainDriver, blocks: readonly BlockRef[]): Promise<Sighting[]> {
   const tokens = watchedTokens(world.catalog, driver.caip2);
-  const inboxes = watchedInboxes(world.db, world.clock);
+  const known = knownInboxes(world);
   // Anybody can invent many heads at once: only those who hang on one that is known cost more than a question.
   const [first, ...others] = blocks;
-  if (first && others.length > 0) await knownAs(driver, first);
+  if (first && others.length > 0) await assertKnownAs(driver, first);
   // The blocks were mined before they were told of, and an address is only ever paid after its intent was committed: to bring the memory
   // up to date meanwhile is late enough.
   const [transfers] = await Promise.all([
     Promise.all(blocks.map((block) => readHead(driver, block, tokens))),
-    inboxes.refresh(world.db),
+    known.refresh(),
   ]);
-  const candidates = candidatesOf(transfers.flat(), (address) => inboxes.has(address));
+  const candidates = candidatesOf(transfers.flat(), (address) => known.has(address));
   return placeBy(driver, candidates);
 }
 
 /** The header is whatever somebody pushed: he who tells what the block holds must know it by the same number and parent. */
 async function readHead(driver: ChainDriver, head: BlockRef, tokens: readonly string[]) {
-  const [, transfers] = await Promise.all([knownAs(driver, head), driver.transfers({ blockHash: head.hash }, tokens)]);
+  const [, transfers] = await Promise.all([
+    assertKnownAs(driver, head),
+    driver.transfers({ blockHash: head.hash }, tokens),
+  ]);
   return transfers;
 }
 
-async function knownAs(driver: ChainDriver, head: BlockRef): Promise<void> {
+async function assertKnownAs(driver: ChainDriver, head: BlockRef): Promise<void> {
   const block = await driver.block({ hash: head.hash });
   if (block?.number !== head.number || block.parentHash !== head.parentHash)
     throw new ProviderFailed("unknown_block", `${driver.name} does not know block ${head.number} as it was told of`);

@@ -6,7 +6,7 @@ import { HINT_MS } from "../view/recordView.ts";
 import { listHintedInboxes } from "../view/store.ts";
 import { watchTopic } from "./followHeads.ts";
 import { memoryOf } from "./memory.ts";
-import { candidatesOf } from "./movement.ts";
+import { candidatesOf, transactionsOf } from "./movement.ts";
 import { recordAgain } from "./rescan.ts";
 import type { WatchWorld } from "./record.ts";
 import { findCursor, hasMovementOf, listMovementsBetween } from "./store.ts";
@@ -62,7 +62,7 @@ async function askFor(
   const recorded = await listMovementsBetween(world.db, { chain: chain.caip2, ...range });
   const known = new Set(recorded.map((row) => placeOf({ blockHash: row.block_hash, logIndex: row.log_index })));
   const missing = candidates.filter((candidate) => !known.has(placeOf(candidate)));
-  const chainTxs = [...new Set(missing.map((candidate) => candidate.chainTx))];
+  const chainTxs = transactionsOf(missing);
   // One provider's word adds what was never told before. What is recorded otherwise, or was taken back, is for several of them to decide.
   if (missing.length === 0 || (await hasMovementOf(world.db, { chain: chain.caip2, chainTxs }))) return;
   const written = await recordAgain(

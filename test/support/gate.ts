@@ -9,23 +9,28 @@ export type Gate = {
   open(): Promise<void>;
 };
 
+/** Two sockets of which neither outlives the other; `sockets` holds them while they last. */
+export function endTogether([socket, onward]: readonly [Socket, Socket], sockets: Set<Socket>): void {
+  for (const [end, other] of [
+    [socket, onward],
+    [onward, socket],
+  ] as const) {
+    sockets.add(end);
+    end.on("error", () => other.destroy());
+    end.on("close", () => {
+      sockets.delete(end);
+      other.destroy();
+    });
+  }
+}
+
 /** Shut at first. */
 export async function openGate(target: string): Promise<Gate> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const forward = (socket: Socket) => {
     const onward = connect(Number(port), hostname);
-    for (const [end, other] of [
-      [socket, onward],
-      [onward, socket],
-    ] as const) {
-      sockets.add(end);
-      end.on("error", () => other.destroy());
-      end.on("close", () => {
-        sockets.delete(end);
-        other.destroy();
-      });
-    }
+    endTogether([socket, onward], sockets);
     socket.pipe(onward).pipe(socket);
   };
   const listen = async (at: number): Promise<Server> => {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
+import { endTogether } from "./gate.ts";
 
 /** A way to a server on which a test decides what still comes through. */
 export type WsGate = {
@@ -36,17 +37,7 @@ export async function openWsGate(target: string): Promise<WsGate> {
     }
     connections += 1;
     const onward = connect(Number(port), hostname);
-    for (const [end, other] of [
-      [socket, onward],
-      [onward, socket],
-    ] as const) {
-      sockets.add(end);
-      end.on("error", () => other.destroy());
-      end.on("close", () => {
-        sockets.delete(end);
-        other.destroy();
-      });
-    }
+    endTogether([socket, onward], sockets);
     socket.pipe(onward);
     onward.on("data", (data) => {
       if (comesThrough(data)) socket.write(data);
