@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { CompiledQuery, sql } from "kysely";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
@@ -28,6 +29,8 @@ import { createStatement, freshValues, getStatement, pgbenchScript, uniquePlaces
 // pgbench, which runs nothing but the statement. All on one PostgreSQL that flushes to disk, one after the other, several times.
 // A server has a core to itself. The database has the other one, with whatever puts the load on it: pgbench, or the callers.
 
+const PARTS = ["create", "get", "depth", "embedded"] as const;
+const CALLS = ["create", "get"] as const;
 const RUNS = 5;
 const RUN_MS = 2_000;
 const CONNECTIONS = 16;
@@ -48,15 +51,57 @@ const PAGE_READS = 25;
 const EMBEDDED_CREATES = 600;
 
 type Caller = { account: AccountRow; headers: Record<string, string>; intentId: string };
-type Site = { databaseUrl: string; databaseId: number; db: Db; world: StationWorld; callers: Caller[] };
+type Part = (typeof PARTS)[number];
+type CallName = (typeof CALLS)[number];
+type Options = { only: ReadonlySet<Part>; runs: number; profiles: string | undefined };
+type Site = {
+  options: Options;
+  databaseUrl: string;
+  databaseId: number;
+  db: Db;
+  world: StationWorld;
+  callers: Caller[];
+};
 type Server = { child: ChildProcess; port: number };
 
 /** Calls a second, and the processor time of one. */
 type Figure = { rate: number; serverUs: number; databaseUs: number };
 
+const USAGE = `Usage: npm run bench -- http [--only=${PARTS.join()}] [--runs=${RUNS}] [--profiles=FOLDER]
+  --only      some of the parts, with commas between them; all of them when left out
+  --runs      how often each side runs, of which the middle one is told
+  --profiles  has our server write there where its processor time went`;
+
 export async function benchHttp(): Promise<void> {
+  const options = readOptions();
+  if (options === undefined) {
+    console.error(USAGE);
+    process.exitCode = 2;
+    return;
+  }
+  if (options.only.has("create") || options.only.has("get") || options.only.has("depth")) await onPostgres(options);
+  if (options.only.has("embedded")) await compareEmbedded(options.runs);
+}
+
+function readOptions(): Options | undefined {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: {
+      only: { type: "string", default: PARTS.join() },
+      runs: { type: "string", default: String(RUNS) },
+      profiles: { type: "string" },
+    },
+  });
+  const named = values.only.split(",");
+  const only = new Set(PARTS.filter((part) => named.includes(part)));
+  const runs = Number(values.runs);
+  const isRight = only.size === named.length && runs >= 1;
+  return isRight ? { only, runs, profiles: values.profiles } : undefined;
+}
+
+async function onPostgres(options: Options): Promise<void> {
   console.log(
-    `medians of ${RUNS} runs of ${RUN_MS} ms, ${CONNECTIONS} connections, ${cpus().length} cores, Node ${process.version}`,
+    `medians of ${options.runs} runs of ${RUN_MS} ms, ${CONNECTIONS} connections, ${cpus().length} cores, Node ${process.version}`,
   );
   // Before the database is started, which stays where it was started.
   if (!bindToCore(process.pid, DATABASE_CORE)) console.log("nothing is bound to a core here: ratios say less");
@@ -67,14 +112,13 @@ export async function benchHttp(): Promise<void> {
   try {
     await migrate(db, { appliedAt: systemClock.now() });
     const world = stationWorld(db);
-    const site = { databaseUrl, databaseId, db, world, callers: await openCallers(world) };
-    await compareCalls(site);
-    await compareDepth(site);
+    const site = { options, databaseUrl, databaseId, db, world, callers: await openCallers(world) };
+    if (options.only.has("create") || options.only.has("get")) await compareCalls(site);
+    if (options.only.has("depth")) await compareDepth(site);
   } finally {
     await db.close();
     await server.remove();
   }
-  await compareEmbedded();
 }
 
 async function openCallers(world: StationWorld): Promise<Caller[]> {
@@ -99,47 +143,50 @@ async function openCaller(world: StationWorld): Promise<Caller> {
 }
 
 async function compareCalls(site: Site): Promise<void> {
-  const { databaseUrl, db, world, callers } = site;
+  const { options, databaseUrl, db, world, callers } = site;
   const [first] = callers;
   if (first === undefined) throw new Error("there are accounts");
   await ensureDeployment(db, world.entropy);
   const create = await createStatement({ ...world, db }, first.account);
   const places = uniquePlaces(create);
   const get = await getStatement({ accountId: first.account.id, intentId: first.intentId });
-  const ours = await serve({ kind: "ours", databaseUrl });
-  const bare = await serve({ kind: "bare", databaseUrl, create, places, get });
-  const creates = inBursts(callers, CREATES_IN_A_BURST, creating);
-  const gets = inBursts(callers, GETS_IN_A_BURST, getting);
-  const bench = (script: ReturnType<typeof pgbenchScript>) =>
-    measure(site, undefined, () => pgbench(script, { databaseUrl, clients: CONNECTIONS, durationMs: RUN_MS }));
-  const run = (server: Server, call: (connection: number) => Call) =>
-    measure(site, server, () => load({ port: server.port, connections: CONNECTIONS, call: forAWhile(call) }));
+  const owners = callers.map(({ intentId, account }): [string, string] => [intentId, account.id]);
+  const ours = await serve({ kind: "ours", databaseUrl }, options.profiles);
+  const bare = await serve({ kind: "bare", databaseUrl, create, places, get, owners });
+  const calls = {
+    create: inBursts(callers, CREATES_IN_A_BURST, creating),
+    get: inBursts(callers, GETS_IN_A_BURST, getting),
+  };
+  const scripts = { create: pgbenchScript(create, places), get: pgbenchScript(get, []) };
+  const asked = CALLS.filter((call) => options.only.has(call));
+  const run = (server: Server, call: CallName) =>
+    measure(site, server, () => load({ port: server.port, connections: CONNECTIONS, call: forAWhile(calls[call]) }));
   try {
-    for (const server of [ours, bare]) {
-      await load({ port: server.port, connections: CONNECTIONS, call: someTimes(gets) });
-      await load({ port: server.port, connections: CONNECTIONS, call: someTimes(creates) });
-    }
+    for (const server of [ours, bare])
+      for (const call of asked)
+        await load({ port: server.port, connections: CONNECTIONS, call: someTimes(calls[call]) });
     const figures = { pgbench: sides(), bare: sides(), ours: sides() };
-    for (let turn = 0; turn < RUNS; turn += 1) {
-      figures.pgbench.create.push(await bench(pgbenchScript(create, places)));
-      figures.bare.create.push(await run(bare, creates));
-      figures.ours.create.push(await run(ours, creates));
-      figures.pgbench.get.push(await bench(pgbenchScript(get, [])));
-      figures.bare.get.push(await run(bare, gets));
-      figures.ours.get.push(await run(ours, gets));
+    for (let turn = 0; turn < options.runs; turn += 1) {
+      for (const call of asked) {
+        const script = scripts[call];
+        const bench = () => pgbench(script, { databaseUrl, clients: CONNECTIONS, durationMs: RUN_MS });
+        figures.pgbench[call].push(await measure(site, undefined, bench));
+        figures.bare[call].push(await run(bare, call));
+        figures.ours[call].push(await run(ours, call));
+      }
     }
-    for (const call of ["create", "get"] as const) {
+    for (const call of asked) {
       tell(`${call}, ours`, figures.ours[call]);
       tell(`${call}, bare node:http`, figures.bare[call], figures.ours[call]);
       tell(`${call}, pgbench`, figures.pgbench[call], figures.ours[call]);
     }
   } finally {
-    ours.child.kill();
-    bare.child.kill();
+    await end(ours);
+    await end(bare);
   }
 }
 
-function sides(): Record<"create" | "get", Figure[]> {
+function sides(): Record<CallName, Figure[]> {
   return { create: [], get: [] };
 }
 
@@ -215,11 +262,11 @@ async function compareDepth({ databaseUrl, db, world, callers }: Site): Promise<
   const [deep] = rows;
   if (deep === undefined) throw new Error("the list is too short");
   const cursor = encodeCursor(deep.seq, { secret, list: "intents", owner: caller.account.id });
-  const { child, port } = await serve({ kind: "ours", databaseUrl });
+  const server = await serve({ kind: "ours", databaseUrl });
   try {
     const read = async (path: string) => {
       const startedMs = performance.now();
-      const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: caller.headers });
+      const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { headers: caller.headers });
       if (response.status !== 200) throw new Error(await response.text());
       await response.arrayBuffer();
       return performance.now() - startedMs;
@@ -238,7 +285,7 @@ async function compareDepth({ databaseUrl, db, world, callers }: Site): Promise<
       `list     page ${PAGES_DEEP} of ${LISTED} intents ${median(deepMs).toFixed(2)} ms, page 1 ${median(firstMs).toFixed(2)} ms: ${ratio.toFixed(2)}`,
     );
   } finally {
-    child.kill();
+    await end(server);
   }
 }
 
@@ -260,7 +307,7 @@ async function fillList(db: Db, { account, intentId }: Caller): Promise<void> {
 }
 
 /** The embedded database has no server to compare with: the use case beside a loop over its statement. */
-export async function compareEmbedded(): Promise<void> {
+async function compareEmbedded(runs: number): Promise<void> {
   const db = await openTestDatabase("pglite");
   try {
     const world = stationWorld(db);
@@ -287,7 +334,7 @@ export async function compareEmbedded(): Promise<void> {
     };
     const rates: Record<keyof typeof loops, number[]> = { ours: [], parsing: [], prepared: [] };
     for (const work of Object.values(loops)) await timed(work);
-    for (let turn = 0; turn < RUNS; turn += 1) {
+    for (let turn = 0; turn < runs; turn += 1) {
       rates.parsing.push(await timed(loops.parsing));
       rates.ours.push(await timed(loops.ours));
       rates.prepared.push(await timed(loops.prepared));
@@ -302,12 +349,21 @@ export async function compareEmbedded(): Promise<void> {
   }
 }
 
-async function serve(served: Served): Promise<Server> {
-  const child = fork(new URL("http/server.ts", import.meta.url), { stdio: "inherit", execArgv: ["--no-warnings"] });
+async function serve(served: Served, profiles?: string): Promise<Server> {
+  const profiling = profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profiles}`];
+  const execArgv = ["--no-warnings", ...profiling];
+  const child = fork(new URL("http/server.ts", import.meta.url), { stdio: "inherit", execArgv });
   if (child.pid !== undefined) bindToCore(child.pid, SERVER_CORE);
   child.send(served);
   const [port] = (await once(child, "message")) as [number];
   return { child, port };
+}
+
+/** A server that is profiled writes what it saw before it ends. */
+async function end({ child }: Server): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.disconnect();
+  await once(child, "exit");
 }
 
 /** One side, and what ours are of it: the ratio of each turn, of which the middle one is told. */

@@ -13,13 +13,22 @@ import { freshValues, type Statement } from "./statements.ts";
 
 export type Served =
   | { kind: "ours"; databaseUrl: string }
-  | { kind: "bare"; databaseUrl: string; create: Statement; places: number[]; get: Statement };
+  | {
+      kind: "bare";
+      databaseUrl: string;
+      create: Statement;
+      places: number[];
+      get: Statement;
+      /** Whose intent each is, which the service learns from the key. */
+      owners: [intentId: string, accountId: string][];
+    };
 
 const CONNECTIONS = 10;
 
 process.once("message", (served: Served) => {
   void (served.kind === "ours" ? ours(served.databaseUrl) : bare(served)).then((port) => process.send?.(port));
 });
+process.once("disconnect", () => process.exit());
 
 async function ours(databaseUrl: string): Promise<number> {
   const db = await openDatabase({ url: databaseUrl, allowUnsafeFsync: true });
@@ -36,8 +45,9 @@ async function ours(databaseUrl: string): Promise<number> {
 }
 
 /** The least that can be between a socket and the statement: no check, no key, no limit, no record. */
-async function bare({ databaseUrl, create, places, get }: Extract<Served, { kind: "bare" }>): Promise<number> {
+async function bare({ databaseUrl, create, places, get, owners }: Extract<Served, { kind: "bare" }>): Promise<number> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: CONNECTIONS });
+  const ownerOf = new Map(owners);
   const answer = async (request: IncomingMessage): Promise<[status: number, body: unknown]> => {
     if (request.method === "POST") {
       let body = "";
@@ -51,9 +61,8 @@ async function bare({ databaseUrl, create, places, get }: Extract<Served, { kind
       return [201, rows[0]];
     }
     const id = request.url?.split("/")[4] ?? "";
-    const values = get.values.map((value) => (value?.startsWith("pi_") ? id : value));
-    const { rows } = await pool.query({ name: "get", text: get.text, values });
-    return [200, rows[0]];
+    const { rows } = await pool.query({ name: "get", text: get.text, values: [id, ownerOf.get(id)] });
+    return [rows.length === 1 ? 200 : 404, rows[0]];
   };
   const server = createServer((request, response) => {
     void answer(request).then(([status, body]) => {
