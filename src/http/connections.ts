@@ -1,13 +1,10 @@
 import { ServerResponse, type IncomingMessage } from "node:http";
-import { BlockList, isIP, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { callerNetwork } from "./rate/address.ts";
+import { shareConnections, type SharingWorld } from "./shares.ts";
 
 /** Beyond them new ones are closed at once, before the process has no file descriptor left for its database. */
 const CONNECTIONS_MAX = 10_000;
-/** Where more than half of all stand, nobody gets another one who has more than a tenth of all. */
-const CROWDED_PART = 1 / 2;
-const OWN_PART = 1 / 10;
 export const REQUESTS_PER_SOCKET_MAX = 1_000;
 /** Requests of one connection that are worked on at once. Their answers leave in order, so that more would hardly be faster. */
 const AT_ONCE_PER_SOCKET = 8;
@@ -17,6 +14,8 @@ export type Bounds = {
   trustedProxies: readonly string[];
   /** CONNECTIONS_MAX when left out. */
   connectionsMax?: number;
+  /** Where refused connections are told. */
+  world: SharingWorld;
 };
 
 export type Connections = {
@@ -32,9 +31,9 @@ type Use = { count: number; running: number; waiting: (() => void)[] };
 
 /** Bounds how many connections there are, how many of them are one caller's, how long one is used, and for how much at once. */
 export function boundConnections({ server }: Pick<FastifyInstance, "server">, bounds: Bounds): Connections {
-  const { trustedProxies, connectionsMax = CONNECTIONS_MAX } = bounds;
+  const { trustedProxies, connectionsMax = CONNECTIONS_MAX, world } = bounds;
   server.maxConnections = connectionsMax;
-  shareConnections(server, { trustedProxies, connectionsMax });
+  shareConnections(server, { trustedProxies, connectionsMax, world });
   const uses = new WeakMap<Socket, Use>();
   server.prependListener("request", ({ socket, headers }, response) => {
     const use = uses.get(socket) ?? { count: 0, running: 0, waiting: [] };
@@ -63,52 +62,6 @@ function takeTurn(use: Use, response: ServerResponse): Promise<void> | undefined
   if (use.running >= AT_ONCE_PER_SOCKET) return new Promise((resolve) => use.waiting.push(resolve));
   use.running += 1;
   return undefined;
-}
-
-/** Whoever opens thousands of connections from one network and says nothing on them cannot take the last ones from everybody else. */
-function shareConnections(
-  server: FastifyInstance["server"],
-  { trustedProxies, connectionsMax }: Required<Bounds>,
-): void {
-  const proxies = blockListOf(trustedProxies);
-  const ownCounts = new Map<string, number>();
-  let allCount = 0;
-  server.prependListener("connection", (socket: Socket) => {
-    const address = socket.remoteAddress ?? "";
-    const network = callerNetwork(address);
-    const ownCount = ownCounts.get(network) ?? 0;
-    const isCrowded = allCount >= connectionsMax * CROWDED_PART;
-    if (isCrowded && ownCount >= connectionsMax * OWN_PART && !isListed(proxies, address)) {
-      socket.destroy();
-      return;
-    }
-    allCount += 1;
-    ownCounts.set(network, ownCount + 1);
-    socket.once("close", () => {
-      allCount -= 1;
-      const left = (ownCounts.get(network) ?? 1) - 1;
-      if (left === 0) ownCounts.delete(network);
-      else ownCounts.set(network, left);
-    });
-  });
-}
-
-function blockListOf(addresses: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const text of addresses) {
-    const [address = "", bits] = text.split("/");
-    if (bits === undefined) list.addAddress(address, familyOf(address));
-    else list.addSubnet(address, Number(bits), familyOf(address));
-  }
-  return list;
-}
-
-function isListed(list: BlockList, address: string): boolean {
-  return isIP(address) !== 0 && list.check(address, familyOf(address));
-}
-
-function familyOf(address: string): "ipv4" | "ipv6" {
-  return isIP(address) === 6 ? "ipv6" : "ipv4";
 }
 
 /** CONNECT asks for a tunnel and is a verb without a route like any other; without a listener Node would hang up on it. */

@@ -70,7 +70,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
 
   takeEveryExpectation(server);
   answerConnect(server);
-  const connections = boundConnections(server, { trustedProxies });
+  const connections = boundConnections(server, { trustedProxies, world });
   server.addHook("onRequest", async (request, reply) => {
     const turn = connections.turnOf(request.raw, reply.raw);
     if (turn !== undefined) await turn;

@@ -3,8 +3,11 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
+import { Duplex } from "node:stream";
 import { test } from "node:test";
+import { pino } from "pino";
 import { boundConnections } from "../../src/http/connections.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
 import type { Told } from "../flood/attacker.ts";
 import type { Drip, SlowOptions } from "../flood/slow.ts";
 import { callFor } from "../flood/calls.ts";
@@ -26,7 +29,7 @@ test("12 one network cannot take the last connections from all the others, and a
     [["127.0.0.9", "127.0.0.2"], MAX],
   ] as const) {
     const server = createServer((_request, response) => response.end());
-    boundConnections({ server }, { trustedProxies, connectionsMax: MAX });
+    boundConnections({ server }, { trustedProxies, connectionsMax: MAX, world: tellingWorld() });
     server.listen(0, "0.0.0.0");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -58,6 +61,69 @@ test("12 one network cannot take the last connections from all the others, and a
     server.close();
     await once(server, "close");
   }
+});
+
+/** Has a clock that a test moves on, and keeps what is logged. */
+function tellingWorld() {
+  const told: { from: string; refusedCount: number; msg: string }[] = [];
+  const time = { ms: 0 };
+  const clock = { ...systemClock, monotonicMs: () => time.ms };
+  return { told, time, clock, log: pino({}, { write: (line: string) => void told.push(JSON.parse(line)) }) };
+}
+
+/** Connections from addresses that no machine of a test has, as Node itself would take them in. */
+function arrivals(connectionsMax: number) {
+  const world = tellingWorld();
+  const server = createServer();
+  boundConnections({ server }, { trustedProxies: ["2001:db8:99::/48"], connectionsMax, world });
+  const arrive = (remoteAddress: string): Duplex => {
+    const socket = new Duplex({ read: () => {}, write: (_chunk, _encoding, done) => done() });
+    server.emit("connection", Object.assign(socket, { remoteAddress }));
+    return socket;
+  };
+  const keptOf = (count: number, addressOf: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => arrive(addressOf(index))).filter(({ destroyed }) => !destroyed);
+  return { ...world, server, keptOf };
+}
+
+test("12 who has a whole IPv6 site and comes from another of its networks each time gets a fifth, and others still their tenth", async () => {
+  const { keptOf } = arrivals(100);
+  // Nobody is refused while half of all are free.
+  assert.equal(keptOf(50, (index) => `2001:db8:1:${index.toString(16)}::1`).length, 50);
+  assert.equal(keptOf(10, (index) => `2001:db8:1:f${index}::1`).length, 0);
+  assert.equal(keptOf(12, () => "2001:db8:2:1::1").length, 10);
+  const site = keptOf(12, (index) => `2001:db8:2:${index + 2}::1`);
+  assert.equal(site.length, 10);
+  // One that leaves makes room for one more of the same site, and only for one.
+  site.pop()?.destroy();
+  await new Promise(setImmediate);
+  assert.equal(keptOf(5, () => "2001:db8:2:ff::1").length, 1);
+  assert.equal(keptOf(12, () => "192.0.2.1").length, 10);
+  assert.equal(keptOf(30, () => "2001:db8:99:1::1").length, 30, "a proxy of ours has no share");
+});
+
+test("106 an operator is told whose connections are refused and how many, once a minute", () => {
+  const { keptOf, told, time, server } = arrivals(20);
+  keptOf(10, (index) => `192.0.2.${index}`);
+  keptOf(500, () => "198.51.100.1");
+  time.ms += 59_999;
+  keptOf(300, () => "198.51.100.1");
+  assert.deepEqual(
+    told.map(({ from, refusedCount }) => [from, refusedCount]),
+    [["198.51.100.1", 1]],
+  );
+  assert.match(told[0]?.msg ?? "", /refused: it has its share/);
+  time.ms += 1;
+  keptOf(1, () => "198.51.100.1");
+  time.ms += 60_000;
+  server.emit("drop", { remoteAddress: "203.0.113.9" });
+  assert.deepEqual(
+    told.slice(1).map(({ from, refusedCount }) => [from, refusedCount]),
+    [
+      ["198.51.100.1", 798],
+      ["203.0.113.9", 1],
+    ],
+  );
 });
 
 test("12 of a flood of requests on one connection eight are worked on at once, in order, and others go on beside them", async () => {

@@ -1,7 +1,9 @@
-import { isIPv4, isIPv6 } from "node:net";
+import { isIPv6 } from "node:net";
 
 const GROUPS = 8;
+const GROUP_BITS = 16;
 const NETWORK_GROUPS = 4;
+const SITE_GROUPS = 3;
 /** The longest address that there is. */
 const TEXT_CHARACTERS_MAX = 45;
 
@@ -10,13 +12,30 @@ const TEXT_CHARACTERS_MAX = 45;
  * that is no address stands for itself.
  */
 export function callerNetwork(address: string): string {
+  const plain = plainOf(address);
+  return ipv6NetworkOf(plain, NETWORK_GROUPS) ?? plain;
+}
+
+/** The /48 of an IPv6 address: an office or a data centre gets one, with 65,536 networks of its own. Undefined for any other address. */
+export function callerSite(address: string): string | undefined {
+  return ipv6NetworkOf(plainOf(address), SITE_GROUPS);
+}
+
+/** Without its interface, and as IPv4 where it is such an address in the clothes of IPv6. */
+function plainOf(address: string): string {
   const [plain = ""] = address.split("%");
-  if (isIPv4(plain) || !isIPv6(plain)) return plain.slice(0, TEXT_CHARACTERS_MAX);
+  if (!isIPv6(plain)) return plain.slice(0, TEXT_CHARACTERS_MAX);
   const groups = groupsOf(plain);
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (isMapped) return groups.slice(6).flatMap(bytesOf).join(".");
-  const network = groups.slice(0, NETWORK_GROUPS).map((group) => group.toString(16));
-  return `${network.join(":")}::/64`;
+  return isMapped ? groups.slice(6).flatMap(bytesOf).join(".") : plain;
+}
+
+function ipv6NetworkOf(plain: string, groupCount: number): string | undefined {
+  if (!isIPv6(plain)) return undefined;
+  const network = groupsOf(plain)
+    .slice(0, groupCount)
+    .map((group) => group.toString(16));
+  return `${network.join(":")}::/${groupCount * GROUP_BITS}`;
 }
 
 function groupsOf(address: string): number[] {
