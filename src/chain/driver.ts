@@ -3,7 +3,14 @@ import type { Caip2 } from "../kernel/caip.ts";
 // A driver is one provider's view of one chain, and it is dumb: it asks, decodes and hands over. It keeps no cursor, decides
 // nothing and never retries; what several providers mean together is decided above it, alike for every kind of chain.
 
-export type BlockRef = { number: bigint; hash: string; parentHash: string; timestampS: number };
+export type BlockRef = {
+  number: bigint;
+  hash: string;
+  parentHash: string;
+  timestampS: number;
+  /** What the header says of the block's logs, where it says anything; only the chain's drivers can read it, by `mayHold`. */
+  logsDigest?: string;
+};
 /** `latest` is always known; the other two are the chain's own word on how final a block is. */
 export type HeadTag = "latest" | "safe" | "finalized";
 
@@ -82,6 +89,11 @@ export interface ChainDriver {
    * Throws when the answer is not whole; an unknown block hash throws too.
    */
   transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]>;
+  /**
+   * Whether the block may hold a transfer of one of the tokens, by its header alone. False is certain, and so is false for a header that says
+   * nothing of its logs; true may be chance. A driver whose headers never say anything lacks it.
+   */
+  mayHold?(block: BlockRef, tokens: readonly string[]): boolean;
   /** Like `transfers` of a range, without making values of those that concern nobody. A driver that lacks it has nothing to gain by it. */
   sift?(range: BlockRange, tokens: readonly string[], sieve: Sieve): Promise<SiftedTransfers>;
   /** One entry a transaction that the provider knows as mined. */

@@ -1,5 +1,6 @@
 import type { World } from "../world.ts";
 import { agreeDepositsLoop } from "./agreeDeposits.ts";
+import { askDoubtsLoop } from "./askDoubts.ts";
 import { bindCustomersLoop } from "./bindCustomers.ts";
 import { countDepositsLoop } from "./countDeposits.ts";
 import { followHeadsLoop, listenToFeedLoop } from "./followHeads.ts";
@@ -19,6 +20,7 @@ export function loopsOf(world: World): Loop[] {
     loops.push(
       ...chain.feeds.map((feed) => listenToFeedLoop(world, chain, feed)),
       watchChainLoop(world, chain),
+      askDoubtsLoop(world, chain),
       lookAtHintsLoop(world, chain),
       countDepositsLoop(world, chain.caip2),
       agreeDepositsLoop(world, chain),

@@ -1,6 +1,7 @@
 import { ChainRefused } from "../chain/providers.ts";
 import { ProviderFailed, type BlockRef, type ChainDriver, type Transfer } from "../chain/driver.ts";
 import type { Caip2 } from "../kernel/caip.ts";
+import { doubtfulOf, type BlockReading } from "./doubts.ts";
 import type { Sighting } from "./movement.ts";
 import type { KnownBlock } from "./store.ts";
 
@@ -17,8 +18,15 @@ const WALK_PAGE = 32;
 export type Branch =
   /** Nothing new, or a head that we have passed: a provider that lags never moves the cursor back. */
   | { kind: "still"; head: BlockRef }
-  /** The blocks that follow on `ancestor`, each the parent of the next, and what in them concerns us. */
-  | { kind: "near"; head: BlockRef; ancestor: KnownBlock; blocks: readonly BlockRef[]; sightings: readonly Sighting[] }
+  /** The blocks that follow on `ancestor`, each the parent of the next, what in them concerns us, and which are to be asked for again. */
+  | {
+      kind: "near";
+      head: BlockRef;
+      ancestor: KnownBlock;
+      blocks: readonly BlockRef[];
+      sightings: readonly Sighting[];
+      doubtful: readonly BlockRef[];
+    }
   /** Too much to read block by block. `ancestor` is canonical; it lies below the cursor after a reorg. */
   | { kind: "far"; head: BlockRef; ancestor: KnownBlock };
 
@@ -47,12 +55,18 @@ export async function readBranch(driver: ChainDriver, question: BranchQuestion):
   }
   const isReorg = ancestor.number < cursor.number;
   const found = await readBlocks(driver, { ancestor, head, isReorg });
-  const transfers = await allInOrder(
-    found.map(({ hash }) => driver.transfers({ blockHash: hash }, question.tokens)),
+  const readings = await allInOrder(
+    found.map((block) => readTransfers(driver, block, question.tokens)),
     isReorg,
   );
-  const blocks = found.slice(0, transfers.length);
-  return { kind: "near", head, ancestor, blocks, sightings: await question.pick(driver, transfers.flat()) };
+  const blocks = readings.map(({ block }) => block);
+  const doubtful = doubtfulOf(driver, readings, question.tokens);
+  const transfers = readings.flatMap((reading) => reading.transfers);
+  return { kind: "near", head, ancestor, blocks, sightings: await question.pick(driver, transfers), doubtful };
+}
+
+async function readTransfers(driver: ChainDriver, block: BlockRef, tokens: readonly string[]): Promise<BlockReading> {
+  return { block, transfers: await driver.transfers({ blockHash: block.hash }, tokens) };
 }
 
 /**

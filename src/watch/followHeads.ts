@@ -2,6 +2,7 @@ import { watchedTokens } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed, type BlockRef, type ChainDriver } from "../chain/driver.ts";
 import { reverseRevision } from "./book.ts";
+import { doubtfulOf, noteDoubts, type BlockReading } from "./doubts.ts";
 import { memoryOf } from "./memory.ts";
 import { candidatesOf, type Sighting } from "./movement.ts";
 import { alarmOfReversal, knownInboxes, placeBy, wakeFollowers, type Stretch, type WatchWorld } from "./record.ts";
@@ -33,13 +34,14 @@ export async function followHeads(world: WatchWorld, chain: Chain, heads: readon
   const { blocks, isWhole } = linkedTo(from, heads);
   const to = blocks.at(-1);
   if (to === undefined) return isWhole ? "passed" : "unfit";
-  const sightings = await readHeads(world, chain, blocks);
-  if (sightings === undefined) return "unfit";
-  const stretch = { from, ancestorNumber: from.number, to, blocks, sightings };
+  const found = await readHeads(world, chain, blocks);
+  if (found === undefined) return "unfit";
+  const stretch = { from, ancestorNumber: from.number, to, blocks, sightings: found.sightings };
   if (!(await recordTold(world, chain, stretch))) {
     await recallCursor(world, chain);
     return "unfit";
   }
+  noteDoubts(world, chain, found.doubtful);
   if (memory.cursor === from) memory.cursor = to;
   memory.lastNewsAtMs = world.clock.monotonicMs();
   memory.isFinalityDue = true;
@@ -96,12 +98,11 @@ export function linkedTo(
   return { blocks, isWhole: true };
 }
 
+/** What concerns us, and which blocks are to be asked for again. */
+type Found = { sightings: readonly Sighting[]; doubtful: readonly BlockRef[] };
+
 /** What of the blocks concerns us, by the word of one provider who knows them as they were told; undefined when none does. */
-async function readHeads(
-  world: WatchWorld,
-  chain: Chain,
-  blocks: readonly BlockRef[],
-): Promise<Sighting[] | undefined> {
+async function readHeads(world: WatchWorld, chain: Chain, blocks: readonly BlockRef[]): Promise<Found | undefined> {
   for (const retryMs of [...RETRY_MS, undefined]) {
     try {
       return await chain.providers.ask((driver) => readBy(world, driver, blocks));
@@ -115,7 +116,7 @@ async function readHeads(
   return undefined;
 }
 
-async function readBy(world: WatchWorld, driver: ChainDriver, blocks: readonly BlockRef[]): Promise<Sighting[]> {
+async function readBy(world: WatchWorld, driver: ChainDriver, blocks: readonly BlockRef[]): Promise<Found> {
   const tokens = watchedTokens(world.catalog, driver.caip2);
   const known = knownInboxes(world);
   // Anybody can invent many heads at once: only those who hang on one that is known cost more than a question.
@@ -123,27 +124,29 @@ async function readBy(world: WatchWorld, driver: ChainDriver, blocks: readonly B
   if (first && others.length > 0) await assertKnownAs(driver, first);
   // The blocks were mined before they were told of, and an address is only ever paid after its intent was committed: to bring the memory
   // up to date meanwhile is late enough.
-  const [transfers] = await Promise.all([
+  const [readings] = await Promise.all([
     Promise.all(blocks.map((block) => readHead(driver, block, tokens))),
     known.refresh(),
   ]);
-  const candidates = candidatesOf(transfers.flat(), (address) => known.has(address));
-  return placeBy(driver, candidates);
+  const transfers = readings.flatMap((reading) => reading.transfers);
+  const candidates = candidatesOf(transfers, (address) => known.has(address));
+  return { sightings: await placeBy(driver, candidates), doubtful: doubtfulOf(driver, readings, tokens) };
 }
 
 /** The header is whatever somebody pushed: he who tells what the block holds must know it by the same number and parent. */
-async function readHead(driver: ChainDriver, head: BlockRef, tokens: readonly string[]) {
-  const [, transfers] = await Promise.all([
+async function readHead(driver: ChainDriver, head: BlockRef, tokens: readonly string[]): Promise<BlockReading> {
+  const [block, transfers] = await Promise.all([
     assertKnownAs(driver, head),
     driver.transfers({ blockHash: head.hash }, tokens),
   ]);
-  return transfers;
+  return { block, transfers };
 }
 
-async function assertKnownAs(driver: ChainDriver, head: BlockRef): Promise<void> {
+async function assertKnownAs(driver: ChainDriver, head: BlockRef): Promise<BlockRef> {
   const block = await driver.block({ hash: head.hash });
   if (block?.number !== head.number || block.parentHash !== head.parentHash)
     throw new ProviderFailed("unknown_block", `${driver.name} does not know block ${head.number} as it was told of`);
+  return block;
 }
 
 /** Keeps a head until it is looked at. Of too many the first are forgotten: the others no longer follow then, and the chain is asked. */

@@ -9,6 +9,9 @@ import { WatchedInboxes } from "./watchedInboxes.ts";
 /** So many blocks below the cursor are asked about when a payer looks: a payment that is older is found when its block is final. */
 const HINT_BLOCKS_MAX = 128n;
 
+/** A block that was read as empty against the word of its header. */
+export type Doubt = { block: BlockRef; asked: number; dueAtMs: number };
+
 /** What a process remembers between two looks at a chain. It only saves work: without it the same rows are written. */
 export type ChainMemory = {
   /** Of ranges on the way to the head, and of those that are read a second time. */
@@ -18,6 +21,8 @@ export type ChainMemory = {
   cursor: KnownBlock | undefined;
   /** Heads that were told of and not looked at yet. */
   readonly heads: BlockRef[];
+  /** Blocks that are to be asked for again, by their hashes. */
+  readonly doubts: Map<string, Doubt>;
   /** Blocks were recorded since the chain was last asked how final it is. */
   isFinalityDue: boolean;
   /** When a provider last told of a new block, on the monotonic clock. */
@@ -49,6 +54,7 @@ export function memoryOf(chain: Chain, clock: Clock): ChainMemory {
       rereadSize: new RangeSize(LOGS_READ),
       cursor: undefined,
       heads: [],
+      doubts: new Map(),
       isFinalityDue: false,
       lastNewsAtMs: clock.monotonicMs(),
       comparedAtMs: clock.monotonicMs(),

@@ -7,6 +7,7 @@ import { beginChain } from "./beginChain.ts";
 import { readBranch, type Branch, type BranchQuestion } from "./branch.ts";
 import { catchUp } from "./catchUp.ts";
 import { confirmFinality } from "./finality.ts";
+import { noteDoubts } from "./doubts.ts";
 import { memoryOf } from "./memory.ts";
 import { pickSightings, recordStretch, type WatchWorld } from "./record.ts";
 import { mendCursor } from "./mendCursor.ts";
@@ -132,9 +133,12 @@ async function follow(
     case "still":
       return false;
     case "near": {
-      const { ancestor, blocks, sightings } = branch;
+      const { ancestor, blocks, sightings, doubtful } = branch;
       const to = blocks.at(-1) ?? ancestor;
-      return recordStretch(world, chain, { from: cursor, ancestorNumber: ancestor.number, to, blocks, sightings });
+      const stretch = { from: cursor, ancestorNumber: ancestor.number, to, blocks, sightings };
+      if (!(await recordStretch(world, chain, stretch))) return false;
+      noteDoubts(world, chain, doubtful);
+      return true;
     }
     case "far": {
       const { ancestor, head } = branch;

@@ -23,6 +23,8 @@ export type ChainPlan = {
   providers: number;
   /** Whether they tell of their heads by themselves. */
   isPushed: boolean;
+  /** Whether headers say of which tokens there are transfers in their blocks. */
+  hasDigests: boolean;
   /** How many of them must agree; one of three may lie then. */
   agreement: Agreement | undefined;
   lag: { safe: number; finalized: number } | null;
@@ -148,6 +150,7 @@ function drawChain(index: number, random: Random): ChainPlan {
     pollMs: random.pick([400, 800] as const),
     providers,
     isPushed: random.of("push").chance(0.6),
+    hasDigests: random.of("digests").chance(0.5),
     agreement,
     lag,
     finality,

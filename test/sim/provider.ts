@@ -14,7 +14,7 @@ import {
 } from "../../src/chain/driver.ts";
 import type { Caip2 } from "../../src/kernel/caip.ts";
 import type { ScriptedChain } from "./chain/scriptedChain.ts";
-import { openScriptedDriver } from "./chain/scriptedDriver.ts";
+import { openScriptedDriver, type ScriptedDriver } from "./chain/scriptedDriver.ts";
 import type { FaultKind, Faults } from "./faults.ts";
 import type { ScriptedBlock } from "./chain/transaction.ts";
 import { inventedPositions, inventedReceipt, lieOf, type Lie } from "./lies.ts";
@@ -31,6 +31,7 @@ const RECENT_BLOCKS = 200;
 export class SimNode {
   readonly chain: ScriptedChain;
   readonly name: string;
+  readonly hasDigests: boolean;
   /** Blocks ever made that it knows. */
   made: number;
   downUntilMs = 0;
@@ -46,8 +47,15 @@ export class SimNode {
   /** Who is told of its head when that has changed. */
   readonly listeners = new Set<(head: ScriptedBlock) => void>();
 
-  constructor(parts: { chain: ScriptedChain; name: string; random: Random; omitted: Set<string> }) {
+  constructor(parts: {
+    chain: ScriptedChain;
+    name: string;
+    hasDigests: boolean;
+    random: Random;
+    omitted: Set<string>;
+  }) {
     this.chain = parts.chain;
+    this.hasDigests = parts.hasDigests;
     this.name = parts.name;
     this.random = parts.random;
     this.omitted = parts.omitted;
@@ -77,14 +85,18 @@ export class SimProvider implements ChainDriver {
   readonly #node: SimNode;
   readonly #context: ProviderContext;
   #made = 0;
-  readonly #driver: ChainDriver;
+  readonly #driver: ScriptedDriver;
 
   constructor(node: SimNode, context: ProviderContext) {
     this.caip2 = node.chain.caip2;
     this.name = node.name;
     this.#node = node;
     this.#context = context;
-    this.#driver = openScriptedDriver(node.chain, { name: node.name, made: () => this.#made });
+    this.#driver = openScriptedDriver(node.chain, {
+      name: node.name,
+      made: () => this.#made,
+      hasDigests: node.hasDigests,
+    });
   }
 
   identify(): Promise<Identity> {
@@ -112,6 +124,10 @@ export class SimProvider implements ChainDriver {
         ({ token, from, to }) => tokens.includes(token) && (!parties || parties.includes(from) || parties.includes(to)),
       );
     });
+  }
+
+  mayHold(block: BlockRef, tokens: readonly string[]): boolean {
+    return this.#driver.mayHold(block, tokens);
   }
 
   positions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {

@@ -205,9 +205,11 @@ function openSimChain(plan: ChainPlan, random: Random): SimChain {
     wei: [{ address: GAS_ADDRESS, wei: GAS_WEI }],
   });
   const omitted = new Set<string>();
+  const { hasDigests } = plan;
   const nodes = Array.from(
     { length: plan.providers },
-    (_, index) => new SimNode({ chain, name: `${plan.name}-${index}`, random: random.of(`node ${index}`), omitted }),
+    (_, index) =>
+      new SimNode({ chain, name: `${plan.name}-${index}`, hasDigests, random: random.of(`node ${index}`), omitted }),
   );
   return { plan, chain, nodes, tokens, isBroken: false, firstBlock: 0, haltedUntilMs: 0 };
 }

@@ -16,6 +16,7 @@ import {
   type Transfer,
   type TransferScope,
 } from "../driver.ts";
+import { mayHoldTransfer } from "./bloom.ts";
 import { failureOf, submitOutcomeOf } from "./failures.ts";
 import { bytes, list, quantity, smallQuantity, toHex } from "./hex.ts";
 import { readBlock, readPosition, readReceipt } from "./read.ts";
@@ -88,6 +89,10 @@ export class EvmDriver implements ChainDriver {
     );
     const [transfers, ...more] = answers.map((answer) => readTransfers(answer, scope, tokens));
     return more.length === 0 ? (transfers ?? []) : distinct([...(transfers ?? []), ...more.flat()]);
+  }
+
+  mayHold({ logsDigest }: BlockRef, tokens: readonly string[]): boolean {
+    return logsDigest !== undefined && tokens.some((token) => mayHoldTransfer(logsDigest, token));
   }
 
   async sift(range: BlockRange, tokens: readonly string[], sieve: Sieve): Promise<SiftedTransfers> {

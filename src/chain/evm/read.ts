@@ -1,14 +1,17 @@
 import { ProviderFailed, type BlockRef, type ChainReceipt, type ReceiptPosition } from "../driver.ts";
+import { isBloom } from "./bloom.ts";
 import { hash, list, quantity, record, smallQuantity } from "./hex.ts";
 
 /** A block header as eth_getBlockBy… answers it. */
 export function readBlock(answer: unknown): BlockRef {
   const block = record(answer, "a block");
+  const { logsBloom: bloom } = block;
   return {
     number: quantity(block["number"], "a block number"),
     hash: hash(block["hash"], "a block hash"),
     parentHash: hash(block["parentHash"], "a parent hash"),
     timestampS: smallQuantity(block["timestamp"], "a block's time"),
+    ...(isBloom(bloom) ? { logsDigest: bloom } : {}),
   };
 }
 

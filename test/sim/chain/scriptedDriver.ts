@@ -25,6 +25,8 @@ export type NodeView = {
   name?: string;
   /** How many of all blocks ever made this node has heard of; all of them when it answers undefined. */
   made?: () => number | undefined;
+  /** Whether its headers say of which tokens there are transfers. */
+  hasDigests?: boolean;
 };
 
 /** Opens a node of a scripted chain. It answers at once and truthfully, as far as it has heard of the chain. */
@@ -38,12 +40,14 @@ export class ScriptedDriver implements ChainDriver {
   readonly name: string;
   readonly #chain: ScriptedChain;
   readonly #made: () => number;
+  readonly #hasDigests: boolean;
 
   constructor(chain: ScriptedChain, view: NodeView) {
     this.caip2 = chain.caip2;
     this.name = view.name ?? `scripted-${chain.chainId}`;
     this.#chain = chain;
     this.#made = () => view.made?.() ?? chain.made;
+    this.#hasDigests = view.hasDigests ?? false;
   }
 
   async identify(): Promise<Identity> {
@@ -52,18 +56,18 @@ export class ScriptedDriver implements ChainDriver {
 
   async head(tag: HeadTag): Promise<BlockRef> {
     const head = this.#head();
-    if (tag === "latest") return refOf(head);
+    if (tag === "latest") return this.#refOf(head);
     const { lag } = this.#chain;
     if (lag === null) throw new ProviderFailed("unknown_block", `${this.name} knows no ${tag} block`);
     const number = head.number - BigInt(tag === "safe" ? lag.safe : lag.finalized);
     const block = this.#chain.blockAt(number < 0n ? 0n : number, head);
     if (!block) throw new ProviderFailed("unknown_block", `${this.name} knows no ${tag} block`);
-    return refOf(block);
+    return this.#refOf(block);
   }
 
   async block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
     const block = "hash" in at ? this.#known(at.hash) : this.#chain.blockAt(at.number, this.#head());
-    return block && refOf(block);
+    return block && this.#refOf(block);
   }
 
   async transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
@@ -75,6 +79,10 @@ export class ScriptedDriver implements ChainDriver {
         const isAsked = parties === undefined || parties.includes(from) || parties.includes(to);
         return isAsked && tokens.includes(token);
       });
+  }
+
+  mayHold({ logsDigest = "" }: BlockRef, tokens: readonly string[]): boolean {
+    return tokens.some((token) => logsDigest.includes(token));
   }
 
   async positions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
@@ -133,6 +141,12 @@ export class ScriptedDriver implements ChainDriver {
 
   async submit(rawTransaction: string): Promise<SubmitOutcome> {
     return this.#chain.submit(rawTransaction);
+  }
+
+  #refOf(block: ScriptedBlock): BlockRef {
+    const { number, hash, parentHash, timestampS } = block;
+    const tokens = this.#hasDigests ? block.receipts.flatMap(transfersOf).map(({ token }) => token) : [];
+    return { number, hash, parentHash, timestampS, ...(this.#hasDigests ? { logsDigest: tokens.join() } : {}) };
   }
 
   #try({ from = NOBODY, to, data }: ChainCall): { output: string; gasUsed: bigint } {
@@ -195,8 +209,4 @@ export function transfersOf(receipt: ScriptedReceipt): Transfer[] {
       blockHash,
     };
   });
-}
-
-function refOf({ number, hash, parentHash, timestampS }: ScriptedBlock): BlockRef {
-  return { number, hash, parentHash, timestampS };
 }
