@@ -5,9 +5,12 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
   sql,
+  type Dialect,
   type Driver,
+  type QueryResult,
   type Transaction,
 } from "kysely";
+import { isShared } from "./driver.ts";
 import { isRetryable } from "./errors.ts";
 import { TransactionGuard } from "./guard.ts";
 import { EmbeddedDriver, EmbeddedServer, type PgliteOptions } from "./pglite.ts";
@@ -63,7 +66,7 @@ async function openPostgres(options: PostgresOptions): Promise<Db> {
 /** The handle of a server whose sessions come from `driver`, which works under the same guard. Closing the handle closes them. */
 export function databaseOverPool(driver: PooledDriver, guard: TransactionGuard, options: PostgresOptions): Db {
   const listener = new PostgresListener(clientOptions(options));
-  const root = kyselyOver(driver);
+  const root = new SharingKysely(driver);
   return {
     kind: "postgres",
     ...statements(root, guard),
@@ -106,14 +109,32 @@ export function databaseOver(
 }
 
 function kyselyOver(driver: Driver): Kysely<Schema> {
-  return new Kysely<Schema>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => driver,
-      createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  });
+  return new Kysely<Schema>({ dialect: dialectOver(driver) });
+}
+
+function dialectOver(driver: Driver): Dialect {
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => driver,
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  };
+}
+
+/** Of the statements that are handed in as texts, those that may share their way do. */
+class SharingKysely extends Kysely<Schema> {
+  readonly #driver: PooledDriver;
+
+  constructor(driver: PooledDriver) {
+    super({ dialect: dialectOver(driver) });
+    this.#driver = driver;
+  }
+
+  override executeQuery<R>(...asked: Parameters<Kysely<Schema>["executeQuery"]>): Promise<QueryResult<R>> {
+    const [query] = asked;
+    if (asked.length === 1 && "sql" in query && isShared(query.sql)) return this.#driver.share<R>(query);
+    return super.executeQuery(...asked) as Promise<QueryResult<R>>;
+  }
 }
 
 function statements(root: Kysely<Schema>, guard: TransactionGuard): Pick<Db, "read" | "transaction" | "notify"> {

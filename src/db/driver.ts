@@ -20,9 +20,20 @@ export type Answer = { rows: Record<string, unknown>[]; command: string; rowCoun
  */
 const NAMED = /^\/\* named: (\w+) \*\//;
 
+/**
+ * So does one that begins with this. It also reads and takes no lock, so that executions which are asked for at once may go to the server
+ * together: it is for the reads that everything waits for.
+ */
+const SHARED = /^\/\* shared: (\w+) \*\//;
+
 /** The name that a statement goes by; undefined where it has none. */
 export function nameOf(text: string): string | undefined {
-  return NAMED.exec(text)?.[1];
+  return (NAMED.exec(text) ?? SHARED.exec(text))?.[1];
+}
+
+/** Whether executions of this statement may travel together, outside transactions. */
+export function isShared(text: string): boolean {
+  return SHARED.test(text);
 }
 
 const WRITING_COMMANDS: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERGE"]);
@@ -61,8 +72,12 @@ export abstract class SessionDriver<S extends Session> implements Driver {
 
   // Only the root handle comes here; the statements of a transaction already have their session.
   async acquireConnection(): Promise<DatabaseConnection> {
-    this.#guard.assertOutside();
+    this.assertOutside();
     return await this.acquire();
+  }
+
+  protected assertOutside(): void {
+    this.#guard.assertOutside();
   }
 
   async beginTransaction(session: DatabaseConnection, settings: TransactionSettings): Promise<void> {

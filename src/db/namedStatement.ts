@@ -2,7 +2,7 @@ import type pg from "pg";
 import { decoderOf } from "./decode.ts";
 import type { Answer } from "./driver.ts";
 
-// A statement that is asked all the time. Its text goes to a connection once and its columns come back once; after that only parameters
+// A statement that is asked for all the time. Its text goes to a connection once and its columns come back once; after that only parameters
 // and values travel. The server holds a plan to its columns: where they have changed since, it refuses.
 
 type Column = { readonly name: string; readonly decode: (text: string) => unknown };
@@ -22,24 +22,36 @@ type Wire = {
 
 const shapes = new WeakMap<Wire, Map<string, Shape>>();
 
-/** One execution, to be given to `query` of a client once; `answer` settles when the server has answered. */
+/** What became of one execution. */
+export type Outcome = PromiseSettledResult<Answer>;
+
+export type Parameters = readonly (string | null)[];
+
+/**
+ * Executions of one statement, to be given to `query` of a client once. They travel together, and what one of them breaks is not
+ * tried for those behind it.
+ */
 export class NamedStatement implements pg.Submittable {
   readonly name: string;
   readonly text: string;
-  readonly answer: Promise<Answer>;
-  readonly #parameters: readonly (string | null)[];
-  readonly #answered = Promise.withResolvers<Answer>();
-  readonly #rows: Record<string, unknown>[] = [];
+  /**
+   * Resolves when the server is done, with what became of each execution: fewer than were asked for when one failed, which is then the
+   * last. It never rejects; where the connection was lost, all that had no answer yet are told so.
+   */
+  readonly outcomes: Promise<Outcome[]>;
+  readonly #executions: readonly Parameters[];
+  readonly #done = Promise.withResolvers<Outcome[]>();
+  readonly #outcomes: Outcome[] = [];
+  #rows: Record<string, unknown>[] = [];
+  #failure: { reason: unknown } | undefined;
   #wire: Wire | undefined;
   #shape: Shape | undefined;
-  #command = "";
-  #failure: unknown;
 
-  constructor(name: string, text: string, parameters: readonly (string | null)[]) {
+  constructor(name: string, text: string, executions: readonly Parameters[]) {
     this.name = name;
     this.text = text;
-    this.answer = this.#answered.promise;
-    this.#parameters = parameters;
+    this.outcomes = this.#done.promise;
+    this.#executions = executions;
   }
 
   /** Returns an error where nothing was sent. */
@@ -52,9 +64,11 @@ export class NamedStatement implements pg.Submittable {
     this.#shape = shapes.get(wire)?.get(name);
     wire.stream.cork();
     if (parsed === undefined) wire.parse({ name, text });
-    wire.bind({ statement: name, values: this.#parameters });
-    if (this.#shape === undefined) wire.describe({ type: "P", name: "" });
-    wire.execute({ portal: "" });
+    for (const values of this.#executions) {
+      wire.bind({ statement: name, values });
+      if (this.#shape === undefined) wire.describe({ type: "P", name: "" });
+      wire.execute({ portal: "" });
+    }
     wire.sync();
     wire.stream.uncork();
     return undefined;
@@ -71,25 +85,33 @@ export class NamedStatement implements pg.Submittable {
   handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
     try {
       if (this.#shape !== undefined) this.#rows.push(rowOf(this.#shape, fields));
-    } catch (error) {
-      this.#failure ??= error;
+    } catch (reason) {
+      this.#failure ??= { reason };
     }
   }
 
   handleCommandComplete({ text }: { text: string }): void {
-    this.#command = text;
+    const words = text.split(" ");
+    const value = { rows: this.#rows, command: words[0] ?? "", rowCount: Number(words.at(-1)) || 0 };
+    this.#outcomes.push(this.#failure ? { status: "rejected", ...this.#failure } : { status: "fulfilled", value });
+    this.#rows = [];
+    this.#failure = undefined;
   }
 
-  handleEmptyQuery(): void {}
+  handleEmptyQuery(): void {
+    this.handleCommandComplete({ text: "" });
+  }
 
   handleReadyForQuery(): void {
-    if (this.#failure !== undefined) return this.handleError(this.#failure);
-    const words = this.#command.split(" ");
-    this.#answered.resolve({ rows: this.#rows, command: words[0] ?? "", rowCount: Number(words.at(-1)) || 0 });
+    this.#done.resolve(this.#outcomes);
   }
 
-  handleError(error: unknown): void {
-    this.#answered.reject(error);
+  // What the server says is said of the execution that it was at. Anything else is the end of the connection, or that nothing was sent.
+  handleError(reason: unknown): void {
+    const isOfOne = typeof reason === "object" && reason !== null && "severity" in reason;
+    const left = this.#executions.length - this.#outcomes.length;
+    for (let count = isOfOne ? 1 : left; count > 0; count -= 1) this.#outcomes.push({ status: "rejected", reason });
+    this.#done.resolve(this.#outcomes);
   }
 }
 

@@ -1,10 +1,12 @@
 import pg from "pg";
-import type { DatabaseConnection } from "kysely";
+import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import { decoderOf } from "./decode.ts";
 import { nameOf, Session, SessionDriver, type Answer } from "./driver.ts";
 import { DatabaseRefused } from "./errors.ts";
+import { Flights } from "./flights.ts";
 import type { TransactionGuard } from "./guard.ts";
-import { NamedStatement } from "./namedStatement.ts";
+import { NamedStatement, type Outcome, type Parameters } from "./namedStatement.ts";
+import { encodeParameter } from "./parameters.ts";
 
 const SERVER_VERSION_MIN = 150_000;
 
@@ -49,29 +51,36 @@ class PooledSession extends Session {
 
   override async ask(text: string, parameters: (string | null)[]): Promise<Answer> {
     const name = nameOf(text);
-    if (name !== undefined) return await this.#askPrepared(new NamedStatement(name, text, parameters));
+    if (name !== undefined) {
+      const [outcome] = await this.askNamed(name, { text, executions: [parameters] });
+      if (outcome?.status === "fulfilled") return outcome.value;
+      throw outcome?.reason;
+    }
     const result = await this.client.query<Record<string, unknown>>({ text, values: parameters });
     return { rows: result.rows, command: result.command, rowCount: result.rowCount ?? 0 };
   }
 
-  async #askPrepared(statement: NamedStatement): Promise<Answer> {
-    try {
-      return await this.client.query(statement).answer;
-    } catch (error) {
-      if (STALE_CODES.includes(String(Reflect.get(Object(error), "code")))) this.discarded = true;
-      throw error;
-    }
+  async askNamed(name: string, asked: { text: string; executions: readonly Parameters[] }): Promise<Outcome[]> {
+    const outcomes = await this.client.query(new NamedStatement(name, asked.text, asked.executions)).outcomes;
+    const last = outcomes.at(-1);
+    if (last?.status === "rejected" && hasToBeginAnew(last.reason)) this.discarded = true;
+    return outcomes;
   }
 }
 
-/** What a server says of a prepared statement that does not fit the tables any more, or is gone: the connection has to begin anew. */
-const STALE_CODES = ["0A000", "26000"];
+/** What a server says of a prepared statement that does not fit the tables any more or is gone, and of a connection that it ends. */
+const BEGIN_ANEW = /^(0A000|26000|08...|57P..)$/;
+
+function hasToBeginAnew(error: unknown): boolean {
+  return BEGIN_ANEW.test(String(Reflect.get(Object(error), "code")));
+}
 
 /** Sessions of a PostgreSQL server, from a pool. */
 export class PooledDriver extends SessionDriver<PooledSession> {
   readonly #pool: pg.Pool;
   readonly #options: PostgresOptions;
   readonly #prepared = new WeakSet<pg.PoolClient>();
+  readonly #flights = new Flights((text, executions) => this.#fly(text, executions));
 
   constructor(options: PostgresOptions, guard: TransactionGuard) {
     super(guard);
@@ -94,6 +103,23 @@ export class PooledDriver extends SessionDriver<PooledSession> {
     }
     this.#prepared.add(client);
     return new PooledSession(client);
+  }
+
+  /** One execution of a statement that may share its way with others. */
+  async share<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.assertOutside();
+    const { rows } = await this.#flights.ask(query.sql, query.parameters.map(encodeParameter));
+    // As everywhere, the decoders and the schema type make true what is said of the rows.
+    return { rows: rows as R[] };
+  }
+
+  async #fly(text: string, executions: readonly Parameters[]): Promise<Outcome[]> {
+    const session = await this.acquire();
+    try {
+      return await session.askNamed(nameOf(text) ?? "", { text, executions });
+    } finally {
+      await this.releaseConnection(session);
+    }
   }
 
   override async releaseConnection(session: DatabaseConnection): Promise<void> {

@@ -38,6 +38,11 @@ export const PORTS: readonly Port[] = [
     because: "it is the wire on which a chain's providers tell of blocks",
   },
   {
+    path: "src/db/flights.ts",
+    may: ["timers"],
+    because: "it gathers what is asked for in one turn of the event loop",
+  },
+  {
     path: "src/http/connections.ts",
     may: ["network"],
     because: "it answers CONNECT, for which Node makes no response",
