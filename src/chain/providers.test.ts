@@ -91,6 +91,19 @@ test("one that failed rests, ever longer, and is preferred again afterwards", as
   equal(await hashOf(providers), "first 100");
 });
 
+test("what is asked of another one is asked of one that rests only when nobody else answers", async () => {
+  const { providers, first, second } = play();
+  const askAnother = async () => (await providers.askAnother((driver) => driver.head("latest"))).hash;
+  equal(await askAnother(), "second 100");
+  providers.setAside("second", 600_000);
+  equal(await askAnother(), "first 100");
+  providers.setAside("first", 1_000);
+  equal(await askAnother(), "second 100");
+  providers.setAside("first", 600_000);
+  second.fails = new ProviderFailed("timeout", "took too long");
+  equal(await askAnother(), "first 100");
+});
+
 test("one that says how long to leave it alone rests at least so long, and a little of that even when it is the only one", async () => {
   const { providers, first, clock } = play();
   await hashOf(providers);

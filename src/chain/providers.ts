@@ -83,9 +83,15 @@ export class Providers implements ChainDriver {
     return this.#askInTurn(this.#byPreference(), work);
   }
 
-  /** Like `ask`, in the opposite order: what is read a second time is read from somebody else, where there is somebody else. */
+  /**
+   * Like `ask`, in the opposite order: what is read a second time is read from somebody else, where somebody else is awake. One that rests
+   * has failed or was outvoted, and comes last here as well.
+   */
   async askAnother<T>(work: (driver: ChainDriver) => Promise<T>): Promise<T> {
-    return this.#askInTurn(this.#byPreference().toReversed(), work);
+    const preferred = this.#byPreference();
+    const awake = new Set(this.#awake());
+    const others = preferred.filter((seat) => awake.has(seat)).toReversed();
+    return this.#askInTurn([...others, ...preferred.filter((seat) => !awake.has(seat))], work);
   }
 
   /**
