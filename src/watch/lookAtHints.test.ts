@@ -34,13 +34,13 @@ describe("looking where payers look", () => {
   });
 
   /** A watcher whose provider leaves out the logs of whole blocks, and answers about ranges as it should. */
-  async function watch(rangeMax = 1_000_000n) {
+  async function watch(limit: { blocks: bigint } = { blocks: 1_000_000n }) {
     const questions: Question[] = [];
     const watching = await beginWatching(db, chain, (driver) => ({
       transfers: async (scope, tokens, parties) => {
         if ("blockHash" in scope) return [];
         questions.push({ range: scope, tokens, parties });
-        if (scope.toBlock - scope.fromBlock >= rangeMax) throw new ProviderFailed("range_too_large", "too large");
+        if (scope.toBlock - scope.fromBlock >= limit.blocks) throw new ProviderFailed("range_too_large", "too large");
         return driver.transfers(scope, tokens, parties);
       },
     }));
@@ -91,20 +91,55 @@ describe("looking where payers look", () => {
     ok((sleeps[1] ?? 0) > 0);
   });
 
-  test("a provider that answers little is asked about little", async () => {
-    const { hints, questions, look } = await watch(40n);
+  test("a transaction that is recorded otherwise is left out, and the others with it are not", async () => {
+    const { look, hints } = await watch();
+    const intents = [await insertIntent(db), await insertIntent(db)] as const;
+    const [first, second] = intents;
+    await chain.pay(usdc, first.inbox_address as Hex, { amountUnits: 5n });
+    await look();
+    await view(first);
+    await hints();
+    await db.transaction((tx) => tx.updateTable("movement").set({ orphaned_at: systemClock.now() }).execute());
+    await chain.pay(usdc, second.inbox_address as Hex, { amountUnits: 6n });
+    await look();
+    for (const intent of intents) await view(intent);
+    await hints();
+    deepEqual(
+      (await movementsOf(db, chain)).map((row) => [row.amount_units, row.orphaned_at === null]),
+      [
+        [5n, false],
+        [6n, true],
+      ],
+    );
+  });
+
+  test("a provider that answers little is asked about little, and more again when it answers for long", async () => {
+    const limit = { blocks: 40n };
+    const { hints, questions, look } = await watch(limit);
     await chain.mine(200);
     const intent = await insertIntent(db);
     await chain.pay(usdc, intent.inbox_address as Hex, { amountUnits: 5n });
     await look();
     await look();
+    const sizes = () => questions.map(({ range }) => Number(range.toBlock - range.fromBlock + 1n));
     await view(intent);
     questions.length = 0;
     await hints();
-    deepEqual(
-      questions.map(({ range }) => Number(range.toBlock - range.fromBlock + 1n)),
-      [128, 64, 32],
-    );
+    deepEqual(sizes(), [100, 50, 25]);
     equal((await movementsOf(db, chain)).length, 1);
+    // Where even four blocks are too many nothing is found, and the next look asks again.
+    limit.blocks = 1n;
+    for (const expected of [[25, 12, 6], [4], [4]]) {
+      await view(intent);
+      questions.length = 0;
+      await hints();
+      deepEqual(sizes(), expected);
+    }
+    limit.blocks = 1_000n;
+    for (let looks = 0; looks < 200 && sizes().at(-1) !== 128; looks += 1) {
+      await view(intent);
+      await hints();
+    }
+    equal(sizes().at(-1), 128);
   });
 });

@@ -1,5 +1,5 @@
 import type { Chain } from "../chain/chain.ts";
-import { ProviderFailed, type ChainDriver, type Transfer } from "../chain/driver.ts";
+import type { BlockRange, ChainDriver, Transfer } from "../chain/driver.ts";
 import { namespaceOf, referenceOf } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import { HINT_MS } from "../view/recordView.ts";
@@ -7,9 +7,10 @@ import { listHintedInboxes } from "../view/store.ts";
 import { watchTopic } from "./followHeads.ts";
 import { memoryOf } from "./memory.ts";
 import { candidatesOf, transactionsOf } from "./movement.ts";
+import { isTooLarge } from "./range.ts";
 import { recordAgain } from "./rescan.ts";
 import type { WatchWorld } from "./record.ts";
-import { findCursor, hasMovementOf, listMovementsBetween } from "./store.ts";
+import { findCursor, listRecordedTxs, listMovementsBetween } from "./store.ts";
 
 // A payer who looks at the page has paid, or is about to. The chain is looked at then without waiting for its interval; and what an answer may
 // have left out of the last blocks is asked for once more, by the inboxes in question alone. However many are looking, it is a few
@@ -21,8 +22,12 @@ const INBOXES_MAX = 1_000;
 const GAP_MS = 250;
 /** After a start, what was reported shortly before is still asked for. */
 const RECENT_MS = 10_000;
-/** A provider that lets itself be asked about fewer blocks than this is left alone. */
+/** So many blocks below the cursor are asked about: a payment that is older is found when its block is final. */
+const BLOCKS_MAX = 128n;
+/** A provider that lets itself be asked about fewer blocks than this is left alone until the next look. */
 const BLOCKS_MIN = 4n;
+/** Tries within one look; each halves the blocks at least. */
+const TRIES_MAX = 8;
 
 /** Looks where payers are looking. True when more of them are waiting. Bounded to a few questions a second. */
 export async function lookAtHints(world: WatchWorld, chain: Chain, ending?: AbortSignal): Promise<boolean> {
@@ -62,13 +67,14 @@ async function askFor(
   const recorded = await listMovementsBetween(world.db, { chain: chain.caip2, ...range });
   const known = new Set(recorded.map((row) => placeOf({ blockHash: row.block_hash, logIndex: row.log_index })));
   const missing = candidates.filter((candidate) => !known.has(placeOf(candidate)));
+  if (missing.length === 0) return;
   const chainTxs = transactionsOf(missing);
   // One provider's word adds what was never told before. What is recorded otherwise, or was taken back, is for several of them to decide.
-  if (missing.length === 0 || (await hasMovementOf(world.db, { chain: chain.caip2, chainTxs }))) return;
+  const told = await listRecordedTxs(world.db, { chain: chain.caip2, chainTxs });
   const written = await recordAgain(
     world,
     chain,
-    transfers.filter((transfer) => chainTxs.includes(transfer.chainTx)),
+    transfers.filter(({ chainTx }) => chainTxs.includes(chainTx) && !told.has(chainTx)),
   );
   if (written.length > 0)
     world.log.warn(
@@ -85,16 +91,24 @@ async function readRecent(
   chain: Chain,
   { driver, upTo, tokens, inboxes }: Question,
 ): Promise<{ fromBlock: bigint; transfers: Transfer[] }> {
-  const memory = memoryOf(chain, world.clock);
-  for (; memory.hintBlocks >= BLOCKS_MIN; memory.hintBlocks /= 2n) {
-    const fromBlock = upTo >= memory.hintBlocks ? upTo - memory.hintBlocks + 1n : 0n;
+  const { hintSize } = memoryOf(chain, world.clock);
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const range = lastBlocks(upTo, hintSize.blocks);
     try {
-      return { fromBlock, transfers: await driver.transfers({ fromBlock, toBlock: upTo }, tokens, inboxes) };
+      const transfers = await driver.transfers(range, tokens, inboxes);
+      hintSize.learn(range, transfers.length);
+      return { fromBlock: range.fromBlock, transfers };
     } catch (error) {
-      if (!(error instanceof ProviderFailed) || error.kind !== "range_too_large") throw error;
+      if (!isTooLarge(error)) throw error;
+      if (!hintSize.shrink(error.suggestion) || hintSize.blocks < BLOCKS_MIN) break;
     }
   }
   return { fromBlock: upTo, transfers: [] };
+}
+
+function lastBlocks(upTo: bigint, wanted: bigint): BlockRange {
+  const blocks = wanted < BLOCKS_MIN ? BLOCKS_MIN : wanted > BLOCKS_MAX ? BLOCKS_MAX : wanted;
+  return { fromBlock: upTo >= blocks ? upTo - blocks + 1n : 0n, toBlock: upTo };
 }
 
 function placeOf({ blockHash, logIndex }: { blockHash: string; logIndex: number }): string {

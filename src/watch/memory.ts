@@ -6,17 +6,15 @@ import { LOGS_READ, LOGS_SIFTED, RangeSize } from "./range.ts";
 import type { KnownBlock } from "./store.ts";
 import { WatchedInboxes } from "./watchedInboxes.ts";
 
-/** So many blocks below the cursor are asked about when a payer looks: a payment that is older is found when its block is final. */
-const HINT_BLOCKS_MAX = 128n;
-
 /** A block that was read as empty against the word of its header. */
 export type Doubt = { block: BlockRef; asked: number; dueAtMs: number };
 
 /** What a process remembers between two looks at a chain. It only saves work: without it the same rows are written. */
 export type ChainMemory = {
-  /** Of ranges on the way to the head, and of those that are read a second time. */
+  /** Of ranges on the way to the head, of those that are read a second time, and of those that are asked about when a payer looks. */
   readonly rangeSize: RangeSize;
   readonly rereadSize: RangeSize;
+  readonly hintSize: RangeSize;
   /** Where the cursor stood when this process last read or moved it. Another process may have moved it since: the database decides. */
   cursor: KnownBlock | undefined;
   /** Heads that were told of and not looked at yet. */
@@ -36,9 +34,8 @@ export type ChainMemory = {
   isDisputeTold: boolean;
   /** Of which hints of payers the last ones were looked at: what expires later is new. */
   hintsUpTo: Date | undefined;
-  /** When that was, on the monotonic clock, and how many blocks a provider lets itself be asked about at once. */
+  /** When that was, on the monotonic clock. */
   hintsAtMs: number;
-  hintBlocks: bigint;
   /** Until when final blocks are not read again, because too few providers could. */
   rereadRestUntilMs: number;
 };
@@ -52,6 +49,7 @@ export function memoryOf(chain: Chain, clock: Clock): ChainMemory {
     memory = {
       rangeSize: new RangeSize(LOGS_SIFTED),
       rereadSize: new RangeSize(LOGS_READ),
+      hintSize: new RangeSize(LOGS_READ),
       cursor: undefined,
       heads: [],
       doubts: new Map(),
@@ -63,7 +61,6 @@ export function memoryOf(chain: Chain, clock: Clock): ChainMemory {
       isDisputeTold: false,
       hintsUpTo: undefined,
       hintsAtMs: -Infinity,
-      hintBlocks: HINT_BLOCKS_MAX,
       rereadRestUntilMs: 0,
     };
     memories.set(chain, memory);

@@ -107,16 +107,15 @@ export async function advanceCursor(
   return rows[0];
 }
 
-/** Whether a movement of one of the transactions was ever recorded. */
-export async function hasMovementOf(
+/** Those of the transactions of which a movement was ever recorded. */
+export async function listRecordedTxs(
   db: Db,
   { chain, chainTxs }: { chain: Caip2; chainTxs: readonly string[] },
-): Promise<boolean> {
-  const { rows } = await sql`/* named: has_movement_of */
-    select from movement where chain = ${chain} and chain_tx = any(${array(chainTxs, "text")}) limit 1`.execute(
-    db.read,
-  );
-  return rows.length > 0;
+): Promise<Set<string>> {
+  const { rows } = await sql<{ chainTx: string }>`/* named: list_recorded_txs */
+    select distinct chain_tx as "chainTx" from movement
+    where chain = ${chain} and chain_tx = any(${array(chainTxs, "text")})`.execute(db.read);
+  return new Set(rows.map((row) => row.chainTx));
 }
 
 /** Says that the books stand at `to` now. Whether anything moved between `from` and there. */
