@@ -27,6 +27,8 @@ const DELETE_EVERY_MS = 60_000;
 const DELETE_KEYS_MAX = 10_000;
 const DELETES_MAX = 100;
 const HOLDER_BYTES = 8;
+/** A flood of wrong keys leaves a row for each of its networks, and a row is as long as what was taken: most of them guess once. */
+const GUESSES_FIRST = 4;
 
 /** Counted in memory where there can be but one process, and in common where there may be several. */
 export function openLimits(world: LimitsWorld): Limits {
@@ -40,8 +42,10 @@ function ownLimits({ clock }: LimitsWorld): Limits {
 
 function sharedLimits(world: LimitsWorld): Limits {
   const holder = Buffer.from(world.entropy.bytes(HOLDER_BYTES)).toString("base64url");
-  const open = (prefix: string) => sharedLog(world, { holder, prefix });
-  const logs = { perOperation: open("operation "), perIntent: open("intent "), perGuesser: open("guesser ") };
+  const open = (prefix: string, options: { firstCount?: number } = {}) =>
+    sharedLog(world, { holder, prefix, ...options });
+  const perGuesser = open("guesser ", { firstCount: GUESSES_FIRST });
+  const logs = { perOperation: open("operation "), perIntent: open("intent "), perGuesser };
 
   async function giveBack(which: "lapsed" | "all"): Promise<void> {
     await Promise.all(Object.values(logs).map((log) => log.giveBack(which, GIVE_BACK_KEYS_MAX)));

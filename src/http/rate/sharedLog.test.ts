@@ -38,7 +38,7 @@ after(() => db.close());
 const newKey = () => `key ${keyCount++}`;
 
 /** A process that was started at some other time than the others. */
-function startProcess(name: string, options: { keysMax?: number } = {}): SharedLog {
+function startProcess(name: string, options: { keysMax?: number; firstCount?: number } = {}): SharedLog {
   const bootedMs = name.length * 7_777_777 + 0.25;
   const world = { db: counting, clock: { monotonicMs: () => passedMs + bootedMs } };
   return sharedLog(world, { holder: name, prefix: "test ", nowMs: serverMs, ...options });
@@ -72,7 +72,7 @@ test("D23 no 60 seconds have more calls than the limit, whoever takes them, give
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const key = newKey();
-      const processes = ["a", "bb", "ccc"].map((name) => startProcess(name));
+      const processes = ["a", "bb", "ccc"].map((name) => startProcess(name, name === "a" ? { firstCount: 2 } : {}));
       const madeAtMs: number[] = [];
       for (const { process, calls, fate, waitMs } of steps) {
         // All three at once, so that they meet in the database.
@@ -122,6 +122,27 @@ test("performance: a limit that is used up takes a handful of statements, and re
   await passTime(1_000);
   assert.equal(await takeMany(log, key, 50), 0);
   assert.equal(askings, 2);
+});
+
+test("20 a key that is new leaves few calls in the table, and one that goes on takes twice as many each time", async () => {
+  const [once, often, limit] = [newKey(), newKey(), 600];
+  const log = startProcess("thrifty", { firstCount: 4 });
+  const counted = async (key: string) => {
+    const row = await db.read.selectFrom("rate_log").select("counted_until_ms").where("key", "=", `test ${key}`);
+    return (await row.executeTakeFirstOrThrow()).counted_until_ms.length;
+  };
+  await log.take(once, limit);
+  assert.equal(await counted(once), 4);
+  askings = 0;
+  let made = 0;
+  for (const upTo of [4, 12, 28, 60, 124]) {
+    while (made < upTo) made += (await log.take(often, limit)).isAllowed ? 1 : 0;
+    assert.equal(await counted(often), upTo);
+  }
+  assert.equal(askings, 5);
+  for (let call = 0; call < limit; call += 1) made += (await log.take(often, limit)).isAllowed ? 1 : 0;
+  assert.equal(made, limit);
+  assert.ok(askings <= 18, `${askings} statements`);
 });
 
 test("D23 what a process does not use another one gets, after the lease at the latest", async () => {

@@ -23,7 +23,14 @@ export type Settled = {
   agesMs: readonly number[];
 };
 
-export type Taking = { key: string; limit: number; holder: string; settled: Settled | undefined };
+export type Taking = {
+  key: string;
+  limit: number;
+  holder: string;
+  settled: Settled | undefined;
+  /** Calls that are taken of a key that is new; a quarter of them when left out. Each time after that twice as many as before may be. */
+  firstCount: number | undefined;
+};
 
 export type Lease = {
   /** 0 when there was nothing left. */
@@ -58,15 +65,26 @@ export function leaseTaker(nowMs: string): TakeLease {
         ) as call (until_ms)
         where until_ms > excluded.granted_until_ms - ${LEASE_MS + WINDOW_MS}
       ) as counted cross join lateral (
-        select ceil(counted.room / case when log.holder = excluded.holder then ${SHARE_ALONE}.0 else ${SHARE_AMONG_OTHERS}.0 end)::int as calls
+        select least(
+          greatest($2::int, 2 * log.granted),
+          ceil(counted.room / case when log.holder = excluded.holder then ${SHARE_ALONE}.0 else ${SHARE_AMONG_OTHERS}.0 end)::int
+        ) as calls
       ) as granting
     )
     returning granted, granted_until_ms as "untilMs", $4::int - cardinality(counted_until_ms) as remaining,
       (select min(until_ms) - granted_until_ms + ${LEASE_MS + WINDOW_MS} from unnest(counted_until_ms) as other (until_ms)
         where until_ms <> granted_until_ms or granted = 0)::int as "resetMs"`;
-  return async (db, { key, limit, holder, settled }) => {
+  return async (db, { key, limit, holder, settled, firstCount = limit }) => {
     const { untilMs = 0n, count = 0, agesMs = [] } = settled ?? {};
-    const parameters = [key, Math.ceil(limit / SHARE_AMONG_OTHERS), holder, limit, untilMs, count, agesMs];
+    const parameters = [
+      key,
+      Math.min(firstCount, Math.ceil(limit / SHARE_AMONG_OTHERS)),
+      holder,
+      limit,
+      untilMs,
+      count,
+      agesMs,
+    ];
     const { rows } = await db.read.executeQuery<Lease>(CompiledQuery.raw(text, parameters));
     return rows[0];
   };
