@@ -128,7 +128,7 @@ test("20 a key that is new leaves few calls in the table, and one that goes on t
   const [once, often, limit] = [newKey(), newKey(), 600];
   const log = startProcess("thrifty", { firstCount: 4 });
   const counted = async (key: string) => {
-    const row = await db.read.selectFrom("rate_log").select("counted_until_ms").where("key", "=", `test ${key}`);
+    const row = db.read.selectFrom("rate_log").select("counted_until_ms").where("key", "=", `test ${key}`);
     return (await row.executeTakeFirstOrThrow()).counted_until_ms.length;
   };
   await log.take(once, limit);
