@@ -1,10 +1,12 @@
 import type { BlockRef } from "./driver.ts";
 
-/** What a feed calls. Neither may throw. */
+/** What a feed calls. None may throw. */
 export type HeadListener = {
   /** Heads are told from now on; those between two connections were told to nobody. */
   onOpen: () => void;
   onHead: (head: BlockRef) => void;
+  /** The highest block that is known without the feed, if any is: one that stays below it has nothing to tell. */
+  reached: () => bigint | undefined;
 };
 
 /**

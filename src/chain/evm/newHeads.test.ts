@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, rejects } from "node:assert/strict";
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startAnvil, type Anvil } from "../../cli/dev/anvil.ts";
 import { connect, type DevClient } from "../../cli/dev/client.ts";
@@ -27,7 +27,7 @@ describe("heads that a provider pushes", () => {
   });
 
   /** Listens, and hands out the heads one by one. */
-  function listen(options: Partial<NewHeadsOptions> = {}) {
+  function listen(options: Partial<NewHeadsOptions> = {}, reached: () => bigint | undefined = () => undefined) {
     const feed = openNewHeads({ caip2: CAIP2, wsUrl: gate.url, clock: systemClock, ...options });
     const opened = Promise.withResolvers<void>();
     const heads: BlockRef[] = [];
@@ -37,7 +37,7 @@ describe("heads that a provider pushes", () => {
       arrived.resolve();
     };
     const ending = new AbortController();
-    const ended = feed.follow({ onOpen: opened.resolve, onHead }, ending.signal);
+    const ended = feed.follow({ onOpen: opened.resolve, onHead, reached }, ending.signal);
     const next = async (): Promise<BlockRef> => {
       for (;;) {
         const head = heads.shift();
@@ -92,8 +92,30 @@ describe("heads that a provider pushes", () => {
     await opened;
     gate.deafen();
     await client.mine({ blocks: 1 });
-    equal(await ended, "it does not tell of heads that it knows");
+    equal(await ended, "it does not tell of heads that are there");
     gate.speak();
+  });
+
+  test("a connection that tells of the same head over and over is given up", async () => {
+    const { opened, ended, next } = listen({ quietMs: 50 });
+    await opened;
+    await client.mine({ blocks: 1 });
+    const { hash } = await next();
+    gate.repeat();
+    const mining = new AbortController();
+    void ended.then(() => mining.abort());
+    while (!mining.signal.aborted) {
+      await client.mine({ blocks: 1 });
+      equal((await Promise.race([next(), ended.then(() => undefined)]))?.hash ?? hash, hash);
+    }
+    equal(await ended, "it does not tell of heads that are there");
+    gate.speak();
+  });
+
+  test("a connection whose node stands still while others go on is given up", async () => {
+    const { opened, ended } = listen({ quietMs: 20 }, () => 1_000_000n);
+    await opened;
+    equal(await ended, "it does not tell of heads that are there");
   });
 
   test("a chain that stands still is no silence", async () => {
@@ -118,6 +140,22 @@ describe("heads that a provider pushes", () => {
     gate.speak();
   });
 
+  test("what is told before the chain is known is no head", async () => {
+    const header = {
+      number: "0x7",
+      hash: `0x${"77".repeat(32)}`,
+      parentHash: `0x${"66".repeat(32)}`,
+      timestamp: "0x1",
+    };
+    gate.greetWith({ jsonrpc: "2.0", method: "eth_subscription", params: { subscription: "0x1", result: header } });
+    const { opened, next, stop } = listen();
+    await opened;
+    gate.greetWith(undefined);
+    await client.mine({ blocks: 1 });
+    ok((await next()).hash !== header.hash);
+    equal(await stop(), "the service stops");
+  });
+
   test("a websocket of another chain is refused", async () => {
     await rejects(
       listen({ caip2: "eip155:1" }).ended,
@@ -132,6 +170,9 @@ describe("heads that a provider pushes", () => {
     gate.speak();
     const signal = AbortSignal.abort();
     const feed = openNewHeads({ caip2: CAIP2, wsUrl: gate.url, clock: systemClock });
-    equal(await feed.follow({ onOpen: () => {}, onHead: () => {} }, signal), "the service stops");
+    equal(
+      await feed.follow({ onOpen: () => {}, onHead: () => {}, reached: () => undefined }, signal),
+      "the service stops",
+    );
   });
 });

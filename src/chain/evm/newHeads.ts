@@ -11,7 +11,7 @@ import { readBlock } from "./read.ts";
 const TIMEOUT_MS = 10_000;
 /** A connection that has said nothing for so long is asked whether it still lives. */
 const QUIET_MS = 10_000;
-/** So often in a row a connection may know of a head that it did not tell: once can be a block that came between the two words. */
+/** So often in a row there may be a head that a connection did not tell of: once can be a block that came between the two words. */
 const UNTOLD_MAX = 2;
 
 export type NewHeadsOptions = {
@@ -37,7 +37,7 @@ async function follow(options: NewHeadsOptions, listener: HeadListener, signal: 
   if (signal.aborted) stop();
   try {
     await connection.open();
-    void keepAlive(connection, options).then((reason) => connection.end(reason));
+    void keepAlive(connection, listener, options).then((reason) => connection.end(reason));
     return await connection.ended;
   } catch (error) {
     // What was going on when we ourselves ended it is nobody's failure.
@@ -49,23 +49,29 @@ async function follow(options: NewHeadsOptions, listener: HeadListener, signal: 
   }
 }
 
-/** Resolves with the reason when the connection has gone silent: it answers nothing, or knows of heads that it does not tell. */
-async function keepAlive(connection: Connection, { clock, quietMs = QUIET_MS }: NewHeadsOptions): Promise<string> {
+/** Resolves with the reason when the connection is of no use: it answers nothing, or has told of nothing new while there was something. */
+async function keepAlive(
+  connection: Connection,
+  { reached }: HeadListener,
+  { clock, quietMs = QUIET_MS }: NewHeadsOptions,
+): Promise<string> {
   const { signal } = connection;
   let untold = 0;
   // It ends with the connection: each round takes as long as a silence may last.
   while (!signal.aborted && untold < UNTOLD_MAX) {
-    const headsBefore = connection.heads;
+    const before = connection.headNumber;
     await clock.sleep(quietMs, signal);
-    if (connection.heads > headsBefore) {
+    // Heads of before, told over and over, are as good as none.
+    if (connection.headNumber > before) {
       untold = 0;
       continue;
     }
     const number = await connection.askNumber().catch(() => undefined);
     if (number === undefined) return "it does not answer any more";
-    untold = number > connection.headNumber ? untold + 1 : 0;
+    const isUntold = number > connection.headNumber || (reached() ?? -1n) > connection.headNumber;
+    untold = isUntold ? untold + 1 : 0;
   }
-  return "it does not tell of heads that it knows";
+  return "it does not tell of heads that are there";
 }
 
 type Answer = {
@@ -85,9 +91,8 @@ class Connection {
   readonly #ending = new AbortController();
   #socket: TextSocket | undefined;
   #asked = 0;
-  /** How many heads it has told of. */
-  heads = 0;
-  /** The last one that it told of, or knew when it began. */
+  #isVerified = false;
+  /** The highest that it told of, or knew when it began. */
   headNumber = -1n;
 
   constructor(options: NewHeadsOptions, listener: HeadListener) {
@@ -119,9 +124,9 @@ class Connection {
     if (chainId !== referenceOf(caip2)) {
       throw new ChainRefused(`${this.#host} is configured as a websocket of ${caip2} but serves eip155:${chainId}.`);
     }
+    this.#isVerified = true;
     await this.#ask("eth_subscribe", ["newHeads"]);
-    const number = await this.askNumber();
-    if (this.heads === 0) this.headNumber = number;
+    this.#reach(await this.askNumber());
     this.#listener.onOpen();
   }
 
@@ -170,15 +175,20 @@ class Connection {
   }
 
   #tell(params: Answer["params"]): void {
+    // Whoever tells before he was asked for the chain that he serves may tell of any.
+    if (!this.#isVerified) return;
     let head: BlockRef;
     try {
       head = readBlock(params?.result);
     } catch {
       return this.end("it told of a head that is none");
     }
-    this.heads += 1;
-    this.headNumber = head.number;
+    this.#reach(head.number);
     this.#listener.onHead(head);
+  }
+
+  #reach(number: bigint): void {
+    if (number > this.headNumber) this.headNumber = number;
   }
 }
 
