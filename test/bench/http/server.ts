@@ -44,9 +44,10 @@ async function ours(databaseUrl: string): Promise<number> {
   return (server.server.address() as AddressInfo).port;
 }
 
-/** The least that can be between a socket and the statement: no check, no key, no limit, no record. */
+/** The least that can be between a socket and the statement: no check, no key, no limit, no record, and columns stay as they come. */
 async function bare({ databaseUrl, create, places, get, owners }: Extract<Served, { kind: "bare" }>): Promise<number> {
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: CONNECTIONS });
+  const types = { getTypeParser: () => asItCame };
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: CONNECTIONS, types });
   const ownerOf = new Map(owners);
   const answer = async (request: IncomingMessage): Promise<[status: number, body: unknown]> => {
     if (request.method === "POST") {
@@ -73,4 +74,8 @@ async function bare({ databaseUrl, create, places, get, owners }: Extract<Served
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return (server.address() as AddressInfo).port;
+}
+
+function asItCame(text: string): string {
+  return text;
 }
