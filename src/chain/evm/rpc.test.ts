@@ -49,6 +49,40 @@ describe("the wire to a provider", () => {
     await rpc.close();
   });
 
+  test("a question that meets a socket which is just being closed is asked once more, and sent bytes are not", async () => {
+    const methods: string[] = [];
+    // The first request of a socket is answered; at the next one the server is already leaving.
+    const answered = new WeakSet();
+    answer = ({ body: { method } }, response) => {
+      methods.push(method);
+      const { socket } = response;
+      if (socket !== null && answered.has(socket)) {
+        socket.destroy();
+        return;
+      }
+      if (socket !== null) answered.add(socket);
+      response.end(JSON.stringify({ id: 1, result: "0x1" }));
+    };
+    const rpc = new Rpc({ url, timeoutMs: 2_000, connectionsMax: 1 });
+    equal(await rpc.ask("eth_blockNumber", []), "0x1");
+    equal(await rpc.ask("eth_chainId", []), "0x1");
+    await rejects(rpc.ask("eth_sendRawTransaction", ["0x"]), failsWith("unreachable"));
+    deepEqual(methods, ["eth_blockNumber", "eth_chainId", "eth_chainId", "eth_sendRawTransaction"]);
+    await rpc.close();
+  });
+
+  test("a provider that closes every socket is asked no more than twice", async () => {
+    let asked = 0;
+    answer = (_, response) => {
+      asked += 1;
+      response.destroy();
+    };
+    const rpc = open();
+    await rejects(rpc.ask("eth_blockNumber", []), failsWith("unreachable"));
+    equal(asked, 2);
+    await rpc.close();
+  });
+
   test("an answer of many megabytes is read whole", async () => {
     const word = `0x${"ab".repeat(32)}`;
     const log = {

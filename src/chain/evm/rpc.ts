@@ -18,6 +18,14 @@ const BATCH_MAX = 250;
 /** A batch that is refused is tried again in so many pieces. */
 const BATCH_PIECES = 5;
 
+/**
+ * How long a socket that nobody uses is kept, where the provider says nothing of it himself: longer than the pause between two blocks of the
+ * slowest chains, so that a head is not asked for over a new connection each time, and shorter than the minute after which many servers close.
+ */
+const IDLE_MS = 55_000;
+/** What came of a socket that the provider closed while we wrote to it. */
+const LOST_CODES: readonly unknown[] = ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"];
+
 /** What a provider sent, whatever its status. */
 export type RpcBytes = Omit<HttpRefusal, "text"> & { bytes: Buffer };
 
@@ -25,7 +33,8 @@ type Answer = { id?: unknown; result?: unknown; error?: unknown };
 
 /**
  * JSON-RPC over HTTP to one provider, with its sockets kept open. It reads an answer of any size at once: whoever asks
- * bounds the question. Nothing is repeated here, but a batch that the provider refuses for being one.
+ * bounds the question. Nothing is repeated here, but a batch that the provider refuses for being one, and a question to which no answer
+ * began because the socket was closed just then.
  */
 export class Rpc {
   /** The host alone: the path and the query of a provider's URL often are its key. */
@@ -48,6 +57,7 @@ export class Rpc {
       connectTimeout: timeoutMs,
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
+      keepAliveTimeout: IDLE_MS,
     });
   }
 
@@ -58,7 +68,9 @@ export class Rpc {
 
   /** The answer to one call as it came, to be looked at before `resultIn` makes values of all of it. Throws ProviderFailed. */
   async askBytes(method: string, params: readonly unknown[], timeoutMs = this.#timeoutMs): Promise<RpcBytes> {
-    return this.#post({ jsonrpc: "2.0", id: 1, method, params }, timeoutMs);
+    // Whether bytes that were sent have arrived is never known; what becomes of them is decided by whoever keeps them.
+    const isRepeatable = method !== "eth_sendRawTransaction";
+    return this.#post({ jsonrpc: "2.0", id: 1, method, params }, { timeoutMs, isRepeatable });
   }
 
   /** The `result` in such an answer. Throws as `ask` does. */
@@ -99,7 +111,7 @@ export class Rpc {
     const [only] = calls;
     if (only !== undefined && calls.length === 1) return [await this.ask(only[0], only[1])];
     const body = calls.map(([method, params], id) => ({ jsonrpc: "2.0", id, method, params }));
-    const answers = readJson(this.host, await this.#post(body, this.#timeoutMs));
+    const answers = readJson(this.host, await this.#post(body, { timeoutMs: this.#timeoutMs, isRepeatable: true }));
     if (!Array.isArray(answers)) {
       // A provider that refuses the batch as a whole answers it with a single error.
       if (isAnswer(answers)) resultOf(answers);
@@ -114,16 +126,23 @@ export class Rpc {
     });
   }
 
-  async #post(body: unknown, timeoutMs: number): Promise<RpcBytes> {
+  async #post(
+    body: unknown,
+    { timeoutMs, isRepeatable }: { timeoutMs: number; isRepeatable: boolean },
+  ): Promise<RpcBytes> {
+    const request = {
+      method: "POST" as const,
+      path: this.#path,
+      headers: this.#headers,
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(timeoutMs),
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    };
     try {
-      const response = await this.#pool.request({
-        method: "POST",
-        path: this.#path,
-        headers: this.#headers,
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(timeoutMs),
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
+      const response = await this.#pool.request(request).catch((error: unknown) => {
+        if (!isRepeatable || !isLost(error)) throw error;
+        return this.#pool.request(request);
       });
       const { statusCode: status, headers } = response;
       const [retryAfter, date] = [textOf(headers["retry-after"]), textOf(headers["date"])];
@@ -167,6 +186,10 @@ function resultOf(answer: Answer): unknown {
   if (answer.error !== undefined && answer.error !== null) throw RpcError.read(answer.error);
   if (answer.result === undefined) throw new ProviderFailed("bad_answer", "an answer has neither result nor error");
   return answer.result;
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof Error && "code" in error && LOST_CODES.includes(error.code);
 }
 
 function transportFailure(host: string, error: unknown): ProviderFailed {
