@@ -3,6 +3,7 @@ import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed, type BlockRef, type ChainDriver } from "../chain/driver.ts";
 import { reverseRevision } from "./book.ts";
 import { doubtfulOf, noteDoubts, type BlockReading } from "./doubts.ts";
+import { holdersOf } from "./holders.ts";
 import { memoryOf } from "./memory.ts";
 import { candidatesOf, type Sighting } from "./movement.ts";
 import { alarmOfReversal, knownInboxes, placeBy, wakeFollowers, type Stretch, type WatchWorld } from "./record.ts";
@@ -29,8 +30,7 @@ export type HeadsOutcome = "recorded" | "passed" | "unfit";
 export async function followHeads(world: WatchWorld, chain: Chain, heads: readonly BlockRef[]): Promise<HeadsOutcome> {
   const memory = memoryOf(chain, world.clock);
   const from = memory.cursor;
-  // Where a provider objects to what is recorded, nothing may hurry on: the way back is found by those who compare.
-  if (from === undefined || memory.objections.size > 0) return "unfit";
+  if (from === undefined || holdersOf(memory).length > 0) return "unfit";
   const { blocks, isWhole } = linkedTo(from, heads);
   const to = blocks.at(-1);
   if (to === undefined) return isWhole ? "passed" : "unfit";

@@ -9,6 +9,18 @@ import { WatchedInboxes } from "./watchedInboxes.ts";
 /** A block that was read as empty against the word of its header. */
 export type Doubt = { block: BlockRef; asked: number; dueAtMs: number };
 
+/** Of a provider that objects to where the cursor stands. */
+export type Objection = {
+  /** Since when, and where its head was then. */
+  sinceMs: number;
+  sinceNumber: bigint;
+  /** Where its head is, and when it was last seen to move. */
+  headNumber: bigint;
+  movedAtMs: number;
+  /** Whether it merely stands still far behind. */
+  isStuck: boolean;
+};
+
 /** What a process remembers between two looks at a chain. It only saves work: without it the same rows are written. */
 export type ChainMemory = {
   /** Of ranges on the way to the head, of those that are read a second time, and of those that are asked about when a payer looks. */
@@ -28,8 +40,10 @@ export type ChainMemory = {
   /** When the providers were last asked what they think of the cursor, and whether more than one answered. */
   comparedAtMs: number;
   isCompared: boolean;
-  /** Since when which provider objects to it, and where its head was then. */
-  objections: ReadonlyMap<string, { sinceMs: number; headNumber: bigint }>;
+  /** Which provider objects to it. */
+  objections: ReadonlyMap<string, Objection>;
+  /** Whether it was told that heads are not followed because of that. */
+  isHoldTold: boolean;
   /** Whether the alarm about it was given already. */
   isDisputeTold: boolean;
   /** Of which hints of payers the last ones were looked at: what expires later is new. */
@@ -58,6 +72,7 @@ export function memoryOf(chain: Chain, clock: Clock): ChainMemory {
       comparedAtMs: clock.monotonicMs(),
       isCompared: false,
       objections: new Map(),
+      isHoldTold: false,
       isDisputeTold: false,
       hintsUpTo: undefined,
       hintsAtMs: -Infinity,

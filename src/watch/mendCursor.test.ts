@@ -10,6 +10,7 @@ import { Providers } from "../chain/providers.ts";
 import type { Db } from "../db/database.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { createWake } from "../kernel/wake.ts";
+import { followHeads } from "./followHeads.ts";
 import type { WatchWorld } from "./record.ts";
 import { watchChain } from "./watchChain.ts";
 
@@ -22,6 +23,7 @@ class Teller implements Partial<ChainDriver> {
   head_ = 100n;
   forkAt: bigint | undefined;
   isAway = false;
+  isFrozen = false;
 
   constructor(name: string) {
     this.name = name;
@@ -47,7 +49,9 @@ class Teller implements Partial<ChainDriver> {
   };
   block = async (at: { number: bigint } | { hash: string }) => {
     if (this.isAway) throw new ProviderFailed("unreachable", "connection refused");
-    return "number" in at && at.number <= this.head_ ? this.ref(at.number) : undefined;
+    const number = "number" in at ? at.number : BigInt(at.hash.replace(/^0x\D+/, ""));
+    const block = number <= this.head_ ? this.ref(number) : undefined;
+    return "hash" in at && block?.hash !== at.hash ? undefined : block;
   };
   transfers = async () => [];
   positions = async () => [];
@@ -68,8 +72,13 @@ describe("providers that tell of another chain", () => {
       sleep: async () => undefined,
     };
     const alarms: (string | undefined)[] = [];
-    const note = (line: string) => void alarms.push((JSON.parse(line) as { alarm?: string }).alarm);
-    const log = pino({ level: "error" }, { write: note });
+    const warnings: string[] = [];
+    const note = (line: string) => {
+      const { alarm, msg } = JSON.parse(line) as { alarm?: string; msg: string };
+      alarms.push(alarm);
+      warnings.push(msg);
+    };
+    const log = pino({ level: "warn" }, { write: note });
     const { catalog } = stationWorld(db);
     const world: WatchWorld = { db, clock, wake: createWake(clock), catalog, log };
     const tellers = ["first", "second", "third"].slice(0, count).map((name) => new Teller(name));
@@ -80,11 +89,14 @@ describe("providers that tell of another chain", () => {
     return {
       tellers: tellers as [Teller, Teller, Teller],
       alarms,
+      warnings,
+      /** What becomes of the next head of the first one, when it is told of before anybody looks. */
+      push: () => followHeads(world, chain, [(tellers[0] as Teller).ref(((tellers[0] as Teller).head_ += 1n))]),
       /** Each second a block on every chain, and a look. */
       pass: async (seconds: number) => {
         for (let second = 0; second < seconds; second += 1) {
           clock.ms += 1_000;
-          for (const teller of tellers) teller.head_ += 1n;
+          for (const teller of tellers) if (!teller.isFrozen) teller.head_ += 1n;
           while ((await watchChain(world, chain)).isBehind);
         }
       },
@@ -167,6 +179,32 @@ describe("providers that tell of another chain", () => {
     await pass(100);
     equal((await cursor()).hash, `0xtrue${tellers[0].head_}`);
     equal((await db.read.selectFrom("block").select("hash").where("orphaned_at", "is not", null).execute()).length, 0);
+  });
+
+  test("one that lags far behind holds up what is pushed, which is told once, until it is known to stand still", async () => {
+    const { tellers, pass, push, warnings } = await play(2);
+    const [, late] = tellers;
+    const told = (what: RegExp) => warnings.filter((warning) => what.test(warning)).length;
+    await pass(1);
+    equal(await push(), "recorded");
+    late.isFrozen = true;
+    await pass(50);
+    equal(await push(), "unfit");
+    equal(told(/pushed heads are not followed/), 1);
+    equal(told(/followed again/), 0);
+    await pass(20);
+    equal(await push(), "recorded");
+    late.head_ += 1n;
+    await pass(6);
+    equal(await push(), "unfit", "it moves, and may know something else");
+    await pass(40);
+    equal(await push(), "recorded", "it moves no more");
+    late.isFrozen = false;
+    late.head_ = tellers[0].head_;
+    await pass(6);
+    equal(await push(), "recorded");
+    equal(told(/pushed heads are not followed/), 2);
+    equal(told(/followed again/), 2);
   });
 
   test("a single provider that lies and is replaced by an honest one does not stop the chain", async () => {

@@ -1,6 +1,7 @@
 import type { Chain } from "../chain/chain.ts";
 import type { ChainDriver } from "../chain/driver.ts";
-import { memoryOf, type ChainMemory } from "./memory.ts";
+import { tellHolders } from "./holders.ts";
+import { memoryOf, type ChainMemory, type Objection } from "./memory.ts";
 import { hearOpinions, type Opinion } from "./opinions.ts";
 import { recordStretch, type WatchWorld } from "./record.ts";
 import { listKnownBlocks, type KnownBlock } from "./store.ts";
@@ -34,6 +35,7 @@ export async function mendCursor(world: WatchWorld, chain: Chain, cursor: KnownB
   // A single one that is behind may have been restored from a copy, and comes up again.
   const objecting = opinions.filter((opinion) => opinion.kind === "differs" || (opinion.kind === "behind" && !isAlone));
   const lasting = lastingObjections(memory, { objecting, nowMs });
+  tellHolders(world, chain, memory, nowMs);
   if (lasting.length === 0) return undefined;
   if (lasting.length <= agreeing.length) {
     alarmOfDispute(world, chain, { memory, agreeing, lasting });
@@ -48,17 +50,24 @@ function lastingObjections(
   { objecting, nowMs }: { objecting: readonly Opinion[]; nowMs: number },
 ): Opinion[] {
   const before = memory.objections;
-  memory.objections = new Map(
-    objecting.map(({ provider, head }) => [
-      provider,
-      before.get(provider) ?? { sinceMs: nowMs, headNumber: head.number },
-    ]),
-  );
+  const objections = new Map<string, Objection>();
+  for (const { provider, kind, head } of objecting) {
+    const first = before.get(provider) ?? {
+      sinceMs: nowMs,
+      sinceNumber: head.number,
+      headNumber: -1n,
+      movedAtMs: nowMs,
+    };
+    const movedAtMs = head.number > first.headNumber ? nowMs : first.movedAtMs;
+    const isStuck = kind === "behind" && nowMs - movedAtMs >= DOUBT_MS;
+    objections.set(provider, { ...first, headNumber: head.number, movedAtMs, isStuck });
+  }
+  memory.objections = objections;
   if (objecting.length === 0) memory.isDisputeTold = false;
   return objecting.filter(({ provider, kind, head }) => {
-    const first = before.get(provider);
-    if (first === undefined || nowMs - first.sinceMs < DOUBT_MS) return false;
-    return kind === "differs" || head.number > first.headNumber;
+    const objection = objections.get(provider);
+    if (objection === undefined || nowMs - objection.sinceMs < DOUBT_MS) return false;
+    return kind === "differs" || head.number > objection.sinceNumber;
   });
 }
 
