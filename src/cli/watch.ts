@@ -2,7 +2,7 @@ import { systemClock } from "../kernel/clock.ts";
 import { paceBetween, percentDone, type Mark, type Pace } from "../watch/pace.ts";
 import type { Command, CommandInput } from "./command.ts";
 import { CONFIG_OPTION, openOperator, type Operator } from "./operator.ts";
-import type { ShownWatch } from "./operations/watch.ts";
+import type { ShownProvider, ShownWatch } from "./operations/watch.ts";
 import { untilEnd } from "./run.ts";
 import { listing, toJson, type Style, type Terminal } from "./terminal.ts";
 
@@ -74,12 +74,14 @@ class Course {
   async read(operator: Operator): Promise<void> {
     this.chains = (await operator.ask("watch status", {})) as ShownWatch[];
     const atMs = systemClock.monotonicMs();
-    for (const { chain, recordedBlock, headBlock } of this.chains) {
+    for (const { chain, recordedBlock, begunBlock, headBlock } of this.chains) {
       if (recordedBlock === null || headBlock === null) continue;
       const mark = { atMs, recorded: BigInt(recordedBlock), head: BigInt(headBlock) };
       const recent = (this.#marks.get(chain) ?? []).filter((one) => atMs - one.atMs <= PACE_MS);
       this.#marks.set(chain, [...recent, mark]);
-      if (!this.#begun.has(chain)) this.#begun.set(chain, mark.recorded);
+      // Whoever catches up knows where it began; otherwise it is what was seen of it.
+      const begun = begunBlock === null ? (this.#begun.get(chain) ?? mark.recorded) : BigInt(begunBlock);
+      this.#begun.set(chain, begun);
     }
   }
 
@@ -126,17 +128,24 @@ function linesOf(chain: ShownWatch, course: Course, terminal: Terminal): string[
     ["head", blockOf(headBlock)],
     ["behind", behindInWords(chain)],
     ...(isBehind(chain) ? [["pace", paceInWords(course.paceOf(chain))] satisfies [string, string]] : []),
+    ...(isBehind(chain) && chain.begunBlock !== null
+      ? [["done", `${course.percentOf(chain)} % since block ${blockOf(chain.begunBlock)}`] satisfies [string, string]]
+      : []),
     ["safe, final", `${blockOf(chain.safeBlock)}, ${blockOf(chain.finalBlock)}`],
     ["read again to", blockOf(chain.rereadBlock)],
     ["last news", age],
-    ...chain.providers.map(({ name, headBlock: head, trouble }): [string, string] => [
-      "provider",
-      trouble === null ? `${name} at ${blockOf(head)}` : `${name} ${terminal.paint("red", trouble)}`,
-    ]),
+    ...chain.providers.map((provider): [string, string] => ["provider", providerInWords(provider, terminal)]),
   ];
   const shown = behindBlocks === null ? entries.filter(([name]) => name !== "behind") : entries;
   const title = `${terminal.paint("bold", chain.chainName)} (${chain.chain}): ${terminal.paint(style, words)}`;
   return [title, ...listing(terminal, shown).map((line) => `  ${line}`), ""];
+}
+
+function providerInWords({ name, headBlock, trouble, opinion }: ShownProvider, terminal: Terminal): string {
+  if (trouble !== null) return `${name} ${terminal.paint("red", trouble)}`;
+  const objection = { agrees: "", behind: "far behind", differs: "differs from what is recorded" }[opinion ?? "agrees"];
+  const place = `${name} at ${blockOf(headBlock)}`;
+  return objection === "" ? place : `${place}, ${terminal.paint("yellow", objection)}`;
 }
 
 /** One line that fits: who, a bar while it is caught up with, and what can be said in the rest. */
@@ -146,7 +155,9 @@ function lineOf(chain: ShownWatch, course: Course, terminal: Terminal): string {
   const { words, style } = stateOf(chain);
   const room = Math.max(terminal.columns() - 1 - width - 2, 10);
   const fail = chain.providers.filter(({ trouble }) => trouble !== null).length;
-  const failing = fail === 0 ? "" : `, ${fail} of ${chain.providers.length} providers fail`;
+  const object = chain.providers.filter(({ opinion }) => opinion === "behind" || opinion === "differs").length;
+  const count = chain.providers.length;
+  const failing = `${fail === 0 ? "" : `, ${fail} of ${count} providers fail`}${object === 0 ? "" : `, ${object} of ${count} object`}`;
   if (!isBehind(chain) || style === "red") {
     const rest =
       style === "red" ? failing : `  ${blockOf(chain.recordedBlock)} (${behindInWords(chain)} behind)${failing}`;

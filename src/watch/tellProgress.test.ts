@@ -4,7 +4,7 @@ import { pino } from "pino";
 import type { Chain } from "../chain/chain.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { paceBetween, percentDone } from "./pace.ts";
-import { tellArrival, tellProgress } from "./tellProgress.ts";
+import { findBeginning, tellArrival, tellProgress } from "./tellProgress.ts";
 
 const mark = (atMs: number, recorded: bigint, head: bigint) => ({ atMs, recorded, head });
 
@@ -37,7 +37,9 @@ test("a long catch-up is told every five seconds and at its end, a short one not
   const [recorded, head] = [1_000n, 11_000n];
   for (; time.ms <= 10_000; time.ms += 1_000)
     tellProgress(world, chain, { recorded: recorded + BigInt(time.ms) / 2n, head });
+  equal(findBeginning(chain), recorded);
   tellArrival(world, chain, head);
+  equal(findBeginning(chain), undefined);
   const facts = { level: 30, chain: "eip155:1", from: "1000" };
   const going = { ...facts, to: "11000", blocksPerS: 500, msg: "catching up" };
   deepEqual(lines, [

@@ -13,6 +13,11 @@ type Journey = { begun: Mark; told: Mark; isTold: boolean };
 
 const journeys = new WeakMap<Chain, Journey>();
 
+/** Where the catch-up of a chain that is under way in this process began; undefined where none is. */
+export function findBeginning(chain: Chain): bigint | undefined {
+  return journeys.get(chain)?.begun.recorded;
+}
+
 /** Tells from time to time how far a chain has been caught up with; called as often as it moves. */
 export function tellProgress(world: TellWorld, chain: Chain, at: { recorded: bigint; head: bigint }): void {
   const mark = { ...at, atMs: world.clock.monotonicMs() };

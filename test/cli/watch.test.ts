@@ -25,9 +25,9 @@ describe("tributary watch status", () => {
   let db: Db;
   let config: string;
   const providers: FakeProvider[] = [];
+  const chain = new FakeChain(900_001);
 
   before(async () => {
-    const chain = new FakeChain(900_001);
     for (let mined = 0; mined < BLOCKS; mined += 1) chain.mine();
     providers.push(await openFakeProvider(chain), await openFakeProvider(chain, { nodes: [3] }));
     server = await startPostgres(undefined, { isDurable: true });
@@ -51,10 +51,10 @@ describe("tributary watch status", () => {
   });
   const ask = (...words: string[]) => runCli(["watch", "status", "--config", config, ...words], variables());
 
-  async function setCursor(number: bigint, agoMs = 0): Promise<void> {
+  async function setCursor(number: bigint, { agoMs = 0, isForked = false } = {}): Promise<void> {
     const row = {
       number,
-      hash: `0x${number}`,
+      hash: isForked ? `0x${number}` : (chain.blocks[Number(number)]?.hash ?? ""),
       safe_number: number - 10n,
       finalized_number: -1n,
       reread_number: number - 20n,
@@ -96,7 +96,7 @@ describe("tributary watch status", () => {
   });
 
   test("a provider that refuses is named with its reason, and nobody watching is told", async () => {
-    await setCursor(4_999n, 120_000);
+    await setCursor(4_999n, { agoMs: 120_000 });
     const [, second] = providers;
     assert.ok(second);
     second.habits = { rate: { of: 1, refuse: { code: -32005, message: "daily request count exceeded" } } };
@@ -104,6 +104,21 @@ describe("tributary watch status", () => {
     assert.match(out, /nobody watches it/);
     assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ answered HTTP 429: .*daily request count exceeded/m);
     second.habits = {};
+  });
+
+  test("a provider that has another chain, or ends far below, is named: it holds up what websockets tell of", async () => {
+    await setCursor(5_000n, { isForked: true });
+    const [, second] = providers;
+    assert.ok(second);
+    second.habits = { nodes: [100] };
+    const { out } = await ask();
+    assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ at 5,000, differs from what is recorded$/m);
+    assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ at 4,900, far behind$/m);
+    const opinions = (JSON.parse((await ask("--json")).out) as ShownWatch[])[0]?.providers.map(
+      ({ opinion }) => opinion,
+    );
+    assert.deepEqual(opinions, ["differs", "behind"]);
+    second.habits = { nodes: [3] };
   });
 
   test("--follow --json tells it again and again, with the pace and the time left, until it is interrupted", async (t) => {
