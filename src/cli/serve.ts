@@ -36,12 +36,7 @@ async function runServe({ text, switches, asJson, terminal, environment }: Comma
   const world = await openWorld(config, { log, chains, onFatal: endFatally(log) });
   if (switches.has("check")) {
     await world.db.close();
-    const verdict = "The configuration agrees with the database and the chains that answer.";
-    const { agreementInWords } = await import("./operations/agreement.ts");
-    const agreements = config.chains.map((chain) => ({ chain: chain.caip2, agreement: agreementInWords(chain) }));
-    terminal.out(asJson ? toJson({ isRight: true, agreements }) : verdict);
-    if (!asJson) for (const chain of config.chains) terminal.out(`${chain.name}: ${agreementInWords(chain)}.`);
-    return 0;
+    return tellCheck(world, { asJson, terminal });
   }
   const stop = await start(world, environment);
   log.info({ baseUrl: config.baseUrl, ...config.listen }, "ready");
@@ -50,6 +45,28 @@ async function runServe({ text, switches, asJson, terminal, environment }: Comma
   log.info("draining");
   if (await drain(stop)) return 0;
   throw new CommandFailed("Something did not drain in time and was cut off; the next start takes it up.");
+}
+
+/** What the check has found. It has failed when a websocket serves another chain; one that does not answer is no mistake, as with a provider. */
+async function tellCheck({ config, chains }: World, { asJson, terminal }: Pick<CommandInput, "asJson" | "terminal">) {
+  const { agreementInWords } = await import("./operations/agreement.ts");
+  const { examineFeeds } = await import("./operations/feeds.ts");
+  const websockets = await Promise.all(
+    config.chains.map(async (chainConfig) => {
+      const chain = chains.get(chainConfig.caip2);
+      return chain === undefined ? [] : examineFeeds(chainConfig, chain);
+    }),
+  );
+  const isRight = websockets.flat().every(({ verdict }) => verdict !== "wrong");
+  if (asJson) {
+    const agreements = config.chains.map((chain) => ({ chain: chain.caip2, agreement: agreementInWords(chain) }));
+    terminal.out(toJson({ isRight, agreements, websockets: websockets.flat() }));
+    return isRight ? 0 : 1;
+  }
+  if (isRight) terminal.out("The configuration agrees with the database and the chains that answer.");
+  for (const chain of config.chains) terminal.out(`${chain.name}: ${agreementInWords(chain)}.`);
+  for (const { what, found } of websockets.flat()) terminal.out(`${what}: ${found.replace(/\.$/, "")}.`);
+  return isRight ? 0 : 1;
 }
 
 /** Opens the doors of a world, and returns what closes them and the world itself. */

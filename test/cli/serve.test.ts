@@ -71,11 +71,11 @@ for (const [name, file, variables, sentence] of BAD) {
 }
 
 /** The sample with its first chain at a local node, and no other chain. */
-function localConfig(rpcUrl: string): string {
+function localConfig(rpcUrl: string, wsUrls?: readonly string[]): string {
   const config = JSON.parse(sample) as { database: object; chains: Record<string, unknown>[] };
   files += 1;
   config.database = { directory: join(folder.path, `database-${files}`) };
-  config.chains = config.chains.slice(0, 1).map((chain) => ({ ...chain, rpcUrls: [rpcUrl] }));
+  config.chains = config.chains.slice(0, 1).map((chain) => ({ ...chain, rpcUrls: [rpcUrl], wsUrls }));
   return write(JSON.stringify(config));
 }
 
@@ -95,6 +95,23 @@ test("serve does not start on a node of another chain, nor where the token is mi
   assert.equal(silent.code, 0, silent.err);
   assert.match(silent.out, /one provider is believed in everything/);
   assert.match(silent.err, /does not answer/);
+});
+
+test("serve --check connects to each websocket, and fails on one of another chain; no URL is shown", async (t) => {
+  const [right, other] = await Promise.all([startAnvil({ chainId: 84_532 }), startAnvil({ chainId: 900_009 })]);
+  t.after(() => Promise.all([right.stop(), other.stop()]));
+  const [rightUrl, otherUrl] = [right, other].map(({ rpcUrl }) => `${rpcUrl.replace("http", "ws")}/?key=s3cret`);
+  const wsUrls = [rightUrl, otherUrl, "ws://127.0.0.1:1/s3cret"].map(String);
+  const { code, out, err } = await runCli(
+    ["serve", "--check", "--config", localConfig("http://127.0.0.1:1", wsUrls)],
+    KEYS,
+  );
+  assert.equal(code, 1, err);
+  assert.match(out, /^Base Sepolia: websocket: 127\.0\.0\.1:\d+ tells of heads\.$/m);
+  assert.match(out, /^Base Sepolia: websocket: 127\.0\.0\.1:1 was not reached: .*\.$/m);
+  assert.match(out, /^Base Sepolia: websocket: .* websocket of eip155:84532 but serves eip155:900009\.$/m);
+  assert.doesNotMatch(out, /agrees with/);
+  assert.doesNotMatch(out + err, /s3cret/);
 });
 
 test("hub deploy puts the hub where it is missing, once, and says what stands in the way", async (t) => {

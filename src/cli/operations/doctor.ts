@@ -9,6 +9,7 @@ import { readScannerHealth } from "../../watch/health.ts";
 import { listCursors } from "../../watch/store.ts";
 import type { World } from "../../world.ts";
 import { examineAgreement } from "./agreement.ts";
+import { examineFeeds } from "./feeds.ts";
 import type { Finding } from "./finding.ts";
 
 // What an operator would look at first, asked of the chains and of the database in one go. It changes nothing.
@@ -44,7 +45,7 @@ async function examineChain(world: World, config: ChainConfig, watch: Watch): Pr
       chain.providers.head("latest"),
       chain.providers.nativeBalance(chain.gasAccount.address),
     ]);
-    const agreement = await examineAgreement(world, config, chain);
+    const [agreement, feeds] = await Promise.all([examineAgreement(world, config, chain), examineFeeds(config, chain)]);
     const gas = `${formatUnits(wei, config.native.decimals)} ${config.native.symbol} in ${chain.gasAccount.address}`;
     return [
       {
@@ -54,6 +55,7 @@ async function examineChain(world: World, config: ChainConfig, watch: Watch): Pr
       },
       watchFinding(config, watch, head.number),
       ...agreement,
+      ...feeds,
       wei > 0n
         ? { what: `${config.name}: gas`, verdict: "right", found: gas }
         : wrong(`${config.name}: gas`, `${gas}: no settlement can be sent`),
