@@ -92,7 +92,7 @@ test("one that failed rests, ever longer, and is preferred again afterwards", as
 });
 
 test("what is asked of another one is asked of one that rests only when nobody else answers", async () => {
-  const { providers, first, second } = play();
+  const { providers, second } = play();
   const askAnother = async () => (await providers.askAnother((driver) => driver.head("latest"))).hash;
   equal(await askAnother(), "second 100");
   providers.setAside("second", 600_000);

@@ -22,7 +22,7 @@ test("a connection that has told of nothing new has failed, however long it last
   const clock = { ...systemClock, monotonicMs: () => passedMs };
   // A feed's loop touches nothing else of its world.
   const world = { clock, wake: createWake(clock), log: { warn: () => {} } } as unknown as World;
-  const { tick } = listenToFeedLoop(world, { caip2: "eip155:1" } as Chain, feed);
+  const { tick } = listenToFeedLoop(world, { caip2: "eip155:1" } as unknown as Chain, feed);
   equal(await tick(), false);
   await rejects(tick(), /told of nothing new: it was given up/);
   equal(await tick(), false);

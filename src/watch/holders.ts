@@ -1,5 +1,5 @@
 import type { Chain } from "../chain/chain.ts";
-import type { ChainMemory } from "./memory.ts";
+import { memoryOf, type ChainMemory } from "./memory.ts";
 import type { WatchWorld } from "./record.ts";
 
 // Where a provider objects to what is recorded, nothing may hurry on: the way back is found by those who compare, at the chain's own interval.
@@ -11,7 +11,8 @@ export function holdersOf({ objections }: Pick<ChainMemory, "objections">): stri
 }
 
 /** Says once that they object, when it lasts for longer than one comparison: near the head that happens every day. And once that it is over. */
-export function tellHolders(world: Pick<WatchWorld, "log">, chain: Chain, memory: ChainMemory, nowMs: number): void {
+export function tellHolders(world: Pick<WatchWorld, "clock" | "log">, chain: Chain, nowMs: number): void {
+  const memory = memoryOf(chain, world.clock);
   const holders = holdersOf(memory);
   const isLasting = holders.some((provider) => (memory.objections.get(provider)?.sinceMs ?? nowMs) < nowMs);
   const facts = { chain: chain.caip2, providers: holders };

@@ -35,7 +35,7 @@ export async function mendCursor(world: WatchWorld, chain: Chain, cursor: KnownB
   // A single one that is behind may have been restored from a copy, and comes up again.
   const objecting = opinions.filter((opinion) => opinion.kind === "differs" || (opinion.kind === "behind" && !isAlone));
   const lasting = lastingObjections(memory, { objecting, nowMs });
-  tellHolders(world, chain, memory, nowMs);
+  tellHolders(world, chain, nowMs);
   if (lasting.length === 0) return undefined;
   if (lasting.length <= agreeing.length) {
     alarmOfDispute(world, chain, { memory, agreeing, lasting });

@@ -29,7 +29,7 @@ export async function openWsGate(target: string): Promise<WsGate> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let swallowed: "nothing" | "heads" | "newHeads" | "everything" = "nothing";
-  let lastHead = Buffer.alloc(0);
+  let lastHead: Buffer = Buffer.alloc(0);
   /** What comes through instead. A server's frames are not masked, so that their text can be read. */
   const passed = (data: Buffer): Buffer | undefined => {
     if (swallowed === "everything") return undefined;
