@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { shareConnections, type SharingWorld } from "./shares.ts";
 
-/** Beyond them new ones are closed at once, before the process has no file descriptor left for its database. */
+/** Beyond them each new one takes the place of a quiet one, so that the process has file descriptors left for its database. */
 const CONNECTIONS_MAX = 10_000;
 export const REQUESTS_PER_SOCKET_MAX = 1_000;
 /** Requests of one connection that are worked on at once. Their answers leave in order, so that more would hardly be faster. */
@@ -27,18 +27,31 @@ export type Connections = {
 };
 
 /** What a connection has been used for. */
-type Use = { count: number; running: number; waiting: (() => void)[] };
+type Use = {
+  count: number;
+  running: number;
+  waiting: (() => void)[];
+  /** Whether something was answered since it was last asked. */
+  wasUsed: boolean;
+  /** The newest of its requests, and the only one of which not everything may have come. */
+  last: IncomingMessage;
+};
 
 /** Bounds how many connections there are, how many of them are one caller's, how long one is used, and for how much at once. */
 export function boundConnections({ server }: Pick<FastifyInstance, "server">, bounds: Bounds): Connections {
   const { trustedProxies, connectionsMax = CONNECTIONS_MAX, world } = bounds;
-  server.maxConnections = connectionsMax;
-  shareConnections(server, { trustedProxies, connectionsMax, world });
   const uses = new WeakMap<Socket, Use>();
-  server.prependListener("request", ({ socket, headers }, response) => {
-    const use = uses.get(socket) ?? { count: 0, running: 0, waiting: [] };
+  const isQuiet = (socket: Socket) => {
+    const use = uses.get(socket);
+    return use === undefined || isQuietUse(use);
+  };
+  shareConnections(server, { trustedProxies, connectionsMax, world, isQuiet });
+  server.prependListener("request", (request, response) => {
+    const { socket, headers } = request;
+    const use = uses.get(socket) ?? { count: 0, running: 0, waiting: [], wasUsed: false, last: request };
     if (use.count === 0) uses.set(socket, use);
     use.count += 1;
+    use.last = request;
     // Node itself only asks the client to go, and answers whoever stays with 503s of its own, without an envelope and without end.
     if (use.count >= REQUESTS_PER_SOCKET_MAX) response.setHeader("connection", "close");
     // The wish for another protocol is not granted, but Node's parser drops what it had received behind it.
@@ -52,9 +65,17 @@ export function boundConnections({ server }: Pick<FastifyInstance, "server">, bo
   };
 }
 
+function isQuietUse(use: Use): boolean {
+  const { wasUsed, running, last } = use;
+  use.wasUsed = false;
+  // Of one request that has begun nothing can be answered before it is whole.
+  return !wasUsed && (running === 0 || (running === 1 && !last.complete));
+}
+
 /** Node takes in all requests that have come, a thousand at once: a few such connections would keep the database from everybody else. */
 function takeTurn(use: Use, response: ServerResponse): Promise<void> | undefined {
   response.once("close", () => {
+    use.wasUsed = true;
     const next = use.waiting.shift();
     if (next === undefined) use.running -= 1;
     else next();

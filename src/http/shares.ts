@@ -1,5 +1,5 @@
 import type { Server } from "node:http";
-import { BlockList, isIP, type DropArgument, type Socket } from "node:net";
+import { BlockList, isIP, type Socket } from "node:net";
 import type { World } from "../world.ts";
 import { callerNetwork, callerSite } from "./rate/address.ts";
 
@@ -8,43 +8,82 @@ const CROWDED_PART = 1 / 2;
 const NETWORK_PART = 1 / 10;
 /** Whoever has a whole IPv6 site comes from any of its 65,536 networks: all of them together get twice what one gets. */
 const SITE_PART = 1 / 5;
+/** Connections looked at for a quiet one. More of them in use, in a row, are no flood of quiet ones. */
+const LOOKED_AT_MAX = 32;
 const TOLD_EVERY_MS = 60_000;
 
 export type SharingWorld = Pick<World, "clock" | "log">;
 
-export type SharingOptions = { trustedProxies: readonly string[]; connectionsMax: number; world: SharingWorld };
+export type SharingOptions = {
+  trustedProxies: readonly string[];
+  connectionsMax: number;
+  world: SharingWorld;
+  /** Whether a connection may be closed for another one: nothing is being answered on it, nor was since this was last asked. */
+  isQuiet: (socket: Socket) => boolean;
+};
 
-/** Whoever opens thousands of connections from one network and says nothing on them cannot take the last ones from everybody else. */
+/** Whom a connection belongs to. */
+type Group = { name: string; part: number };
+
+/**
+ * Whoever opens thousands of connections and says nothing on them cannot take the last ones from everybody else: those of one network
+ * are bounded, and where many networks have taken all of them together, a quiet one makes room for a new one.
+ */
 export function shareConnections(server: Server, options: SharingOptions): void {
-  const { trustedProxies, connectionsMax, world } = options;
+  const { trustedProxies, connectionsMax, world, isQuiet } = options;
   const proxies = blockListOf(trustedProxies);
   const counts = new Map<string, number>();
-  let allCount = 0;
-  const tellRefusal = refusalTeller(world);
-  server.on("drop", (dropped?: DropArgument) =>
-    tellRefusal({ from: dropped?.remoteAddress, why: "all connections are taken" }),
-  );
+  // Those that were longest not asked about are in front.
+  const standing = new Map<Socket, readonly Group[]>();
+  const tell = teller(world);
+
+  function leave(socket: Socket): void {
+    for (const { name } of standing.get(socket) ?? []) forgetOne(counts, name);
+    standing.delete(socket);
+  }
+
+  function makeRoom(): boolean {
+    let looked = 0;
+    for (const [socket, groups] of standing) {
+      if (looked >= LOOKED_AT_MAX) return false;
+      looked += 1;
+      if (groups.length > 0 && isQuiet(socket)) {
+        leave(socket);
+        socket.destroy();
+        return true;
+      }
+      standing.delete(socket);
+      standing.set(socket, groups);
+    }
+    return false;
+  }
+
+  function whyNot(groups: readonly Group[]): string | undefined {
+    const isCrowded = standing.size >= connectionsMax * CROWDED_PART;
+    const full = groups.find(({ name, part }) => (counts.get(name) ?? 0) >= connectionsMax * part);
+    if (isCrowded && full !== undefined) return `${full.name} has its share of all`;
+    return standing.size < connectionsMax || makeRoom() ? undefined : "all are in use";
+  }
+
   server.prependListener("connection", (socket: Socket) => {
     const address = socket.remoteAddress ?? "";
-    const groups = groupsOf(address);
-    const isCrowded = allCount >= connectionsMax * CROWDED_PART;
-    const full = groups.find(({ name, part }) => (counts.get(name) ?? 0) >= connectionsMax * part);
-    if (isCrowded && full !== undefined && !isListed(proxies, address)) {
-      tellRefusal({ from: full.name, why: "it has its share of them" });
+    // A proxy of ours speaks for many, and would take a connection that we close for a service that fails.
+    const groups = isListed(proxies, address) ? [] : groupsOf(address);
+    const isFull = standing.size >= connectionsMax;
+    const why = whyNot(groups);
+    if (isFull || why !== undefined) tell({ from: address, why: why ?? "a quiet one made room for it" });
+    if (why !== undefined) {
       socket.destroy();
       return;
     }
-    allCount += 1;
+    standing.set(socket, groups);
     for (const { name } of groups) counts.set(name, (counts.get(name) ?? 0) + 1);
-    socket.once("close", () => {
-      allCount -= 1;
-      for (const { name } of groups) forgetOne(counts, name);
-    });
+    socket.once("close", () => leave(socket));
   });
 }
 
 /** Whose connections a connection is one of, and which part of all each may have. */
-function groupsOf(address: string): { name: string; part: number }[] {
+function groupsOf(address: string): Group[] {
   const network = { name: callerNetwork(address), part: NETWORK_PART };
   const site = callerSite(address);
   return site === undefined ? [network] : [network, { name: site, part: SITE_PART }];
@@ -56,16 +95,16 @@ function forgetOne(counts: Map<string, number>, name: string): void {
   else counts.set(name, left);
 }
 
-/** A line for the first refusal, then one a minute while there are more: who floods the service must not flood its log. */
-function refusalTeller({ clock, log }: SharingWorld): (refused: { from: string | undefined; why: string }) => void {
-  let refusedCount = 0;
+/** A line for the first connection too many, then one a minute while there are more: who floods the service must not flood its log. */
+function teller({ clock, log }: SharingWorld): (crowding: { from: string; why: string }) => void {
+  let count = 0;
   let quietUntilMs = -Infinity;
   return ({ from, why }) => {
-    refusedCount += 1;
+    count += 1;
     const nowMs = clock.monotonicMs();
     if (nowMs < quietUntilMs) return;
-    log.warn({ from, refusedCount }, `a connection was refused: ${why}`);
-    refusedCount = 0;
+    log.warn({ from, why, count }, "too many connections");
+    count = 0;
     quietUntilMs = nowMs + TOLD_EVERY_MS;
   };
 }

@@ -19,6 +19,7 @@ const USAGE = `npm run flood -- slow|keys [options]
 
 slow   thousands of connections on which next to nothing comes
   --connections N   5000
+  --networks N      0: they come from where the ordinary calls come; else from so many addresses of this machine, in turns
   --seconds N       30, for each kind of them
   --only KIND       head, body or idle
   --through URL     where to knock instead of at the service itself, such as a proxy before it
@@ -31,11 +32,13 @@ const DRIPS = ["head", "body", "idle"] as const;
 const QUIET_MS = 5_000;
 const BESIDE_MS = 20_000;
 const MERCHANTS = 40;
+const DESCRIPTORS_BESIDE = 300;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     connections: { type: "string", default: "5000" },
+    networks: { type: "string", default: "0" },
     seconds: { type: "string", default: "30" },
     requests: { type: "string", default: "1000000" },
     port: { type: "string", default: "8787" },
@@ -46,6 +49,7 @@ const { values, positionals } = parseArgs({
 });
 const [mode] = positionals;
 if (values.help || (mode !== "slow" && mode !== "keys")) console.log(USAGE);
+else if (mode === "slow" && lacksDescriptors(Number(values.connections))) process.exitCode = 1;
 else await main(mode);
 
 async function main(of: "slow" | "keys"): Promise<void> {
@@ -100,6 +104,7 @@ async function slowDown(drip: Drip, at: { url: string; apiKeys: string[] }, pid:
     host: hostname,
     port: Number(port),
     connections,
+    networks: Number(values.networks),
     drip,
     everyMs: 1_000,
     isStubborn: true,
@@ -111,6 +116,17 @@ async function slowDown(drip: Drip, at: { url: string; apiKeys: string[] }, pid:
   console.log(`  up to ${openMax} stood at once; ended by the other side: ${ended || "none"}`);
   attacker.disconnect();
   await once(attacker, "exit");
+}
+
+/** Each connection is one in the process that opens it. What the service itself may open, it inherits from here. */
+function lacksDescriptors(connections: number): boolean {
+  const soft = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+  const wanted = connections + DESCRIPTORS_BESIDE;
+  if (soft === undefined || Number(soft) >= wanted) return false;
+  console.error(
+    `This shell allows ${soft} open files and ${connections} connections take ${wanted}: ulimit -n ${wanted}`,
+  );
+  return true;
 }
 
 function residentOf(pid: number): string {

@@ -17,6 +17,8 @@ export type SlowOptions = {
   port: number;
   host?: string;
   connections: number;
+  /** Networks of this machine's own that they come from in turns; from where everybody else comes when left out. */
+  networks?: number;
   drip: Drip;
   everyMs: number;
   /** Whoever is thrown out comes again. */
@@ -34,7 +36,8 @@ const BEGINNINGS: Readonly<Record<Drip, string>> = {
 
 /** Opens them a few at a time, and goes on until it is stopped. */
 export function openSlow(options: SlowOptions): Slow {
-  const { drip, connections, everyMs, isStubborn } = options;
+  const { drip, connections, everyMs, isStubborn, networks = 0 } = options;
+  let turn = 0;
   const sockets = new Set<Socket>();
   const ended = new Map<number, number>();
   let opened = 0;
@@ -43,7 +46,7 @@ export function openSlow(options: SlowOptions): Slow {
   function open(): void {
     if (isStopped) return;
     opened += 1;
-    const socket = connect({ host: options.host ?? "127.0.0.1", port: options.port });
+    const socket = connect({ host: options.host ?? "127.0.0.1", port: options.port, ...fromOf(turn++, networks) });
     let status = 0;
     socket.on("data", (chunk: Buffer) => {
       status = Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1"))?.[1] ?? status);
@@ -77,4 +80,11 @@ export function openSlow(options: SlowOptions): Slow {
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+/** 127.1.0.0 and what follows it: all of 127.0.0.0/8 is this machine. */
+function fromOf(turn: number, networks: number): { localAddress?: string } {
+  if (networks === 0) return {};
+  const network = turn % networks;
+  return { localAddress: `127.1.${network >> 8}.${network & 0xff}` };
 }
