@@ -26,6 +26,8 @@ export type Transfer = {
   logIndex: number;
   blockNumber: bigint;
   blockHash: string;
+  /** Place inside its transaction's receipt, where the answer that held it shows it already. */
+  position?: number;
 };
 
 /** Where the transfers of a transaction stand inside its own receipt: the part of its identity that a reorg leaves alone. */

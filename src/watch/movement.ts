@@ -17,6 +17,8 @@ export type Candidate = {
   logIndex: number;
   blockNumber: bigint;
   blockHash: string;
+  /** Place inside its transaction's receipt, where it is known without asking for that. */
+  position?: number | undefined;
 };
 
 /** A movement as the chain shows it now. Its transaction, position, direction, inbox and token are the same wherever it is mined. */
@@ -34,8 +36,8 @@ export function candidatesOf(transfers: readonly Transfer[], isInbox: (address: 
     if (!isIn && !isOut) continue;
     const amountUnits = amountOf(transfer);
     if (amountUnits === 0n) continue;
-    const { token, from, to, chainTx, logIndex, blockNumber, blockHash } = transfer;
-    const place = { token, amountUnits, chainTx, logIndex, blockNumber, blockHash };
+    const { token, from, to, chainTx, logIndex, blockNumber, blockHash, position } = transfer;
+    const place = { token, amountUnits, chainTx, logIndex, blockNumber, blockHash, position };
     if (isIn) candidates.push({ direction: "in", inbox: to, counterparty: from, ...place });
     if (isOut) candidates.push({ direction: "out", inbox: from, counterparty: to, ...place });
   }
@@ -47,8 +49,13 @@ export function transactionsOf(candidates: readonly Candidate[]): string[] {
   return [...new Set(candidates.map(({ chainTx }) => chainTx))];
 }
 
+/** The transactions whose receipts say where candidates stand, each once. */
+export function receiptsNeeded(candidates: readonly Candidate[]): string[] {
+  return transactionsOf(candidates.filter(({ position }) => position === undefined));
+}
+
 /**
- * Gives each candidate its position inside its transaction's receipt. Throws ProviderFailed when a receipt is missing or belongs to
+ * Gives each candidate its position inside its transaction's receipt, unless that is known. Throws ProviderFailed when a receipt is missing or belongs to
  * another block: the provider's answers do not describe one chain then, and nothing of it may be believed yet.
  */
 export function placed(candidates: readonly Candidate[], positions: readonly ReceiptPosition[]): Sighting[] {
@@ -56,15 +63,18 @@ export function placed(candidates: readonly Candidate[], positions: readonly Rec
   // The same log twice in one answer is one log.
   const sightings = new Map<string, Sighting>();
   for (const candidate of candidates) {
-    const receipt = receipts.get(candidate.chainTx);
-    const position = candidate.logIndex - (receipt?.logIndexFirst ?? Infinity);
-    if (receipt === undefined || receipt.blockHash !== candidate.blockHash || !receipt.succeeded || position < 0) {
-      throw new ProviderFailed("unknown_block", `the receipt of ${candidate.chainTx} does not agree with its logs`);
-    }
+    const position = candidate.position ?? positionIn(receipts.get(candidate.chainTx), candidate);
     const sighting = { ...candidate, position };
     sightings.set(keyOf(sighting), sighting);
   }
   return [...sightings.values()];
+}
+
+function positionIn(receipt: ReceiptPosition | undefined, { chainTx, blockHash, logIndex }: Candidate): number {
+  const position = logIndex - (receipt?.logIndexFirst ?? Infinity);
+  if (receipt === undefined || receipt.blockHash !== blockHash || !receipt.succeeded || position < 0)
+    throw new ProviderFailed("unknown_block", `the receipt of ${chainTx} does not agree with its logs`);
+  return position;
 }
 
 /** What makes a movement the same one, however often it is mined. */

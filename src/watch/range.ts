@@ -9,7 +9,7 @@ import {
   type Sieve,
   type Transfer,
 } from "../chain/driver.ts";
-import { candidatesOf, placed, transactionsOf, type Sighting } from "./movement.ts";
+import { candidatesOf, placed, receiptsNeeded, type Sighting } from "./movement.ts";
 
 export type RangeReading = { range: BlockRange; end: BlockRef; transfers: readonly Transfer[] };
 
@@ -40,7 +40,7 @@ export async function siftRange(
 ): Promise<SiftedRange> {
   const { transfers, logCount, endHash } = await sift(driver, range, { tokens, known });
   const candidates = candidatesOf(transfers, (address) => known.has(address));
-  const { block, positions } = await blockWithPositions(driver, range.toBlock, transactionsOf(candidates));
+  const { block, positions } = await blockWithPositions(driver, range.toBlock, receiptsNeeded(candidates));
   const end = endOf(driver, { range, end: block, endHash });
   return { range, end, sightings: placed(candidates, positions), logCount };
 }

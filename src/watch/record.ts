@@ -4,7 +4,7 @@ import type { Tx } from "../db/database.ts";
 import type { World } from "../world.ts";
 import { bookReached, reverseRevision } from "./book.ts";
 import { watchedInboxes } from "./memory.ts";
-import { candidatesOf, placed, transactionsOf, type Candidate, type Sighting } from "./movement.ts";
+import { candidatesOf, placed, receiptsNeeded, type Candidate, type Sighting } from "./movement.ts";
 import type { Known } from "./range.ts";
 import { advanceCursor, listInboxesAmong, takeBack, type Advance, type KnownBlock } from "./store.ts";
 
@@ -104,7 +104,8 @@ export async function place(chain: Chain, candidates: readonly Candidate[]): Pro
 /** The same by one provider's word. */
 export async function placeBy(driver: ChainDriver, candidates: readonly Candidate[]): Promise<Sighting[]> {
   if (candidates.length === 0) return [];
-  return placed(candidates, await driver.positions(transactionsOf(candidates)));
+  const chainTxs = receiptsNeeded(candidates);
+  return placed(candidates, chainTxs.length === 0 ? [] : await driver.positions(chainTxs));
 }
 
 /** Wakes whoever takes over movements. */

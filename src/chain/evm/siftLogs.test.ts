@@ -98,6 +98,8 @@ const oddity = fc.oneof(
 const concernsUs = ({ from, to }: Transfer) => isOurs(from.slice(2)) || isOurs(to.slice(2));
 const namesUs = ({ topics }: Log) => OURS.some((digits) => JSON.stringify(topics).toLowerCase().includes(digits));
 const general = (logs: readonly Log[]) => readTransfers(JSON.parse(JSON.stringify(logs)), range, TOKENS);
+/** What the general reader leaves to the receipt. */
+const withoutPosition = ({ position: _, ...rest }: Transfer) => rest;
 const answerOf = (logs: readonly Log[]) => JSON.stringify({ jsonrpc: "2.0", id: 1, result: logs });
 
 test("of answers as nodes write them, the same transfers are found, and all logs are counted", () => {
@@ -106,7 +108,7 @@ test("of answers as nodes write them, the same transfers are found, and all logs
       const sorted = isSorted ? logs.toSorted((one, other) => (one.blockNumber < other.blockNumber ? -1 : 1)) : logs;
       const sifted = siftLogs(Buffer.from(answerOf(sorted)), question);
       ok(sifted, "such an answer is read");
-      deepEqual(sifted.transfers, general(sorted).filter(concernsUs));
+      deepEqual(sifted.transfers.map(withoutPosition), general(sorted).filter(concernsUs));
       equal(sifted.logCount, logs.length);
       equal(sifted.endHash, logs.some(({ blockNumber }) => blockNumber === "0x1f") ? hashOf(0x1f) : undefined);
     }),
@@ -133,13 +135,61 @@ test("an answer with anything odd in it is left to the general reader, or means 
         }
         read += 1;
         // What is odd about somebody else\'s log is nobody\'s business here.
-        deepEqual(sifted.transfers, general(odd.filter(namesUs)));
+        deepEqual(sifted.transfers.map(withoutPosition), general(odd.filter(namesUs)));
       },
     ),
     { numRuns: 1_000 },
   );
   ok(left > 50 && read > 50, `${left} left, ${read} read`);
 });
+
+test("a transfer that is shown to be the first log of its transaction needs no receipt, and no other is taken for one", () => {
+  // Transactions of some logs each, in two blocks; of the logs, some are transfers that were asked for, and the answer holds only these.
+  const transactions = fc.array(fc.array(fc.boolean(), { minLength: 1, maxLength: 4 }), { maxLength: 6 });
+  let shown = 0;
+  fc.assert(
+    fc.property(transactions, transactions, log, (one, two, sample) => {
+      const told = [one, two].flatMap((ofBlock, place) => logsOfBlock(ofBlock, { block: 0x10 + place, sample }));
+      const asked = told.filter(({ isAsked }) => isAsked);
+      const sifted = siftLogs(Buffer.from(answerOf(asked.map((each) => each.log))), question);
+      deepEqual(
+        sifted?.transfers.map(({ position }) => position),
+        asked.map(({ log: { logIndex, blockNumber }, position }) => {
+          const isShown =
+            logIndex === "0x0" || asked.some((other) => isJustBefore(other.log, { logIndex, blockNumber }));
+          shown += isShown && position === 0 ? 1 : 0;
+          return isShown && position === 0 ? 0 : undefined;
+        }),
+      );
+    }),
+    { numRuns: 300 },
+  );
+  ok(shown > 100, `${shown} shown`);
+});
+
+/** `transactions`: of each of its logs, whether it is a transfer that is asked for. All of them are to one of ours. */
+function logsOfBlock(
+  transactions: readonly (readonly boolean[])[],
+  { block, sample }: { block: number; sample: Log },
+): { log: Log; isAsked: boolean; position: number }[] {
+  return transactions
+    .flatMap((logs, transaction) => logs.map((isAsked, position) => ({ isAsked, position, transaction })))
+    .map(({ transaction, ...rest }, index) => ({
+      ...rest,
+      log: {
+        ...sample,
+        topics: [TRANSFER, word("9".repeat(40)), word(OURS[0] ?? "")],
+        blockNumber: `0x${block.toString(16)}`,
+        blockHash: hashOf(block),
+        transactionHash: `0x${(block * 100 + transaction).toString(16).padStart(64, "0")}`,
+        logIndex: `0x${index.toString(16)}`,
+      },
+    }));
+}
+
+function isJustBefore(other: Log, { logIndex, blockNumber }: Log): boolean {
+  return other["blockNumber"] === blockNumber && Number(other["logIndex"]) === Number(logIndex) - 1;
+}
 
 test("an answer that is cut off anywhere is not taken for a whole one", () => {
   const [whole] = fc.sample(fc.array(log, { minLength: 3, maxLength: 3 }), { numRuns: 1, seed: 7 });

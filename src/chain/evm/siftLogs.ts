@@ -59,6 +59,8 @@ class LogSieve {
   #varying: Varying[] = [];
   #begin = 0;
   #end = 0;
+  /** Where the values of the log before begin that say whether the one at hand is the first of its transaction. */
+  readonly #before = { chainTx: -1, blockHash: -1, logIndex: -1, logIndexLength: 0 };
   #blockNumber = -1n;
   readonly #hashes = new Map<bigint, string>();
 
@@ -74,6 +76,7 @@ class LogSieve {
     let logCount = 0;
     let at = start;
     for (let isMore = this.#bytes[at] !== CLOSE_LIST; isMore; isMore = this.#bytes[at] === COMMA) {
+      if (logCount > 0) this.#rememberLog();
       at = this.#readLog(logCount === 0 ? at : at + 1);
       if (at < 0) return undefined;
       logCount += 1;
@@ -216,7 +219,7 @@ class LogSieve {
   #transfer(): Transfer | undefined {
     const index = this.#text(LOG_INDEX);
     if (!QUANTITY.test(index)) return undefined;
-    return {
+    const transfer = {
       token: this.#text(ADDRESS),
       from: `0x${this.#text(FROM).toLowerCase()}`,
       to: `0x${this.#text(TO).toLowerCase()}`,
@@ -226,6 +229,30 @@ class LogSieve {
       blockNumber: this.#blockNumber,
       blockHash: this.#text(BLOCK_HASH),
     };
+    return this.#isFirst(transfer.logIndex) ? { ...transfer, position: 0 } : transfer;
+  }
+
+  #rememberLog(): void {
+    const before = this.#before;
+    before.chainTx = this.#at[CHAIN_TX] ?? 0;
+    before.blockHash = this.#at[BLOCK_HASH] ?? 0;
+    before.logIndex = this.#at[LOG_INDEX] ?? 0;
+    before.logIndexLength = this.#length[LOG_INDEX] ?? 0;
+  }
+
+  /**
+   * Whether the log at hand is shown to be the first of its transaction: it is the first of its block, or the one that stands just before it
+   * there is another transaction's.
+   */
+  #isFirst(logIndex: number): boolean {
+    if (logIndex === 0) return true;
+    const { chainTx, blockHash, logIndex: at, logIndexLength } = this.#before;
+    return (
+      at >= 0 &&
+      Number(this.#bytes.toString("latin1", at, at + logIndexLength)) === logIndex - 1 &&
+      this.#isSame(this.#at[BLOCK_HASH] ?? 0, blockHash, WORD_LENGTH) &&
+      !this.#isSame(this.#at[CHAIN_TX] ?? 0, chainTx, WORD_LENGTH)
+    );
   }
 
   /** Whether the bytes from `one` on are those from `other` on. */
