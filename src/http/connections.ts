@@ -40,6 +40,8 @@ type Use = {
 /** Bounds how many connections there are, how many of them are one caller's, how long one is used, and for how much at once. */
 export function boundConnections({ server }: Pick<FastifyInstance, "server">, bounds: Bounds): Connections {
   const { trustedProxies, connectionsMax = CONNECTIONS_MAX, world } = bounds;
+  // One more than may stand, so that the one too many is seen.
+  server.maxConnections = connectionsMax + 1;
   const uses = new WeakMap<Socket, Use>();
   const isQuiet = (socket: Socket) => {
     const use = uses.get(socket);
