@@ -137,15 +137,19 @@ test("D29 an issued inbox is returned for ever: settled intent, origin off or go
 
 test("D29 the first issue needs a live origin, an active intent and a route to its payout", async () => {
   const intent = await insertIntent(db);
-  const unknown: OriginName[] = [
-    { chainId: 1 },
-    { chainId: 103 },
-    { namespace: "solana", reference: "x", mint: "y" },
-    { namespace: "solana", reference: CLUSTER, mint: TEST_TOKEN },
-    { namespace: "eip155", reference: "31337", mint: TEST_TOKEN },
-    { namespace: "near", reference: "31337", mint: TEST_TOKEN },
+  const unknown: [OriginName, string, RegExp][] = [
+    [{ chainId: 1 }, "chainId", /No source origin/],
+    // As it stands in the list of origins.
+    [{ chainId: 103 }, "chainId", /named by namespace, reference and mint/],
+    [{ namespace: "solana", reference: "x", mint: "y" }, "reference", /No source origin/],
+    [{ namespace: "solana", reference: CLUSTER, mint: TEST_TOKEN }, "mint", /no source origin/],
+    [{ namespace: "eip155", reference: "31337", mint: TEST_TOKEN }, "namespace", /named by chainId/],
+    [{ namespace: "near", reference: "31337", mint: TEST_TOKEN }, "namespace", /No source origin/],
   ];
-  for (const name of unknown) await refused(issueSourceInbox(gatedWorld(), intent, name), "unsupported_origin");
+  for (const [name, param, message] of unknown) {
+    const issuing = issueSourceInbox(gatedWorld(), intent, name);
+    await assert.rejects(issuing, { code: "unsupported_origin", param, message });
+  }
   const noOrigin = { symbol: "USDC", slug: "usdc", address: TEST_TOKEN, decimals: 6, minimumUnits: 0n, isRail: true };
   const withoutOrigins = stationWorld(db, { tokens: [{ ...noOrigin, isOrigin: false }] });
   await refused(issueSourceInbox(withoutOrigins, intent, LOCAL), "unsupported_origin");

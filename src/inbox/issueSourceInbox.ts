@@ -79,12 +79,29 @@ function placeOf(intent: IntentRow, name: OriginName): Place | undefined {
 /** The origin through which the intent can be paid there. On EVM chains any token of the chain will do, as they share the address. */
 async function getIssuableOrigin(world: IssueWorld, intent: IntentRow, name: OriginName): Promise<Asset> {
   const origins = world.catalog.assets.filter((asset) => asset.isOrigin && isNamed(asset, name));
-  if (origins.length === 0)
-    throw new Fault("unsupported_origin", { param: "chainId" in name ? "chainId" : "reference" });
+  if (origins.length === 0) throw unsupportedOrigin(world, name);
   const isIssuing = await readIssuing(world);
   const origin = origins.find((candidate) => isOnRail(intent, candidate) && isIssuing(candidate));
   if (origin === undefined || intent.status !== "active") throw new Fault("source_inbox_not_active");
   return origin;
+}
+
+/** Says what of the name is wrong; how the other kind of chain is named, where that was mixed up. */
+function unsupportedOrigin({ catalog }: IssueWorld, name: OriginName): Fault {
+  const wrong = (param: string, message: string) => new Fault("unsupported_origin", { param, message });
+  const ofSolana = catalog.assets.filter((asset) => asset.isOrigin && asset.namespace === "solana");
+  if ("chainId" in name) {
+    if (ofSolana.every(({ chainId }) => chainId !== name.chainId))
+      return wrong("chainId", "No source origin has this chainId.");
+    return wrong("chainId", "A source origin on Solana is named by namespace, reference and mint.");
+  }
+  if (name.namespace === "eip155")
+    return wrong("namespace", "A source origin on an EVM chain is named by chainId alone.");
+  if (name.namespace !== "solana") return wrong("namespace", "No source origin has this namespace.");
+  const isCluster = ofSolana.some(({ reference }) => reference === name.reference);
+  return isCluster
+    ? wrong("mint", "This mint is no source origin of the cluster.")
+    : wrong("reference", "No source origin has this reference.");
 }
 
 function isNamed(asset: Asset, name: OriginName): boolean {

@@ -24,7 +24,11 @@ const ROWS = {
   token_required: { status: 400, retryable: false, message: "payoutTokenAddress is required for this chain." },
   destination_required: { status: 400, retryable: false, message: "The account has no default payout destination." },
   unsupported_origin: { status: 400, retryable: false, message: "This is no source origin." },
-  unauthorized: { status: 401, retryable: false, message: "A valid API key is required." },
+  unauthorized: {
+    status: 401,
+    retryable: false,
+    message: "A valid API key is required, as a bearer token in the Authorization header.",
+  },
   key_revoked: { status: 401, retryable: false, message: "This API key has been revoked." },
   key_expired: { status: 401, retryable: false, message: "This API key has expired." },
   insufficient_scope: { status: 403, retryable: false, message: "The API key lacks the scope of this operation." },
