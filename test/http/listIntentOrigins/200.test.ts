@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { switchOrigin } from "../../../src/inbox/originSwitch.ts";
 import { forgetKeys } from "../../../src/merchant/keyRing.ts";
-import { testApi, USDC, type Merchant, type TestApi } from "../../support/api.ts";
+import { DUSD, testApi, USDC, type Merchant, type TestApi } from "../../support/api.ts";
 import { CLUSTER, createOnSolana, gatedApi, MINT } from "../../support/gatedApi.ts";
 
 type Listed = { chainId: number; token: { symbol: string }; depositIssuable: boolean };
@@ -101,6 +101,28 @@ test("§1.4, §2.3, §2.4 an origin and a rail have every field, in its form", a
     { id: "local:usdc", ...common, chainName: "Local", token, explorerUrl, status: "live", default: true },
   ]);
   assert.equal(body.settleRails.length, 5);
+});
+
+test("D27 what is issuable stands before what is not, of both the settle chain's first, else as in the catalogue", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  await watched(api, 1_000);
+  const [local, other] = [
+    ["31337 USDC", "31337 DUSD"],
+    ["31338 USDC", "31338 DUSD"],
+  ];
+  // Only the first chain is looked at.
+  const orders = [
+    [{ payoutTokenAddress: USDC }, "31337 USDC", ["31337 DUSD", ...other]],
+    [{ payoutTokenAddress: DUSD }, "31337 DUSD", ["31337 USDC", ...other]],
+    [{ payoutChainReference: "31338" }, undefined, [...other, ...local]],
+  ] as const;
+  for (const [destination, first, others] of orders) {
+    const { intentId } = await merchant.createIntent(destination);
+    const { body, issuable } = await originsOf(merchant, intentId);
+    const order = body.origins.map(({ chainId, token }: Listed) => `${chainId} ${token.symbol}`);
+    assert.deepEqual([issuable, order], first === undefined ? [[], others] : [[first], [first, ...others]]);
+  }
 });
 
 test("D27 Solana's origins stand with their cluster's number and CAIP-19, and are not issuable unwatched", async () => {
