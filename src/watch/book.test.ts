@@ -108,6 +108,8 @@ class History {
   readonly #caip2: Caip2;
   #blocks: MadeBlock[];
   #made = 0;
+  /** The last block that was deep enough once, and was not replaced since: on a branch that is shorter it is so no more, and stays booked. */
+  #deepest = 0n;
   /** Heard of, and not denied since: by its transaction. */
   readonly #heard = new Set<string>();
 
@@ -172,7 +174,7 @@ class History {
 
   /** The same by what is on the chain, deep enough, and heard of. */
   expected(): Record<string, bigint> {
-    const deep = this.#blocks.slice(0, Math.max(0, this.#blocks.length - CONFIRMATIONS + 1));
+    const deep = this.#blocks.slice(0, Number(this.#deepest) + 1);
     const sightings = deep.flatMap((block) => block.transfers.map(({ sighting }) => sighting));
     return sumOf(
       sightings
@@ -242,6 +244,9 @@ class History {
       blocks,
       sightings,
     });
+    const kept = this.#deepest < ancestor.number ? this.#deepest : ancestor.number;
+    const deep = this.#head().number - BigInt(CONFIRMATIONS) + 1n;
+    this.#deepest = deep > kept ? deep : kept;
   }
 
   async #replace({ depth, keeps, length }: { depth: number; keeps: boolean; length: number }): Promise<void> {
