@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openTestDatabase } from "../../test/support/database.ts";
-import { insertIntent, randomAddress } from "../../test/support/intents.ts";
+import { deleteIntents, insertIntent, randomAddress } from "../../test/support/intents.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import type { Tx } from "../db/database.ts";
 import { createAccount } from "../merchant/createAccount.ts";
@@ -98,7 +98,7 @@ test("35 no two intents share an inbox, whatever was undone or lost in between",
   };
   await Promise.all(Array.from({ length: 300 }, make));
   // As after a return to an earlier state: rows are gone, and the addresses of those are known to somebody.
-  await world.db.read.deleteFrom("intent").where("inbox_address", "in", handedOut.slice(0, 100)).execute();
+  await deleteIntents(world.db, handedOut.slice(0, 100));
   await Promise.all(Array.from({ length: 100 }, make));
   assert.equal(new Set(handedOut).size, 400);
   const taken = await insertIntent(world.db);

@@ -5,7 +5,7 @@ import type { Hex } from "viem";
 import type { Db } from "../db/database.ts";
 import { startTestChain, type TestChain } from "../../test/support/chain.ts";
 import { openTestDatabase } from "../../test/support/database.ts";
-import { insertIntent } from "../../test/support/intents.ts";
+import { deleteIntents, insertIntent } from "../../test/support/intents.ts";
 import { beginWatching, movementsOf, newInbox } from "../../test/support/watching.ts";
 
 describe("reading final blocks a second time", () => {
@@ -66,7 +66,7 @@ describe("reading final blocks a second time", () => {
   test("an inbox that nobody knew when it was paid is found by the database's own matching", async () => {
     const { look } = await beginWatching(db, chain);
     const planned = await insertIntent(db);
-    await sql`delete from intent where id = ${planned.id}`.execute(db.read);
+    await deleteIntents(db, [planned.inbox_address]);
     await chain.pay(usdc, planned.inbox_address as Hex, { amountUnits: 4n });
     await look();
     const { seq: _, ...columns } = planned;

@@ -7,7 +7,7 @@ import type { IntentRow } from "../../src/intent/store.ts";
 import { inboxTermsOf } from "../../src/intent/terms.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { newId } from "../../src/kernel/ids.ts";
-import type { Insertable } from "kysely";
+import { sql, type Insertable } from "kysely";
 
 export type IntentOverrides = Partial<Omit<Insertable<IntentTable>, "seq">>;
 
@@ -81,4 +81,12 @@ export async function insertAccount(db: Db): Promise<string> {
 
 export function randomAddress(): string {
   return `0x${Buffer.from(systemEntropy.bytes(20)).toString("hex")}`;
+}
+
+/** Takes intents away, as nobody else may. */
+export async function deleteIntents(db: Db, inboxes: readonly string[]): Promise<void> {
+  await db.transaction(async (tx) => {
+    await sql`set local session_replication_role = replica`.execute(tx);
+    await tx.deleteFrom("intent").where("inbox_address", "in", inboxes).execute();
+  });
 }
