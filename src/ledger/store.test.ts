@@ -61,7 +61,8 @@ for (const kind of databases) {
       ...comesIn(inbox, -change),
       counter: "payout:world",
     });
-    const bookAll = (...transfers: Transfer[]) => db.transaction((tx) => book(tx, transfersOf(transfers), AT));
+    const bookAll = (...transfers: Transfer[]) =>
+      db.transaction((tx) => book(tx, { transfers: transfersOf(transfers), name: "book_given", at: AT }));
     const reverseAll = (...transfers: Transfer[]) =>
       db.transaction((tx) => {
         const references = sql`select unnest(${array(
@@ -354,11 +355,13 @@ test("two who book for one inbox at once cannot both take out what is there once
   const db = await openTestDatabase("postgres");
   context.after(() => db.close());
   const bookOne = (tx: Tx, reference: string, change: bigint) =>
-    book(
-      tx,
-      transfersOf([{ reference, inbox: "pi_1", counter: change > 0n ? "payer:world" : "payout:world", change }]),
-      AT,
-    );
+    book(tx, {
+      transfers: transfersOf([
+        { reference, inbox: "pi_1", counter: change > 0n ? "payer:world" : "payout:world", change },
+      ]),
+      name: "book_given",
+      at: AT,
+    });
   await db.transaction((tx) => bookOne(tx, "in", 10n));
   const booked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();

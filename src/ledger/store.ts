@@ -23,12 +23,26 @@ export type Transfers = RawBuilder<unknown>;
  */
 type Shortage = { grows: RawBuilder<string>; other: RawBuilder<string> };
 
+type Posting = {
+  transfers: Transfers;
+  /** Stands before the statement, and may name it. */
+  head: RawBuilder<unknown>;
+  at: Date;
+  shortage: Shortage;
+};
+
 const UNSEEN = sql<string>`'unseen:' || chain`;
 const LOST = sql<string>`'loss:reorg'`;
 
-/** Books all of `transfers` in their order, in one statement. Whoever calls sees to it that nobody else books for the same inboxes meanwhile. */
-export async function book(tx: Tx, transfers: Transfers, at: Date): Promise<void> {
-  await post(tx, transfers, { at, shortage: { grows: UNSEEN, other: LOST } });
+/**
+ * Books all of `transfers` in their order, in one statement. Whoever calls sees to it that nobody else books for the same inboxes meanwhile,
+ * and gives the statement a `name` of its own: it is a long one to plan, and planned once for a connection.
+ */
+export async function book(
+  tx: Tx,
+  { transfers, name, at }: { transfers: Transfers; name: string; at: Date },
+): Promise<void> {
+  await post(tx, { transfers, head: sql.raw(`/* named: ${name} */`), at, shortage: { grows: UNSEEN, other: LOST } });
 }
 
 /**
@@ -47,15 +61,15 @@ export async function reverse(
     join ledger_entry counter on counter.posting_id = posting.id and counter.place = 1
     where posting.reference in (${references}) and posting.reverses is null
       and not exists (select from ledger_posting reversal where reversal.reverses = posting.id)`;
-  return post(tx, transfers, { at, shortage: { grows: LOST, other: UNSEEN } });
+  return post(tx, { transfers, head: sql``, at, shortage: { grows: LOST, other: UNSEEN } });
 }
 
 /**
  * `net` is what the inbox holds, less what is missing. It is carried from posting to posting, so that each is split as if it stood alone:
  * above nothing it is the inbox, below it a shortage, of which the other cause is filled up first. Returns how many postings there were.
  */
-async function post(tx: Tx, transfers: Transfers, { at, shortage }: { at: Date; shortage: Shortage }): Promise<number> {
-  const { rows } = await sql<{ postings: bigint }>`
+async function post(tx: Tx, { transfers, head, at, shortage }: Posting): Promise<number> {
+  const { rows } = await sql<{ postings: bigint }>`${head}
     with transfer as materialized (${transfers}),
     opening as (
       select holder, asset, sum(balance_units) as net, -sum(balance_units) filter (where account = opened.other) as missing

@@ -25,11 +25,8 @@ export async function bookReached(tx: Tx, world: BookWorld, { chain, reach, at }
   if (to <= reach.bookedNumber) return;
   // Most blocks move nothing of ours, and the statement that books is a long one to plan.
   if (!(await raiseBooked(tx, { chain, from: reach.bookedNumber, to }))) return;
-  await book(
-    tx,
-    transfersOf(chain, sql`movement.block_number > ${reach.bookedNumber} and movement.block_number <= ${to}`),
-    at,
-  );
+  const reached = sql`movement.block_number > ${reach.bookedNumber} and movement.block_number <= ${to}`;
+  await book(tx, { transfers: transfersOf(chain, reached), name: "book_reached", at });
 }
 
 /**
@@ -40,7 +37,7 @@ export async function bookRevision(tx: Tx, { chain, reach, at }: Booking): Promi
   const reversed = await reverseRevision(tx, { chain, revision: reach.revision, at });
   const late = sql`movement.direction in ('in','out') and movement.revision = ${reach.revision}
     and movement.block_number <= ${reach.bookedNumber}`;
-  await book(tx, transfersOf(chain, late), at);
+  await book(tx, { transfers: transfersOf(chain, late), name: "book_late", at });
   return reversed;
 }
 
