@@ -2,6 +2,7 @@ import { watchedTokens } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed, type BlockRef, type ChainDriver } from "../chain/driver.ts";
 import { reverseRevision } from "./book.ts";
+import { judgeContradictions } from "./contradictions.ts";
 import { doubtfulOf, noteDoubts, type BlockReading } from "./doubts.ts";
 import { holdersOf } from "./holders.ts";
 import { memoryOf } from "./memory.ts";
@@ -65,11 +66,13 @@ async function recordTold(world: WatchWorld, chain: Chain, stretch: Stretch): Pr
           const reversed = isRetold
             ? await reverseRevision(tx, { chain: chain.caip2, revision: reach.revision, at })
             : 0;
-          return reach && { reversed };
+          return reach && { reversed, writtenCount: reach.writtenCount };
         });
   if (outcome === undefined) return false;
   if ("reversed" in outcome && outcome.reversed > 0) alarmOfReversal(world, chain, outcome.reversed);
   wakeFollowers(world, chain);
+  const { sightings } = stretch;
+  if (outcome.writtenCount < sightings.length) await judgeContradictions(world, chain, sightings);
   return true;
 }
 

@@ -1,6 +1,8 @@
+import { sql } from "kysely";
 import type { Chain } from "../chain/chain.ts";
 import type { BlockRange, ChainDriver, Transfer } from "../chain/driver.ts";
-import { namespaceOf, referenceOf } from "../kernel/caip.ts";
+import { array } from "../db/parameters.ts";
+import { namespaceOf, referenceOf, type Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import { HINT_MS } from "../view/recordView.ts";
 import { listHintedInboxes } from "../view/store.ts";
@@ -10,7 +12,7 @@ import { candidatesOf, transactionsOf } from "./movement.ts";
 import { isTooLarge } from "./range.ts";
 import { recordAgain } from "./rescan.ts";
 import type { WatchWorld } from "./record.ts";
-import { findCursor, listRecordedTxs, listMovementsBetween } from "./store.ts";
+import { findCursor, listMovementsBetween } from "./store.ts";
 
 // A payer who looks at the page has paid, or is about to. The chain is looked at then without waiting for its interval; and what an answer may
 // have left out of the last blocks is asked for once more, by the inboxes in question alone. However many are looking, it is a few
@@ -70,12 +72,9 @@ async function askFor(
   if (missing.length === 0) return;
   const chainTxs = transactionsOf(missing);
   // One provider's word adds what was never told before. What is recorded otherwise, or was taken back, is for several of them to decide.
-  const told = await listRecordedTxs(world.db, { chain: chain.caip2, chainTxs });
-  const written = await recordAgain(
-    world,
-    chain,
-    transfers.filter(({ chainTx }) => chainTxs.includes(chainTx) && !told.has(chainTx)),
-  );
+  const told = await listRecordedTxs(world, { chain: chain.caip2, chainTxs });
+  const untold = transfers.filter(({ chainTx }) => chainTxs.includes(chainTx) && !told.has(chainTx));
+  const written = await recordAgain(world, chain, { transfers: untold });
   if (written.length > 0)
     world.log.warn(
       { chain: chain.caip2, recorded: written.length },
@@ -109,6 +108,17 @@ async function readRecent(
 function lastBlocks(upTo: bigint, wanted: bigint): BlockRange {
   const blocks = wanted < BLOCKS_MIN ? BLOCKS_MIN : wanted > BLOCKS_MAX ? BLOCKS_MAX : wanted;
   return { fromBlock: upTo >= blocks ? upTo - blocks + 1n : 0n, toBlock: upTo };
+}
+
+/** Those of the transactions of which a movement was ever recorded. */
+async function listRecordedTxs(
+  { db }: Pick<WatchWorld, "db">,
+  { chain, chainTxs }: { chain: Caip2; chainTxs: readonly string[] },
+): Promise<Set<string>> {
+  const { rows } = await sql<{ chainTx: string }>`/* named: list_recorded_txs */
+    select distinct chain_tx as "chainTx" from movement
+    where chain = ${chain} and chain_tx = any(${array(chainTxs, "text")})`.execute(db.read);
+  return new Set(rows.map((row) => row.chainTx));
 }
 
 function placeOf({ blockHash, logIndex }: { blockHash: string; logIndex: number }): string {

@@ -3,6 +3,7 @@ import type { BlockRef, ChainDriver, Transfer } from "../chain/driver.ts";
 import type { Tx } from "../db/database.ts";
 import type { World } from "../world.ts";
 import { bookReached, reverseRevision } from "./book.ts";
+import { judgeContradictions } from "./contradictions.ts";
 import { watchedInboxes } from "./memory.ts";
 import { candidatesOf, placed, receiptsNeeded, type Candidate, type Sighting } from "./movement.ts";
 import type { Known } from "./range.ts";
@@ -33,6 +34,7 @@ export async function recordStretch(world: WatchWorld, chain: Chain, stretch: St
   if (outcome === undefined) return false;
   if (outcome.reversed > 0) alarmOfReversal(world, chain, outcome.reversed);
   wakeFollowers(world, chain);
+  if (outcome.writtenCount < stretch.sightings.length) await judgeContradictions(world, chain, stretch.sightings);
   return true;
 }
 
@@ -40,7 +42,7 @@ async function write(
   tx: Tx,
   world: WatchWorld,
   { advance, isReorg }: { advance: Advance & { ancestorNumber: bigint }; isReorg: boolean },
-): Promise<{ reversed: number } | undefined> {
+): Promise<{ reversed: number; writtenCount: number } | undefined> {
   const { chain, at } = advance;
   let reversed = 0;
   if (isReorg) {
@@ -52,7 +54,7 @@ async function write(
   if (reach === undefined) return undefined;
   if (reach.isRetold) reversed += await reverseRevision(tx, { chain, revision: reach.revision, at });
   await bookReached(tx, world, { chain, reach, at });
-  return { reversed };
+  return { reversed, writtenCount: reach.writtenCount };
 }
 
 /** What was booked was meant to last: the chain's first tier asks for too little, or its providers have told of a chain that is not. */

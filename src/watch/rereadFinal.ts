@@ -14,7 +14,7 @@ import {
   listMovementsBetween,
   orphanMovements,
   pruneBlocks,
-  writeMovements,
+  rewriteMovements,
   type CursorRow,
 } from "./store.ts";
 
@@ -45,7 +45,7 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
     if (reach === undefined) return { changed: 0, reversed: 0, isPassed: false };
     const { revision } = reach;
     await orphanMovements(tx, { ids: gone.map((row) => row.id), revision, at });
-    const mended = await writeMovements(tx, { chain: chain.caip2, sightings: ours, revision, at });
+    const mended = await rewriteMovements(tx, { chain: chain.caip2, sightings: ours, revision, at });
     const changed = mended.length + gone.length;
     const reversed = changed > 0 ? await bookRevision(tx, { chain: chain.caip2, reach, at }) : 0;
     // Blocks that only one provider knows may be none: until others have been heard, those below them are the way back.

@@ -5,9 +5,10 @@ import type { Caip2 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
 import { bookRevision } from "./book.ts";
+import { judgeContradictions } from "./contradictions.ts";
 import type { MovementRow, Sighting } from "./movement.ts";
 import { matchInDatabase, place, wakeFollowers, type WatchWorld } from "./record.ts";
-import { claimRevision, findCursor, findInboxOf, listHashesAt, writeMovements } from "./store.ts";
+import { claimRevision, findCursor, findInboxOf, listHashesAt, rewriteMovements, writeMovements } from "./store.ts";
 
 // A person who misses a payment asks for one transaction or one inbox to be read again. It goes the same way as every other
 // reading, so that it can add nothing which the chain does not hold, and nothing twice.
@@ -62,7 +63,11 @@ async function rescanOne(world: RescanWorld, chain: Chain, chainTx: string): Pro
   if (!found.receipt) return { chain: caip2, outcome: "unknown", recorded: [] };
   if (!found.receipt.succeeded) return { chain: caip2, outcome: "reverted", recorded: [] };
   if (found.receipt.blockNumber > cursor.number) return { chain: caip2, outcome: "ahead", recorded: [] };
-  return { chain: caip2, outcome: "read", recorded: await recordAgain(world, chain, found.transfers) };
+  return {
+    chain: caip2,
+    outcome: "read",
+    recorded: await recordAgain(world, chain, { ...found, write: rewriteMovements }),
+  };
 }
 
 /** Reads the last blocks of every chain again for one intent's inbox. Throws Fault not_found when there is no such intent. */
@@ -84,7 +89,8 @@ async function rescanInbox(
   const transfers = await chain.providers.ask((driver) =>
     readOfInbox(driver, { range: { fromBlock, toBlock: cursor.number }, tokens, inbox }),
   );
-  return { chain: chain.caip2, outcome: "read", recorded: await recordAgain(world, chain, transfers) };
+  const recorded = await recordAgain(world, chain, { transfers, write: rewriteMovements });
+  return { chain: chain.caip2, outcome: "read", recorded };
 }
 
 async function readOfInbox(
@@ -110,34 +116,41 @@ async function readOfInbox(
   return transfers;
 }
 
+type Again = {
+  transfers: readonly Transfer[];
+  /** What a person asks for may also mend what was agreed on before; that is kept otherwise. */
+  write?: typeof writeMovements;
+};
+
 /** Writes what was found, under the lock of the cursor, without what stands in a block that we know to be replaced. */
 export async function recordAgain(
   world: WatchWorld,
   chain: Chain,
-  transfers: readonly Transfer[],
+  { transfers, write = writeMovements }: Again,
 ): Promise<MovementRow[]> {
   const sightings = await place(chain, await matchInDatabase(world, transfers));
   if (sightings.length === 0) return [];
   const at = world.clock.now();
-  const recorded = await world.db.transaction(async (tx) => {
+  const { written, standing } = await world.db.transaction(async (tx) => {
     const claimed = await claimRevision(tx, chain.caip2);
-    if (!claimed) return [];
+    if (!claimed) return { written: [], standing: [] };
     const numbers = sightings.map((sighting) => sighting.blockNumber);
     const known = await listHashesAt(tx, { chain: chain.caip2, numbers });
     const standing = sightings.filter(
       isOnChain(claimed.number, new Map(known.map(({ number, hash }) => [number, hash]))),
     );
-    const written = await writeMovements(tx, {
+    const written = await write(tx, {
       chain: chain.caip2,
       sightings: standing,
       revision: claimed.revision,
       at,
     });
     if (written.length > 0) await bookRevision(tx, { chain: chain.caip2, reach: claimed, at });
-    return written;
+    return { written, standing };
   });
-  if (recorded.length > 0) wakeFollowers(world, chain);
-  return recorded;
+  if (written.length > 0) wakeFollowers(world, chain);
+  if (written.length < standing.length) await judgeContradictions(world, chain, standing);
+  return written;
 }
 
 function isOnChain(cursorNumber: bigint, hashes: ReadonlyMap<bigint, string>): (sighting: Sighting) => boolean {

@@ -59,6 +59,9 @@ export type Advance = {
   at: Date;
 };
 
+/** `isRetold`: a movement was known before. `writtenCount`: how many are new, or told otherwise now; fewer than were seen where one stays as it is. */
+export type Written = { isRetold: boolean; writtenCount: number };
+
 /** How far a chain is known, under the lock of its cursor, and the last block whose movements stand in the ledger. */
 export type Reach = {
   number: bigint;
@@ -72,14 +75,11 @@ const REACH = sql<Reach>`number, safe_number as "safeNumber", finalized_number a
 
 /**
  * Moves the cursor and writes what was found on the way, in one statement; undefined, with nothing changed, when the cursor is elsewhere
- * already. The row's lock is held until commit, so that revisions become visible in their order. `isRetold`: a movement was known before.
+ * already. The row's lock is held until commit, so that revisions become visible in their order.
  */
-export async function advanceCursor(
-  db: Db["read"],
-  advance: Advance,
-): Promise<(Reach & { isRetold: boolean }) | undefined> {
+export async function advanceCursor(db: Db["read"], advance: Advance): Promise<(Reach & Written) | undefined> {
   const { chain, from, to, blocks, at } = advance;
-  const { rows } = await sql<Reach & { isRetold: boolean }>`/* named: advance_cursor */
+  const { rows } = await sql<Reach & Written>`/* named: advance_cursor */
     with claimed as (
       update chain_cursor set number = ${to.number}, hash = ${to.hash}, revision = revision + 1, updated_at = ${at}
       where chain = ${chain} and number = ${from.number} and hash = ${from.hash}
@@ -102,20 +102,10 @@ export async function advanceCursor(
         )}
       ) as known (number, hash, parent_hash)
       on conflict (chain, hash) do update set orphaned_at = null
-    ), written as (${upsertMovements({ ...advance, claimed: sql`claimed` })}, xmax <> 0 as is_retold)
-    select claimed.*, exists (select from written where is_retold) as "isRetold" from claimed`.execute(db);
+    ), written as (${upsertMovements({ ...advance, claimed: sql`claimed`, keptUpTo: agreedNumber(chain) })}, xmax <> 0 as is_retold)
+    select claimed.*, exists (select from written where is_retold) as "isRetold",
+      (select count(*)::int from written) as "writtenCount" from claimed`.execute(db);
   return rows[0];
-}
-
-/** Those of the transactions of which a movement was ever recorded. */
-export async function listRecordedTxs(
-  db: Db,
-  { chain, chainTxs }: { chain: Caip2; chainTxs: readonly string[] },
-): Promise<Set<string>> {
-  const { rows } = await sql<{ chainTx: string }>`/* named: list_recorded_txs */
-    select distinct chain_tx as "chainTx" from movement
-    where chain = ${chain} and chain_tx = any(${array(chainTxs, "text")})`.execute(db.read);
-  return new Set(rows.map((row) => row.chainTx));
 }
 
 /** Says that the books stand at `to` now. Whether anything moved between `from` and there. */
@@ -123,7 +113,7 @@ export async function raiseBooked(
   tx: Tx,
   { chain, from, to }: { chain: Caip2; from: bigint; to: bigint },
 ): Promise<boolean> {
-  const { rows } = await sql<{ moved: boolean }>`
+  const { rows } = await sql<{ moved: boolean }>`/* named: raise_booked */
     update chain_cursor set booked_number = ${to} where chain = ${chain}
     returning exists (
       select from movement where movement.chain = ${chain} and block_number > ${from} and block_number <= ${to}
@@ -186,15 +176,28 @@ export async function claimRevision(tx: Tx, chain: Caip2): Promise<Reach | undef
   return rows[0];
 }
 
+export type Writing = { chain: Caip2; sightings: readonly Sighting[]; revision: bigint; at: Date };
+
 /** Writes movements as they stand on the chain now, under a revision that the caller has claimed, and returns the rows that changed. */
 export async function writeMovements(
   tx: Tx,
-  { chain, sightings, revision, at }: { chain: Caip2; sightings: readonly Sighting[]; revision: bigint; at: Date },
+  { chain, sightings, revision, at }: Writing,
+  keptUpTo = agreedNumber(chain),
 ): Promise<MovementRow[]> {
   if (sightings.length === 0) return [];
   const claimed = sql`(select ${revision}::bigint as revision) as claimed`;
-  const written = await sql<MovementRow>`${upsertMovements({ chain, sightings, at, claimed })}`.execute(tx);
+  const written = await sql<MovementRow>`${upsertMovements({ chain, sightings, at, claimed, keptUpTo })}`.execute(tx);
   return written.rows;
+}
+
+/** The same by those who read final blocks again: what they agree on replaces also what was agreed on before. */
+export async function rewriteMovements(tx: Tx, writing: Writing): Promise<MovementRow[]> {
+  return writeMovements(tx, writing, sql`-1`);
+}
+
+/** Up to here blocks were read again after they had become final. */
+export function agreedNumber(chain: Caip2): RawBuilder<unknown> {
+  return sql`(select reread_number from chain_cursor where chain_cursor.chain = ${chain})`;
 }
 
 type Upsert = {
@@ -203,13 +206,15 @@ type Upsert = {
   at: Date;
   /** Something to select from that is named `claimed`, with one row that has the revision, or with none: then nothing is written. */
   claimed: RawBuilder<unknown>;
+  /** The number of the block up to which what stands is not told otherwise. */
+  keptUpTo: RawBuilder<unknown>;
 };
 
 /**
- * One statement for all. Rows that say the same already are left alone; the others carry the revision and are returned. What is
- * no inbox of an intent writes nothing.
+ * One statement for all. Rows that say the same already are left alone, and so are those that stand in blocks that were agreed on: a new
+ * block is one provider's word. The others carry the revision and are returned. What is no inbox of an intent writes nothing.
  */
-function upsertMovements({ chain, sightings, at, claimed }: Upsert): RawBuilder<unknown> {
+function upsertMovements({ chain, sightings, at, claimed, keptUpTo }: Upsert): RawBuilder<unknown> {
   const column = <T extends string | number | bigint>(of: (one: Sighting) => T, type: ElementType) =>
     array(sightings.map(of), type);
   return sql`
@@ -229,9 +234,10 @@ function upsertMovements({ chain, sightings, at, claimed }: Upsert): RawBuilder<
     on conflict (chain, chain_tx, position, direction, inbox, token) do update set
       counterparty = excluded.counterparty, amount_units = excluded.amount_units, block_number = excluded.block_number,
       block_hash = excluded.block_hash, log_index = excluded.log_index, revision = excluded.revision, orphaned_at = null
-    where (movement.counterparty, movement.amount_units, movement.block_hash, movement.log_index) is distinct from
-      (excluded.counterparty, excluded.amount_units, excluded.block_hash, excluded.log_index)
-      or movement.orphaned_at is not null
+    where movement.orphaned_at is not null
+      or (movement.counterparty, movement.amount_units, movement.block_hash, movement.log_index) is distinct from
+        (excluded.counterparty, excluded.amount_units, excluded.block_hash, excluded.log_index)
+      and movement.block_number > ${keptUpTo}
     returning *`;
 }
 

@@ -20,8 +20,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/watch/rereadFinal.ts",
-        search: "const mended = await writeMovements(tx, { chain: chain.caip2, sightings: ours, revision, at });",
-        replace: "const mended = await writeMovements(tx, { chain: chain.caip2, sightings: [], revision, at });",
+        search: "const mended = await rewriteMovements(tx, { chain: chain.caip2, sightings: ours, revision, at });",
+        replace: "const mended = await rewriteMovements(tx, { chain: chain.caip2, sightings: [], revision, at });",
       },
     ],
   },
@@ -102,7 +102,7 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/watch/movement.ts",
-        search: "const position = candidate.logIndex - (receipt?.logIndexFirst ?? Infinity);",
+        search: "const position = logIndex - (receipt?.logIndexFirst ?? Infinity);",
         replace: "const position = receipt ? 0 : -1;",
       },
     ],
@@ -113,8 +113,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/watch/movement.ts",
-        search: "const position = candidate.logIndex - (receipt?.logIndexFirst ?? Infinity);",
-        replace: "const position = receipt ? candidate.logIndex : -1;",
+        search: "const position = logIndex - (receipt?.logIndexFirst ?? Infinity);",
+        replace: "const position = receipt ? logIndex : -1;",
       },
     ],
   },
@@ -137,7 +137,7 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/watch/movement.ts",
-        search: "receipt.blockHash !== candidate.blockHash || ",
+        search: "receipt.blockHash !== blockHash || ",
         replace: "",
       },
     ],
