@@ -128,6 +128,38 @@ describe("following heads", () => {
     );
   });
 
+  test("what was booked and is told of again in another block is reversed at once", async () => {
+    const told: { paid?: BlockRef; again?: BlockRef } = {};
+    const {
+      world,
+      chain: watched,
+      look,
+    } = await beginWatching(db, chain, (driver) => ({
+      transfers: async (scope, tokens) => {
+        const { paid, again } = told;
+        if (!paid || !again || !("blockHash" in scope) || scope.blockHash !== again.hash)
+          return driver.transfers(scope, tokens);
+        const transfers = await driver.transfers({ blockHash: paid.hash }, tokens);
+        return transfers.map((transfer) => ({ ...transfer, blockNumber: again.number, blockHash: again.hash }));
+      },
+      positions: async (chainTxs) => {
+        const positions = await driver.positions(chainTxs);
+        return positions.map((position) => ({ ...position, blockHash: told.again?.hash ?? position.blockHash }));
+      },
+    }));
+    told.paid = await pay(5n);
+    equal(await followHeads(world, watched, [told.paid]), "recorded");
+    await chain.mine(2);
+    await look();
+    ok((await readCursor()).booked_number >= told.paid.number);
+    await chain.mine(1);
+    told.again = await latest();
+    equal(await followHeads(world, watched, [told.again]), "recorded");
+    const [movement] = await movementsOf(db, chain);
+    equal(movement?.block_hash, told.again.hash);
+    await assertBooksHold(db);
+  });
+
   test("a head that nobody knows as it was told moves nothing", async () => {
     const { world, chain: watched } = await beginWatching(db, chain);
     const before = await readCursor();
@@ -141,6 +173,18 @@ describe("following heads", () => {
       equal(await followHeads(world, watched, [told]), "unfit");
     deepEqual(await readCursor(), before);
     equal(await followHeads(world, watched, [head]), "recorded");
+  });
+
+  test("a block of another branch that is told of as if it followed on ours moves nothing", async () => {
+    const { world, chain: watched, look } = await beginWatching(db, chain);
+    equal(await followHeads(world, watched, [await pay(1n)]), "recorded");
+    const before = await readCursor();
+    await chain.reorg(1);
+    const head = await pay(2n);
+    equal(await followHeads(world, watched, [{ ...head, parentHash: before.hash }]), "unfit");
+    deepEqual(await readCursor(), before);
+    await look();
+    equal((await readCursor()).hash, head.hash);
   });
 
   test("a provider that is asked too early is asked again", async () => {
@@ -185,7 +229,7 @@ describe("following heads", () => {
     }));
     const paid = await pay(5n);
     await followHeads(world, watched, [paid]);
-    await chain.finalize();
+    await chain.mine(2);
     await look();
     onAsked = async () => {
       onAsked = async () => undefined;
@@ -218,5 +262,9 @@ test("of heads those are linked that hang on the cursor", () => {
   deepEqual(linked(ref(6), { ...ref(6), hash: "x6" }), ["6", false]);
   deepEqual(linked({ ...ref(5), hash: "x5" }), ["", false]);
   deepEqual(linked(ref(7)), ["", false]);
+  // Each of the two alone is no reason to follow.
+  deepEqual(linked({ ...ref(6), parentHash: "x5" }), ["", false]);
+  deepEqual(linked({ ...ref(7), parentHash: "h5" }), ["", false]);
+  deepEqual(linked(ref(6), { ...ref(7), parentHash: "x6" }), ["6", false]);
   deepEqual(linked(...Array.from({ length: 40 }, (_, index) => ref(6 + index)))[1], false);
 });

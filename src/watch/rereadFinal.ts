@@ -20,6 +20,11 @@ import {
 
 /** A chain that never says what is final is read again at this depth. */
 const DEPTH_WITHOUT_TAG = 1_024n;
+/**
+ * Where one provider's word suffices, blocks are read again at this depth at least. Of several nodes behind one name the one that tells the
+ * logs may lag, and answers with an empty list for blocks that the other one has just called final.
+ */
+export const DEPTH_OF_LAGGARDS = 16n;
 
 /**
  * Reads the next final blocks a second time, of others than the first provider where there are others, lets the database say which
@@ -27,11 +32,12 @@ const DEPTH_WITHOUT_TAG = 1_024n;
  * Returns whether there is more that can be read right away.
  */
 export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<boolean> {
-  const range = nextRange(world, chain, cursor);
-  if (!range) return false;
-  const recorded = await listMovementsBetween(world.db, { chain: chain.caip2, ...range });
   const asked = findChain(world.catalog, chain.caip2)?.agreement?.providers ?? 1;
   const providers = Math.min(asked, chain.providers.size);
+  const upTo = lastToRead(cursor, providers);
+  const range = nextRange(world, chain, { cursor, upTo });
+  if (!range) return false;
+  const recorded = await listMovementsBetween(world.db, { chain: chain.caip2, ...range });
   const changes = await readAgain(world, chain, { range, recorded, providers });
   if (!changes) return false;
   const { sightings, gone } = changes;
@@ -55,7 +61,7 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
   });
   if (written.reversed > 0) alarmOfReversal(world, chain, written.reversed);
   if (written.changed > 0) wakeFollowers(world, chain);
-  return written.isPassed && range.toBlock < lastToRead(cursor);
+  return written.isPassed && range.toBlock < upTo;
 }
 
 /** Those whose block is ours, as far as we still hold the blocks. */
@@ -66,12 +72,16 @@ async function onOurBranch(tx: Tx, chain: Chain, sightings: readonly Sighting[])
   return sightings.filter(({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) === blockHash);
 }
 
-function lastToRead(cursor: CursorRow): bigint {
-  return cursor.finalized_number >= 0n ? cursor.finalized_number : cursor.number - DEPTH_WITHOUT_TAG;
+function lastToRead({ number, finalized_number: finalizedNumber }: CursorRow, providers: number): bigint {
+  if (finalizedNumber < 0n) return number - DEPTH_WITHOUT_TAG;
+  return providers > 1 ? finalizedNumber : lowest(finalizedNumber, number - DEPTH_OF_LAGGARDS);
 }
 
-function nextRange(world: WatchWorld, chain: Chain, cursor: CursorRow): BlockRange | undefined {
-  const upTo = lastToRead(cursor);
+function nextRange(
+  world: WatchWorld,
+  chain: Chain,
+  { cursor, upTo }: { cursor: CursorRow; upTo: bigint },
+): BlockRange | undefined {
   const fromBlock = cursor.reread_number + 1n;
   if (fromBlock > upTo) return undefined;
   const { blocks } = memoryOf(chain, world.clock).rereadSize;

@@ -1,5 +1,6 @@
 import type { Hex, TransactionReceipt } from "viem";
 import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
+import { DEPTH_OF_LAGGARDS } from "../../src/watch/rereadFinal.ts";
 import { DEV_ACCOUNTS, type DevAccount } from "../../src/cli/dev/accounts.ts";
 import { startAnvil } from "../../src/cli/dev/anvil.ts";
 import { connect, performCalls, sendCalls, signCalls, type Call, type DevClient } from "../../src/cli/dev/client.ts";
@@ -36,7 +37,7 @@ export interface TestChain {
   balanceOf(token: Hex, owner: Hex): Promise<bigint>;
   /** Adds empty blocks. */
   mine(blocks: number): Promise<void>;
-  /** Adds empty blocks until the present head is `finalized`. */
+  /** Adds empty blocks until the present head is `finalized`, and deep enough to be read a second time. */
   finalize(): Promise<void>;
   /**
    * Replaces the last `depth` blocks by as many others. Their transactions are forgotten unless they stand in `replacement`.
@@ -69,8 +70,8 @@ export interface TestChainOptions {
 }
 
 const CHAIN_ID = 900_001;
-/** With one slot an epoch, `finalized` is the second block below the head. */
-const FINALITY_DEPTH = 2;
+/** With one slot an epoch, `finalized` is the second block below the head, which is read again later. */
+const FINALITY_DEPTH = Number(DEPTH_OF_LAGGARDS);
 
 /** Methods of anvil that viem has no words for. */
 function ask<Answer>(client: DevClient, method: string, params: unknown[]): Promise<Answer> {
