@@ -4,8 +4,11 @@ import type { Tx } from "../db/database.ts";
 import type { NewEvent } from "../event/event.ts";
 import { appendEvents } from "../event/store.ts";
 import { claimIntents, writeProgress, type IntentRow } from "../intent/store.ts";
-import type { Caip2 } from "../kernel/caip.ts";
+import { namespaceOf, referenceOf, type Caip2 } from "../kernel/caip.ts";
+import { addMs } from "../kernel/clock.ts";
 import { newId } from "../kernel/ids.ts";
+import { HINT_MS, hintsTopic } from "../view/recordView.ts";
+import { renewHint } from "../view/store.ts";
 import type { World } from "../world.ts";
 import { settlementEvents } from "./events.ts";
 import { newSettlement } from "./planSettlements.ts";
@@ -30,7 +33,7 @@ import {
   writeSettlement,
 } from "./store.ts";
 
-type ObserveWorld = Pick<World, "db" | "clock" | "entropy" | "log">;
+type ObserveWorld = Pick<World, "db" | "clock" | "entropy" | "log" | "wake">;
 
 /**
  * Movements taken over in one transaction. Each sweep takes several statements, with its intent locked until the end: with many more, others
@@ -44,11 +47,11 @@ const BATCH_MAX = 100;
  */
 export async function observeSettlements(world: ObserveWorld, chain: Caip2): Promise<{ isDone: boolean }> {
   const at = world.clock.now();
-  const taken = await world.db.transaction(async (tx) => {
+  const { taken, isShort } = await world.db.transaction(async (tx) => {
     const cursor = await claimCursor(tx, chain);
     const departures = await listDepartures(tx, cursor, BATCH_MAX);
     const last = departures.at(-1);
-    if (last === undefined) return 0;
+    if (last === undefined) return { taken: 0, isShort: false };
     const legs = await listLegs(tx, {
       chain,
       chainTxs: [...new Set(departures.map((departure) => departure.chain_tx))],
@@ -62,10 +65,11 @@ export async function observeSettlements(world: ObserveWorld, chain: Caip2): Pro
       const sweep = sweeps.get(key);
       if (sweep) await observation.land(sweep);
     }
-    await observation.finish();
+    const isShort = await observation.finish();
     await advanceCursor(tx, { chain, revision: last.revision, movement_id: last.id });
-    return departures.length;
+    return { taken: departures.length, isShort };
   });
+  if (isShort) world.wake.notify(hintsTopic(chain));
   return { isDone: taken < BATCH_MAX };
 }
 
@@ -82,6 +86,8 @@ class Observation {
   readonly #at: Date;
   readonly #intents: Map<string, IntentRow>;
   readonly #events: NewEvent[] = [];
+  /** Those that took more than was seen to come in. */
+  readonly #short: Sweep[] = [];
 
   constructor(tx: Tx, context: { world: ObserveWorld; at: Date; intents: readonly IntentRow[] }) {
     this.#tx = tx;
@@ -112,9 +118,16 @@ class Observation {
     await assignSettlement(this.#tx, await listOfSettlement(this.#tx, before.id), null);
   }
 
-  async finish(): Promise<void> {
+  /** Writes what all sweeps came to. True when inboxes should be looked at again, as if their payers were looking. */
+  async finish(): Promise<boolean> {
     await writeProgress(this.#tx, [...this.#intents.values()]);
     await appendEvents(this.#tx, this.#world, { events: this.#events, at: this.#at });
+    const expiresAt = addMs(this.#at, HINT_MS);
+    for (const { intentId, chain, token } of this.#short) {
+      const hint = { intentId, namespace: namespaceOf(chain), reference: referenceOf(chain), token, expiresAt };
+      await renewHint(this.#tx, hint);
+    }
+    return this.#short.length > 0;
   }
 
   async #write(before: Settlement | undefined, after: Settlement): Promise<void> {
@@ -134,6 +147,7 @@ class Observation {
     await assignSettlement(this.#tx, [...left], null);
     await assignSettlement(this.#tx, takenIds, settlementId);
     const takenUnits = taken.reduce((sum, deposit) => sum + deposit.amountUnits, 0n);
+    if (takenUnits < split.grossUnits) this.#short.push(sweep);
     const facts = { settlement: settlementId, chainTx: sweep.chainTx, grossUnits: String(split.grossUnits) };
     if (takenUnits !== split.grossUnits) {
       this.#world.log.error(

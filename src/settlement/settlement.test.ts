@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { databases, openTestDatabase } from "../../test/support/database.ts";
-import { FEE_RECIPIENT, insertIntent, randomAddress, TEST_CHAIN } from "../../test/support/intents.ts";
+import { FEE_RECIPIENT, insertIntent, randomAddress, TEST_CHAIN, TEST_TOKEN } from "../../test/support/intents.ts";
 import { recordMovements, setHead, type Recorded } from "../../test/support/movements.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
 import { countDeposits } from "../deposit/countDeposits.ts";
 import { takeMovements } from "../deposit/takeMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
+import { namespaceOf, referenceOf } from "../kernel/caip.ts";
+import { listHintedInboxes } from "../view/store.ts";
 import { observeSettlements } from "./observeSettlements.ts";
 import { planSettlements } from "./planSettlements.ts";
 
@@ -325,6 +327,26 @@ for (const kind of databases) {
       assert.deepEqual(
         (await settlementsOf(intent)).map(({ status }) => status),
         ["landed", "planned"],
+      );
+    });
+
+    test("an inbox whose sweep took more than was seen to come in is looked at again, as if its payer were looking", async () => {
+      const [whole, short] = [await insertIntent(db), await insertIntent(db)];
+      for (const [intent, net] of [
+        [whole, 9n],
+        [short, 12n],
+      ] as const) {
+        await recordMovements(db, intent, [deposit(9n, 208n)]);
+        await recordMovements(db, intent, sweep(intent, { chainTx: freshTx(), block: 209n, net, fee: 0n }));
+      }
+      await work();
+      const [namespace, reference] = [namespaceOf(TEST_CHAIN), referenceOf(TEST_CHAIN)];
+      const hints = await listHintedInboxes(db, { namespace, reference, after: new Date(0), limit: 10 });
+      assert.deepEqual(
+        hints
+          .filter(({ inbox }) => [whole, short].some(({ inbox_address }) => inbox_address === inbox))
+          .map(({ inbox, token }) => [inbox, token]),
+        [[short.inbox_address, TEST_TOKEN]],
       );
     });
 

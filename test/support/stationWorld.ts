@@ -4,10 +4,11 @@ import type { ChainConfig, Config } from "../../src/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
+import { createWake } from "../../src/kernel/wake.ts";
 import type { World } from "../../src/world.ts";
 import { FEE_RECIPIENT, TEST_CHAIN, TEST_TOKEN } from "./intents.ts";
 
-export type StationWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log">;
+export type StationWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log" | "wake">;
 
 const CHAIN: ChainConfig = {
   caip2: TEST_CHAIN,
@@ -48,5 +49,6 @@ export function stationWorld(db: Db, chain: Partial<ChainConfig> = {}): StationW
     config,
     catalog: buildCatalog(config),
     log: pino({ level: "silent" }),
+    wake: createWake(systemClock),
   };
 }
