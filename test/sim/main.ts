@@ -4,7 +4,7 @@ import { Summary } from "./summary.ts";
 import { shrink } from "./shrink.ts";
 import { runSeed, type Run } from "./simulation.ts";
 
-// npm run sim -- [--seeds 300] [--from 1] | --seed 7 [--trace] [--without reorg,crash]
+// npm run sim -- [--seeds 300] [--from 1] | --seed 7[,178] [--trace] [--without reorg,crash]
 
 const { values } = parseArgs({
   options: {
@@ -25,7 +25,7 @@ const TRACE_LINES = 120;
 const database = await SimDatabase.open();
 const without = new Set(values.without.split(",").filter((name) => name !== ""));
 if (values.seed === undefined) await runMany(Number(values.from), Number(values.seeds));
-else await runOne(Number(values.seed));
+else for (const seed of values.seed.split(",")) await runOne(Number(seed));
 await database.close();
 
 async function runOne(seed: number): Promise<void> {
