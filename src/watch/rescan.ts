@@ -8,7 +8,7 @@ import { bookRevision } from "./book.ts";
 import { judgeContradictions } from "./contradictions.ts";
 import type { MovementRow, Sighting } from "./movement.ts";
 import { matchInDatabase, place, wakeFollowers, type WatchWorld } from "./record.ts";
-import { claimRevision, findCursor, findInboxOf, listHashesAt, rewriteMovements, writeMovements } from "./store.ts";
+import { claimRevision, findCursor, listHashesAt, rewriteMovements, writeMovements } from "./store.ts";
 
 // A person who misses a payment asks for one transaction or one inbox to be read again. It goes the same way as every other
 // reading, so that it can add nothing which the chain does not hold, and nothing twice.
@@ -72,7 +72,7 @@ async function rescanOne(world: RescanWorld, chain: Chain, chainTx: string): Pro
 
 /** Reads the last blocks of every chain again for one intent's inbox. Throws Fault not_found when there is no such intent. */
 export async function rescanIntent(world: RescanWorld, intentId: string, range: RescanRange = {}): Promise<Rescan[]> {
-  const inbox = await findInboxOf(world.db, intentId);
+  const inbox = await findInboxOf(world, intentId);
   if (inbox === undefined) throw new Fault("not_found", { message: "No such intent." });
   return Promise.all([...world.chains.values()].map((chain) => rescanInbox(world, chain, { inbox, ...range })));
 }
@@ -156,4 +156,13 @@ export async function recordAgain(
 function isOnChain(cursorNumber: bigint, hashes: ReadonlyMap<bigint, string>): (sighting: Sighting) => boolean {
   return ({ blockNumber, blockHash }) =>
     blockNumber <= cursorNumber && (hashes.get(blockNumber) ?? blockHash) === blockHash;
+}
+
+async function findInboxOf({ db }: Pick<World, "db">, intentId: string): Promise<string | undefined> {
+  const intent = await db.read
+    .selectFrom("intent")
+    .select("inbox_address")
+    .where("id", "=", intentId)
+    .executeTakeFirst();
+  return intent?.inbox_address;
 }

@@ -376,15 +376,6 @@ export async function listHashesAt(
     .execute();
 }
 
-export async function findInboxOf(db: Db, intentId: string): Promise<string | undefined> {
-  const intent = await db.read
-    .selectFrom("intent")
-    .select("inbox_address")
-    .where("id", "=", intentId)
-    .executeTakeFirst();
-  return intent?.inbox_address;
-}
-
 /** Takes back one movement as it stands in one block; false when it stands there no more. */
 export async function orphanMovementAt(
   tx: Tx,

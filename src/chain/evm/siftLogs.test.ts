@@ -106,7 +106,10 @@ const concernsUs = ({ from, to }: Transfer) => isOurs(from.slice(2)) || isOurs(t
 const namesUs = ({ topics }: Log) => OURS.some((digits) => JSON.stringify(topics).toLowerCase().includes(digits));
 const general = (logs: readonly Log[]) => readTransfers(JSON.parse(JSON.stringify(logs)), range, TOKENS);
 /** What the general reader leaves to the receipt. */
-const withoutPosition = ({ position: _, ...rest }: Transfer) => rest;
+const withoutPosition = (transfer: Transfer) => {
+  const { position: _, ...rest } = transfer;
+  return rest;
+};
 const answerOf = (logs: readonly Log[]) => JSON.stringify({ jsonrpc: "2.0", id: 1, result: logs });
 
 test("of answers as nodes write them, the same transfers are found, and all logs are counted", () => {
