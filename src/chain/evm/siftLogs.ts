@@ -1,5 +1,5 @@
 import type { BlockRange, SiftedTransfers, Sieve, Transfer } from "../driver.ts";
-import { ADDRESS_PADDING, TRANSFER_TOPIC } from "./transfers.ts";
+import { ADDRESS_PADDING, isWord, TRANSFER_TOPIC } from "./transfers.ts";
 
 // The hottest path of all: after an outage an answer holds ten thousand transfers, of which a few are ours. This reads the bytes as they
 // came and makes values of those few alone. It knows JSON as nodes write it: no space between words, the fields of a log in any order,
@@ -218,16 +218,17 @@ class LogSieve {
 
   #transfer(): Transfer | undefined {
     const index = this.#text(LOG_INDEX);
-    if (!QUANTITY.test(index)) return undefined;
+    const [chainTx, blockHash] = [this.#text(CHAIN_TX), this.#text(BLOCK_HASH)];
+    if (!QUANTITY.test(index) || !isWord(chainTx) || !isWord(blockHash)) return undefined;
     const transfer = {
       token: this.#text(ADDRESS),
       from: `0x${this.#text(FROM).toLowerCase()}`,
       to: `0x${this.#text(TO).toLowerCase()}`,
       amountText: this.#text(DATA),
-      chainTx: this.#text(CHAIN_TX),
+      chainTx,
       logIndex: Number(index),
       blockNumber: this.#blockNumber,
-      blockHash: this.#text(BLOCK_HASH),
+      blockHash,
     };
     return this.#isFirst(transfer.logIndex) ? { ...transfer, position: 0 } : transfer;
   }

@@ -132,7 +132,8 @@ function transferWords(log: NonNullable<Log>): { from: string; to: string; amoun
   };
 }
 
-function isWord(value: unknown): value is string {
+/** Whether it is as long as 32 bytes in hex, and begins like them. */
+export function isWord(value: unknown): value is string {
   return typeof value === "string" && value.length === WORD_LENGTH && value.startsWith("0x");
 }
 
