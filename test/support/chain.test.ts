@@ -104,7 +104,7 @@ test("safe and finalized follow the head at one and two blocks, and a rollback t
     return blocks.map((block) => block.number - number);
   };
   assert.deepEqual(await tagged(), [0n, -1n, -2n]);
-  await chain.finalize();
+  await chain.mine(2);
   assert.deepEqual(await tagged(), [2n, 1n, 0n]);
   await chain.rollback(1);
   assert.deepEqual(await tagged(), [1n, 0n, -1n]);
