@@ -69,16 +69,18 @@ describe("statements that share their way", () => {
     });
   });
 
-  test("where a connection breaks, all that had no answer yet fail", async () => {
-    const flight = new NamedStatement("echo", ECHO, [["1"], ["2"], ["3"]]);
-    flight.handleCommandComplete({ text: "SELECT 0" });
-    const reason = new Error("Connection terminated unexpectedly");
-    flight.handleError(reason);
-    assert.deepEqual(await flight.outcomes, [
-      { status: "fulfilled", value: { rows: [], command: "SELECT", rowCount: 0 } },
-      { status: "rejected", reason },
-      { status: "rejected", reason },
-    ]);
+  test("where a connection breaks, or what was done cannot be kept, all of them fail", async () => {
+    for (const [answered, reason] of [
+      [1, new Error("Connection terminated unexpectedly")],
+      [3, new Error("Connection terminated unexpectedly")],
+      [3, Object.assign(new Error("terminating connection"), { severity: "FATAL", code: "57P01" })],
+    ] as const) {
+      const flight = new NamedStatement("echo", ECHO, [["1"], ["2"], ["3"]]);
+      for (let times = 0; times < answered; times += 1) flight.handleCommandComplete({ text: "SELECT 0" });
+      flight.handleError(reason);
+      const rejected = { status: "rejected", reason };
+      assert.deepEqual(await flight.outcomes, [rejected, rejected, rejected]);
+    }
   });
 
   test("a table that has changed under its statement is refused once and read anew after", async () => {

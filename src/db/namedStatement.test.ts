@@ -49,6 +49,17 @@ for (const kind of databases) {
       assert.deepEqual((await ask(fraction, ["5"])).rows, [{ fraction: 5n }]);
     });
 
+    test("one that is done and cannot be committed rejects, and leaves nothing", async () => {
+      await ask(
+        "create table linked (id int primary key, to_id int references linked (id) deferrable initially deferred)",
+        [],
+      );
+      const insert = `/* named: link */ insert into linked values ($1, $2) returning id`;
+      await assert.rejects(ask(insert, [1, 2]), { code: "23503" });
+      assert.deepEqual((await ask("select id from linked", [])).rows, []);
+      assert.deepEqual((await ask(insert, [1, 1])).rows, [{ id: 1 }]);
+    });
+
     if (kind === "postgres")
       test("two texts of one name are refused, and the first goes on", async () => {
         await ask(`/* named: same */ select $1::int as one`, [1]);

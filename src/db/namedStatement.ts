@@ -29,14 +29,14 @@ export type Parameters = readonly (string | null)[];
 
 /**
  * Executions of one statement, to be given to `query` of a client once. They travel together, and what one of them breaks is not
- * tried for those behind it.
+ * tried for those behind it. The server keeps them as one, so that several are of a statement that only reads.
  */
 export class NamedStatement implements pg.Submittable {
   readonly name: string;
   readonly text: string;
   /**
    * Resolves when the server is done, with what became of each execution: fewer than were asked for when one failed, which is then the
-   * last. It never rejects; where the connection was lost, all that had no answer yet are told so.
+   * last. It never rejects; where the connection was lost, or the server could not keep what was done, all of them failed.
    */
   readonly outcomes: Promise<Outcome[]>;
   readonly #executions: readonly Parameters[];
@@ -106,12 +106,13 @@ export class NamedStatement implements pg.Submittable {
     this.#done.resolve(this.#outcomes);
   }
 
-  // What the server says is said of the execution that it was at. Anything else is the end of the connection, or that nothing was sent.
   handleError(reason: unknown): void {
-    const isOfOne = typeof reason === "object" && reason !== null && "severity" in reason;
-    const left = this.#executions.length - this.#outcomes.length;
-    for (let count = isOfOne ? 1 : left; count > 0; count -= 1) this.#outcomes.push({ status: "rejected", reason });
-    this.#done.resolve(this.#outcomes);
+    const isOfServer = typeof reason === "object" && reason !== null && "severity" in reason;
+    const rejected: Outcome = { status: "rejected", reason };
+    // While executions are left, the server speaks of the one that it was at. Afterwards it says that what was done could not be kept; and
+    // where the connection is lost, nobody knows whether it was.
+    const isOfNext = isOfServer && this.#outcomes.length < this.#executions.length;
+    this.#done.resolve(isOfNext ? [...this.#outcomes, rejected] : this.#executions.map(() => rejected));
   }
 }
 
