@@ -153,11 +153,21 @@ test("D13 metadata beyond its bounds is refused", async () => {
 
 test("D12 a reference has 1 to 200 printable characters", async () => {
   const merchant = await (await testApi()).openMerchant();
-  for (const merchantReference of ["", "x".repeat(201), "a\nb", "a\u007fb", "a\u2028b", "a\u202eb", 5, {}]) {
+  const controls = ["a\nb", "a\u007fb", "a\u2028b", "a\u202eb", "a\ufff9b"];
+  const unseen = ["\u200b", "a\u200eb", "a\u200fb", "a\u061cb", "\ufeffa", "a\u2060b", "a\u00adb"];
+  const unassigned = ["a\u0378b", "a\uffffb"];
+  for (const merchantReference of ["", "x".repeat(201), ...controls, ...unseen, ...unassigned, 5, {}]) {
     const error = assertFault(await merchant.post(URL, { merchantReference }), 400, "invalid_request");
-    assert.equal(error.param, "merchantReference");
+    assert.equal(error.param, "merchantReference", JSON.stringify(merchantReference));
   }
-  for (const merchantReference of [" ", "💸".repeat(200), "Grüße, 7 % <b>", "العربية"]) {
+});
+
+test("D12 a reference may be of any script, and of emoji that are joined out of others", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const family = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}";
+  const persian = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645";
+  const texts = [" ", "\u00a0", "💸".repeat(200), "Grüße, 7 % <b>", "العربية", "क्‍ष", "日本語", family, persian];
+  for (const merchantReference of texts) {
     assert.equal((await merchant.createIntent({ merchantReference })).merchantReference, merchantReference);
   }
 });
