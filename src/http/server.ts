@@ -77,7 +77,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     reply.header("request-id", request.id);
     checkFraming(request.raw, reply);
     // Here and not in the handler, before which the framework would read a body and find fault with it.
-    if (request.is404) throw noRoute(world, request, reply);
+    if (request.is404 || hasFragment(request.url)) throw noRoute(world, request, reply);
   });
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply));
   server.setNotFoundHandler((request, reply) => answerError(noRoute(world, request, reply), request, reply));
@@ -102,6 +102,11 @@ function tendLimits(server: FastifyInstance, door: Door): void {
     ending.abort();
     await tending;
   });
+}
+
+/** Whether a path goes on behind a "#", where the router stops to read. No client sends such a one, and no route has it. */
+function hasFragment(url: string): boolean {
+  return (url.split("?", 1)[0] ?? "").includes("#");
 }
 
 /** Why a path without a route is refused: first how it is written, then its version, where it is no document's. */

@@ -39,10 +39,18 @@ const PATHS = [
   "/api/v1/intents.json",
   "/api/v1/intents?limit=1",
   "/api/v1/intents/?limit=1",
+  "/api/v1/intents#x",
+  "/api/v1/intents#?limit=1",
+  "/api/v1/intents?merchantReference=a#b",
+  "/%61pi/v1/intents",
+  "/api/v1/%49ntents",
+  "/api/v1/intent%73/",
   ONE,
   `${ONE}/`,
   `${ONE}?x=1`,
+  `${ONE}#/origins`,
   `${ONE}/origins`,
+  `${ONE}/%6Frigins`,
   `${ONE}/origins/`,
   `${ONE}/Origins`,
   `${ONE}//origins`,
@@ -56,6 +64,7 @@ const PATHS = [
   "/api/v1/intents/%E0%A4%A",
   "/docs/errors/",
   "/healthz/",
+  "/healthz#x",
 ];
 
 let api: TestApi;
@@ -82,11 +91,12 @@ async function ask(verb: string, path: string, headers: string): Promise<{ statu
   return { status: Number(text.slice(9, 12)), code };
 }
 
-/** The operation that verb and path name, by nothing but its pattern. */
+/** The operation that verb and path name, by nothing but its pattern. A letter is the same letter when it is percent-encoded. */
 function isOperation(verb: string, url: string): boolean {
-  const [path = ""] = url.split("?");
+  const [written = ""] = url.split("?");
+  const path = written.replaceAll(/%(?:4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])/gi, (letter) => decodeURIComponent(letter));
   return OPERATIONS.some(({ method, path: pattern }) => {
-    const shape = pattern.replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&").replace("{id}", "(?:[^/%]|%[0-9a-fA-F]{2})+");
+    const shape = pattern.replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&").replace("{id}", "(?:[^/%#]|%[0-9a-fA-F]{2})+");
     return method === verb && new RegExp(`^${shape}$`).test(path) && !/%2f/i.test(path) && isDecodable(path);
   });
 }
@@ -100,7 +110,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-test("§7.2.1, §9.1, D20 of 45 paths, 8 verbs and 3 kinds of headers only what names an operation reaches one", async () => {
+test("§7.2.1, §9.1, D20 of 54 paths, 8 verbs and 3 kinds of headers only what names an operation reaches one", async () => {
   const version = `service-version: ${VERSION}\r\n`;
   const key = `authorization: ${String(merchant.headers["authorization"])}\r\n`;
   for (const path of PATHS) {
