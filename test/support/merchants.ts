@@ -4,6 +4,7 @@ import { newId } from "../../src/kernel/ids.ts";
 import { newApiKey } from "../../src/merchant/apiKey.ts";
 import { CREATE_INTENTS } from "../../src/merchant/scopes.ts";
 
+const KEY_ID_BYTES = 10;
 const CREATED_AT = new Date("2026-11-01T12:00:00Z");
 
 export type MerchantOptions = {
@@ -42,4 +43,18 @@ export async function addMerchant(db: Db, options: MerchantOptions): Promise<{ a
   };
   await db.read.insertInto("api_key").values(key).execute();
   return { accountId, apiKey };
+}
+
+/** A key by its form, with the id of a known one and a secret that is nobody's. */
+export function otherSecretOf(keyId: string): string {
+  const bytes = (count: number) => (count === KEY_ID_BYTES ? keyBytes(keyId) : systemEntropy.bytes(count));
+  return newApiKey("test", { bytes }).apiKey;
+}
+
+/** The random bytes behind a key id. */
+function keyBytes(keyId: string): Uint8Array {
+  const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+  let value = 0n;
+  for (const character of keyId) value = value * 32n + BigInt(alphabet.indexOf(character));
+  return new Uint8Array(Buffer.from(value.toString(16).padStart(KEY_ID_BYTES * 2, "0"), "hex"));
 }

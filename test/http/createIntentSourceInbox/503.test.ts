@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { switchOrigin } from "../../../src/inbox/originSwitch.ts";
 import { assertFault, OTHER_CHAIN_ID, testApi, USDC } from "../../support/api.ts";
-import { survivesFailures } from "../../support/everyOperation.ts";
 import { gatedApi } from "../../support/gatedApi.ts";
 import { always, honest, issues } from "../../support/issuingGate.ts";
+import { survivesFailures } from "../../support/survivesFailures.ts";
 
 survivesFailures("createIntentSourceInbox");
 

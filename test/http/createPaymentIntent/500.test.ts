@@ -1,3 +1,3 @@
-import { survivesFailures } from "../../support/everyOperation.ts";
+import { survivesFailures } from "../../support/survivesFailures.ts";
 
 survivesFailures("createPaymentIntent");
