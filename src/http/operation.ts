@@ -18,8 +18,6 @@ export type Given<Body = unknown, Parameters = Readonly<Record<string, unknown>>
   readonly call: Call | undefined;
 };
 
-export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
-
 export type Answer = {
   readonly status: 200 | 201 | 202;
   readonly body: object;

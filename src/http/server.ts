@@ -17,6 +17,7 @@ import { sendFault } from "./envelope.ts";
 import { faultOf } from "./faultOf.ts";
 import { checkFraming } from "./framing.ts";
 import { answerParserErrors, takeEveryExpectation } from "./parserErrors.ts";
+import { parseQuery } from "./queryText.ts";
 
 export type ServerOptions = {
   /** Told when the program's own reasoning broke, after the caller was answered. */
@@ -41,7 +42,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     // Whoever is not one of these could call himself anybody.
     trustProxy: [...trustedProxies],
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: ID_CHARACTERS_MAX },
+    routerOptions: { maxParamLength: ID_CHARACTERS_MAX, querystringParser: parseQuery },
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     maxRequestsPerSocket: REQUESTS_PER_SOCKET_MAX,

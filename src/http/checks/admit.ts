@@ -1,6 +1,7 @@
 import type { FastifyReply } from "fastify";
 import type { Door } from "../door.ts";
-import type { Given, Operation, OperationRequest, Query } from "../operation.ts";
+import type { Given, Operation, OperationRequest } from "../operation.ts";
+import type { Query } from "../queryText.ts";
 import { checkBody } from "./body.ts";
 import { checkIdempotencyKey } from "./idempotencyKey.ts";
 import { checkKey } from "./key.ts";

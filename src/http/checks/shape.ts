@@ -1,4 +1,5 @@
-import type { OperationFacts, Query } from "../operation.ts";
+import type { OperationFacts } from "../operation.ts";
+import type { Query } from "../queryText.ts";
 import { compileReader } from "../schema/compile.ts";
 import { compileQuery } from "../schema/query.ts";
 

@@ -1,3 +1,4 @@
+import type { Query } from "../queryText.ts";
 import { compileReader } from "./compile.ts";
 import type { JsonSchema, Properties, TypeOf } from "./jsonSchema.ts";
 import { invalid } from "./violation.ts";
@@ -13,15 +14,12 @@ export type QueryOf<Parameters> = {
     | undefined;
 };
 
-/** A parameter that was given twice is a list. */
-type Text = string | readonly string[] | undefined;
-
-export type ReadQuery = (query: Readonly<Record<string, Text>>) => Record<string, unknown>;
+export type ReadQuery = (query: Query) => Record<string, unknown>;
 
 /** A whole number is written in one way only: no sign, no exponent, no zero before it. */
 const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 
-/** Makes a query's reader, once at the start. It ignores parameters that it does not know and refuses known ones given twice. */
+/** Makes a query's reader, once at the start. It ignores parameters that it does not know, and refuses known ones given twice or that cannot be decoded. */
 export function compileQuery(parameters: Properties): ReadQuery {
   const names = Object.keys(parameters);
   if (names.length === 0) return () => ({});
@@ -37,8 +35,9 @@ export function compileQuery(parameters: Properties): ReadQuery {
   };
 }
 
-function readOne(name: string, text: Text, schema: JsonSchema): unknown {
+function readOne(name: string, text: Query[string], schema: JsonSchema): unknown {
   if (text === undefined) return schema.default;
+  if (text === null) throw invalid(name, "must be percent-encoded UTF-8");
   if (typeof text !== "string") throw invalid(name, "must be given once");
   return schema.type === "integer" && WHOLE_NUMBER.test(text) ? Number(text) : text;
 }

@@ -48,6 +48,22 @@ test("D14 a known parameter that is given twice is refused", async () => {
   }
 });
 
+test("D14 a known parameter that is no percent-encoded UTF-8 is refused", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  for (const name of ["limit", "cursor", "merchantReference"]) {
+    for (const text of ["%ff", "%zz", "1%", "%E0%A4%A", "a%ED%A0%80"]) {
+      const error = assertFault(await merchant.get(`${URL}?${name}=${text}`), 400, "invalid_request");
+      assert.equal(error.param, name, text);
+    }
+  }
+  const { intentId } = await merchant.createIntent({ merchantReference: "ü + 100 %" });
+  const asWritten = "merchantReference=%C3%BC+%2b+100%20%25";
+  for (const query of [asWritten, `%6d${asWritten.slice(1)}`, `&&=&%zz=%zz&other=%ff&${asWritten}`]) {
+    const { body } = await merchant.get(`${URL}?${query}`);
+    assert.deepEqual([body.data.length, body.data[0].intentId], [1, intentId], query);
+  }
+});
+
 test("D12 a reference that none can have is refused", async () => {
   const merchant = await (await testApi()).openMerchant();
   for (const reference of ["", "%00", "%0A", "%E2%80%8B", "x".repeat(201)]) {
