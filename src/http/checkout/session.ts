@@ -38,7 +38,7 @@ const readBody = compileReader({
  */
 export async function answerSession(door: Door, request: SessionRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { intentId } = request.params;
-  const { widgetToken, ticket } = readBody(checkBody(request.headers, await checkSize(request.raw, BODY_BYTES_MAX)));
+  const { widgetToken, ticket } = readBody(checkBody(request.raw, await checkSize(request.raw, BODY_BYTES_MAX)));
   reply.headers({ ...COMMON_HEADERS, "cache-control": "no-store" });
   if (typeof ticket === "string") {
     const cookie = await openEmbeddedSession(door.world, { intentId, ticket });

@@ -27,7 +27,7 @@ export async function admit(
   await checkRate(door, { operation, accountId: caller.account.id, id }, reply);
   checkScope(caller);
   const bytes = await checkSize(request.raw);
-  const body = operation.method === "POST" ? checkBody(request.headers, bytes) : {};
+  const body = operation.method === "POST" ? checkBody(request.raw, bytes) : {};
   const shaped = readShape({ query: request.query as Query, body });
   const asked = { accountId: caller.account.id, id, body: shaped.body };
   return { account: caller.account, id, ...shaped, call: checkIdempotencyKey(operation, request.raw, asked) };

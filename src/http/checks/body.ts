@@ -1,13 +1,15 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { Fault } from "../../kernel/faults.ts";
 import { parseJson } from "../body/json.ts";
+import { valuesOf } from "./headerValues.ts";
 
 /** The body's JSON; an empty body is an empty object, whatever it calls itself. Throws invalid_content_type or invalid_json. */
-export function checkBody(headers: IncomingHttpHeaders, bytes: Uint8Array): unknown {
-  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+export function checkBody(request: IncomingMessage, bytes: Uint8Array): unknown {
+  const encoding = request.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding !== "identity") throw new Fault("invalid_content_type", { param: "Content-Encoding" });
   if (bytes.length === 0) return {};
-  if (!isJson(headers["content-type"] ?? "")) throw new Fault("invalid_content_type", { param: "Content-Type" });
+  const [contentType = "", ...others] = valuesOf(request, "content-type");
+  if (others.length > 0 || !isJson(contentType)) throw new Fault("invalid_content_type", { param: "Content-Type" });
   return parseJson(bytes);
 }
 
@@ -15,6 +17,6 @@ export function checkBody(headers: IncomingHttpHeaders, bytes: Uint8Array): unkn
 function isJson(contentType: string): boolean {
   const [type = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
   if (type !== "application/json") return false;
-  const charset = parameters.find((parameter) => parameter.startsWith("charset="));
-  return charset === undefined || /^charset="?utf-?8"?$/.test(charset);
+  const [charset, ...others] = parameters.filter((parameter) => /^charset\b/.test(parameter));
+  return charset === undefined || (others.length === 0 && /^charset="?utf-?8"?$/.test(charset));
 }

@@ -174,15 +174,25 @@ test("D12 a reference may be of any script, and of emoji that are joined out of 
 
 test("D16 a body must call itself JSON and be sent as it is", async () => {
   const merchant = await (await testApi()).openMerchant();
-  const wrong: Record<string, string>[] = [
+  const wrong: Record<string, string | string[]>[] = [
     { "content-type": "text/plain" },
     { "content-type": "application/x-www-form-urlencoded" },
     { "content-type": "application/json; charset=latin1" },
+    { "content-type": "application/json; charset=utf-8; charset=latin1" },
+    { "content-type": "application/json; charset =latin1" },
+    { "content-type": ["application/json", "text/plain"] },
+    { "content-type": ["application/json", "application/json"] },
     { "content-type": ";;" },
     { "content-encoding": "gzip" },
     { "content-encoding": "br, identity" },
   ];
   for (const headers of wrong) assertFault(await merchant.post(URL, "{}", headers), 400, "invalid_content_type");
+  for (const type of [
+    "application/json",
+    'Application/JSON;charset="UTF-8"',
+    "application/json; version=1; charset=utf8",
+  ])
+    assert.equal((await merchant.post(URL, "{}", { "content-type": type })).status, 201, type);
 });
 
 test("D11 a destination from which money never comes back is refused", async () => {
