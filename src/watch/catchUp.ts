@@ -3,19 +3,24 @@ import { ProviderFailed, type BlockRange, type ChainDriver } from "../chain/driv
 import { watchedTokens } from "../catalog/catalog.ts";
 import { NEAR_BLOCKS } from "./branch.ts";
 import { memoryOf } from "./memory.ts";
+import { identityOf } from "./movement.ts";
 import { isTooLarge, mayBeTooLarge, siftRange, type SiftedRange } from "./range.ts";
-import { knownInboxes, recordStretch, type WatchWorld } from "./record.ts";
+import { knownInboxes, recordStretch, type Stretch, type WatchWorld } from "./record.ts";
 import type { KnownBlock } from "./store.ts";
 import { tellProgress } from "./tellProgress.ts";
 
 /** Ranges recorded in one call, so that a chain that is far behind still looks after everything else in between. */
 const RANGES_MAX = 64;
-/** Ranges that are read while one is recorded. */
+/** Ranges that are read at a time. */
 const READ_AHEAD = 3;
+/** Ranges that are read or wait to be recorded: what was found in them is little, and those that wait are recorded together. */
+const WAITING_MAX = 8;
+/** Movements of several ranges in one transaction; a range by itself may have more. */
+const SIGHTINGS_MAX = 2_000;
 
 /**
- * Reads from the cursor towards the head by ranges, and commits each whole range with the block that ends it. Returns where the
- * cursor stands then. The nearest blocks are left to be read by hash.
+ * Reads from the cursor towards the head by ranges, and commits whole ranges, in their order, with the blocks that end them. Returns where
+ * the cursor stands then. The nearest blocks are left to be read by hash.
  */
 export async function catchUp(
   world: WatchWorld,
@@ -25,19 +30,30 @@ export async function catchUp(
   const ranges = new RangeQueue(world, chain, { next: cursor.number + 1n, last: headNumber - NEAR_BLOCKS });
   let at = cursor;
   tellProgress(world, chain, { recorded: cursor.number, head: headNumber });
-  for (let recorded = 0; recorded < RANGES_MAX; recorded += 1) {
-    const found = await ranges.take();
-    if (!found) return at;
-    const { end, sightings } = found;
-    const stretch = { from: at, ancestorNumber: at.number, to: end, blocks: [end], sightings };
-    if (!(await recordStretch(world, chain, stretch))) return at;
-    at = end;
-    tellProgress(world, chain, { recorded: at.number, head: headNumber });
+  try {
+    for (;;) {
+      const found = await ranges.take();
+      const to = found.at(-1)?.end;
+      if (to === undefined) break;
+      if (!(await recordStretch(world, chain, stretchOf(found, { from: at, to })))) break;
+      at = to;
+      tellProgress(world, chain, { recorded: at.number, head: headNumber });
+    }
+  } finally {
+    ranges.close();
   }
   return at;
 }
 
-type Pending = { range: BlockRange; outcome: Promise<{ found: SiftedRange } | { error: unknown }> };
+/** Ranges as one stretch. What several of them tell of is as the last one has it: they may have been read on different branches. */
+function stretchOf(ranges: readonly SiftedRange[], { from, to }: { from: KnownBlock; to: KnownBlock }): Stretch {
+  const blocks = new Map(ranges.map(({ end }) => [end.hash, end]));
+  const sightings = new Map(ranges.flatMap((range) => range.sightings.map((one) => [identityOf(one), one])));
+  return { from, ancestorNumber: from.number, to, blocks: [...blocks.values()], sightings: [...sightings.values()] };
+}
+
+type Outcome = { found: SiftedRange } | { error: unknown };
+type Pending = { range: BlockRange; outcome: Promise<Outcome>; settled?: Outcome };
 
 /** Reads ahead by a few ranges, hands them over in their order, and makes them smaller when the provider refuses one. */
 class RangeQueue {
@@ -48,6 +64,8 @@ class RangeQueue {
   readonly #last: bigint;
   #next: bigint;
   #pending: Pending[] = [];
+  #isClosed = false;
+  #left = RANGES_MAX;
   /** Of each provider that was asked, that it knows the last block. */
   readonly #proofs = new Map<string, Promise<void>>();
 
@@ -60,14 +78,19 @@ class RangeQueue {
     this.#last = last;
   }
 
-  /** The next range, whole; undefined when none is left. Each refusal halves the size, so that it ends with one of a single block. */
-  async take(): Promise<SiftedRange | undefined> {
+  /** Nothing more is read ahead. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** The next ranges, whole, as many as have been read; none when none are left. Each refusal halves the size, so that it ends with one of a single block. */
+  async take(): Promise<SiftedRange[]> {
     for (;;) {
       this.#readAhead();
-      const first = this.#pending.shift();
-      if (!first) return undefined;
+      const [first] = this.#pending;
+      if (!first) return [];
       const outcome = await first.outcome;
-      if ("found" in outcome) return outcome.found;
+      if ("found" in outcome) return this.#takeRead();
       if (!isTooLarge(outcome.error)) {
         // A gateway that gives up, or a proxy that cuts what is long, says no more than that: the next look asks for less.
         if (mayBeTooLarge(outcome.error)) this.#size.doubt();
@@ -75,22 +98,51 @@ class RangeQueue {
       }
       if (!this.#size.shrink(outcome.error.suggestion)) throw outcome.error;
       await Promise.all(this.#pending.map((pending) => pending.outcome));
+      this.#left += this.#pending.length;
       this.#pending = [];
       this.#next = first.range.fromBlock;
     }
   }
 
+  #takeRead(): SiftedRange[] {
+    const read: SiftedRange[] = [];
+    let sightings = 0;
+    for (const { settled } of this.#pending) {
+      if (settled === undefined || !("found" in settled)) break;
+      sightings += settled.found.sightings.length;
+      if (read.length > 0 && sightings > SIGHTINGS_MAX) break;
+      read.push(settled.found);
+    }
+    this.#pending.splice(0, read.length);
+    this.#readAhead();
+    return read;
+  }
+
+  /** Goes on by itself while others are recorded, until something fails. */
   #readAhead(): void {
-    while (this.#pending.length < READ_AHEAD && this.#next <= this.#last) {
+    if (this.#isClosed || this.#pending.some(({ settled }) => settled && "error" in settled)) return;
+    while (this.#next <= this.#last && this.#left > 0 && this.#pending.length < WAITING_MAX) {
+      if (this.#pending.filter(({ settled }) => settled === undefined).length >= READ_AHEAD) return;
       const end = this.#next + this.#size.blocks - 1n;
       const range = { fromBlock: this.#next, toBlock: end < this.#last ? end : this.#last };
-      const outcome = this.#find(range).then(
-        (found) => ({ found }),
-        (error: unknown) => ({ error }),
-      );
-      this.#pending.push({ range, outcome });
       this.#next = range.toBlock + 1n;
+      this.#left -= 1;
+      this.#pending.push(this.#begin(range));
     }
+  }
+
+  #begin(range: BlockRange): Pending {
+    const outcome = this.#find(range).then(
+      (found): Outcome => ({ found }),
+      (error: unknown): Outcome => ({ error }),
+    );
+    const pending: Pending = { range, outcome };
+    pending.outcome = outcome.then((settled) => {
+      pending.settled = settled;
+      this.#readAhead();
+      return settled;
+    });
+    return pending;
   }
 
   /** A node answers what lies beyond its head with an empty list: it must know the last block before it is asked for what stands in others. */
