@@ -34,8 +34,14 @@ describe("a new block that contradicts final ones", () => {
 
   type Lie = { told: Transfer; in: { number: bigint; hash: string } };
 
-  /** Three providers, whose first one tells a transfer once more, in another block and of another amount, with a receipt to match. */
-  async function watch() {
+  /**
+   * Three providers, whose first one tells a transfer once more, in another block and of another amount, with a receipt to match: when it is
+   * asked for that block, or when it is asked for a range that holds it.
+   */
+  async function watch({
+    lies = "of blocks",
+    agreement,
+  }: { lies?: "of blocks" | "of ranges"; agreement?: { providers: number; abovePriceUnits: bigint } } = {}) {
     let lie: Lie | undefined;
     const bend =
       (name: string, isLiar: boolean): Bend =>
@@ -43,8 +49,12 @@ describe("a new block that contradicts final ones", () => {
         name,
         transfers: async (scope, ...rest) => {
           const transfers = await driver.transfers(scope, ...rest);
-          const isThere = "blockHash" in scope && scope.blockHash === lie?.in.hash;
-          if (!isLiar || !lie || !isThere) return transfers;
+          if (!isLiar || !lie) return transfers;
+          const isBlock = "blockHash" in scope;
+          const isThere = isBlock
+            ? scope.blockHash === lie.in.hash
+            : scope.fromBlock <= lie.in.number && lie.in.number <= scope.toBlock;
+          if (!isThere || isBlock !== (lies === "of blocks")) return transfers;
           return [
             ...transfers,
             { ...lie.told, amountText: "0x999", blockHash: lie.in.hash, blockNumber: lie.in.number },
@@ -60,7 +70,9 @@ describe("a new block that contradicts final ones", () => {
     const watching = await beginWatching(db, chain, bend("liar", true), bend("second", false), bend("third", false));
     const alarms: unknown[] = [];
     const log = pino({}, { write: (line: string) => void alarms.push(JSON.parse(line)) });
-    const world = { ...watching.world, log };
+    const { catalog } = watching.world;
+    const chains = catalog.chains.map((each) => ({ ...each, agreement }));
+    const world = { ...watching.world, log, catalog: { ...catalog, chains } };
     const { blockNumber, transactionHash } = await chain.pay(usdc, await newInbox(db), { amountUnits: 5n });
     const look = () => watchChain(world, watching.chain);
     await look();
@@ -93,6 +105,20 @@ describe("a new block that contradicts final ones", () => {
         ["final_contradicted", ["second", "third"], ["liar"]],
       );
       equal(await watched.providers.ask(async (driver) => driver.name), "second");
+    });
+
+  for (const providers of [1, 2, 3])
+    test(`nor does a second reading of later blocks, where ${providers} must agree`, async () => {
+      const agreement = { providers, abovePriceUnits: 0n };
+      const { look, contradict } = await watch({ lies: "of ranges", ...(providers > 1 && { agreement }) });
+      await chain.finalize();
+      await look();
+      await contradict();
+      await look();
+      await chain.finalize();
+      await look();
+      await look();
+      deepEqual(await amounts(), [[5n, null]]);
     });
 
   test("before that it follows what is told, as a reorg would move it", async () => {

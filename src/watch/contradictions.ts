@@ -2,12 +2,15 @@ import { sql } from "kysely";
 import type { Chain } from "../chain/chain.ts";
 import { array } from "../db/parameters.ts";
 import type { World } from "../world.ts";
+import { memoryOf } from "./memory.ts";
 import { identityOf, type MovementRow, type Sighting } from "./movement.ts";
 import { agreedNumber } from "./store.ts";
 import { testify } from "./testimony.ts";
 
 /** How long one rests whom the others contradict. */
 const ASIDE_MS = 600_000;
+/** Between two questions about one chain: who goes on to contradict must not hold up everything else. */
+const PAUSE_MS = 60_000;
 
 /**
  * Called when not all that was seen has been written. A movement that stands in a block which was agreed on stays there, whatever a new
@@ -15,14 +18,18 @@ const ASIDE_MS = 600_000;
  * for it then, and whoever tells otherwise rests where more of them confirm it.
  */
 export async function judgeContradictions(
-  world: Pick<World, "db" | "log">,
+  world: Pick<World, "db" | "log" | "clock">,
   chain: Chain,
   sightings: readonly Sighting[],
 ): Promise<void> {
+  const memory = memoryOf(chain, world.clock);
+  const nowMs = world.clock.monotonicMs();
+  if (nowMs < memory.judgedAtMs + PAUSE_MS) return;
   const contradicted = await listContradicted(world, chain, sightings);
   const [movement] = contradicted;
   if (movement === undefined) return;
-  const said = await chain.providers.askEach((driver) => testify(driver, movement, []));
+  memory.judgedAtMs = nowMs;
+  const said = await chain.providers.askEach((driver) => testify(driver, movement, []), "awake");
   const whoSays = (verdict: "confirms" | "denies") =>
     said.flatMap((each) => ("answer" in each && each.answer.verdict === verdict ? [each.provider] : []));
   const [confirming, denying] = [whoSays("confirms"), whoSays("denies")];
@@ -47,7 +54,7 @@ async function listContradicted(
   sightings: readonly Sighting[],
 ): Promise<MovementRow[]> {
   const chainTxs = sightings.map((one) => one.chainTx);
-  const { rows } = await sql<MovementRow>`/* named: list_contradicted */
+  const { rows } = await sql<MovementRow>`
     select * from movement where chain = ${caip2} and chain_tx = any(${array(chainTxs, "text")})
       and orphaned_at is null and block_number <= ${agreedNumber(caip2)}`.execute(db.read);
   const seen = new Map(sightings.map((sighting) => [identityOf(sighting), sighting]));

@@ -50,6 +50,8 @@ export type ChainMemory = {
   hintsUpTo: Date | undefined;
   /** When that was, on the monotonic clock. */
   hintsAtMs: number;
+  /** When providers were last asked about something final that one of them told otherwise, on the monotonic clock. */
+  judgedAtMs: number;
   /** Until when final blocks are not read again, because too few providers could. */
   rereadRestUntilMs: number;
 };
@@ -76,6 +78,7 @@ export function memoryOf(chain: Chain, clock: Clock): ChainMemory {
       isDisputeTold: false,
       hintsUpTo: undefined,
       hintsAtMs: -Infinity,
+      judgedAtMs: -Infinity,
       rereadRestUntilMs: 0,
     };
     memories.set(chain, memory);

@@ -1,9 +1,11 @@
+import { sql, type RawBuilder } from "kysely";
 import { findChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { BlockRange } from "../chain/driver.ts";
 import type { Tx } from "../db/database.ts";
 import { bookRevision } from "./book.ts";
 import { REORG_BLOCKS_MAX } from "./branch.ts";
+import { judgeContradictions } from "./contradictions.ts";
 import { memoryOf } from "./memory.ts";
 import type { Sighting } from "./movement.ts";
 import { readAgain, type Changes } from "./readAgain.ts";
@@ -14,7 +16,7 @@ import {
   listMovementsBetween,
   orphanMovements,
   pruneBlocks,
-  rewriteMovements,
+  writeMovements,
   type CursorRow,
 } from "./store.ts";
 
@@ -48,19 +50,22 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
     // What is disputed, or stands on a branch that has not been followed yet, is read again, and no block behind it is passed.
     const to = changes.isDisputed || ours.length < sightings.length ? cursor.reread_number : range.toBlock;
     const reach = await advanceReread(tx, { chain: chain.caip2, from: cursor, to });
-    if (reach === undefined) return { changed: 0, reversed: 0, isPassed: false };
+    if (reach === undefined) return { changed: 0, reversed: 0, isPassed: false, refused: [] };
     const { revision } = reach;
     await orphanMovements(tx, { ids: gone.map((row) => row.id), revision, at });
-    const mended = await rewriteMovements(tx, { chain: chain.caip2, sightings: ours, revision, at });
+    // What stands below these blocks was agreed on before, and one of several readings is enough to tell of something that seems new.
+    const mended = await writeMovements(tx, { chain: chain.caip2, sightings: ours, revision, at }, passed(cursor));
     const changed = mended.length + gone.length;
     const reversed = changed > 0 ? await bookRevision(tx, { chain: chain.caip2, reach, at }) : 0;
     // Blocks that only one provider knows may be none: until others have been heard, those below them are the way back.
     if (chain.providers.size < 2 || memoryOf(chain, world.clock).isCompared)
       await pruneBlocks(tx, { chain: chain.caip2, below: lowest(to, cursor.number - BigInt(REORG_BLOCKS_MAX)) });
-    return { changed, reversed, isPassed: to > cursor.reread_number };
+    const refused = mended.length < ours.length ? ours : [];
+    return { changed, reversed, isPassed: to > cursor.reread_number, refused };
   });
   if (written.reversed > 0) alarmOfReversal(world, chain, written.reversed);
   if (written.changed > 0) wakeFollowers(world, chain);
+  if (written.refused.length > 0) await judgeContradictions(world, chain, written.refused);
   return written.isPassed && range.toBlock < upTo;
 }
 
@@ -86,6 +91,10 @@ function nextRange(
   if (fromBlock > upTo) return undefined;
   const { blocks } = memoryOf(chain, world.clock).rereadSize;
   return { fromBlock, toBlock: lowest(upTo, fromBlock + blocks - 1n) };
+}
+
+function passed(cursor: CursorRow): RawBuilder<unknown> {
+  return sql`${cursor.reread_number}::bigint`;
 }
 
 function alarm(world: WatchWorld, chain: Chain, { sightings, gone }: Changes): void {

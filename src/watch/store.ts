@@ -83,7 +83,7 @@ export async function advanceCursor(db: Db["read"], advance: Advance): Promise<(
     with claimed as (
       update chain_cursor set number = ${to.number}, hash = ${to.hash}, revision = revision + 1, updated_at = ${at}
       where chain = ${chain} and number = ${from.number} and hash = ${from.hash}
-      returning ${REACH}
+      returning ${REACH}, reread_number
     ), canonical as (
       insert into block (chain, number, hash, parent_hash)
       select ${chain}, known.number, known.hash, known.parent_hash
@@ -102,7 +102,7 @@ export async function advanceCursor(db: Db["read"], advance: Advance): Promise<(
         )}
       ) as known (number, hash, parent_hash)
       on conflict (chain, hash) do update set orphaned_at = null
-    ), written as (${upsertMovements({ ...advance, claimed: sql`claimed`, keptUpTo: agreedNumber(chain) })}, xmax <> 0 as is_retold)
+    ), written as (${upsertMovements({ ...advance, claimed: sql`claimed`, keptUpTo: sql`(select reread_number from claimed)` })}, xmax <> 0 as is_retold)
     select claimed.*, exists (select from written where is_retold) as "isRetold",
       (select count(*)::int from written) as "writtenCount" from claimed`.execute(db);
   return rows[0];

@@ -20,8 +20,10 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/watch/rereadFinal.ts",
-        search: "const mended = await rewriteMovements(tx, { chain: chain.caip2, sightings: ours, revision, at });",
-        replace: "const mended = await rewriteMovements(tx, { chain: chain.caip2, sightings: [], revision, at });",
+        search:
+          "const mended = await writeMovements(tx, { chain: chain.caip2, sightings: ours, revision, at }, passed(cursor));",
+        replace:
+          "const mended = await writeMovements(tx, { chain: chain.caip2, sightings: [], revision, at }, passed(cursor));",
       },
     ],
   },
