@@ -69,7 +69,7 @@ async function askAgain(world: WatchWorld, chain: Chain, doubt: Doubt): Promise<
   try {
     const transfers = await chain.providers.askAnother((driver) => driver.transfers({ blockHash: hash }, tokens));
     if (transfers.length === 0) return;
-    const recorded = await recordAgain(world, chain, { transfers });
+    const recorded = await recordAgain(world, chain, { transfers, isOnlyIncoming: chain.providers.size > 1 });
     doubts.delete(hash);
     if (recorded.length === 0) return;
     const facts = { chain: chain.caip2, block: String(number), recorded: recorded.length };

@@ -74,7 +74,7 @@ async function askFor(
   // One provider's word adds what was never told before. What is recorded otherwise, or was taken back, is for several of them to decide.
   const told = await listRecordedTxs(world, { chain: chain.caip2, chainTxs });
   const untold = transfers.filter(({ chainTx }) => chainTxs.includes(chainTx) && !told.has(chainTx));
-  const written = await recordAgain(world, chain, { transfers: untold });
+  const written = await recordAgain(world, chain, { transfers: untold, isOnlyIncoming: true });
   if (written.length > 0)
     world.log.warn(
       { chain: chain.caip2, recorded: written.length },

@@ -1,6 +1,9 @@
+import { sql } from "kysely";
 import { watchedTokens } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed, type BlockRange, type ChainDriver, type Transfer } from "../chain/driver.ts";
+import type { Tx } from "../db/database.ts";
+import { array } from "../db/parameters.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
@@ -8,7 +11,7 @@ import { bookRevision } from "./book.ts";
 import { judgeContradictions } from "./contradictions.ts";
 import type { MovementRow, Sighting } from "./movement.ts";
 import { matchInDatabase, place, wakeFollowers, type WatchWorld } from "./record.ts";
-import { claimRevision, findCursor, listHashesAt, rewriteMovements, writeMovements } from "./store.ts";
+import { claimRevision, findCursor, rewriteMovements, writeMovements } from "./store.ts";
 
 // A person who misses a payment asks for one transaction or one inbox to be read again. It goes the same way as every other
 // reading, so that it can add nothing which the chain does not hold, and nothing twice.
@@ -120,24 +123,27 @@ type Again = {
   transfers: readonly Transfer[];
   /** What a person asks for may also mend what was agreed on before; that is kept otherwise. */
   write?: typeof writeMovements;
+  /** Where one provider adds to what another one has told: what left an inbox makes a settlement look landed, and takes the word of more. */
+  isOnlyIncoming?: boolean;
 };
 
 /** Writes what was found, under the lock of the cursor, without what stands in a block that we know to be replaced. */
 export async function recordAgain(
   world: WatchWorld,
   chain: Chain,
-  { transfers, write = writeMovements }: Again,
+  { transfers, write = writeMovements, isOnlyIncoming = false }: Again,
 ): Promise<MovementRow[]> {
-  const sightings = await place(chain, await matchInDatabase(world, transfers));
+  const candidates = await matchInDatabase(world, transfers);
+  const wanted = candidates.filter(({ direction }) => direction === "in" || !isOnlyIncoming);
+  const sightings = await place(chain, wanted);
   if (sightings.length === 0) return [];
   const at = world.clock.now();
   const { written, standing } = await world.db.transaction(async (tx) => {
     const claimed = await claimRevision(tx, chain.caip2);
     if (!claimed) return { written: [], standing: [] };
-    const numbers = sightings.map((sighting) => sighting.blockNumber);
-    const known = await listHashesAt(tx, { chain: chain.caip2, numbers });
+    const replaced = await listReplaced(tx, chain, sightings);
     const standing = sightings.filter(
-      isOnChain(claimed.number, new Map(known.map(({ number, hash }) => [number, hash]))),
+      ({ blockNumber, blockHash }) => blockNumber <= claimed.number && !replaced.has(blockHash),
     );
     const written = await write(tx, {
       chain: chain.caip2,
@@ -153,9 +159,16 @@ export async function recordAgain(
   return written;
 }
 
-function isOnChain(cursorNumber: bigint, hashes: ReadonlyMap<bigint, string>): (sighting: Sighting) => boolean {
-  return ({ blockNumber, blockHash }) =>
-    blockNumber <= cursorNumber && (hashes.get(blockNumber) ?? blockHash) === blockHash;
+/** The blocks among those of the sightings of which we know that they are not on our branch. */
+async function listReplaced(tx: Tx, { caip2 }: Chain, sightings: readonly Sighting[]): Promise<Set<string>> {
+  const hashes = sightings.map(({ blockHash }) => blockHash);
+  const numbers = sightings.map(({ blockNumber }) => blockNumber);
+  const { rows } = await sql<{ hash: string }>`
+    select told.hash from unnest(${array(hashes, "text")}, ${array(numbers, "int8")}) as told (hash, number)
+    join block on block.chain = ${caip2} and (
+      (block.number = told.number and block.hash <> told.hash and block.orphaned_at is null)
+      or (block.hash = told.hash and block.orphaned_at is not null))`.execute(tx);
+  return new Set(rows.map(({ hash }) => hash));
 }
 
 async function findInboxOf({ db }: Pick<World, "db">, intentId: string): Promise<string | undefined> {

@@ -1,0 +1,98 @@
+import { deepEqual } from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import type { Hex } from "viem";
+import type { BlockRef, Transfer } from "../chain/driver.ts";
+import type { Db } from "../db/database.ts";
+import { addMs, systemClock } from "../kernel/clock.ts";
+import { HINT_MS } from "../view/recordView.ts";
+import { renewHint } from "../view/store.ts";
+import { startTestChain, type TestChain } from "../../test/support/chain.ts";
+import { openTestDatabase } from "../../test/support/database.ts";
+import { insertIntent } from "../../test/support/intents.ts";
+import { beginWatching, movementsOf } from "../../test/support/watching.ts";
+import { askDoubts } from "./doubts.ts";
+import { lookAtHints } from "./lookAtHints.ts";
+import { memoryOf } from "./memory.ts";
+
+// A deposit that one provider adds counts only when others confirm it. What left an inbox would make its settlement look landed at once.
+describe("what one of several providers adds", () => {
+  let db: Db;
+  let chain: TestChain;
+  let usdc: Hex;
+
+  before(async () => {
+    chain = await startTestChain();
+    usdc = chain.usdc.address;
+  });
+  after(() => chain.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+  });
+  afterEach(() => db.close());
+
+  const INVENTED = `0x${"ab".repeat(32)}`;
+
+  /** Two providers, of whom the one that is asked a second time tells of a transfer that never was. */
+  async function watch(invents: { from: string; to: string }) {
+    let at: BlockRef | undefined;
+    const invented = (): Transfer[] =>
+      at === undefined
+        ? []
+        : [
+            {
+              ...invents,
+              token: usdc,
+              amountText: "0x5",
+              chainTx: INVENTED,
+              logIndex: 0,
+              blockNumber: at.number,
+              blockHash: at.hash,
+            },
+          ];
+    const watching = await beginWatching(
+      db,
+      chain,
+      () => ({ name: "honest", mayHold: () => true }),
+      (driver) => ({
+        name: "liar",
+        transfers: async (scope, tokens, parties) =>
+          parties || ("blockHash" in scope && scope.blockHash === at?.hash)
+            ? invented()
+            : driver.transfers(scope, tokens, parties),
+        positions: async () =>
+          at ? [{ chainTx: INVENTED, blockHash: at.hash, succeeded: true, logIndexFirst: 0 }] : [],
+      }),
+    );
+    await chain.mine(1);
+    at = await watching.chain.providers.head("latest");
+    return watching;
+  }
+
+  const directions = async () => (await movementsOf(db, chain)).map((row) => row.direction);
+
+  test("to a block that was called empty is recorded where it came in, and not where it left", async () => {
+    const { inbox_address: inbox } = await insertIntent(db);
+    for (const [from, to, recorded] of [
+      [inbox, `0x${"cd".repeat(20)}`, []],
+      [`0x${"cd".repeat(20)}`, inbox, ["in"]],
+    ] as const) {
+      const { world, chain: watched, look } = await watch({ from, to });
+      await look();
+      let passedMs = 0;
+      const clock = { ...world.clock, monotonicMs: () => (passedMs += 10_000) };
+      for (const doubt of memoryOf(watched, world.clock).doubts.values()) doubt.dueAtMs = 0;
+      await askDoubts({ ...world, clock }, watched);
+      deepEqual(await directions(), recorded);
+    }
+  });
+
+  test("for a payer who is looking takes nothing out of another inbox", async () => {
+    const [victim, own] = [await insertIntent(db), await insertIntent(db)];
+    const { world, chain: watched, look } = await watch({ from: victim.inbox_address, to: own.inbox_address });
+    await look();
+    const hint = { namespace: "eip155", reference: String(chain.chainId), token: usdc };
+    await renewHint(db, { ...hint, intentId: own.id, expiresAt: addMs(systemClock.now(), HINT_MS) });
+    await lookAtHints(world, watched);
+    deepEqual(await directions(), ["in"]);
+  });
+});
