@@ -47,11 +47,11 @@ const BATCH_MAX = 100;
  */
 export async function observeSettlements(world: ObserveWorld, chain: Caip2): Promise<{ isDone: boolean }> {
   const at = world.clock.now();
-  const { taken, isShort } = await world.db.transaction(async (tx) => {
+  const { taken, short } = await world.db.transaction(async (tx) => {
     const cursor = await claimCursor(tx, chain);
     const departures = await listDepartures(tx, cursor, BATCH_MAX);
     const last = departures.at(-1);
-    if (last === undefined) return { taken: 0, isShort: false };
+    if (last === undefined) return { taken: 0, short: [] };
     const legs = await listLegs(tx, {
       chain,
       chainTxs: [...new Set(departures.map((departure) => departure.chain_tx))],
@@ -65,12 +65,22 @@ export async function observeSettlements(world: ObserveWorld, chain: Caip2): Pro
       const sweep = sweeps.get(key);
       if (sweep) await observation.land(sweep);
     }
-    const isShort = await observation.finish();
+    const short = await observation.finish();
     await advanceCursor(tx, { chain, revision: last.revision, movement_id: last.id });
-    return { taken: departures.length, isShort };
+    return { taken: departures.length, short };
   });
-  if (isShort) world.wake.notify(hintsTopic(chain));
+  await lookAgain(world, chain, short);
   return { isDone: taken < BATCH_MAX };
+}
+
+/** Has inboxes looked at once more, as if their payers were looking. A hint that is lost on the way is one that the second reading makes up for. */
+async function lookAgain(world: ObserveWorld, chain: Caip2, sweeps: readonly Sweep[]): Promise<void> {
+  const [namespace, reference] = [namespaceOf(chain), referenceOf(chain)];
+  for (const { intentId, token } of sweeps) {
+    const expiresAt = addMs(world.clock.now(), HINT_MS);
+    await renewHint(world.db, { intentId, namespace, reference, token, expiresAt });
+  }
+  if (sweeps.length > 0) world.wake.notify(hintsTopic(chain));
 }
 
 function keyOf(sweep: Sweep): string {
@@ -86,7 +96,6 @@ class Observation {
   readonly #at: Date;
   readonly #intents: Map<string, IntentRow>;
   readonly #events: NewEvent[] = [];
-  /** Those that took more than was seen to come in. */
   readonly #short: Sweep[] = [];
 
   constructor(tx: Tx, context: { world: ObserveWorld; at: Date; intents: readonly IntentRow[] }) {
@@ -118,16 +127,11 @@ class Observation {
     await assignSettlement(this.#tx, await listOfSettlement(this.#tx, before.id), null);
   }
 
-  /** Writes what all sweeps came to. True when inboxes should be looked at again, as if their payers were looking. */
-  async finish(): Promise<boolean> {
+  /** Writes what all sweeps came to, and returns those that took more than was seen to come in. */
+  async finish(): Promise<readonly Sweep[]> {
     await writeProgress(this.#tx, [...this.#intents.values()]);
     await appendEvents(this.#tx, this.#world, { events: this.#events, at: this.#at });
-    const expiresAt = addMs(this.#at, HINT_MS);
-    for (const { intentId, chain, token } of this.#short) {
-      const hint = { intentId, namespace: namespaceOf(chain), reference: referenceOf(chain), token, expiresAt };
-      await renewHint(this.#tx, hint);
-    }
-    return this.#short.length > 0;
+    return this.#short;
   }
 
   async #write(before: Settlement | undefined, after: Settlement): Promise<void> {

@@ -24,7 +24,7 @@ export async function recordView(
   const expiresAt = addMs(world.clock.now(), HINT_MS);
   if (selection === undefined) {
     if (intent.status !== "active") return false;
-    await renewHint(world.db.read, { intentId: intent.id, namespace: "", reference: "", token: "", expiresAt });
+    await renewHint(world.db, { intentId: intent.id, namespace: "", reference: "", token: "", expiresAt });
     world.wake.notify(hintsTopic(payoutChain(intent)));
     return true;
   }
@@ -38,7 +38,7 @@ export async function recordView(
   if (origin === undefined) return false;
   const issued = await findSourceInbox(world.db.read, { intentId: intent.id, namespace: origin.namespace, reference });
   if (issued === undefined) return false;
-  await renewHint(world.db.read, { intentId: intent.id, namespace, reference, token: origin.token, expiresAt });
+  await renewHint(world.db, { intentId: intent.id, namespace, reference, token: origin.token, expiresAt });
   world.wake.notify(hintsTopic(origin.chain));
   return true;
 }

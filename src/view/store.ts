@@ -4,8 +4,8 @@ import type { Db } from "../db/database.ts";
 export type ViewHint = { intentId: string; namespace: string; reference: string; token: string; expiresAt: Date };
 
 /** Remembers a hint, or renews it. */
-export async function renewHint(db: Db["read"], hint: ViewHint): Promise<void> {
-  await db
+export async function renewHint(db: Db, hint: ViewHint): Promise<void> {
+  await db.read
     .insertInto("view_hint")
     .values({
       intent_id: hint.intentId,

@@ -56,7 +56,7 @@ describe("looking where payers look", () => {
 
   async function view({ id }: { id: string }, token: string = usdc, reference = String(chain.chainId)): Promise<void> {
     const expiresAt = addMs(systemClock.now(), HINT_MS);
-    await renewHint(db.read, { intentId: id, namespace: "eip155", reference, token, expiresAt });
+    await renewHint(db, { intentId: id, namespace: "eip155", reference, token, expiresAt });
   }
 
   test("D30 a payment that a provider has left out is recorded when its payer looks, and once", async () => {
