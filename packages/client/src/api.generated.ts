@@ -444,7 +444,7 @@ export type ErrorEnvelope = {
 export type CreatePaymentIntentBody = {
   /** Your own name for what is paid, such as an order's number. It need not be unique and is no key. */
   merchantReference?: string | null | undefined;
-  /** Keys and values of the merchant's own. They are kept and returned as given, and mean nothing here. */
+  /** Keys and values of the merchant's own. They are kept and returned as given, and mean nothing here. Of the order of keys one thing is not kept: those that are whole numbers come first, and ascend. */
   metadata?: JsonObject | null | undefined;
   /** The price in millionths of the payout currency, whatever decimals the token has. Left out, the intent is open-ended: any counted deposit makes it paid. */
   priceUnits?: number | null | undefined;

@@ -3,12 +3,13 @@ import { test } from "node:test";
 import { inboxAddress } from "@tributary/inbox/address";
 import { termsFromWire } from "@tributary/inbox/wire";
 import fc from "fast-check";
+import { forgetKeys } from "../../../src/merchant/keyRing.ts";
 import { COARSE, DUSD, OTHER_CHAIN_ID, testApi, USDC, type Merchant } from "../../support/api.ts";
 import { randomAddress } from "../../support/intents.ts";
 
 const URL = "/api/v1/intents";
 
-test("§2.1, §4.2.8, §1.3 a create answers with the record, the flag and a widget token", async () => {
+test("§2.1, §4.2.8 a create answers with the record, the flag and a widget token", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { status, body } = await merchant.post(URL, {
@@ -108,18 +109,34 @@ test("D1, §1.2 create, read, list and event carry the same record; the widget t
 test("§4.2.2 wallet and token are pinned: a repeat finds them as they were, whatever the account's defaults became", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
-  const payoutWallet = randomAddress();
-  const first = await merchant.createIntent({ payoutWallet, priceUnits: 5 });
-  await api.world.db.read
-    .updateTable("account")
-    .set({ currency: "DUSD" })
-    .where("id", "=", merchant.accountId)
-    .execute();
-  const pinned = { payoutWallet, payoutTokenAddress: USDC, priceUnits: 5 };
-  const again = await merchant.createIntent(pinned);
-  assert.deepEqual([again.intentId, again.created, again.payout], [first.intentId, false, first.payout]);
-  const { body } = await merchant.get(`${URL}/${first.intentId}`);
-  assert.deepEqual(body.payout, first.payout);
+  const [payoutWallet, key] = [randomAddress(), { "idempotency-key": "order 7" }];
+  const create = async (body: object, headers = {}) => (await merchant.post(URL, body, headers)).body;
+  const first = await create({ payoutWallet, priceUnits: 5 }, key);
+  const others = { currency: "DUSD", payout_wallet: randomAddress() };
+  await api.world.db.read.updateTable("account").set(others).where("id", "=", merchant.accountId).execute();
+  forgetKeys(api.world.db);
+  const byDefault = await create({ priceUnits: 5 });
+  assert.deepEqual(
+    [byDefault.payout.wallet.toLowerCase(), byDefault.payout.tokenAddress.toLowerCase()],
+    [others.payout_wallet, DUSD],
+    "these are the defaults now",
+  );
+  // One repeat leaves the token to its key, the other names it.
+  const repeats = [
+    await create({ payoutWallet, priceUnits: 5 }, key),
+    await create({ payoutWallet, payoutTokenAddress: USDC, priceUnits: 5 }),
+  ];
+  for (const again of repeats) assert.deepEqual([again.intentId, again.payout], [first.intentId, first.payout]);
+  assert.deepEqual((await merchant.get(`${URL}/${first.intentId}`)).body.payout, first.payout);
+});
+
+test("D13 metadata comes back in the order it was given in, behind the keys that are whole numbers", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const given = '{"z":1,"9":{"b":[3,1,2],"a":null},"y":2,"0":true,"01":"x"}';
+  const created = await merchant.post(URL, `{"metadata":${given}}`);
+  const read = await merchant.get(`${URL}/${created.body.intentId}`);
+  const kept = '"metadata":{"0":true,"9":{"b":[3,1,2],"a":null},"z":1,"y":2,"01":"x"}';
+  for (const { text } of [created, read]) assert.ok(text.includes(kept), text);
 });
 
 test("D16 no body at all is an empty object, with and without a content type", async () => {

@@ -15,7 +15,10 @@ export const metadataLevels: readonly JsonSchema[] = levelsBelow();
 export const metadata = {
   ...objectOf(metadataLevels.at(-1) ?? leaf),
   type: "object",
-  description: "Keys and values of the merchant's own. They are kept and returned as given, and mean nothing here.",
+  description: [
+    "Keys and values of the merchant's own. They are kept and returned as given, and mean nothing here.",
+    "Of the order of keys one thing is not kept: those that are whole numbers come first, and ascend.",
+  ].join(" "),
   "x-maxBytes": BYTES_MAX,
   "x-must": [
     `be an object of at most ${BYTES_MAX} bytes and ${LEVELS_MAX} levels,`,
