@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { RULES, type Rule } from "./rules.ts";
 
-// Which tests show which promise, by the numbers that their names begin with: "D18 …", "§4.2.5, D18 …".
+// Which tests show which promise, by the numbers that their names begin with: "D18 …", "§4.2.5, D18 …", "31 22 §4.2.3 …", where the
+// numbers before are those of faults that a test guards against.
 
 export type Shown = { readonly rule: Rule; readonly tests: readonly TestName[] };
 export type TestName = { readonly file: string; readonly name: string };
@@ -11,9 +12,10 @@ const PLACES = [
   "packages/*/test/**/*.test.ts",
   "test/**/*.test.ts",
   "test/support/everyOperation.ts",
+  "test/support/survivesFailures.ts",
 ];
 const TITLE = /\b(?:test|it|describe)\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1/g;
-const NUMBERS = /^((?:§\d+(?:\.\d+)*|D\d+)(?:(?:, | )(?:§\d+(?:\.\d+)*|D\d+))*)[: ]/;
+const NUMBERS = /^(?:[A-L]?\d+ )*((?:§\d+(?:\.\d+)*|D\d+)(?:(?:, | )(?:§\d+(?:\.\d+)*|D\d+))*)[: ]/;
 
 /** Each promise with the tests that name it, and the names that name a promise that does not exist. */
 export function readShown(root: string): { shown: Shown[]; strays: TestName[] } {
