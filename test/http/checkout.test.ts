@@ -26,12 +26,16 @@ before(async () => {
 
 after(async () => browser?.close());
 
-test("D19 the latest widget token opens a session below its own page, and nothing else does", async () => {
+test("§1.3, D19 the latest widget token opens a session below its own page, and nothing else does", async () => {
   const wallet = merchant.wallet;
   const first = await merchant.createIntent({ payoutWallet: wallet });
   const { intentId } = first;
   const second = await merchant.createIntent({ payoutWallet: wallet });
   assert.equal(second.intentId, intentId);
+  const { pathname, hash, search } = new URL(second.checkoutUrl);
+  assert.deepEqual([pathname, hash, search], [`/c/${intentId}`, "", ""]);
+  const page = await api.send(pathname);
+  assert.deepEqual([page.status, page.headers["content-type"]], [200, "text/html; charset=utf-8"]);
 
   assertFault(await openSession(intentId, first.widgetToken), 401, "unauthorized");
   assertFault(await openSession(intentId, "wt_nonsense"), 401, "unauthorized");

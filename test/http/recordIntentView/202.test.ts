@@ -27,12 +27,18 @@ test("§4.6.3 a selection is recorded once its source inbox is issued, in any sp
 });
 
 test("§4.6.2 a view settles nothing and moves nothing", async () => {
-  const merchant = await (await testApi()).openMerchant();
+  const api = await testApi();
+  const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent({ priceUnits: 5, oneTime: true });
   const url = `/api/v1/intents/${intentId}`;
   const { body: before } = await merchant.get(url);
-  for (let times = 0; times < 3; times += 1) await merchant.post(`${url}/view`, {});
-  assert.deepEqual((await merchant.get(url)).body, before);
+  await merchant.post(`${url}/source-inbox`, { chainId: 31337 });
+  for (const body of [{}, { selection: SELECTION }, {}]) {
+    // Whatever is written now has another time than the intent.
+    api.passTime(1_000);
+    assert.deepEqual((await merchant.post(`${url}/view`, body)).body, { recorded: true });
+    assert.deepEqual((await merchant.get(url)).body, before);
+  }
   for (const list of ["deposits", "settlements"])
     assert.deepEqual((await merchant.get(`${url}/${list}`)).body.data, []);
 });
