@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addMs } from "../../src/kernel/clock.ts";
+import { newApiKey } from "../../src/merchant/apiKey.ts";
+import { createKey } from "../../src/merchant/createKey.ts";
+import { revokeKey } from "../../src/merchant/revokeKey.ts";
+import { CREATE_INTENTS } from "../../src/merchant/scopes.ts";
 import { assertFault, testApi, UNKNOWN_ID, VERSION, type Merchant, type TestApi } from "../support/api.ts";
 import { SHAPES, type OperationId } from "../support/everyOperation.ts";
 
@@ -9,8 +13,9 @@ import { SHAPES, type OperationId } from "../support/everyOperation.ts";
 
 const WRONGS = {
   version: ["right", "missing", "malformed", "unsupported"],
-  route: ["right", "trailing slash", "wrong verb"],
-  key: ["right", "missing", "wrong", "expired"],
+  path: ["right", "trailing slash"],
+  verb: ["right", "wrong"],
+  key: ["right", "missing", "malformed", "unknown", "expired", "revoked"],
   rate: ["free", "used up"],
   scope: ["held", "lacking", "suspended"],
   size: ["small", "too large"],
@@ -28,13 +33,14 @@ function firstWrong({
   operationId: OperationId;
   wrongs: Wrongs;
 }): [number, string] | undefined {
-  const { method, path } = SHAPES[operationId];
-  const { version, route, key, rate, scope, size, shape, resource } = wrongs;
+  const { method, path: route } = SHAPES[operationId];
+  const { version, path, verb, key, rate, scope, size, shape, resource } = wrongs;
   if (version === "missing") return [400, "missing_version"];
   if (version === "malformed") return [400, "invalid_version"];
   if (version === "unsupported") return [400, "unsupported_version"];
-  if (route !== "right") return [404, "not_found"];
+  if (path !== "right" || verb !== "right") return [404, "not_found"];
   if (key === "expired") return [401, "key_expired"];
+  if (key === "revoked") return [401, "key_revoked"];
   if (key !== "right") return [401, "unauthorized"];
   if (rate === "used up") return [429, "rate_limited"];
   if (scope === "lacking") return [403, "insufficient_scope"];
@@ -43,7 +49,7 @@ function firstWrong({
   if (method === "POST" && shape === "not JSON") return [400, "invalid_json"];
   if (method === "POST" && shape === "wrong type") return [400, "invalid_content_type"];
   if (method === "POST" && shape === "unknown field") return [400, "invalid_request"];
-  if (resource === "unknown" && path.includes("{id}")) return [404, "not_found"];
+  if (resource === "unknown" && route.includes("{id}")) return [404, "not_found"];
   return undefined;
 }
 
@@ -60,20 +66,22 @@ function combination(number: number): Wrongs {
 
 const COMBINATIONS = Object.values(WRONGS).reduce((product, { length }) => product * length, 1);
 
-type Account = { merchant: Merchant; expired: Merchant; intentId: string; calls: number };
+/** `keys` are of this one account, whatever is wrong with them: its rate, its scopes and its status are in play with each. */
+type Account = { keys: Record<Wrongs["key"], string | undefined>; intentId: string; calls: number };
 
 /** Accounts in each state; one whose calls are used up is replaced, so that only what a combination says is wrong. */
 function accounts(api: TestApi, operationId: OperationId) {
   const { perMinute } = SHAPES[operationId];
   const kept = new Map<string, Account>();
   const open = async (scope: Wrongs["scope"]): Promise<Account> => {
-    const merchant = await api.openMerchant(scope === "lacking" ? { scopes: [] } : {});
-    const expired = await api.openMerchant({ expiresAt: addMs(api.world.clock.now(), -1) });
+    const scopes = scope === "lacking" ? [] : [CREATE_INTENTS];
+    const merchant = await api.openMerchant({ scopes });
+    const keys = await keysOf(api, merchant, scopes);
     const { id } = await merchant.insertIntent();
     const suspended = { status: "suspended" as const };
     if (scope === "suspended")
       await api.world.db.read.updateTable("account").set(suspended).where("id", "=", merchant.accountId).execute();
-    return { merchant, expired, intentId: id, calls: 0 };
+    return { keys, intentId: id, calls: 0 };
   };
   return async ({ rate, scope }: Wrongs): Promise<Account> => {
     const name = `${rate} ${scope}`;
@@ -89,9 +97,27 @@ function accounts(api: TestApi, operationId: OperationId) {
   };
 }
 
+async function keysOf(api: TestApi, merchant: Merchant, scopes: readonly string[]): Promise<Account["keys"]> {
+  const { world } = api;
+  const { accountId, apiKey } = merchant;
+  const expired = await createKey(world, { accountId, scopes, expiresAt: addMs(world.clock.now(), -1) });
+  const revoked = await createKey(world, { accountId, scopes });
+  await revokeKey(world, revoked.keyId);
+  const unknown = newApiKey(world.config.environment, world.entropy);
+  return {
+    right: apiKey,
+    missing: undefined,
+    malformed: "trib_test_nobody",
+    unknown: unknown.apiKey,
+    expired: expired.apiKey,
+    revoked: revoked.apiKey,
+  };
+}
+
 const RIGHT: Wrongs = {
   version: "right",
-  route: "right",
+  path: "right",
+  verb: "right",
   key: "right",
   rate: "free",
   scope: "held",
@@ -105,16 +131,14 @@ function send(api: TestApi, operationId: OperationId, { account, wrongs }: { acc
   const id = wrongs.resource === "there" ? account.intentId : UNKNOWN_ID;
   const versions = { right: VERSION, missing: undefined, malformed: "yesterday", unsupported: "2019-01-01" };
   const version = versions[wrongs.version];
-  const { merchant, expired } = account;
-  const keys = { right: merchant.apiKey, missing: undefined, wrong: "trib_test_nobody", expired: expired.apiKey };
-  const key = keys[wrongs.key];
+  const key = account.keys[wrongs.key];
   const headers = {
     ...(version === undefined ? {} : { "service-version": version }),
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
     ...(method === "POST" ? { "content-type": wrongs.shape === "wrong type" ? "text/plain" : "application/json" } : {}),
   };
-  return api.send(`${path.replace("{id}", id)}${wrongs.route === "trailing slash" ? "/" : ""}`, {
-    method: wrongs.route === "wrong verb" ? "DELETE" : method,
+  return api.send(`${path.replace("{id}", id)}${wrongs.path === "trailing slash" ? "/" : ""}`, {
+    method: wrongs.verb === "wrong" ? "DELETE" : method,
     headers,
     ...bodyOf(operationId, wrongs),
   });
@@ -133,9 +157,9 @@ function bodyOf(operationId: OperationId, { size, shape }: Wrongs): { body?: str
  * Behind a wrong version or route nothing is looked at any more; a few of each show that as well as all of them. Wrong keys are
  * thinned out because a client may only send so many a minute.
  */
-function strideOf({ version, route, key }: Wrongs): number {
-  if (version !== "right" || route !== "right") return 41;
-  return key === "right" ? 1 : 7;
+function strideOf({ version, path, verb, key }: Wrongs): number {
+  if (version !== "right" || path !== "right" || verb !== "right") return 83;
+  return key === "right" ? 1 : 11;
 }
 
 for (const operationId of Object.keys(SHAPES) as OperationId[]) {
