@@ -14,16 +14,14 @@ export type FaultyDatabase = {
 
 /** Migrated; whoever opens it closes its `db`. */
 export async function openFaultyDatabase(): Promise<FaultyDatabase> {
-  const snapshot = await migratedSnapshot({ cacheDirectory, appliedAt: new Date("2026-01-01T00:00:00Z") });
-  const server = await EmbeddedServer.start({ directory: "memory", snapshot });
   let failure: { statementsLeft: number; error: Error } | undefined;
-  const use = () => {
+  const db = await openWatchedDatabase(() => {
     if (failure === undefined) return;
     if (failure.statementsLeft <= 0) throw failure.error;
     failure.statementsLeft -= 1;
-  };
+  });
   return {
-    db: databaseOver(server, (guard) => faultyDriver(new EmbeddedDriver(server, guard), use)),
+    db,
     failAfter(statementsLeft, error) {
       failure = { statementsLeft, error };
     },
@@ -33,8 +31,15 @@ export async function openFaultyDatabase(): Promise<FaultyDatabase> {
   };
 }
 
-/** Calls `use` before each statement, begin and commit. A rollback succeeds: it is what the server does when a client is gone. */
-function faultyDriver(driver: EmbeddedDriver, use: () => void): Driver {
+/** A migrated embedded database that calls `use` with each statement, begin and commit, before it takes it; whoever opens it closes it. */
+export async function openWatchedDatabase(use: (sql: string) => void): Promise<Db> {
+  const snapshot = await migratedSnapshot({ cacheDirectory, appliedAt: new Date("2026-01-01T00:00:00Z") });
+  const server = await EmbeddedServer.start({ directory: "memory", snapshot });
+  return databaseOver(server, (guard) => watchedDriver(new EmbeddedDriver(server, guard), use));
+}
+
+/** A rollback is not told, and so succeeds: it is what the server does when a client is gone. */
+function watchedDriver(driver: EmbeddedDriver, use: (sql: string) => void): Driver {
   const inner = new WeakMap<DatabaseConnection, DatabaseConnection>();
   const innerOf = (connection: DatabaseConnection) => inner.get(connection) ?? connection;
   return {
@@ -42,24 +47,24 @@ function faultyDriver(driver: EmbeddedDriver, use: () => void): Driver {
     destroy: () => driver.destroy(),
     async acquireConnection() {
       const connection = await driver.acquireConnection();
-      const faulty: DatabaseConnection = {
+      const watched: DatabaseConnection = {
         async executeQuery(query) {
-          use();
+          use(query.sql);
           return connection.executeQuery(query);
         },
         streamQuery: () => {
           throw new Error("nothing is streamed");
         },
       };
-      inner.set(faulty, connection);
-      return faulty;
+      inner.set(watched, connection);
+      return watched;
     },
     async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings) {
-      use();
+      use("begin");
       await driver.beginTransaction(innerOf(connection), settings);
     },
     async commitTransaction(connection: DatabaseConnection) {
-      use();
+      use("commit");
       await driver.commitTransaction(innerOf(connection));
     },
     rollbackTransaction: (connection: DatabaseConnection) => driver.rollbackTransaction(innerOf(connection)),

@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countDeposits } from "../../../src/deposit/countDeposits.ts";
 import { takeMovements } from "../../../src/deposit/takeMovements.ts";
-import { testApi } from "../../support/api.ts";
-import { TEST_CHAIN } from "../../support/intents.ts";
+import { displayAddress } from "../../../src/kernel/caip.ts";
+import { systemEntropy } from "../../../src/kernel/entropy.ts";
+import { newId } from "../../../src/kernel/ids.ts";
+import { testApi, USDC } from "../../support/api.ts";
+import { randomAddress, TEST_CHAIN } from "../../support/intents.ts";
 import { recordMovements, setHead } from "../../support/movements.ts";
 
 test("D4 every deposit is listed, newest first and a page at a time, with what it counted for", async () => {
@@ -45,4 +48,67 @@ test("D4 every deposit is listed, newest first and a page at a time, with what i
   );
   assert.deepEqual([first.has_more, second.has_more, second.next_cursor], [true, false, ""]);
   assert.equal(deposits[0].token.symbol, "USDC");
+});
+
+test("D4, D3 a deposit is told with every field, each from where it belongs", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  const intent = await merchant.insertIntent();
+  const [from, chainTx] = [randomAddress(), `0xd4${intent.id}`];
+  await setHead(api.world.db, TEST_CHAIN, { number: 49n });
+  const movement = {
+    chainTx,
+    position: 3,
+    logIndex: 71,
+    counterparty: from,
+    amountUnits: 1_234n,
+    block: 41n,
+    fork: "b",
+  };
+  await recordMovements(api.world.db, intent, [movement]);
+  await takeMovements(api.world, TEST_CHAIN);
+  const settlementId = newId("set", systemEntropy);
+  const [seenAt, confirmedAt, countedAt, updatedAt] = [1, 2, 3, 4].map((day) => new Date(Date.UTC(2026, 9, day)));
+  assert.ok(seenAt && confirmedAt && countedAt && updatedAt);
+  const settlement = { id: settlementId, intent_id: intent.id, chain: TEST_CHAIN, token: USDC } as const;
+  await api.world.db.read
+    .insertInto("settlement")
+    .values({ ...settlement, status: "planned", created_at: updatedAt, updated_at: updatedAt })
+    .execute();
+  // As if a rule since changed had counted it: no two numbers of the row are the same.
+  const { id: depositId } = await api.world.db.read
+    .updateTable("deposit")
+    .set({ status: "counted", counted_units: 567n, late: true, reason: "odd", required_confirmations: 6 })
+    .set({ settlement_id: settlementId, seen_at: seenAt, confirmed_at: confirmedAt })
+    .set({ counted_at: countedAt, updated_at: updatedAt })
+    .where("chain_tx", "=", chainTx)
+    .returning("id")
+    .executeTakeFirstOrThrow();
+
+  const address = displayAddress(TEST_CHAIN, USDC);
+  const { body } = await merchant.get(`/api/v1/intents/${intent.id}/deposits`);
+  assert.deepEqual(body.data, [
+    {
+      object: "deposit",
+      depositId,
+      intentId: intent.id,
+      status: "counted",
+      amountUnits: "1234",
+      countedUnits: "567",
+      token: { symbol: "USDC", address, decimals: 6 },
+      caip19: `${TEST_CHAIN}/erc20:${address}`,
+      from: displayAddress(TEST_CHAIN, from),
+      txHash: chainTx,
+      position: 3,
+      blockNumber: 41,
+      blockHash: "0x41b",
+      confirmations: 9,
+      requiredConfirmations: 6,
+      late: true,
+      reason: "odd",
+      settlementId,
+      seenAt: seenAt.toISOString(),
+      countedAt: countedAt.toISOString(),
+    },
+  ]);
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { displayAddress } from "../../../src/kernel/caip.ts";
 import { systemEntropy } from "../../../src/kernel/entropy.ts";
 import { newId } from "../../../src/kernel/ids.ts";
 import { assertFault, testApi } from "../../support/api.ts";
@@ -38,4 +39,66 @@ test("D4 every settlement is listed, newest first and a page at a time", async (
 
   const deposits = await merchant.get(`/api/v1/intents/${intent.id}/deposits?cursor=${first.next_cursor}`);
   assertFault(deposits, 400, "invalid_cursor");
+});
+
+test("D4 a settlement is told with every field, each from where it belongs, and with nothing that is not known yet", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  const intent = await merchant.insertIntent();
+  const [createdAt, submittedAt, landedAt, updatedAt] = [1, 2, 3, 4].map((day) => new Date(Date.UTC(2026, 9, day)));
+  assert.ok(createdAt && submittedAt && landedAt && updatedAt);
+  const [landedId, heldId] = [newId("set", systemEntropy), newId("set", systemEntropy)];
+  const common = {
+    intent_id: intent.id,
+    chain: TEST_CHAIN,
+    token: intent.payout_token,
+    created_at: createdAt,
+  } as const;
+  const amounts = { gross_units: 100n, fee_units: 7n, route_cost_units: 3n, net_units: 90n };
+  const times = { submitted_at: submittedAt, landed_at: landedAt, updated_at: updatedAt };
+  const place = { chain_tx: `0xf4${landedId}`, block_number: 41n };
+  await api.world.db.read
+    .insertInto("settlement")
+    .values({ id: landedId, status: "landed", ...common, ...amounts, ...times, ...place, reason: "odd", attempts: 2 })
+    .execute();
+  await api.world.db.read
+    .insertInto("settlement")
+    .values({ id: heldId, status: "held", ...common, reason: "gas", updated_at: updatedAt, retry_at: landedAt })
+    .execute();
+
+  const shown = {
+    object: "settlement",
+    intentId: intent.id,
+    caip19: `${TEST_CHAIN}/erc20:${displayAddress(TEST_CHAIN, intent.payout_token)}`,
+    createdAt: createdAt.toISOString(),
+  };
+  const { body } = await merchant.get(`/api/v1/intents/${intent.id}/settlements`);
+  assert.deepEqual(body.data, [
+    {
+      ...shown,
+      settlementId: heldId,
+      status: "held",
+      grossUnits: null,
+      feeUnits: null,
+      routeCostUnits: null,
+      netUnits: null,
+      reason: "gas",
+      txs: [],
+      submittedAt: null,
+      landedAt: null,
+    },
+    {
+      ...shown,
+      settlementId: landedId,
+      status: "landed",
+      grossUnits: "100",
+      feeUnits: "7",
+      routeCostUnits: "3",
+      netUnits: "90",
+      reason: "odd",
+      txs: [{ txHash: place.chain_tx, chain: TEST_CHAIN, blockNumber: 41 }],
+      submittedAt: submittedAt.toISOString(),
+      landedAt: landedAt.toISOString(),
+    },
+  ]);
 });
