@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { METHODS } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
-import { before, test } from "node:test";
-import { testApi, type Json, type Merchant, type TestApi } from "../support/api.ts";
+import { before, test, type TestContext } from "node:test";
+import { openTestApi, testApi, type Json, type Merchant, type TestApi } from "../support/api.ts";
 
 // What only a socket shows: requests that no client library would send.
 
@@ -128,11 +128,61 @@ test("D16 a client that goes on sending too much sees the 413", async () => {
   assertEnvelope(chunked[0], 413, "payload_too_large");
 });
 
-test("D16 a body without an end is answered at once and cut off", { timeout: 60_000 }, async () => {
+/** A service whose waiting ends when the test says so, and one who has sent it a byte more than a body may have, and could go on for ever. */
+async function beginEndless(t: TestContext) {
+  const waits: { durationMs: number; end: () => void }[] = [];
+  const sleep = (durationMs: number, ended?: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      ended?.addEventListener("abort", () => resolve());
+      waits.push({ durationMs, end: resolve });
+    });
+  const { server } = await openTestApi(api.world.db, { clock: { ...api.world.clock, sleep } });
+  await server.listen({ host: "127.0.0.1", port: 0 });
+  const accepted = once(server.server, "connection") as Promise<[Socket]>;
+  const socket = connect({ host: "127.0.0.1", port: (server.server.address() as AddressInfo).port });
+  const [closed, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let text = "";
+  socket.on("error", () => {});
+  socket.once("close", () => (closed.resolve(), answered.resolve()));
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString("utf8")).endsWith("}") && answered.resolve());
+  t.signal.addEventListener("abort", () => socket.destroy());
+  t.after(() => {
+    socket.destroy();
+    return server.close();
+  });
   const head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${authorized()}`;
-  const chunk = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(0x100000, " "), Buffer.from("\r\n")]);
-  const replies = await talk(`${head}transfer-encoding: chunked\r\n\r\n`, ...Array.from({ length: 200 }, () => chunk));
-  assertEnvelope(replies[0], 413, "payload_too_large");
+  const send = (bytes: number) => write(socket, `${bytes.toString(16)}\r\n${" ".repeat(bytes)}\r\n`);
+  await write(socket, `${head}transfer-encoding: chunked\r\n\r\n`);
+  await send(65_537);
+  await answered.promise;
+  const [receiver] = await accepted;
+  return { socket, receiver, send, waits, closed: closed.promise, answer: repliesOf(text)[0] };
+}
+
+const MIB = 0x100000;
+
+test(
+  "D16 a body without an end is answered at its first byte too many, and cut off after 32 MiB",
+  { timeout: 20_000 },
+  async (t) => {
+    const { socket, receiver, send, answer } = await beginEndless(t);
+    assertEnvelope(answer, 413, "payload_too_large");
+    for (let sentMib = 0; sentMib < 64 && !socket.destroyed; sentMib += 1) await send(MIB);
+    assert.ok(receiver.bytesRead > 32 * MIB && receiver.bytesRead < 33 * MIB, `${receiver.bytesRead} bytes were read`);
+  },
+);
+
+test("D16 whoever sends slowly is cut off after 5 seconds", { timeout: 20_000 }, async (t) => {
+  const { socket, send, waits, closed, answer } = await beginEndless(t);
+  assertEnvelope(answer, 413, "payload_too_large");
+  await send(1);
+  assert.deepEqual(
+    waits.map(({ durationMs }) => durationMs),
+    [5_000],
+  );
+  assert.equal(socket.destroyed, false);
+  waits[0]?.end();
+  await closed;
 });
 
 test("12 whom nobody knows may only send what a credential takes", async () => {
