@@ -51,6 +51,12 @@ function withChains(...more: Json[]) {
   return load({ gate, chains: [...sample.chains, ...more] });
 }
 
+function loadLive(change: Json, ...more: Json[]) {
+  const live = { environment: "live", baseUrl: "https://pay.example", database: { url: "postgres://u@h/d" } };
+  const chains = [{ ...sample.chains[0], chainId: 8453 }, ...more];
+  return load({ ...live, defaultRail: "base:usdc", chains, ...change });
+}
+
 test("a gate is read with its secret, which nobody sees who looks at the configuration", () => {
   const config = load({ gate });
   assert.equal(config.gate?.url, "https://gate.example/tributary");
@@ -66,12 +72,14 @@ test("a gate is read with its secret, which nobody sees who looks at the configu
 test("D27 chains of Solana are read with the numbers of their clusters, as origins that nobody watches", () => {
   const { solanaChains = [], chains, defaultRail } = withChains(solana(), solana({ reference: TESTNET }));
   const own = withChains(solana({ reference: LOCAL, ...local })).solanaChains?.[0];
+  const real = loadLive({ gate }, solana({ reference: MAINNET })).solanaChains?.[0];
   assert.deepEqual(
-    [...solanaChains, own].map((chain) => [chain?.chainId, chain?.slug]),
+    [...solanaChains, own, real].map((chain) => [chain?.chainId, chain?.slug]),
     [
       [103, "solana-devnet"],
       [102, "solana-testnet"],
       [104, "mine"],
+      [101, "solana"],
     ],
   );
   assert.equal(chains.length, 2);
@@ -134,9 +142,7 @@ for (const [name, change, sentence] of REFUSED) {
 }
 
 test("the secret of a live network's gate does not travel in the clear", () => {
-  const liveChain = { ...sample.chains[0], chainId: 8453 };
-  const live = { environment: "live", baseUrl: "https://pay.example", database: { url: "postgres://u@h/d" } };
-  const at = (url: string) => load({ ...live, defaultRail: "base:usdc", chains: [liveChain], gate: { ...gate, url } });
+  const at = (url: string) => loadLive({ gate: { ...gate, url } });
   assert.throws(() => at("http://gate.example"), /gate.url: the secret would travel in the clear/);
   for (const url of ["https://gate.example", "http://127.0.0.1:9000"]) assert.equal(at(url).gate?.url, url);
 });
