@@ -14,6 +14,7 @@ import {
   claimQuestions,
   deleteQuestion,
   findCursor,
+  holdsQuestion,
   listHeads,
   listUnheard,
   listWorkingSet,
@@ -75,7 +76,7 @@ async function conclude(world: AgreeWorld, asked: Asked): Promise<void> {
     world.wake.notify("events");
 }
 
-/** Writes what was said and what it makes of the deposit. Undefined when the deposit is no longer what was asked about. */
+/** Writes what was said and what it makes of the deposit. Undefined when that is no longer what was asked about, or no longer ours to ask. */
 async function record(world: AgreeWorld, asked: Asked): Promise<Conclusion | undefined> {
   const { question, config, answers } = asked;
   const { caip2: chain } = asked.chain;
@@ -84,7 +85,7 @@ async function record(world: AgreeWorld, asked: Asked): Promise<Conclusion | und
     const heads = await listHeads(tx);
     const head = heads.get(chain);
     const [intent] = await claimIntents(tx, [question.intentId]);
-    if (intent === undefined) return undefined;
+    if (intent === undefined || !(await holdsQuestion(tx, question))) return undefined;
     const behind = await listUnheard(tx, await findCursor(tx, chain), [intent.id]);
     if (behind.size > 0) {
       // Its movements have changed since, and are taken over first.

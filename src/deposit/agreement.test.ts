@@ -118,6 +118,7 @@ for (const kind of databases) {
       return {
         clock,
         world,
+        chain,
         alarms,
         witnesses,
         intent,
@@ -255,6 +256,30 @@ for (const kind of databases) {
       assert.deepEqual(await statesOf(intent), ["seen"], "somebody else seems to ask");
       await pass(120);
       assert.deepEqual(await statesOf(intent), ["counted"]);
+    });
+
+    test("36 who was stopped for longer than it had the question to itself concludes nothing from what it heard before", async () => {
+      const { world, chain, witnesses, intent, pass, pay } = await play();
+      await pay(USDC, witnesses);
+      await takeMovements(world, TEST_CHAIN);
+      await countDeposits(world, TEST_CHAIN);
+      const [heard, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const askEach = async (...asked: Parameters<Providers["askEach"]>) => {
+        const said = await chain.providers.askEach(...asked);
+        heard.resolve();
+        await goesOn.promise;
+        return said;
+      };
+      const stopped = agreeDeposits(world, { ...chain, providers: { askEach } } as unknown as Chain);
+      await heard.promise;
+      witnesses[1]?.paid.pop();
+      await pass(200);
+      const before = await depositsOf(intent);
+      assert.deepEqual(await statesOf(intent), ["held provider_disagreement"]);
+      goesOn.resolve();
+      await stopped;
+      assert.deepEqual(await depositsOf(intent), before);
+      assert.equal(await countedOf(intent), 0n);
     });
 
     test("two of three outvote the one that denies, and it is named", async () => {

@@ -213,7 +213,14 @@ export async function insertQuestions(
     where deposit_agreement.block_hash <> excluded.block_hash or deposit_agreement.state <> 'asking'`.execute(tx);
 }
 
-export type OpenQuestion = { depositId: string; intentId: string; attempts: number; movement: MovementRow };
+/** A question that a process has to itself until `leaseUntil`. */
+export type OpenQuestion = {
+  depositId: string;
+  intentId: string;
+  attempts: number;
+  leaseUntil: Date;
+  movement: MovementRow;
+};
 
 /**
  * Takes questions that are due, the oldest first, and puts them off until `leaseUntil`, so that another process leaves them alone and
@@ -254,8 +261,24 @@ export async function claimQuestions(
     depositId,
     intentId: movement.intent_id,
     attempts: attempts.get(depositId) ?? 0,
+    leaseUntil,
     movement,
   }));
+}
+
+/**
+ * Locks a question that was claimed, until the end of the transaction. False where somebody else has claimed it since, or it is asked anew:
+ * then what its former holder heard is out of date.
+ */
+export async function holdsQuestion(tx: Tx, { depositId, leaseUntil }: OpenQuestion): Promise<boolean> {
+  const held = await tx
+    .selectFrom("deposit_agreement")
+    .select("deposit_id")
+    .where("deposit_id", "=", depositId)
+    .where("retry_at", "=", leaseUntil)
+    .forUpdate()
+    .executeTakeFirst();
+  return held !== undefined;
 }
 
 export type Heard = {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runPauses } from "../chaos/pause.ts";
 
-test("one of two services is stopped and goes on: nothing is lost, and nothing happens twice", async () => {
+test("36 one of two services is stopped and goes on: nothing is lost, and nothing happens twice", async () => {
   const report = await runPauses({ pauses: 3, pauseMsMin: 1_000, pauseMsMax: 3_000, seed: 36 });
   const { lost, doubled, ledger, unsettled, exitCodes } = report;
   assert.deepEqual({ lost, doubled, ledger }, { lost: [], doubled: [], ledger: [] });
