@@ -149,8 +149,7 @@ async function inject(
   url: string,
   { method = "GET", headers = {}, body }: Sent,
 ): Promise<Answered> {
-  const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
-  const payload = isRaw ? body : JSON.stringify(body);
+  const payload = payloadOf(body);
   const answered = await server.inject({
     method: method as "GET",
     url,
@@ -164,6 +163,12 @@ async function inject(
     body: isJson ? answered.json() : undefined,
     text: answered.body,
   };
+}
+
+function payloadOf(body: unknown): string | Buffer | undefined {
+  // Bytes that are no Buffer would be sent as the JSON of an object.
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  return body === undefined || typeof body === "string" ? body : JSON.stringify(body);
 }
 
 async function openMerchant(world: World, send: TestApi["send"], options: MerchantOptions): Promise<Merchant> {

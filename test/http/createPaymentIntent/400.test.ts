@@ -71,29 +71,31 @@ test("D14 an unknown field is refused with the one that was probably meant", asy
 
 test("D14 JSON that would quietly lose something is refused", async () => {
   const merchant = await (await testApi()).openMerchant();
-  const bodies: (string | Uint8Array)[] = [
-    '{"payoutWallet":"0x1","payoutWallet":"0x2"}',
-    '{"merchantReference":"a","merchantReferenc\\u0065":"b"}',
-    '{"metadata":{"a":{"b":1,"b":2}}}',
-    '{"__proto__":{"priceUnits":1}}',
-    '{"metadata":{"__proto__":{}}}',
-    '{"metadata":{"\\u005f_proto__":{}}}',
-    '{"merchantReference":"\\ud800"}',
-    '{"metadata":{"\\udfff":1}}',
-    '{"merchantReference":"a\\u0000b"}',
-    '{"metadata":{"a":"\\u0000"}}',
-    '{"metadata":{"a":1e999}}',
-    '{"metadata":{"a":12345678901234567890}}',
-    '{"metadata":',
-    "",
-    "\ufeff{}",
-    new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
-    "[]",
-    "null",
-    '"text"',
-    "{} {}",
-  ].filter((body) => body.length > 0);
-  for (const body of bodies) assert.equal((await merchant.post(URL, body)).status, 400, String(body));
+  // What is no JSON, or means two things; and what is JSON and could not be kept as it was sent. The third is the field at fault.
+  const table: [string | Uint8Array, "invalid_json" | "invalid_request", param?: string][] = [
+    ['{"payoutWallet":"0x1","payoutWallet":"0x2"}', "invalid_json", "payoutWallet"],
+    ['{"merchantReference":"a","merchantReferenc\\u0065":"b"}', "invalid_json", "merchantReference"],
+    ['{"metadata":{"a":{"b":1,"b":2}}}', "invalid_json", "metadata"],
+    ['{"__proto__":{"priceUnits":1}}', "invalid_json", "__proto__"],
+    ['{"metadata":{"__proto__":{}}}', "invalid_json", "metadata"],
+    ['{"metadata":{"\\u005f_proto__":{}}}', "invalid_json", "metadata"],
+    ['{"metadata":', "invalid_json"],
+    ["\ufeff{}", "invalid_json"],
+    [new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), "invalid_json"],
+    ["{} {}", "invalid_json"],
+    ['{"merchantReference":"\\ud800"}', "invalid_request", "merchantReference"],
+    ['{"metadata":{"\\udfff":1}}', "invalid_request", "metadata"],
+    ['{"merchantReference":"a\\u0000b"}', "invalid_request", "merchantReference"],
+    ['{"metadata":{"a":"\\u0000"}}', "invalid_request", "metadata"],
+    ['{"metadata":{"a":1e999}}', "invalid_request", "metadata"],
+    ['{"metadata":{"a":12345678901234567890}}', "invalid_request", "metadata"],
+    ["[]", "invalid_request"],
+    ["null", "invalid_request"],
+    ['"text"', "invalid_request"],
+  ];
+  for (const [body, code, param] of table)
+    assert.equal(assertFault(await merchant.post(URL, body), 400, code).param, param, String(body));
+  assert.deepEqual((await merchant.get(URL)).body.data, []);
   assert.equal(({} as Record<string, unknown>)["priceUnits"], undefined);
 });
 
