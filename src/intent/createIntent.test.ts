@@ -59,7 +59,7 @@ const countEvents = async () => (await world.db.read.selectFrom("event").select(
 const opens = async ({ intent, widgetToken }: CreatedIntent) =>
   (await openSession(world, { intentId: intent.id, widgetToken })) !== undefined;
 
-test("§4.2.3 of many creates at once for one destination exactly one mints, and exactly one token authenticates", async () => {
+test("31 §4.2.3 of many creates at once for one destination exactly one mints, and exactly one token authenticates", async () => {
   const eventsBefore = await countEvents();
   const { payoutWallet, outcomes } = await racing(() => 5_000_000);
   const created = won(outcomes);
@@ -71,7 +71,7 @@ test("§4.2.3 of many creates at once for one destination exactly one mints, and
   assert.equal(open.filter(Boolean).length, 1);
 });
 
-test("§4.2.6 of many creates with different terms one mints, the others conflict and write nothing", async () => {
+test("32 §4.2.6 of many creates with different terms one mints, the others conflict and write nothing", async () => {
   const eventsBefore = await countEvents();
   const { payoutWallet, outcomes } = await racing((racer) => 1_000_000 + racer);
   const [winner, ...others] = won(outcomes);
@@ -98,7 +98,7 @@ const archive = async (tx: Tx, { intent }: CreatedIntent) => {
 
 for (const [verb, leave] of Object.entries({ settle, archive })) {
   for (const [kind, terms] of Object.entries({ same: TERMS, other: { priceUnits: 7 } })) {
-    test(`§3.1 a create with the ${kind} terms that waits for a ${verb} mints once that is committed`, async () => {
+    test(`33 §3.1 a create with the ${kind} terms that waits for a ${verb} mints once that is committed`, async () => {
       const payoutWallet = randomAddress();
       const first = await create({ payoutWallet, ...TERMS });
       const { creating } = await whileOpen(
@@ -115,7 +115,7 @@ for (const [verb, leave] of Object.entries({ settle, archive })) {
     });
   }
 
-  test(`§3.1 a create that waits for a ${verb} that is undone finds the intent as it was`, async () => {
+  test(`33 §3.1 a create that waits for a ${verb} that is undone finds the intent as it was`, async () => {
     const payoutWallet = randomAddress();
     const first = await create({ payoutWallet, ...TERMS });
     const undone = new Error("undone");
@@ -130,7 +130,27 @@ for (const [verb, leave] of Object.entries({ settle, archive })) {
   });
 }
 
-test("§3.1 among many creates while a destination settles at most one mints, and none gets the settled intent back", async () => {
+test("33 §3.1 an intent that a create finds settles after it, and the next create mints", async () => {
+  const payoutWallet = randomAddress();
+  const first = await create({ payoutWallet, ...TERMS });
+  const found: CreatedIntent[] = [];
+  const { creating: settling } = await whileOpen(
+    async (tx) => void found.push(await createIntent(tx, world, { account, input: { payoutWallet, ...TERMS } })),
+    () => other.db.transaction((tx) => settle(tx, first)),
+  );
+  await settling;
+  assert.deepEqual(
+    found.map(({ isCreated, intent }) => [isCreated, intent.id, intent.status]),
+    [[false, first.intent.id, "active"]],
+  );
+  assert.ok((await create({ payoutWallet, ...TERMS }, other)).isCreated);
+  assert.deepEqual(
+    (await rowsTo(payoutWallet)).map(({ status }) => status),
+    ["settled", "active"],
+  );
+});
+
+test("33 §3.1 among many creates while a destination settles at most one mints, and none gets the settled intent back", async () => {
   const payoutWallet = randomAddress();
   const first = await create({ payoutWallet, ...TERMS });
   const racers = Array.from({ length: 60 }, (_, racer) =>
