@@ -266,7 +266,9 @@ export async function findIntent(db: Db, of: { accountId: string; intentId: stri
   return rows[0];
 }
 
-const FIND_INTENT = `/* shared: find_intent */ select ${COLUMNS.join()} from intent where id = $1 and account_id = $2`;
+/** By the one index that holds both, so that it takes no time to find somebody else's. */
+const FIND_INTENT = `/* shared: find_intent */ select ${COLUMNS.join()} from intent
+  where account_id = $2 and id collate "C" = $1`;
 
 /** For the checkout page, whose caller proves itself by a token of this intent and has no account. */
 export async function findIntentForPage(db: Db, intentId: string): Promise<IntentRow | undefined> {
