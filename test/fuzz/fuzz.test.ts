@@ -7,11 +7,12 @@ import { fuzz } from "./run.ts";
 const REQUESTS = 1_600;
 const SEED = 20_261_121;
 
-test("§7.1, D22 whatever is sent, each answer stands in the envelope, none is a 5xx of our own, and good calls go on", async () => {
-  const { requests, failures, byStatus, byKind } = await fuzz({ seed: SEED, requests: REQUESTS });
+test("1 §7.1, D22 whatever is sent, each answer stands in the envelope, what is accepted is kept as sent, and good calls go on", async () => {
+  const { requests, failures, byStatus, byKind, compared } = await fuzz({ seed: SEED, requests: REQUESTS });
   assert.deepEqual(failures, []);
   assert.equal(requests, REQUESTS);
   // A fuzzer whose every request fails at the first check finds nothing.
   assert.ok((byStatus.get(200) ?? 0) + (byStatus.get(201) ?? 0) > REQUESTS / 20, JSON.stringify([...byStatus]));
+  assert.ok(compared > REQUESTS / 20, `${compared} creates compared`);
   assert.ok(byKind.size >= 6);
 });

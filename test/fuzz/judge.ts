@@ -11,15 +11,17 @@ const EXPECTED_5XX: readonly string[] = ["source_inbox_not_active", "customer_no
 const INSIDE =
   /\\n {4}at |node:internal|file:\/\/|\/src\/\w|node_modules|SQLSTATE|violates \w+ constraint|\bselect .{1,80} from "/;
 
-export type Verdict = { status: number | undefined; wrong: string | undefined };
+export type Verdict = { status: number | undefined; body: string; wrong: string | undefined };
 
 /** Judges the first answer on a connection: its envelope, its code, its request id, and that nothing of the inside is in it. */
 export function judge(text: string, isAnswered: boolean): Verdict {
   const head = HEAD.exec(text.replace(/^(?:HTTP\/1\.1 1\d\d [\s\S]*?\r\n\r\n)+/, ""));
-  if (head === null) return { status: undefined, wrong: isAnswered ? `no answer: ${text.slice(0, 200)}` : undefined };
+  if (head === null)
+    return { status: undefined, body: "", wrong: isAnswered ? `no answer: ${text.slice(0, 200)}` : undefined };
   const status = Number(head[1]);
   const wrong = status >= 400 && INSIDE.test(text) ? "it tells of the inside" : undefined;
-  return { status, wrong: wrong ?? judgeAnswer(status, { headers: head[2] ?? "", body: bodyOf(text, head[0]) }) };
+  const body = bodyOf(text, head[0]);
+  return { status, body, wrong: wrong ?? judgeAnswer(status, { headers: head[2] ?? "", body }) };
 }
 
 function bodyOf(text: string, head: string): string {

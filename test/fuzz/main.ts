@@ -41,6 +41,7 @@ async function main({ requests, seed, from }: { requests: number; seed: number; 
       .join("  ");
   console.log(`by kind    ${sorted(report.byKind)}`);
   console.log(`by status  ${sorted(report.byStatus)}  (0: a head that was cut short, closed without an answer)`);
+  console.log(`compared   ${report.compared} creates that were accepted with what was sent`);
   const mebibytes = (bytes: number) => (bytes / 1_048_576).toFixed(1);
   console.log(
     `held       ${mebibytes(report.heldBytesFirst)} MiB after a quarter, ${mebibytes(report.heldBytesLast)} MiB at the end`,

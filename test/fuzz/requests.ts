@@ -8,6 +8,8 @@ export type Case = {
   bytes: Buffer;
   /** Whether its head was left whole, so that an answer has to come. */
   isAnswered: boolean;
+  /** The body of a create whose bytes are known to be its own. */
+  created?: Buffer;
 };
 
 /** What a request needs in order to get past the first checks. */
@@ -26,6 +28,7 @@ export type Known = {
 
 type Head = { method: string; path: string; headers: [name: string, value: string][] };
 
+const CREATE = "/api/v1/intents";
 const PATHS: readonly [method: string, path: string][] = [
   ["GET", "/api/v1/intents"],
   ["POST", "/api/v1/intents"],
@@ -80,6 +83,7 @@ const KINDS = [
   nearlyRightCase,
   nearlyRightCase,
   fieldBytesCase,
+  numbersCase,
   queryCase,
   idCase,
   headerCase,
@@ -128,7 +132,29 @@ function postHead(dice: Dice, known: Known): Head {
 }
 
 function bodyCase(dice: Dice, known: Known): Case {
-  return { kind: "body", bytes: written(postHead(dice, known), anyBody(dice)), isAnswered: true };
+  return bodied("body", postHead(dice, known), Buffer.from(anyBody(dice)));
+}
+
+/** A request whose body is told to whoever compares what is kept of it. */
+function bodied(kind: string, head: Head, body: Buffer): Case {
+  const told = head.path === CREATE ? { created: body } : {};
+  return { kind, bytes: written(head, body), isAnswered: true, ...told };
+}
+
+/** A create of numbers in any spelling: what is accepted of them must not be rounded. Every other one may be accepted. */
+function numbersCase(dice: Dice, known: Known): Case {
+  const head = { ...postHead(dice, known), path: CREATE };
+  const price = dice.once(4) ? anyNumber(dice) : String(1 + dice.below(dice.once(2) ? 2 ** 53 : 1_000));
+  const spelled = dice.pick([price, price, `${price}.0`, `${price}e0`, `${price}0E-1`, `${price}.5`]);
+  const kept = Array.from({ length: dice.below(3) }, () =>
+    dice.once(6)
+      ? anyNumber(dice)
+      : `${dice.pick(["", "-"])}${1 + dice.below(999)}${dice.pick(["", ".50", "e2", "E-7"])}`,
+  );
+  const reference = anyText(dice).slice(0, 90);
+  const named = dice.once(6) ? reference : reference.replaceAll(/\p{C}|\p{Zl}|\p{Zp}/gu, "x");
+  const body = `{"priceUnits":${spelled},"metadata":{"kept":[${kept.join(",")}]},"merchantReference":${JSON.stringify(named)}}`;
+  return bodied("numbers", head, Buffer.from(body));
 }
 
 function nearlyRightCase(dice: Dice, known: Known): Case {
@@ -137,7 +163,7 @@ function nearlyRightCase(dice: Dice, known: Known): Case {
   head.path = pathOf(dice, known, template);
   if (dice.once(4)) head.headers.push(["idempotency-key", dice.pick(IDEMPOTENCY_KEYS)]);
   const body = nearlyRight(dice, right(dice, known.places));
-  if (!dice.once(4)) return { kind: "nearly right", bytes: written(head, body), isAnswered: true };
+  if (!dice.once(4)) return bodied("nearly right", head, Buffer.from(body));
   head.headers.push(["transfer-encoding", dice.once(9) ? "gzip, chunked" : "chunked"]);
   return {
     kind: "nearly right",
@@ -183,7 +209,7 @@ function fieldBytesCase(dice: Dice, known: Known): Case {
   const body = Buffer.from(anyBody(dice));
   for (let times = dice.below(4); times > 0 && body.length > 0; times -= 1)
     body[dice.below(body.length)] = dice.below(256);
-  return { kind: "bytes of a body", bytes: written(postHead(dice, known), body), isAnswered: true };
+  return bodied("bytes of a body", postHead(dice, known), body);
 }
 
 function queryCase(dice: Dice, known: Known): Case {

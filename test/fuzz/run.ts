@@ -9,6 +9,8 @@ import {
   type TestApi,
 } from "../support/api.ts";
 import { openTestDatabase } from "../support/database.ts";
+import type { Db } from "../../src/db/database.ts";
+import { echoFault } from "./echo.ts";
 import { rollDice } from "./dice.ts";
 import { judge } from "./judge.ts";
 import { anyCase, type Case, type Known } from "./requests.ts";
@@ -18,6 +20,8 @@ export type Report = {
   /** Answers by status; 0 where the connection was closed without one, as it may be where a head was cut. */
   byStatus: Map<number, number>;
   byKind: Map<string, number>;
+  /** Creates that were accepted and compared with what was sent. */
+  compared: number;
   /** What was wrong, with the seed and the number that make the request again. */
   failures: string[];
   /** Measured when a quarter was done, and at the end. */
@@ -51,6 +55,7 @@ export async function fuzz({ seed, requests, from = 0, onProgress }: FuzzOptions
     requests: 0,
     byStatus: new Map(),
     byKind: new Map(),
+    compared: 0,
     failures: [],
     heldBytesFirst: 0,
     heldBytesLast: 0,
@@ -60,7 +65,7 @@ export async function fuzz({ seed, requests, from = 0, onProgress }: FuzzOptions
     const known = await knownOf(api, merchant);
     for (let done = 0; done < requests && report.failures.length < FAILURES_MAX; done += AT_ONCE) {
       const numbers = Array.from({ length: Math.min(AT_ONCE, requests - done) }, (_, index) => from + done + index);
-      await Promise.all(numbers.map((number) => one({ port, known, report }, seed, number)));
+      await Promise.all(numbers.map((number) => one({ db, port, known, report }, seed, number)));
       if (done % LIMITS_LAST === 0) api.passTime(61_000);
       if (done % PROGRESS_EVERY === 0) {
         await assertAlive(merchant, report);
@@ -78,11 +83,16 @@ export async function fuzz({ seed, requests, from = 0, onProgress }: FuzzOptions
   }
 }
 
-type Site = { port: number; known: Known; report: Report };
+type Site = { db: Db; port: number; known: Known; report: Report };
 
-async function one({ port, known, report }: Site, seed: number, number: number): Promise<void> {
+async function one({ db, port, known, report }: Site, seed: number, number: number): Promise<void> {
   const made = anyCase(rollDice(seed * 1_000_003 + number), known);
-  const { status, wrong } = judge(await send(port, made), made.isAnswered);
+  const verdict = judge(await send(port, made), made.isAnswered);
+  const { status, body } = verdict;
+  const isCreated = status === 201 && made.created !== undefined;
+  const changed = isCreated ? await echoFault(db, made.created ?? Buffer.alloc(0), body) : undefined;
+  const wrong = verdict.wrong ?? changed;
+  if (isCreated) report.compared += 1;
   report.requests += 1;
   count(report.byStatus, status ?? 0);
   count(report.byKind, made.kind);

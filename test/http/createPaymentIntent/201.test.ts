@@ -269,7 +269,7 @@ test("§3.1 a settled intent frees its destination", async () => {
   assert.notEqual(next.intentId, settled.id);
 });
 
-test("D9 a price that is accepted is exactly the number that was written", async () => {
+test("1 D9 a price that is accepted is exactly the number that was written", async () => {
   const api = await testApi();
   const digits = fc.stringMatching(/^-?\d{1,17}(\.\d{1,3})?([eE][+-]?\d{1,2})?$/);
   const plain = fc.integer({ min: -2, max: Number.MAX_SAFE_INTEGER }).map(String);
