@@ -127,7 +127,7 @@ describe("coming back after an outage", () => {
   });
 
   test("what two ranges tell of that are recorded together is recorded once", async () => {
-    let paid: { blockNumber: bigint; blockHash: Hex } | undefined;
+    const told: { paid?: { blockNumber: bigint; blockHash: Hex } } = {};
     const later = Promise.withResolvers<void>();
     /** Tells of the payment in its block, and 150 blocks later once more: as on another branch, whose range it answers first. */
     const onTwoBranches: Bend = (driver) => ({
@@ -135,18 +135,19 @@ describe("coming back after an outage", () => {
         const isTooLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= 100n;
         if (isTooLong) throw new ProviderFailed("range_too_large", "eth_getLogs is limited to a 100 range");
         const transfers = await driver.transfers(scope, tokens);
+        const { paid } = told;
         if (!paid || !("fromBlock" in scope)) return transfers;
         const number = paid.blockNumber + 150n;
         if (transfers.length > 0) await later.promise;
         const block = scope.fromBlock <= number && number <= scope.toBlock && (await driver.block({ number }));
         if (!block) return transfers;
-        const [told] = await driver.transfers({ blockHash: paid.blockHash }, tokens);
+        const [again] = await driver.transfers({ blockHash: paid.blockHash }, tokens);
         setImmediate(later.resolve);
-        return told ? [{ ...told, blockNumber: number, blockHash: block.hash, position: 0 }] : [];
+        return again ? [{ ...again, blockNumber: number, blockHash: block.hash, position: 0 }] : [];
       },
     });
     const { look } = await beginWatching(db, chain, onTwoBranches);
-    paid = await chain.pay(usdc, await newInbox(db), { amountUnits: 5n });
+    told.paid = await chain.pay(usdc, await newInbox(db), { amountUnits: 5n });
     await chain.mine(OUTAGE_BLOCKS);
     await lookUntilThere(look);
     deepEqual(

@@ -34,8 +34,8 @@ describe("what one of several providers adds", () => {
 
   /** Two providers, of whom the one that is asked a second time tells of a transfer that never was. */
   async function watch(invents: { from: string; to: string }) {
-    let at: BlockRef | undefined;
-    const invented = (): Transfer[] =>
+    const told: { at?: BlockRef } = {};
+    const invented = ({ at } = told): Transfer[] =>
       at === undefined
         ? []
         : [
@@ -56,15 +56,15 @@ describe("what one of several providers adds", () => {
       (driver) => ({
         name: "liar",
         transfers: async (scope, tokens, parties) =>
-          parties || ("blockHash" in scope && scope.blockHash === at?.hash)
+          parties || ("blockHash" in scope && scope.blockHash === told.at?.hash)
             ? invented()
             : driver.transfers(scope, tokens, parties),
         positions: async () =>
-          at ? [{ chainTx: INVENTED, blockHash: at.hash, succeeded: true, logIndexFirst: 0 }] : [],
+          told.at ? [{ chainTx: INVENTED, blockHash: told.at.hash, succeeded: true, logIndexFirst: 0 }] : [],
       }),
     );
     await chain.mine(1);
-    at = await watching.chain.providers.head("latest");
+    told.at = await watching.chain.providers.head("latest");
     return watching;
   }
 
