@@ -113,9 +113,12 @@ async function openConfiguredDatabase(config: Config, { onFatal, snapshot }: Ope
   } catch (error) {
     if (error instanceof DatabaseRefused) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new DatabaseRefused(`the database at ${new URL(database.url).host} cannot be used: ${reason}`, {
-      cause: error,
-    });
+    throw new DatabaseRefused(
+      `the database at ${URL.parse(database.url)?.host ?? "its URL"} cannot be used: ${reason}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -8,7 +8,7 @@ import { readChain } from "./chain.ts";
 import { readGate } from "./gate.ts";
 import * as rules from "./rules.ts";
 import { isSolanaChain, readSolanaChain } from "./solanaChain.ts";
-import { ConfigRefused, isGiven, openSection, read, readList, refuseTwins, type Section } from "./section.ts";
+import { ConfigRefused, isGiven, openSection, read, readList, refuseTwins, shown, type Section } from "./section.ts";
 
 const KEYS = [
   "environment",
@@ -27,6 +27,8 @@ const LISTEN_KEYS = ["host", "port"] as const;
 const DATABASE_KEYS = ["url", "directory", "allowEmbeddedLive"] as const;
 
 const PORT_DEFAULT = 8_787;
+/** How many characters the parser quotes from before the place of a mistake. */
+const PIECE_BEFORE = 10;
 /** The contract and the database refuse more than ten percent as well. */
 const FEE_BPS_MAX = 1_000;
 
@@ -55,9 +57,18 @@ export function loadConfig(file: string, variables: Environment): Config {
   try {
     value = secureJson.parse(content);
   } catch (error) {
-    throw new ConfigRefused(`${file}: this is not JSON (${messageOf(error)}).`);
+    throw new ConfigRefused(`${file}: this is not JSON (${syntaxError(error, content)}).`);
   }
   return readConfig(value, { variables, directory: dirname(resolve(file)) });
+}
+
+/** What the parser says of a text, with the line in the place of the piece of the text that it quotes: there may be a password in that. */
+function syntaxError(error: unknown, content: string): string {
+  const message = messageOf(error);
+  const [quoted = "", before, piece = ""] = /,? (\.\.\.)?"([^]*)"(?:\.\.\.)? is not valid JSON$/.exec(message) ?? [];
+  if (quoted === "") return message;
+  const place = content.indexOf(piece) + (before === undefined ? 0 : PIECE_BEFORE);
+  return `${message.slice(0, -quoted.length)} in line ${content.slice(0, place).split("\n").length}`;
 }
 
 /** `directory` is what relative paths in the configuration start from. */
@@ -134,7 +145,7 @@ function readTrustedProxies(section: Section): string[] {
   return readList(section, "trustedProxies", (value, path) => {
     const network = rules.network.parse(value);
     if (network === undefined) {
-      throw new ConfigRefused(`${path}: ${JSON.stringify(value)} is not accepted, give ${rules.network.expected}.`);
+      throw new ConfigRefused(`${path}: ${shown(value)} is not accepted, give ${rules.network.expected}.`);
     }
     return network;
   });
@@ -147,7 +158,7 @@ export function readPort(variables: Environment): number | undefined {
     if (text === undefined || text === "") continue;
     const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
     if (port < 1 || port > 65_535)
-      throw new ConfigRefused(`${name}: ${JSON.stringify(text)} is no port, give a number from 1 to 65535.`);
+      throw new ConfigRefused(`${name}: ${shown(text)} is no port, give a number from 1 to 65535.`);
     return port;
   }
   return undefined;
@@ -217,7 +228,7 @@ function readDefaultRail(section: Section, chains: readonly ChainConfig[]): stri
   if (rails.includes(rail)) return rail;
   const meant = nearest(rail, rails);
   throw new ConfigRefused(
-    `defaultRail: ${JSON.stringify(rail)} is no rail, ${meant === undefined ? `give one of ${rails.join(", ")}.` : `did you mean ${meant}?`}`,
+    `defaultRail: ${shown(rail)} is no rail, ${meant === undefined ? `give one of ${rails.join(", ")}.` : `did you mean ${meant}?`}`,
   );
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Environment } from "../../config.ts";
 import * as rules from "./rules.ts";
-import { ConfigRefused, isGiven, place, read, type Section } from "./section.ts";
+import { ConfigRefused, isGiven, place, read, sourceShown, type Section } from "./section.ts";
 
 /** Keys that everybody knows, from the mnemonic of the usual local chains: on a real network a robot empties them at once. */
 const KEYS_OF_EVERYBODY: ReadonlySet<string> = new Set([
@@ -39,7 +39,7 @@ export function readGasKey(section: Section, around: KeySurroundings): string {
 
 function keyFromVariable(section: Section, around: KeySurroundings): { key: string; source: string } {
   const name = read(section, "gasKeyEnv", rules.environmentVariable);
-  const source = `${place(section, "gasKeyEnv")}: the environment variable ${name}`;
+  const source = `${place(section, "gasKeyEnv")}: the environment variable ${sourceShown(name)}`;
   const key = around.variables[name];
   if (key === undefined || key === "") {
     throw new ConfigRefused(`${source} is not set, set it to ${rules.privateKey.expected}.`);
@@ -49,7 +49,7 @@ function keyFromVariable(section: Section, around: KeySurroundings): { key: stri
 
 function keyFromFile(section: Section, around: KeySurroundings): { key: string; source: string } {
   const file = resolve(around.directory, read(section, "gasKeyFile", rules.path));
-  const source = `${place(section, "gasKeyFile")}: the file ${file}`;
+  const source = `${place(section, "gasKeyFile")}: the file ${sourceShown(file)}`;
   try {
     return { key: readFileSync(file, "utf8"), source };
   } catch {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { ChainConfig, Environment, GateConfig } from "../../config.ts";
 import { Secret } from "../../kernel/secret.ts";
 import * as rules from "./rules.ts";
-import { ConfigRefused, isGiven, openSection, place, read, type Rule, type Section } from "./section.ts";
+import { ConfigRefused, isGiven, openSection, place, read, sourceShown, type Rule, type Section } from "./section.ts";
 
 const GATE_KEYS = ["url", "secretEnv", "secretFile", "timeoutMs"] as const;
 /** A caller of ours waits for it, and twice for a customer that is bound on the way. */
@@ -68,12 +68,12 @@ function readSecret(gate: Section, { variables, directory }: GateSurroundings): 
 
 function fromEnvironment(gate: Section, variables: Environment): [text: string | undefined, source: string] {
   const name = read(gate, "secretEnv", rules.environmentVariable);
-  return [variables[name], `${place(gate, "secretEnv")}: the environment variable ${name}`];
+  return [variables[name], `${place(gate, "secretEnv")}: the environment variable ${sourceShown(name)}`];
 }
 
 function fromFile(gate: Section, directory: string): [text: string | undefined, source: string] {
   const file = resolve(directory, read(gate, "secretFile", rules.path));
-  const source = `${place(gate, "secretFile")}: the file ${file}`;
+  const source = `${place(gate, "secretFile")}: the file ${sourceShown(file)}`;
   try {
     return [readFileSync(file, "utf8"), source];
   } catch {

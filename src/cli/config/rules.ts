@@ -25,6 +25,7 @@ export const slug: Rule<string> = {
 
 export const environmentVariable: Rule<string> = {
   expected: "the name of an environment variable",
+  isHidden: true,
   parse: (value) => (typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value) ? value : undefined),
 };
 

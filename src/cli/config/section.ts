@@ -13,6 +13,8 @@ export type Rule<T> = {
   /** Completes the sentence "give …". */
   expected: string;
   parse(value: unknown): T | undefined;
+  /** Whatever stands there is not quoted: where a secret is only named, somebody puts the secret itself. */
+  isHidden?: boolean;
 };
 
 /** An object whose keys are all known: a key that nobody reads would be a setting that silently does not hold. */
@@ -25,7 +27,10 @@ export function openSection(value: unknown, options: { path: string; known: read
     if (known.includes(key)) continue;
     const meant = nearest(key, known);
     const remedy = meant === undefined ? `the keys here are ${known.join(", ")}` : `did you mean ${meant}?`;
-    throw new ConfigRefused(`${place({ path }, key)}: this key is not known; ${remedy}`);
+    const where = mayBeSecret(key)
+      ? `${path || "the file"}: a key that is not told here`
+      : `${place({ path }, key)}: this key`;
+    throw new ConfigRefused(`${where} is not known; ${remedy}`);
   }
   return { path, fields: { ...value } };
 }
@@ -48,7 +53,8 @@ export function read<T>(section: Section, key: string, rule: Rule<T> & { fallbac
   }
   const parsed = rule.parse(value);
   if (parsed === undefined) {
-    throw new ConfigRefused(`${place(section, key)}: ${shown(value)} is not accepted, give ${rule.expected}.`);
+    const quoted = rule.isHidden === true ? "it" : shown(value);
+    throw new ConfigRefused(`${place(section, key)}: ${quoted} is not accepted, give ${rule.expected}.`);
   }
   return parsed;
 }
@@ -83,8 +89,22 @@ export function refuseTwins<T>(
 
 const SHOWN_MAX = 80;
 
-/** A value as the sentence about it quotes it. */
-function shown(value: unknown): string {
+/** A value as the sentence about it quotes it; "it" where a secret may have been put in the wrong place. */
+export function shown(value: unknown): string {
+  if (typeof value === "object" && value !== null && Object.keys(value).length > 0)
+    return Array.isArray(value) ? "a list" : "an object";
+  if (typeof value === "string" && mayBeSecret(value)) return "it";
   const text = JSON.stringify(value) ?? String(value);
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
+}
+
+/** URLs, which often have a password or a provider's key in them, private keys, and whatever is as long and as shapeless as a secret is. */
+export function mayBeSecret(text: string): boolean {
+  if (/^0x[0-9a-f]{40}$/i.test(text)) return false;
+  return /@|:\/|[0-9a-f]{60}/i.test(text) || /[^\s/._]{32}/.test(text);
+}
+
+/** A variable or a file that a secret is read from, as a sentence calls it. */
+export function sourceShown(name: string): string {
+  return mayBeSecret(name) ? "that is named there" : name;
 }
