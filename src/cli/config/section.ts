@@ -99,7 +99,7 @@ export function shown(value: unknown): string {
 }
 
 /** URLs, which often have a password or a provider's key in them, private keys, and whatever is as long and as shapeless as a secret is. */
-export function mayBeSecret(text: string): boolean {
+function mayBeSecret(text: string): boolean {
   if (/^0x[0-9a-f]{40}$/i.test(text)) return false;
   return /@|:\/|[0-9a-f]{60}/i.test(text) || /[^\s/._]{32}/.test(text);
 }
