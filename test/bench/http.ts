@@ -4,51 +4,55 @@ import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { CompiledQuery, sql } from "kysely";
+import { sql } from "kysely";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { ensureDeployment } from "../../src/intent/deployment.ts";
-import { createIntent } from "../../src/intent/createIntent.ts";
 import { encodeCursor } from "../../src/kernel/cursor.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createAccount } from "../../src/merchant/createAccount.ts";
 import { createKey } from "../../src/merchant/createKey.ts";
 import { CREATE_INTENTS } from "../../src/merchant/scopes.ts";
 import type { AccountRow } from "../../src/merchant/store.ts";
-import { openTestDatabase } from "../support/database.ts";
 import { insertIntent, randomAddress } from "../support/intents.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { stationWorld, type StationWorld } from "../support/stationWorld.ts";
+import { median } from "./detect/statistics.ts";
 import { bindToCore, cpuUsOf } from "./http/cpu.ts";
+import { copyIntents } from "./http/copies.ts";
+import { compareEmbedded } from "./http/embedded.ts";
 import { load, requestText, type Call } from "./http/load.ts";
 import { pgbench } from "./http/pgbench.ts";
 import type { Served } from "./http/server.ts";
-import { createStatement, freshValues, getStatement, pgbenchScript, uniquePlaces } from "./http/statements.ts";
+import { createStatement, getStatement, listStatement, pgbenchScript, uniquePlaces } from "./http/statements.ts";
 
 // What the checks, the limits and the record cost: the real server beside a bare one that runs the same statement, and beside
 // pgbench, which runs nothing but the statement. All on one PostgreSQL that flushes to disk, one after the other, several times.
 // A server has a core to itself. The database has the other one, with whatever puts the load on it: pgbench, or the callers.
 
-const PARTS = ["create", "get", "depth", "embedded"] as const;
-const CALLS = ["create", "get"] as const;
+const PARTS = ["create", "get", "list", "depth", "embedded"] as const;
+const CALLS = ["create", "get", "list"] as const;
 const RUNS = 5;
 const RUN_MS = 2_000;
 const CONNECTIONS = 16;
 const WARM_UP_CALLS = 4_000;
 const SERVER_CORE = 0;
 const DATABASE_CORE = 1;
-/** Enough of them that none is refused in the minute that a run of them takes, where 30 creates and 120 reads are allowed. */
+/** Enough of them that none is refused in the minute that a run of them takes, where 30 creates, 60 lists and 120 reads of one intent are allowed. */
 const ACCOUNTS = 3_000;
 const OPENED_AT_ONCE = 8;
 const CREATES_IN_A_BURST = 25;
 const GETS_IN_A_BURST = 100;
+const LISTS_IN_A_BURST = 50;
+/** Of each merchant, before anything is measured. */
+const INTENTS_AT_FIRST = 10;
 const LISTED = 110_000;
 /** What one statement inserts within the time that it has. */
 const LISTED_AT_ONCE = 5_000;
+const FILLED_AT_ONCE = 500;
 const PAGE = 10;
 const PAGES_DEEP = 10_000;
 const PAGE_READS = 25;
-const EMBEDDED_CREATES = 600;
 
 type Caller = { account: AccountRow; headers: Record<string, string>; intentId: string };
 type Part = (typeof PARTS)[number];
@@ -79,7 +83,7 @@ export async function benchHttp(): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  if (options.only.has("create") || options.only.has("get") || options.only.has("depth")) await onPostgres(options);
+  if ([...CALLS, "depth" as const].some((part) => options.only.has(part))) await onPostgres(options);
   if (options.only.has("embedded")) await compareEmbedded(options.runs);
 }
 
@@ -113,7 +117,7 @@ async function onPostgres(options: Options): Promise<void> {
     await migrate(db, { appliedAt: systemClock.now() });
     const world = stationWorld(db);
     const site = { options, databaseUrl, databaseId, db, world, callers: await openCallers(world) };
-    if (options.only.has("create") || options.only.has("get")) await compareCalls(site);
+    if (CALLS.some((call) => options.only.has(call))) await compareCalls(site);
     if (options.only.has("depth")) await compareDepth(site);
   } finally {
     await db.close();
@@ -150,14 +154,24 @@ async function compareCalls(site: Site): Promise<void> {
   const create = await createStatement({ ...world, db }, first.account);
   const places = uniquePlaces(create);
   const get = await getStatement({ accountId: first.account.id, intentId: first.intentId });
-  const owners = callers.map(({ intentId, account }): [string, string] => [intentId, account.id]);
+  const list = await listStatement({ accountId: first.account.id, limit: PAGE });
+  const intentIds = callers.map(({ intentId }) => intentId);
+  for (let from = 0; from < intentIds.length; from += FILLED_AT_ONCE)
+    await copyIntents(db, intentIds.slice(from, from + FILLED_AT_ONCE), { from: 1, to: INTENTS_AT_FIRST - 1 });
+  await sql`analyze intent`.execute(db.read);
+  const owners = callers.flatMap(({ intentId, account, headers }): [string, string][] => [
+    [intentId, account.id],
+    [headers["authorization"] ?? "", account.id],
+  ]);
   const ours = await serve({ kind: "ours", databaseUrl }, options.profiles);
-  const bare = await serve({ kind: "bare", databaseUrl, create, places, get, owners });
+  const bare = await serve({ kind: "bare", databaseUrl, create, places, get, list, owners });
   const calls = {
     create: inBursts(callers, CREATES_IN_A_BURST, creating),
     get: inBursts(callers, GETS_IN_A_BURST, getting),
+    // From the other end, so that nobody reads both within a minute.
+    list: inBursts(callers.toReversed(), LISTS_IN_A_BURST, listing),
   };
-  const scripts = { create: pgbenchScript(create, places), get: pgbenchScript(get, []) };
+  const scripts = { create: pgbenchScript(create, places), get: pgbenchScript(get, []), list: pgbenchScript(list, []) };
   const asked = CALLS.filter((call) => options.only.has(call));
   const run = (server: Server, call: CallName) =>
     measure(site, server, () => load({ port: server.port, connections: CONNECTIONS, call: forAWhile(calls[call]) }));
@@ -187,7 +201,7 @@ async function compareCalls(site: Site): Promise<void> {
 }
 
 function sides(): Record<CallName, Figure[]> {
-  return { create: [], get: [] };
+  return { create: [], get: [], list: [] };
 }
 
 /** Each connection is a merchant's who uses up most of a minute's calls, and then the next one's: nobody else may call so often. */
@@ -217,6 +231,10 @@ function creating({ headers }: Caller): Call {
 
 function getting({ headers, intentId }: Caller): Call {
   return requestText(`GET /api/v1/intents/${intentId}`, headers);
+}
+
+function listing({ headers }: Caller): Call {
+  return requestText(`GET /api/v1/intents?limit=${PAGE}`, headers);
 }
 
 function forAWhile(call: (connection: number) => Call): (connection: number) => Call | undefined {
@@ -289,64 +307,13 @@ async function compareDepth({ databaseUrl, db, world, callers }: Site): Promise<
   }
 }
 
-async function fillList(db: Db, { account, intentId }: Caller): Promise<void> {
-  const { rows } = await sql<{ names: string }>`
-    select string_agg(quote_ident(column_name), ', ' order by ordinal_position) as names from information_schema.columns
-    where table_name = 'intent' and column_name not in ('seq', 'id', 'inbox_address', 'inbox_salt', 'widget_token_hash', 'occupies')`.execute(
-    db.read,
-  );
-  const names = sql.raw(rows[0]?.names ?? "");
+async function fillList(db: Db, caller: Caller): Promise<void> {
   for (let from = 1; from <= LISTED; from += LISTED_AT_ONCE)
-    await sql`
-    insert into intent (id, inbox_address, inbox_salt, widget_token_hash, occupies, ${names})
-    select 'pi_' || substr(md5('i' || n), 1, 26), '0x' || substr(md5('a' || n) || md5('b' || n), 1, 40),
-      '0x' || md5('s' || n) || md5('t' || n), decode(md5('w' || n) || md5('x' || n), 'hex'), false, ${names}
-    from intent cross join generate_series(${from}::int, ${from + LISTED_AT_ONCE - 1}::int) as n
-    where id = ${intentId} and account_id = ${account.id}`.execute(db.read);
+    await copyIntents(db, [caller.intentId], {
+      from: from + INTENTS_AT_FIRST,
+      to: from + INTENTS_AT_FIRST + LISTED_AT_ONCE - 1,
+    });
   await sql`analyze intent`.execute(db.read);
-}
-
-/** The embedded database has no server to compare with: the use case beside a loop over its statement. */
-async function compareEmbedded(runs: number): Promise<void> {
-  const db = await openTestDatabase("pglite");
-  try {
-    const world = stationWorld(db);
-    const payout = { namespace: "eip155", chainReference: "31337", wallet: randomAddress(), currency: "USDC" } as const;
-    const account = await createAccount(world, { name: "Bench", payout });
-    await ensureDeployment(db, world.entropy);
-    const statement = await createStatement(world, account);
-    const places = uniquePlaces(statement);
-    const input = { priceUnits: 25_000_000 };
-    // All of it is done by this process, whose own time says more than the clock of a machine that has other work.
-    const timed = async (work: () => Promise<unknown>) => {
-      const before = process.cpuUsage();
-      for (let times = 0; times < EMBEDDED_CREATES; times += 1) await work();
-      const { user, system } = process.cpuUsage(before);
-      return EMBEDDED_CREATES / ((user + system) / 1_000_000);
-    };
-    const bareLoop = (text: string) => () =>
-      db.read.executeQuery(CompiledQuery.raw(text, freshValues(statement.values, places)));
-    const loops = {
-      ours: () => createIntent(db.read, world, { account, input }),
-      // Without its name it is parsed and planned every time.
-      parsing: bareLoop(statement.text.replace(/^\/\*.*?\*\//, "")),
-      prepared: bareLoop(statement.text),
-    };
-    const rates: Record<keyof typeof loops, number[]> = { ours: [], parsing: [], prepared: [] };
-    for (const work of Object.values(loops)) await timed(work);
-    for (let turn = 0; turn < runs; turn += 1) {
-      rates.parsing.push(await timed(loops.parsing));
-      rates.ours.push(await timed(loops.ours));
-      rates.prepared.push(await timed(loops.prepared));
-    }
-    console.log(`embedded create ${median(rates.ours).toFixed(0)} in a second of processor time`);
-    for (const side of ["parsing", "prepared"] as const) {
-      const ratios = rates.ours.map((rate, turn) => rate / (rates[side][turn] ?? Number.NaN));
-      console.log(`  a loop, ${side}: ${median(rates[side]).toFixed(0)}, ours are ${median(ratios).toFixed(2)} of it`);
-    }
-  } finally {
-    await db.close();
-  }
 }
 
 async function serve(served: Served, profiles?: string): Promise<Server> {
@@ -373,8 +340,4 @@ function tell(what: string, figures: Figure[], ours?: Figure[]): void {
   const beside = ours === undefined ? "" : `, ours are ${median(ratios).toFixed(2)} of it`;
   const cost = `${middle(({ serverUs }) => serverUs)} µs of the server, ${middle(({ databaseUs }) => databaseUs)} µs of the database`;
   console.log(`${what.padEnd(24)} ${middle(({ rate }) => rate)}/s, ${cost}${beside}`);
-}
-
-function median(figures: readonly number[]): number {
-  return figures.toSorted((one, other) => one - other)[figures.length >> 1] ?? Number.NaN;
 }

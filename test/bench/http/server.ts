@@ -19,8 +19,9 @@ export type Served =
       create: Statement;
       places: number[];
       get: Statement;
-      /** Whose intent each is, which the service learns from the key. */
-      owners: [intentId: string, accountId: string][];
+      list: Statement;
+      /** Whose intent each is, and whose key, which the service learns from the key. */
+      owners: [intentIdOrAuthorization: string, accountId: string][];
     };
 
 const CONNECTIONS = 10;
@@ -45,7 +46,8 @@ async function ours(databaseUrl: string): Promise<number> {
 }
 
 /** The least that can be between a socket and the statement: no check, no key, no limit, no record, and columns stay as they come. */
-async function bare({ databaseUrl, create, places, get, owners }: Extract<Served, { kind: "bare" }>): Promise<number> {
+async function bare(served: Extract<Served, { kind: "bare" }>): Promise<number> {
+  const { databaseUrl, create, places, get, list, owners } = served;
   const types = { getTypeParser: () => asItCame };
   const pool = new pg.Pool({ connectionString: databaseUrl, max: CONNECTIONS, types });
   const ownerOf = new Map(owners);
@@ -62,6 +64,11 @@ async function bare({ databaseUrl, create, places, get, owners }: Extract<Served
       return [201, rows[0]];
     }
     const id = request.url?.split("/")[4] ?? "";
+    if (id === "") {
+      const values = [ownerOf.get(request.headers.authorization ?? ""), ...list.values.slice(1)];
+      const { rows } = await pool.query({ name: "list", text: list.text, values });
+      return [200, rows];
+    }
     const { rows } = await pool.query({ name: "get", text: get.text, values: [id, ownerOf.get(id)] });
     return [rows.length === 1 ? 200 : 404, rows[0]];
   };

@@ -4,7 +4,7 @@ import type { Schema } from "../../../src/db/schema.ts";
 import type { Db } from "../../../src/db/database.ts";
 import { encodeParameter } from "../../../src/db/parameters.ts";
 import { createIntent } from "../../../src/intent/createIntent.ts";
-import { findIntent } from "../../../src/intent/store.ts";
+import { findIntent, listIntentPage } from "../../../src/intent/store.ts";
 import type { AccountRow } from "../../../src/merchant/store.ts";
 import type { World } from "../../../src/world.ts";
 
@@ -24,6 +24,14 @@ export async function createStatement(world: CreateWorld, account: AccountRow): 
 export async function getStatement(of: { accountId: string; intentId: string }): Promise<Statement> {
   const heard = new Listening();
   await findIntent({ read: heard.db } as Db, of);
+  return heard.first();
+}
+
+/** What the first page of an account's intents asks: one more than it shows, to know whether there are others. */
+export async function listStatement({ accountId, limit }: { accountId: string; limit: number }): Promise<Statement> {
+  const heard = new Listening();
+  const page = { accountId, limit: limit + 1, belowSeq: undefined, merchantReference: undefined };
+  await listIntentPage({ read: heard.db } as Db, page);
   return heard.first();
 }
 
