@@ -16,11 +16,12 @@ export class RpcError extends Error {
     this.data = data;
   }
 
-  static read(error: unknown): RpcError {
+  static read(error: unknown, mask = (text: string) => text): RpcError {
     const fields = typeof error === "object" && error !== null ? error : {};
     const code: unknown = Reflect.get(fields, "code");
     const message: unknown = Reflect.get(fields, "message");
-    const text = typeof message === "string" ? message.slice(0, MESSAGE_LENGTH_MAX) : "an error without a message";
+    const text =
+      typeof message === "string" ? mask(message).slice(0, MESSAGE_LENGTH_MAX) : "an error without a message";
     return new RpcError(typeof code === "number" ? code : 0, text, Reflect.get(fields, "data"));
   }
 }

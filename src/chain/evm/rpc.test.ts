@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { inspect } from "node:util";
 import { after, before, describe, test } from "node:test";
 import { ProviderFailed } from "../driver.ts";
 import { openEvmDriver } from "./driver.ts";
@@ -68,6 +69,35 @@ describe("the wire to a provider", () => {
     equal(await rpc.ask("eth_chainId", []), "0x1");
     await rejects(rpc.ask("eth_sendRawTransaction", ["0x"]), failsWith("unreachable"));
     deepEqual(methods, ["eth_blockNumber", "eth_chainId", "eth_chainId", "eth_sendRawTransaction"]);
+    await rpc.close();
+  });
+
+  test("a provider that repeats what it was asked tells no key of its URL", async () => {
+    const secrets = ["key-of-path-1", "key of query", "userName", "pass/word"];
+    const target = new URL(url);
+    target.pathname = "/v2/key-of-path-1";
+    target.search = "?apikey=key%20of%20query&chain=1";
+    target.username = "userName";
+    target.password = "pass%2Fword";
+    const rpc = new Rpc({ url: target.href, timeoutMs: 2_000, connectionsMax: 1 });
+    const said = `Cannot POST /v2/key-of-path-1?apikey=key%20of%20query (key of query) of userName:pass/word (pass%2Fword)`;
+    for (const [status, text] of [
+      [404, said],
+      [429, JSON.stringify({ error: { code: 1, message: said } })],
+      [200, JSON.stringify({ id: 1, error: { code: -32_000, message: said } })],
+      [200, said],
+      [500, `${" ".repeat(470)}${said}`],
+    ] as const) {
+      answer = (_, response) => {
+        response.statusCode = status;
+        response.end(text);
+      };
+      const error: unknown = await rpc.ask("eth_blockNumber", []).catch((thrown: unknown) => thrown);
+      const told = inspect(error, { depth: 9 });
+      for (const secret of secrets)
+        for (const spelling of [secret, encodeURIComponent(secret)]) ok(!told.includes(spelling), told);
+      if (text.startsWith("{")) ok(told.includes("Cannot POST /v2/…"), told);
+    }
     await rpc.close();
   });
 

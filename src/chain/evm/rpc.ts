@@ -1,6 +1,7 @@
 import { Pool } from "undici";
 import { ProviderFailed } from "../driver.ts";
 import { httpFailure, isBatchRefused, RpcError, type HttpRefusal } from "./failures.ts";
+import { maskOf } from "./mask.ts";
 
 /** A JSON-RPC call: its method and its parameters. */
 export type RpcCall = readonly [method: string, params: readonly unknown[]];
@@ -41,6 +42,8 @@ export class Rpc {
   readonly host: string;
   readonly #pool: Pool;
   readonly #path: string;
+  /** For what the provider says in its own words. */
+  readonly #mask: (text: string) => string;
   readonly #headers: Record<string, string>;
   readonly #timeoutMs: number;
   /** How many calls one request may carry; 1 with a provider that takes no batches at all. */
@@ -50,6 +53,7 @@ export class Rpc {
     const target = new URL(url);
     this.host = target.host;
     this.#path = `${target.pathname}${target.search}`;
+    this.#mask = maskOf(target);
     this.#headers = { "content-type": "application/json", ...basicAuthorization(target) };
     this.#timeoutMs = timeoutMs;
     this.#pool = new Pool(target.origin, {
@@ -75,9 +79,9 @@ export class Rpc {
 
   /** The `result` in such an answer. Throws as `ask` does. */
   resultIn(method: string, bytes: RpcBytes): unknown {
-    const answer = readJson(this.host, bytes);
+    const answer = this.#readJson(bytes);
     if (!isAnswer(answer)) throw new ProviderFailed("bad_answer", `${this.host} answered ${method} with no JSON-RPC`);
-    return resultOf(answer);
+    return this.#resultOf(answer);
   }
 
   /** The results of many calls, in the order of `calls`, sent in batches as the provider takes them. One call that fails fails all. */
@@ -111,10 +115,10 @@ export class Rpc {
     const [only] = calls;
     if (only !== undefined && calls.length === 1) return [await this.ask(only[0], only[1])];
     const body = calls.map(([method, params], id) => ({ jsonrpc: "2.0", id, method, params }));
-    const answers = readJson(this.host, await this.#post(body, { timeoutMs: this.#timeoutMs, isRepeatable: true }));
+    const answers = this.#readJson(await this.#post(body, { timeoutMs: this.#timeoutMs, isRepeatable: true }));
     if (!Array.isArray(answers)) {
       // A provider that refuses the batch as a whole answers it with a single error.
-      if (isAnswer(answers)) resultOf(answers);
+      if (isAnswer(answers)) this.#resultOf(answers);
       throw new ProviderFailed("bad_answer", `${this.host} answered a batch with no list`);
     }
     // The answers of a batch may stand in any order.
@@ -122,7 +126,7 @@ export class Rpc {
     return calls.map(([method], id) => {
       const answer = byId.get(id);
       if (!answer) throw new ProviderFailed("bad_answer", `${this.host} left ${method} out of its answer to a batch`);
-      return resultOf(answer);
+      return this.#resultOf(answer);
     });
   }
 
@@ -152,27 +156,34 @@ export class Rpc {
       throw transportFailure(this.host, error);
     }
   }
+
+  #readJson({ bytes, ...given }: RpcBytes): unknown {
+    const text = bytes.toString();
+    const { status } = given;
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(text);
+    } catch {
+      // The parser's error would quote the text.
+      if (status !== 200) throw httpFailure(this.host, { ...given, text: this.#mask(text) });
+      throw new ProviderFailed("bad_answer", `${this.host} broke off its answer or sent no JSON`);
+    }
+    // Some providers answer their JSON-RPC errors with a status of their own; the error says more than the status.
+    const answersError = isAnswer(parsed) && typeof parsed.error === "object" && parsed.error !== null;
+    if (status !== 200 && (TELLING_STATUSES.includes(status) || !answersError))
+      throw httpFailure(this.host, { ...given, text: this.#mask(text) });
+    return parsed;
+  }
+
+  #resultOf(answer: Answer): unknown {
+    if (answer.error !== undefined && answer.error !== null) throw RpcError.read(answer.error, this.#mask);
+    if (answer.result === undefined) throw new ProviderFailed("bad_answer", "an answer has neither result nor error");
+    return answer.result;
+  }
 }
 
 /** Statuses that say more than the words that come with them. */
 const TELLING_STATUSES: readonly number[] = [413, 429];
-
-function readJson(host: string, { bytes, ...given }: RpcBytes): unknown {
-  const text = bytes.toString();
-  const answer = { ...given, text };
-  const { status } = given;
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (error) {
-    if (status !== 200) throw httpFailure(host, answer);
-    throw new ProviderFailed("bad_answer", `${host} broke off its answer or sent no JSON`, { cause: error });
-  }
-  // Some providers answer their JSON-RPC errors with a status of their own; the error says more than the status.
-  const answersError = isAnswer(parsed) && typeof parsed.error === "object" && parsed.error !== null;
-  if (status !== 200 && (TELLING_STATUSES.includes(status) || !answersError)) throw httpFailure(host, answer);
-  return parsed;
-}
 
 function textOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
@@ -180,12 +191,6 @@ function textOf(header: string | string[] | undefined): string | undefined {
 
 function isAnswer(value: unknown): value is Answer {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function resultOf(answer: Answer): unknown {
-  if (answer.error !== undefined && answer.error !== null) throw RpcError.read(answer.error);
-  if (answer.result === undefined) throw new ProviderFailed("bad_answer", "an answer has neither result nor error");
-  return answer.result;
 }
 
 function isLost(error: unknown): boolean {
