@@ -1,3 +1,4 @@
+import { hashFast } from "@tributary/inbox/fastHash";
 import { CompiledQuery } from "kysely";
 import { createIntent } from "../../../src/intent/createIntent.ts";
 import { ensureDeployment } from "../../../src/intent/deployment.ts";
@@ -12,6 +13,8 @@ const EMBEDDED_CREATES = 600;
 
 /** The embedded database has no server to compare with: the use case beside a loop over its statement. */
 export async function compareEmbedded(runs: number): Promise<void> {
+  // As the service does when it starts.
+  await hashFast();
   const db = await openTestDatabase("pglite");
   try {
     const world = stationWorld(db);

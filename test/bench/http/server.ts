@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import process from "node:process";
+import { hashFast } from "@tributary/inbox/fastHash";
 import pg from "pg";
 import { buildCatalog } from "../../../src/catalog/catalog.ts";
 import { openDatabase } from "../../../src/db/database.ts";
@@ -32,6 +33,8 @@ process.once("message", (served: Served) => {
 process.once("disconnect", () => process.exit());
 
 async function ours(databaseUrl: string): Promise<number> {
+  // As the service does when it starts.
+  await hashFast();
   const db = await openDatabase({ url: databaseUrl, allowUnsafeFsync: true });
   const station = stationWorld(db);
   const world = {
