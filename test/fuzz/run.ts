@@ -1,4 +1,7 @@
+import { mkdtemp, rm } from "node:fs/promises";
 import { connect, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   SETTLE_CHAIN_ID,
   UNKNOWN_ID,
@@ -8,8 +11,8 @@ import {
   type Merchant,
   type TestApi,
 } from "../support/api.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { Db } from "../../src/db/database.ts";
+import { openDatabase, type Db } from "../../src/db/database.ts";
+import { migrate } from "../../src/db/migrate.ts";
 import { echoFault } from "./echo.ts";
 import { rollDice } from "./dice.ts";
 import { judge } from "./judge.ts";
@@ -47,7 +50,10 @@ const ANSWER_MS_MAX = 20_000;
 
 /** Sends malformed requests to a real server over sockets, and judges each answer. */
 export async function fuzz({ seed, requests, from = 0, onProgress }: FuzzOptions): Promise<Report> {
-  const db = await openTestDatabase("pglite");
+  // Files in memory would be memory that grows, with every intent that is made.
+  const directory = await mkdtemp(join(tmpdir(), "tributary-fuzz-"));
+  const db = await openDatabase({ directory });
+  await migrate(db, { appliedAt: new Date() });
   const api = await openTestApi(db);
   await api.server.listen({ host: "127.0.0.1", port: 0 });
   const { port } = api.server.server.address() as AddressInfo;
@@ -80,6 +86,7 @@ export async function fuzz({ seed, requests, from = 0, onProgress }: FuzzOptions
   } finally {
     await api.server.close();
     await db.close();
+    await rm(directory, { recursive: true });
   }
 }
 
@@ -155,7 +162,7 @@ async function knownOf(api: TestApi, merchant: Merchant): Promise<Known> {
 /** What is reachable; without --expose-gc, what is there. */
 function heldBytes(): number {
   (globalThis as { gc?: () => void }).gc?.();
-  // The embedded database's own memory, which grows with its tables, is neither.
+  // The embedded database's own memory is neither.
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
