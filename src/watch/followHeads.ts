@@ -2,12 +2,11 @@ import { watchedTokens } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed, type BlockRef, type ChainDriver } from "../chain/driver.ts";
 import { reverseRevision } from "./book.ts";
-import { judgeContradictions } from "./contradictions.ts";
 import { doubtfulOf, noteDoubts, type BlockReading } from "./doubts.ts";
 import { holdersOf } from "./holders.ts";
 import { memoryOf } from "./memory.ts";
 import { candidatesOf, type Sighting } from "./movement.ts";
-import { alarmOfReversal, knownInboxes, placeBy, wakeFollowers, type Stretch, type WatchWorld } from "./record.ts";
+import { followUp, knownInboxes, placeBy, type Stretch, type WatchWorld } from "./record.ts";
 import { advanceCursor, findCursor, type KnownBlock } from "./store.ts";
 
 // The short way for a block that a provider has just told of: what it holds is asked for by its hash and recorded at once.
@@ -57,9 +56,9 @@ async function recordTold(world: WatchWorld, chain: Chain, stretch: Stretch): Pr
   const at = world.clock.now();
   const advance = { chain: chain.caip2, ...stretch, at };
   // A block that holds nothing of ours, as nearly every one does, is a single statement.
-  const outcome =
+  const recorded =
     stretch.sightings.length === 0
-      ? await advanceCursor(world.db.read, advance)
+      ? (await advanceCursor(world.db.read, advance)) && { reversed: 0, writtenCount: 0 }
       : await world.db.transaction(async (tx) => {
           const reach = await advanceCursor(tx, advance);
           const isRetold = reach?.isRetold === true;
@@ -68,11 +67,8 @@ async function recordTold(world: WatchWorld, chain: Chain, stretch: Stretch): Pr
             : 0;
           return reach && { reversed, writtenCount: reach.writtenCount };
         });
-  if (outcome === undefined) return false;
-  if ("reversed" in outcome && outcome.reversed > 0) alarmOfReversal(world, chain, outcome.reversed);
-  wakeFollowers(world, chain);
-  const { sightings } = stretch;
-  if (outcome.writtenCount < sightings.length) await judgeContradictions(world, chain, sightings);
+  if (recorded === undefined) return false;
+  await followUp(world, chain, { ...recorded, sightings: stretch.sightings });
   return true;
 }
 

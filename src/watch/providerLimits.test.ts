@@ -20,7 +20,7 @@ import { insertIntent } from "../../test/support/intents.ts";
 import { PRODUCTS } from "../../test/support/products.ts";
 import { catchUp } from "./catchUp.ts";
 import { readScannerHealth } from "./health.ts";
-import { DEPTH_OF_LAGGARDS } from "./rereadFinal.ts";
+import { REREAD_DEPTH_MIN } from "./rereadFinal.ts";
 import { watchChain } from "./watchChain.ts";
 
 // What is paid is found through every provider that answers at all, whatever it limits, in whatever words it says so.
@@ -264,7 +264,7 @@ describe("limits of providers", () => {
     // What it has lost by now is lost: nothing that is final is read a third time.
     for (const provider of watching.providers) provider.habits = { finality: { safe: 1, final: 1 } };
     const { number } = chain.head;
-    for (let mined = 0; mined < DEPTH_OF_LAGGARDS; mined += 1) chain.mine();
+    for (let mined = 0; mined < REREAD_DEPTH_MIN; mined += 1) chain.mine();
     await watching.untilReread(number);
     await assertFound(chain);
   });

@@ -32,17 +32,28 @@ export async function recordStretch(world: WatchWorld, chain: Chain, stretch: St
   const isReorg = stretch.ancestorNumber < stretch.from.number;
   const outcome = await world.db.transaction((tx) => write(tx, world, { advance, isReorg }));
   if (outcome === undefined) return false;
-  if (outcome.reversed > 0) alarmOfReversal(world, chain, outcome.reversed);
-  wakeFollowers(world, chain);
-  if (outcome.writtenCount < stretch.sightings.length) await judgeContradictions(world, chain, stretch.sightings);
+  await followUp(world, chain, { ...outcome, sightings: stretch.sightings });
   return true;
+}
+
+type Recorded = { reversed: number; writtenCount: number };
+
+/** What a stretch that was just committed asks for: alarms, those who follow it, and a word with whoever contradicts what is final. */
+export async function followUp(
+  world: WatchWorld,
+  chain: Chain,
+  { reversed, writtenCount, sightings }: Recorded & Pick<Stretch, "sightings">,
+): Promise<void> {
+  if (reversed > 0) alarmOfReversal(world, chain, reversed);
+  wakeFollowers(world, chain);
+  if (writtenCount < sightings.length) await judgeContradictions(world, chain, sightings);
 }
 
 async function write(
   tx: Tx,
   world: WatchWorld,
   { advance, isReorg }: { advance: Advance & { ancestorNumber: bigint }; isReorg: boolean },
-): Promise<{ reversed: number; writtenCount: number } | undefined> {
+): Promise<Recorded | undefined> {
   const { chain, at } = advance;
   let reversed = 0;
   if (isReorg) {

@@ -1,4 +1,3 @@
-import { sql, type RawBuilder } from "kysely";
 import { findChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { BlockRange } from "../chain/driver.ts";
@@ -26,7 +25,7 @@ const DEPTH_WITHOUT_TAG = 1_024n;
  * Where one provider's word suffices, blocks are read again at this depth at least. Of several nodes behind one name the one that tells the
  * logs may lag, and answers with an empty list for blocks that the other one has just called final.
  */
-export const DEPTH_OF_LAGGARDS = 16n;
+export const REREAD_DEPTH_MIN = 16n;
 
 /**
  * Reads the next final blocks a second time, of others than the first provider where there are others, lets the database say which
@@ -54,7 +53,8 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
     const { revision } = reach;
     await orphanMovements(tx, { ids: gone.map((row) => row.id), revision, at });
     // What stands below these blocks was agreed on before, and one of several readings is enough to tell of something that seems new.
-    const mended = await writeMovements(tx, { chain: chain.caip2, sightings: ours, revision, at }, passed(cursor));
+    const keptUpTo = cursor.reread_number;
+    const mended = await writeMovements(tx, { chain: chain.caip2, sightings: ours, revision, at, keptUpTo });
     const changed = mended.length + gone.length;
     const reversed = changed > 0 ? await bookRevision(tx, { chain: chain.caip2, reach, at }) : 0;
     // Blocks that only one provider knows may be none: until others have been heard, those below them are the way back.
@@ -79,7 +79,7 @@ async function onOurBranch(tx: Tx, chain: Chain, sightings: readonly Sighting[])
 
 function lastToRead({ number, finalized_number: finalizedNumber }: CursorRow, providers: number): bigint {
   if (finalizedNumber < 0n) return number - DEPTH_WITHOUT_TAG;
-  return providers > 1 ? finalizedNumber : lowest(finalizedNumber, number - DEPTH_OF_LAGGARDS);
+  return providers > 1 ? finalizedNumber : lowest(finalizedNumber, number - REREAD_DEPTH_MIN);
 }
 
 function nextRange(
@@ -91,10 +91,6 @@ function nextRange(
   if (fromBlock > upTo) return undefined;
   const { blocks } = memoryOf(chain, world.clock).rereadSize;
   return { fromBlock, toBlock: lowest(upTo, fromBlock + blocks - 1n) };
-}
-
-function passed(cursor: CursorRow): RawBuilder<unknown> {
-  return sql`${cursor.reread_number}::bigint`;
 }
 
 function alarm(world: WatchWorld, chain: Chain, { sightings, gone }: Changes): void {

@@ -11,10 +11,13 @@ import { bookRevision } from "./book.ts";
 import { judgeContradictions } from "./contradictions.ts";
 import type { MovementRow, Sighting } from "./movement.ts";
 import { matchInDatabase, place, wakeFollowers, type WatchWorld } from "./record.ts";
-import { claimRevision, findCursor, rewriteMovements, writeMovements } from "./store.ts";
+import { claimRevision, findCursor, writeMovements } from "./store.ts";
 
 // A person who misses a payment asks for one transaction or one inbox to be read again. It goes the same way as every other
 // reading, so that it can add nothing which the chain does not hold, and nothing twice.
+
+/** Below every block: what a person asks for may also mend what was agreed on before. */
+const NOTHING = -1n;
 
 export type RescanWorld = WatchWorld & Pick<World, "chains">;
 
@@ -66,11 +69,8 @@ async function rescanOne(world: RescanWorld, chain: Chain, chainTx: string): Pro
   if (!found.receipt) return { chain: caip2, outcome: "unknown", recorded: [] };
   if (!found.receipt.succeeded) return { chain: caip2, outcome: "reverted", recorded: [] };
   if (found.receipt.blockNumber > cursor.number) return { chain: caip2, outcome: "ahead", recorded: [] };
-  return {
-    chain: caip2,
-    outcome: "read",
-    recorded: await recordAgain(world, chain, { ...found, write: rewriteMovements }),
-  };
+  const { transfers } = found;
+  return { chain: caip2, outcome: "read", recorded: await recordAgain(world, chain, { transfers, keptUpTo: NOTHING }) };
 }
 
 /** Reads the last blocks of every chain again for one intent's inbox. Throws Fault not_found when there is no such intent. */
@@ -92,7 +92,7 @@ async function rescanInbox(
   const transfers = await chain.providers.ask((driver) =>
     readOfInbox(driver, { range: { fromBlock, toBlock: cursor.number }, tokens, inbox }),
   );
-  const recorded = await recordAgain(world, chain, { transfers, write: rewriteMovements });
+  const recorded = await recordAgain(world, chain, { transfers, keptUpTo: NOTHING });
   return { chain: chain.caip2, outcome: "read", recorded };
 }
 
@@ -121,8 +121,8 @@ async function readOfInbox(
 
 type Again = {
   transfers: readonly Transfer[];
-  /** What a person asks for may also mend what was agreed on before; that is kept otherwise. */
-  write?: typeof writeMovements;
+  /** As `Writing` has it. */
+  keptUpTo?: bigint;
   /** Where one provider adds to what another one has told: what left an inbox makes a settlement look landed, and takes the word of more. */
   isOnlyIncoming?: boolean;
 };
@@ -131,7 +131,7 @@ type Again = {
 export async function recordAgain(
   world: WatchWorld,
   chain: Chain,
-  { transfers, write = writeMovements, isOnlyIncoming = false }: Again,
+  { transfers, keptUpTo, isOnlyIncoming = false }: Again,
 ): Promise<MovementRow[]> {
   const candidates = await matchInDatabase(world, transfers);
   const wanted = candidates.filter(({ direction }) => direction === "in" || !isOnlyIncoming);
@@ -145,12 +145,8 @@ export async function recordAgain(
     const standing = sightings.filter(
       ({ blockNumber, blockHash }) => blockNumber <= claimed.number && !replaced.has(blockHash),
     );
-    const written = await write(tx, {
-      chain: chain.caip2,
-      sightings: standing,
-      revision: claimed.revision,
-      at,
-    });
+    const { revision } = claimed;
+    const written = await writeMovements(tx, { chain: chain.caip2, sightings: standing, revision, at, keptUpTo });
     if (written.length > 0) await bookRevision(tx, { chain: chain.caip2, reach: claimed, at });
     return { written, standing };
   });

@@ -176,23 +176,23 @@ export async function claimRevision(tx: Tx, chain: Caip2): Promise<Reach | undef
   return rows[0];
 }
 
-export type Writing = { chain: Caip2; sightings: readonly Sighting[]; revision: bigint; at: Date };
+export type Writing = {
+  chain: Caip2;
+  sightings: readonly Sighting[];
+  revision: bigint;
+  at: Date;
+  /** What stands in blocks up to this one is not told otherwise; when left out, in those that have been read again. */
+  keptUpTo?: bigint | undefined;
+};
 
 /** Writes movements as they stand on the chain now, under a revision that the caller has claimed, and returns the rows that changed. */
-export async function writeMovements(
-  tx: Tx,
-  { chain, sightings, revision, at }: Writing,
-  keptUpTo = agreedNumber(chain),
-): Promise<MovementRow[]> {
+export async function writeMovements(tx: Tx, writing: Writing): Promise<MovementRow[]> {
+  const { chain, sightings, revision, at } = writing;
   if (sightings.length === 0) return [];
   const claimed = sql`(select ${revision}::bigint as revision) as claimed`;
+  const keptUpTo = writing.keptUpTo === undefined ? agreedNumber(chain) : sql`${writing.keptUpTo}::bigint`;
   const written = await sql<MovementRow>`${upsertMovements({ chain, sightings, at, claimed, keptUpTo })}`.execute(tx);
   return written.rows;
-}
-
-/** The same by those who read final blocks again: what they agree on replaces also what was agreed on before. */
-export async function rewriteMovements(tx: Tx, writing: Writing): Promise<MovementRow[]> {
-  return writeMovements(tx, writing, sql`-1`);
 }
 
 /** Up to here blocks were read again after they had become final. */

@@ -13,7 +13,7 @@ import { deployHub, HUB } from "../../src/cli/dev/contracts.ts";
 import { findPort } from "../../src/cli/dev/port.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { DEPTH_OF_LAGGARDS } from "../../src/watch/rereadFinal.ts";
+import { REREAD_DEPTH_MIN } from "../../src/watch/rereadFinal.ts";
 import { addMerchant } from "../support/merchants.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { openSite, type ServiceSite } from "../support/service.ts";
@@ -159,7 +159,7 @@ async function untilCaughtUp({ chain }: Shop, db: Db): Promise<void> {
   const head = Number(await chain.ask("eth_blockNumber", []));
   for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += 50) {
     const { rows } = await sql<{ isDone: boolean }>`
-      select number >= ${head} and reread_number >= least(finalized_number, ${head - Number(DEPTH_OF_LAGGARDS)})
+      select number >= ${head} and reread_number >= least(finalized_number, ${head - Number(REREAD_DEPTH_MIN)})
         and finalized_number >= ${head - 10}
         and (select count(*) from deposit where status = 'counted') = ${DEPOSITS} as "isDone"
       from chain_cursor`.execute(db.read);

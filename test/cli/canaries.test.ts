@@ -16,7 +16,7 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import { runCli } from "../support/cli.ts";
 import { addMerchant } from "../support/merchants.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
-import { openSite, SILENT_CHAIN, type RunningService, type ServiceSite } from "../support/service.ts";
+import { chainFields, openSite, SILENT_CHAIN, type RunningService, type ServiceSite } from "../support/service.ts";
 
 // Secrets that nobody else has, in every place that takes one: whatever goes wrong, none of them comes out again.
 
@@ -42,19 +42,7 @@ function assertSilent(secrets: readonly string[], said: string, where: string): 
     }
 }
 
-const chainOf = (fields: object) => ({
-  chainId: SILENT_CHAIN.chainId,
-  name: "Silent",
-  slug: "local",
-  rpcUrls: [SILENT_CHAIN.rpcUrl],
-  publicRpcUrl: SILENT_CHAIN.rpcUrl,
-  explorerUrl: "http://127.0.0.1:1",
-  native: { name: "Ether", symbol: "ETH", decimals: 18 },
-  gasKeyEnv: "TEST_GAS_KEY",
-  finality: [{ confirmations: 1 }],
-  tokens: [{ symbol: "USDC", address: SILENT_CHAIN.usdc.address, decimals: 6 }],
-  ...fields,
-});
+const chainOf = (fields: object) => chainFields(SILENT_CHAIN, fields);
 const configOf = (fields: object) => ({
   environment: "test",
   feeRecipient: `0x${"1".repeat(40)}`,

@@ -9,7 +9,7 @@ import { runCli } from "../support/cli.ts";
 import { GATE_SECRET, openIssuingGate, type IssuingGate } from "../support/issuingGate.ts";
 import { addMerchant } from "../support/merchants.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
-import { openSite, SILENT_CHAIN, type RunningService, type ServiceSite } from "../support/service.ts";
+import { chainFields, openSite, SILENT_CHAIN, type RunningService, type ServiceSite } from "../support/service.ts";
 
 // Two processes over one PostgreSQL, and a third one, the command line, that changes keys and switches behind their backs. They
 // leave their source inboxes to somebody else's gate.
@@ -22,19 +22,7 @@ const CREATES = 200;
 const READS = 500;
 const READS_PER_MINUTE = 60;
 
-const GATED_CHAIN = {
-  chainId: SILENT_CHAIN.chainId,
-  name: "Silent",
-  slug: "local",
-  rpcUrls: [SILENT_CHAIN.rpcUrl],
-  publicRpcUrl: SILENT_CHAIN.rpcUrl,
-  explorerUrl: "http://127.0.0.1:1",
-  native: { name: "Ether", symbol: "ETH", decimals: 18 },
-  gasKeyEnv: "TEST_GAS_KEY",
-  finality: [{ confirmations: 1 }],
-  tokens: [{ symbol: "USDC", address: SILENT_CHAIN.usdc.address, decimals: 6 }],
-  gate: "remote",
-};
+const GATED_CHAIN = chainFields(SILENT_CHAIN, { gate: "remote" });
 
 describe("several processes", () => {
   let server: PostgresServer;

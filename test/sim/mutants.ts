@@ -21,9 +21,9 @@ export const mutants: readonly Mutant[] = [
       {
         path: "src/watch/rereadFinal.ts",
         search:
-          "const mended = await writeMovements(tx, { chain: chain.caip2, sightings: ours, revision, at }, passed(cursor));",
+          "const mended = await writeMovements(tx, { chain: chain.caip2, sightings: ours, revision, at, keptUpTo });",
         replace:
-          "const mended = await writeMovements(tx, { chain: chain.caip2, sightings: [], revision, at }, passed(cursor));",
+          "const mended = await writeMovements(tx, { chain: chain.caip2, sightings: [], revision, at, keptUpTo });",
       },
     ],
   },

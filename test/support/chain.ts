@@ -1,6 +1,6 @@
 import type { Hex, TransactionReceipt } from "viem";
 import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
-import { DEPTH_OF_LAGGARDS } from "../../src/watch/rereadFinal.ts";
+import { REREAD_DEPTH_MIN } from "../../src/watch/rereadFinal.ts";
 import { DEV_ACCOUNTS, type DevAccount } from "../../src/cli/dev/accounts.ts";
 import { startAnvil } from "../../src/cli/dev/anvil.ts";
 import { connect, performCalls, sendCalls, signCalls, type Call, type DevClient } from "../../src/cli/dev/client.ts";
@@ -71,7 +71,7 @@ export interface TestChainOptions {
 
 const CHAIN_ID = 900_001;
 /** With one slot an epoch, `finalized` is the second block below the head, which is read again later. */
-const FINALITY_DEPTH = Number(DEPTH_OF_LAGGARDS);
+const FINALITY_DEPTH = Number(REREAD_DEPTH_MIN);
 
 /** Methods of anvil that viem has no words for. */
 function ask<Answer>(client: DevClient, method: string, params: unknown[]): Promise<Answer> {

@@ -134,21 +134,23 @@ function siteConfig(chain: SiteChain, of: { baseUrl: string; port: number; pollM
     feeRecipient: DEV_ACCOUNTS.feeRecipient.address,
     defaultRail: "local:usdc",
     logLevel: "warn",
-    chains: [
-      {
-        chainId: chain.chainId,
-        name: "Local",
-        slug: "local",
-        rpcUrls: [chain.rpcUrl],
-        publicRpcUrl: chain.rpcUrl,
-        explorerUrl: of.baseUrl,
-        native: { name: "Ether", symbol: "ETH", decimals: 18 },
-        gasKeyEnv: "TEST_GAS_KEY",
-        pollMs: of.pollMs,
-        finality: [{ confirmations: 1 }],
-        settleAfterMs: 0,
-        tokens: [{ symbol: "USDC", address: chain.usdc.address, decimals: 6, minimumUnits: "0" }],
-      },
-    ],
+    chains: [chainFields(chain, { explorerUrl: of.baseUrl, pollMs: of.pollMs, settleAfterMs: 0 })],
+  };
+}
+
+/** A chain as a configuration file has it, with one confirmation; `more` is added, or stands instead. */
+export function chainFields(chain: SiteChain, more: object = {}): object {
+  return {
+    chainId: chain.chainId,
+    name: "Local",
+    slug: "local",
+    rpcUrls: [chain.rpcUrl],
+    publicRpcUrl: chain.rpcUrl,
+    explorerUrl: "http://127.0.0.1:1",
+    native: { name: "Ether", symbol: "ETH", decimals: 18 },
+    gasKeyEnv: "TEST_GAS_KEY",
+    finality: [{ confirmations: 1 }],
+    tokens: [{ symbol: "USDC", address: chain.usdc.address, decimals: 6, minimumUnits: "0" }],
+    ...more,
   };
 }

@@ -160,18 +160,18 @@ export class Rpc {
   #readJson({ bytes, ...given }: RpcBytes): unknown {
     const text = bytes.toString();
     const { status } = given;
+    const failure = () => httpFailure(this.host, { ...given, text: this.#mask(text) });
     let parsed: unknown;
     try {
       parsed = JSON.parse(text);
     } catch {
       // The parser's error would quote the text.
-      if (status !== 200) throw httpFailure(this.host, { ...given, text: this.#mask(text) });
+      if (status !== 200) throw failure();
       throw new ProviderFailed("bad_answer", `${this.host} broke off its answer or sent no JSON`);
     }
     // Some providers answer their JSON-RPC errors with a status of their own; the error says more than the status.
     const answersError = isAnswer(parsed) && typeof parsed.error === "object" && parsed.error !== null;
-    if (status !== 200 && (TELLING_STATUSES.includes(status) || !answersError))
-      throw httpFailure(this.host, { ...given, text: this.#mask(text) });
+    if (status !== 200 && (TELLING_STATUSES.includes(status) || !answersError)) throw failure();
     return parsed;
   }
 
