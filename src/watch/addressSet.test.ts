@@ -72,6 +72,19 @@ test("addresses whose hash is what marks a free slot are held as others are", ()
   );
 });
 
+test("a crowd of addresses alike in what the hash reads is held wherever its hash stands", () => {
+  // With a seed of zeros: the last hashes of the first, the middle and the last shard, and the very last that a slot can hold.
+  for (const end of ["5108382f", "9c0d8e22", "dbdf60c1"]) {
+    const set = new AddressSet(new Uint8Array(4));
+    const crowd = Array.from({ length: 200 }, () => `${randomAddress().slice(0, 34)}${end}`);
+    const others = Array.from({ length: 5_000 }, randomAddress);
+    for (const one of [...crowd.slice(100), ...others, ...crowd.slice(0, 100)]) set.addHexAt(ascii(one), 2);
+    ok([...crowd, ...others].every((one) => set.has(one)));
+    equal(set.has(`${randomAddress().slice(0, 34)}${end}`), false);
+    equal(set.size, crowd.length + others.length);
+  }
+});
+
 test("bytes that end within an address hold none", () => {
   const set = new AddressSet();
   const address = `0x${"0".repeat(HEX)}`;

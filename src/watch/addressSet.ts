@@ -7,12 +7,13 @@ const WORDS = 4;
 /** The set is split by eight bits of the hash, so that it grows in small steps: nothing ever holds a second copy of all. */
 const SHARDS = 256;
 const SLOTS_MIN = 8;
-/** Slots behind those that hashes point to, so that no search goes round. The last of all slots stays free, to stop at. */
-const SLOTS_BEHIND = 32;
+/**
+ * Slots behind those that hashes point to, so that no search goes round. The last of all slots stays free, to stop at. A shard has
+ * more of them where a crowd whose hash is its last needs them.
+ */
+const SLOTS_BEHIND_MIN = 32;
 const FULL = 7 / 8;
 const GROWTH = 9 / 8;
-/** How often an insertion may make room. Once is enough but for the rarest crowd at the end of a shard. */
-const GROWTHS_MAX = 32;
 /** Bits for each address, at least, in the table that is asked first: nine strangers in ten get no further. */
 const BITS_MIN = 8;
 /** In the place of a hash: a free slot. It is above every hash that is stored, so that it ends a search as a greater one does. */
@@ -33,6 +34,8 @@ export class AddressSet {
   readonly #hashes: Words[] = [];
   readonly #words: Words[] = [];
   readonly #sizes = new Uint32Array(SHARDS);
+  /** The slots of each shard that hashes point to; the others stand behind them. */
+  readonly #pointed = new Uint32Array(SHARDS).fill(SLOTS_MIN);
   readonly #seed: number;
   /** The hex of addresses whose hash is what marks a free slot: one in four thousand million. */
   readonly #unplaced = new Set<string>();
@@ -45,8 +48,8 @@ export class AddressSet {
   constructor(seed: Uint8Array = systemEntropy.bytes(4)) {
     this.#seed = new DataView(seed.buffer, seed.byteOffset, seed.byteLength).getInt32(0);
     for (let index = 0; index < SHARDS; index += 1) {
-      this.#hashes.push(new Uint32Array(SLOTS_MIN + SLOTS_BEHIND).fill(FREE));
-      this.#words.push(new Uint32Array((SLOTS_MIN + SLOTS_BEHIND) * WORDS));
+      this.#hashes.push(new Uint32Array(SLOTS_MIN + SLOTS_BEHIND_MIN).fill(FREE));
+      this.#words.push(new Uint32Array((SLOTS_MIN + SLOTS_BEHIND_MIN) * WORDS));
     }
   }
 
@@ -69,8 +72,7 @@ export class AddressSet {
     const hash = mix(wordAt(bytes, offset + 32) ^ this.#seed);
     if (!isMarked(this.#marks, hash)) return false;
     const hashes = this.#hashes[hash >>> 24] ?? NOTHING;
-    let slot = slotOf(hash, hashes.length);
-    while ((hashes[slot] ?? FREE) < hash) slot += 1;
+    const slot = this.#firstSlot(hash, hashes);
     return hashes[slot] === hash && this.#holds({ hash, slot }, bytes, offset);
   }
 
@@ -122,26 +124,31 @@ export class AddressSet {
   #insert(hash: number, bytes: Uint8Array, offset: number): void {
     const index = hash >>> 24;
     const size = (this.#sizes[index] ?? 0) + 1;
-    this.#sizes[index] = size;
-    for (let growths = 0; growths < GROWTHS_MAX; growths += 1) {
-      const hashes = this.#hashes[index] ?? NOTHING;
-      const slot = size <= (hashes.length - SLOTS_BEHIND) * FULL ? this.#openSlot(hash) : undefined;
-      if (slot !== undefined) {
-        hashes[slot] = hash;
-        const words = this.#words[index] ?? NOTHING;
-        for (let word = 0; word < WORDS; word += 1) words[slot * WORDS + word] = wordAt(bytes, offset + word * 8);
-        return;
-      }
-      this.#grow(index, size - 1);
+    const pointed = this.#pointed[index] ?? 0;
+    if (size > pointed * FULL) this.#move(index, Math.ceil(pointed * GROWTH), this.#behind(index));
+    let slot = this.#openSlot(hash);
+    while (slot === undefined) {
+      this.#move(index, this.#pointed[index] ?? 0, this.#behind(index) * 2);
+      slot = this.#openSlot(hash);
     }
-    assert(false, "a shard of the watched addresses found no room");
+    this.#sizes[index] = size;
+    const hashes = this.#hashes[index] ?? NOTHING;
+    const words = this.#words[index] ?? NOTHING;
+    hashes[slot] = hash;
+    for (let word = 0; word < WORDS; word += 1) words[slot * WORDS + word] = wordAt(bytes, offset + word * 8);
+  }
+
+  /** Of the slots of `hashes`, the first that does not hold a smaller hash: the one of `hash`, or where it belongs. */
+  #firstSlot(hash: number, hashes: Words): number {
+    let slot = slotOf(hash, this.#pointed[hash >>> 24] ?? 0);
+    while ((hashes[slot] ?? FREE) < hash) slot += 1;
+    return slot;
   }
 
   /** Moves what is behind the place of a hash by one slot, up to the next free one; undefined when the last would be taken. */
   #openSlot(hash: number): number | undefined {
     const hashes = this.#hashes[hash >>> 24] ?? NOTHING;
-    let slot = slotOf(hash, hashes.length);
-    while ((hashes[slot] ?? FREE) < hash) slot += 1;
+    const slot = this.#firstSlot(hash, hashes);
     const free = hashes.indexOf(FREE, slot);
     if (free === hashes.length - 1) return undefined;
     hashes.copyWithin(slot + 1, slot, free);
@@ -149,41 +156,44 @@ export class AddressSet {
     return slot;
   }
 
-  #grow(index: number, size: number): void {
+  /** How many slots of a shard stand behind those that hashes point to. */
+  #behind(index: number): number {
+    return (this.#hashes[index]?.length ?? 0) - (this.#pointed[index] ?? 0);
+  }
+
+  /** Moves a shard to tables with `pointed` slots that hashes point to, and as many behind them as it needs: `behind` at least. */
+  #move(index: number, pointed: number, behind: number): void {
     const from = { hashes: this.#hashes[index] ?? NOTHING, words: this.#words[index] ?? NOTHING };
-    let pointed = from.hashes.length - SLOTS_BEHIND;
-    for (let growths = 0; growths < GROWTHS_MAX; growths += 1) {
-      pointed = Math.ceil(pointed * GROWTH);
-      const slots = pointed + SLOTS_BEHIND;
-      const to = { hashes: new Uint32Array(slots).fill(FREE), words: new Uint32Array(slots * WORDS) };
-      if (!layOut(from, to, size)) continue;
-      this.#hashes[index] = to.hashes;
-      this.#words[index] = to.words;
-      // What was left is given back now, and not when a collection comes by.
-      from.hashes.buffer.transfer(0);
-      from.words.buffer.transfer(0);
+    const slots = pointed + behind;
+    const to = { hashes: new Uint32Array(slots).fill(FREE), words: new Uint32Array(slots * WORDS) };
+    if (!layOut(from, to, pointed)) {
+      this.#move(index, pointed, behind * 2);
       return;
     }
+    this.#pointed[index] = pointed;
+    this.#hashes[index] = to.hashes;
+    this.#words[index] = to.words;
+    // What was left is given back now, and not when a collection comes by.
+    from.hashes.buffer.transfer(0);
+    from.words.buffer.transfer(0);
   }
 }
 
 type Slots = { hashes: Words; words: Words };
 
 /** Writes all of `from` into `to`, in the same order; false when the last slot would be taken. */
-function layOut(from: Slots, to: Slots, size: number): boolean {
-  const slots = to.hashes.length;
+function layOut(from: Slots, to: Slots, pointed: number): boolean {
   let free = 0;
-  for (let slot = 0, left = size; left > 0; slot += 1) {
+  for (let slot = 0; slot < from.hashes.length; slot += 1) {
     const hash = from.hashes[slot] ?? FREE;
     if (hash === FREE) continue;
-    const place = Math.max(free, slotOf(hash, slots));
-    if (place >= slots - 1) return false;
+    const place = Math.max(free, slotOf(hash, pointed));
+    if (place >= to.hashes.length - 1) return false;
     to.hashes[place] = hash;
     for (let word = 0; word < WORDS; word += 1) {
       to.words[place * WORDS + word] = from.words[slot * WORDS + word] ?? 0;
     }
     free = place + 1;
-    left -= 1;
   }
   return true;
 }
@@ -203,9 +213,9 @@ function isMarked(marks: Words, hash: number): boolean {
   return (((marks[stretch >>> 5] ?? 0) >>> (stretch & 31)) & 1) === 1;
 }
 
-/** The first of `slots` at which a hash may stand, in the order of hashes. */
-function slotOf(hash: number, slots: number): number {
-  return Math.floor(((hash & 0xff_ffff) * (slots - SLOTS_BEHIND)) / 0x100_0000);
+/** The first slot at which a hash may stand, of the `pointed` that hashes point to, in their order. */
+function slotOf(hash: number, pointed: number): number {
+  return Math.floor(((hash & 0xff_ffff) * pointed) / 0x100_0000);
 }
 
 /** A permutation of 32-bit numbers in which every bit that goes in changes half of those that come out. */
