@@ -22,6 +22,8 @@ export type BackfillOrder = {
   rpcUrl: string;
   /** Goes on until all that is final has been read a second time. */
   readsAgain: boolean;
+  /** How often the process does the same before it is measured. */
+  timesBefore?: number;
   /** Where the profile of the measured time is written. */
   profile?: string;
 };
@@ -48,6 +50,13 @@ async function run(order: BackfillOrder): Promise<BackfillReport> {
   const station = stationWorld(db, { tokens: [tokenConfig()] });
   const world: WatchWorld = { ...station, wake: createWake(systemClock), log };
   const warmMs = await warmUp(world, order.rpcUrl);
+  for (let time = 0; time < (order.timesBefore ?? 0); time += 1) {
+    const before = openEvmDriver({ caip2: "eip155:31337", rpcUrl: order.rpcUrl });
+    await watch(world, chainOver(before), order.readsAgain);
+    await before.close();
+    await forget(db);
+    await warmUp(world, order.rpcUrl);
+  }
   const bodies = recordBodies();
   const driver = openEvmDriver({ caip2: "eip155:31337", rpcUrl: order.rpcUrl });
   const chain = chainOver(driver);
