@@ -98,6 +98,13 @@ function fusedDriver(driver: ChainDriver, fuse: Fuse): ChainDriver {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
       const ask = value.bind(target) as (...given: unknown[]) => Promise<unknown>;
+      // This one asks nobody and answers at once.
+      if (name === "mayHold") {
+        return (...given: unknown[]) => {
+          fuse.assertAlive();
+          return ask(...given);
+        };
+      }
       const step = { name: `chain.${String(name)}`, isEffect: name === "submit" };
       return (...given: unknown[]) => fuse.pass(step, () => ask(...given));
     },
