@@ -1,4 +1,5 @@
 import { findChain } from "../catalog/catalog.ts";
+import type { Tx } from "../db/database.ts";
 import { assignSettlement } from "../deposit/store.ts";
 import { claimIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
@@ -19,30 +20,33 @@ const SWEPT_MAX = 1_000;
 export async function planSettlements(world: PlanWorld, chain: Caip2): Promise<number> {
   const at = world.clock.now();
   const countedBefore = addMs(at, -(findChain(world.catalog, chain)?.settleAfterMs ?? 0));
-  const unsettled = await listUnsettled(world.db, { chain, countedBefore, limit: PLAN_MAX });
-  if (unsettled.length === 0) return 0;
-  const intentIds = [...new Set(unsettled.map((inbox) => inbox.intentId))];
-  if (await giveToSweeps(world, { chain, intentIds })) return 0;
-  const planned = unsettled.map((inbox) => newSettlement({ ...inbox, chain, id: newId("set", world.entropy), at }));
-  await world.db.transaction((tx) => insertPlanned(tx, planned));
-  return planned.length;
+  const waiting = await listUnsettled(world.db.read, { chain, countedBefore, limit: PLAN_MAX });
+  if (waiting.length === 0) return 0;
+  const intentIds = [...new Set(waiting.map((inbox) => inbox.intentId))];
+  return world.db.transaction(async (tx) => {
+    // Whoever sees a sweep land holds these too. What waited before may have been settled by now, by another process or a stranger.
+    await claimIntents(tx, intentIds);
+    if (await giveToSweeps(tx, { chain, intentIds })) return 0;
+    const unsettled = await listUnsettled(tx, { chain, countedBefore, limit: PLAN_MAX, intentIds });
+    await insertPlanned(
+      tx,
+      unsettled.map((inbox) => newSettlement({ ...inbox, chain, id: newId("set", world.entropy), at })),
+    );
+    return unsettled.length;
+  });
 }
 
 /**
  * A deposit that was heard of only after the sweep that took it waits for none: to plan one would send transactions that move nothing,
  * for ever. Whether there were such deposits; what is left is planned the next time.
  */
-async function giveToSweeps(world: PlanWorld, scope: { chain: Caip2; intentIds: readonly string[] }): Promise<boolean> {
-  return world.db.transaction(async (tx) => {
-    if ((await listSwept(tx, { ...scope, limit: 1 })).length === 0) return false;
-    await claimIntents(tx, scope.intentIds);
-    const swept = await listSwept(tx, { ...scope, limit: SWEPT_MAX });
-    for (const [settlementId, deposits] of Map.groupBy(swept, (deposit) => deposit.settlementId)) {
-      const depositIds = deposits.map((deposit) => deposit.depositId);
-      await assignSettlement(tx, depositIds, settlementId);
-    }
-    return swept.length > 0;
-  });
+async function giveToSweeps(tx: Tx, scope: { chain: Caip2; intentIds: readonly string[] }): Promise<boolean> {
+  const swept = await listSwept(tx, { ...scope, limit: SWEPT_MAX });
+  for (const [settlementId, deposits] of Map.groupBy(swept, (deposit) => deposit.settlementId)) {
+    const depositIds = deposits.map((deposit) => deposit.depositId);
+    await assignSettlement(tx, depositIds, settlementId);
+  }
+  return swept.length > 0;
 }
 
 /** A settlement of which nothing is known yet but its inbox. */

@@ -135,31 +135,37 @@ export async function listOfSettlement(tx: Tx, settlementId: string): Promise<st
   return rows.map((row) => row.id);
 }
 
+/** `intentIds`: of these alone. */
+type Unsettled = { chain: Caip2; countedBefore: Date; limit: number; intentIds?: readonly string[] };
+
 /**
  * Inboxes on a chain with counted money that nobody is settling, oldest first. What came too late for its intent waits until it reaches
  * the minimum: anybody can send dust to an address that was paid, and would have us pay gas for each grain.
  */
 export async function listUnsettled(
-  db: Db,
-  scope: { chain: Caip2; countedBefore: Date; limit: number },
+  db: Db["read"],
+  { chain, countedBefore, limit, intentIds }: Unsettled,
 ): Promise<{ intentId: string; token: string }[]> {
-  return db.read
+  return db
     .selectFrom("deposit")
     .innerJoin("intent", "intent.id", "deposit.intent_id")
     .select(["deposit.intent_id as intentId", "deposit.token"])
-    .where("deposit.chain", "=", scope.chain)
+    .where("deposit.chain", "=", chain)
     .where("deposit.status", "=", "counted")
     .where("deposit.settlement_id", "is", null)
+    .where(
+      intentIds === undefined ? sql<boolean>`true` : sql<boolean>`deposit.intent_id = any(${array(intentIds, "text")})`,
+    )
     .where(
       sql<boolean>`not exists (select from settlement
         where settlement.intent_id = deposit.intent_id and settlement.chain = deposit.chain and settlement.token = deposit.token
           and settlement.status in ('planned','submitted','bridging','held'))`,
     )
     .groupBy(["deposit.intent_id", "deposit.token"])
-    .having(sql<boolean>`min(deposit.counted_at) <= ${scope.countedBefore}`)
+    .having(sql<boolean>`min(deposit.counted_at) <= ${countedBefore}`)
     .having(sql<boolean>`(not bool_and(deposit.late) or sum(deposit.amount_units) >= min(intent.minimum_units))`)
     .orderBy(sql`min(deposit.counted_at)`)
-    .limit(scope.limit)
+    .limit(limit)
     .execute();
 }
 
