@@ -3,10 +3,14 @@ import { sweepCrashes } from "./crash.ts";
 import { runKills, type KillReport } from "./kill.ts";
 import { runPauses, type PauseReport } from "./pause.ts";
 
-// npm run chaos [-- kill|crash|pause] [--kills N] [--seed N]
-//   kill    kills the real service over and over under load, and compares in the end what the chain and the database say
-//   pause   stops one of two services that share a database, for longer than anybody waits, and lets it go on
-//   crash   ends a process before and after every step of the road, on both databases
+const USAGE = `Usage: npm run chaos -- [kill|crash|pause] [--kills=100] [--seed=N]
+
+  kill   kills the real service over and over under load, and compares in the end what the chain and the database say
+  crash  ends a process before and after every step of the road, on both databases, and lets one sleep before each; a quarter of an hour
+  pause  stops one of two services that share a database, for longer than anybody waits, and lets it go on
+
+  --kills  how often, for kill
+  --seed   draws again what was drawn by chance`;
 
 const REORG_ONCE_IN = 40;
 /** The database ends a transaction that stands still for 30 seconds. */
@@ -16,8 +20,16 @@ const FINDINGS_MAX = 30;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { kills: { type: "string", default: "100" }, seed: { type: "string" } },
+  options: {
+    kills: { type: "string", default: "100" },
+    seed: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
 });
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
 const [kind = "kill"] = positionals;
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 console.log(`seed ${seed}`);

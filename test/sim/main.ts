@@ -4,7 +4,16 @@ import { Summary } from "./summary.ts";
 import { shrink } from "./shrink.ts";
 import { runSeed, type Run } from "./simulation.ts";
 
-// npm run sim -- [--seeds 300] [--from 1] | --seed 7[,178] [--trace] [--without reorg,crash]
+const USAGE = `Usage: npm run sim -- [--seeds=300] [--from=1] [--verbose] [--all]
+       npm run sim -- --seed=7[,178] [--trace] [--without=reorg,crash]
+
+  --seeds    how many seeds are run, one after the other
+  --from     the first of them
+  --verbose  a line for each seed
+  --all      goes on after a seed that failed, instead of looking for the smallest run that fails alike
+  --seed     these seeds alone
+  --trace    everything that happened
+  --without  faults and other elements that are left out, by their names in a trace`;
 
 const { values } = parseArgs({
   options: {
@@ -13,14 +22,19 @@ const { values } = parseArgs({
     from: { type: "string", default: "1" },
     trace: { type: "boolean", default: false },
     without: { type: "string", default: "" },
-    /** One line for each seed. */
     verbose: { type: "boolean", default: false },
-    /** Goes on after a seed that failed. */
     all: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
   },
 });
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
 
 const TRACE_LINES = 120;
+/** Told on the way, after so many seeds. */
+const SEEDS_PER_LINE = 100;
 
 const database = await SimDatabase.open();
 const without = new Set(values.without.split(",").filter((name) => name !== ""));
@@ -44,6 +58,9 @@ async function runMany(first: number, count: number): Promise<void> {
     const run = await runSeed(database, { seed, without });
     summary.add(run);
     if (values.verbose) process.stdout.write(`${lineOf(run)}\n`);
+    const done = seed - first + 1;
+    if (done % SEEDS_PER_LINE === 0 && done < count)
+      process.stderr.write(`${done} of ${count} seeds, ${Math.round(performance.now() / 1_000)} s\n`);
     if (run.violation === undefined) continue;
     process.exitCode = 1;
     process.stdout.write(`${lineOf(run)}\n`);
