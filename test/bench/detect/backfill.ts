@@ -11,8 +11,6 @@ import { median, tabulate } from "./statistics.ts";
 
 /** Of each side, thrown away: node and disk have warmed up then. */
 const WARM_RUNS = 1;
-/** After so many times, a process runs what the engine has compiled for good, as it does for most of a long outage. */
-const TIMES_BEFORE = 3;
 /** As many as ours has, and more make anvil no quicker on two cores. */
 const IN_FLIGHT = 3;
 const BYTES_A_MB = 1_000_000;
@@ -23,7 +21,16 @@ export type DetectOptions = {
   profiles: string | undefined;
 };
 
-type Run = (kind: Kind, timesBefore?: number) => Promise<BackfillReport>;
+/** `timesBefore`: after a few times a process runs what the engine has compiled for good, as it does for most of a long outage. */
+type Side = { name: string; kind: Kind; timesBefore: number };
+
+const SIDES: readonly [Side, ...Side[]] = [
+  { name: "on PostgreSQL, fsync on", kind: "postgres", timesBefore: 0 },
+  { name: "on PostgreSQL, by a process that did it 3 times before", kind: "postgres", timesBefore: 3 },
+  { name: "on PGlite in a directory", kind: "pglite", timesBefore: 0 },
+];
+
+type Run = (side: Side) => Promise<BackfillReport>;
 
 /** Prints what ours takes on each database beside the floor. `finalChain` is the same chain, all of which is final. */
 export async function benchBackfillOnAnvil(
@@ -31,8 +38,8 @@ export async function benchBackfillOnAnvil(
   scene: Scene,
   options: DetectOptions,
 ): Promise<void> {
-  const run: Run = (kind, timesBefore = 0) => scene.run(kind, { rpcUrl: chain.rpcUrl, readsAgain: false, timesBefore });
-  const bodies = (await run("postgres")).bodies.filter((body) => body.includes("eth_getLogs"));
+  const run: Run = ({ kind, timesBefore }) => scene.run(kind, { rpcUrl: chain.rpcUrl, readsAgain: false, timesBefore });
+  const bodies = (await run(SIDES[0])).bodies.filter((body) => body.includes("eth_getLogs"));
   const curl = join(scene.scratch, "curl");
   await writeFile(curl, curlConfig(chain.rpcUrl, bodies));
   const floorMs = await compare({ run, curl, answers: bodies.length }, options);
@@ -53,16 +60,15 @@ async function compare(
   { runs }: DetectOptions,
 ): Promise<number> {
   const floors: number[] = [];
-  const ours = { onPostgres: [] as BackfillReport[], onPglite: [] as BackfillReport[], later: [] as BackfillReport[] };
+  const ours = new Map(SIDES.map((side): [Side, BackfillReport[]] => [side, []]));
   for (let count = -WARM_RUNS; count < runs; count += 1) {
+    const isMeasured = count >= 0;
     const floor = await throwAway(curl);
-    const [onPostgres, onPglite] = [await run("postgres"), await run("pglite")];
-    const later = await run("postgres", TIMES_BEFORE);
-    if (count < 0) continue;
-    floors.push(floor);
-    ours.onPostgres.push(onPostgres);
-    ours.onPglite.push(onPglite);
-    ours.later.push(later);
+    if (isMeasured) floors.push(floor);
+    for (const [side, reports] of ours) {
+      const report = await run(side);
+      if (isMeasured) reports.push(report);
+    }
   }
   const floorMs = median(floors);
   console.log(
@@ -70,9 +76,7 @@ async function compare(
   );
   const floor = [`floor: ${answers} answers of logs, thrown away`, floorMs.toFixed(0), "1.00", String(answers)];
   const table = [HEAD, [...floor, String(answers), "", ""]];
-  table.push(rowOf("on PostgreSQL, fsync on", ours.onPostgres, floorMs));
-  table.push(rowOf(`on PostgreSQL, by a process that did it ${TIMES_BEFORE} times before`, ours.later, floorMs));
-  table.push(rowOf("on PGlite in a directory", ours.onPglite, floorMs));
+  for (const [{ name }, reports] of ours) table.push(rowOf(name, reports, floorMs));
   console.log(tabulate(table));
   return floorMs;
 }
