@@ -47,7 +47,7 @@ async function runList(input: CommandInput): Promise<number> {
 async function runTail(input: CommandInput): Promise<number> {
   const operator = await openOperator(input);
   const ending = new AbortController();
-  void untilEnd().then(() => ending.abort());
+  void untilEnd(input.terminal.unread).then(() => ending.abort());
   try {
     let page = (await operator.ask("events list", questionOf(input))) as EventPage;
     while (!ending.signal.aborted) {

@@ -65,7 +65,7 @@ async function runExport(input: CommandInput): Promise<number> {
     if (format === "csv") sink.line(COLUMNS.join(","));
     const question = { account: text["account"], from: text["from"], to: text["to"] };
     let next: LedgerPage["next"] = { posting: "0", place: 0 };
-    for (let pages = 0; next !== null && pages < PAGES_MAX; pages += 1) {
+    for (let pages = 0; next !== null && pages < PAGES_MAX && sink.isRead(); pages += 1) {
       const page = (await operator.ask("ledger page", { ...question, ...next })) as LedgerPage;
       for (const line of page.lines) sink.line(format === "csv" ? csvOf(line) : toJson(line));
       next = page.next;
@@ -78,13 +78,23 @@ async function runExport(input: CommandInput): Promise<number> {
   return 0;
 }
 
+type Sink = {
+  line(line: string): void;
+  /** Whether anybody still wants lines. */
+  isRead(): boolean;
+  close(isWhole: boolean): void;
+};
+
 /** Half a file would be taken for a whole one, so a file that was not finished is taken away again. */
-function openSink({ text, terminal }: CommandInput): { line(line: string): void; close(isWhole: boolean): void } {
+function openSink({ text, terminal }: CommandInput): Sink {
   const file = text["out"];
-  if (file === undefined) return { line: (line) => terminal.out(line), close: () => {} };
+  if (file === undefined) {
+    return { line: (line) => terminal.out(line), isRead: () => !terminal.unread.aborted, close: () => {} };
+  }
   const descriptor = openNew(file);
   return {
     line: (line) => void writeSync(descriptor, `${line}\n`),
+    isRead: () => true,
     close(isWhole) {
       closeSync(descriptor);
       if (!isWhole) rmSync(file, { force: true });

@@ -18,9 +18,16 @@ export type Terminal = {
   columns(): number;
   /** Whether a person watches standard error, so that lines may move. */
   isLive: boolean;
+  /** Aborts when nobody reads the result any more: what only tells may end then, and what does things goes on. */
+  unread: AbortSignal;
 };
 
-type Stream = { write(text: string): unknown; isTTY?: boolean; columns?: number };
+type Stream = {
+  write(text: string): unknown;
+  on(event: "error", heard: (error: NodeJS.ErrnoException) => void): unknown;
+  isTTY?: boolean;
+  columns?: number | undefined;
+};
 
 const CODES: Readonly<Record<Style, [open: number, close: number]>> = {
   bold: [1, 22],
@@ -30,13 +37,15 @@ const CODES: Readonly<Record<Style, [open: number, close: number]>> = {
   yellow: [33, 39],
   cyan: [36, 39],
 };
+/** What a write comes to when the other end of the pipe was closed, as `head` does once it has its lines. */
+const READER_GONE = "EPIPE";
 const CLEAR_LINE = "\r\u001b[2K";
 /** Up by so many lines, and everything below is wiped out. */
 const clearAbove = (lines: number) => `\r\u001b[${lines}A\u001b[J`;
 const COLUMNS_DEFAULT = 100;
 
 export function openTerminal(streams: { out: Stream; error: Stream }, environment: Environment): Terminal {
-  const { out, error } = streams;
+  const [out, error] = [forgiving(streams.out), forgiving(streams.error)];
   const plain = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb";
   const coloured = !plain && out.isTTY === true && error.isTTY === true;
   const isLive = error.isTTY === true && environment["TERM"] !== "dumb";
@@ -49,6 +58,7 @@ export function openTerminal(streams: { out: Stream; error: Stream }, environmen
   };
   return {
     isLive,
+    unread: out.unread,
     columns: () => error.columns ?? COLUMNS_DEFAULT,
     redraw(lines) {
       if (!isLive) {
@@ -75,6 +85,23 @@ export function openTerminal(streams: { out: Stream; error: Stream }, environmen
       const [open, close] = CODES[style];
       return coloured ? `\u001b[${open}m${text}\u001b[${close}m` : text;
     },
+  };
+}
+
+/** The stream, which is written to only as long as somebody reads it. */
+function forgiving(stream: Stream): Pick<Stream, "write" | "isTTY" | "columns"> & { unread: AbortSignal } {
+  const gone = new AbortController();
+  stream.on("error", (error) => {
+    if (error.code !== READER_GONE) throw error;
+    gone.abort();
+  });
+  return {
+    unread: gone.signal,
+    isTTY: stream.isTTY === true,
+    get columns() {
+      return stream.columns;
+    },
+    write: (text) => gone.signal.aborted || stream.write(text),
   };
 }
 

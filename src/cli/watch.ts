@@ -56,7 +56,7 @@ async function showOnce({ asJson, terminal }: CommandInput, operator: Operator, 
 
 async function follow({ asJson, terminal }: CommandInput, operator: Operator, course: Course): Promise<void> {
   const ending = new AbortController();
-  void untilEnd().then(() => ending.abort());
+  void untilEnd(terminal.unread).then(() => ending.abort());
   while (!ending.signal.aborted) {
     if (asJson) terminal.out(toJson(course.chains.map((chain) => withPace(chain, course))));
     else terminal.redraw(course.chains.map((chain) => lineOf(chain, course, terminal)));

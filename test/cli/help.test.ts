@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runCli } from "../support/cli.ts";
+import { runCli, runUnread } from "../support/cli.ts";
 
 const overview = await runCli(["--help"]);
 const commands = overview.out
@@ -31,6 +31,10 @@ for (const name of commands) {
     assert.ok(!out.includes("\u001b"), "no colours where nobody watches");
   });
 }
+
+test("a reader that has seen enough is no error", async () => {
+  assert.deepEqual(await runUnread(["--help"]), { code: 0, err: "" });
+});
 
 const REFUSED: [words: string[], sentence: RegExp][] = [
   [["dve"], /^error: There is no command "dve"\. Did you mean "dev"\?\n$/],

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { findPort } from "../../src/cli/dev/port.ts";
-import { runCli, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
+import { runCli, runUnread, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
 
 // What an accountant and an operator type, beside a world that has settled a payment.
 
@@ -33,6 +33,16 @@ describe("the ledger from the command line", () => {
     assert.ok(findings.length > 20);
     assert.deepEqual(new Set(findings.map(({ verdict }) => verdict)), new Set(["right"]));
   });
+
+  for (const words of [
+    ["events", "tail"],
+    ["watch", "status", "--follow", "--json"],
+    ["ledger", "export"],
+  ]) {
+    test(`${words.join(" ")} ends when nobody reads it any more`, async () => {
+      assert.deepEqual(await runUnread(words, variables), { code: 0, err: "" });
+    });
+  }
 
   test("ledger export writes the same entries as CSV and as JSON lines, and no file twice", async () => {
     const csv = await runCli(["ledger", "export"], variables);

@@ -38,6 +38,15 @@ export async function runCli(words: readonly string[], variables: Variables = {}
   return { code: child.exitCode, out, err };
 }
 
+/** Runs a command whose reader is gone before the first line, as behind `| head` once it has enough. */
+export async function runUnread(words: readonly string[], variables: Variables = {}): Promise<Omit<Run, "out">> {
+  const child = spawnCli(words, variables);
+  if (child.stdout === null || child.stderr === null) throw new Error("the streams are piped");
+  child.stdout.destroy();
+  const [err] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  return { code: child.exitCode, err };
+}
+
 export type DevProcess = { ready: Ready; child: ChildProcess; err(): string; ended: Promise<unknown> };
 
 /** A dev world that has said it is ready. Whoever starts it ends it. */
