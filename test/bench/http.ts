@@ -1,8 +1,6 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { sql } from "kysely";
 import { openDatabase, type Db } from "../../src/db/database.ts";
@@ -18,7 +16,7 @@ import { insertIntent, randomAddress } from "../support/intents.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { stationWorld, type StationWorld } from "../support/stationWorld.ts";
 import { median } from "./detect/statistics.ts";
-import { bindToCore, cpuUsOf } from "./http/cpu.ts";
+import { bindToCore, cpuUsOf } from "./cpu.ts";
 import { copyIntents } from "./http/copies.ts";
 import { compareEmbedded } from "./http/embedded.ts";
 import { load, requestText, type Call } from "./http/load.ts";
@@ -111,7 +109,7 @@ async function onPostgres(options: Options): Promise<void> {
   if (!bindToCore(process.pid, DATABASE_CORE)) console.log("nothing is bound to a core here: ratios say less");
   const server = await startPostgres(undefined, { isDurable: true });
   const databaseUrl = server.urlOf("postgres");
-  const databaseId = Number.parseInt(readFileSync(join(server.dataDirectory, "postmaster.pid"), "utf8"), 10);
+  const databaseId = server.processId;
   const db = await openDatabase({ url: databaseUrl });
   try {
     await migrate(db, { appliedAt: systemClock.now() });

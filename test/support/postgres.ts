@@ -34,6 +34,8 @@ const FAST = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" 
 export type PostgresServer = {
   /** The address of a database on this server, over a Unix socket. */
   urlOf(database: string): string;
+  /** Of the process that has started all of its others. */
+  processId: number;
   /** Where its data stands; only to be read after `stop`. */
   dataDirectory: string;
   /** Ends the server in order and keeps its files, until `remove`. */
@@ -58,6 +60,7 @@ export async function startPostgres(seed?: string, options: { isDurable?: boolea
   await untilReady(urlOf("postgres"), home);
   return {
     urlOf,
+    processId: Number.parseInt(readFileSync(join(dataDirectory, "postmaster.pid"), "utf8"), 10),
     dataDirectory,
     async stop() {
       await run(join(programs, "pg_ctl"), ["stop", "-w", "-m", "fast", "-D", dataDirectory], {

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { cpuUsOf, endedUs } from "../cpu.ts";
 import type { BackfillReport } from "./backfillSide.ts";
 import { BLOCKS, TRANSFERS_A_BLOCK, type QuietChain } from "./chain.ts";
 import type { Kind, Scene } from "./scene.ts";
@@ -14,6 +15,7 @@ const WARM_RUNS = 1;
 /** As many as ours has, and more make anvil no quicker on two cores. */
 const IN_FLIGHT = 3;
 const BYTES_A_MB = 1_000_000;
+const US_A_S = 1_000_000;
 
 export type DetectOptions = {
   runs: number;
@@ -38,12 +40,14 @@ export async function benchBackfillOnAnvil(
   scene: Scene,
   options: DetectOptions,
 ): Promise<void> {
-  const run: Run = ({ kind, timesBefore }) => scene.run(kind, { rpcUrl: chain.rpcUrl, readsAgain: false, timesBefore });
+  const run: Run = ({ kind, timesBefore }) =>
+    scene.run(kind, { rpcUrl: chain.rpcUrl, nodeId: chain.processId, readsAgain: false, timesBefore });
   const bodies = (await run(SIDES[0])).bodies.filter((body) => body.includes("eth_getLogs"));
   const curl = join(scene.scratch, "curl");
   await writeFile(curl, curlConfig(chain.rpcUrl, bodies));
-  const floorMs = await compare({ run, curl, answers: bodies.length }, options);
-  const again = () => scene.run("postgres", { rpcUrl: finalChain.rpcUrl, readsAgain: true });
+  const floorMs = await compare({ run, curl, nodeId: chain.processId, answers: bodies.length }, options);
+  const again = () =>
+    scene.run("postgres", { rpcUrl: finalChain.rpcUrl, nodeId: finalChain.processId, readsAgain: true });
   await measureSecondReading(again, { ...options, floorMs });
   if (options.profiles === undefined) return;
   await mkdir(options.profiles, { recursive: true });
@@ -56,26 +60,29 @@ export async function benchBackfillOnAnvil(
 
 /** Resolves with the floor. */
 async function compare(
-  { run, curl, answers }: { run: Run; curl: string; answers: number },
+  { run, curl, nodeId, answers }: { run: Run; curl: string; nodeId: number; answers: number },
   { runs }: DetectOptions,
 ): Promise<number> {
-  const floors: number[] = [];
+  const floors: Floor[] = [];
   const ours = new Map(SIDES.map((side): [Side, BackfillReport[]] => [side, []]));
   for (let count = -WARM_RUNS; count < runs; count += 1) {
     const isMeasured = count >= 0;
-    const floor = await throwAway(curl);
+    const floor = await throwAway(curl, nodeId);
     if (isMeasured) floors.push(floor);
     for (const [side, reports] of ours) {
       const report = await run(side);
       if (isMeasured) reports.push(report);
     }
   }
-  const floorMs = median(floors);
+  const ofFloor = (read: (floor: Floor) => number) => median(floors.map(read));
+  const floorMs = ofFloor(({ ms }) => ms);
   console.log(
     `\nback-fill of ${BLOCKS} blocks of ${TRANSFERS_A_BLOCK} transfers until ${BLOCKS} movements are committed and booked, medians of ${runs}`,
   );
-  const floor = [`floor: ${answers} answers of logs, thrown away`, floorMs.toFixed(0), "1.00", String(answers)];
-  const table = [HEAD, [...floor, String(answers), "", ""]];
+  const name = `floor: ${answers} answers of logs, thrown away`;
+  const used = [ofFloor(({ nodeUs }) => nodeUs), ofFloor(({ curlUs }) => curlUs), Number.NaN];
+  const floor = [name, floorMs.toFixed(0), "1.00", ...used.map(inSeconds), String(answers), String(answers), "", ""];
+  const table = [HEAD, floor];
   for (const [{ name }, reports] of ours) table.push(rowOf(name, reports, floorMs));
   console.log(tabulate(table));
   return floorMs;
@@ -91,7 +98,7 @@ async function measureSecondReading(
   console.log(tabulate([HEAD, rowOf("PostgreSQL, and all of it read a second time", reports, floorMs)]));
 }
 
-const HEAD = ["", "ms", "× floor", "requests", "calls", "peak MB", "first block ms"];
+const HEAD = ["", "ms", "× floor", "node s", "ours s", "database s", "requests", "calls", "peak MB", "first block ms"];
 
 function rowOf(name: string, reports: readonly BackfillReport[], floorMs: number): string[] {
   const of = (read: (report: BackfillReport) => number) => median(reports.map(read));
@@ -100,11 +107,17 @@ function rowOf(name: string, reports: readonly BackfillReport[], floorMs: number
     name,
     ms.toFixed(0),
     (ms / floorMs).toFixed(2),
+    ...[of(({ nodeUs }) => nodeUs), of(({ oursUs }) => oursUs), of(({ databaseUs }) => databaseUs)].map(inSeconds),
     of((report) => report.bodies.length).toFixed(0),
     of((report) => callsIn(report.bodies)).toFixed(0),
     (of((report) => report.peakRssBytes) / BYTES_A_MB).toFixed(0),
     of((report) => report.warmMs).toFixed(0),
   ];
+}
+
+/** Nothing where it was not told. */
+function inSeconds(us: number): string {
+  return Number.isNaN(us) ? "" : (us / US_A_S).toFixed(2);
 }
 
 function callsIn(bodies: readonly string[]): number {
@@ -123,9 +136,15 @@ function curlConfig(url: string, bodies: readonly string[]): string {
   return bodies.map(one).join("\nnext\n");
 }
 
-async function throwAway(config: string): Promise<number> {
+type Floor = { ms: number; nodeUs: number; curlUs: number };
+
+async function throwAway(config: string, nodeId: number): Promise<Floor> {
+  const used = () => ({ nodeUs: cpuUsOf(nodeId), curlUs: endedUs(process.pid) });
+  const before = used();
   const startedAt = performance.now();
   const flags = ["--silent", "--fail", "--parallel", "--parallel-max", String(IN_FLIGHT), "--config", config];
   await promisify(execFile)("curl", flags);
-  return performance.now() - startedAt;
+  const ms = performance.now() - startedAt;
+  const { nodeUs, curlUs } = used();
+  return { ms, nodeUs: nodeUs - before.nodeUs, curlUs: curlUs - before.curlUs };
 }

@@ -11,6 +11,7 @@ import { createWake } from "../../../src/kernel/wake.ts";
 import type { WatchWorld } from "../../../src/watch/record.ts";
 import { watchChain } from "../../../src/watch/watchChain.ts";
 import { stationWorld } from "../../support/stationWorld.ts";
+import { cpuUsOf } from "../cpu.ts";
 import { TOKEN } from "../backfillNode.ts";
 import { BLOCKS, LAST_BLOCK, WARM_BLOCK } from "./chain.ts";
 import { forget } from "./inboxes.ts";
@@ -19,6 +20,9 @@ import { forget } from "./inboxes.ts";
 
 export type BackfillOrder = {
   database: { url: string } | { directory: string };
+  /** Processes whose time is told beside ours; a database that is part of ours has none. */
+  databaseId?: number;
+  nodeId?: number;
   rpcUrl: string;
   /** Goes on until all that is final has been read a second time. */
   readsAgain: boolean;
@@ -32,6 +36,10 @@ export type BackfillReport = {
   /** One block before the others, and the watched set with it. */
   warmMs: number;
   ms: number;
+  /** Of processors, meanwhile; NaN where it cannot be told. */
+  oursUs: number;
+  databaseUs: number;
+  nodeUs: number;
   /** What was sent while it was measured, in its order: each HTTP request's body. */
   bodies: string[];
   peakRssBytes: number;
@@ -61,16 +69,23 @@ async function run(order: BackfillOrder): Promise<BackfillReport> {
   const driver = openEvmDriver({ caip2: "eip155:31337", rpcUrl: order.rpcUrl });
   const chain = chainOver(driver);
   const stopProfile = order.profile === undefined ? undefined : await startProfile(order.profile);
+  const usedBefore = usedBy(order);
   const startedAt = performance.now();
   await watch(world, chain, order.readsAgain);
   const ms = performance.now() - startedAt;
+  const used = usedBy(order);
   await stopProfile?.();
   const sent = [...bodies];
   const movements = await db.read.selectFrom("movement").select("id").execute();
   if (movements.length !== BLOCKS) throw new Error(`${movements.length} movements were committed, not ${BLOCKS}`);
   await driver.close();
   await db.close();
-  return { warmMs, ms, bodies: sent, peakRssBytes: process.resourceUsage().maxRSS * 1_024 };
+  const ofProcessors = {
+    oursUs: used.oursUs - usedBefore.oursUs,
+    databaseUs: used.databaseUs - usedBefore.databaseUs,
+    nodeUs: used.nodeUs - usedBefore.nodeUs,
+  };
+  return { warmMs, ms, ...ofProcessors, bodies: sent, peakRssBytes: process.resourceUsage().maxRSS * 1_024 };
 }
 
 /** Begins two blocks before the stretch, as if the chain ended there, and reads one. */
@@ -107,6 +122,15 @@ async function watch(world: WatchWorld, chain: Chain, readsAgain: boolean): Prom
     if (readsAgain ? !isBehind : advancedTo >= BigInt(LAST_BLOCK)) return;
   }
   throw new Error("the chain's end was not reached");
+}
+
+function usedBy({ databaseId, nodeId }: BackfillOrder): { oursUs: number; databaseUs: number; nodeUs: number } {
+  const { user, system } = process.cpuUsage();
+  return {
+    oursUs: user + system,
+    databaseUs: cpuUsOf(databaseId ?? Number.NaN),
+    nodeUs: cpuUsOf(nodeId ?? Number.NaN),
+  };
 }
 
 function recordBodies(): string[] {

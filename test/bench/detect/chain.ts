@@ -31,6 +31,7 @@ const TOKEN_CODE =
 
 /** An anvil that mines when it is told to, with a token whose transfers cost it next to nothing. */
 export type QuietChain = {
+  processId: number;
   rpcUrl: string;
   ask(method: string, params: readonly unknown[]): Promise<unknown>;
   /** Mines blocks of 50 transfers, each in a transaction of its own, to whom `recipient` says. */
@@ -55,6 +56,7 @@ export async function startQuietChain({ slotsInAnEpoch }: QuietChainOptions): Pr
   await ask("anvil_setCode", [TOKEN, TOKEN_CODE]);
   let nonce = 0;
   return {
+    processId: anvil.pid ?? Number.NaN,
     rpcUrl,
     ask,
     async mineBusy(blocks, recipient) {

@@ -15,7 +15,7 @@ export type Kind = "postgres" | "pglite";
 /** What stands ready for all sides: a PostgreSQL that flushes to disk, and ours with 100,000 inboxes on each database. */
 export type Scene = {
   /** One run of ours, in a process of its own. */
-  run(kind: Kind, over: Omit<BackfillOrder, "database">): Promise<BackfillReport>;
+  run(kind: Kind, over: Omit<BackfillOrder, "database" | "databaseId">): Promise<BackfillReport>;
   /** A new database for somebody else; its URL. */
   newDatabase: (name: string) => Promise<string>;
   /** A folder that goes with the scene. */
@@ -39,7 +39,7 @@ export async function openScene(): Promise<Scene> {
     async run(kind, over) {
       // No run pays for what the one before has left unwritten.
       await command(url, "checkpoint");
-      if (kind === "postgres") return await runOurs({ database: { url }, ...over });
+      if (kind === "postgres") return await runOurs({ database: { url }, databaseId: server.processId, ...over });
       await rm(copy, { recursive: true, force: true });
       await cp(directory, copy, { recursive: true });
       return await runOurs({ database: { directory: copy }, ...over });

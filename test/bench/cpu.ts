@@ -22,8 +22,8 @@ export function cpuUsOf(processId: number): number {
   }
 }
 
-/** What children that have ended had used. */
-function endedUs(processId: number): number {
+/** Microseconds that those whom a process has started and seen end had used. */
+export function endedUs(processId: number): number {
   // Behind the name, which may hold anything, the fields stand from the third on.
   const fields = read(`/proc/${processId}/stat`).split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[13]) + Number(fields[14])) * TICK_US;
