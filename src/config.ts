@@ -28,6 +28,7 @@ export type TokenConfig = {
   /** Smallest deposit that counts by itself, in the token's units. */
   minimumUnits: bigint;
   isOrigin: boolean;
+  /** Neither origin nor rail: nobody new uses it, and what still comes in is found. */
   isRail: boolean;
   /** False: no source inbox is issued for it any more, while it stays in the lists. True when left out. */
   isIssuing?: boolean;

@@ -1,7 +1,8 @@
 import { hashFast } from "@tributary/inbox/fastHash";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { buildCatalog } from "./catalog/catalog.ts";
+import { buildCatalog, type Catalog } from "./catalog/catalog.ts";
+import { listMissing, recordServed, type Missing } from "./catalog/served.ts";
 import { openChain, type Chain } from "./chain/chain.ts";
 import { openEvmDriver } from "./chain/evm/driver.ts";
 import { openGasAccount } from "./chain/evm/gasAccount.ts";
@@ -11,7 +12,7 @@ import { verifyChain } from "./chain/verifyChain.ts";
 import type { ChainConfig, Config } from "./config.ts";
 import { openDatabase, type Db } from "./db/database.ts";
 import { DatabaseRefused } from "./db/errors.ts";
-import { migrate } from "./db/migrate.ts";
+import { migrate, pendingMigrations } from "./db/migrate.ts";
 import { buildServer } from "./http/server.ts";
 import type { Caip2 } from "./kernel/caip.ts";
 import { systemClock } from "./kernel/clock.ts";
@@ -30,23 +31,42 @@ export type OpenOptions = {
   chains?: ReadonlyMap<Caip2, Chain>;
   /** A migrated dump for an embedded database that is still empty. */
   snapshot?: Blob;
+  /** Leaves the database as it is, also where its schema is not that of this program. */
+  changesNothing?: boolean;
 };
 
-/** Opens the database and brings its schema up to date. Throws DatabaseRefused, in one sentence, when that cannot be. */
+/**
+ * Opens the database, brings its schema up to date and records what is served from now on. Throws DatabaseRefused, in one sentence, when
+ * that cannot be, or when the configuration lacks what money may still come in.
+ */
 export async function openWorld(config: Config, options: OpenOptions): Promise<World> {
   const { log, chains = openChains(config, log) } = options;
   const clock = systemClock;
   const db = await openConfiguredDatabase(config, options);
   try {
-    const taken = await migrate(db, { appliedAt: clock.now() });
-    if (taken.length > 0) log.info({ migrations: taken }, "the schema was brought up to date");
     const catalog = buildCatalog(config);
+    if (options.changesNothing !== true) {
+      const taken = await migrate(db, { appliedAt: clock.now() });
+      if (taken.length > 0) log.info({ migrations: taken }, "the schema was brought up to date");
+      await refuseGaps(db, catalog);
+      await recordServed(db, catalog, clock.now());
+    } else if ((await pendingMigrations(db)).length === 0) await refuseGaps(db, catalog);
     const gate = config.gate === undefined ? {} : { gate: openRemoteGate(config.gate) };
     return { config, db, clock, entropy: systemEntropy, wake: createWake(clock), catalog, chains, ...gate, log };
   } catch (error) {
     await db.close();
     throw error;
   }
+}
+
+async function refuseGaps(db: Db, catalog: Catalog): Promise<void> {
+  const missing = await listMissing(db, catalog);
+  if (missing.length === 0) return;
+  const nameOf = ({ chain, token, symbol }: Missing) => `${symbol === "" ? token : `${symbol} (${token})`} on ${chain}`;
+  throw new DatabaseRefused(
+    `the configuration lacks what intents in the database still depend on: ${missing.map(nameOf).join(", ")}. Nobody would look for ` +
+      `money in it any more: put it back, with "isOrigin" and "isRail" false where nobody new is to use it.`,
+  );
 }
 
 /** Puts the chains together; asks none of them anything. */

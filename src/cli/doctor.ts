@@ -21,7 +21,8 @@ export const doctor: Command = {
 
 async function runDoctor(input: CommandInput): Promise<number> {
   const operation = input.switches.has("ledger") ? "ledger check" : "doctor";
-  const findings = (await askOnce(input, operation, { inboxes: input.text["inboxes"] })) as Finding[];
+  const question = { inboxes: input.text["inboxes"] };
+  const findings = (await askOnce(input, operation, question, { changesNothing: true })) as Finding[];
   if (input.asJson) input.terminal.out(toJson(findings));
   else for (const line of linesOf(findings, input.terminal)) input.terminal.out(line);
   return findings.some(({ verdict }) => verdict === "wrong") ? 1 : 0;

@@ -1,3 +1,4 @@
+import type { World } from "../world.ts";
 import { CommandFailed, type CommandInput, type OptionSpec } from "./command.ts";
 import { ConfigRefused } from "./config/section.ts";
 import { findRunning, knock } from "./door/knock.ts";
@@ -11,8 +12,14 @@ export const CONFIG_OPTION: Readonly<Record<string, OptionSpec>> = {
 
 export type Operator = { ask(operation: string, input: unknown): Promise<unknown>; close(): Promise<void> };
 
+/** `changesNothing`: not even the schema of a database that an older program has left. */
+export type OperatorOptions = { changesNothing?: boolean };
+
 /** The process that runs beside the command; with --config or TRIBUTARY_CONFIG, the database that the file names. */
-export async function openOperator({ text, environment, terminal }: CommandInput): Promise<Operator> {
+export async function openOperator(
+  { text, environment, terminal }: CommandInput,
+  { changesNothing = false }: OperatorOptions = {},
+): Promise<Operator> {
   const file = text["config"] ?? nonEmpty(environment["TRIBUTARY_CONFIG"]);
   if (file === undefined) {
     const running = await findRunning(environment);
@@ -32,7 +39,8 @@ export async function openOperator({ text, environment, terminal }: CommandInput
     import("./run.ts"),
   ]);
   const log = openReadableLog("warn", terminal);
-  const world = await openWorld(loadConfig(file, environment), { log, onFatal: endFatally(log) });
+  const world = await openWorld(loadConfig(file, environment), { log, onFatal: endFatally(log), changesNothing });
+  if (changesNothing) await refusePending(world);
   return { ask: (operation, input) => perform(world, operation, input), close: () => world.db.close() };
 }
 
@@ -44,9 +52,24 @@ export function configFileOf({ text, environment }: Pick<CommandInput, "text" | 
   return file;
 }
 
+async function refusePending({ db }: World): Promise<void> {
+  const { pendingMigrations } = await import("../db/migrate.ts");
+  const pending = await pendingMigrations(db);
+  if (pending.length === 0) return;
+  await db.close();
+  throw new CommandFailed(
+    `The database has not the schema of this program yet (${pending.join(", ")}), and this command changes nothing: start the service once.`,
+  );
+}
+
 /** Asks one thing and lets go of the world. */
-export async function askOnce(input: CommandInput, operation: string, question: unknown): Promise<unknown> {
-  const operator = await openOperator(input);
+export async function askOnce(
+  input: CommandInput,
+  operation: string,
+  question: unknown,
+  options: OperatorOptions = {},
+): Promise<unknown> {
+  const operator = await openOperator(input, options);
   try {
     return await operator.ask(operation, question);
   } finally {

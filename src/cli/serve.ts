@@ -13,7 +13,7 @@ export const serve: Command = {
   positionals: [],
   options: {
     config: { value: "FILE", summary: "the configuration file; TRIBUTARY_CONFIG when left out" },
-    check: { summary: "compare the configuration with database and chains, and end" },
+    check: { summary: "compare the configuration with database and chains, change nothing, and end" },
   },
   examples: [
     "TRIBUTARY_DATABASE_URL=postgres://… tributary serve --config config/testnets.json",
@@ -33,10 +33,13 @@ async function runServe({ text, switches, asJson, terminal, environment }: Comma
   const { openChains, openWorld, verifyChains } = await import("../main.ts");
   const chains = openChains(config, log);
   await verifyChains(config, chains, log);
-  const world = await openWorld(config, { log, chains, onFatal: endFatally(log) });
-  if (switches.has("check")) {
+  const changesNothing = switches.has("check");
+  const world = await openWorld(config, { log, chains, onFatal: endFatally(log), changesNothing });
+  if (changesNothing) {
+    const { pendingMigrations } = await import("../db/migrate.ts");
+    const pending = await pendingMigrations(world.db);
     await world.db.close();
-    return tellCheck(world, { asJson, terminal });
+    return tellCheck(world, { asJson, terminal, pending });
   }
   const stop = await start(world, environment);
   log.info({ baseUrl: config.baseUrl, ...config.listen }, "ready");
@@ -48,7 +51,10 @@ async function runServe({ text, switches, asJson, terminal, environment }: Comma
 }
 
 /** What the check has found. It has failed when a websocket serves another chain; one that does not answer is no mistake, as with a provider. */
-async function tellCheck({ config, chains }: World, { asJson, terminal }: Pick<CommandInput, "asJson" | "terminal">) {
+async function tellCheck(
+  { config, chains }: World,
+  { asJson, terminal, pending }: Pick<CommandInput, "asJson" | "terminal"> & { pending: readonly string[] },
+) {
   const { agreementInWords } = await import("./operations/agreement.ts");
   const { examineFeeds } = await import("./operations/feeds.ts");
   const websockets = await Promise.all(
@@ -60,10 +66,11 @@ async function tellCheck({ config, chains }: World, { asJson, terminal }: Pick<C
   const isRight = websockets.flat().every(({ verdict }) => verdict !== "wrong");
   if (asJson) {
     const agreements = config.chains.map((chain) => ({ chain: chain.caip2, agreement: agreementInWords(chain) }));
-    terminal.out(toJson({ isRight, agreements, websockets: websockets.flat() }));
+    terminal.out(toJson({ isRight, pendingMigrations: pending, agreements, websockets: websockets.flat() }));
     return isRight ? 0 : 1;
   }
   if (isRight) terminal.out("The configuration agrees with the database and the chains that answer.");
+  if (pending.length > 0) terminal.out(`The next start brings the schema up to date: ${pending.join(", ")}.`);
   for (const chain of config.chains) terminal.out(`${chain.name}: ${agreementInWords(chain)}.`);
   for (const { what, found } of websockets.flat()) terminal.out(`${what}: ${found.replace(/\.$/, "")}.`);
   return isRight ? 0 : 1;

@@ -198,6 +198,9 @@ export type InboxAddressTable = { namespace: Namespace; reference: string; addre
 /** What the operator has switched; an origin without a row is on. */
 export type OriginSwitchTable = { chain: Caip2; token: string; is_enabled: boolean; changed_at: Date };
 
+/** A token that was ever configured. `symbol` is empty where it was configured before there was this table. */
+export type ServedTokenTable = { chain: Caip2; token: string; symbol: string; since: Date };
+
 export type ViewHintTable = {
   intent_id: string;
   namespace: string;
@@ -347,6 +350,7 @@ export interface Schema {
   source_inbox: SourceInboxTable;
   inbox_address: InboxAddressTable;
   origin_switch: OriginSwitchTable;
+  served_token: ServedTokenTable;
   view_hint: ViewHintTable;
   chain_cursor: ChainCursorTable;
   block: BlockTable;

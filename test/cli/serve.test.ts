@@ -8,7 +8,9 @@ import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
 import { startAnvil } from "../../src/cli/dev/anvil.ts";
 import { connect } from "../../src/cli/dev/client.ts";
 import { deployHub, HUB } from "../../src/cli/dev/contracts.ts";
+import { openDatabase } from "../../src/db/database.ts";
 import { runCli, temporaryFolder } from "../support/cli.ts";
+import { insertIntent } from "../support/intents.ts";
 
 // What stops the start, as an operator meets it: an exit code and one sentence.
 
@@ -95,6 +97,39 @@ test("serve does not start on a node of another chain, nor where the token is mi
   assert.equal(silent.code, 0, silent.err);
   assert.match(silent.out, /one provider is believed in everything/);
   assert.match(silent.err, /does not answer/);
+});
+
+/** A second token of the first chain, as its section in the file. */
+const DUSD = { symbol: "DUSD", address: `0x${"d1".repeat(20)}`, decimals: 18 };
+
+function withToken(path: string, token: object): string {
+  const config = JSON.parse(readFileSync(path, "utf8")) as { chains: { tokens: object[] }[] };
+  config.chains[0]?.tokens.push(token);
+  return write(JSON.stringify(config));
+}
+
+test("a token that an intent depends on cannot be taken out of the configuration, and can be retired", async () => {
+  const without = localConfig("http://127.0.0.1:1");
+  const { database } = JSON.parse(readFileSync(without, "utf8")) as { database: { directory: string } };
+  const check = (file: string) => runCli(["serve", "--check", "--config", file], KEYS);
+  const empty = await check(withToken(without, DUSD));
+  assert.match(empty.out, /^The next start brings the schema up to date: 0001_road, /m, empty.err);
+  const doctor = await runCli(["doctor", "--config", without], KEYS);
+  assert.match(doctor.err, /start the service once/);
+  assert.equal((await check(without)).out, empty.out, "neither of them changed anything");
+
+  const listing = await runCli(["accounts", "list", "--config", withToken(without, DUSD)], KEYS);
+  assert.equal(listing.code, 0, listing.err);
+  const unneeded = await check(without);
+  assert.equal(unneeded.code, 0, unneeded.err);
+  const db = await openDatabase(database);
+  await insertIntent(db, { payout_chain_reference: "84532", payout_token: DUSD.address });
+  await db.close();
+  const refused = await check(without);
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, /lacks what intents in the database still depend on: DUSD \(0xd1\w+\) on eip155:84532\./);
+  const retired = await check(withToken(without, { ...DUSD, isOrigin: false, isRail: false }));
+  assert.equal(retired.code, 0, retired.err);
 });
 
 test("serve --check connects to each websocket, and fails on one of another chain; no URL is shown", async (t) => {

@@ -145,7 +145,7 @@ function readToken(value: unknown, path: string): TokenConfig {
   const section = openSection(value, { path, known: TOKEN_KEYS });
   const symbol = read(section, "symbol", rules.text);
   const decimals = read(section, "decimals", rules.wholeNumber(0, 36));
-  const token: TokenConfig = {
+  return {
     symbol,
     slug: read(section, "slug", { ...rules.slug, fallback: rules.slug.parse(symbol.toLowerCase()) }),
     address: read(section, "address", rules.evmAddress),
@@ -159,12 +159,6 @@ function readToken(value: unknown, path: string): TokenConfig {
     isRail: read(section, "isRail", { ...rules.flag, fallback: true }),
     isIssuing: read(section, "isIssuing", { ...rules.flag, fallback: true }),
   };
-  if (!token.isOrigin && !token.isRail) {
-    throw new ConfigRefused(
-      `${path}.isOrigin: the token is neither origin nor rail, make it one of them or remove it.`,
-    );
-  }
-  return token;
 }
 
 function readFinality(section: Section): FinalityTier[] {
