@@ -260,12 +260,18 @@ for (const kind of databases) {
       const chainTx = freshTx();
       await recordMovements(db, first, [{ chainTx, amountUnits: USDC, block: 115n }]);
       await headAt(116n);
-      await priced(USDC, { account_id, payout_wallet, occupies: true });
+      const second = await priced(USDC, { account_id, payout_wallet, occupies: true });
       await recordMovements(db, first, [{ chainTx, amountUnits: USDC, block: 115n, orphaned: true }]);
       await headAt(116n);
       const reversed = await intentOf(first);
       assert.deepEqual([reversed.status, reversed.counted_units], ["settled", 0n]);
       assert.equal((await eventsOf(first)).at(-1), "payment_intent.reversed");
+      // The second one settles, which leaves the destination free: a stranger's dust does not bring the first one back.
+      await recordMovements(db, second, [{ chainTx: freshTx(), amountUnits: USDC, block: 116n }]);
+      await headAt(117n);
+      await recordMovements(db, first, [{ chainTx: freshTx(), amountUnits: 1n, block: 117n }]);
+      await headAt(118n);
+      assert.deepEqual([(await intentOf(second)).status, (await intentOf(first)).status], ["settled", "settled"]);
     });
   });
 }

@@ -23,14 +23,19 @@ export function progressIntent(
     pending_count: intent.pending_count + Number(difference((deposit) => (deposit.status === "seen" ? 1n : 0n))),
     updated_at: context.at,
   };
-  return { ...after, ...nextState(after, context) };
+  return { ...after, ...nextState(after, { ...context, wasReached: reachesPrice(intent, intent.counted_units) }) };
 }
 
-function nextState(intent: IntentRow, context: { isDestinationTaken: boolean; at: Date }): Partial<IntentRow> {
+/** An intent is reopened by the change that takes its price away, or never: later ones may be a stranger's. */
+function nextState(
+  intent: IntentRow,
+  context: { wasReached: boolean; isDestinationTaken: boolean; at: Date },
+): Partial<IntentRow> {
   const isReached = reachesPrice(intent, intent.counted_units);
   if (intent.status === "active" && intent.one_time && isReached) return { status: "settled", settled_at: context.at };
+  const isLost = context.wasReached && !isReached;
   const canReopen = !intent.occupies || !context.isDestinationTaken;
-  if (intent.status === "settled" && !isReached && canReopen) return { status: "active", settled_at: null };
+  if (intent.status === "settled" && isLost && canReopen) return { status: "active", settled_at: null };
   return {};
 }
 
