@@ -4,6 +4,7 @@ import { array } from "../db/parameters.ts";
 import type { HandoverCursorTable, SendingStatus, SettlementTable } from "../db/schema.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
+import { BPS } from "../kernel/units.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import type { Settlement, SettlementRow, Sweep } from "./settlement.ts";
 
@@ -139,8 +140,8 @@ export async function listOfSettlement(tx: Tx, settlementId: string): Promise<st
 type Unsettled = { chain: Caip2; countedBefore: Date; limit: number; intentIds?: readonly string[] };
 
 /**
- * Inboxes on a chain with counted money that nobody is settling, oldest first. What came too late for its intent waits until it reaches
- * the minimum: anybody can send dust to an address that was paid, and would have us pay gas for each grain.
+ * Inboxes on a chain with counted money that nobody is settling, oldest first. Once an intent's price is settled, what else comes waits until
+ * it is as much as the minimum: anybody can send dust to an address that was paid, and would have us pay gas for each grain.
  */
 export async function listUnsettled(
   db: Db["read"],
@@ -163,7 +164,11 @@ export async function listUnsettled(
     )
     .groupBy(["deposit.intent_id", "deposit.token"])
     .having(sql<boolean>`min(deposit.counted_at) <= ${countedBefore}`)
-    .having(sql<boolean>`(not bool_and(deposit.late) or sum(deposit.amount_units) >= min(intent.minimum_units))`)
+    .having(
+      sql<boolean>`(sum(deposit.amount_units) >= min(intent.minimum_units)
+        or min(intent.settled_units) * ${BPS}::int8
+          < min(intent.price_token_units) * (${BPS}::int8 - min(intent.underpay_tolerance_bps)))`,
+    )
     .orderBy(sql`min(deposit.counted_at)`)
     .limit(limit)
     .execute();

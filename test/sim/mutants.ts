@@ -276,8 +276,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/settlement/store.ts",
-        search: "(not bool_and(deposit.late) or sum(",
-        replace: "(not bool_and(deposit.late) or 1 = 0 and sum(",
+        search: "(sum(deposit.amount_units) >= min(intent.minimum_units)",
+        replace: "(not bool_and(deposit.late) and sum(deposit.amount_units) >= min(intent.minimum_units)",
       },
     ],
   },
