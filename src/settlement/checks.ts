@@ -27,14 +27,16 @@ export const settlementChecks: readonly Check[] = [
   },
   {
     name: "landed-as-it-moved",
-    meaning: "A landed settlement is not what left the inbox in its transaction.",
+    meaning: "A landed settlement is not what left the inbox in its transaction, but for what was rescued.",
     query: sql`
       select settlement.id as settlement, settlement.chain_tx, settlement.gross_units as gross, sums.units as moved
       from settlement left join (
         select movement.intent_id, movement.chain, movement.token, movement.chain_tx,
-          sum(movement.amount_units) filter (where movement.orphaned_at is null) as units,
+          coalesce(sum(movement.amount_units) filter (where movement.orphaned_at is null
+            and movement.counterparty in (intent.payout_wallet, intent.fee_recipient, intent.inbox_hub)), 0) as units,
           bool_and((movement.revision, movement.id) <= (taken.revision, taken.movement_id)) as is_taken
         from movement join settlement_cursor taken on taken.chain = movement.chain
+        join intent on intent.id = movement.intent_id
         where movement.direction = 'out' group by 1, 2, 3, 4
       ) as sums using (intent_id, chain, token, chain_tx)
       where settlement.status = 'landed' and coalesce(sums.is_taken, true) and settlement.gross_units is distinct from sums.units`,

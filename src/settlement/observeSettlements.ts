@@ -151,9 +151,10 @@ class Observation {
     await assignSettlement(this.#tx, [...left], null);
     await assignSettlement(this.#tx, takenIds, settlementId);
     const takenUnits = taken.reduce((sum, deposit) => sum + deposit.amountUnits, 0n);
-    if (takenUnits < split.grossUnits) this.#short.push(sweep);
-    const facts = { settlement: settlementId, chainTx: sweep.chainTx, grossUnits: String(split.grossUnits) };
-    if (takenUnits !== split.grossUnits) {
+    const movedUnits = split.grossUnits + split.strayUnits;
+    if (takenUnits < movedUnits) this.#short.push(sweep);
+    const facts = { settlement: settlementId, chainTx: sweep.chainTx, movedUnits: String(movedUnits) };
+    if (takenUnits !== movedUnits) {
       this.#world.log.error(
         { ...facts, takenUnits: String(takenUnits) },
         "a sweep differs from the movements in that it took",

@@ -111,6 +111,36 @@ for (const kind of databases) {
       );
     });
 
+    test("D7 what the recovery key sent elsewhere is told as rescued, and is no part of what the payout received", async () => {
+      const intent = await insertIntent(db, { price_units: 70n, price_token_units: 70n, one_time: true });
+      const rescue = { chainTx: freshTx(), block: 202n, direction: "out", position: 3 } as const;
+      await recordMovements(db, intent, [
+        deposit(70n, 201n),
+        { ...rescue, counterparty: randomAddress(), amountUnits: 70n },
+      ]);
+      await work();
+      const [landed, ...others] = await settlementsOf(intent);
+      assert.deepEqual(others, []);
+      assert.deepEqual(
+        [landed?.status, landed?.reason, landed?.gross_units, landed?.fee_units, landed?.net_units],
+        ["landed", "rescued", 0n, 0n, 0n],
+      );
+      const { settled_units, net_units } = await intentOf(intent);
+      assert.deepEqual([settled_units, net_units], [0n, 0n]);
+      assert.deepEqual(
+        (await depositsOf(intent)).map((row) => row.settlement_id),
+        [landed?.id],
+      );
+      await recordMovements(db, intent, [
+        { ...rescue, counterparty: randomAddress(), amountUnits: 70n, orphaned: true },
+      ]);
+      await work();
+      assert.deepEqual(
+        (await settlementsOf(intent)).map(({ status, reason }) => [status, reason]),
+        [["failed", "reorg"]],
+      );
+    });
+
     test("a stranger's sweep is a settlement, and takes along what was not counted yet", async () => {
       const intent = await insertIntent(db);
       await recordMovements(db, intent, [

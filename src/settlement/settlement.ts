@@ -50,24 +50,29 @@ const BPS = 10_000n;
 /**
  * How a sweep was split, read from where the money went. A fee leg that failed on chain simply is not there. When the merchant
  * and the platform share a wallet the larger part is the payout. What went to the hub was netted with other inboxes: the hub pays
- * payout and fee of them all at once, and of each the fee that it would have paid alone. `strayUnits` went to none of these and is
- * never expected of the hub.
+ * payout and fee of them all at once, and of each the fee that it would have paid alone. `strayUnits` went to none of these and is no
+ * part of the gross: only the key that the intent names for recovery can do that.
  */
 export function splitOf(sweep: Sweep, intent: Pinned): Split {
   const sumTo = (to: string) => sweep.legs.reduce((sum, leg) => (leg.to === to ? sum + leg.amountUnits : sum), 0n);
-  const grossUnits = sweep.legs.reduce((sum, leg) => sum + leg.amountUnits, 0n);
+  const movedUnits = sweep.legs.reduce((sum, leg) => sum + leg.amountUnits, 0n);
   const isShared = intent.payout_wallet === intent.fee_recipient;
   const nettedUnits = sumTo(intent.inbox_hub);
-  const paidFeeUnits = isShared ? smallestOfSeveral(sweep) : sumTo(intent.fee_recipient);
+  const paidFeeUnits = isShared ? smallestOfSeveral(sweep, intent.payout_wallet) : sumTo(intent.fee_recipient);
   const feeUnits = paidFeeUnits + (nettedUnits * BigInt(intent.fee_bps)) / BPS;
-  const strayUnits = grossUnits - nettedUnits - sumTo(intent.payout_wallet) - (isShared ? 0n : paidFeeUnits);
+  const grossUnits = nettedUnits + sumTo(intent.payout_wallet) + (isShared ? 0n : paidFeeUnits);
+  const strayUnits = movedUnits - grossUnits;
   return { grossUnits, feeUnits, netUnits: grossUnits - feeUnits, strayUnits };
 }
 
-function smallestOfSeveral(sweep: Sweep): bigint {
-  if (sweep.legs.length < 2) return 0n;
-  return sweep.legs.map((leg) => leg.amountUnits).reduce((least, units) => (units < least ? units : least));
+function smallestOfSeveral(sweep: Sweep, to: string): bigint {
+  const legs = sweep.legs.filter((leg) => leg.to === to);
+  if (legs.length < 2) return 0n;
+  return legs.map((leg) => leg.amountUnits).reduce((least, units) => (units < least ? units : least));
 }
+
+/** Why a landed settlement is none to the payout, or not all of one: the recovery key has sent what is missing elsewhere. */
+const RESCUED = "rescued";
 
 /** A settlement that the chain has shown. */
 export function landed(settlement: Settlement, sweep: Sweep, context: { split: Split; at: Date }): Settlement {
@@ -78,7 +83,7 @@ export function landed(settlement: Settlement, sweep: Sweep, context: { split: S
     fee_units: context.split.feeUnits,
     route_cost_units: 0n,
     net_units: context.split.netUnits,
-    reason: null,
+    reason: context.split.strayUnits === 0n ? null : RESCUED,
     chain_tx: sweep.chainTx,
     block_number: sweep.blockNumber,
     retry_at: null,
@@ -100,7 +105,7 @@ export function unlanded(settlement: Settlement, context: { isInboxBusy: boolean
   };
   const isOurs = settlement.sending_id !== null && !context.isInboxBusy;
   return isOurs
-    ? { ...settlement, ...emptied, status: "submitted", chain_tx: null }
+    ? { ...settlement, ...emptied, status: "submitted", reason: null, chain_tx: null }
     : { ...settlement, ...emptied, status: "failed", reason: "reorg" };
 }
 

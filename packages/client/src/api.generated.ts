@@ -94,7 +94,7 @@ export type PaymentIntent = {
     shortfallUnits: string;
     /** What was counted beyond the price. */
     excessUnits: string;
-    /** What has left the inbox. */
+    /** What has left the inbox for the payout. */
     settledUnits: string;
     /** The platform's part of what was settled. */
     feeUnits: string;
@@ -191,7 +191,7 @@ export type CreatedPaymentIntent = {
     shortfallUnits: string;
     /** What was counted beyond the price. */
     excessUnits: string;
-    /** What has left the inbox. */
+    /** What has left the inbox for the payout. */
     settledUnits: string;
     /** The platform's part of what was settled. */
     feeUnits: string;
@@ -303,11 +303,11 @@ export type Settlement = {
   settlementId: string;
   /** Opaque. */
   intentId: string;
-  /** `landed` is on chain: the payout wallet has `netUnits` more. */
+  /** `landed` is on chain: the payout wallet has `netUnits` more, which is less than left the inbox where `reason` is `rescued`. */
   status: "planned" | "submitted" | "bridging" | "landed" | "held" | "failed";
   /** A token as CAIP-19 writes it. */
   caip19: string;
-  /** What left the inbox: route cost, fee and net together. */
+  /** What left the inbox for the payout: route cost, fee and net together. */
   grossUnits: string | null;
   /** The platform's part. */
   feeUnits: string | null;
@@ -315,7 +315,7 @@ export type Settlement = {
   routeCostUnits: string | null;
   /** What the payout wallet received. */
   netUnits: string | null;
-  /** Why it is held or failed. */
+  /** Why it is held or failed; `rescued` when the recovery key of the intent sent what was in the inbox elsewhere. */
   reason: string | null;
   /** The transaction in which it landed; empty before. */
   txs: Array<{

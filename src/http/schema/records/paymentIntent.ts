@@ -34,7 +34,7 @@ const amounts = record("Sums in the payout token's smallest units.", {
   countedUnits: { ...units, description: "What is final and counts towards the price." },
   shortfallUnits: { ...units, description: "What is missing to the price." },
   excessUnits: { ...units, description: "What was counted beyond the price." },
-  settledUnits: { ...units, description: "What has left the inbox." },
+  settledUnits: { ...units, description: "What has left the inbox for the payout." },
   feeUnits: { ...units, description: "The platform's part of what was settled." },
   netUnits: { ...units, description: "What the payout wallet has received." },
 });
