@@ -7,9 +7,9 @@ import { intentRecord } from "../intent/record.ts";
 import { isDestinationTaken, writeProgress, type IntentRow } from "../intent/store.ts";
 import type { World } from "../world.ts";
 import { priceUnitsOf, unagreedIds, type Unagreed } from "./agreement.ts";
-import { countFinal, type FinalBlocks } from "./count.ts";
+import { countFinal } from "./count.ts";
 import { isReceived, type Deposit } from "./deposit.ts";
-import { finalBlock, type ChainHead, type Exposure } from "./finality.ts";
+import { finalityFor, reachedBlock, requiredConfirmations, type ChainHead, type Exposure } from "./finality.ts";
 import { intentEventTypes, progressIntent, type DepositChange } from "./progress.ts";
 import { depositRecord } from "./record.ts";
 import { insertQuestions, listUnagreed, writeDeposits } from "./store.ts";
@@ -90,7 +90,8 @@ function recount(world: DepositWorld, { intent, changes, isBehind }: IntentCase,
   // A deposit that lost its place no longer adds to what is counted, also not while the rest is being decided.
   const placed = progressIntent(intent, changes, { isDestinationTaken: true, at: context.at });
   const deposits = changes.map((change) => change.after);
-  const final = finalBlocks(world, { deposits, heads: context.heads });
+  const rules = rulesInForce(world, { deposits, heads: context.heads });
+  const final = new Map([...rules].map(([chain, rule]) => [chain, rule.finalBlock]));
   const believed = countFinal(placed, deposits, { final, unagreed: NONE, at: context.at });
   const agreementOf = (chain: string) => findChain(world.catalog, chain)?.agreement;
   const counted = context.counted.filter((each) => each.intentId === intent.id);
@@ -101,24 +102,40 @@ function recount(world: DepositWorld, { intent, changes, isBehind }: IntentCase,
   return {
     questions,
     changes: changes
-      .map((change, index) => ({ before: change.before, after: trusted[index] ?? change.after }))
+      .map((change, index) => ({ before: change.before, after: underRule(trusted[index] ?? change.after, rules) }))
       .filter((change) => change.before !== change.after),
   };
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-function finalBlocks(
+type Rule = { finalBlock: bigint; requiredConfirmations: number | null };
+
+/** Of each chain, how its deposits of one intent become final: the more there is of them, the more is asked for. */
+function rulesInForce(
   world: DepositWorld,
   facts: { deposits: readonly Deposit[]; heads: ReadonlyMap<string, ChainHead> },
-): FinalBlocks {
-  const final = new Map<string, bigint>();
+): ReadonlyMap<string, Rule> {
+  const rules = new Map<string, Rule>();
   for (const [chain, deposits] of Map.groupBy(facts.deposits.filter(isReceived), (deposit) => deposit.chain)) {
     const head = facts.heads.get(chain);
-    const tiers = findChain(world.catalog, chain)?.finality;
-    if (head && tiers) final.set(chain, finalBlock(tiers, head, deposits.map(exposureOf)));
+    const finality =
+      head && finalityFor(findChain(world.catalog, chain)?.finality ?? [], head, deposits.map(exposureOf));
+    if (!head || !finality) continue;
+    rules.set(chain, {
+      finalBlock: reachedBlock(finality, head),
+      requiredConfirmations: requiredConfirmations(finality),
+    });
   }
-  return final;
+  return rules;
+}
+
+/** What is not final yet says what it waits for now: others may have come beside it. */
+function underRule(deposit: Deposit, rules: ReadonlyMap<string, Rule>): Deposit {
+  const rule = rules.get(deposit.chain);
+  if (deposit.status !== "seen" || rule === undefined) return deposit;
+  if (deposit.required_confirmations === rule.requiredConfirmations) return deposit;
+  return { ...deposit, required_confirmations: rule.requiredConfirmations };
 }
 
 export function exposureOf(deposit: Deposit): Exposure {

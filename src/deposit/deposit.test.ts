@@ -153,6 +153,33 @@ for (const kind of databases) {
       assert.equal((await intentOf(intent)).received_units, 0n);
     });
 
+    test("D4 a deposit says how many blocks it waits for, as long as it waits and whatever comes beside it", async () => {
+      const finality = [
+        { upToPriceUnits: 1_000n * USDC, finality: { confirmations: 9 } },
+        { upToPriceUnits: undefined, finality: { tag: "finalized" } },
+      ] as const;
+      const tiered = stationWorld(db, { finality: [...finality] });
+      const intent = await insertIntent(db);
+      const required = async () => (await depositsOf(intent)).map((deposit) => deposit.required_confirmations);
+      const pay = async (amountUnits: bigint) => {
+        await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits, block: 100n }]);
+        await takeMovements(tiered, TEST_CHAIN);
+      };
+      await setHead(db, TEST_CHAIN, { number: 100n });
+      await pay(900n * USDC);
+      assert.deepEqual(await required(), [9]);
+      await pay(101n * USDC);
+      assert.deepEqual(await required(), [null, null]);
+      assert.deepEqual(await eventsOf(intent), ["deposit.seen", "deposit.seen"]);
+      await setHead(db, TEST_CHAIN, { number: 108n, finalized: 100n });
+      await countDeposits(tiered, TEST_CHAIN);
+      assert.deepEqual(
+        (await depositsOf(intent)).map(({ status }) => status),
+        ["counted", "counted"],
+      );
+      await setHead(db, TEST_CHAIN, { number: 100n });
+    });
+
     test("D3 money that comes after the intent has settled is late, and counted all the same", async () => {
       const intent = await priced(USDC);
       await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits: USDC, block: 110n }]);

@@ -13,21 +13,29 @@ export function reachedBlock(finality: Finality, head: ChainHead): bigint {
 }
 
 /**
- * The highest block whose deposits of one intent may be counted. A tier is enough while everything the intent has beyond the
+ * The rule by which deposits of one intent may be counted. A tier is enough while everything the intent has beyond the
  * next tier's reach stays within its limit: the sum decides, because a limit per deposit is evaded by splitting.
  */
-export function finalBlock(tiers: readonly FinalityTier[], head: ChainHead, exposures: readonly Exposure[]): bigint {
-  let final = -1n;
+export function finalityFor(
+  tiers: readonly FinalityTier[],
+  head: ChainHead,
+  exposures: readonly Exposure[],
+): Finality | undefined {
   for (const [index, tier] of tiers.entries()) {
-    final = reachedBlock(tier.finality, head);
     const next = tiers[index + 1];
-    if (next === undefined || tier.upToPriceUnits === undefined) return final;
+    if (next === undefined || tier.upToPriceUnits === undefined) return tier.finality;
     const nextReach = reachedBlock(next.finality, head);
     const atRisk = exposures.filter((exposure) => exposure.blockNumber > nextReach);
     const atRiskUnits = atRisk.reduce((sum, exposure) => sum + exposure.priceUnits, 0n);
-    if (atRiskUnits <= tier.upToPriceUnits) return final;
+    if (atRiskUnits <= tier.upToPriceUnits) return tier.finality;
   }
-  return final;
+  return undefined;
+}
+
+/** The highest block whose deposits of one intent may be counted; -1 where nothing says so. */
+export function finalBlock(tiers: readonly FinalityTier[], head: ChainHead, exposures: readonly Exposure[]): bigint {
+  const finality = finalityFor(tiers, head, exposures);
+  return finality === undefined ? -1n : reachedBlock(finality, head);
 }
 
 /** Below this block nothing of an intent is exposed in any tier. -1 for a chain that was never read. */
@@ -37,8 +45,7 @@ export function lowestReach(tiers: readonly FinalityTier[], head: ChainHead | un
   return reaches.reduce((lowest, reach) => (reach < lowest ? reach : lowest), head.number);
 }
 
-/** Confirmations that the first tier asks for; null where the chain's own tag decides. */
-export function requiredConfirmations(tiers: readonly FinalityTier[]): number | null {
-  const first = tiers[0]?.finality;
-  return first !== undefined && "confirmations" in first ? first.confirmations : null;
+/** Confirmations that a rule asks for; null where the chain's own tag decides. */
+export function requiredConfirmations(finality: Finality | undefined): number | null {
+  return finality !== undefined && "confirmations" in finality ? finality.confirmations : null;
 }

@@ -144,6 +144,7 @@ async function writeRows(tx: Tx, rows: readonly Insertable<DepositTable>[]): Pro
         reason: excluded.ref("excluded.reason"),
         block_number: excluded.ref("excluded.block_number"),
         block_hash: excluded.ref("excluded.block_hash"),
+        required_confirmations: excluded.ref("excluded.required_confirmations"),
         settlement_id: excluded.ref("excluded.settlement_id"),
         confirmed_at: excluded.ref("excluded.confirmed_at"),
         counted_at: excluded.ref("excluded.counted_at"),

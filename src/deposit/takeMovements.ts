@@ -93,7 +93,7 @@ function receive(world: DepositWorld, arrival: { intent: IntentRow; movement: Mo
     ...arrival,
     id: newId("dep", world.entropy),
     tokenDecimals: decimalsOf(world, arrival),
-    requiredConfirmations: requiredConfirmations(tiers),
+    requiredConfirmations: requiredConfirmations(tiers[0]?.finality),
   });
 }
 
