@@ -1,19 +1,78 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { databases, openTestDatabase } from "../../test/support/database.ts";
 import { insertIntent, TEST_CHAIN } from "../../test/support/intents.ts";
 import { recordMovements, setHead } from "../../test/support/movements.ts";
-import { stationWorld } from "../../test/support/stationWorld.ts";
+import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
 import { countDeposits } from "../deposit/countDeposits.ts";
 import { takeMovements } from "../deposit/takeMovements.ts";
+import type { IntentRow } from "../intent/store.ts";
 import { observeSettlements } from "./observeSettlements.ts";
 import { planSettlements } from "./planSettlements.ts";
 
 const [PAID_TX, SWEEP_TX] = ["01", "02"].map((byte) => `0x${byte.repeat(32)}`);
 const UNITS = 25_000_000n;
 
+let unique = 0;
+const freshTx = () => `0xaa${(unique += 1).toString(16).padStart(62, "0")}`;
+
 for (const kind of databases) {
+  describe(`what is worth a transaction, on ${kind}`, () => {
+    const TERMS = { price_units: 100n, price_token_units: 100n, minimum_units: 50n };
+    let db: Db;
+    let world: StationWorld;
+    before(async () => {
+      db = await openTestDatabase(kind);
+      world = stationWorld(db);
+      await setHead(db, TEST_CHAIN, { number: 270n });
+    });
+    after(() => db.close());
+
+    let block = 200n;
+    async function pay(intent: IntentRow, amountUnits: bigint): Promise<void> {
+      await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits, block: (block += 1n) }]);
+      await takeMovements(world, TEST_CHAIN);
+      await countDeposits(world, TEST_CHAIN);
+      await planSettlements(world, TEST_CHAIN);
+    }
+    async function sweep(intent: IntentRow, amountUnits: bigint): Promise<void> {
+      const leg = { chainTx: freshTx(), block: (block += 1n), direction: "out", position: 10 } as const;
+      await recordMovements(db, intent, [{ ...leg, amountUnits, counterparty: intent.payout_wallet }]);
+      await observeSettlements(world, TEST_CHAIN);
+      await planSettlements(world, TEST_CHAIN);
+    }
+    async function statusesOf({ id }: IntentRow): Promise<string[]> {
+      const rows = await db.read
+        .selectFrom("settlement")
+        .select("status")
+        .where("intent_id", "=", id)
+        .orderBy("seq")
+        .execute();
+      return rows.map(({ status }) => status);
+    }
+
+    for (const one_time of [true, false]) {
+      test(`E48 dust for a paid ${one_time ? "one-time" : "repeatable"} intent waits in its inbox`, async () => {
+        const intent = await insertIntent(db, { ...TERMS, one_time });
+        await pay(intent, 100n);
+        await sweep(intent, 100n);
+        await pay(intent, 1n);
+        assert.deepEqual(await statusesOf(intent), ["landed"]);
+        await pay(intent, 49n);
+        assert.deepEqual(await statusesOf(intent), ["landed", "planned"]);
+      });
+    }
+
+    test("D5 what is below the minimum and completes the price is settled at once", async () => {
+      const intent = await insertIntent(db, { ...TERMS, underpay_tolerance_bps: 100 });
+      await pay(intent, 60n);
+      await sweep(intent, 60n);
+      await pay(intent, 39n);
+      assert.deepEqual(await statusesOf(intent), ["landed", "planned"]);
+    });
+  });
+
   test(`what another process has settled since it was looked for is not planned again, on ${kind}`, async (context) => {
     const db = await openTestDatabase(kind);
     context.after(() => db.close());

@@ -332,54 +332,6 @@ for (const kind of databases) {
       );
     });
 
-    for (const one_time of [true, false]) {
-      const kind = one_time ? "settled" : "repeatable";
-      test(`E48 dust for a paid ${kind} intent waits in its inbox until it is worth a transaction`, async () => {
-        const intent = await insertIntent(db, {
-          price_units: 100n,
-          price_token_units: 100n,
-          one_time,
-          minimum_units: 50n,
-        });
-        await recordMovements(db, intent, [
-          deposit(100n, 260n),
-          ...sweep(intent, { chainTx: freshTx(), block: 261n, net: 100n, fee: 0n }),
-        ]);
-        await setHead(db, TEST_CHAIN, { number: 270n });
-        await work();
-        await recordMovements(db, intent, [deposit(1n, 265n)]);
-        await work();
-        await work();
-        assert.deepEqual(
-          (await settlementsOf(intent)).map(({ status }) => status),
-          ["landed"],
-        );
-        await recordMovements(db, intent, [deposit(49n, 266n)]);
-        await work();
-        assert.deepEqual(
-          (await settlementsOf(intent)).map(({ status }) => status),
-          ["landed", "planned"],
-        );
-      });
-    }
-
-    test("D5 what is below the minimum and completes the price is settled at once", async () => {
-      const terms = { price_units: 100n, price_token_units: 100n, minimum_units: 50n };
-      const intent = await insertIntent(db, { ...terms, underpay_tolerance_bps: 100 });
-      await recordMovements(db, intent, [
-        deposit(60n, 260n),
-        ...sweep(intent, { chainTx: freshTx(), block: 261n, net: 60n, fee: 0n }),
-      ]);
-      await setHead(db, TEST_CHAIN, { number: 270n });
-      await work();
-      await recordMovements(db, intent, [deposit(39n, 265n)]);
-      await work();
-      assert.deepEqual(
-        (await settlementsOf(intent)).map(({ status }) => status),
-        ["landed", "planned"],
-      );
-    });
-
     test("an inbox whose sweep took more than was seen to come in is looked at again, as if its payer were looking", async () => {
       const [whole, short] = [await insertIntent(db), await insertIntent(db)];
       for (const [intent, net] of [
