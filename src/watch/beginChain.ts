@@ -1,20 +1,62 @@
+import { sql } from "kysely";
 import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed, type BlockRef, type ChainDriver } from "../chain/driver.ts";
+import type { Db } from "../db/database.ts";
+import type { Caip2 } from "../kernel/caip.ts";
 import type { WatchWorld } from "./record.ts";
 import { insertCursor } from "./store.ts";
 
 /** Headers kept from before the beginning: a reorganisation soon after it may reach below, and has to meet a block that we know. */
 const EARLIER_BLOCKS = 64n;
 
-/** Begins a chain that is new here at its present head. Nothing happens when somebody else began it. */
+/** Clocks of chains and computers differ by less. */
+const CLOCKS_APART_MS = 600_000;
+
+/**
+ * Begins a chain that is new here at its present head, or below what it was promised for already: addresses are given to payers also while
+ * no provider answers. Nothing happens when somebody else began it.
+ */
 export async function beginChain(world: WatchWorld, chain: Chain, genesisHash: string): Promise<void> {
-  const { head, earlier } = await chain.providers.ask(readLatest);
+  const promised = await findFirstPromise(world.db, chain.caip2);
+  const { head, earlier } = await chain.providers.ask(async (driver) => {
+    const latest = await driver.head("latest");
+    return readBeginning(driver, promised === undefined ? latest : await lastBefore(driver, latest, promised));
+  });
   const at = world.clock.now();
   await world.db.transaction((tx) => insertCursor(tx, { chain: chain.caip2, genesisHash, head, earlier, at }));
 }
 
-async function readLatest(driver: ChainDriver): Promise<{ head: BlockRef; earlier: BlockRef[] }> {
-  const head = await driver.head("latest");
+/** When somebody was first told of an address to pay on a chain; undefined where nobody was. */
+async function findFirstPromise(db: Db, chain: Caip2): Promise<Date | undefined> {
+  const { rows } = await sql<{ at: Date | null }>`
+    select least(
+      (select min(created_at) from intent where payout_namespace || ':' || payout_chain_reference = ${chain}),
+      (select min(issued_at) from source_inbox where namespace || ':' || reference = ${chain})) as at`.execute(db.read);
+  return rows[0]?.at ?? undefined;
+}
+
+/** The highest block from before a time, or the very first one. */
+async function lastBefore(driver: ChainDriver, latest: BlockRef, time: Date): Promise<BlockRef> {
+  const timeMs = time.getTime() - CLOCKS_APART_MS;
+  const isBefore = ({ timestampS }: BlockRef) => timestampS * 1_000 < timeMs;
+  if (isBefore(latest)) return latest;
+  let found = await blockAt(driver, 0n);
+  let above = latest.number;
+  while (above - found.number > 1n) {
+    const middle = await blockAt(driver, (found.number + above) / 2n);
+    if (isBefore(middle)) found = middle;
+    else above = middle.number;
+  }
+  return found;
+}
+
+async function blockAt(driver: ChainDriver, number: bigint): Promise<BlockRef> {
+  const block = await driver.block({ number });
+  if (!block) throw new ProviderFailed("unknown_block", `${driver.name} lacks block ${number}`);
+  return block;
+}
+
+async function readBeginning(driver: ChainDriver, head: BlockRef): Promise<{ head: BlockRef; earlier: BlockRef[] }> {
   const numbers: bigint[] = [];
   for (let back = 1n; back <= EARLIER_BLOCKS && back <= head.number; back += 1n) numbers.push(head.number - back);
   const earlier: BlockRef[] = [];
