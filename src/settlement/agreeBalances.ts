@@ -1,11 +1,17 @@
 import { findChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { Said } from "../chain/providers.ts";
-import { findCursor } from "../watch/store.ts";
 import type { World } from "../world.ts";
+import { findCursor } from "../watch/store.ts";
 import { listUnsweptUnits, type Due } from "./store.ts";
 
 type AgreeWorld = Pick<World, "db" | "catalog" | "log">;
+
+/**
+ * Our newest block may be news to a provider who is a little behind. The one in which the last of the money came is none: those who count
+ * had to agree on it. Of blocks that are much older, few nodes keep what was held at them.
+ */
+const BEHIND_BLOCKS = 16n;
 
 /**
  * For each inbox why it may not be swept yet; undefined where enough providers say that it holds what was counted. A sweep can move
@@ -21,11 +27,12 @@ export async function doubtsOf(
   const cursor = needed === undefined ? undefined : await findCursor(world.db, chain.caip2);
   if (needed === undefined || cursor === undefined) return batch.map(() => undefined);
   const token = batch[0]?.settlement.token ?? "";
+  const intentIds = batch.map(({ intent }) => intent.id);
+  const unswept = await listUnsweptUnits(world.db, { chain: chain.caip2, token, intentIds });
+  const blockNumber = lastOf([cursor.number - BEHIND_BLOCKS, ...unswept.map(({ lastBlock }) => lastBlock)]);
   const inboxes = batch.map(({ intent }) => intent.inbox_address);
-  const [counted, said] = await Promise.all([
-    listUnsweptUnits(world.db, { chain: chain.caip2, token, intentIds: batch.map(({ intent }) => intent.id) }),
-    chain.providers.askEach((driver) => driver.balances(token, inboxes, { blockNumber: cursor.number })),
-  ]);
+  const said = await chain.providers.askEach((driver) => driver.balances(token, inboxes, { blockNumber }));
+  const counted = new Map(unswept.map((each) => [each.intentId, each.units]));
   return batch.map(({ intent, settlement }, index) => {
     const units = said.map((each) => ("answer" in each ? each.answer[index] : undefined));
     const reason = doubt(units, { needed, countedUnits: counted.get(intent.id) ?? 0n });
@@ -38,6 +45,10 @@ export async function doubtsOf(
     }
     return reason;
   });
+}
+
+function lastOf(blocks: readonly bigint[]): bigint {
+  return blocks.reduce((last, block) => (block > last ? block : last), 0n);
 }
 
 /** Pure: what the balances that the providers told, undefined where one told none, come to. */

@@ -246,17 +246,19 @@ export async function claimSettlements(
     .execute();
 }
 
-/** What was counted of each intent on a chain in a token, and is in no sweep yet. */
+export type Unswept = { intentId: string; units: bigint; lastBlock: bigint };
+
+/** What was counted of each intent on a chain in a token and is in no sweep yet, and the block in which the last of it came. */
 export async function listUnsweptUnits(
   db: Db,
   scope: { chain: Caip2; token: string; intentIds: readonly string[] },
-): Promise<Map<string, bigint>> {
-  const { rows } = await sql<{ intentId: string; units: bigint }>`
-    select intent_id as "intentId", sum(amount_units) as units from deposit
+): Promise<Unswept[]> {
+  const { rows } = await sql<Unswept>`
+    select intent_id as "intentId", sum(amount_units) as units, max(block_number) as "lastBlock" from deposit
     where status = 'counted' and settlement_id is null and chain = ${scope.chain} and token = ${scope.token}
       and intent_id = any(${array(scope.intentIds, "text")})
     group by intent_id`.execute(db.read);
-  return new Map(rows.map((row) => [row.intentId, row.units]));
+  return rows;
 }
 
 /** Whether counted money still waits in an inbox, so that sweeping it makes sense. */

@@ -10,6 +10,13 @@ import { openRoad, type Road } from "../support/road.ts";
 
 const USDC = 1_000_000n;
 const PROVIDERS = 3;
+/** It has not heard of the newest block yet. */
+const aBlockBehind: Lie = async ({ method, params }, answer, ask) => {
+  const top = BigInt(String(await ask("eth_blockNumber", []))) - 1n;
+  if (method === "eth_getBlockByNumber" && params[0] === "latest") return ask(method, [numberToHex(top), false]);
+  const at = method === "eth_getBlockByNumber" ? params[0] : method === "eth_call" ? params[1] : undefined;
+  return typeof at === "string" && at.startsWith("0x") && BigInt(at) > top ? null : answer;
+};
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
 describe("providers that lie", () => {
@@ -193,6 +200,23 @@ describe("providers that lie", () => {
       .orderBy("sending_id", "desc")
       .executeTakeFirstOrThrow();
     assert.ok(attempt.max_priority_fee_per_gas < 10n ** 12n);
+    heal();
+  });
+
+  test("a real payment with all but one a block behind: what is counted is settled without an alarm", async () => {
+    for (const other of liars.slice(1)) other.lie = aBlockBehind;
+    const intent = await road.create();
+    await road.pay(intent, 3n * USDC);
+    for (let turn = 0; turn < 20; turn += 1) {
+      await road.chain.mine(1);
+      await pass(1, 10_000);
+    }
+    const settled = await stateOf(intent);
+    assert.deepEqual([settled.settled, settled.settlements], [3n * USDC, ["landed"]]);
+    assert.deepEqual(
+      (await road.settlements(intent)).map(({ attempts }) => attempts),
+      [0],
+    );
     heal();
   });
 
