@@ -50,6 +50,14 @@ test("every link of the documentation leads somewhere, to the place it names", a
   for (const url of [...guides, ...errors, "/docs/errors", "/openapi.json"]) assert.ok(pages.has(url), url);
 });
 
+test("whoever opens the reference is led to the first intent before all other guides and the operations", async () => {
+  const { text } = await (await testApi()).send("/docs");
+  const links = linksOf("/docs", text);
+  const guide = links.find((link) => /^\/docs\/(?:integrate|operate|why)\//.test(link)) ?? "";
+  assert.equal(guide, "/docs/integrate/first-intent");
+  assert.ok(links.indexOf(guide) < links.indexOf("/docs#createPaymentIntent"));
+});
+
 test("the reference tells of every operation what a caller needs", async () => {
   const api = await testApi();
   const { text, headers } = await api.send("/docs");
@@ -94,13 +102,17 @@ test("on a phone no page is wider than the screen, in light and in dark", { skip
       const page = await browser.newPage({ viewport: { width: 390, height: 800 }, colorScheme });
       const asked: string[] = [];
       page.on("request", (request) => asked.push(request.url()));
-      const urls = ["/docs", "/docs/errors", "/docs/errors/not_found", "/docs/integrate/errors-and-retries"];
+      const guides = ["/docs/integrate/deposits-and-settlements", "/docs/operate/serve"];
+      const urls = ["/docs", "/docs/errors", "/docs/errors/not_found", ...guides];
       for (const url of urls) {
         await page.goto(`${origin}${url}`);
         // Folded things may be the widest.
         await page.locator("details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")));
         const width = await page.evaluate(() => document.documentElement.scrollWidth);
         assert.equal(width, 390, `${url} in ${colorScheme}`);
+        const heads = page.locator(".scroll th");
+        const areShown = await heads.evaluateAll((all) => all.every((head) => head.checkVisibility()));
+        assert.ok(areShown, `${url} names its columns`);
       }
       assert.deepEqual(
         asked,

@@ -3,15 +3,31 @@ import { readdirSync, readFileSync } from "node:fs";
 /** A page of `docs`; its folder is empty for those that stand in none. */
 export type Guide = { folder: string; url: string; title: string; markdown: string };
 
-const FOLDERS = ["", "integrate", "operate", "why"] as const;
+const FOLDERS = ["integrate", "operate", "why", ""] as const;
+/** What one reads first, in this order. Whatever is not named here follows by name. */
+const FIRST: readonly string[] = [
+  "first-intent.md",
+  "deposits-and-settlements.md",
+  "errors-and-retries.md",
+  "packages.md",
+  "serve.md",
+  "accounts.md",
+  "proxy.md",
+];
 const DOCS = new URL("../../../docs/", import.meta.url);
 
-/** All guides, in the order of their files' names. */
+/** All guides, in the order in which one would read them. */
 export function readGuides(): Guide[] {
   return FOLDERS.flatMap((folder) => {
     const files = readdirSync(new URL(`./${folder}`, DOCS)).filter((file) => file.endsWith(".md"));
-    return files.toSorted((one, other) => one.localeCompare(other)).map((file) => readGuide(folder, file));
+    const sorted = files.toSorted((one, other) => placeOf(one) - placeOf(other) || one.localeCompare(other));
+    return sorted.map((file) => readGuide(folder, file));
   });
+}
+
+function placeOf(file: string): number {
+  const place = FIRST.indexOf(file);
+  return place < 0 ? FIRST.length : place;
 }
 
 function readGuide(folder: string, file: string): Guide {

@@ -54,7 +54,7 @@ function renderList(text: string, { tag, mark, between }: { tag: string; mark: R
   return `<${tag}>${items.join("")}</${tag}>`;
 }
 
-/** The second line only separates the head from the rows. A bar inside of code does not separate cells. */
+/** The second line only separates the head from the rows. A bar inside of code does not separate cells. It scrolls by itself, as code does. */
 function renderTable(text: string): string {
   const [head = "", , ...rows] = text.split("\n");
   const cells = (line: string, tag: string) =>
@@ -64,7 +64,7 @@ function renderTable(text: string): string {
       .map((cell) => `<${tag}>${renderLine(cell.trim())}</${tag}>`)
       .join("");
   const lines = [cells(head, "th"), ...rows.map((row) => cells(row, "td"))].map((line) => `<tr>${line}</tr>`);
-  return `<div class="scroll"><table>\n${lines.join("\n")}\n</table></div>`;
+  return `<div class="scroll" tabindex="0"><table>\n${lines.join("\n")}\n</table></div>`;
 }
 
 export function renderLine(line: string): string {

@@ -13,6 +13,8 @@ const introduction = (baseUrl: string) => `# Tributary
 
 Payment intents for stablecoins. Each intent has a deposit inbox that a payer funds by a transfer, and that can only be emptied to your own wallet.
 
+New here? Begin with [your first intent](/docs/integrate/first-intent). Operators begin with [how to run the service](/docs/operate/serve).
+
 ## Every call
 
 Send the secret key of your account and the date of your integration. The key stays on your server.
@@ -65,13 +67,13 @@ function contentsOf(guides: readonly Guide[]): string {
       ["/docs/index", "Index of everything"],
       ["/openapi.json", "openapi.json"],
     ]),
+    list("Guides for merchants", guidesOf("integrate")),
+    list("Guides for operators", guidesOf("operate")),
     ...groups,
     list(
       "Objects",
       shownObjects().map(([name]) => [`#${name}`, name]),
     ),
-    list("Guides for merchants", guidesOf("integrate")),
-    list("Guides for operators", guidesOf("operate")),
     list("Why it is so", guidesOf("why")),
     list("Measured", guidesOf("")),
   ];
