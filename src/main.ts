@@ -2,7 +2,7 @@ import { hashFast } from "@tributary/inbox/fastHash";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { buildCatalog, type Catalog } from "./catalog/catalog.ts";
-import { listMissing, recordServed, type Missing } from "./catalog/served.ts";
+import { listMissing, recordServed, type Missing } from "./catalog/store.ts";
 import { openChain, type Chain } from "./chain/chain.ts";
 import { openEvmDriver } from "./chain/evm/driver.ts";
 import { openGasAccount } from "./chain/evm/gasAccount.ts";

@@ -13,8 +13,10 @@ const statements: readonly string[] = [
   )`,
   // Of what was there before, only what money depends on is known, and no symbol.
   `insert into served_token (chain, token, symbol, since)
-    select distinct payout_namespace || ':' || payout_chain_reference, payout_token, '', now() from intent
-    union select distinct chain, token, '', now() from movement`,
+    select chain, token, '', min(at) from (
+      select payout_namespace || ':' || payout_chain_reference as chain, payout_token as token, created_at as at from intent
+      union all select chain, token, seen_at from movement) as needed
+    group by chain, token`,
 ];
 
 export async function up(db: Kysely<unknown>): Promise<void> {
