@@ -64,6 +64,14 @@ for (const kind of databases) {
       });
     }
 
+    test("G72 a price below the minimum waits in its inbox too", async () => {
+      const intent = await insertIntent(db, { ...TERMS, price_token_units: 1n, one_time: true });
+      await pay(intent, 1n);
+      assert.deepEqual(await statusesOf(intent), []);
+      await pay(intent, 49n);
+      assert.deepEqual(await statusesOf(intent), ["planned"]);
+    });
+
     test("D5 what is below the minimum and completes the price is settled at once", async () => {
       const intent = await insertIntent(db, { ...TERMS, underpay_tolerance_bps: 100 });
       await pay(intent, 60n);

@@ -141,7 +141,8 @@ type Unsettled = { chain: Caip2; countedBefore: Date; limit: number; intentIds?:
 
 /**
  * Inboxes on a chain with counted money that nobody is settling, oldest first. Once an intent's price is settled, what else comes waits until
- * it is as much as the minimum: anybody can send dust to an address that was paid, and would have us pay gas for each grain.
+ * it is as much as the minimum, and so does what was paid for a price that is less: anybody can send dust to an address that was paid, or
+ * ask for it, and would have us pay gas for each grain.
  */
 export async function listUnsettled(
   db: Db["read"],
@@ -166,7 +167,7 @@ export async function listUnsettled(
     .having(sql<boolean>`min(deposit.counted_at) <= ${countedBefore}`)
     .having(
       sql<boolean>`(sum(deposit.amount_units) >= min(intent.minimum_units)
-        or min(intent.settled_units) * ${BPS}::int8
+        or min(intent.price_token_units) >= min(intent.minimum_units) and min(intent.settled_units) * ${BPS}::int8
           < min(intent.price_token_units) * (${BPS}::int8 - min(intent.underpay_tolerance_bps)))`,
     )
     .orderBy(sql`min(deposit.counted_at)`)

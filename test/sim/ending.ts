@@ -231,7 +231,8 @@ const OPEN = `
       where deposit.status = 'counted' and settlement_id is null
         and not exists (select from settlement where settlement.intent_id = deposit.intent_id and settlement.chain = deposit.chain
           and settlement.token = deposit.token and settlement.status in ('planned','submitted','held'))
-        and (intent.settled_units * 10000 < intent.price_token_units * (10000 - intent.underpay_tolerance_bps)
+        and (intent.price_token_units >= intent.minimum_units
+            and intent.settled_units * 10000 < intent.price_token_units * (10000 - intent.underpay_tolerance_bps)
           or (select sum(amount_units) from deposit as other where other.intent_id = deposit.intent_id
           and other.token = deposit.token and other.chain = deposit.chain and other.status = 'counted' and other.settlement_id is null) >= intent.minimum_units)
     union all select case when status in ('planned', 'held') and reason like 'settle_refused%' then 'held ' else 'settlement ' end || id || ' ' || status || ' ' || coalesce(reason, '')
