@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import type { SourceInboxTable } from "../db/schema.ts";
-import type { Caip2, Namespace } from "../kernel/caip.ts";
+import { caip2, type Caip2, type Namespace } from "../kernel/caip.ts";
 
 export type SourceInboxRow = Selectable<SourceInboxTable>;
 
@@ -18,6 +18,17 @@ export async function findSourceInbox(on: Db["read"] | Tx, place: Place): Promis
     .$if(place.token !== undefined, (select) => select.where("token", "=", place.token ?? ""))
     .limit(1)
     .executeTakeFirst();
+}
+
+/** The chains on which an intent has an inbox beside its own. */
+export async function listSourceChains(db: Db, intentId: string): Promise<Caip2[]> {
+  const rows = await db.read
+    .selectFrom("source_inbox")
+    .select(["namespace", "reference"])
+    .distinct()
+    .where("intent_id", "=", intentId)
+    .execute();
+  return rows.map(({ namespace, reference }) => caip2(namespace, reference));
 }
 
 /**

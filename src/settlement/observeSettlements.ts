@@ -8,7 +8,7 @@ import { namespaceOf, referenceOf, type Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import { newId } from "../kernel/ids.ts";
 import { HINT_MS, hintsTopic } from "../view/recordView.ts";
-import { renewHint } from "../view/store.ts";
+import { renewHints } from "../view/store.ts";
 import type { World } from "../world.ts";
 import { settlementEvents } from "./events.ts";
 import { newSettlement } from "./planSettlements.ts";
@@ -76,10 +76,11 @@ export async function observeSettlements(world: ObserveWorld, chain: Caip2): Pro
 /** Has inboxes looked at once more, as if their payers were looking. A hint that is lost on the way is one that the second reading makes up for. */
 async function lookAgain(world: ObserveWorld, chain: Caip2, sweeps: readonly Sweep[]): Promise<void> {
   const [namespace, reference] = [namespaceOf(chain), referenceOf(chain)];
-  for (const { intentId, token } of sweeps) {
-    const expiresAt = addMs(world.clock.now(), HINT_MS);
-    await renewHint(world.db, { intentId, namespace, reference, token, expiresAt });
-  }
+  const expiresAt = addMs(world.clock.now(), HINT_MS);
+  const hints = new Map(
+    sweeps.map(({ intentId, token }) => [`${intentId}/${token}`, { intentId, namespace, reference, token, expiresAt }]),
+  );
+  await renewHints(world.db, [...hints.values()]);
   if (sweeps.length > 0) world.wake.notify(hintsTopic(chain));
 }
 

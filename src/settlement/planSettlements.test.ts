@@ -64,7 +64,7 @@ for (const kind of databases) {
       });
     }
 
-    test("G72 a price below the minimum waits in its inbox too", async () => {
+    test("H72 a price below the minimum waits in its inbox too", async () => {
       const intent = await insertIntent(db, { ...TERMS, price_token_units: 1n, one_time: true });
       await pay(intent, 1n);
       assert.deepEqual(await statusesOf(intent), []);

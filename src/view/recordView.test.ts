@@ -5,8 +5,10 @@ import { insertIntent, TEST_TOKEN } from "../../test/support/intents.ts";
 import { stationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
 import { issueSourceInbox } from "../inbox/issueSourceInbox.ts";
+import { insertSourceInbox } from "../inbox/store.ts";
 import { addMs } from "../kernel/clock.ts";
 import { recordView, type Selection } from "./recordView.ts";
+import { listHintedInboxes } from "./store.ts";
 
 const AT = new Date("2026-11-21T10:00:00Z");
 const LOCAL: Selection = { namespace: "eip155", reference: "31337", tokenAddress: TEST_TOKEN };
@@ -50,4 +52,20 @@ test("D30 without a selection an active intent is recorded, and each report give
   const hints = await db.read.selectFrom("view_hint").select("expires_at").where("intent_id", "=", intent.id).execute();
   assert.deepEqual(hints, [{ expires_at: addMs(AT, 31 * 60_000) }]);
   assert.equal(await recordView(worldAt(AT), { ...intent, status: "settled" }), false);
+});
+
+test("§4.6 without a selection the intent's own token is asked for, and the origins of the chains that it has inboxes on", async () => {
+  const elsewhere = await insertIntent(db, { payout_chain_reference: "31338", payout_token: `0x${"77".repeat(20)}` });
+  const own = await insertIntent(db);
+  const { id: intent_id, inbox_address: address } = elsewhere;
+  const place = { namespace: "eip155", reference: "31337", token: "" } as const;
+  await db.transaction((tx) => insertSourceInbox(tx, { intent_id, address, ...place, issued_at: AT }));
+  for (const intent of [elsewhere, own]) await recordView(worldAt(AT), intent);
+  const looked = { namespace: "eip155", reference: "31337", after: AT, limit: 100 } as const;
+  const hinted = await listHintedInboxes(db, looked);
+  for (const { inbox_address: inbox } of [elsewhere, own])
+    assert.deepEqual(
+      hinted.filter((hint) => hint.inbox === inbox).map(({ token }) => token),
+      [TEST_TOKEN],
+    );
 });

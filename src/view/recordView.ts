@@ -1,10 +1,11 @@
+import { findAsset, type Asset } from "../catalog/catalog.ts";
 import { payoutChain } from "../intent/payout.ts";
-import { findSourceInbox } from "../inbox/store.ts";
+import { findSourceInbox, listSourceChains } from "../inbox/store.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
-import { renewHint } from "./store.ts";
+import { renewHints } from "./store.ts";
 
 /** One token on one chain, as the caller names it. */
 export type Selection = { namespace: string; reference: string; tokenAddress: string };
@@ -24,8 +25,18 @@ export async function recordView(
   const expiresAt = addMs(world.clock.now(), HINT_MS);
   if (selection === undefined) {
     if (intent.status !== "active") return false;
-    await renewHint(world.db, { intentId: intent.id, namespace: "", reference: "", token: "", expiresAt });
-    world.wake.notify(hintsTopic(payoutChain(intent)));
+    const places = await placesOf(world, intent);
+    await renewHints(
+      world.db,
+      places.map(({ namespace, reference, token }) => ({
+        intentId: intent.id,
+        namespace,
+        reference,
+        token,
+        expiresAt,
+      })),
+    );
+    for (const chain of new Set(places.map(({ chain }) => chain))) world.wake.notify(hintsTopic(chain));
     return true;
   }
   // Whatever its case: a hint moves nothing, so a checksum has nothing to protect here.
@@ -38,9 +49,17 @@ export async function recordView(
   if (origin === undefined) return false;
   const issued = await findSourceInbox(world.db.read, { intentId: intent.id, namespace: origin.namespace, reference });
   if (issued === undefined) return false;
-  await renewHint(world.db, { intentId: intent.id, namespace, reference, token: origin.token, expiresAt });
+  await renewHints(world.db, [{ intentId: intent.id, namespace, reference, token: origin.token, expiresAt }]);
   world.wake.notify(hintsTopic(origin.chain));
   return true;
+}
+
+/** Where an intent may be paid: in its own token, and in every origin of the chains for which payers were given an address. */
+async function placesOf(world: Pick<World, "db" | "catalog">, intent: IntentRow): Promise<Asset[]> {
+  const payout = findAsset(world.catalog, payoutChain(intent), intent.payout_token);
+  const chains = await listSourceChains(world.db, intent.id);
+  const origins = world.catalog.assets.filter((asset) => asset.isOrigin && chains.includes(asset.chain));
+  return [...new Set([...(payout === undefined ? [] : [payout]), ...origins])];
 }
 
 /** Wakes whoever looks at a chain for payers. */

@@ -1,21 +1,25 @@
 import type { Db } from "../db/database.ts";
 
-/** What a payer looks at. Empty texts mean everything of the intent. */
+/** What a payer looks at. */
 export type ViewHint = { intentId: string; namespace: string; reference: string; token: string; expiresAt: Date };
 
-/** Remembers a hint, or renews it. */
-export async function renewHint(db: Db, hint: ViewHint): Promise<void> {
+/** Remembers hints of different places, or renews them. */
+export async function renewHints(db: Db, hints: readonly ViewHint[]): Promise<void> {
+  if (hints.length === 0) return;
+  const rows = hints.map(({ intentId, namespace, reference, token, expiresAt }) => ({
+    intent_id: intentId,
+    namespace,
+    reference,
+    token,
+    expires_at: expiresAt,
+  }));
   await db.read
     .insertInto("view_hint")
-    .values({
-      intent_id: hint.intentId,
-      namespace: hint.namespace,
-      reference: hint.reference,
-      token: hint.token,
-      expires_at: hint.expiresAt,
-    })
+    .values(rows)
     .onConflict((conflict) =>
-      conflict.columns(["intent_id", "namespace", "reference", "token"]).doUpdateSet({ expires_at: hint.expiresAt }),
+      conflict
+        .columns(["intent_id", "namespace", "reference", "token"])
+        .doUpdateSet((excluded) => ({ expires_at: excluded.ref("excluded.expires_at") })),
     )
     .execute();
 }

@@ -5,7 +5,7 @@ import { ProviderFailed, type BlockRange } from "../chain/driver.ts";
 import type { Db } from "../db/database.ts";
 import { addMs, systemClock } from "../kernel/clock.ts";
 import { HINT_MS } from "../view/recordView.ts";
-import { renewHint } from "../view/store.ts";
+import { renewHints } from "../view/store.ts";
 import { startTestChain, type TestChain } from "../../test/support/chain.ts";
 import { openTestDatabase } from "../../test/support/database.ts";
 import { insertIntent } from "../../test/support/intents.ts";
@@ -56,7 +56,7 @@ describe("looking where payers look", () => {
 
   async function view({ id }: { id: string }, token: string = usdc, reference = String(chain.chainId)): Promise<void> {
     const expiresAt = addMs(systemClock.now(), HINT_MS);
-    await renewHint(db, { intentId: id, namespace: "eip155", reference, token, expiresAt });
+    await renewHints(db, [{ intentId: id, namespace: "eip155", reference, token, expiresAt }]);
   }
 
   test("D30 a payment that a provider has left out is recorded when its payer looks, and once", async () => {

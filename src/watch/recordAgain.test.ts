@@ -5,7 +5,7 @@ import type { BlockRef, Transfer } from "../chain/driver.ts";
 import type { Db } from "../db/database.ts";
 import { addMs, systemClock } from "../kernel/clock.ts";
 import { HINT_MS } from "../view/recordView.ts";
-import { renewHint } from "../view/store.ts";
+import { renewHints } from "../view/store.ts";
 import { startTestChain, type TestChain } from "../../test/support/chain.ts";
 import { openTestDatabase } from "../../test/support/database.ts";
 import { insertIntent } from "../../test/support/intents.ts";
@@ -91,7 +91,7 @@ describe("what one of several providers adds", () => {
     const { world, chain: watched, look } = await watch({ from: victim.inbox_address, to: own.inbox_address });
     await look();
     const hint = { namespace: "eip155", reference: String(chain.chainId), token: usdc };
-    await renewHint(db, { ...hint, intentId: own.id, expiresAt: addMs(systemClock.now(), HINT_MS) });
+    await renewHints(db, [{ ...hint, intentId: own.id, expiresAt: addMs(systemClock.now(), HINT_MS) }]);
     await lookAtHints(world, watched);
     deepEqual(await directions(), ["in"]);
   });
