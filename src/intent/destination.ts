@@ -1,8 +1,8 @@
-import { deterministicDeployer, hubAddress, implementationAddress } from "@tributary/inbox/hub";
 import type { Asset, Catalog } from "../catalog/catalog.ts";
 import { caip2, normalizeEvmAddress, type Namespace } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { AccountRow } from "../merchant/store.ts";
+import { mayReceive } from "../merchant/evmWallet.ts";
 import { solanaWalletFault } from "../merchant/solanaWallet.ts";
 
 /** What a create may say about the payout; what it leaves out comes from the account. */
@@ -14,12 +14,6 @@ export type DestinationInput = {
 };
 
 export type Destination = { namespace: Namespace; chainReference: string; wallet: string; rail: Asset };
-
-/** Precompiled contracts: money sent there is gone. */
-const PRECOMPILES: ReadonlySet<string> = new Set(
-  [...Array.from({ length: 0x12 }, (_, index) => index), 0x100].map(addressOf),
-);
-const OUR_CONTRACTS: ReadonlySet<string> = new Set([hubAddress, implementationAddress, deterministicDeployer]);
 
 /** Whether a create names a destination, so that the dedupe rule applies to it. */
 export function namesDestination(input: DestinationInput): boolean {
@@ -129,17 +123,11 @@ function namedRail(rails: readonly Asset[], namespace: Namespace, text: string):
 }
 
 function refuseContracts(catalog: Catalog, wallet: string, namespace: Namespace): void {
-  if (namespace !== "eip155") return;
-  const isToken = catalog.assets.some((asset) => asset.token === wallet);
-  if (!PRECOMPILES.has(wallet) && !OUR_CONTRACTS.has(wallet) && !isToken) return;
+  if (namespace !== "eip155" || mayReceive(catalog, wallet)) return;
   throw unsupported(
     "payoutWallet",
     "This address cannot receive a payout: it is a contract of the chain, of a token or of this service.",
   );
-}
-
-function addressOf(value: number): string {
-  return `0x${value.toString(16).padStart(40, "0")}`;
 }
 
 export function unsupported(param: string, message: string): Fault {

@@ -1,8 +1,9 @@
-import { findAsset, findChainFacts, type Asset } from "../catalog/catalog.ts";
+import { findChainFacts, type Asset } from "../catalog/catalog.ts";
 import { caip2, normalizeEvmAddress, type Namespace } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
 import type { World } from "../world.ts";
+import { mayReceive } from "./evmWallet.ts";
 import { solanaWalletFault } from "./solanaWallet.ts";
 import { insertAccount, type AccountRow } from "./store.ts";
 
@@ -58,7 +59,8 @@ function checkedPayout(world: Pick<World, "catalog">, payout: PayoutDefaults): P
     payout.namespace === "eip155"
       ? evmAddress("payout.wallet", payout.wallet)
       : solanaWallet("payout.wallet", payout.wallet);
-  if (findAsset(world.catalog, chain, wallet)) throw invalid("payout.wallet", "a wallet, not a token's contract");
+  if (!mayReceive(world.catalog, wallet))
+    throw invalid("payout.wallet", "a wallet, not a contract of the chain, of a token or of this service");
   return { ...payout, wallet };
 }
 

@@ -444,7 +444,7 @@ export type ErrorEnvelope = {
 export type CreatePaymentIntentBody = {
   /** Your own name for what is paid, such as an order's number. It need not be unique and is no key. */
   merchantReference?: string | null | undefined;
-  /** Keys and values of the merchant's own. They are kept and returned as given, and mean nothing here. Of the order of keys one thing is not kept: those that are whole numbers come first, and ascend. */
+  /** Keys and values of the merchant's own. They are kept and returned as given, and mean nothing here. Of the order of keys one thing is not kept: those that are whole numbers come first, and ascend. It may be an object of at most 16384 bytes and 5 levels, with at most 50 keys a level, keys of at most 40 characters and strings of at most 500. A number that a double cannot hold exactly is refused: send it as a string. */
   metadata?: JsonObject | null | undefined;
   /** The price in millionths of the payout currency, whatever decimals the token has. Left out, the intent is open-ended: any counted deposit makes it paid. */
   priceUnits?: number | null | undefined;

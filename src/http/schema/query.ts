@@ -1,3 +1,4 @@
+import { Fault } from "../../kernel/faults.ts";
 import type { Query } from "../queryText.ts";
 import { compileReader } from "./compile.ts";
 import type { JsonSchema, Properties, TypeOf } from "./jsonSchema.ts";
@@ -37,7 +38,10 @@ export function compileQuery(parameters: Properties): ReadQuery {
 
 function readOne(name: string, text: Query[string], schema: JsonSchema): unknown {
   if (text === undefined) return schema.default;
-  if (text === null) throw invalid(name, "must be percent-encoded UTF-8");
+  if (text === null) {
+    const code = schema["x-error-code"];
+    throw code === undefined ? invalid(name, "must be percent-encoded UTF-8") : new Fault(code, { param: name });
+  }
   if (typeof text !== "string") throw invalid(name, "must be given once");
   return schema.type === "integer" && WHOLE_NUMBER.test(text) ? Number(text) : text;
 }

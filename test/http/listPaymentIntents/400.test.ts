@@ -31,6 +31,7 @@ test("D15 a cursor that this list did not give this account is refused", async (
     cursor.slice(1),
     "1",
     "%00",
+    "%zz",
     "'%20or%201=1",
     "x".repeat(3_000),
   ];
@@ -52,8 +53,8 @@ test("D14 a known parameter that is no percent-encoded UTF-8 is refused", async 
   const merchant = await (await testApi()).openMerchant();
   for (const name of ["limit", "cursor", "merchantReference"]) {
     for (const text of ["%ff", "%zz", "1%", "%E0%A4%A", "a%ED%A0%80"]) {
-      const error = assertFault(await merchant.get(`${URL}?${name}=${text}`), 400, "invalid_request");
-      assert.equal(error.param, name, text);
+      const code = name === "cursor" ? "invalid_cursor" : "invalid_request";
+      assert.equal(assertFault(await merchant.get(`${URL}?${name}=${text}`), 400, code).param, name, text);
     }
   }
   const { intentId } = await merchant.createIntent({ merchantReference: "ü + 100 %" });

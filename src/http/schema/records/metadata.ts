@@ -6,6 +6,12 @@ const KEY_CHARACTERS_MAX = 40;
 const TEXT_CHARACTERS_MAX = 500;
 const BYTES_MAX = 16_384;
 
+const BOUNDS = [
+  `an object of at most ${BYTES_MAX} bytes and ${LEVELS_MAX} levels,`,
+  `with at most ${KEYS_MAX} keys a level, keys of at most ${KEY_CHARACTERS_MAX} characters`,
+  `and strings of at most ${TEXT_CHARACTERS_MAX}`,
+].join(" ");
+
 const leaf: JsonSchema = { type: ["string", "number", "boolean", "null"], maxLength: TEXT_CHARACTERS_MAX };
 
 /** The levels below an object's own, the innermost first: a schema has no other way to count how deep something is nested. */
@@ -18,13 +24,10 @@ export const metadata = {
   description: [
     "Keys and values of the merchant's own. They are kept and returned as given, and mean nothing here.",
     "Of the order of keys one thing is not kept: those that are whole numbers come first, and ascend.",
+    `It may be ${BOUNDS}. A number that a double cannot hold exactly is refused: send it as a string.`,
   ].join(" "),
   "x-maxBytes": BYTES_MAX,
-  "x-must": [
-    `be an object of at most ${BYTES_MAX} bytes and ${LEVELS_MAX} levels,`,
-    `with at most ${KEYS_MAX} keys a level, keys of at most ${KEY_CHARACTERS_MAX} characters`,
-    `and strings of at most ${TEXT_CHARACTERS_MAX}`,
-  ].join(" "),
+  "x-must": `be ${BOUNDS}`,
   examples: [{ customer: "c-4711", basket: { items: 3 } }],
 } as const satisfies JsonSchema;
 
