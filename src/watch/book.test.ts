@@ -1,4 +1,4 @@
-import { deepEqual } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
 import { sql } from "kysely";
@@ -16,10 +16,10 @@ import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { createWake } from "../kernel/wake.ts";
-import { bookRevision } from "./book.ts";
+import { bookReached, bookRevision, isBooked } from "./book.ts";
 import type { Direction, Sighting } from "./movement.ts";
 import { recordStretch, type WatchWorld } from "./record.ts";
-import { claimRevision, orphanMovements, writeMovements } from "./store.ts";
+import { claimRevision, confirmCursor, findCursor, orphanMovements, writeMovements } from "./store.ts";
 
 // A chain is made up here, block by block, and told to the station with gaps, lies and reorganisations. Whatever it was told, the books
 // are what is on the chain as far as they reach.
@@ -41,6 +41,7 @@ type Step =
     }
   | { kind: "reorg"; depth: number; keeps: boolean; length: number }
   | { kind: "find" }
+  | { kind: "turn" }
   | { kind: "deny"; which: number };
 
 const transfer = fc.record({
@@ -66,6 +67,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("deny" as const), which: fc.nat(20) }) },
 );
 
+/** The books go one step further, where they were left behind. */
+const stepOrTurn: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: step },
+  { weight: 1, arbitrary: fc.constant({ kind: "turn" as const }) },
+);
+
 for (const kind of databases) {
   describe(`the books of a chain on ${kind}`, () => {
     let db: Db;
@@ -89,8 +96,66 @@ for (const kind of databases) {
       );
     });
 
+    test("they go on in steps, and are the chain's up to where they stand, also when it is replaced between two of them", async () => {
+      let runs = 0;
+      let left = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(stepOrTurn, { minLength: 4, maxLength: 12 }), async (steps) => {
+          const history = await History.begin(db, `eip155:2${(runs += 1)}`, { bookedAtOnceMax: 2 });
+          for (const each of steps) {
+            await history.take(each);
+            const { bookedNumber, isWhole } = await history.standing();
+            left += isWhole ? 0 : 1;
+            deepEqual(await history.booked(), history.expected(bookedNumber));
+            await assertBooksHold(db);
+          }
+          while (!(await history.standing()).isWhole) await history.take({ kind: "turn" });
+          deepEqual(await history.booked(), history.expected((await history.standing()).bookedNumber));
+          await assertBooksHold(db);
+        }),
+        { numRuns: RUNS, endOnFailure: true },
+      );
+      ok(left > 0, "they were left behind now and then");
+    });
+
+    test("a step holds whole blocks, as many movements as it may, and at least one block", async () => {
+      const history = await History.begin(db, "eip155:901", { bookedAtOnceMax: 4 });
+      const one = { inbox: 0, direction: "in" as const, units: 1, to: 0, isWithheld: false };
+      const counts = [1, 2, 2, 5, 0, 3, 0, 0, 0];
+      const made = counts.map((count) => ({ transfers: Array.from({ length: count }, () => one) }));
+      await history.take({ kind: "blocks", blocks: made });
+      const reached: bigint[] = [];
+      for (let steps = 0; steps < 5; steps += 1) {
+        reached.push((await history.standing()).bookedNumber);
+        await history.take({ kind: "turn" });
+      }
+      deepEqual(reached, [2n, 3n, 4n, 7n, 7n]);
+    });
+
+    test("what is replaced before its step is booked as it is then, and what was booked already is reversed", async () => {
+      const history = await History.begin(db, "eip155:902", { bookedAtOnceMax: 2 });
+      const transfers = [1, 2].map((units) => ({
+        inbox: 0,
+        direction: "in" as const,
+        units,
+        to: 0,
+        isWithheld: false,
+      }));
+      await history.take({ kind: "blocks", blocks: [1, 2, 3, 4, 5, 6].map(() => ({ transfers })) });
+      await history.take({ kind: "turn" });
+      equal((await history.standing()).bookedNumber, 2n);
+      await history.take({ kind: "reorg", depth: 5, keeps: true, length: 7 });
+      for (let steps = 0; steps < 5; steps += 1) {
+        deepEqual(await history.booked(), history.expected((await history.standing()).bookedNumber));
+        await assertBooksHold(db);
+        await history.take({ kind: "turn" });
+      }
+      deepEqual(await history.standing(), { bookedNumber: 6n, isWhole: true });
+      deepEqual(await history.booked(), history.expected());
+    });
+
     test("a tag below which nothing is final yet keeps the books where they are", async () => {
-      const history = await History.begin(db, "eip155:900", { tag: "finalized" });
+      const history = await History.begin(db, "eip155:900", { tier: { tag: "finalized" } });
       await history.take({
         kind: "blocks",
         blocks: [{ transfers: [{ inbox: 0, direction: "in", units: 5, to: 0, isWithheld: false }] }],
@@ -99,6 +164,8 @@ for (const kind of databases) {
     });
   });
 }
+
+type Ways = { tier?: { confirmations: number } | { tag: "finalized" }; bookedAtOnceMax?: number };
 
 /** One chain as it is, beside what the station was told of it. */
 class History {
@@ -124,11 +191,11 @@ class History {
   static async begin(
     db: Db,
     caip2: Caip2,
-    tier: { confirmations: number } | { tag: "finalized" } = { confirmations: CONFIRMATIONS },
+    { tier = { confirmations: CONFIRMATIONS }, ...limits }: Ways = {},
   ): Promise<History> {
     const finality = [{ upToPriceUnits: undefined, finality: tier }];
     const station = stationWorld(db, { caip2, finality });
-    const world = { ...station, wake: createWake(systemClock), log: pino({ level: "silent" }) };
+    const world = { ...station, ...limits, wake: createWake(systemClock), log: pino({ level: "silent" }) };
     const drivers = [openEvmDriver({ caip2, rpcUrl: "http://127.0.0.1:1" })] as const;
     const chain = openChain({ drivers, gasAccount: openGasAccount(`0x${"11".repeat(32)}`) }, world);
     const intents: IntentRow[] = [];
@@ -156,6 +223,8 @@ class History {
         return this.#replace(step);
       case "find":
         return this.#find();
+      case "turn":
+        return this.#turn();
       case "deny":
         return this.#deny(step.which);
     }
@@ -173,8 +242,8 @@ class History {
   }
 
   /** The same by what is on the chain, deep enough, and heard of. */
-  expected(): Record<string, bigint> {
-    const deep = this.#blocks.slice(0, Number(this.#deepest) + 1);
+  expected(upTo = this.#deepest): Record<string, bigint> {
+    const deep = this.#blocks.slice(0, Number(upTo) + 1);
     const sightings = deep.flatMap((block) => block.transfers.map(({ sighting }) => sighting));
     return sumOf(
       sightings
@@ -184,6 +253,22 @@ class History {
           return [`inbox:${intent?.id}`, direction === "in" ? amountUnits : -amountUnits];
         }),
     );
+  }
+
+  /** Where the books stand, and whether that is as far as they can. */
+  async standing(): Promise<{ bookedNumber: bigint; isWhole: boolean }> {
+    const cursor = await findCursor(this.#world.db, this.#caip2);
+    if (cursor === undefined) throw new Error("the chain was begun");
+    return { bookedNumber: cursor.booked_number, isWhole: isBooked(this.#world, cursor) };
+  }
+
+  async #turn(): Promise<void> {
+    const at = systemClock.now();
+    const confirmed = { chain: this.#caip2, cursor: this.#head(), safeNumber: -1n, finalizedNumber: -1n, at };
+    await this.#world.db.transaction(async (tx) => {
+      const reach = await confirmCursor(tx, confirmed);
+      if (reach) await bookReached(tx, this.#world, { chain: this.#caip2, reach, at });
+    });
   }
 
   #head(): BlockRef {

@@ -4,29 +4,56 @@ import type { Finality } from "../config.ts";
 import type { Tx } from "../db/database.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { book, reverse } from "../ledger/store.ts";
-import { raiseBooked, type Reach } from "./store.ts";
+import { raiseBooked, type CursorRow, type Reach } from "./store.ts";
 
 // From movements to postings. The books stand at one block of a chain: what moved up to there is in them, and nothing that moved
 // later. Everything here is called under the lock of the chain's cursor, so that an inbox is booked by one transaction at a time.
 
-type BookWorld = { catalog: Catalog };
+/**
+ * After hours in which nothing became final all of it does at once. So many movements are booked in a small part of the time that a statement
+ * may take, also by a slow machine; their number is what that time grows with.
+ */
+const BOOKED_AT_ONCE_MAX = 5_000;
+
+/** How many movements are booked in one transaction, where it is not as many as usual; a block is never divided. */
+export type BookLimit = { bookedAtOnceMax?: number };
+type BookWorld = { catalog: Catalog } & BookLimit;
+type Heights = Pick<Reach, "number" | "safeNumber" | "finalizedNumber">;
 export type Booking = { chain: Caip2; reach: Reach; at: Date };
 
 /** The last block that counts by the chain's first tier: what is still likely to be replaced is not worth two postings. */
-function baseBlock(finality: Finality, { number, safeNumber, finalizedNumber }: Reach): bigint {
+function baseBlock(finality: Finality, { number, safeNumber, finalizedNumber }: Heights): bigint {
   if ("confirmations" in finality) return number - BigInt(finality.confirmations) + 1n;
   return finality.tag === "safe" ? safeNumber : finalizedNumber;
 }
 
-/** Moves the books up to the block that the chain has reached by now, and books what moved on the way, in the chain's order. */
-export async function bookReached(tx: Tx, world: BookWorld, { chain, reach, at }: Booking): Promise<void> {
-  const finality = findChain(world.catalog, chain)?.finality[0]?.finality;
-  const to = finality === undefined ? -1n : baseBlock(finality, reach);
-  if (to <= reach.bookedNumber) return;
+/** The block at which the books can stand by now. */
+function bookableBlock({ catalog }: BookWorld, chain: Caip2, heights: Heights): bigint {
+  const finality = findChain(catalog, chain)?.finality[0]?.finality;
+  return finality === undefined ? -1n : baseBlock(finality, heights);
+}
+
+/** Whether the books stand where they can; otherwise `bookReached` has something to do. */
+export function isBooked(world: BookWorld, cursor: CursorRow): boolean {
+  const { chain, number, safe_number: safeNumber, finalized_number: finalizedNumber } = cursor;
+  return bookableBlock(world, chain, { number, safeNumber, finalizedNumber }) <= cursor.booked_number;
+}
+
+/**
+ * Moves the books towards the block that the chain has reached by now, and books what moved on the way, in the chain's order: all of it, or as
+ * much as one transaction may hold. Returns where the books stand then.
+ */
+export async function bookReached(tx: Tx, world: BookWorld, { chain, reach, at }: Booking): Promise<bigint> {
+  const from = reach.bookedNumber;
+  const to = bookableBlock(world, chain, reach);
+  if (to <= from) return from;
+  const movementsMax = world.bookedAtOnceMax ?? BOOKED_AT_ONCE_MAX;
+  const { bookedNumber, isMoved } = await raiseBooked(tx, { chain, from, to, movementsMax });
   // Most blocks move nothing of ours, and the statement that books is a long one to plan.
-  if (!(await raiseBooked(tx, { chain, from: reach.bookedNumber, to }))) return;
-  const reached = sql`movement.block_number > ${reach.bookedNumber} and movement.block_number <= ${to}`;
+  if (!isMoved) return bookedNumber;
+  const reached = sql`movement.block_number > ${from} and movement.block_number <= ${bookedNumber}`;
   await book(tx, { transfers: transfersOf(chain, reached), name: "book_reached", at });
+  return bookedNumber;
 }
 
 /**

@@ -6,7 +6,8 @@ import { confirmCursor, listKnownBlocks, type CursorRow, type KnownBlock } from 
 
 /**
  * Stores how final the chain calls itself, in numbers of blocks that we know and that are on the chain of the provider that said so. A
- * bare number would make a deposit final that stands on a branch which was left and not yet taken back here.
+ * bare number would make a deposit final that stands on a branch which was left and not yet taken back here. The books follow, one step at
+ * each call: how final the chain is never waits for them.
  */
 export async function confirmFinality(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<CursorRow> {
   const [safe, finalized] = await Promise.all([
@@ -16,12 +17,18 @@ export async function confirmFinality(world: WatchWorld, chain: Chain, cursor: C
   const safeNumber = highest(cursor.safe_number, safe, finalized);
   const finalizedNumber = highest(cursor.finalized_number, finalized);
   const at = world.clock.now();
-  await world.db.transaction(async (tx) => {
+  const bookedNumber = await world.db.transaction(async (tx) => {
     const reach = await confirmCursor(tx, { chain: chain.caip2, cursor, safeNumber, finalizedNumber, at });
-    if (reach) await bookReached(tx, world, { chain: chain.caip2, reach, at });
+    return reach && bookReached(tx, world, { chain: chain.caip2, reach, at });
   });
   if (safeNumber > cursor.safe_number || finalizedNumber > cursor.finalized_number) wakeFollowers(world, chain);
-  return { ...cursor, safe_number: safeNumber, finalized_number: finalizedNumber, updated_at: at };
+  return {
+    ...cursor,
+    safe_number: safeNumber,
+    finalized_number: finalizedNumber,
+    booked_number: bookedNumber ?? cursor.booked_number,
+    updated_at: at,
+  };
 }
 
 /** The highest block of ours that the tag covers; undefined when there is none, or the providers say nothing of use. */

@@ -2,14 +2,15 @@ import type { Chain } from "../chain/chain.ts";
 import type { BlockRef, ChainDriver, Transfer } from "../chain/driver.ts";
 import type { Tx } from "../db/database.ts";
 import type { World } from "../world.ts";
-import { bookReached, reverseRevision } from "./book.ts";
+import { bookReached, reverseRevision, type BookLimit } from "./book.ts";
 import { judgeContradictions } from "./contradictions.ts";
+import { listInboxesAmong } from "./inboxes.ts";
 import { watchedInboxes } from "./memory.ts";
 import { candidatesOf, placed, receiptsNeeded, type Candidate, type Sighting } from "./movement.ts";
 import type { Known } from "./range.ts";
-import { advanceCursor, listInboxesAmong, takeBack, type Advance, type KnownBlock } from "./store.ts";
+import { advanceCursor, takeBack, type Advance, type KnownBlock } from "./store.ts";
 
-export type WatchWorld = Pick<World, "db" | "clock" | "wake" | "catalog" | "log">;
+export type WatchWorld = Pick<World, "db" | "clock" | "wake" | "catalog" | "log"> & BookLimit;
 
 /** A stretch of the chain that was read whole. */
 export type Stretch = {

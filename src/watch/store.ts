@@ -108,17 +108,27 @@ export async function advanceCursor(db: Db["read"], advance: Advance): Promise<(
   return rows[0];
 }
 
-/** Says that the books stand at `to` now. Whether anything moved between `from` and there. */
+/**
+ * Says where the books stand now: at `to`, or at the last block up to which no more than `movementsMax` moved, which is at least the first in
+ * which any did. Returns it, and whether anything moved between `from` and there.
+ */
 export async function raiseBooked(
   tx: Tx,
-  { chain, from, to }: { chain: Caip2; from: bigint; to: bigint },
-): Promise<boolean> {
-  const { rows } = await sql<{ moved: boolean }>`/* named: raise_booked */
-    update chain_cursor set booked_number = ${to} where chain = ${chain}
-    returning exists (
-      select from movement where movement.chain = ${chain} and block_number > ${from} and block_number <= ${to}
-        and orphaned_at is null) as moved`.execute(tx);
-  return rows[0]?.moved === true;
+  { chain, from, to, movementsMax }: { chain: Caip2; from: bigint; to: bigint; movementsMax: number },
+): Promise<{ bookedNumber: bigint; isMoved: boolean }> {
+  const { rows } = await sql<{ bookedNumber: bigint; isMoved: boolean }>`/* named: raise_booked */
+    with moved as (
+      select block_number from movement
+      where movement.chain = ${chain} and block_number > ${from} and block_number <= ${to} and orphaned_at is null
+      order by block_number limit ${movementsMax + 1}::int8
+    ), step as (
+      select min(block_number) as first, max(block_number) as last, count(*) > ${movementsMax}::int8 as is_more from moved
+    )
+    update chain_cursor
+    set booked_number = case when step.is_more then greatest(step.last - 1, step.first) else ${to}::int8 end
+    from step where chain = ${chain}
+    returning booked_number as "bookedNumber", step.first is not null as "isMoved"`.execute(tx);
+  return rows[0] ?? { bookedNumber: from, isMoved: false };
 }
 
 /**
@@ -334,31 +344,6 @@ export async function listMovementsBetween(
     .where("block_number", "<=", toBlock)
     .where("orphaned_at", "is", null)
     .execute();
-}
-
-/**
- * Inboxes of intents in the order in which they were made, at most `limit` of those beyond `seq`, and those among the named numbers. As
- * two texts, of all numbers with commas between them and of all addresses' hex digits: a row for each costs this process seven times that.
- */
-export async function readInboxesAfter(
-  db: Db,
-  { seq, orAmong, limit }: { seq: number; orAmong: readonly number[]; limit: number },
-): Promise<{ seqs: string; hexes: string }> {
-  const { rows } = await sql<{ seqs: string; hexes: string }>`/* named: read_inboxes_after */
-    with beyond as (select seq, inbox_address from intent where seq > ${seq}::int8 order by seq limit ${limit}::int8),
-      found as (select * from beyond union all
-        select seq, inbox_address from intent where seq = any(${array(orAmong, "int8")}))
-    select coalesce(string_agg(seq::text, ','), '') as seqs,
-      coalesce(string_agg(substr(inbox_address, 3), ''), '') as hexes from found`.execute(db.read);
-  return rows[0] ?? { seqs: "", hexes: "" };
-}
-
-/** Those of the addresses that are inboxes, by the database's own word. */
-export async function listInboxesAmong(db: Db, addresses: readonly string[]): Promise<Set<string>> {
-  if (addresses.length === 0) return new Set();
-  const { rows } = await sql<{ inbox: string }>`
-    select inbox_address as inbox from intent where inbox_address = any(${array(addresses, "text")})`.execute(db.read);
-  return new Set(rows.map((row) => row.inbox));
 }
 
 /** Which hash our table holds at each of the numbers; a number that it does not hold is left out. */

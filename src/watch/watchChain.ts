@@ -4,6 +4,7 @@ import { ProviderFailed, type ChainDriver } from "../chain/driver.ts";
 import { ChainRefused } from "../chain/providers.ts";
 import { addMs } from "../kernel/clock.ts";
 import { beginChain } from "./beginChain.ts";
+import { isBooked } from "./book.ts";
 import { readBranch, type Branch, type BranchQuestion } from "./branch.ts";
 import { catchUp } from "./catchUp.ts";
 import { confirmFinality } from "./finality.ts";
@@ -19,7 +20,7 @@ import { findCursor, listKnownBlocks, type CursorRow } from "./store.ts";
 export type WatchOutcome = {
   /** The last block that is recorded. */
   advancedTo: bigint;
-  /** Whether more of the chain is there to be read at once. */
+  /** Whether more of the chain is there to be read or to be booked at once. */
   isBehind: boolean;
 };
 
@@ -65,11 +66,14 @@ async function look(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise
   // blocks as they come, that one may lag for ever, and finality is asked of all of them.
   const memory = memoryOf(chain, world.clock);
   const isOld = world.clock.now() >= addMs(cursor.updated_at, HEARTBEAT_MS);
-  const isDue = memory.isFinalityDue || ((isMoved || isOld) && branch.head.number >= cursor.number);
+  // Whatever was left of the books, by this process or another, is taken up here.
+  const isLeft = !isBooked(world, now);
+  const isDue = memory.isFinalityDue || isLeft || ((isMoved || isOld) && branch.head.number >= cursor.number);
   const confirmed = isDue ? await confirmFinality(world, chain, now) : now;
   if (isDue) memory.isFinalityDue = false;
-  // After an outage there is as much to read again as was missed, and nothing to wait for in between.
-  const hasMore = isBehind || (await rereadFinal(world, chain, confirmed));
+  // After an outage there is as much to read again as was missed, and as much to book, and nothing to wait for in between.
+  const isBooking = confirmed.booked_number > now.booked_number && !isBooked(world, confirmed);
+  const hasMore = isBehind || (await rereadFinal(world, chain, confirmed)) || isBooking;
   return { advancedTo: now.number, isBehind: hasMore };
 }
 

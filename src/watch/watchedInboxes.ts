@@ -3,7 +3,7 @@ import { assert } from "../kernel/assert.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { AddressSet } from "./addressSet.ts";
 import { SeqGaps } from "./seqGaps.ts";
-import { readInboxesAfter } from "./store.ts";
+import { readInboxesAfter } from "./inboxes.ts";
 
 const PAGE = 20_000;
 /** More pages than this are read at the next time; no intent is skipped. */
