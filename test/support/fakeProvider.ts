@@ -13,7 +13,7 @@ export type TooMuch = { from: number; to: number; fits: number };
 type Refuse = (asked: TooMuch) => Refusal;
 
 export type Habits = {
-  /** The most of a range of eth_getLogs: blocks, logs, bytes of the answer. Beyond it the question is refused. */
+  /** The most of an eth_getLogs: blocks of a range, and logs and bytes of the answer, also of one block. Beyond it the question is refused. */
   blocks?: { most: number; refuse: Refuse };
   results?: { most: number; refuse: Refuse };
   bytes?: { most: number; refuse: Refuse };
@@ -33,8 +33,8 @@ export type Habits = {
   beyondHead?: "empty" | Refusal;
   /** How it takes several calls in one request. `calls`: the most of them. */
   batches?: { calls?: number; refuse?: Refusal; isReordered?: boolean; withoutLogs?: Refusal };
-  /** Every eth_getLogs, or everything. */
-  refuses?: { what: "logs" | "all"; refuse: Refusal };
+  /** Everything that tells of logs, or the receipts of a block alone, or everything. */
+  refuses?: { what: "logs" | "receipts" | "all"; refuse: Refusal };
 };
 
 export type FakeProvider = {
@@ -109,7 +109,9 @@ export async function openFakeProvider(chain: FakeChain, habits: Habits = {}, se
   function answerOne(node: Node, { method, params }: Message): Answer {
     const { refuses } = node.habits;
     const isLogs = method === "eth_getLogs";
-    if (refuses !== undefined && (isLogs || refuses.what === "all")) return { error: refuses.refuse };
+    const isReceipts = method === "eth_getBlockReceipts";
+    const isRefused = { logs: isLogs || isReceipts, receipts: isReceipts, all: true };
+    if (refuses !== undefined && isRefused[refuses.what]) return { error: refuses.refuse };
     if (!isLogs) return { result: factOf(node, method, params) };
     const [filter] = params as readonly [Filter];
     if ("blockHash" in filter) return logsOfBlock(node, filter);
@@ -140,6 +142,11 @@ function factOf(node: Node, method: string, [first]: readonly unknown[]): unknow
       const receipt = chain.receiptOf(String(first));
       return receipt !== undefined && Number(receipt["blockNumber"]) <= head ? receipt : null;
     }
+    case "eth_getBlockReceipts": {
+      const block = chain.blockOf(String(first)) ?? chain.blocks[numberOf(String(first), node)];
+      if (block === undefined || block.number > head) return null;
+      return transactionsIn(block).map((chainTx) => chain.receiptOf(chainTx));
+    }
     default:
       throw new Error(`${method} is not asked of a fake provider`);
   }
@@ -159,13 +166,24 @@ function numberOf(text: string, { head, habits }: Node): number {
 }
 
 function headerOrNull(block: FakeBlock | undefined, head: number): unknown {
-  return block === undefined || block.number > head ? null : headerOf(block);
+  return block === undefined || block.number > head
+    ? null
+    : { ...headerOf(block), transactions: transactionsIn(block) };
 }
 
-function logsOfBlock({ chain, head }: Node, filter: Filter & { blockHash: string }): Answer {
+function transactionsIn({ logs }: FakeBlock): string[] {
+  return [...new Set(logs.map((log) => String(log["transactionHash"])))];
+}
+
+function logsOfBlock({ chain, habits, head }: Node, filter: Filter & { blockHash: string }): Answer {
   const block = chain.blockOf(filter.blockHash);
   if (block === undefined || block.number > head) return { error: { code: -32000, message: "unknown block" } };
-  return { result: block.logs.filter((log) => passes(log, filter)) };
+  const { results, bytes } = habits;
+  const found = block.logs.filter((log) => passes(log, filter));
+  const tooMuch = { from: block.number, to: block.number, fits: block.number };
+  if (results !== undefined && found.length > results.most) return { error: results.refuse(tooMuch) };
+  if (bytes !== undefined && JSON.stringify(found).length > bytes.most) return { error: bytes.refuse(tooMuch) };
+  return { result: found };
 }
 
 function logsOfRange({ chain, habits, head }: Node, filter: Filter & { fromBlock: string; toBlock: string }): Answer {

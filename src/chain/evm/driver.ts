@@ -20,9 +20,10 @@ import { mayHoldTransfer } from "./bloom.ts";
 import { failureOf, submitOutcomeOf } from "./failures.ts";
 import { bytes, list, quantity, smallQuantity, toHex } from "./hex.ts";
 import { readBlock, readPosition, readReceipt } from "./read.ts";
-import { Rpc, type RpcCall } from "./rpc.ts";
+import { Rpc, type RpcBytes, type RpcCall } from "./rpc.ts";
 import { siftLogs } from "./siftLogs.ts";
 import { readTransfers, transferFilters } from "./transfers.ts";
+import { readReceiptTransfers, type BlockAnswers } from "./transfersOfReceipts.ts";
 
 const TIMEOUT_MS = 10_000;
 /** The logs of a long range can be a hundred megabytes. */
@@ -83,12 +84,12 @@ export class EvmDriver implements ChainDriver {
 
   async transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
     if (tokens.length === 0) return [];
-    const filters = transferFilters(scope, tokens, parties);
-    const answers = await ofWhole(scope, () =>
-      Promise.all(filters.map((filter) => this.#ask("eth_getLogs", [filter], this.#logsTimeoutMs))),
-    );
-    const [transfers, ...more] = answers.map((answer) => readTransfers(answer, scope, tokens));
-    return more.length === 0 ? (transfers ?? []) : distinct([...(transfers ?? []), ...more.flat()]);
+    try {
+      return await this.#transfersIn(scope, tokens, parties);
+    } catch (error) {
+      if (!isRefusedBlock(scope, error)) throw error;
+      return this.#transfersOfBlock(scope, tokens, parties);
+    }
   }
 
   mayHold({ logsDigest }: BlockRef, tokens: readonly string[]): boolean {
@@ -103,8 +104,7 @@ export class EvmDriver implements ChainDriver {
     await sieve.refresh();
     const sifted = answer.status === 200 ? siftLogs(answer.bytes, { ...range, tokens, sieve }) : undefined;
     if (sifted) return sifted;
-    const logs = await ofWhole(range, () => this.#asked(async () => this.#rpc.resultIn("eth_getLogs", answer)));
-    const transfers = readTransfers(logs, range, tokens);
+    const transfers = await this.#transfersTold(range, { tokens, sieve, answer });
     const endHash = transfers.findLast(({ blockNumber }) => blockNumber === range.toBlock)?.blockHash;
     return { transfers, logCount: transfers.length, endHash };
   }
@@ -183,6 +183,68 @@ export class EvmDriver implements ChainDriver {
     await this.#rpc.close();
   }
 
+  async #transfersIn(
+    scope: TransferScope,
+    tokens: readonly string[],
+    parties: readonly string[] | undefined,
+  ): Promise<Transfer[]> {
+    const filters = transferFilters(scope, tokens, parties);
+    const answers = await Promise.all(filters.map((filter) => this.#ask("eth_getLogs", [filter], this.#logsTimeoutMs)));
+    const [transfers, ...more] = answers.map((answer) => readTransfers(answer, scope, tokens));
+    return more.length === 0 ? (transfers ?? []) : distinct([...(transfers ?? []), ...more.flat()]);
+  }
+
+  async #transfersTold(
+    range: BlockRange,
+    { tokens, sieve, answer }: { tokens: readonly string[]; sieve: Sieve; answer: RpcBytes },
+  ): Promise<Transfer[]> {
+    try {
+      const logs = await this.#asked(async () => this.#rpc.resultIn("eth_getLogs", answer));
+      return readTransfers(logs, range, tokens);
+    } catch (error) {
+      if (!isRefusedBlock(range, error)) throw error;
+      const transfers = await this.#transfersOfBlock(range, tokens);
+      // These answers are newer than the one before which the sieve was last brought up to date.
+      await sieve.refresh();
+      return transfers;
+    }
+  }
+
+  /**
+   * One block that holds more logs than the provider tells of at once has no smaller part than the logs of one token. Where that is too much
+   * as well, all receipts of the block hold them: a limit on logs does not count there.
+   */
+  async #transfersOfBlock(
+    scope: TransferScope,
+    tokens: readonly string[],
+    parties?: readonly string[],
+  ): Promise<Transfer[]> {
+    if (tokens.length > 1) {
+      try {
+        const parts = await Promise.all(tokens.map((token) => this.#transfersIn(scope, [token], parties)));
+        return ofOneBlock(parts.flat());
+      } catch (error) {
+        if (!isRefusedBlock(scope, error)) throw error;
+      }
+    }
+    const answers = await ofWhole(() => this.#blockAndReceipts(scope));
+    const transfers = readReceiptTransfers(answers, scope, tokens);
+    return parties ? transfers.filter(({ from, to }) => parties.includes(from) || parties.includes(to)) : transfers;
+  }
+
+  /** Receipts are asked for by the block's number, since not every provider takes a hash there; whose they are they say themselves. */
+  async #blockAndReceipts(scope: TransferScope): Promise<BlockAnswers> {
+    const block =
+      "blockHash" in scope
+        ? await this.#ask("eth_getBlockByHash", [scope.blockHash, false])
+        : await this.#ask("eth_getBlockByNumber", [toHex(scope.fromBlock), false]);
+    if (block === null) throw new ProviderFailed("unknown_block", `${this.name} lacks a block whose logs it refused`);
+    const { number } = readBlock(block);
+    const receipts = await this.#ask("eth_getBlockReceipts", [toHex(number)], this.#logsTimeoutMs);
+    if (receipts === null) throw new ProviderFailed("unknown_block", `${this.name} lacks block ${number}`);
+    return { block, receipts };
+  }
+
   #blockAt(at: { number: bigint } | { hash: string }, answer: unknown): BlockRef {
     const block = readBlock(answer);
     const isAsked = "hash" in at ? block.hash === at.hash : block.number === at.number;
@@ -220,15 +282,29 @@ function positionsIn(answers: readonly unknown[], chainTxs: readonly string[]): 
   });
 }
 
-/** One block cannot be asked for in parts: who refuses that as too much is asked later, and another one now. */
-async function ofWhole<T>(scope: TransferScope, asking: () => Promise<T>): Promise<T> {
+function isRefusedBlock(scope: TransferScope, error: unknown): error is ProviderFailed {
+  const isOneBlock = "blockHash" in scope || scope.fromBlock === scope.toBlock;
+  return isOneBlock && isTooLarge(error);
+}
+
+function isTooLarge(error: unknown): error is ProviderFailed {
+  return error instanceof ProviderFailed && error.kind === "range_too_large";
+}
+
+/** Nothing is left to be asked for in parts: who refuses that as too much is asked later, and another one now. */
+async function ofWhole<T>(asking: () => Promise<T>): Promise<T> {
   try {
     return await asking();
   } catch (error) {
-    const isOneBlock = "blockHash" in scope || scope.fromBlock === scope.toBlock;
-    if (!isOneBlock || !(error instanceof ProviderFailed) || error.kind !== "range_too_large") throw error;
+    if (!isTooLarge(error)) throw error;
     throw new ProviderFailed("timeout", error.message, { cause: error });
   }
+}
+
+/** The parts of a block that was asked for by its number may come from before and after it was replaced. */
+function ofOneBlock(transfers: Transfer[]): Transfer[] {
+  if (new Set(transfers.map(({ blockHash }) => blockHash)).size <= 1) return transfers;
+  throw new ProviderFailed("unknown_block", "a block was replaced while its parts were read");
 }
 
 /** A transfer between two of the parties asked for answers both filters. */
