@@ -1,7 +1,7 @@
-import { deepEqual, equal, ok } from "node:assert/strict";
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Transfer } from "../driver.ts";
+import { ProviderFailed, type Transfer } from "../driver.ts";
 import { siftLogs } from "./siftLogs.ts";
 import { readTransfers } from "./transfers.ts";
 
@@ -82,6 +82,11 @@ const oddity = fc.oneof(
           word(OURS[0] ?? "").toUpperCase(),
           'a"b\\',
           `0x${"ab".repeat(32)}`,
+          `0x${"ab".repeat(31)}zz`,
+          `0x${"AB".repeat(32)}`,
+          "0x7fffffff",
+          "0x80000000",
+          "0xffffffffffffffff",
         ),
         fc.json(),
       ),
@@ -207,6 +212,27 @@ test("an answer that is cut off anywhere is not taken for a whole one", () => {
   for (let length = 0; length < bytes.length; length += 1)
     equal(siftLogs(bytes.subarray(0, length), question), undefined);
   ok(siftLogs(bytes, question));
+});
+
+test("what the database cannot keep of a transfer of ours is left to the general reader, which refuses it", () => {
+  const [sample] = fc.sample(log, { numRuns: 1, seed: 7 });
+  ok(sample);
+  const ours = { ...sample, topics: [TRANSFER, word("9".repeat(40)), word(OURS[0] ?? "")] };
+  for (const changed of [
+    { logIndex: "0x80000000" },
+    { transactionHash: `0x${"c2".repeat(31)}zz` },
+    { blockHash: `0x${"b1".repeat(31)}zz` },
+    { data: `0x${"0".repeat(62)} 5` },
+    { topics: [TRANSFER, word(`${"9".repeat(38)}é`), word(OURS[0] ?? "")] },
+    { topics: [TRANSFER, word(`${"9".repeat(39)}'`), word(OURS[0] ?? "")] },
+    { topics: [TRANSFER, word(OURS[0] ?? ""), word(`${"9".repeat(39)}g`)] },
+  ]) {
+    for (const logs of [[{ ...ours, ...changed }], [ours, { ...ours, ...changed }]]) {
+      equal(siftLogs(Buffer.from(answerOf(logs)), question), undefined, JSON.stringify(changed));
+      throws(() => general(logs), ProviderFailed, JSON.stringify(changed));
+    }
+  }
+  ok(siftLogs(Buffer.from(answerOf([{ ...ours, logIndex: "0x7fffffff" }])), question));
 });
 
 test("errors, other results, and logs that were not asked for are left to the general reader", () => {

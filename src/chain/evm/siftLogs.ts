@@ -1,10 +1,10 @@
 import type { BlockRange, SiftedTransfers, Sieve, Transfer } from "../driver.ts";
-import { ADDRESS_PADDING, isWord, TRANSFER_TOPIC } from "./transfers.ts";
+import { ADDRESS_PADDING, indexOf, storedWord, TRANSFER_TOPIC } from "./transfers.ts";
 
 // The hottest path of all: after an outage an answer holds ten thousand transfers, of which a few are ours. This reads the bytes as they
 // came and makes values of those few alone. It knows JSON as nodes write it: no space between words, the fields of a log in any order,
-// words of 32 bytes in hex, taken by their length. At anything else it stops, and the general reader takes the whole answer, which
-// also finds the words for what is wrong with it. So nothing here has to be lenient.
+// words of 32 bytes in hex, taken by their length; their digits are looked at where a value is made of them. At anything else it stops, and
+// the general reader takes the whole answer, which also finds the words for what is wrong with it. So nothing here has to be lenient.
 
 export type SiftQuestion = BlockRange & {
   /** In stored form. */
@@ -23,6 +23,7 @@ const FRAME_LENGTH_MAX = 120;
 const HEAD = /^\{(?:"(?:jsonrpc|id)":(?:"[\w.]*"|\d+),)*"result":\[/;
 const TAIL = /^\](?:,"(?:jsonrpc|id)":(?:"[\w.]*"|\d+))*\}\s*$/;
 const QUANTITY = /^0x[0-9a-fA-F]{1,16}$/;
+const PARTY = /^0x[0-9a-f]{40}$/;
 
 /** What is read of a log. From and to stand in its topics, under that name. */
 const FIELDS = ["address", "topics", "", "data", "blockNumber", "blockHash", "transactionHash", "logIndex", "removed"];
@@ -203,7 +204,7 @@ class LogSieve {
     const text = this.#text(BLOCK_NUMBER);
     if (!QUANTITY.test(text)) return false;
     const number = BigInt(text);
-    const hash = this.#text(BLOCK_HASH);
+    const hash = this.#text(BLOCK_HASH).toLowerCase();
     if (number < this.#question.fromBlock || number > this.#question.toBlock) return false;
     if ((this.#hashes.get(number) ?? hash) !== hash) return false;
     this.#hashes.set(number, hash);
@@ -217,19 +218,14 @@ class LogSieve {
   }
 
   #transfer(): Transfer | undefined {
-    const index = this.#text(LOG_INDEX);
-    const [chainTx, blockHash] = [this.#text(CHAIN_TX), this.#text(BLOCK_HASH)];
-    if (!QUANTITY.test(index) || !isWord(chainTx) || !isWord(blockHash)) return undefined;
-    const transfer = {
-      token: this.#text(ADDRESS),
-      from: `0x${this.#text(FROM).toLowerCase()}`,
-      to: `0x${this.#text(TO).toLowerCase()}`,
-      amountText: this.#text(DATA),
-      chainTx,
-      logIndex: Number(index),
-      blockNumber: this.#blockNumber,
-      blockHash,
-    };
+    const [from, to] = [`0x${this.#text(FROM).toLowerCase()}`, `0x${this.#text(TO).toLowerCase()}`];
+    const logIndex = indexOf(this.#text(LOG_INDEX));
+    const [chainTx, blockHash] = [storedWord(this.#text(CHAIN_TX)), storedWord(this.#text(BLOCK_HASH))];
+    const amountText = storedWord(this.#text(DATA));
+    if (logIndex === undefined || chainTx === undefined || blockHash === undefined) return undefined;
+    if (amountText === undefined || !PARTY.test(from) || !PARTY.test(to)) return undefined;
+    const token = this.#text(ADDRESS);
+    const transfer = { token, from, to, amountText, chainTx, logIndex, blockNumber: this.#blockNumber, blockHash };
     return this.#isFirst(transfer.logIndex) ? { ...transfer, position: 0 } : transfer;
   }
 

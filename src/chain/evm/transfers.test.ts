@@ -42,12 +42,15 @@ test("a transfer is read as the text it came as", () => {
   ]);
 });
 
-test("addresses come in stored form, whatever the provider's letters", () => {
+test("addresses and hashes come in stored form, whatever the provider's letters", () => {
   const [transfer] = read({
     address: TOKEN.toUpperCase().replace("0X", "0x"),
     topics: [TRANSFER, word(FROM.replace("0d", "0D")), word(TO)],
+    transactionHash: CHAIN_TX.replace("c2", "C2"),
+    blockHash: HASH.replace("b1", "B1"),
   });
   deepEqual([transfer?.token, transfer?.from], [TOKEN, FROM]);
+  deepEqual([transfer?.chainTx, transfer?.blockHash], [CHAIN_TX, HASH]);
 });
 
 for (const [what, changed] of Object.entries({
@@ -60,21 +63,38 @@ for (const [what, changed] of Object.entries({
 
 for (const [what, changed] of Object.entries({
   "a removed log": { removed: true },
-  "a log of another block": { blockHash: `0x${"b2".repeat(32)}` },
   "a log of another contract": { address: `0x${"ab".repeat(20)}` },
   "another event": { topics: [word("0x01"), word(FROM), word(TO)] },
   "no index": { logIndex: null },
   "no block number": { blockNumber: "latest" },
   "no transaction": { transactionHash: null },
   "no topics": { topics: null },
+  "an index that nobody can count to": { logIndex: "0x80000000" },
+  "an index without digits": { logIndex: "" },
+  "an index in other digits": { logIndex: "0x7z" },
+  "a block number that nobody can count to": { blockNumber: "0x8000000000000000" },
+  "a block hash with other characters": { blockHash: `0x${"b1".repeat(31)}\u0000\u0000` },
+  "a transaction with other characters": { transactionHash: `0x${"c2".repeat(31)}zz` },
+  "a sender with other characters": { topics: [TRANSFER, `${word(FROM).slice(0, 65)}\u0000`, word(TO)] },
+  "a recipient with other characters": { topics: [TRANSFER, word(FROM), `${word(TO).slice(0, 65)}'`] },
+  "an amount with other characters": { data: `${word("0x05").slice(0, 64)} 5` },
 })) {
   test(`an answer with ${what} is refused as a whole`, () => {
-    throws(
-      () => read(changed),
-      (error) => error instanceof ProviderFailed && error.kind === "bad_answer",
-    );
+    for (const scope of [{ blockHash: String("blockHash" in changed ? changed.blockHash : HASH) }, byRange]) {
+      throws(
+        () => read(changed, scope),
+        (error) => error instanceof ProviderFailed && error.kind === "bad_answer",
+      );
+    }
   });
 }
+
+test("an answer with a log of another block than the one asked for is refused", () => {
+  throws(
+    () => read({ blockHash: `0x${"b2".repeat(32)}` }),
+    (error) => error instanceof ProviderFailed && error.kind === "bad_answer",
+  );
+});
 
 test("an answer that is no list, or holds null, is refused", () => {
   for (const answer of [null, {}, "0x", [null]]) throws(() => readTransfers(answer, byHash, [TOKEN]), ProviderFailed);

@@ -9,6 +9,11 @@ export const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11
 /** An indexed address is a word of 32 bytes: twelve of zero, then its twenty. */
 export const ADDRESS_PADDING = "0x000000000000000000000000";
 const WORD_LENGTH = 66;
+const WORD = /^0x[0-9a-f]{64}$/i;
+const QUANTITY = /^0x[0-9a-f]{1,16}$/i;
+/** What the database keeps of a place in a block, and of a block's number: beyond them it would refuse the row, and nobody be to blame. */
+const INDEX_MAX = 2 ** 31 - 1;
+const BLOCK_NUMBER_MAX = 2n ** 63n - 1n;
 
 export type LogFilter = Record<string, unknown>;
 
@@ -76,13 +81,15 @@ class LogReader {
   read(log: Log): Transfer | undefined {
     if (typeof log !== "object" || log === null) throw bad("something that is no log");
     if (log.removed === true) throw bad("a log that was removed from its chain");
-    const { blockHash, transactionHash: chainTx } = log;
-    if (!isWord(blockHash) || !isWord(chainTx)) throw bad("a log without its block or its transaction");
+    const [blockHash, chainTx] = [storedWord(log.blockHash), storedWord(log.transactionHash)];
+    if (blockHash === undefined || chainTx === undefined) throw bad("a log without its block or its transaction");
     const token = this.#tokenOf(log.address);
     const blockNumber = this.#blockOf(log.blockNumber, blockHash);
     const words = transferWords(log);
     if (!words) return undefined;
-    return { token, ...words, chainTx, logIndex: logIndexOf(log.logIndex), blockNumber, blockHash };
+    const logIndex = indexOf(log.logIndex);
+    if (logIndex === undefined) throw bad("a log without its index");
+    return { token, ...words, chainTx, logIndex, blockNumber, blockHash };
   }
 
   #tokenOf(address: unknown): string {
@@ -97,7 +104,7 @@ class LogReader {
   #blockOf(hex: unknown, blockHash: string): bigint {
     if (typeof hex !== "string") throw bad("a log without a block number");
     if (hex !== this.#blockHex) {
-      if (!/^0x[0-9a-f]{1,16}$/i.test(hex)) throw bad("a log without a block number");
+      if (!QUANTITY.test(hex) || BigInt(hex) > BLOCK_NUMBER_MAX) throw bad("a log without a block number");
       this.#blockHex = hex;
       this.#blockNumber = BigInt(hex);
       this.#assertInScope();
@@ -122,25 +129,23 @@ function transferWords(log: NonNullable<Log>): { from: string; to: string; amoun
   if (!Array.isArray(topics) || typeof data !== "string") throw bad("a log without topics or data");
   if (topics[0] !== TRANSFER_TOPIC) throw bad("a log of another event");
   if (topics.length !== 3 || data.length !== WORD_LENGTH) return undefined;
-  const [, from, to] = topics as readonly unknown[];
-  if (!isWord(from) || !isWord(to)) throw bad("a topic that is no word");
+  const [from, to, amountText] = [storedWord(topics[1]), storedWord(topics[2]), storedWord(data)];
+  if (from === undefined || to === undefined) throw bad("a topic that is no word");
+  if (amountText === undefined) throw bad("an amount that is no number");
   if (!from.startsWith(ADDRESS_PADDING) || !to.startsWith(ADDRESS_PADDING)) return undefined;
-  return {
-    from: `0x${from.slice(26)}`.toLowerCase(),
-    to: `0x${to.slice(26)}`.toLowerCase(),
-    amountText: data,
-  };
+  return { from: `0x${from.slice(26)}`, to: `0x${to.slice(26)}`, amountText };
 }
 
-/** Whether it is as long as 32 bytes in hex, and begins like them. */
-export function isWord(value: unknown): value is string {
-  return typeof value === "string" && value.length === WORD_LENGTH && value.startsWith("0x");
+/** 32 bytes in hex, in stored form; undefined where they are none. */
+export function storedWord(value: unknown): string | undefined {
+  return typeof value === "string" && WORD.test(value) ? value.toLowerCase() : undefined;
 }
 
-function logIndexOf(hex: unknown): number {
-  const index = typeof hex === "string" ? Number(hex) : Number.NaN;
-  if (!Number.isSafeInteger(index) || index < 0) throw bad("a log without its index");
-  return index;
+/** The place of a log in its block; undefined where it is none that can be kept. */
+export function indexOf(hex: unknown): number | undefined {
+  if (typeof hex !== "string" || !QUANTITY.test(hex)) return undefined;
+  const index = Number(hex);
+  return index > INDEX_MAX ? undefined : index;
 }
 
 function bad(what: string): ProviderFailed {
