@@ -69,14 +69,21 @@ export type ChainCall = { from?: string; to: string; data: string };
 
 export type Identity = { caip2: Caip2; genesisHash: string };
 
-/** How a provider answered a broadcast. `unknown` is no failure: the bytes may be on their way. */
+/**
+ * How a provider answered a broadcast. `untakeable`: the bytes break a rule, of the chain or of this node, and offering them again changes
+ * nothing. `unknown` is no failure: the bytes may be on their way; `isAnswered` when a node has at least looked at them.
+ */
 export type SubmitOutcome =
   | { kind: "accepted" }
   | { kind: "known" }
   | { kind: "nonce_used" }
   | { kind: "underpriced" }
   | { kind: "no_funds" }
-  | { kind: "unknown"; reason: string };
+  | { kind: "untakeable"; reason: string }
+  | { kind: "unknown"; reason: string; isAnswered?: boolean };
+
+/** The most gas of a transaction: what Ethereum allows any of them (EIP-7825), and room for the largest batch worth sending elsewhere. */
+export const TRANSACTION_GAS_MAX = 16_777_216n;
 
 export interface ChainDriver {
   readonly caip2: Caip2;
@@ -118,7 +125,8 @@ export interface ChainDriver {
   estimateGas(call: ChainCall): Promise<bigint>;
   /** Returned bytes of a read-only call. Throws CallReverted when it reverts. */
   call(call: ChainCall): Promise<string>;
-  submit(rawTransaction: string): Promise<SubmitOutcome>;
+  /** Where there are several nodes the bytes go to one that takes them, or to `all`. */
+  submit(rawTransaction: string, to?: "one" | "all"): Promise<SubmitOutcome>;
 }
 
 /** The chain ran the call and refused it: asking again changes nothing. */

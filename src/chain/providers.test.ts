@@ -1,7 +1,14 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { pino } from "pino";
-import { CallReverted, ProviderFailed, type BlockRef, type ChainDriver, type HeadTag } from "./driver.ts";
+import {
+  CallReverted,
+  ProviderFailed,
+  type BlockRef,
+  type ChainDriver,
+  type HeadTag,
+  type SubmitOutcome,
+} from "./driver.ts";
 import { ChainRefused, Providers } from "./providers.ts";
 
 // What several providers mean together is decided by rules alone, so these providers are played.
@@ -36,9 +43,18 @@ class Played implements Partial<ChainDriver> {
   refuses: Error | undefined;
   maxFeePerGas = 10n;
 
+  gas = 21_000n;
+
   estimateGas = async () => {
     if (this.refuses) throw this.refuses;
-    return 21_000n;
+    return this.gas;
+  };
+
+  sent: bigint | Error = 7n;
+
+  nonce = async () => {
+    if (typeof this.sent !== "bigint") throw this.sent;
+    return this.sent;
   };
 
   fees = async () => {
@@ -46,10 +62,12 @@ class Played implements Partial<ChainDriver> {
     return { maxFeePerGas: this.maxFeePerGas, maxPriorityFeePerGas: 1n };
   };
 
+  outcome: SubmitOutcome = { kind: "known" };
+
   submit = async () => {
     this.asked += 1;
     if (this.fails) throw this.fails;
-    return { kind: "known" as const };
+    return this.outcome;
   };
 }
 
@@ -249,4 +267,66 @@ test("signed bytes are handed on until somebody says what became of them", async
   second.fails = new ProviderFailed("unreachable", "refused");
   const outcome = await providers.submit("0x");
   equal(outcome.kind, "unknown");
+});
+
+test("signed bytes are handed on until somebody takes them, and a refusal is told when nobody does", async () => {
+  const { providers, first, second } = play(3);
+  for (const outcome of [
+    { kind: "no_funds" },
+    { kind: "nonce_used" },
+    { kind: "underpriced" },
+    { kind: "untakeable", reason: "intrinsic gas too low" },
+  ] as const) {
+    first.outcome = outcome;
+    deepEqual(await providers.submit("0x"), { kind: "known" });
+  }
+  const alone = play(2);
+  alone.first.outcome = { kind: "unknown", reason: "took too long" };
+  alone.second.outcome = { kind: "untakeable", reason: "intrinsic gas too low" };
+  deepEqual(await alone.providers.submit("0x"), alone.second.outcome);
+  alone.first.outcome = { kind: "nonce_used" };
+  deepEqual(await alone.providers.submit("0x"), { kind: "nonce_used" });
+  equal(second.asked, 4);
+});
+
+test("signed bytes that are offered again are offered to all", async () => {
+  const { providers, first, second } = play();
+  await providers.submit("0x");
+  deepEqual([first.asked, second.asked], [1, 0]);
+  second.outcome = { kind: "underpriced" };
+  deepEqual(await providers.submit("0x", "all"), { kind: "known" });
+  deepEqual([first.asked, second.asked], [2, 1]);
+  first.fails = new ProviderFailed("unreachable", "refused");
+  second.outcome = { kind: "accepted" };
+  deepEqual(await providers.submit("0x", "all"), { kind: "accepted" });
+});
+
+test("gas that no transaction could do with is asked of the next one", async () => {
+  const { providers, first, second } = play();
+  second.gas = 90_000n;
+  for (const gas of [0n, 20_999n, 16_777_217n, 1_000_000_000n]) {
+    first.gas = gas;
+    equal(await providers.estimateGas({ to: "0x", data: "0x" }), 90_000n);
+  }
+  second.gas = 1_000_000_000n;
+  await rejects(providers.estimateGas({ to: "0x", data: "0x" }), CallReverted, "a smaller call is to be tried");
+  first.gas = second.gas = 20_999n;
+  await rejects(providers.estimateGas({ to: "0x", data: "0x" }), ProviderFailed);
+});
+
+test("the nonce is what the middle of them says, the lower one of two, and the least where it must not be too high", async () => {
+  const { providers, first, second } = play(3);
+  first.sent = 10_000n;
+  equal(await providers.nonce("0x"), 7n);
+  first.sent = 0n;
+  equal(await providers.nonce("0x"), 7n);
+  equal(await providers.leastNonce("0x"), 0n);
+  first.sent = 10_000n;
+  second.sent = new ProviderFailed("unreachable", "refused");
+  equal(await providers.nonce("0x"), 7n);
+  equal(await providers.leastNonce("0x"), 7n);
+  const alone = play(1);
+  alone.first.sent = new ProviderFailed("unreachable", "refused");
+  await rejects(alone.providers.leastNonce("0x"), ProviderFailed);
+  await rejects(alone.providers.nonce("0x"), ProviderFailed);
 });

@@ -4,6 +4,7 @@ import type { Clock } from "../kernel/clock.ts";
 import {
   CallReverted,
   ProviderFailed,
+  TRANSACTION_GAS_MAX,
   type BlockRef,
   type ChainCall,
   type ChainDriver,
@@ -24,6 +25,18 @@ const BENCH_MS_MAX = 60_000;
 const TOLD_REST_MS_MAX = 3_600_000;
 /** For so long it is not asked at all, also where nobody else is left: asking would only lengthen its silence. */
 const SILENCE_MS_MAX = 60_000;
+/** What every transaction costs, whatever it does. */
+const TRANSACTION_GAS_MIN = 21_000n;
+/** Answers to a broadcast, by how much they tell: what one provider has taken is on its way, whatever the others say. */
+const TELLING: readonly SubmitOutcome["kind"][] = [
+  "accepted",
+  "known",
+  "nonce_used",
+  "underpriced",
+  "no_funds",
+  "untakeable",
+  "unknown",
+];
 /** Providers asked what gas costs. */
 const FEES_ASKED_MAX = 3;
 /** A URL can be pointed at another chain while we run. */
@@ -193,8 +206,21 @@ export class Providers implements ChainDriver {
     return this.ask((driver) => driver.hasCode(address));
   }
 
-  nonce(address: string): Promise<bigint> {
-    return this.ask((driver) => driver.nonce(address));
+  /** The middle of what those say that are awake, the lower one of two: one that lies or lags alone moves it nowhere. */
+  async nonce(address: string): Promise<bigint> {
+    const said = await this.askEach((driver) => driver.nonce(address), "awake");
+    const nonces = said.flatMap((each) => ("answer" in each ? [each.answer] : []));
+    return middleOf(nonces, (nonce) => nonce) ?? this.ask((driver) => driver.nonce(address));
+  }
+
+  /** The least that anybody says, for whom one that is too high cannot be mended. */
+  async leastNonce(address: string): Promise<bigint> {
+    const said = await this.askEach((driver) => driver.nonce(address));
+    const nonces = said.flatMap((each) => ("answer" in each ? [each.answer] : []));
+    const [first, ...others] = nonces;
+    if (first === undefined)
+      throw said.find((each) => "error" in each)?.error ?? new ProviderFailed("unreachable", this.name);
+    return others.reduce((least, nonce) => (nonce < least ? nonce : least), first);
   }
 
   nativeBalance(address: string): Promise<bigint> {
@@ -209,20 +235,21 @@ export class Providers implements ChainDriver {
     const seats = this.#awake().slice(0, FEES_ASKED_MAX);
     const answers = await Promise.allSettled(seats.map((seat) => this.#askSeat(seat, (driver) => driver.fees())));
     const quotes = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-    const cost = (quote: FeeQuote) => quote.maxFeePerGas + quote.maxPriorityFeePerGas;
-    const sorted = quotes.toSorted((one, other) => (cost(one) < cost(other) ? -1 : 1));
-    const middle = sorted[Math.floor((sorted.length - 1) / 2)];
-    if (middle === undefined) return this.ask((driver) => driver.fees());
-    return middle;
+    const middle = middleOf(quotes, (quote) => quote.maxFeePerGas + quote.maxPriorityFeePerGas);
+    return middle ?? this.ask((driver) => driver.fees());
   }
 
-  /** That a call would be refused is believed when another one says so too: otherwise one provider could hold up every sweep. */
+  /**
+   * That a call would be refused, or would need more gas than a transaction may have, is believed when another one says so too: otherwise
+   * one provider could hold up every sweep.
+   */
   async estimateGas(call: ChainCall): Promise<bigint> {
+    const work = async (driver: ChainDriver) => soundGas(driver.name, await driver.estimateGas(call));
     try {
-      return await this.ask((driver) => driver.estimateGas(call));
+      return await this.ask(work);
     } catch (error) {
       if (!(error instanceof CallReverted) || this.size < 2) throw error;
-      return this.askAnother((driver) => driver.estimateGas(call));
+      return this.askAnother(work);
     }
   }
 
@@ -230,18 +257,28 @@ export class Providers implements ChainDriver {
     return this.ask((driver) => driver.call(call));
   }
 
-  /** Hands the bytes to one provider after another until one of them says what became of them. Never throws for a provider's failure. */
-  async submit(rawTransaction: string): Promise<SubmitOutcome> {
-    let outcome: SubmitOutcome = { kind: "unknown", reason: `no provider of ${this.caip2} was asked` };
-    for (const seat of this.#byPreference()) {
-      try {
-        outcome = await this.#askSeat(seat, (driver) => driver.submit(rawTransaction));
-      } catch (error) {
-        outcome = { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
-      }
-      if (outcome.kind !== "unknown") return outcome;
+  /**
+   * Hands the bytes to one provider after another until one of them takes them, or to all, and returns the answer that tells most. Never
+   * throws for a provider's failure.
+   */
+  async submit(rawTransaction: string, to: "one" | "all" = "one"): Promise<SubmitOutcome> {
+    const seats = this.#byPreference();
+    if (to === "all") return mostTelling(await Promise.all(seats.map((seat) => this.#submitTo(seat, rawTransaction))));
+    const outcomes: SubmitOutcome[] = [];
+    for (const seat of seats) {
+      const outcome = await this.#submitTo(seat, rawTransaction);
+      if (outcome.kind === "accepted" || outcome.kind === "known") return outcome;
+      outcomes.push(outcome);
     }
-    return outcome;
+    return mostTelling(outcomes);
+  }
+
+  async #submitTo(seat: Seat, rawTransaction: string): Promise<SubmitOutcome> {
+    try {
+      return await this.#askSeat(seat, (driver) => driver.submit(rawTransaction));
+    } catch (error) {
+      return { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
+    }
   }
 
   async #askInTurn<T>(seats: readonly Seat[], work: (driver: ChainDriver) => Promise<T>): Promise<T> {
@@ -331,4 +368,26 @@ function isFaultOfProvider(error: unknown): boolean {
 function mayAskNext(error: unknown): boolean {
   if (error instanceof ChainRefused) return true;
   return error instanceof ProviderFailed && error.kind !== "range_too_large";
+}
+
+/** The lower one of two in the middle. */
+function middleOf<T>(answers: readonly T[], sizeOf: (answer: T) => bigint): T | undefined {
+  const sorted = answers.toSorted((one, other) => (sizeOf(one) < sizeOf(other) ? -1 : 1));
+  return sorted[Math.floor((sorted.length - 1) / 2)];
+}
+
+/** Of two unknown ones that of a provider which has looked at the bytes. */
+function mostTelling(outcomes: readonly SubmitOutcome[]): SubmitOutcome {
+  const rank = (outcome: SubmitOutcome) =>
+    TELLING.indexOf(outcome.kind) + (outcome.kind === "unknown" && outcome.isAnswered !== true ? 1 : 0);
+  const [best] = outcomes.toSorted((one, other) => rank(one) - rank(other));
+  return best ?? { kind: "unknown", reason: "no provider was asked" };
+}
+
+/** With too little the transaction would be taken by no node, and with too much by none either: it would keep all later ones waiting. */
+function soundGas(name: string, gas: bigint): bigint {
+  if (gas < TRANSACTION_GAS_MIN) throw new ProviderFailed("bad_answer", `${name} says that a call takes ${gas} gas`);
+  if (gas > TRANSACTION_GAS_MAX)
+    throw new CallReverted(`${name} says that a call takes ${gas} gas, which is more than a transaction may have`);
+  return gas;
 }

@@ -2,7 +2,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { referenceOf } from "../kernel/caip.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Chain } from "./chain.ts";
-import type { ChainCall, ChainDriver, FeeQuote } from "./driver.ts";
+import { TRANSACTION_GAS_MAX, type ChainCall, type ChainDriver, type FeeQuote } from "./driver.ts";
 import { insertSending, isGasAccountKnown, registerGasAccount, takeNonce } from "./sendingStore.ts";
 
 /** What of the world sending needs; the ground knows no more of it. */
@@ -21,18 +21,17 @@ export async function quoteCall(
 ): Promise<Quote> {
   const { chain, driver } = context;
   const from = chain.gasAccount.address;
-  await ensureGasAccount(world, { chain, driver });
+  await ensureGasAccount(world, chain);
   const [gas, fees] = await Promise.all([driver.estimateGas({ ...context.call, from }), driver.fees()]);
-  return { gasLimit: (gas * GAS_MARGIN_PERCENT) / 100n, fees };
+  const gasLimit = (gas * GAS_MARGIN_PERCENT) / 100n;
+  return { gasLimit: gasLimit > TRANSACTION_GAS_MAX ? TRANSACTION_GAS_MAX : gasLimit, fees };
 }
 
-async function ensureGasAccount(
-  world: SendWorld,
-  { chain, driver }: { chain: Chain; driver: ChainDriver },
-): Promise<void> {
+/** A first nonce that is too low is told by the chain and mended; behind one that is too high nothing would ever be mined. */
+async function ensureGasAccount(world: SendWorld, chain: Chain): Promise<void> {
   const account = { chain: chain.caip2, address: chain.gasAccount.address };
   if (await isGasAccountKnown(world.db, account)) return;
-  await registerGasAccount(world.db, { ...account, nextNonce: await driver.nonce(account.address) });
+  await registerGasAccount(world.db, { ...account, nextNonce: await chain.providers.leastNonce(account.address) });
 }
 
 /**

@@ -182,6 +182,33 @@ export async function closeSending(db: Db, closing: Closing): Promise<void> {
     .execute();
 }
 
+/** Closes a sending in whose place something else is stored, in the caller's transaction. False when it was closed before. */
+export async function loseSending(tx: Tx, closing: { id: bigint; at: Date }): Promise<boolean> {
+  const lost = await tx
+    .updateTable("sending")
+    .set({ status: "lost", closed_at: closing.at })
+    .where("id", "=", closing.id)
+    .where("status", "=", "signed")
+    .returning("id")
+    .executeTakeFirst();
+  return lost !== undefined;
+}
+
+/** Closes all that an account has left from a nonce on. */
+export async function loseSendingsFrom(
+  db: Db,
+  of: { chain: Caip2; sender: string; from: bigint; at: Date },
+): Promise<void> {
+  await db.read
+    .updateTable("sending")
+    .set({ status: "lost", closed_at: of.at })
+    .where("chain", "=", of.chain)
+    .where("sender", "=", of.sender)
+    .where("nonce", ">=", of.from)
+    .where("status", "=", "signed")
+    .execute();
+}
+
 /** Opens closed sendings of nonces in a range again, the last one of each, and returns these nonces. */
 export async function reopenSendings(
   db: Db,

@@ -358,7 +358,21 @@ describe("an answered broadcast says what became of it", () => {
     ["insufficient funds for gas * price + value: balance 0, tx cost 21000", "no_funds"],
     ["Insufficient funds for gas * price + value", "no_funds"],
     ["Upfront cost exceeds account balance", "no_funds"],
+    ["tx fee (1.27 ether) exceeds the configured cap (1.00 ether)", "untakeable"],
+    ["exceeds block gas limit", "untakeable"],
+    ["transaction gas limit too high (cap: 16777216, tx: 20000000)", "untakeable"],
+    ["intrinsic gas too low: gas 22937, minimum needed 25000", "untakeable"],
+    ["insufficient gas for floor data gas cost: gas 22937, minimum needed 25000", "untakeable"],
+    ["Transaction gas limit exceeds block gas limit", "untakeable"],
+    ["Intrinsic gas exceeds gas limit", "untakeable"],
+    ["Transaction fee cap exceeded", "untakeable"],
+    ["GasLimitExceeded, Gas limit: 30000001, gas limit of rejected tx: 40000000", "untakeable"],
+    ["max priority fee per gas higher than max fee per gas", "untakeable"],
+    ["transaction type not supported", "untakeable"],
+    ["oversized data: transaction size 140000, limit 131072", "untakeable"],
     ["txpool is full", "unknown"],
+    ["nonce too high", "unknown"],
+    ["in-flight transaction limit reached for delegated accounts", "unknown"],
     ["something nobody has read before", "unknown"],
   ];
   for (const [message, kind] of answers) {
@@ -367,5 +381,17 @@ describe("an answered broadcast says what became of it", () => {
   test("no answer", () => {
     const outcome = submitOutcomeOf(new ProviderFailed("timeout", "took too long"));
     ok(outcome.kind === "unknown" && outcome.reason === "took too long");
+  });
+  test("whether the bytes were looked at at all", () => {
+    const isAnswered = (error: Error) => {
+      const outcome = submitOutcomeOf(error);
+      return outcome.kind === "unknown" && outcome.isAnswered === true;
+    };
+    ok(isAnswered(new RpcError(-32000, "txpool is full", undefined)));
+    ok(isAnswered(new ProviderFailed("bad_answer", "host answered HTTP 403: no")));
+    ok(!isAnswered(new RpcError(-32005, "project ID request rate exceeded", undefined)));
+    ok(!isAnswered(new RpcError(-32000, "request timed out", undefined)));
+    ok(!isAnswered(new ProviderFailed("timeout", "took too long")));
+    ok(!isAnswered(new ProviderFailed("unreachable", "host answered HTTP 503: no")));
   });
 });

@@ -141,10 +141,15 @@ function isRevert({ code, message }: RpcError): boolean {
 
 /** How a node that answered a broadcast with an error took it. Words that nobody here knows are `unknown`, never a refusal. */
 export function submitOutcomeOf(error: unknown): SubmitOutcome {
-  if (!(error instanceof RpcError)) return { kind: "unknown", reason: error instanceof Error ? error.message : "" };
-  const { message } = error;
+  if (!(error instanceof RpcError)) {
+    const reason = error instanceof Error ? error.message : "";
+    return { kind: "unknown", reason, isAnswered: error instanceof ProviderFailed && error.kind === "bad_answer" };
+  }
+  const { code, message } = error;
   for (const [kind, pattern] of SUBMIT_OUTCOMES) if (pattern.test(message)) return { kind };
-  return { kind: "unknown", reason: message };
+  if (UNTAKEABLE.test(message)) return { kind: "untakeable", reason: message };
+  const kind = kindOf(code, message);
+  return { kind: "unknown", reason: message, isAnswered: kind !== "rate_limited" && kind !== "timeout" };
 }
 
 // The order matters: erigon prefixes its words, and "replacement transaction underpriced" must not be read as a known one.
@@ -157,3 +162,7 @@ const SUBMIT_OUTCOMES: readonly (readonly ["known" | "nonce_used" | "underpriced
   ],
   ["no_funds", /insufficient ?funds|exceeds account balance|insufficient balance|sender doesn't have enough funds/i],
 ];
+
+/** What the same bytes will be told again: by every node, or by this one as long as it is set up as it is. */
+const UNTAKEABLE =
+  /exceeds the configured cap|fee cap exceeded|exceeds (?:the )?block gas limit|gas limit (?:is )?too high|gas ?limit ?exceeded|intrinsic gas (?:is )?too (?:low|high)|intrinsic gas exceeds|floor data gas|oversized data|higher than max fee per gas|transaction type not supported/i;
