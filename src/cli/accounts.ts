@@ -1,3 +1,4 @@
+import { CHAIN_NAMES } from "./chainName.ts";
 import type { Command, CommandInput } from "./command.ts";
 import { askOnce, CONFIG_OPTION } from "./operator.ts";
 import type { ShownAccount } from "./operations/accounts.ts";
@@ -8,7 +9,7 @@ export const accountsCreate: Command = {
   summary: "Create a merchant account, with the destination that its intents have unless they say otherwise",
   positionals: [{ name: "name", summary: "what the merchant is called" }],
   options: {
-    chain: { value: "CHAIN", summary: "where the merchant is paid: slug, chain id or CAIP-2" },
+    chain: { value: "CHAIN", summary: `where the merchant is paid: ${CHAIN_NAMES}` },
     wallet: { value: "ADDRESS", summary: "the wallet that is paid there" },
     currency: { value: "SYMBOL", summary: "in which token; the chain's default when left out" },
     "fee-bps": { value: "BPS", summary: "platform fee in hundredths of a percent, 0 to 1000" },
@@ -70,9 +71,15 @@ async function runCreate(input: CommandInput): Promise<number> {
   if (asJson) terminal.out(toJson(account));
   else {
     for (const line of listing(terminal, entriesOf(account))) terminal.out(line);
-    terminal.note(`Next: tributary keys create ${account.accountId}`);
+    const config = text["config"] === undefined ? "" : ` --config ${quoted(text["config"])}`;
+    terminal.note(`Next: tributary keys create ${account.accountId}${config}`);
   }
   return 0;
+}
+
+/** As one word of a shell. */
+function quoted(word: string): string {
+  return /^[\w./:@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 async function runList(input: CommandInput): Promise<number> {

@@ -27,6 +27,8 @@ export type Command = {
   summary: string;
   positionals: readonly Positional[];
   options: Readonly<Record<string, OptionSpec>>;
+  /** What people expect to be an option and is set elsewhere: where, said with what they typed behind it. */
+  elsewhere?: Readonly<Record<string, (typed: string) => string>>;
   examples: readonly string[];
   /** Resolves with the exit code. */
   run(input: CommandInput): Promise<number>;
@@ -73,11 +75,15 @@ export function parseInput(command: Command, words: readonly string[]): Omit<Com
   const text: Record<string, string> = {};
   const switches = new Set<string>();
   const positionals: string[] = [];
-  for (const token of tokens) {
+  for (const [index, token] of tokens.entries()) {
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
     const spec = Object.hasOwn(specs, token.name) ? specs[token.name] : undefined;
-    if (spec === undefined) throw unknownOption(token.rawName, Object.keys(specs));
+    if (spec === undefined) {
+      const behind = tokens[index + 1];
+      const typed = token.value ?? (behind?.kind === "positional" ? behind.value : "");
+      throw unknownOption(command, token, typed);
+    }
     if (spec.value === undefined) {
       if (token.value !== undefined) throw new UsageRefused(`--${token.name} takes no value.`);
       switches.add(token.name);
@@ -91,9 +97,12 @@ export function parseInput(command: Command, words: readonly string[]): Omit<Com
   return { positionals, text, switches, asJson: switches.has("json") };
 }
 
-function unknownOption(typed: string, known: readonly string[]): UsageRefused {
-  const meant = nearest(typed.replace(/^-+/, ""), known);
-  return new UsageRefused(`The option ${typed} is not known.${meant === undefined ? "" : ` Did you mean --${meant}?`}`);
+function unknownOption(command: Command, token: { name: string; rawName: string }, typed: string): UsageRefused {
+  const { elsewhere = {} } = command;
+  const meant = nearest(token.name, Object.keys(optionsOf(command)));
+  const suggested = meant === undefined ? "" : ` Did you mean --${meant}?`;
+  const place = Object.hasOwn(elsewhere, token.name) ? elsewhere[token.name]?.(typed) : undefined;
+  return new UsageRefused(`The option ${token.rawName} is not known.${place === undefined ? suggested : ` ${place}`}`);
 }
 
 function checkPositionals(command: Command, given: readonly string[]): void {

@@ -6,6 +6,7 @@ import type { Ready } from "./dev/ready.ts";
 import { findRunning } from "./door/knock.ts";
 import { readThroughApi } from "./reading.ts";
 import { toJson, type Terminal } from "./terminal.ts";
+import { readNamedVariable, readTimeoutMs, readWebUrl } from "./typed.ts";
 
 const TIMEOUT_S_DEFAULT = 120;
 
@@ -34,8 +35,7 @@ export const demo: Command = {
 type Script = { baseUrl: string; apiKey: string; rpcUrl: string; payerKey: string; stop(): Promise<void> };
 
 async function runDemo(input: CommandInput): Promise<number> {
-  const timeoutS = Number(input.text["timeout"] ?? TIMEOUT_S_DEFAULT);
-  if (!(timeoutS > 0)) throw new UsageRefused("--timeout takes a number of seconds.");
+  const timeoutMs = readTimeoutMs(input.text, TIMEOUT_S_DEFAULT);
   const script = await findScript(input);
   try {
     const api = openApi(script);
@@ -47,7 +47,7 @@ async function runDemo(input: CommandInput): Promise<number> {
       payer,
       read: readThroughApi(api),
       terminal: input.terminal,
-      timeoutMs: timeoutS * 1_000,
+      timeoutMs,
     };
     return await tellAll(stage, input);
   } finally {
@@ -91,16 +91,10 @@ async function findScript(input: CommandInput): Promise<Script> {
   return scriptOf(world.ready, () => world.stop());
 }
 
-function namedScript({ text, environment }: CommandInput): Script {
-  const fromEnvironment = (option: string) => {
-    const name = text[option];
-    if (name !== undefined && environment[name] === undefined)
-      throw new UsageRefused(`The environment variable ${name} is not set.`);
-    return name === undefined ? undefined : environment[name];
-  };
-  const [baseUrl, rpcUrl] = [text["base-url"], text["rpc-url"]];
-  const apiKey = text["api-key"] ?? fromEnvironment("api-key-env");
-  const payerKey = fromEnvironment("payer-key-env");
+function namedScript(input: CommandInput): Script {
+  const [baseUrl, rpcUrl] = [readWebUrl(input.text, "base-url"), readWebUrl(input.text, "rpc-url")];
+  const apiKey = input.text["api-key"] ?? readNamedVariable(input, "api-key-env");
+  const payerKey = readNamedVariable(input, "payer-key-env");
   if (baseUrl === undefined || rpcUrl === undefined || apiKey === undefined || payerKey === undefined) {
     throw new UsageRefused(
       "Beside the dev world all of --base-url, --api-key (or --api-key-env), --rpc-url and --payer-key-env are needed.",

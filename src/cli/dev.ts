@@ -15,6 +15,10 @@ export const dev: Command = {
     keep: { value: "DIR", summary: "keep chains and database in DIR from run to run; nothing is kept otherwise" },
     "log-level": { value: "LEVEL", summary: `${LOG_LEVELS.join(", ")}; warn when left out` },
   },
+  elsewhere: {
+    port: (typed) =>
+      `The port comes from the environment: PORT=${/^\d{1,5}$/.test(typed) ? typed : "9000"} tributary dev.`,
+  },
   examples: [
     "tributary dev",
     "tributary dev --json | head -1 | jq -r '.accounts[0].apiKey'",
@@ -55,13 +59,14 @@ async function end(
 }
 
 function banner(ready: Ready, terminal: Terminal): string[] {
-  const { baseUrl, accounts, chains } = ready;
+  const { baseUrl, docsUrl, accounts, chains } = ready;
   const title = (text: string) => terminal.paint("bold", text);
   const dim = (text: string) => terminal.paint("dim", text);
   const apiKey = accounts[0]?.apiKey ?? "";
   return [
     "",
     `${title("Tributary")} is ready at ${terminal.paint("cyan", baseUrl)}`,
+    `Documentation is at ${terminal.paint("cyan", docsUrl)}`,
     "",
     title("Chains"),
     ...chains.map(({ name, chainId, rpcUrl, tokens }) => {

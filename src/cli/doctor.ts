@@ -1,5 +1,5 @@
 import type { Command, CommandInput } from "./command.ts";
-import { askOnce, CONFIG_OPTION } from "./operator.ts";
+import { CONFIG_OPTION, openOperator } from "./operator.ts";
 import type { Finding } from "./operations/finding.ts";
 import { toJson, type Terminal } from "./terminal.ts";
 
@@ -21,11 +21,19 @@ export const doctor: Command = {
 
 async function runDoctor(input: CommandInput): Promise<number> {
   const operation = input.switches.has("ledger") ? "ledger check" : "doctor";
-  const question = { inboxes: input.text["inboxes"] };
-  const findings = (await askOnce(input, operation, question, { changesNothing: true })) as Finding[];
+  const findings = await examine(input, operation);
   if (input.asJson) input.terminal.out(toJson(findings));
   else for (const line of linesOf(findings, input.terminal)) input.terminal.out(line);
   return findings.some(({ verdict }) => verdict === "wrong") ? 1 : 0;
+}
+
+async function examine(input: CommandInput, operation: string): Promise<Finding[]> {
+  const operator = await openOperator(input, { changesNothing: true });
+  try {
+    return (await operator.ask(operation, { inboxes: input.text["inboxes"] })) as Finding[];
+  } finally {
+    await operator.close();
+  }
 }
 
 function linesOf(findings: readonly Finding[], terminal: Terminal): string[] {

@@ -3,6 +3,7 @@ import { hubCreationCode } from "@tributary/inbox/hubCode";
 import { concat, createPublicClient, createWalletClient, defineChain, http, keccak256, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { ChainConfig } from "../config.ts";
+import { CHAIN_NAMES, findNamedChain, unknownChain } from "./chainName.ts";
 import { CommandFailed, type Command, type CommandInput } from "./command.ts";
 import { loadConfig } from "./config/file.ts";
 import { configFileOf } from "./operator.ts";
@@ -15,7 +16,7 @@ export const hubDeploy: Command = {
   positionals: [],
   options: {
     config: { value: "FILE", summary: "the configuration file; TRIBUTARY_CONFIG when left out" },
-    chain: { value: "CHAIN", summary: "only this one: slug, chain id or CAIP-2" },
+    chain: { value: "CHAIN", summary: `only this one: ${CHAIN_NAMES}` },
   },
   examples: ["tributary hub deploy --config config/testnets.json --chain base-sepolia"],
   run: runDeploy,
@@ -84,7 +85,7 @@ async function runDeploy(input: CommandInput): Promise<number> {
   const { terminal, asJson } = input;
   const deployed: Deployed[] = [];
   for (const chain of chosenChains(input)) {
-    const one = await told(deploy(chain), `${chain.name} has no hub yet`);
+    const one = await deploy(chain);
     deployed.push(one);
     if (asJson) continue;
     const how = one.outcome === "present" ? "is there already" : `is put there by ${one.txHash}`;
@@ -94,32 +95,38 @@ async function runDeploy(input: CommandInput): Promise<number> {
   return 0;
 }
 
-function chosenChains(input: CommandInput): ChainConfig[] {
+function chosenChains(input: CommandInput): readonly ChainConfig[] {
   const { chains } = loadConfig(configFileOf(input), input.environment);
-  const name = input.text["chain"];
-  const chosen = chains.filter(
-    ({ slug, chainId, caip2 }) => name === undefined || [slug, String(chainId), caip2].includes(name),
-  );
-  if (chosen.length > 0) return chosen;
-  throw new CommandFailed(
-    `The chain ${name} is not configured; there are ${chains.map(({ slug }) => slug).join(", ")}.`,
-  );
+  const typed = input.text["chain"];
+  if (typed === undefined) return chains;
+  const chosen = findNamedChain(chains, typed);
+  if (chosen === undefined) throw new CommandFailed(unknownChain(chains, typed));
+  return [chosen];
 }
 
 async function deploy(chain: ChainConfig): Promise<Deployed> {
+  const outcome = { chain: chain.caip2, address: hubAddress };
+  const { hub } = await findHub(chain.rpcUrls);
+  switch (hub) {
+    case "present":
+      return { ...outcome, outcome: "present", txHash: null };
+    case "absent":
+      return { ...outcome, outcome: "deployed", txHash: await told(putHub(chain), `${chain.name} has no hub yet`) };
+    case "unreachable":
+      throw new CommandFailed(`${chain.name} does not answer, so nobody knows whether the hub stands there.`);
+    case "foreign":
+      throw new CommandFailed(`${chain.name} has other code at ${hubAddress}: do not offer this chain.`);
+    case "impossible":
+      throw new CommandFailed(
+        `${chain.name} lacks the deterministic deployer ${deterministicDeployer}, so the hub cannot have its address there.`,
+      );
+  }
+}
+
+async function putHub(chain: ChainConfig): Promise<string> {
   const [rpcUrl = ""] = chain.rpcUrls;
   const transport = http(rpcUrl);
   const reader = createPublicClient({ transport, pollingInterval: chain.pollMs });
-  const outcome = { chain: chain.caip2, address: hubAddress };
-  const standing = await reader.getCode({ address: hubAddress });
-  if (standing !== undefined && keccak256(standing) !== hubCodeHash)
-    throw new CommandFailed(`${chain.name} has other code at ${hubAddress}: do not offer this chain.`);
-  if (standing !== undefined) return { ...outcome, outcome: "present", txHash: null };
-  if ((await reader.getCode({ address: deterministicDeployer })) === undefined) {
-    throw new CommandFailed(
-      `${chain.name} lacks the deterministic deployer ${deterministicDeployer}, so the hub cannot have its address there.`,
-    );
-  }
   const wallet = createWalletClient({
     account: privateKeyToAccount(chain.gasKey as Hex),
     chain: defineChain({
@@ -132,8 +139,7 @@ async function deploy(chain: ChainConfig): Promise<Deployed> {
   });
   const txHash = await wallet.sendTransaction({ to: deterministicDeployer, data: concat([hubSalt, hubCreationCode]) });
   await reader.waitForTransactionReceipt({ hash: txHash });
-  if ((await reader.getCode({ address: hubAddress })) === undefined) {
-    throw new CommandFailed(`${chain.name}: ${txHash} did not put the hub to ${hubAddress}.`);
-  }
-  return { ...outcome, outcome: "deployed", txHash };
+  if ((await reader.getCode({ address: hubAddress })) === undefined)
+    throw new CommandFailed(`${txHash} did not put the hub to ${hubAddress}.`);
+  return txHash;
 }

@@ -92,7 +92,7 @@ function describe(
     ...table(
       terminal,
       ["settlement", "status", "gross", "net", "fee", "transaction"],
-      settlements.map((settlement) => settlementRow(settlement, units)),
+      settlements.map((settlement) => settlementRow(settlement, tokenOf(settlement, { intent, deposits }))),
     ),
   ];
 }
@@ -119,10 +119,22 @@ function depositRow({
   ];
 }
 
-function settlementRow(settlement: SettlementRecord, units: (text: string | null) => string): string[] {
+type Token = { symbol: string; decimals: number };
+
+/** The token that was swept, which need not be the payout's; units of it where nothing tells its decimals. */
+function tokenOf({ caip19 }: SettlementRecord, { intent, deposits }: Pick<Reading, "intent" | "deposits">): Token {
+  const { payout } = intent;
+  if (caip19 === payout.caip19)
+    return { symbol: payout.railId.split(":")[1]?.toUpperCase() ?? "", decimals: payout.decimals };
+  const deposit = deposits.find((candidate) => candidate.caip19 === caip19);
+  return deposit?.token ?? { symbol: `units of ${caip19}`, decimals: 0 };
+}
+
+function settlementRow(settlement: SettlementRecord, { symbol, decimals }: Token): string[] {
   const { settlementId, status, reason, grossUnits, netUnits, feeUnits, txs } = settlement;
   const state = reason === null ? status : `${status} (${reason})`;
-  return [settlementId, state, units(grossUnits), units(netUnits), units(feeUnits), txs[0]?.txHash ?? ""];
+  const [gross, net, fee] = [grossUnits, netUnits, feeUnits].map((units) => unitsText(units, decimals));
+  return [settlementId, state, `${gross} ${symbol}`, `${net}`, `${fee}`, txs[0]?.txHash ?? ""];
 }
 
 /** A decimal, or a dash where there is no amount. */

@@ -1,9 +1,11 @@
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Command, CommandInput } from "./command.ts";
 import { CommandFailed, UsageRefused } from "./command.ts";
 import { askOnce, CONFIG_OPTION, openOperator } from "./operator.ts";
 import type { LedgerLine, LedgerPage, ShownBalance } from "./operations/ledger.ts";
 import { table, toJson } from "./terminal.ts";
+import { readTime } from "./typed.ts";
 
 export const ledgerExport: Command = {
   name: "ledger export",
@@ -54,28 +56,64 @@ const COLUMNS = [
 /** A thousand entries a page: more than any period of one installation. */
 const PAGES_MAX = 1_000_000;
 
+type Format = "csv" | "jsonl";
+type Question = Readonly<Record<"account" | "from" | "to", string | undefined>>;
+
 async function runExport(input: CommandInput): Promise<number> {
-  const { text } = input;
-  const format = input.asJson ? "jsonl" : (text["format"] ?? "csv");
-  if (format !== "csv" && format !== "jsonl") throw new UsageRefused(`--format is csv or jsonl, not ${format}.`);
+  const format = readFormat(input);
+  const question = readQuestion(input);
   const operator = await openOperator(input);
-  const sink = openSink(input);
-  let isWhole = false;
   try {
-    if (format === "csv") sink.line(COLUMNS.join(","));
-    const question = { account: text["account"], from: text["from"], to: text["to"] };
-    let next: LedgerPage["next"] = { posting: "0", place: 0 };
-    for (let pages = 0; next !== null && pages < PAGES_MAX && sink.isRead(); pages += 1) {
-      const page = (await operator.ask("ledger page", { ...question, ...next })) as LedgerPage;
-      for (const line of page.lines) sink.line(format === "csv" ? csvOf(line) : toJson(line));
-      next = page.next;
-    }
-    isWhole = next === null;
+    const ask = async (next: NonNullable<LedgerPage["next"]>) =>
+      (await operator.ask("ledger page", { ...question, ...next })) as LedgerPage;
+    // What is refused leaves neither a header nor a file.
+    const first = await ask({ posting: "0", place: 0 });
+    await writePages(input, { format, first, ask });
   } finally {
-    sink.close(isWhole);
     await operator.close();
   }
   return 0;
+}
+
+function readFormat({ text, asJson }: CommandInput): Format {
+  const format = asJson ? "jsonl" : (text["format"] ?? "csv");
+  if (format === "csv" || format === "jsonl") return format;
+  throw new UsageRefused(`--format is csv or jsonl, not ${format}.`);
+}
+
+function readQuestion({ text }: CommandInput): Question {
+  const [from, to] = [readTime(text, "from"), readTime(text, "to")];
+  if (from !== undefined && to !== undefined && from >= to) throw new UsageRefused("--from must be before --to.");
+  return { account: text["account"], from, to };
+}
+
+type Pages = {
+  format: Format;
+  first: LedgerPage;
+  ask: (next: NonNullable<LedgerPage["next"]>) => Promise<LedgerPage>;
+};
+
+async function writePages(input: CommandInput, { format, first, ask }: Pages): Promise<void> {
+  const sink = openSink(input);
+  let page = first;
+  let count = 0;
+  let isWhole = false;
+  try {
+    if (format === "csv") sink.line(COLUMNS.join(","));
+    for (let pages = 1; ; pages += 1) {
+      for (const line of page.lines) sink.line(format === "csv" ? csvOf(line) : toJson(line));
+      count += page.lines.length;
+      if (page.next === null || pages >= PAGES_MAX || !sink.isRead()) break;
+      page = await ask(page.next);
+    }
+    isWhole = page.next === null;
+  } finally {
+    sink.close(isWhole);
+  }
+  const file = input.text["out"];
+  if (count === 0 && file === undefined) input.terminal.note("There are no such entries.");
+  if (isWhole && file !== undefined)
+    input.terminal.note(`${count === 1 ? "1 entry was" : `${count} entries were`} written to ${file}.`);
 }
 
 type Sink = {
@@ -91,9 +129,9 @@ function openSink({ text, terminal }: CommandInput): Sink {
   if (file === undefined) {
     return { line: (line) => terminal.out(line), isRead: () => !terminal.unread.aborted, close: () => {} };
   }
-  const descriptor = openNew(file);
+  const descriptor = writing(file, () => openSync(file, "wx", 0o600));
   return {
-    line: (line) => void writeSync(descriptor, `${line}\n`),
+    line: (line) => void writing(file, () => writeSync(descriptor, `${line}\n`)),
     isRead: () => true,
     close(isWhole) {
       closeSync(descriptor);
@@ -102,11 +140,15 @@ function openSink({ text, terminal }: CommandInput): Sink {
   };
 }
 
-function openNew(file: string): number {
+function writing<T>(file: string, write: () => T): T {
   try {
-    return openSync(file, "wx", 0o600);
+    return write();
   } catch (error) {
-    throw new CommandFailed(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EEXIST") throw new CommandFailed(`${file} exists, and it is not overwritten.`);
+    const reason = error instanceof Error ? error.message : String(error);
+    const why = code === "ENOENT" ? `there is no folder ${dirname(file)}.` : reason;
+    throw new CommandFailed(`${file} cannot be written: ${why}`);
   }
 }
 

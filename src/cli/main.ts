@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import process from "node:process";
 import { ChainRefused } from "../chain/providers.ts";
 import { readEnvironment } from "../config.ts";
@@ -155,6 +156,9 @@ const COMMANDS: readonly Entry[] = [
   },
 ];
 
+const HELP = ["help", "--help", "-h"];
+const VERSION = ["version", "--version", "-v"];
+
 process.exitCode = await runCli(process.argv.slice(2));
 
 async function runCli(words: readonly string[]): Promise<number> {
@@ -171,10 +175,17 @@ async function runCli(words: readonly string[]): Promise<number> {
 type Surroundings = { terminal: Terminal; environment: ReturnType<typeof readEnvironment> };
 
 async function dispatch(words: readonly string[], { terminal, environment }: Surroundings): Promise<number> {
-  const [first] = words;
-  if (first === undefined || first === "help" || first === "--help" || first === "-h") {
+  const [first, second] = words;
+  if (first === "help" && second !== undefined && !second.startsWith("-"))
+    return dispatch([...words.slice(1), "--help"], { terminal, environment });
+  if (first === undefined || HELP.includes(first)) {
     for (const line of overview(terminal)) terminal.out(line);
     return first === undefined ? 2 : 0;
+  }
+  if (VERSION.includes(first)) {
+    const { version } = readManifest();
+    terminal.out(words.includes("--json") ? toJson({ version }) : version);
+    return 0;
   }
   const entry = findEntry(words);
   if (entry === undefined) return explainGroup(words, terminal);
@@ -185,6 +196,10 @@ async function dispatch(words: readonly string[], { terminal, environment }: Sur
     return 0;
   }
   return command.run({ ...input, terminal, environment });
+}
+
+function readManifest(): { version: string } {
+  return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
 }
 
 function findEntry(words: readonly string[]): Entry | undefined {
@@ -227,7 +242,7 @@ function overview(terminal: Terminal): string[] {
     "",
     ...commandLines(COMMANDS),
     "",
-    "`tributary <command> --help` shows its options and an example.",
+    "`tributary <command> --help` shows its options and an example, `tributary --version` the version.",
   ];
 }
 

@@ -63,13 +63,8 @@ async function refusePending({ db }: World): Promise<void> {
 }
 
 /** Asks one thing and lets go of the world. */
-export async function askOnce(
-  input: CommandInput,
-  operation: string,
-  question: unknown,
-  options: OperatorOptions = {},
-): Promise<unknown> {
-  const operator = await openOperator(input, options);
+export async function askOnce(input: CommandInput, operation: string, question: unknown): Promise<unknown> {
+  const operator = await openOperator(input);
   try {
     return await operator.ask(operation, question);
   } finally {

@@ -1,11 +1,13 @@
 import type { DepositRecord } from "../deposit/record.ts";
-import { formatUnits, parseUnits } from "../kernel/units.ts";
 import { openApi } from "./api.ts";
+import { CHAIN_NAMES } from "./chainName.ts";
 import { CommandFailed, UsageRefused, type Command, type CommandInput } from "./command.ts";
-import type { Ready, ReadyChain } from "./dev/ready.ts";
+import type { Ready } from "./dev/ready.ts";
 import { findRunning } from "./door/knock.ts";
+import { chooseTransfer } from "./pay/choose.ts";
 import { readThroughApi, readThroughDoor, waitUntil, type Reader, type Reading } from "./reading.ts";
-import { toJson } from "./terminal.ts";
+import { toJson, type Terminal } from "./terminal.ts";
+import { readNamedVariable, readTimeoutMs, readWebUrl } from "./typed.ts";
 
 const INTERVAL_MS = 700;
 const TIMEOUT_S_DEFAULT = 120;
@@ -17,7 +19,7 @@ export const pay: Command = {
   options: {
     amount: { value: "DECIMAL", summary: "how much, such as 12.5; what is missing to the price when left out" },
     token: { value: "TOKEN", summary: "symbol or address; the intent's payout token when left out" },
-    chain: { value: "CHAIN", summary: "chain id, CAIP-2 or name; the intent's payout chain when left out" },
+    chain: { value: "CHAIN", summary: `${CHAIN_NAMES}; the intent's payout chain when left out` },
     "no-wait": { summary: "return as soon as the transfer is in a block" },
     timeout: { value: "SECONDS", summary: `how long to wait; ${TIMEOUT_S_DEFAULT} when left out` },
     "private-key-env": {
@@ -32,23 +34,34 @@ export const pay: Command = {
   run: runPay,
 };
 
+/** What was typed and needs neither service nor chain to be right or wrong. */
+type Typed = {
+  timeoutMs: number;
+  privateKey: string | undefined;
+  api: { baseUrl: string; apiKey: string } | undefined;
+};
 type Source = { read: Reader; ready: Ready | undefined };
 
 async function runPay(input: CommandInput): Promise<number> {
   const [intentId = ""] = input.positionals;
-  const source = await openSource(input);
+  // All of it before anything is sent: whoever is refused afterwards types it again, and pays twice.
+  const typed = readTyped(input);
+  const source = await openSource(input, typed);
   const { intent } = await source.read(intentId);
-  const chain = chooseChain(input, source.ready, intent);
-  const token = chooseToken(input, chain, intent);
-  const amountUnits = chooseAmount(input, token, intent);
+  const { chain, rpcUrl, token, amountUnits, shown } = chooseTransfer(input.text, source.ready, intent);
   const { openPayer } = await import("./payer.ts");
-  const payer = await openPayer({ rpcUrl: chain.rpcUrl, privateKey: payerKey(input, source.ready) });
-  const shown = `${formatUnits(amountUnits, token.decimals)} ${token.symbol}`;
+  const payer = await openPayer({ rpcUrl, privateKey: payerKey(typed, source.ready) });
+  if (payer.chainId !== chain.chainId)
+    throw new UsageRefused(`--rpc-url is a node of chain ${payer.chainId}, not of ${chain.name} (${chain.chainId}).`);
   input.terminal.note(`paying ${shown} to ${intent.inboxAddress} on ${chain.name}`);
   const sent = await payer.transfer(token.address, intent.inboxAddress, amountUnits);
   input.terminal.note(`in block ${sent.blockNumber}: ${sent.txHash}`);
   if (input.switches.has("no-wait")) return report(input, { txHash: sent.txHash, blockNumber: sent.blockNumber });
-  const { reading, deposit } = await waitForDeposit(input, { source, intentId, txHash: sent.txHash });
+  const { reading, deposit } = await waitForDeposit(input.terminal, {
+    read: () => source.read(intentId),
+    txHash: sent.txHash,
+    timeoutMs: typed.timeoutMs,
+  });
   const { amounts, status, paymentStatus } = reading.intent;
   report(input, {
     txHash: sent.txHash,
@@ -71,106 +84,52 @@ function report(
   return 0;
 }
 
-async function openSource({ text, environment }: CommandInput): Promise<Source> {
-  const { "base-url": baseUrl, "api-key-env": keyName } = text;
-  if (baseUrl === undefined && keyName === undefined) {
-    const running = await findRunning(environment);
-    if (running === undefined)
-      throw new CommandFailed("Nothing runs here. Start `tributary dev`, or give --base-url and --api-key-env.");
-    return { read: readThroughDoor(running), ready: (running.ready as Ready | null) ?? undefined };
-  }
-  if (baseUrl === undefined || keyName === undefined)
+function readTyped(input: CommandInput): Typed {
+  readWebUrl(input.text, "rpc-url");
+  const baseUrl = readWebUrl(input.text, "base-url");
+  const apiKey = readNamedVariable(input, "api-key-env");
+  if ((baseUrl === undefined) !== (apiKey === undefined))
     throw new UsageRefused("--base-url and --api-key-env belong together.");
-  const apiKey = environment[keyName];
-  if (apiKey === undefined) throw new UsageRefused(`The environment variable ${keyName} is not set.`);
-  return { read: readThroughApi(openApi({ baseUrl, apiKey })), ready: undefined };
+  return {
+    timeoutMs: readTimeoutMs(input.text, TIMEOUT_S_DEFAULT),
+    privateKey: readNamedVariable(input, "private-key-env"),
+    api: baseUrl === undefined || apiKey === undefined ? undefined : { baseUrl, apiKey },
+  };
 }
 
-function chooseChain({ text }: CommandInput, ready: Ready | undefined, intent: Reading["intent"]): ReadyChain {
-  const wanted = text["chain"] ?? `${intent.payout.namespace}:${intent.payout.chainReference}`;
-  const rpcUrl = text["rpc-url"];
-  const names = ({ caip2, chainId, name }: ReadyChain) => [caip2, String(chainId), name.toLowerCase()];
-  const chain = ready?.chains.find((candidate) => names(candidate).includes(wanted.toLowerCase()));
-  if (chain !== undefined) return rpcUrl === undefined ? chain : { ...chain, rpcUrl };
-  if (rpcUrl !== undefined) return { caip2: wanted, chainId: 0, name: wanted, rpcUrl, tokens: [] };
-  const known = ready?.chains.map(({ chainId, name }) => `${chainId} (${name})`).join(", ");
-  throw new UsageRefused(
-    `The chain ${wanted} is not known here; give ${known === undefined ? "--rpc-url" : `one of ${known}`}.`,
-  );
+async function openSource({ environment }: CommandInput, { api }: Typed): Promise<Source> {
+  if (api !== undefined) return { read: readThroughApi(openApi(api)), ready: undefined };
+  const running = await findRunning(environment);
+  if (running === undefined)
+    throw new CommandFailed("Nothing runs here. Start `tributary dev`, or give --base-url and --api-key-env.");
+  return { read: readThroughDoor(running), ready: (running.ready as Ready | null) ?? undefined };
 }
 
-type ChosenToken = ReadyChain["tokens"][number];
-
-function chooseToken({ text }: CommandInput, chain: ReadyChain, intent: Reading["intent"]): ChosenToken {
-  const { tokenAddress, decimals, railId } = intent.payout;
-  const wanted = text["token"];
-  const pinned = { symbol: railId.split(":")[1]?.toUpperCase() ?? "", address: tokenAddress, decimals };
-  const isPinnedChain = chain.caip2 === `${intent.payout.namespace}:${intent.payout.chainReference}`;
-  if (wanted === undefined && isPinnedChain) return pinned;
-  const name = (wanted ?? pinned.symbol).toLowerCase();
-  const token = [...chain.tokens, ...(isPinnedChain ? [pinned] : [])].find(({ symbol, address }) =>
-    [symbol.toLowerCase(), address.toLowerCase()].includes(name),
-  );
-  if (token !== undefined) return token;
-  throw new UsageRefused(
-    `There is no token ${wanted ?? pinned.symbol} on ${chain.name}; give one of ${chain.tokens.map(({ symbol }) => symbol).join(", ")}.`,
-  );
-}
-
-function chooseAmount({ text }: CommandInput, token: ChosenToken, intent: Reading["intent"]): bigint {
-  const wanted = text["amount"];
-  if (wanted !== undefined) {
-    const amountUnits = parseUnits(wanted, token.decimals);
-    if (amountUnits !== undefined && amountUnits > 0n) return amountUnits;
-    throw new UsageRefused(
-      `--amount ${wanted} is no amount of ${token.symbol}: give a decimal with at most ${token.decimals} digits behind the point.`,
-    );
-  }
-  const missing = BigInt(intent.amounts.shortfallUnits);
-  if (missing === 0n)
-    throw new UsageRefused("Nothing is missing to the price of this intent, so say how much with --amount.");
-  const shift = token.decimals - intent.payout.decimals;
-  return shift >= 0 ? missing * 10n ** BigInt(shift) : divideUp(missing, 10n ** BigInt(-shift));
-}
-
-/** A payer rounds up: a unit less would not reach the price. */
-function divideUp(amountUnits: bigint, by: bigint): bigint {
-  return (amountUnits + by - 1n) / by;
-}
-
-function payerKey({ text, environment }: CommandInput, ready: Ready | undefined): string {
-  const name = text["private-key-env"];
-  if (name === undefined) {
-    if (ready !== undefined) return ready.payer.privateKey;
-    throw new UsageRefused("There is no dev payer here; give --private-key-env.");
-  }
-  const key = environment[name];
-  if (key === undefined) throw new UsageRefused(`The environment variable ${name} is not set.`);
+function payerKey({ privateKey }: Typed, ready: Ready | undefined): string {
+  const key = privateKey ?? ready?.payer.privateKey;
+  if (key === undefined) throw new UsageRefused("There is no dev payer here; give --private-key-env.");
   return key;
 }
 
 type Waited = { reading: Reading; deposit: DepositRecord };
+type Waiting = { read: () => Promise<Reading>; txHash: string; timeoutMs: number };
 
-async function waitForDeposit(
-  input: CommandInput,
-  of: { source: Source; intentId: string; txHash: string },
-): Promise<Waited> {
-  const timeoutS = Number(input.text["timeout"] ?? TIMEOUT_S_DEFAULT);
-  if (!(timeoutS > 0)) throw new UsageRefused("--timeout takes a number of seconds.");
-  const find = ({ deposits }: Reading) => deposits.find(({ txHash }) => txHash === of.txHash);
-  const reading = await waitUntil(
-    () => of.source.read(of.intentId),
-    (now) => ["counted", "held"].includes(find(now)?.status ?? ""),
-    {
+async function waitForDeposit(terminal: Terminal, { read, txHash, timeoutMs }: Waiting): Promise<Waited> {
+  const find = ({ deposits }: Reading) => deposits.find((deposit) => deposit.txHash === txHash);
+  try {
+    const reading = await waitUntil(read, (now) => ["counted", "held"].includes(find(now)?.status ?? ""), {
       what: "The counting of the deposit",
-      timeoutMs: timeoutS * 1_000,
+      timeoutMs,
       intervalMs: INTERVAL_MS,
-      onRead: (now) => input.terminal.progress(progressOf(find(now))),
-    },
-  );
-  const deposit = find(reading);
-  if (deposit === undefined) throw new CommandFailed("The deposit has disappeared.");
-  return { reading, deposit };
+      onRead: (now) => terminal.progress(progressOf(find(now))),
+    });
+    const deposit = find(reading);
+    if (deposit === undefined) throw new CommandFailed("The deposit has disappeared.");
+    return { reading, deposit };
+  } catch (error) {
+    terminal.note(`The money was sent by ${txHash}: paying again would pay twice.`);
+    throw error;
+  }
 }
 
 function progressOf(deposit: DepositRecord | undefined): string {

@@ -8,13 +8,15 @@ import {
   isHex,
   type Hex,
 } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
-import { CommandFailed } from "./command.ts";
+import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
+import { CommandFailed, UsageRefused } from "./command.ts";
 import { told } from "./told.ts";
 
 /** Somebody with a wallet: sends plain token transfers, and reads balances from the chain itself. */
 export type Payer = {
   address: string;
+  /** As the node says it. */
+  chainId: number;
   /** Resolves once the transfer is in a block. Throws CommandFailed when the chain refuses it. */
   transfer(token: string, to: string, amountUnits: bigint): Promise<{ txHash: string; blockNumber: bigint }>;
   balanceOf(token: string, owner: string): Promise<bigint>;
@@ -25,14 +27,12 @@ const POLL_MS = 250;
 const GAS_MARGIN = 2n;
 const RECEIPT_MS_MAX = 120_000;
 
+/** Throws UsageRefused for a key that is none, CommandFailed when the node does not answer. */
 export async function openPayer({ rpcUrl, privateKey }: { rpcUrl: string; privateKey: string }): Promise<Payer> {
-  if (!isHex(privateKey) || privateKey.length !== 66) {
-    throw new CommandFailed("The payer's private key is not 0x and 64 hex digits.");
-  }
+  const account = readAccount(privateKey);
   const transport = http(rpcUrl);
   const reader = createPublicClient({ transport, pollingInterval: POLL_MS, cacheTime: 0 });
   const chainId = await told(reader.getChainId(), "The chain does not answer");
-  const account = privateKeyToAccount(privateKey);
   const chain = defineChain({
     id: chainId,
     name: String(chainId),
@@ -42,6 +42,7 @@ export async function openPayer({ rpcUrl, privateKey }: { rpcUrl: string; privat
   const wallet = createWalletClient({ account, chain, transport });
   return {
     address: account.address,
+    chainId,
     async transfer(token, to, amountUnits) {
       const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to as Hex, amountUnits] });
       const call = { account: account.address, to: token as Hex, data };
@@ -61,4 +62,14 @@ export async function openPayer({ rpcUrl, privateKey }: { rpcUrl: string; privat
         "The balance cannot be read",
       ),
   };
+}
+
+function readAccount(privateKey: string): PrivateKeyAccount {
+  const refused = "The payer's private key is not 0x and 64 hex digits, or too large a number.";
+  if (!isHex(privateKey) || privateKey.length !== 66) throw new UsageRefused(refused);
+  try {
+    return privateKeyToAccount(privateKey);
+  } catch {
+    throw new UsageRefused(refused);
+  }
 }

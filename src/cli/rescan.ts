@@ -1,3 +1,4 @@
+import { CHAIN_NAMES } from "./chainName.ts";
 import type { Command, CommandInput } from "./command.ts";
 import { askOnce, CONFIG_OPTION } from "./operator.ts";
 import type { ShownRescan } from "./operations/rescan.ts";
@@ -8,7 +9,7 @@ export const rescan: Command = {
   summary: "Read a transaction, or an intent's inbox, from the chain again; nothing is ever counted twice",
   positionals: [{ name: "target", summary: "an intent, pi_…, or a transaction, 0x…" }],
   options: {
-    chain: { value: "CHAIN", summary: "only this chain's transaction: slug, chain id or CAIP-2" },
+    chain: { value: "CHAIN", summary: `only this chain's transaction: ${CHAIN_NAMES}` },
     blocks: { value: "COUNT", summary: "how far back an inbox is looked up; 50000 when left out" },
     ...CONFIG_OPTION,
   },

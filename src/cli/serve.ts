@@ -43,7 +43,7 @@ async function runServe({ text, switches, asJson, terminal, environment }: Comma
   }
   const stop = await start(world, environment);
   log.info({ baseUrl: config.baseUrl, ...config.listen }, "ready");
-  if (asJson) terminal.out(toJson({ baseUrl: config.baseUrl, docsUrl: `${config.baseUrl}/docs/errors` }));
+  if (asJson) terminal.out(toJson({ baseUrl: config.baseUrl, docsUrl: `${config.baseUrl}/docs` }));
   await ended;
   log.info("draining");
   if (await drain(stop)) return 0;

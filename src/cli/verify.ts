@@ -5,6 +5,7 @@ import { verifyInbox, type VerifyReason } from "@tributary/inbox/verify";
 import { termsToWire } from "@tributary/inbox/wire";
 import type { KnownInbox } from "@tributary/recover/records";
 import { displayDay } from "@tributary/recover/units";
+import { chainOfId, findNamedChain } from "./chainName.ts";
 import { CommandFailed, UsageRefused, type Command, type CommandInput } from "./command.ts";
 import { readAddress, readInboxes } from "./recover/input.ts";
 import { toJson, type Terminal } from "./terminal.ts";
@@ -17,7 +18,10 @@ export const verify: Command = {
     payout: { value: "ADDRESS", summary: "the wallet that must be paid: from your own notes, not from the answer" },
     inbox: { value: "ADDRESS", summary: "the address that was shown to the payer; the answer's own when left out" },
     token: { value: "ADDRESS", summary: "the token that must be paid out" },
-    chain: { value: "ID", summary: "EIP-155 id of the chain where it must be paid out" },
+    chain: {
+      value: "CHAIN",
+      summary: "where it must be paid out: chain id or CAIP-2, of public networks slug or name too",
+    },
     "fee-bps-max": { value: "NUMBER", summary: "the highest fee you agreed to, in hundredths of a percent" },
     recovery: { value: "ADDRESS", summary: "your recovery address, when it is not the payout wallet" },
     "routes-root": { value: "HASH", summary: "root of the cross-chain routes you agreed to; none when left out" },
@@ -67,7 +71,7 @@ function findFault(
     inboxAddress: text["inbox"] === undefined ? address : readAddress(text["inbox"], "inbox"),
     payoutWallet,
     token: text["token"] === undefined ? terms.settleToken : readAddress(text["token"], "token"),
-    chainId: text["chain"] === undefined ? terms.settleChainId : BigInt(readNumber(text["chain"], "chain")),
+    chainId: text["chain"] === undefined ? terms.settleChainId : readChain(text["chain"], terms.settleChainId),
     feeBpsMax: text["fee-bps-max"] === undefined ? terms.feeBps : readNumber(text["fee-bps-max"], "fee-bps-max"),
     ...(text["recovery"] === undefined ? {} : { recovery: readAddress(text["recovery"], "recovery") }),
     routesRoot: readRoot(text["routes-root"]),
@@ -78,6 +82,16 @@ function findFault(
 function readNumber(text: string, option: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new UsageRefused(`--${option} must be a whole number, not ${text}.`);
   return Number(text);
+}
+
+/** Without a network or a configuration only the terms' own chain can be known by slug and name. */
+function readChain(typed: string, ofTerms: bigint): bigint {
+  const paidOn = chainOfId(String(ofTerms));
+  const chain = chainOfId(typed) ?? findNamedChain(paidOn === undefined ? [] : [paidOn], typed);
+  if (chain !== undefined) return BigInt(chain.chainId);
+  throw new UsageRefused(
+    `--chain ${typed} is no name of chain ${ofTerms}, where these terms pay out: give a chain id or CAIP-2.`,
+  );
 }
 
 function readRoot(text: string | undefined): Hex {

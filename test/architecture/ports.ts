@@ -47,6 +47,7 @@ export const PORTS: readonly Port[] = [
     may: ["network"],
     because: "it answers CONNECT, for which Node makes no response",
   },
+  { path: "src/cli/typed.ts", may: ["dates"], because: "it reads days and times as they are typed" },
   { path: "src/chain/remoteGate.ts", may: ["network"], because: "it is the wire to the issuing gate" },
 ];
 

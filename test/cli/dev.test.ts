@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { request } from "undici";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { Ready } from "../../src/cli/dev/ready.ts";
-import { descendantsOf, runCli, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
+import { descendantsOf, runCli, spawnCli, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
 
 // One dev world, used as people use it, and then killed. Its port is taken, so every other one is free.
 
@@ -44,7 +44,7 @@ test("dev says in one line what a program needs, soon", () => {
   const { ready } = dev;
   assert.ok(readyMs < READY_MS_MAX, `${readyMs} ms`);
   assert.deepEqual(Object.keys(ready), ["baseUrl", "docsUrl", "accounts", "chains", "payer"]);
-  assert.equal(ready.docsUrl, `${ready.baseUrl}/docs/errors`);
+  assert.equal(ready.docsUrl, `${ready.baseUrl}/docs`);
   assert.equal(ready.accounts.length, 2);
   for (const account of ready.accounts) {
     assert.deepEqual(Object.keys(account), ["name", "accountId", "apiKey", "unscopedKey", "payoutWallet"]);
@@ -88,8 +88,13 @@ test("every account creates without naming a destination, and the other key is r
     assert.deepEqual([created.statusCode, created.value.payout?.wallet], [201, payoutWallet]);
     const refused = await create(unscopedKey);
     assert.deepEqual([refused.statusCode, refused.value.error?.code], [403, "insufficient_scope"]);
-    assert.equal(refused.value.error?.docs, `${dev.ready.docsUrl}/insufficient_scope`);
+    assert.equal(refused.value.error?.docs, `${dev.ready.docsUrl}/errors/insufficient_scope`);
   }
+});
+
+test("the documentation that is named is there", async () => {
+  const { statusCode, headers } = await request(dev.ready.docsUrl);
+  assert.deepEqual([statusCode, headers["content-type"]], [200, "text/html; charset=utf-8"]);
 });
 
 test("what the process leaves for its commands is this user's alone", () => {
@@ -205,6 +210,23 @@ test("when it is killed its chains end too, and its word is ignored", async () =
   const { code, err } = await runCli(["accounts", "list"], home);
   assert.equal(code, 1);
   assert.match(err, /Nothing runs here/);
+});
+
+test("a person is told where the world and its documentation are, and what to try", async (t) => {
+  const own = temporaryFolder();
+  t.after(() => own.remove());
+  const child = spawnCli(["dev"], { TRIBUTARY_HOME: own.path, PORT: String(busyPort) });
+  t.after(() => child.kill("SIGKILL"));
+  let said = "";
+  child.stdout?.on("data", (piece: Buffer) => {
+    said += piece.toString();
+    if (said.includes("Ctrl-C ends it.")) child.kill("SIGTERM");
+  });
+  await once(child, "exit");
+  assert.equal(child.exitCode, 0, said);
+  const [, baseUrl = ""] = /^Tributary is ready at (\S+)$/m.exec(said) ?? [];
+  assert.ok(said.split("\n").includes(`Documentation is at ${baseUrl}/docs`), said);
+  assert.match(said, /npx tributary pay pi_…/);
 });
 
 test("a kept world is the same one again, ends when it is told, and refuses another chain's database", async (t) => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { runCli, runUnread } from "../support/cli.ts";
 
@@ -32,6 +33,25 @@ for (const name of commands) {
   });
 }
 
+for (const words of [["--version"], ["-v"], ["version"]]) {
+  test(`tributary ${words.join(" ")} prints the version of the package`, async () => {
+    const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+      version: string;
+    };
+    assert.deepEqual(await runCli(words), { code: 0, out: `${manifest.version}\n`, err: "" });
+  });
+}
+
+test("tributary help names a command or a group and shows what --help shows of it", async () => {
+  for (const words of [["pay"], ["accounts", "create"], ["accounts"], ["accounts", "origins"]]) {
+    const asked = await runCli(["help", ...words]);
+    assert.deepEqual(asked, await runCli([...words, "--help"]));
+    assert.equal(asked.code, 0);
+  }
+  for (const words of [["help"], ["help", "--help"], ["-h"]])
+    assert.deepEqual([words, await runCli(words)], [words, overview]);
+});
+
 test("a reader that has seen enough is no error", async () => {
   assert.deepEqual(await runUnread(["--help"]), { code: 0, err: "" });
 });
@@ -42,6 +62,13 @@ const REFUSED: [words: string[], sentence: RegExp][] = [
   [["keys", "revok"], /Did you mean "keys revoke"\?/],
   [["frobnicate"], /`tributary --help` lists the commands/],
   [["dev", "--jsn"], /^error: The option --jsn is not known\. Did you mean --json\?\n$/],
+  [["help", "pya"], /^error: There is no command "pya"\. Did you mean "pay"\?\n$/],
+  [
+    ["dev", "--port", "8995"],
+    /^error: The option --port is not known\. The port comes from the environment: PORT=8995 tributary dev\.\n$/,
+  ],
+  [["dev", "--port=8995"], /environment: PORT=8995 tributary dev\.\n$/],
+  [["dev", "--port"], /environment: PORT=9000 tributary dev\.\n$/],
   [["dev", "--keep"], /--keep needs a value: --keep DIR/],
   [["dev", "--json=yes"], /--json takes no value/],
   [["dev", "more"], /"more" is one argument too many/],

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { findPort } from "../../src/cli/dev/port.ts";
@@ -50,7 +50,7 @@ describe("the ledger from the command line", () => {
     assert.match(header, /^posting,place,bookedAt,account,asset,amountUnits,/);
     const file = join(folder.path, "books.jsonl");
     const jsonl = await runCli(["ledger", "export", "--format", "jsonl", "--out", file], variables);
-    assert.deepEqual([jsonl.code, jsonl.out], [0, ""]);
+    assert.deepEqual([jsonl.code, jsonl.out, jsonl.err], [0, "", `${lines.length} entries were written to ${file}.\n`]);
     const entries = readFileSync(file, "utf8")
       .trimEnd()
       .split("\n")
@@ -65,17 +65,60 @@ describe("the ledger from the command line", () => {
     );
     writeFileSync(file, "kept");
     const again = await runCli(["ledger", "export", "--out", file], variables);
-    assert.equal(again.code, 1);
-    assert.match(again.err, /cannot be written/);
+    assert.deepEqual([again.code, again.err], [1, `error: ${file} exists, and it is not overwritten.\n`]);
     assert.equal(readFileSync(file, "utf8"), "kept");
   });
 
   test("what cannot be a format or a time is refused in one sentence", async () => {
     const format = await runCli(["ledger", "export", "--format", "xml"], variables);
     assert.deepEqual([format.code, format.err], [2, "error: --format is csv or jsonl, not xml.\n"]);
-    const time = await runCli(["ledger", "export", "--from", "2026-02-31x"], variables);
-    assert.equal(time.code, 1);
-    assert.match(time.err, /from must be a day such as/);
+    for (const [option, typed] of [
+      ["--from", "yesterday"],
+      ["--from", "2026-02-31"],
+      ["--to", "2026-11-01T25:00Z"],
+      ["--to", "0000-01-01"],
+    ] as const) {
+      const { code, out, err } = await runCli(["ledger", "export", option, typed], variables);
+      assert.deepEqual([code, out], [2, ""], "not even a header");
+      assert.match(
+        err,
+        new RegExp(`^error: ${option} must be a day such as 2026-11-01, or a time .*, not ${typed}\\.\n$`),
+      );
+    }
+    const never = await runCli(["ledger", "export", "--from", "2026-11-02", "--to", "2026-11-02"], variables);
+    assert.deepEqual([never.code, never.out, never.err], [2, "", "error: --from must be before --to.\n"]);
+    const place = join(folder.path, "no", "such", "folder.csv");
+    const nowhere = await runCli(["ledger", "export", "--out", place], variables);
+    assert.deepEqual(
+      [nowhere.code, nowhere.err],
+      [1, `error: ${place} cannot be written: there is no folder ${join(folder.path, "no", "such")}.\n`],
+    );
+  });
+
+  for (const typed of ["nope", "fee", "inbox:*", "payout:word", "unseen:", "suspense:here"]) {
+    test(`${typed} is no account of the ledger`, async () => {
+      const file = join(folder.path, "none.csv");
+      const { code, out, err } = await runCli(["ledger", "export", "--account", typed, "--out", file], variables);
+      assert.deepEqual([code, out], [1, ""]);
+      assert.match(err, /^error: There is no account (\S+): give acct_…, inbox:pi_…, payer:world, .*\.\n$/);
+      assert.equal(/no account (\S+):/.exec(err)?.[1], typed);
+      assert.ok(!existsSync(file));
+    });
+  }
+
+  test("an account of the ledger that exists may have no entries, and that is said", async () => {
+    for (const typed of ["loss:reorg", "unseen:eip155:900001", "hub:eip155:1"]) {
+      const { code, out, err } = await runCli(["ledger", "export", "--format", "jsonl", "--account", typed], variables);
+      assert.deepEqual([code, out, err], [0, "", "There are no such entries.\n"], typed);
+    }
+    const { code, err } = await runCli(
+      ["ledger", "export", "--account", "inbox:pi_00000000000000000000000000"],
+      variables,
+    );
+    assert.deepEqual([code, err], [1, "error: No such intent.\n"]);
+    const fees = await runCli(["ledger", "export", "--account", "fee:platform"], variables);
+    assert.deepEqual([fees.code, fees.err], [0, ""]);
+    assert.match(fees.out, /,fee:platform,/);
   });
 
   test("ledger balances add up to nothing in each asset", async () => {

@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { readArguments, readWhole, refuse } from "./arguments.ts";
 import { SimDatabase } from "./database.ts";
 import { Summary } from "./summary.ts";
 import { shrink } from "./shrink.ts";
@@ -15,8 +15,8 @@ const USAGE = `Usage: npm run sim -- [--seeds=300] [--from=1] [--verbose] [--all
   --trace    everything that happened
   --without  faults and other elements that are left out, by their names in a trace`;
 
-const { values } = parseArgs({
-  options: {
+const { values, positionals } = readArguments(
+  {
     seed: { type: "string" },
     seeds: { type: "string", default: "300" },
     from: { type: "string", default: "1" },
@@ -24,13 +24,13 @@ const { values } = parseArgs({
     without: { type: "string", default: "" },
     verbose: { type: "boolean", default: false },
     all: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
   },
-});
-if (values.help) {
-  console.log(USAGE);
-  process.exit(0);
-}
+  USAGE,
+);
+const [extra] = positionals;
+if (extra !== undefined) refuse(`${extra} is one argument too many.`, USAGE);
+const [first, count] = [readWhole(values.from, "from", USAGE), readWhole(values.seeds, "seeds", USAGE)];
+const seeds = values.seed?.split(",").map((seed) => readWhole(seed, "seed", USAGE));
 
 const TRACE_LINES = 120;
 /** Told on the way, after so many seeds. */
@@ -38,8 +38,8 @@ const SEEDS_PER_LINE = 100;
 
 const database = await SimDatabase.open();
 const without = new Set(values.without.split(",").filter((name) => name !== ""));
-if (values.seed === undefined) await runMany(Number(values.from), Number(values.seeds));
-else for (const seed of values.seed.split(",")) await runOne(Number(seed));
+if (seeds === undefined) await runMany();
+else for (const seed of seeds) await runOne(seed);
 await database.close();
 
 async function runOne(seed: number): Promise<void> {
@@ -49,7 +49,7 @@ async function runOne(seed: number): Promise<void> {
   if (run.violation !== undefined) process.exitCode = 1;
 }
 
-async function runMany(first: number, count: number): Promise<void> {
+async function runMany(): Promise<void> {
   const summary = new Summary(
     () => performance.now(),
     () => process.cpuUsage(),

@@ -1,15 +1,22 @@
 import { execFile } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { parseArgs, promisify } from "node:util";
+import { promisify } from "node:util";
+import { readArguments, readWhole, refuse } from "./arguments.ts";
 import { mutants } from "./mutants.ts";
 
-// npm run sim:mutants -- [--seeds 500] [names …]: every planted bug, and the seed that found it.
+const USAGE = `Usage: npm run sim:mutants -- [--seeds=500] [names …]
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { seeds: { type: "string", default: "500" } },
-});
+  --seeds  how many seeds each planted bug is looked for in
+  names    these planted bugs alone, out of:
+${mutants.map(({ name }) => `           ${name}`).join("\n")}`;
+
+// Every planted bug, and the seed that found it.
+
+const { values, positionals } = readArguments({ seeds: { type: "string", default: "500" } }, USAGE);
+readWhole(values.seeds, "seeds", USAGE);
+const unknown = positionals.find((typed) => mutants.every(({ name }) => name !== typed));
+if (unknown !== undefined) refuse(`There is no planted bug ${unknown}.`, USAGE);
 const mutate = fileURLToPath(new URL("mutate.ts", import.meta.url));
 const run = promisify(execFile);
 const waiting = mutants.filter(({ name }) => positionals.length === 0 || positionals.includes(name));

@@ -2,6 +2,7 @@ import type { Tributary } from "@tributary/client";
 import type { CreatePaymentIntentBody } from "@tributary/client/types";
 import { formatUnits, feeOf } from "../../kernel/units.ts";
 import { answerTo } from "../api.ts";
+import { CommandFailed } from "../command.ts";
 import type { Payer } from "../payer.ts";
 import { waitUntil, type Reader, type Reading } from "../reading.ts";
 import type { Terminal } from "../terminal.ts";
@@ -31,6 +32,11 @@ const INTERVAL_MS = 600;
 export async function createIntent(stage: Stage, body: CreatePaymentIntentBody): Promise<Intent> {
   const intent = await answerTo(stage.api.createPaymentIntent(body));
   say(stage, "created", `${intent.intentId}, inbox ${intent.inboxAddress}`);
+  const { chainReference } = intent.payout;
+  if (String(stage.payer.chainId) !== chainReference)
+    throw new CommandFailed(
+      `The node is one of chain ${stage.payer.chainId}, and this is paid on chain ${chainReference}.`,
+    );
   return intent;
 }
 

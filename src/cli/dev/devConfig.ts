@@ -40,13 +40,17 @@ export function devConfig({ chains, port, directory, logLevel }: DevConfigOption
   };
 }
 
+export function devSlug(chainId: number): string {
+  return DEV_CHAINS.find((known) => known.chainId === chainId)?.slug ?? `dev-${chainId}`;
+}
+
 function devChain(chain: LocalChain, baseUrl: string): ChainConfig {
   const { caip2, chainId, name, rpcUrl } = chain;
   return {
     caip2,
     chainId,
     name,
-    slug: DEV_CHAINS.find((known) => known.chainId === chainId)?.slug ?? `dev-${chainId}`,
+    slug: devSlug(chainId),
     rpcUrls: [rpcUrl],
     // Anvil serves both on one port.
     wsUrls: [rpcUrl.replace(/^http/, "ws")],

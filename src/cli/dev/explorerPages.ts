@@ -18,7 +18,14 @@ h1{font-size:1.25rem;overflow-wrap:anywhere}h2{font-size:1rem;margin-top:2rem}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.4rem .8rem .4rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere;vertical-align:top}
 th{font-weight:500;color:var(--dim);white-space:nowrap}a{color:var(--link);text-decoration:none}a:hover{text-decoration:underline}
 code,.n{font-family:ui-monospace,monospace;font-size:.9em}.n{text-align:right;white-space:nowrap}.dim{color:var(--dim)}
-.ok{color:#16a34a}.bad{color:#dc2626}`;
+.ok{color:#16a34a}.bad{color:#dc2626}
+.transfers td,.transfers th{overflow-wrap:normal}.transfers code{white-space:nowrap}
+@media(max-width:40rem){.transfers,.transfers tbody{display:block}.transfers tr:first-child{display:none}
+.transfers tr{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 .8rem;padding:.4rem 0;border-bottom:1px solid var(--line)}
+.transfers td{border:0;padding:0}.transfers td::before{color:var(--dim)}
+.transfers td:nth-child(2){order:2}.transfers td:nth-child(2)::before{content:"from "}
+.transfers td:nth-child(3){order:3}.transfers td:nth-child(3)::before{content:"to "}
+.transfers .n{order:1;flex:1;min-width:calc(100% - 9rem);white-space:normal;overflow-wrap:anywhere}}`;
 
 export function page(title: string, place: Place, body: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -39,7 +46,7 @@ export function transfersTable(transfers: readonly ShownTransfer[], place: Place
     );
     return `<tr>${cells.join("")}<td class="n">${amountText(amountUnits, token)}</td></tr>`;
   });
-  return `<table><tr><th>Transaction</th><th>From</th><th>To</th><th class="n">Amount</th></tr>${rows.join("")}</table>`;
+  return `<table class="transfers"><tr><th>Transaction</th><th>From</th><th>To</th><th class="n">Amount</th></tr>${rows.join("")}</table>`;
 }
 
 export function balancesTable(balances: readonly Balance[]): string {

@@ -1,11 +1,12 @@
 import { displayAddress } from "../../kernel/caip.ts";
 import { DEV_ACCOUNTS } from "./accounts.ts";
+import { devSlug } from "./devConfig.ts";
 import type { LocalChain } from "./localChains.ts";
 
 /** What a program needs to use the dev world; the first line of `tributary dev --json`. */
 export type Ready = {
   baseUrl: string;
-  /** With a slash and an error's code behind it, it is the page of that error. */
+  /** The documentation; below it `/errors/<code>` is the page of an error. */
   docsUrl: string;
   accounts: ReadyAccount[];
   chains: ReadyChain[];
@@ -24,6 +25,7 @@ export type ReadyAccount = {
 export type ReadyChain = {
   caip2: string;
   chainId: number;
+  slug: string;
   name: string;
   rpcUrl: string;
   tokens: { symbol: string; address: string; decimals: number }[];
@@ -33,11 +35,12 @@ export function readyOf(parts: { baseUrl: string; accounts: ReadyAccount[]; chai
   const { baseUrl, accounts, chains } = parts;
   return {
     baseUrl,
-    docsUrl: `${baseUrl}/docs/errors`,
+    docsUrl: `${baseUrl}/docs`,
     accounts,
     chains: chains.map(({ caip2, chainId, name, rpcUrl, tokens }) => ({
       caip2,
       chainId,
+      slug: devSlug(chainId),
       name,
       rpcUrl,
       tokens: tokens.map(({ symbol, address, decimals }) => ({

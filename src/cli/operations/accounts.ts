@@ -1,10 +1,10 @@
 import { caip2, displayAddress, namespaceOf, referenceOf } from "../../kernel/caip.ts";
-import { nearest } from "../../kernel/nearest.ts";
 import { createAccount as createMerchant, type PayoutDefaults } from "../../merchant/createAccount.ts";
 import { listAccounts as listMerchants } from "../../merchant/listMerchants.ts";
 import { setAccountStatus } from "../../merchant/setAccountStatus.ts";
-import type { AccountRow } from "../../merchant/store.ts";
+import { findAccount, type AccountRow } from "../../merchant/store.ts";
 import type { World } from "../../world.ts";
+import { findNamedChain, unknownChain } from "../chainName.ts";
 import { CommandFailed } from "../command.ts";
 import { neededText, optionalNumber, optionalText } from "./input.ts";
 
@@ -48,6 +48,18 @@ export async function resumeAccount(world: World, input: unknown): Promise<Shown
   return shownAccount(await setAccountStatus(world, { accountId, status: "active" }));
 }
 
+/** The account that a question is limited to, if it is. Throws CommandFailed where there is none: nobody's list would look like an empty one. */
+export async function optionalAccount(world: World, input: unknown): Promise<string | undefined> {
+  const accountId = optionalText(input, "accountId");
+  if (accountId !== undefined) await refuseNobody(world, accountId);
+  return accountId;
+}
+
+export async function refuseNobody(world: World, accountId: string): Promise<void> {
+  const account = await findAccount(world.db, accountId);
+  if (account === undefined) throw new CommandFailed(`There is no account ${accountId}.`);
+}
+
 /** The default destination, from a chain by name and a wallet; undefined when neither is given. */
 function payoutOf(world: World, input: unknown): PayoutDefaults | undefined {
   const [name, wallet] = [optionalText(input, "chain"), optionalText(input, "wallet")];
@@ -55,13 +67,8 @@ function payoutOf(world: World, input: unknown): PayoutDefaults | undefined {
   if (name === undefined || wallet === undefined)
     throw new CommandFailed("A default destination needs both a chain and a wallet.");
   const { knownChains: chains } = world.catalog;
-  const chain = chains.find(({ slug, chainId, caip2: id }) => [slug, String(chainId), id].includes(name));
-  if (chain === undefined) {
-    const slugs = chains.map(({ slug }) => slug);
-    throw new CommandFailed(
-      `The chain ${name} is not configured; ${nearest(name, slugs) === undefined ? `there are ${slugs.join(", ")}` : `did you mean ${nearest(name, slugs)}?`}`,
-    );
-  }
+  const chain = findNamedChain(chains, name);
+  if (chain === undefined) throw new CommandFailed(unknownChain(chains, name));
   const currency = optionalText(input, "currency") ?? chain.defaultToken;
   if (currency === undefined) throw new CommandFailed(`${chain.name} has several tokens: say which with --currency.`);
   return { namespace: namespaceOf(chain.caip2), chainReference: referenceOf(chain.caip2), wallet, currency };

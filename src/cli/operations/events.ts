@@ -1,5 +1,6 @@
 import { listEvents as listAccountEvents, type EventRecord } from "../../event/listEvents.ts";
 import type { World } from "../../world.ts";
+import { optionalAccount } from "./accounts.ts";
 import { fieldOf, optionalNumber, optionalText } from "./input.ts";
 import { getIntent } from "./intents.ts";
 
@@ -18,7 +19,7 @@ export async function listEvents(world: World, input: unknown): Promise<EventPag
   const limit = optionalNumber(input, "limit", { least: 1, most: LIST_MAX }) ?? LIST_DEFAULT;
   const intentId = optionalText(input, "intentId");
   const accountId =
-    intentId === undefined ? optionalText(input, "accountId") : (await getIntent(world, intentId)).account_id;
+    intentId === undefined ? await optionalAccount(world, input) : (await getIntent(world, intentId)).account_id;
   const counters = await world.db.read
     .selectFrom("event_counter")
     .selectAll()

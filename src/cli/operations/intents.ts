@@ -7,6 +7,7 @@ import { settlementRecord } from "../../settlement/record.ts";
 import type { World } from "../../world.ts";
 import { CommandFailed } from "../command.ts";
 import type { Reading } from "../reading.ts";
+import { optionalAccount } from "./accounts.ts";
 import { neededText, optionalNumber, optionalText } from "./input.ts";
 
 const LIST_DEFAULT = 20;
@@ -19,7 +20,7 @@ export type ShownIntent = IntentRecord & { accountId: string };
 
 /** Intents of every account, newest first. */
 export async function listIntents(world: World, input: unknown): Promise<ShownIntent[]> {
-  const accountId = optionalText(input, "accountId");
+  const accountId = await optionalAccount(world, input);
   const typed = optionalText(input, "status");
   const status = STATUSES.find((known) => known === typed);
   if (typed !== undefined && status === undefined)

@@ -6,7 +6,8 @@ import { rotateKey as rotateMerchantKey } from "../../merchant/rotateKey.ts";
 import { SCOPES } from "../../merchant/scopes.ts";
 import type { ApiKeyRow } from "../../merchant/store.ts";
 import type { World } from "../../world.ts";
-import { fieldOf, neededText, optionalNumber, optionalText } from "./input.ts";
+import { optionalAccount } from "./accounts.ts";
+import { fieldOf, neededText, optionalNumber } from "./input.ts";
 
 export type ShownKey = {
   keyId: string;
@@ -38,7 +39,7 @@ export async function createKey(world: World, input: unknown): Promise<{ keyId: 
 }
 
 export async function listKeys(world: World, input: unknown): Promise<ShownKey[]> {
-  const keys = await listMerchantKeys(world, optionalText(input, "accountId"));
+  const keys = await listMerchantKeys(world, await optionalAccount(world, input));
   return keys.map((key) => ({
     keyId: key.key_id,
     accountId: key.account_id,

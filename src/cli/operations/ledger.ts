@@ -7,7 +7,10 @@ import { ChainRefused } from "../../chain/providers.ts";
 import { caip19, type Caip2 } from "../../kernel/caip.ts";
 import type { World } from "../../world.ts";
 import { CommandFailed } from "../command.ts";
+import { parseTime } from "../typed.ts";
+import { refuseNobody } from "./accounts.ts";
 import type { Finding } from "./finding.ts";
+import { getIntent } from "./intents.ts";
 import { optionalNumber, optionalText } from "./input.ts";
 
 /** What was found, and for programs the rows that say where. */
@@ -120,7 +123,7 @@ const LINES_MAX = 1_000;
 
 /** Entries in the order in which they were booked, a page at a time; of one account of the ledger, or of one merchant. */
 export async function ledgerPage(world: World, input: unknown): Promise<LedgerPage> {
-  const account = optionalText(input, "account");
+  const account = await readAccount(world, input);
   const after = {
     posting: optionalText(input, "posting") ?? "0",
     place: optionalNumber(input, "place", { least: 0, most: 99 }) ?? 0,
@@ -153,6 +156,21 @@ export async function ledgerPage(world: World, input: unknown): Promise<LedgerPa
   const last = rows.at(-1);
   const isMore = last !== undefined && rows.length === LINES_MAX;
   return { lines: rows.map(lineOf), next: isMore ? { posting: String(last.posting_id), place: last.place } : null };
+}
+
+const OWN_ACCOUNTS: readonly string[] = ["payer:world", "payout:world", "fee:platform", "fee:bridge", "loss:reorg"];
+
+/** A merchant's, or one of the ledger's, which may have no entries yet. Throws CommandFailed for what can be neither. */
+async function readAccount(world: World, input: unknown): Promise<string | undefined> {
+  const account = optionalText(input, "account");
+  if (account === undefined || OWN_ACCOUNTS.includes(account)) return account;
+  if (account.startsWith("acct_")) await refuseNobody(world, account);
+  else if (account.startsWith("inbox:pi_")) await getIntent(world, account.slice("inbox:".length));
+  else if (!/^(?:hub|suspense|unseen|bridge):[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(account))
+    throw new CommandFailed(
+      `There is no account ${account}: give acct_…, inbox:pi_…, ${OWN_ACCOUNTS.join(", ")}, or hub:, suspense: or unseen: with a chain such as eip155:8453.`,
+    );
+  return account;
 }
 
 type LedgerRow = {
@@ -189,12 +207,9 @@ function lineOf(row: LedgerRow): LedgerLine {
 
 function timeOf(input: unknown, key: string): string | undefined {
   const text = optionalText(input, key);
-  if (text === undefined) return undefined;
-  const isTime =
-    /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/.test(text) && !Number.isNaN(Date.parse(text));
-  if (!isTime)
-    throw new CommandFailed(`${key} must be a day such as 2026-11-01, or a time such as 2026-11-01T12:00:00Z.`);
-  return text.includes("T") ? text : `${text}T00:00:00Z`;
+  const time = text === undefined ? undefined : parseTime(text);
+  if (text !== undefined && time === undefined) throw new CommandFailed(`${key} must be a day or a time.`);
+  return time;
 }
 
 /** As people write it: the token with its checksum. */

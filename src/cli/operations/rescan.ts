@@ -1,6 +1,7 @@
 import { displayAddress } from "../../kernel/caip.ts";
 import { rescanChainTx, rescanIntent, type Rescan } from "../../watch/rescan.ts";
 import type { World } from "../../world.ts";
+import { findNamedChain, unknownChain } from "../chainName.ts";
 import { CommandFailed } from "../command.ts";
 import { neededText, optionalNumber, optionalText } from "./input.ts";
 
@@ -24,16 +25,15 @@ const BLOCKS_MAX = 10_000_000;
 export async function rescan(world: World, input: unknown): Promise<ShownRescan[]> {
   const target = neededText(input, "target");
   const name = optionalText(input, "chain");
+  const { chains } = world.catalog;
+  const chain = name === undefined ? undefined : findNamedChain(chains, name);
+  if (name !== undefined && chain === undefined) throw new CommandFailed(unknownChain(chains, name));
   const blocks = optionalNumber(input, "blocks", { least: 1, most: BLOCKS_MAX });
   if (target.startsWith("pi_")) {
     return shown(world, await rescanIntent(world, target, blocks === undefined ? {} : { blocks: BigInt(blocks) }));
   }
   if (!/^0x[0-9a-fA-F]{64}$/.test(target))
     throw new CommandFailed(`${target} is neither an intent (pi_…) nor a transaction (0x and 64 hex digits).`);
-  const chain = world.catalog.chains.find(({ slug, chainId, caip2 }) =>
-    [slug, String(chainId), caip2].includes(name ?? ""),
-  );
-  if (name !== undefined && chain === undefined) throw new CommandFailed(`The chain ${name} is not configured.`);
   return shown(
     world,
     await rescanChainTx(world, { chainTx: target, ...(chain === undefined ? {} : { chain: chain.caip2 }) }),
