@@ -1,4 +1,4 @@
-import { deepEqual, match, ok } from "node:assert/strict";
+import { deepEqual, match, ok, rejects } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
 import { compareChain } from "../../src/audit/compareChain.ts";
@@ -62,7 +62,7 @@ for (const database of databases) {
       match(first.txHash, /^0x[0-9a-f]{64}$/);
       deepEqual(await read({ account: "fee:platform" }), [all[4]]);
       deepEqual(await read({ account: road.account.id }), all);
-      deepEqual(await read({ account: "acct_nobody" }), []);
+      await rejects(read({ account: "acct_nobody" }), /There is no account acct_nobody\./);
       deepEqual(await read({ from: "2001-01-01", to: "2002-01-01T00:00:00Z" }), []);
       deepEqual(await read({ posting: all[3]?.posting, place: all[3]?.place }), all.slice(4));
     });

@@ -12,6 +12,7 @@ import type { Trace } from "./trace.ts";
 const NORMAL_FEE = 1_000_000_000n;
 const FAR_REORG_MAX = 24;
 const DEPTH_WITHOUT_TAG = 1_100;
+const DEEPEN_MS = 3_600_000;
 
 export class Weather {
   readonly #site: Site;
@@ -51,8 +52,7 @@ export class Weather {
   /** Everything that was broken is put right; what stays is somebody's decision. */
   heal(): void {
     for (const chain of this.#site.chains) {
-      // Without tags only depth says that something is final.
-      if (chain.plan.lag === null) this.#leap(chain, DEPTH_WITHOUT_TAG);
+      if (chain.plan.lag === null) this.#deepen(chain);
       chain.haltedUntilMs = 0;
       chain.chain.baseFee = NORMAL_FEE;
       if (this.#faults.rates.has("feeSpike")) this.#raiseFees(chain);
@@ -182,6 +182,12 @@ export class Weather {
       chain.chain.baseFee = fee;
       this.#trace.say(chain.plan.name, `asks ${fee} for gas from now on`);
     });
+  }
+
+  /** Without tags only depth says that something is final, also what is mined from now on. */
+  #deepen(chain: SimChain): void {
+    this.#leap(chain, DEPTH_WITHOUT_TAG);
+    this.#scheduler.after(DEEPEN_MS, () => this.#deepen(chain));
   }
 
   /** Many empty blocks at once: the service has slept. */

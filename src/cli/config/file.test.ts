@@ -202,14 +202,6 @@ const REFUSED: [name: string, changes: [string, unknown][], sentence: RegExp][] 
     /^chains\[0\]\.finality\[0\]\.tag: "final" .* "safe" or "finalized"/,
   ],
   [
-    "a token without use",
-    [
-      ["chains.0.tokens.0.isOrigin", false],
-      ["chains.0.tokens.0.isRail", false],
-    ],
-    /^chains\[0\]\.tokens\[0\]\.isOrigin: /,
-  ],
-  [
     "a default token that is no rail",
     [["chains.0.defaultToken", "EURC"]],
     /^chains\[0\]\.defaultToken: "EURC" .* "USDC"/,
