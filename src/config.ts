@@ -27,8 +27,9 @@ export type TokenConfig = {
   decimals: number;
   /** Smallest deposit that counts by itself, in the token's units. */
   minimumUnits: bigint;
+  /** Payers may deposit it. A token that is neither origin nor rail is retired: nobody new uses it, and what still comes in is found. */
   isOrigin: boolean;
-  /** Neither origin nor rail: nobody new uses it, and what still comes in is found. */
+  /** Merchants may be paid in it. */
   isRail: boolean;
   /** False: no source inbox is issued for it any more, while it stays in the lists. True when left out. */
   isIssuing?: boolean;

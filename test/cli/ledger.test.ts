@@ -1,26 +1,16 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
-import { findPort } from "../../src/cli/dev/port.ts";
-import { runCli, runUnread, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
+import { before, describe, test } from "node:test";
+import { runCli, runUnread, devWorldOfSuite } from "../support/cli.ts";
 
 // What an accountant and an operator type, beside a world that has settled a payment.
 
-const folder = temporaryFolder();
-const variables = { TRIBUTARY_HOME: folder.path };
-
 describe("the ledger from the command line", () => {
-  let dev: DevProcess;
+  const { folder, variables } = devWorldOfSuite();
   before(async () => {
-    dev = await startDevProcess([], { ...variables, PORT: String(await findPort("127.0.0.1", 0)) });
     const demo = await runCli(["demo"], variables);
     assert.equal(demo.code, 0, demo.err);
-  });
-  after(async () => {
-    dev.child.kill("SIGTERM");
-    await dev.ended;
-    folder.remove();
   });
 
   test("doctor --ledger names every check, and ends well", async () => {
@@ -48,7 +38,7 @@ describe("the ledger from the command line", () => {
     const csv = await runCli(["ledger", "export"], variables);
     const [header = "", ...lines] = csv.out.trimEnd().split("\n");
     assert.match(header, /^posting,place,bookedAt,account,asset,amountUnits,/);
-    const file = join(folder.path, "books.jsonl");
+    const file = join(folder, "books.jsonl");
     const jsonl = await runCli(["ledger", "export", "--format", "jsonl", "--out", file], variables);
     assert.deepEqual([jsonl.code, jsonl.out, jsonl.err], [0, "", `${lines.length} entries were written to ${file}.\n`]);
     const entries = readFileSync(file, "utf8")
@@ -87,17 +77,17 @@ describe("the ledger from the command line", () => {
     }
     const never = await runCli(["ledger", "export", "--from", "2026-11-02", "--to", "2026-11-02"], variables);
     assert.deepEqual([never.code, never.out, never.err], [2, "", "error: --from must be before --to.\n"]);
-    const place = join(folder.path, "no", "such", "folder.csv");
+    const place = join(folder, "no", "such", "folder.csv");
     const nowhere = await runCli(["ledger", "export", "--out", place], variables);
     assert.deepEqual(
       [nowhere.code, nowhere.err],
-      [1, `error: ${place} cannot be written: there is no folder ${join(folder.path, "no", "such")}.\n`],
+      [1, `error: ${place} cannot be written: there is no folder ${join(folder, "no", "such")}.\n`],
     );
   });
 
   for (const typed of ["nope", "fee", "inbox:*", "payout:word", "unseen:", "suspense:here"]) {
     test(`${typed} is no account of the ledger`, async () => {
-      const file = join(folder.path, "none.csv");
+      const file = join(folder, "none.csv");
       const { code, out, err } = await runCli(["ledger", "export", "--account", typed, "--out", file], variables);
       assert.deepEqual([code, out], [1, ""]);
       assert.match(err, /^error: There is no account (\S+): give acct_…, inbox:pi_…, payer:world, .*\.\n$/);

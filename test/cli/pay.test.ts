@@ -1,49 +1,38 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { createPublicClient, http, type Hex } from "viem";
 import { openApi } from "../../src/cli/api.ts";
 import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
-import { findPort } from "../../src/cli/dev/port.ts";
-import { runCli, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
+import { runCli, devWorldOfSuite } from "../support/cli.ts";
 
 // What a payer types. Money that is sent cannot be called back, so every slip must be told before.
 
 /** Each takes a good part of a second. */
 const READS_MAX = 60;
 
-const folder = temporaryFolder();
-const variables = { TRIBUTARY_HOME: folder.path };
-
 describe("paying from the command line", () => {
-  let dev: DevProcess;
-  before(async () => {
-    dev = await startDevProcess([], { ...variables, PORT: String(await findPort("127.0.0.1", 0)) });
-  });
-  after(async () => {
-    dev.child.kill("SIGTERM");
-    await dev.ended;
-    folder.remove();
-  });
+  const world = devWorldOfSuite();
+  const { folder, variables } = world;
 
   async function createIntent(): Promise<string> {
-    const { baseUrl, accounts } = dev.ready;
+    const { baseUrl, accounts } = world.dev.ready;
     const api = openApi({ baseUrl, apiKey: accounts[0]?.apiKey ?? "" });
     return (await api.createPaymentIntent({ priceUnits: 5_000_000, oneTime: true })).intentId;
   }
 
   /** Transactions of the payer on every chain so far. */
   async function countSent(): Promise<number[]> {
-    const address = dev.ready.payer.address as Hex;
+    const address = world.dev.ready.payer.address as Hex;
     return Promise.all(
-      dev.ready.chains.map(({ rpcUrl }) =>
+      world.dev.ready.chains.map(({ rpcUrl }) =>
         createPublicClient({ transport: http(rpcUrl) }).getTransactionCount({ address }),
       ),
     );
   }
 
-  const otherChain = () => dev.ready.chains[1]?.rpcUrl ?? "";
+  const otherChain = () => world.dev.ready.chains[1]?.rpcUrl ?? "";
   const REFUSED: [what: string, words: () => string[], sentence: RegExp][] = [
     ["a time that is none", () => ["--timeout", "abc"], /--timeout takes a number of seconds above 0, not abc/],
     ["no time at all", () => ["--timeout", "0"], /--timeout takes a number of seconds above 0, not 0/],
@@ -92,7 +81,7 @@ describe("paying from the command line", () => {
   });
 
   test("beside a service elsewhere the payout chain has its names, and a node of it must be given", async () => {
-    const { baseUrl, accounts, chains, payer } = dev.ready;
+    const { baseUrl, accounts, chains, payer } = world.dev.ready;
     const elsewhere = { TRIBUTARY_HOME: "/nonexistent", KEY: accounts[0]?.apiKey ?? "", PAYER: payer.privateKey };
     const named = ["--base-url", baseUrl, "--api-key-env", "KEY", "--private-key-env", "PAYER"];
     const words = ["pay", await createIntent(), ...named, "--chain", "dev-one", "--no-wait"];
@@ -112,11 +101,19 @@ describe("paying from the command line", () => {
     assert.match(held.out, / held\n$/, held.err);
     const paid = await runCli(["pay", intentId], variables);
     assert.equal(paid.code, 0, paid.err);
-    const [file, keyFile] = [join(folder.path, "intent.json"), join(folder.path, "recovery.key")];
+    const [file, keyFile] = [join(folder, "intent.json"), join(folder, "recovery.key")];
     const shown = await runCli(["intents", "show", intentId, "--json"], variables);
     writeFileSync(file, JSON.stringify((JSON.parse(shown.out) as { intent: object }).intent));
     writeFileSync(keyFile, DEV_ACCOUNTS.recoveryFirst.privateKey);
-    const words = ["recover", file, "--rpc", dev.ready.chains[0]?.rpcUrl ?? "", "--rescue", "--key-file", keyFile];
+    const words = [
+      "recover",
+      file,
+      "--rpc",
+      world.dev.ready.chains[0]?.rpcUrl ?? "",
+      "--rescue",
+      "--key-file",
+      keyFile,
+    ];
     const rescued = await runCli(words, variables);
     assert.match(rescued.out, /rescued 7\.5 DUSD/, rescued.err);
     const settlements = async () =>
@@ -129,7 +126,7 @@ describe("paying from the command line", () => {
   });
 
   test("the demo pays on no other chain than the payout's, and waits no time that is none", async () => {
-    const { baseUrl, accounts, payer } = dev.ready;
+    const { baseUrl, accounts, payer } = world.dev.ready;
     const keys = { ...variables, KEY: accounts[0]?.apiKey ?? "", PAYER: payer.privateKey };
     const named = ["--base-url", baseUrl, "--api-key-env", "KEY", "--payer-key-env", "PAYER"];
     const before = await countSent();

@@ -1,16 +1,13 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { openApi } from "../../src/cli/api.ts";
 import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
-import { findPort } from "../../src/cli/dev/port.ts";
-import { runCli, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
+import { runCli, devWorldOfSuite } from "../support/cli.ts";
 
 // What is typed beside a running world: names of chains in every form, and slips of the hand, which never look like an empty answer.
 
-const folder = temporaryFolder();
-const variables = { TRIBUTARY_HOME: folder.path };
 const WALLET = "0x00000000000000000000000000000000000f00d5";
 const NAMES = ["dev-two", "900002", "eip155:900002", "Dev Chain Two", "Dev-Two"];
 const NOBODY = "acct_00000000000000000000000000";
@@ -18,15 +15,8 @@ const GAS_KEY = `0x${"1a".repeat(32)}`;
 const NOTHING = `0x${"0".repeat(64)}`;
 
 describe("what is typed", () => {
-  let dev: DevProcess;
-  before(async () => {
-    dev = await startDevProcess([], { ...variables, PORT: String(await findPort("127.0.0.1", 0)) });
-  });
-  after(async () => {
-    dev.child.kill("SIGTERM");
-    await dev.ended;
-    folder.remove();
-  });
+  const world = devWorldOfSuite();
+  const { folder, variables } = world;
 
   for (const name of NAMES) {
     test(`--chain ${name} is a chain for whatever takes one`, async () => {
@@ -66,7 +56,7 @@ describe("what is typed", () => {
   test("accounts create says what to type next, for the same configuration", async () => {
     const beside = await runCli(["accounts", "create", "Shop"], variables);
     assert.match(beside.err, /^Next: tributary keys create acct_\w+\n$/);
-    const config = join(folder.path, "my config.json");
+    const config = join(folder, "my config.json");
     const sample = JSON.parse(readFileSync(new URL("../../config/testnets.json", import.meta.url), "utf8")) as object;
     const chains = { TRIBUTARY_GAS_KEY_BASE_SEPOLIA: GAS_KEY, TRIBUTARY_GAS_KEY_SEPOLIA: GAS_KEY };
     writeFileSync(config, JSON.stringify({ ...sample, database: { directory: "database" } }));
@@ -77,11 +67,11 @@ describe("what is typed", () => {
   });
 
   test("verify takes the payout chain by its id, and names it when something else was typed", async () => {
-    const { baseUrl, accounts } = dev.ready;
+    const { baseUrl, accounts } = world.dev.ready;
     const [account] = accounts;
     const intent = await openApi({ baseUrl, apiKey: account?.apiKey ?? "" }).createPaymentIntent({});
     const recovery = DEV_ACCOUNTS.recoveryFirst.address;
-    const file = join(folder.path, "intent.json");
+    const file = join(folder, "intent.json");
     writeFileSync(file, JSON.stringify(intent));
     const verify = (chain: string) =>
       runCli(

@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
+import { after, before } from "node:test";
 import { text } from "node:stream/consumers";
+import { findPort } from "../../src/cli/dev/port.ts";
 import type { Ready } from "../../src/cli/dev/ready.ts";
 
 // The command line as people run it: a process of its own, with an environment that the test decides.
@@ -62,6 +64,31 @@ export async function startDevProcess(words: readonly string[], variables: Varia
     ended.then(() => Promise.reject(new Error(`the dev world ended before it was ready: ${said}`))),
   ])) as [string];
   return { ready: JSON.parse(line) as Ready, child, err: () => said, ended };
+}
+
+export type SuiteWorld = { readonly dev: DevProcess; folder: string; variables: Variables };
+
+/** A dev world, with a home of its own, for all tests of the `describe` in which it is asked for. */
+export function devWorldOfSuite(): SuiteWorld {
+  const folder = temporaryFolder();
+  const variables = { TRIBUTARY_HOME: folder.path };
+  let dev: DevProcess | undefined;
+  before(async () => {
+    dev = await startDevProcess([], { ...variables, PORT: String(await findPort("127.0.0.1", 0)) });
+  });
+  after(async () => {
+    dev?.child.kill("SIGTERM");
+    await dev?.ended;
+    folder.remove();
+  });
+  return {
+    folder: folder.path,
+    variables,
+    get dev() {
+      if (dev === undefined) throw new Error("the dev world is there from the first test on");
+      return dev;
+    },
+  };
 }
 
 /** The processes that `pid` has started, and theirs. */

@@ -15,6 +15,7 @@ import { watchChain } from "../../src/watch/watchChain.ts";
 import { FakeChain, type FakeTransfer } from "./fakeChain.ts";
 import { openFakeProvider, type FakeProvider, type Habits } from "./fakeProvider.ts";
 import { insertIntent } from "./intents.ts";
+import { TEST_CHAIN_CONFIG } from "./stationWorld.ts";
 
 // Chains made up of blocks, watched through providers that limit what they answer, and compared with what was recorded of them.
 
@@ -208,19 +209,11 @@ export async function openLimitedWatch(db: Db) {
 
 function catalogOf({ chainId }: FakeChain): Catalog {
   const config: ChainConfig = {
+    ...TEST_CHAIN_CONFIG,
     caip2: `eip155:${chainId}`,
     chainId,
-    name: "Fake",
     slug: "fake",
-    rpcUrls: ["http://127.0.0.1:1"],
-    publicRpcUrl: "",
-    explorerUrl: "",
-    native: { name: "Ether", symbol: "ETH", decimals: 18 },
-    gasKey: `0x${"11".repeat(32)}`,
-    pollMs: 250,
     finality: [{ upToPriceUnits: undefined, finality: { tag: "finalized" } }],
-    settleAfterMs: 0,
-    settleBatchMax: 100,
     tokens: TOKENS.map((address, index) => ({
       symbol: `T${index}`,
       slug: `t${index}`,

@@ -10,7 +10,8 @@ import { FEE_RECIPIENT, TEST_CHAIN, TEST_TOKEN } from "./intents.ts";
 
 export type StationWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log" | "wake">;
 
-const CHAIN: ChainConfig = {
+/** What a chain's configuration needs, for tests that name the rest. */
+export const TEST_CHAIN_CONFIG: ChainConfig = {
   caip2: TEST_CHAIN,
   chainId: 31337,
   name: "Local",
@@ -38,7 +39,7 @@ export function stationWorld(db: Db, chain: Partial<ChainConfig> = {}): StationW
     listen: { host: "127.0.0.1", port: 0 },
     database: { kind: "pglite", directory: undefined },
     feeRecipient: FEE_RECIPIENT,
-    chains: [{ ...CHAIN, ...chain }],
+    chains: [{ ...TEST_CHAIN_CONFIG, ...chain }],
     defaultRail: "local:usdc",
     logLevel: "silent",
   };

@@ -16,6 +16,7 @@ import type { Call } from "../../src/cli/dev/client.ts";
 import { transferCall } from "../../src/cli/dev/tokens.ts";
 import type { TestChain } from "./chain.ts";
 import { insertIntent } from "./intents.ts";
+import { TEST_CHAIN_CONFIG } from "./stationWorld.ts";
 
 const log = pino({ level: "silent" });
 
@@ -121,19 +122,11 @@ function catalogOf(chain: TestChain): Catalog {
     isRail: true,
   }));
   const config: ChainConfig = {
+    ...TEST_CHAIN_CONFIG,
     caip2: chain.caip2,
     chainId: chain.chainId,
-    name: "Test",
     slug: "test",
-    rpcUrls: [chain.rpcUrl],
-    publicRpcUrl: chain.rpcUrl,
-    explorerUrl: "",
-    native: { name: "Ether", symbol: "ETH", decimals: 18 },
-    gasKey: `0x${"11".repeat(32)}`,
-    pollMs: 250,
     finality: [{ upToPriceUnits: undefined, finality: { tag: "finalized" } }],
-    settleAfterMs: 0,
-    settleBatchMax: 100,
     tokens,
     defaultToken: "USDC",
   };
