@@ -11,35 +11,35 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-const OLDEST_NODE = [24, 12];
-const RESTARTED = "TRIBUTARY_RESTARTED";
+const NODE_VERSION_MIN = [24, 12];
+const RESTARTED_VARIABLE = "TRIBUTARY_RESTARTED";
 const DRAIN_MS_MAX = 20_000;
-const RUNNER_LOOK_MS = 500;
+const PARENT_POLL_MS = 500;
 
 const thisFile = fileURLToPath(import.meta.url);
-const restarted = process.env[RESTARTED] === "1";
-delete process.env[RESTARTED];
-if (!restarted && process.env["npm_lifecycle_event"] !== undefined) endWithRunner(process.ppid);
+const restarted = process.env[RESTARTED_VARIABLE] === "1";
+delete process.env[RESTARTED_VARIABLE];
+if (!restarted && process.env["npm_lifecycle_event"] !== undefined) exitWithPackageManager(process.ppid);
 
 if (isNewEnough(process.versions.node)) {
-  if (restarted) endWithParent();
+  if (restarted) exitWithParent();
   await import("../src/cli/main.ts");
 } else {
   const node = restarted ? undefined : findPinnedNode();
   if (node === undefined) {
-    const wanted = OLDEST_NODE.join(".");
+    const wanted = NODE_VERSION_MIN.join(".");
     console.error(`Tributary needs Node ${wanted} or newer, and this is ${process.versions.node}.`);
     console.error("Run `npm ci` in its folder, which installs the pinned Node, or install a newer Node.");
     process.exitCode = 1;
   } else {
-    restartUnder(node);
+    restartWithNode(node);
   }
 }
 
 /** @param {string} version as in `process.versions.node` */
 function isNewEnough(version) {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  const [majorMin = 0, minorMin = 0] = OLDEST_NODE;
+  const [majorMin = 0, minorMin = 0] = NODE_VERSION_MIN;
   return major > majorMin || (major === majorMin && minor >= minorMin);
 }
 
@@ -61,10 +61,10 @@ function findPinnedNode() {
  * closes when this process ends, however it ends, which is how the child learns of a `kill -9`.
  * @param {string} node path of the binary
  */
-function restartUnder(node) {
+function restartWithNode(node) {
   const child = spawn(node, [thisFile, ...process.argv.slice(2)], {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
-    env: { ...process.env, [RESTARTED]: "1" },
+    env: { ...process.env, [RESTARTED_VARIABLE]: "1" },
   });
   /** @type {NodeJS.Signals[]} */
   const forwarded = ["SIGINT", "SIGTERM", "SIGHUP"];
@@ -85,19 +85,19 @@ function restartUnder(node) {
 /**
  * Drains as on SIGTERM when the package manager that runs us is gone. It passes signals on, but a `kill -9` of it would leave a
  * whole local world behind that nobody sees. Only a change of the parent shows that; a shell that a person closes is not meant.
- * @param {number} runner process id
+ * @param {number} parentPid process id
  */
-function endWithRunner(runner) {
-  const looking = setInterval(() => {
-    if (process.ppid === runner) return;
-    clearInterval(looking);
+function exitWithPackageManager(parentPid) {
+  const timer = setInterval(() => {
+    if (process.ppid === parentPid) return;
+    clearInterval(timer);
     process.kill(process.pid, "SIGTERM");
-  }, RUNNER_LOOK_MS);
-  looking.unref();
+  }, PARENT_POLL_MS);
+  timer.unref();
 }
 
 /** Drains as on SIGTERM when the process that restarted us is gone; whatever does not drain in time is cut off. */
-function endWithParent() {
+function exitWithParent() {
   process.on("disconnect", () => {
     setTimeout(() => process.exit(1), DRAIN_MS_MAX).unref();
     process.kill(process.pid, "SIGTERM");

@@ -1,29 +1,29 @@
 /** Prints the road: each station with its size and what it imports, then the circles and whatever breaks a rule. */
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { circles } from "../test/architecture/circles.ts";
-import { isTest, readHouse, type House } from "../test/architecture/house.ts";
+import { findImportCycles } from "../test/architecture/importCycles.ts";
+import { isTest, readCodebase, type Codebase } from "../test/architecture/codebase.ts";
 import { stationImports } from "../test/architecture/imports.ts";
-import { ORDER, stationOf } from "../test/architecture/road.ts";
-import { describe, RULES } from "../test/architecture/rules.ts";
+import { STATION_ORDER, stationOf } from "../test/architecture/stationOrder.ts";
+import { formatViolations, ARCHITECTURE_RULES } from "../test/architecture/rules.ts";
 
-const house = readHouse(fileURLToPath(new URL("..", import.meta.url)));
+const house = readCodebase(fileURLToPath(new URL("..", import.meta.url)));
 printStations(house);
 
 const imports = house.sources.reduce((sum, source) => sum + source.imports.length, 0);
-console.log(`\n${house.sources.length} files, ${imports} imports read, ${circles(house).length} circles`);
+console.log(`\n${house.sources.length} files, ${imports} imports read, ${findImportCycles(house).length} circles`);
 
-for (const rule of RULES) {
+for (const rule of ARCHITECTURE_RULES) {
   const violations = rule.check(house);
   if (violations.length === 0) continue;
   process.exitCode = 1;
-  console.error(`\nBroken: ${rule.name}\n${describe(violations)}`);
+  console.error(`\nBroken: ${rule.name}\n${formatViolations(violations)}`);
 }
 
-function printStations(read: House): void {
+function printStations(read: Codebase): void {
   const imported = stationImports(read);
   console.log(row("station", "files", "lines") + "imports");
-  for (const station of ORDER) {
+  for (const station of STATION_ORDER) {
     const sources = read.sources.filter((source) => stationOf(source.path) === station && !isTest(source.path));
     if (sources.length === 0) continue;
     const lines = sources.reduce((sum, source) => sum + source.lines, 0);

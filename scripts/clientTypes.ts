@@ -1,21 +1,27 @@
 // Writes the types of @tributary/client from the document that the service serves: npm run generate -w @tributary/client
 
 import { writeFileSync } from "node:fs";
-import { openApiDocument } from "../src/http/documents/openApi/document.ts";
+import { buildOpenApiDocument } from "../src/http/documents/openApi/openApiDocument.ts";
 
 const FILE = new URL("../packages/client/src/api.generated.ts", import.meta.url);
 
 /** A part of the document, read as it comes. */
-type Part = { readonly [name: string]: unknown };
+type SchemaPart = { readonly [name: string]: unknown };
 
-const DOCUMENT = openApiDocument("https://pay.example") as Readonly<Record<"paths" | "components" | "info", Part>>;
-const SCHEMAS = DOCUMENT.components["schemas"] as Readonly<Record<string, Part>>;
+const DOCUMENT = buildOpenApiDocument("https://pay.example") as Readonly<
+  Record<"paths" | "components" | "info", SchemaPart>
+>;
+const SCHEMAS = DOCUMENT.components["schemas"] as Readonly<Record<string, SchemaPart>>;
 
 /** The whole source of the generated file. */
 export function clientTypes(): string {
   const { paths, info } = DOCUMENT;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods as Part).map(([method, operation]) => ({ path, method, operation: operation as Part })),
+    Object.entries(methods as SchemaPart).map(([method, operation]) => ({
+      path,
+      method,
+      operation: operation as SchemaPart,
+    })),
   );
   const schemas = Object.entries(SCHEMAS).filter(([name]) => !name.startsWith("MetadataLevel"));
   return `// Generated from the API's document; do not edit. npm run generate -w @tributary/client
@@ -49,16 +55,16 @@ export type Route = {
   readonly isKeyed: boolean;
 };
 
-/** The operations as methods. \`Options\` may go with any call, \`KeyedOptions\` with those that take an Idempotency-Key. */
+/** The operations as methods. \`Options\` may go with any call, \`IdempotentCallOptions\` with those that take an Idempotency-Key. */
 export type Methods<Options, KeyedOptions> = {
 ${operations.map(methodEntry).join("\n")}
 };
 `;
 }
 
-type Described = { path: string; method: string; operation: Part };
+type DescribedOperation = { path: string; method: string; operation: SchemaPart };
 
-function errorCodes(operations: readonly Described[]): string {
+function errorCodes(operations: readonly DescribedOperation[]): string {
   const text = JSON.stringify([operations, DOCUMENT.components]);
   const codes = [...text.matchAll(/"code":\{"type":"string","enum":(\[[^\]]*\])/g)].flatMap(
     ([, list = "[]"]) => JSON.parse(list) as string[],
@@ -66,13 +72,13 @@ function errorCodes(operations: readonly Described[]): string {
   return [...new Set(codes)].map((code) => `\n  | ${JSON.stringify(code)}`).join("");
 }
 
-function takes({ operation, path }: Described): {
+function operationInputs({ operation, path }: DescribedOperation): {
   isId: boolean;
-  query: Part[];
+  query: SchemaPart[];
   body: string | undefined;
   isBodyNeeded: boolean;
 } {
-  const all = operation["parameters"] as Part[];
+  const all = operation["parameters"] as SchemaPart[];
   const requestBody = operation["requestBody"] as { required: boolean } | undefined;
   const name = `${pascal(operation)}Body`;
   const hasFields = requestBody !== undefined && !JSON.stringify(SCHEMAS[name]).includes('"properties":{}');
@@ -84,22 +90,22 @@ function takes({ operation, path }: Described): {
   };
 }
 
-function isKeyed({ operation }: Described): boolean {
+function isIdempotent({ operation }: DescribedOperation): boolean {
   return JSON.stringify(operation["parameters"]).includes("/IdempotencyKey");
 }
 
-function queryType(described: Described): string {
-  const { query } = takes(described);
+function queryType(described: DescribedOperation): string {
+  const { query } = operationInputs(described);
   if (query.length === 0) return "";
   const fields = query.map(({ name, schema, description }) => {
     const said = comment({ description }, "  ");
-    return `${said}  ${String(name)}?: ${typeOf(schema as Part, "  ")} | undefined;`;
+    return `${said}  ${String(name)}?: ${typeOf(schema as SchemaPart, "  ")} | undefined;`;
   });
   return `export type ${pascal(described.operation)}Query = {\n${fields.join("\n")}\n};\n\n`;
 }
 
-function operationEntry(described: Described): string {
-  const { isId, query, body } = takes(described);
+function operationEntry(described: DescribedOperation): string {
+  const { isId, query, body } = operationInputs(described);
   const names = [
     ...(isId ? ["id"] : []),
     ...(query.length > 0 ? ["query"] : []),
@@ -110,37 +116,40 @@ function operationEntry(described: Described): string {
     `path: ${JSON.stringify(described.path)}`,
     `takes: ${JSON.stringify(names).replaceAll(",", ", ")}`,
     `isRepeatable: ${String(described.operation["x-repeatable"])}`,
-    `isKeyed: ${isKeyed(described)}`,
+    `isKeyed: ${isIdempotent(described)}`,
   ];
   return `  ${String(described.operation["operationId"])}: { ${facts.join(", ")} },`;
 }
 
-function methodEntry(described: Described): string {
+function methodEntry(described: DescribedOperation): string {
   const { operation, method, path } = described;
-  const { isId, query, body, isBodyNeeded } = takes(described);
-  const given = [
+  const { isId, query, body, isBodyNeeded } = operationInputs(described);
+  const signature = [
     ...(isId ? ["id: string"] : []),
     ...(query.length > 0 ? [`query?: ${pascal(operation)}Query`] : []),
     ...(body === undefined ? [] : [`body${isBodyNeeded ? "" : "?"}: ${body}`]),
-    `options?: ${isKeyed(described) ? "KeyedOptions" : "Options"}`,
+    `options?: ${isIdempotent(described) ? "KeyedOptions" : "Options"}`,
   ];
   const said = `  /** ${String(operation["summary"])}. \`${method.toUpperCase()} ${path}\` */\n`;
-  return `${said}  readonly ${String(operation["operationId"])}: (${given.join(", ")}) => Promise<${answerOf(operation)}>;`;
+  return `${said}  readonly ${String(operation["operationId"])}: (${signature.join(", ")}) => Promise<${responseType(operation)}>;`;
 }
 
 /** The name of what an operation answers with when all is well. */
-function answerOf(operation: Part): string {
-  const responses = operation["responses"] as Record<string, { content: { "application/json": { schema: Part } } }>;
+function responseType(operation: SchemaPart): string {
+  const responses = operation["responses"] as Record<
+    string,
+    { content: { "application/json": { schema: SchemaPart } } }
+  >;
   const [status = ""] = Object.keys(responses).filter((one) => one.startsWith("2"));
   return typeOf(responses[status]?.content["application/json"].schema ?? {}, "");
 }
 
-function pascal(operation: Part): string {
+function pascal(operation: SchemaPart): string {
   const name = String(operation["operationId"]);
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-const SIMPLE: Readonly<Record<string, string>> = {
+const PRIMITIVE_TYPES: Readonly<Record<string, string>> = {
   string: "string",
   integer: "number",
   number: "number",
@@ -149,27 +158,27 @@ const SIMPLE: Readonly<Record<string, string>> = {
 };
 
 /** A schema of ours as a type. Schemas are constants of this repository, so they end. */
-function typeOf(schema: Part, indent: string): string {
+function typeOf(schema: SchemaPart, indent: string): string {
   const { $ref, enum: values, const: value, oneOf, type, items } = schema;
   if (typeof $ref === "string") return $ref.split("/").at(-1) ?? "unknown";
   if (Array.isArray(values)) return values.map((one) => JSON.stringify(one)).join(" | ");
   if (value !== undefined) return JSON.stringify(value);
-  if (Array.isArray(oneOf)) return (oneOf as Part[]).map((branch) => typeOf(branch, indent)).join(" | ");
+  if (Array.isArray(oneOf)) return (oneOf as SchemaPart[]).map((branch) => typeOf(branch, indent)).join(" | ");
   const types = [type].flat().map((one) => {
     if (one === "object") return objectType(schema, indent);
-    if (one === "array") return listType(items as Part, indent);
-    return SIMPLE[String(one)] ?? "unknown";
+    if (one === "array") return listType(items as SchemaPart, indent);
+    return PRIMITIVE_TYPES[String(one)] ?? "unknown";
   });
   return [...new Set(types)].join(" | ");
 }
 
-function listType(items: Part, indent: string): string {
+function listType(items: SchemaPart, indent: string): string {
   const inner = typeOf(items, indent);
   return /[ |{]/.test(inner) ? `Array<${inner}>` : `${inner}[]`;
 }
 
-function objectType(schema: Part, indent: string): string {
-  const { properties, required = [] } = schema as { properties?: Record<string, Part>; required?: string[] };
+function objectType(schema: SchemaPart, indent: string): string {
+  const { properties, required = [] } = schema as { properties?: Record<string, SchemaPart>; required?: string[] };
   if (properties === undefined) return "JsonObject";
   if (Object.keys(properties).length === 0) return "{}";
   const fields = Object.entries(properties).map(([name, field]) => {
@@ -181,7 +190,7 @@ function objectType(schema: Part, indent: string): string {
   return `{\n${fields.join("\n")}\n${indent}}`;
 }
 
-function comment(schema: Part, indent: string): string {
+function comment(schema: SchemaPart, indent: string): string {
   const { description } = schema;
   return typeof description === "string" ? `${indent}/** ${description.replace(/\s+/g, " ")} */\n` : "";
 }

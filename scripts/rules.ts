@@ -1,17 +1,19 @@
 /** Prints which tests show each promise of the API, and fails when one has none: `npm run rules`. */
 import process from "node:process";
-import { readShown } from "../test/rules/shown.ts";
+import { readPromiseCoverage } from "../test/rules/promiseCoverage.ts";
 
-const { shown, strays } = readShown(process.cwd());
-const isLong = process.argv.includes("--tests");
-for (const { rule, tests } of shown) {
+const { shown: coverage, strays: unknownIds } = readPromiseCoverage(process.cwd());
+const showsTests = process.argv.includes("--tests");
+for (const { promise: rule, tests } of coverage) {
   const mark = tests.length > 0 ? "✓" : "✗";
   console.log(`${mark} ${rule.id.padEnd(7)} ${String(tests.length).padStart(3)}  ${rule.promise}`);
-  if (isLong) for (const { file, name } of tests) console.log(`            ${file}: ${name}`);
+  if (showsTests) for (const { file, name } of tests) console.log(`            ${file}: ${name}`);
 }
-const bare = shown.filter(({ tests }) => tests.length === 0);
-const percent = (((shown.length - bare.length) / shown.length) * 100).toFixed(bare.length > 0 ? 1 : 0);
-console.log(`\n${shown.length - bare.length} of ${shown.length} promises are shown by a test (${percent} %).`);
-if (!isLong) console.log("`npm run rules -- --tests` names the tests.");
-for (const { file, name } of strays) console.log(`${file}: no promise has the number of ${JSON.stringify(name)}`);
-process.exitCode = bare.length + strays.length > 0 ? 1 : 0;
+const uncovered = coverage.filter(({ tests }) => tests.length === 0);
+const percent = (((coverage.length - uncovered.length) / coverage.length) * 100).toFixed(uncovered.length > 0 ? 1 : 0);
+console.log(
+  `\n${coverage.length - uncovered.length} of ${coverage.length} promises are shown by a test (${percent} %).`,
+);
+if (!showsTests) console.log("`npm run rules -- --tests` names the tests.");
+for (const { file, name } of unknownIds) console.log(`${file}: no promise has the number of ${JSON.stringify(name)}`);
+process.exitCode = uncovered.length + unknownIds.length > 0 ? 1 : 0;

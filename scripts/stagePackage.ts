@@ -40,11 +40,11 @@ async function compile(packageDirectory: string, directory: string): Promise<voi
 
 function publishedManifest(manifest: Manifest): object {
   const published: Record<string, Target> = {};
-  for (const [subpath, source] of Object.entries(manifest.exports)) published[subpath] = targetOf(source);
+  for (const [subpath, source] of Object.entries(manifest.exports)) published[subpath] = compiledTarget(source);
   return { ...manifest, scripts: undefined, files: undefined, exports: published };
 }
 
-function targetOf(source: string): Target {
+function compiledTarget(source: string): Target {
   if (!source.endsWith(".ts")) return source;
   const stem = source.replace("./src/", "./").replace(/\.ts$/, "");
   return { types: `${stem}.d.ts`, default: `${stem}.js` };

@@ -8,7 +8,7 @@ export type Finality = { confirmations: number } | { tag: "safe" | "finalized" }
 export type FinalityTier = { upToPriceUnits: bigint | undefined; finality: Finality };
 
 /** Of how many providers the word is needed before money is counted or moved. */
-export type Agreement = {
+export type AgreementPolicy = {
   /** So many distinct providers must say the same. */
   providers: number;
   /**
@@ -55,7 +55,7 @@ export type ChainConfig = {
   /** From the smallest amount to the largest; at least one tier, the last without a limit. */
   finality: readonly FinalityTier[];
   /** Absent: each provider is believed by itself. */
-  agreement?: Agreement | undefined;
+  agreement?: AgreementPolicy | undefined;
   /** How long counted deposits wait for company before they are swept. */
   settleAfterMs: number;
   settleBatchMax: number;
@@ -67,7 +67,7 @@ export type ChainConfig = {
 };
 
 /** What the catalogue tells of a chain, whether or not this service watches it. */
-export type ChainFacts = Pick<
+export type ChainDescription = Pick<
   ChainConfig,
   "caip2" | "chainId" | "name" | "slug" | "publicRpcUrl" | "explorerUrl" | "native" | "tokens" | "defaultToken" | "gate"
 >;
@@ -98,7 +98,7 @@ export type Config = {
   /** EVM chains, which are watched and settled on. */
   chains: readonly ChainConfig[];
   /** Chains of Solana, which are told of and neither watched nor settled on. */
-  solanaChains?: readonly ChainFacts[];
+  solanaChains?: readonly ChainDescription[];
   gate?: GateConfig | undefined;
   /** Rail that is the default where an account has none, such as `base:usdc`. */
   defaultRail: string;
@@ -108,8 +108,8 @@ export type Config = {
 };
 
 /** The environment variables of this process. Nothing else in the program reads them. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
-export function readEnvironment(): Environment {
+export function readEnvironment(): ProcessEnvironment {
   return process.env;
 }

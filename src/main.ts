@@ -1,24 +1,24 @@
-import { hashFast } from "@tributary/inbox/fastHash";
+import { enableWasmKeccak } from "@tributary/inbox/wasmKeccak";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { buildCatalog, type Catalog } from "./catalog/catalog.ts";
-import { listMissing, recordServed, type Missing } from "./catalog/store.ts";
+import { listMissingTokens, saveServedTokens, type MissingToken } from "./catalog/store.ts";
 import { openChain, type Chain } from "./chain/chain.ts";
 import { openEvmDriver } from "./chain/evm/driver.ts";
 import { openGasAccount } from "./chain/evm/gasAccount.ts";
-import { openNewHeads } from "./chain/evm/newHeads.ts";
+import { openNewHeadsFeed } from "./chain/evm/newHeadsFeed.ts";
 import { openRemoteGate } from "./chain/remoteGate.ts";
 import { verifyChain } from "./chain/verifyChain.ts";
 import type { ChainConfig, Config } from "./config.ts";
 import { openDatabase, type Db } from "./db/database.ts";
-import { DatabaseRefused } from "./db/errors.ts";
+import { DatabaseUnusable } from "./db/errors.ts";
 import { migrate, pendingMigrations } from "./db/migrate.ts";
 import { buildServer } from "./http/server.ts";
 import type { Caip2 } from "./kernel/caip.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { systemEntropy } from "./kernel/entropy.ts";
 import { createWake } from "./kernel/wake.ts";
-import { runLoops } from "./loops/run.ts";
+import { runLoops } from "./loops/runLoops.ts";
 import type { World } from "./world.ts";
 
 // The composition root: configuration in, a running service out. Everything is opened in order and closed in the opposite one.
@@ -32,11 +32,11 @@ export type OpenOptions = {
   /** A migrated dump for an embedded database that is still empty. */
   snapshot?: Blob;
   /** Leaves the database as it is, also where its schema is not that of this program. */
-  changesNothing?: boolean;
+  readOnly?: boolean;
 };
 
 /**
- * Opens the database, brings its schema up to date and records what is served from now on. Throws DatabaseRefused, in one sentence, when
+ * Opens the database, brings its schema up to date and records what is served from now on. Throws DatabaseUnusable, in one sentence, when
  * that cannot be, or when the configuration lacks what money may still come in.
  */
 export async function openWorld(config: Config, options: OpenOptions): Promise<World> {
@@ -45,12 +45,12 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
   const db = await openConfiguredDatabase(config, options);
   try {
     const catalog = buildCatalog(config);
-    if (options.changesNothing !== true) {
+    if (options.readOnly !== true) {
       const taken = await migrate(db, { appliedAt: clock.now() });
       if (taken.length > 0) log.info({ migrations: taken }, "the schema was brought up to date");
-      await refuseGaps(db, catalog);
-      await recordServed(db, catalog, clock.now());
-    } else if ((await pendingMigrations(db)).length === 0) await refuseGaps(db, catalog);
+      await rejectMissingTokens(db, catalog);
+      await saveServedTokens(db, catalog, clock.now());
+    } else if ((await pendingMigrations(db)).length === 0) await rejectMissingTokens(db, catalog);
     const gate = config.gate === undefined ? {} : { gate: openRemoteGate(config.gate) };
     return { config, db, clock, entropy: systemEntropy, wake: createWake(clock), catalog, chains, ...gate, log };
   } catch (error) {
@@ -59,11 +59,12 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
   }
 }
 
-async function refuseGaps(db: Db, catalog: Catalog): Promise<void> {
-  const missing = await listMissing(db, catalog);
+async function rejectMissingTokens(db: Db, catalog: Catalog): Promise<void> {
+  const missing = await listMissingTokens(db, catalog);
   if (missing.length === 0) return;
-  const nameOf = ({ chain, token, symbol }: Missing) => `${symbol === "" ? token : `${symbol} (${token})`} on ${chain}`;
-  throw new DatabaseRefused(
+  const nameOf = ({ chain, token, symbol }: MissingToken) =>
+    `${symbol === "" ? token : `${symbol} (${token})`} on ${chain}`;
+  throw new DatabaseUnusable(
     `the configuration lacks what intents in the database still depend on: ${missing.map(nameOf).join(", ")}. Nobody would look for ` +
       `money in it any more: put it back, with "isOrigin" and "isRail" false where nobody new is to use it.`,
   );
@@ -76,7 +77,7 @@ export function openChains(config: Config, log: Logger): ReadonlyMap<Caip2, Chai
 
 /**
  * Compares every chain that answers with its configuration.
- * @throws ChainRefused with one sentence when they differ.
+ * @throws ChainMismatch with one sentence when they differ.
  */
 export async function verifyChains(config: Config, chains: ReadonlyMap<Caip2, Chain>, log: Logger): Promise<void> {
   await Promise.all(
@@ -100,7 +101,7 @@ export type ServiceOptions = {
 
 /** Answers requests and runs the loops until it is stopped. Throws when the address cannot be listened on; the world is then still open. */
 export async function startService(world: World, { extend, onFatal }: ServiceOptions): Promise<Service> {
-  await hashFast();
+  await enableWasmKeccak();
   const server = await buildServer(world, { onFatal });
   extend?.(server);
   try {
@@ -109,11 +110,11 @@ export async function startService(world: World, { extend, onFatal }: ServiceOpt
     await server.close();
     throw error;
   }
-  const ending = new AbortController();
+  const shutdown = new AbortController();
   // A loop ends by itself only when the program is wrong or told to; rows that wait are no reason.
-  const loops = runLoops(world, ending.signal).catch(onFatal);
+  const loops = runLoops(world, shutdown.signal).catch(onFatal);
   const stop = async () => {
-    ending.abort();
+    shutdown.abort();
     await Promise.all([server.close(), loops]);
     await world.gate?.close();
     await world.db.close();
@@ -131,9 +132,9 @@ async function openConfiguredDatabase(config: Config, { onFatal, snapshot }: Ope
   try {
     return await openDatabase({ url: database.url });
   } catch (error) {
-    if (error instanceof DatabaseRefused) throw error;
+    if (error instanceof DatabaseUnusable) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new DatabaseRefused(
+    throw new DatabaseUnusable(
       `the database at ${URL.parse(database.url)?.host ?? "its URL"} cannot be used: ${reason}`,
       {
         cause: error,
@@ -145,7 +146,9 @@ async function openConfiguredDatabase(config: Config, { onFatal, snapshot }: Ope
 function openConfiguredChain(config: ChainConfig, log: Logger): Chain {
   const [first, ...others] = config.rpcUrls.map((rpcUrl) => openEvmDriver({ caip2: config.caip2, rpcUrl }));
   if (first === undefined) throw new Error(`${config.name} has no RPC URL`);
-  const feeds = (config.wsUrls ?? []).map((wsUrl) => openNewHeads({ caip2: config.caip2, wsUrl, clock: systemClock }));
+  const feeds = (config.wsUrls ?? []).map((wsUrl) =>
+    openNewHeadsFeed({ caip2: config.caip2, wsUrl, clock: systemClock }),
+  );
   return openChain(
     { drivers: [first, ...others], gasAccount: openGasAccount(config.gasKey), feeds },
     { clock: systemClock, log },

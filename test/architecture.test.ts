@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { readHouse } from "./architecture/house.ts";
-import { describe, RULES } from "./architecture/rules.ts";
+import { readCodebase } from "./architecture/codebase.ts";
+import { formatViolations, ARCHITECTURE_RULES } from "./architecture/rules.ts";
 
-const house = readHouse(fileURLToPath(new URL("..", import.meta.url)));
+const house = readCodebase(fileURLToPath(new URL("..", import.meta.url)));
 
-for (const rule of RULES) {
+for (const rule of ARCHITECTURE_RULES) {
   test(`architecture: ${rule.name}`, () => {
     const violations = rule.check(house);
-    if (violations.length > 0) assert.fail(`${violations.length} found:\n${describe(violations)}`);
+    if (violations.length > 0) assert.fail(`${violations.length} found:\n${formatViolations(violations)}`);
   });
 }

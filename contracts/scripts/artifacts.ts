@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { getCreateAddress, keccak256, stringToHex } from "viem";
 import type { Abi, Hex } from "viem";
-import { cloneCreationCode, create2Address } from "../../packages/inbox/src/create2.ts";
+import { buildCloneCreationCode, computeCreate2Address } from "../../packages/inbox/src/create2.ts";
 import { artifactPath, runForge } from "./forge.ts";
 
 // Compiles the contracts and writes what the rest of the project knows of them: addresses, code and ABI. Every edit of a
@@ -37,9 +37,9 @@ export async function buildArtifacts(): Promise<ReadonlyMap<string, string>> {
     const [hub, inbox, cctpV2] = await Promise.all(names.map((name) => readCompiled(out, name)));
     if (!hub || !inbox || !cctpV2) throw new Error("forge leaves an artifact of every contract");
     return new Map([
-      ["hub.generated.ts", hubFile(hub)],
-      ["hubCode.generated.ts", codeFile(hub)],
-      ["hubAbi.generated.ts", abiFile(hub.abi, [...inbox.abi, ...cctpV2.abi])],
+      ["hub.generated.ts", renderHubFile(hub)],
+      ["hubCode.generated.ts", renderCodeFile(hub)],
+      ["hubAbi.generated.ts", renderAbiFile(hub.abi, [...inbox.abi, ...cctpV2.abi])],
       ["cctpV2Adapter.generated.ts", cctpV2AdapterFile(cctpV2)],
     ]);
   } finally {
@@ -62,7 +62,7 @@ async function readCompiled(out: string, contract: string): Promise<Compiled> {
 }
 
 /** The code that stands on a chain. Throws when the contract has other immutables than the values are for. */
-function codeOnChain({ object, immutableReferences }: Deployed, values: readonly Hex[]): Hex {
+function linkImmutables({ object, immutableReferences }: Deployed, values: readonly Hex[]): Hex {
   const numbers = Object.keys(immutableReferences).toSorted((one, other) => Number(one) - Number(other));
   if (numbers.length !== values.length)
     throw new Error(`the hub has ${numbers.length} immutables, not ${values.length}`);
@@ -81,15 +81,15 @@ function codeOnChain({ object, immutableReferences }: Deployed, values: readonly
   return `0x${digits.join("")}`;
 }
 
-const head = "// Written by contracts/scripts/artifacts.ts from the compiled contracts; change those instead.\n";
+const fileHeader = "// Written by contracts/scripts/artifacts.ts from the compiled contracts; change those instead.\n";
 
-function hubFile(hub: Compiled): string {
+function renderHubFile(hub: Compiled): string {
   const salt = keccak256(stringToHex(hubSaltText));
-  const hubAddress = create2Address(deterministicDeployer, salt, keccak256(hub.creationCode));
+  const hubAddress = computeCreate2Address(deterministicDeployer, salt, keccak256(hub.creationCode));
   const implementation = getCreateAddress({ from: hubAddress, nonce: 1n }).toLowerCase() as Hex;
-  const cloneCodeHash = keccak256(cloneCreationCode(implementation));
+  const cloneCodeHash = keccak256(buildCloneCreationCode(implementation));
   return [
-    head,
+    fileHeader,
     'import type { Hex } from "./hex.ts";\n',
     "/** Number of the contract pair below; it stands in `inboxTerms.version` on the wire. */",
     "export const inboxVersion = 1;\n",
@@ -104,13 +104,13 @@ function hubFile(hub: Compiled): string {
     "/** Keccak-256 of the code that creates an inbox. */",
     `export const cloneCreationCodeHash: Hex = "${cloneCodeHash}";\n`,
     "/** Keccak-256 of the code that stands at the hub's address once it is there. */",
-    `export const hubCodeHash: Hex = "${keccak256(codeOnChain(hub.deployed, [implementation, cloneCodeHash]))}";\n`,
+    `export const hubCodeHash: Hex = "${keccak256(linkImmutables(hub.deployed, [implementation, cloneCodeHash]))}";\n`,
   ].join("\n");
 }
 
-function codeFile(hub: Compiled): string {
+function renderCodeFile(hub: Compiled): string {
   return [
-    head,
+    fileHeader,
     'import type { Hex } from "./hex.ts";\n',
     "/** Creation code of the hub, without constructor arguments. */",
     `export const hubCreationCode: Hex =\n  "${hub.creationCode}";\n`,
@@ -121,9 +121,9 @@ function codeFile(hub: Compiled): string {
 
 function cctpV2AdapterFile(adapter: Compiled): string {
   const salt = keccak256(stringToHex(cctpV2AdapterSaltText));
-  const address = create2Address(deterministicDeployer, salt, keccak256(adapter.creationCode));
+  const address = computeCreate2Address(deterministicDeployer, salt, keccak256(adapter.creationCode));
   return [
-    head,
+    fileHeader,
     'import type { Hex } from "./hex.ts";\n',
     `/** Salt of the adapter at the deterministic deployer: keccak256("${cctpV2AdapterSaltText}"). */`,
     `export const cctpV2AdapterSalt: Hex = "${salt}";\n`,
@@ -134,12 +134,12 @@ function cctpV2AdapterFile(adapter: Compiled): string {
   ].join("\n");
 }
 
-function abiFile(hub: Abi, others: Abi): string {
+function renderAbiFile(hub: Abi, others: Abi): string {
   // A failing item of a batch is reported by the selector of its error, and an adapter's error passes through the hub as it
   // is, so the errors of both belong here too.
   const known = new Set(hub.map((item) => JSON.stringify(item)));
   const errors = others.filter((item) => item.type === "error" && !known.has(JSON.stringify(item)));
-  return `${head}\n/** ABI of the hub, with the errors of an inbox and of the adapters. */\nexport const hubAbi = ${JSON.stringify([...hub, ...errors], undefined, 2)} as const;\n`;
+  return `${fileHeader}\n/** ABI of the hub, with the errors of an inbox and of the adapters. */\nexport const hubAbi = ${JSON.stringify([...hub, ...errors], undefined, 2)} as const;\n`;
 }
 
 if (import.meta.main) {

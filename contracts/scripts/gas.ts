@@ -2,13 +2,13 @@ import { readFile, writeFile } from "node:fs/promises";
 import { concat, encodeFunctionData, keccak256, numberToHex, stringToHex } from "viem";
 import type { Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { inboxAddress } from "../../packages/inbox/src/address.ts";
+import { computeInboxAddress } from "../../packages/inbox/src/address.ts";
 import { hubAddress, hubSalt } from "../../packages/inbox/src/hub.generated.ts";
 import { hubAbi } from "../../packages/inbox/src/hubAbi.generated.ts";
 import { hubCreationCode } from "../../packages/inbox/src/hubCode.generated.ts";
 import type { Terms } from "../../packages/inbox/src/terms.ts";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
-import type { DevAccount } from "../../src/cli/dev/accounts.ts";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
+import type { DevAccount } from "../../src/cli/dev/devAccounts.ts";
 import { transferCall } from "../../src/cli/dev/tokens.ts";
 import { startTestChain } from "../../test/support/chain.ts";
 import type { TestChain } from "../../test/support/chain.ts";
@@ -50,9 +50,9 @@ const names = [
 export async function measureGas(): Promise<GasFigures> {
   const chain = await startTestChain({ hub: { creationCode: hubCreationCode, salt: hubSalt } });
   try {
-    await pay(chain, payout);
-    await pay(chain, feeRecipient);
-    return { ...(await single(chain)), ...(await wallet(chain)), ...(await batches(chain)) };
+    await payInbox(chain, payout);
+    await payInbox(chain, feeRecipient);
+    return { ...(await measureSingle(chain)), ...(await measureWallet(chain)), ...(await measureBatches(chain)) };
   } finally {
     await chain.stop();
   }
@@ -62,25 +62,25 @@ export async function readGasSnapshot(): Promise<GasFigures> {
   return JSON.parse(await readFile(snapshotPath, "utf8")) as GasFigures;
 }
 
-async function single(chain: TestChain) {
-  const [terms] = termsOf(chain, "one", 1);
+async function measureSingle(chain: TestChain) {
+  const [terms] = createTerms(chain, "one", 1);
   if (!terms) throw new Error("one is asked for");
   const data = encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [terms] });
   // The first transfer as everybody sends it, and what a second one adds where both leave in one transaction.
-  const both = await forward(chain, [payout, feeRecipient]);
-  const floor = (await pay(chain, payout)) + both - (await forward(chain, [payout]));
-  await pay(chain, inboxAddress(terms));
+  const both = await sendThroughForwarder(chain, [payout, feeRecipient]);
+  const floor = (await payInbox(chain, payout)) + both - (await sendThroughForwarder(chain, [payout]));
+  await payInbox(chain, computeInboxAddress(terms));
   const settleFirst = await callHub(chain, data);
-  await pay(chain, inboxAddress(terms));
+  await payInbox(chain, computeInboxAddress(terms));
   return { floor, settleFirst, settleRepeat: await callHub(chain, data) };
 }
 
 /** What everybody does who derives a key for each deposit: send it gas, then let it pay twice. */
-async function wallet(chain: TestChain) {
+async function measureWallet(chain: TestChain) {
   const privateKey = keccak256(stringToHex("an inbox with a key"));
   const inbox: DevAccount = { privateKey, address: privateKeyToAccount(privateKey).address };
   const sweep = async () => {
-    await pay(chain, inbox.address);
+    await payInbox(chain, inbox.address);
     const half = depositUnits / 2n;
     const [topUp] = await chain.send(DEV_ACCOUNTS.payer, [{ to: inbox.address, value: 10n ** 17n }]);
     const calls = [payout, feeRecipient].map((to) => transferCall(chain.usdc.address, to, half));
@@ -90,21 +90,21 @@ async function wallet(chain: TestChain) {
   return { walletFirst: await sweep(), walletRepeat: await sweep() };
 }
 
-async function batches(chain: TestChain) {
-  const many = termsOf(chain, "many", batchSize);
-  const netted = termsOf(chain, "netted", batchSize);
+async function measureBatches(chain: TestChain) {
+  const many = createTerms(chain, "many", batchSize);
+  const netted = createTerms(chain, "netted", batchSize);
   const [shared] = netted;
   if (!shared) throw new Error("a hundred are asked for");
   const salts = netted.map(({ salt }) => salt);
   const manyData = encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [many] });
   const nettedData = encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args: [shared, salts] });
   const each = async (items: readonly Terms[], data: Hex) => {
-    for (const terms of items) await pay(chain, inboxAddress(terms));
+    for (const terms of items) await payInbox(chain, computeInboxAddress(terms));
     return Math.floor((await callHub(chain, data)) / batchSize);
   };
   const everybody = Array.from({ length: batchSize }, () => [payout, feeRecipient]).flat();
   const figures = {
-    batchFloor: Math.floor((await forward(chain, everybody)) / batchSize),
+    batchFloor: Math.floor((await sendThroughForwarder(chain, everybody)) / batchSize),
     manyEmpty: await each([], manyData),
     nettedEmpty: await each([], nettedData),
     manyFirst: await each(many, manyData),
@@ -112,17 +112,17 @@ async function batches(chain: TestChain) {
     nettedFirst: await each(netted, nettedData),
     nettedRepeat: await each(netted, nettedData),
   };
-  return { ...figures, manyOneBlocked: await oneBlocked(chain) };
+  return { ...figures, manyOneBlocked: await measureOneBlocked(chain) };
 }
 
 /** Gas of a hundred, one of them to a payout wallet that the issuer blocked. Throws when it holds up another one. */
-async function oneBlocked(chain: TestChain): Promise<number> {
+async function measureOneBlocked(chain: TestChain): Promise<number> {
   const { address: token } = chain.usdc;
   const blocked: Hex = "0x9a7cc3f9f2ad4ae3e7ba53f51a2a6bd5f41f8c03";
-  const items = termsOf(chain, "blocked", batchSize).map((terms, index) =>
+  const items = createTerms(chain, "blocked", batchSize).map((terms, index) =>
     index === 42 ? { ...terms, payout: blocked } : terms,
   );
-  for (const terms of items) await pay(chain, inboxAddress(terms));
+  for (const terms of items) await payInbox(chain, computeInboxAddress(terms));
   await chain.blocklist(token, blocked);
   const before = await chain.balanceOf(token, payout);
   const gas = await callHub(chain, encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [items] }));
@@ -131,7 +131,7 @@ async function oneBlocked(chain: TestChain): Promise<number> {
   return Math.floor(gas / batchSize);
 }
 
-function termsOf(chain: TestChain, name: string, count: number): Terms[] {
+function createTerms(chain: TestChain, name: string, count: number): Terms[] {
   return Array.from({ length: count }, (_, index) => ({
     salt: keccak256(stringToHex(`${name} ${index}`)),
     settleChainId: BigInt(chain.chainId),
@@ -146,12 +146,12 @@ function termsOf(chain: TestChain, name: string, count: number): Terms[] {
 }
 
 /** Gas of one transfer of the usual deposit. */
-async function pay(chain: TestChain, to: Hex): Promise<number> {
+async function payInbox(chain: TestChain, to: Hex): Promise<number> {
   return gasOf(await chain.pay(chain.usdc.address, to, { amountUnits: depositUnits }));
 }
 
 /** Gas of one transaction in which a contract passes on a transfer to each of the receivers, and keeps something. */
-async function forward(chain: TestChain, receivers: readonly Hex[]): Promise<number> {
+async function sendThroughForwarder(chain: TestChain, receivers: readonly Hex[]): Promise<number> {
   const { address: token } = chain.usdc;
   const [created] = await chain.send(DEV_ACCOUNTS.payer, [{ data: forwarderCode(token) }]);
   const to = created?.contractAddress;

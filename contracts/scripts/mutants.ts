@@ -10,24 +10,24 @@ import type { Mutation } from "./mutations.ts";
 // test that is missing. Takes some seconds a bug on two idle cores: npm run mutants:contracts [part of a name].
 
 /** How the tests run on a planted bug: the unit tests first, and the long sequences only when those notice nothing. */
-const suites: readonly (readonly string[])[] = [
+const forgeSuites: readonly (readonly string[])[] = [
   ["test", "--fuzz-runs", "32", "--no-match-path", "test/invariants/*"],
   ["test", "--match-path", "test/invariants/*"],
 ];
 
-type Outcome = { readonly caughtBy: readonly string[]; readonly seconds: number };
+type MutantResult = { readonly caughtBy: readonly string[]; readonly seconds: number };
 
 async function main(part: string): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), "tributary-mutants-"));
   try {
     const copy = await copyContracts(root);
-    await requireGreen(copy);
+    await assertTestsPass(copy);
     const survivors: string[] = [];
     const chosen = mutations.filter(({ name }) => name.includes(part));
     for (const mutation of chosen) {
-      const { caughtBy, seconds } = await tryOut(copy, mutation);
+      const { caughtBy, seconds } = await runMutation(copy, mutation);
       if (caughtBy.length === 0) survivors.push(mutation.name);
-      console.log(row([mutation.file, mutation.name, verdict(caughtBy), `${seconds.toFixed(0)} s`]));
+      console.log(formatRow([mutation.file, mutation.name, formatResult(caughtBy), `${seconds.toFixed(0)} s`]));
     }
     console.log(`\n${chosen.length} bugs planted, ${chosen.length - survivors.length} caught.`);
     for (const name of survivors) console.error(`Not caught: ${name}`);
@@ -53,14 +53,14 @@ async function copyContracts(root: string): Promise<string> {
   return copy;
 }
 
-async function requireGreen(copy: string): Promise<void> {
-  for (const parameters of suites) {
+async function assertTestsPass(copy: string): Promise<void> {
+  for (const parameters of forgeSuites) {
     const { exitCode, output } = await runForge(parameters, copy);
     if (exitCode !== 0) throw new Error(`the tests fail without any bug:\n${output}`);
   }
 }
 
-async function tryOut(copy: string, mutation: Mutation): Promise<Outcome> {
+async function runMutation(copy: string, mutation: Mutation): Promise<MutantResult> {
   const path = join(copy, "src", mutation.file);
   const source = await readFile(path, "utf8");
   const startedMs = performance.now();
@@ -69,7 +69,7 @@ async function tryOut(copy: string, mutation: Mutation): Promise<Outcome> {
     source.replace(mutation.search, () => mutation.replace),
   );
   const caughtBy: string[] = [];
-  for (const parameters of suites) {
+  for (const parameters of forgeSuites) {
     if (caughtBy.length > 0) break;
     const { exitCode, output } = await runForge(parameters, copy);
     if (exitCode !== 0) caughtBy.push(...failedTests(output, mutation));
@@ -85,12 +85,12 @@ function failedTests(output: string, mutation: Mutation): string[] {
   return [...new Set(names)];
 }
 
-function verdict([first, ...others]: readonly string[]): string {
+function formatResult([first, ...others]: readonly string[]): string {
   if (first === undefined) return "NOT CAUGHT";
   return others.length === 0 ? first : `${first} and ${others.length} more`;
 }
 
-function row([file = "", name = "", result = "", seconds = ""]: readonly string[]): string {
+function formatRow([file = "", name = "", result = "", seconds = ""]: readonly string[]): string {
   return `${file.padEnd(18)} ${name.padEnd(48)} ${seconds.padStart(5)}  ${result}`;
 }
 

@@ -180,12 +180,12 @@ export const mutations: readonly Mutation[] = [
   ]),
 ];
 
-type Row = readonly [name: string, search: string, replace: string];
+type MutationRow = readonly [name: string, search: string, replace: string];
 
-function inHub(rows: readonly Row[]): Mutation[] {
+function inHub(rows: readonly MutationRow[]): Mutation[] {
   return inFile("InboxHub.sol", rows);
 }
 
-function inFile(file: string, rows: readonly Row[]): Mutation[] {
+function inFile(file: string, rows: readonly MutationRow[]): Mutation[] {
   return rows.map(([name, search, replace]) => ({ name, file, search, replace }));
 }

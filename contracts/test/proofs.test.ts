@@ -9,10 +9,10 @@ import { contractsDirectory } from "../scripts/forge.ts";
 
 type Finding = { readonly errorCode: string; readonly message: string };
 
-const provedCode = "2961";
+const provedErrorCode = "2961";
 
 /** What the model checker says about the proofs, after one of their lines was exchanged. */
-async function check(search: string, replace: string): Promise<Finding[]> {
+async function runModelChecker(search: string, replace: string): Promise<Finding[]> {
   const proof = await readFile(join(contractsDirectory, "proofs/FeeProof.sol"), "utf8");
   const fee = await readFile(join(contractsDirectory, "src/Fee.sol"), "utf8");
   assert.ok(proof.includes(search));
@@ -35,13 +35,13 @@ async function check(search: string, replace: string): Promise<Finding[]> {
 }
 
 test("fault 80: fee and net are the whole, something is left for the payout, and nothing overflows, for every sum", async () => {
-  const findings = await check("", "");
-  const unproved = findings.filter(({ errorCode }) => errorCode !== provedCode);
+  const findings = await runModelChecker("", "");
+  const unproved = findings.filter(({ errorCode }) => errorCode !== provedErrorCode);
   assert.deepEqual(unproved, []);
   assert.ok(findings.length >= 14, `only ${findings.length} claims were looked at`);
 });
 
 test("a wrong claim is not proved", async () => {
-  const findings = await check("feeBps <= FEE_BPS_MAX && units > 0", "feeBps <= FEE_BPS_MAX");
+  const findings = await runModelChecker("feeBps <= FEE_BPS_MAX && units > 0", "feeBps <= FEE_BPS_MAX");
   assert.ok(findings.some(({ message }) => message.startsWith("BMC: Assertion violation happens here")));
 });

@@ -7,7 +7,7 @@ import { settlementChecks } from "../settlement/checks.ts";
 import { watchChecks } from "../watch/checks.ts";
 
 /** Everything that must hold, from the ledger to what was told of it. Each check stands with the station whose rows it is about. */
-export const checks: readonly Check[] = [
+export const ledgerAuditChecks: readonly Check[] = [
   ...ledgerChecks,
   ...intentChecks,
   ...watchChecks,
@@ -20,5 +20,5 @@ export const checks: readonly Check[] = [
  * well. It reads whole tables.
  */
 export async function runLedgerChecks(db: Db): Promise<Violation[]> {
-  return runChecks(db, checks);
+  return runChecks(db, ledgerAuditChecks);
 }

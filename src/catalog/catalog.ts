@@ -1,4 +1,4 @@
-import type { ChainConfig, ChainFacts, Config, TokenConfig } from "../config.ts";
+import type { ChainConfig, ChainDescription, Config, TokenConfig } from "../config.ts";
 import { namespaceOf, referenceOf, type Caip2, type Namespace } from "../kernel/caip.ts";
 
 // What is live: the tokens a payer may deposit (origins) and those a merchant may be paid in (rails). Both are read from the
@@ -29,7 +29,7 @@ export type Catalog = {
   /** Those that are watched. */
   readonly chains: readonly ChainConfig[];
   /** All that anything is told of. */
-  readonly knownChains: readonly ChainFacts[];
+  readonly knownChains: readonly ChainDescription[];
   readonly assets: readonly Asset[];
   readonly defaultRailId: string;
 };
@@ -39,12 +39,12 @@ export function buildCatalog(config: Pick<Config, "chains" | "solanaChains" | "d
   return {
     chains: config.chains,
     knownChains,
-    assets: knownChains.flatMap((chain) => chain.tokens.map((token) => assetOf(chain, token))),
+    assets: knownChains.flatMap((chain) => chain.tokens.map((token) => toAsset(chain, token))),
     defaultRailId: config.defaultRail,
   };
 }
 
-function assetOf(chain: ChainFacts, token: TokenConfig): Asset {
+function toAsset(chain: ChainDescription, token: TokenConfig): Asset {
   const namespace = namespaceOf(chain.caip2);
   return {
     chain: chain.caip2,
@@ -71,12 +71,12 @@ export function findAsset(catalog: Catalog, chain: string, token: string): Asset
 }
 
 /** A chain that is watched. */
-export function findChain(catalog: Catalog, chain: string): ChainConfig | undefined {
+export function findWatchedChain(catalog: Catalog, chain: string): ChainConfig | undefined {
   return catalog.chains.find((candidate) => candidate.caip2 === chain);
 }
 
 /** A chain of the configuration, watched or not. */
-export function findChainFacts(catalog: Catalog, chain: string): ChainFacts | undefined {
+export function findChainDescription(catalog: Catalog, chain: string): ChainDescription | undefined {
   return catalog.knownChains.find((candidate) => candidate.caip2 === chain);
 }
 

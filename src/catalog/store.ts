@@ -4,34 +4,34 @@ import type { Caip2 } from "../kernel/caip.ts";
 import type { Catalog } from "./catalog.ts";
 
 /** What is served is recorded, so that a later configuration which lacks some of it can be told so. */
-export async function recordServed(db: Db, catalog: Catalog, at: Date): Promise<void> {
+export async function saveServedTokens(db: Db, catalog: Catalog, at: Date): Promise<void> {
   const rows = catalog.assets.map(({ chain, token, symbol }) => ({ chain, token, symbol, since: at }));
-  await db.read
+  await db.root
     .insertInto("served_token")
     .values(rows)
     .onConflict((conflict) => conflict.columns(["chain", "token"]).doNothing())
     .execute();
 }
 
-export type Missing = { chain: Caip2; token: string; symbol: string };
+export type MissingToken = { chain: Caip2; token: string; symbol: string };
 
 /**
  * Tokens that the catalog lacks and money may still come in: intents are paid out in them, payers were given an address on their chain, or
  * some has moved already. Nobody would look for it any more.
  */
-export async function listMissing(db: Db, catalog: Catalog): Promise<Missing[]> {
-  const served = await db.read.selectFrom("served_token").select(["chain", "token", "symbol"]).execute();
+export async function listMissingTokens(db: Db, catalog: Catalog): Promise<MissingToken[]> {
+  const served = await db.root.selectFrom("served_token").select(["chain", "token", "symbol"]).execute();
   const known = new Set(catalog.assets.map(({ chain, token }) => `${chain}/${token}`));
-  const gone = served.filter(({ chain, token }) => !known.has(`${chain}/${token}`));
-  const needed = await Promise.all(gone.map((one) => isNeeded(db, one)));
-  return gone.filter((_, index) => needed[index]);
+  const unconfigured = served.filter(({ chain, token }) => !known.has(`${chain}/${token}`));
+  const needed = await Promise.all(unconfigured.map((one) => isTokenInUse(db, one)));
+  return unconfigured.filter((_, index) => needed[index]);
 }
 
-async function isNeeded(db: Db, { chain, token }: Missing): Promise<boolean> {
+async function isTokenInUse(db: Db, { chain, token }: MissingToken): Promise<boolean> {
   const { rows } = await sql<{ needed: boolean }>`
     select exists (select from intent
         where payout_namespace || ':' || payout_chain_reference = ${chain} and payout_token = ${token})
       or exists (select from source_inbox where namespace || ':' || reference = ${chain} and token in ('', ${token}))
-      or exists (select from movement where chain = ${chain} and token = ${token}) as needed`.execute(db.read);
+      or exists (select from movement where chain = ${chain} and token = ${token}) as needed`.execute(db.root);
   return rows[0]?.needed === true;
 }

@@ -8,8 +8,8 @@ export type BlockRef = {
   hash: string;
   parentHash: string;
   timestampS: number;
-  /** What the header says of the block's logs, where it says anything; only the chain's drivers can read it, by `mayHold`. */
-  logsDigest?: string;
+  /** What the header says of the block's logs, where it says anything; only the chain's drivers can read it, by `mayContainTransfers`. */
+  logsBloom?: string;
 };
 /** `latest` is always known; the other two are the chain's own word on how final a block is. */
 export type HeadTag = "latest" | "safe" | "finalized";
@@ -34,7 +34,7 @@ export type Transfer = {
 export type ReceiptPosition = { chainTx: string; blockHash: string; succeeded: boolean; logIndexFirst: number };
 
 /** Tells which transfers concern somebody, so that of many only these few are made values of. */
-export interface Sieve {
+export interface AddressFilter {
   /** Asked once the answer is there and before it is looked through: of whomever it can speak is known by then. */
   refresh(): Promise<void>;
   /** Whether the 40 hex digits (ASCII) at `offset` are an address that is looked for. */
@@ -42,12 +42,12 @@ export interface Sieve {
 }
 
 /** What a range held for a sieve. Transfers that concern nobody may be among it. */
-export type SiftedTransfers = {
+export type FilteredTransfers = {
   transfers: Transfer[];
   /** How many logs were looked through. */
   logCount: number;
   /** The hash of the range's last block, by a log that stands in it; undefined where none does. */
-  endHash: string | undefined;
+  lastBlockHash: string | undefined;
 };
 
 export type BlockRange = { fromBlock: bigint; toBlock: bigint };
@@ -67,11 +67,11 @@ export type FeeQuote = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
 export type ChainCall = { from?: string; to: string; data: string };
 
-export type Identity = { caip2: Caip2; genesisHash: string };
+export type ChainIdentity = { caip2: Caip2; genesisHash: string };
 
 /**
  * How a provider answered a broadcast. `untakeable`: the bytes break a rule, of the chain or of this node, and offering them again changes
- * nothing. `unknown` is no failure: the bytes may be on their way; `isAnswered` when a node has at least looked at them.
+ * nothing. `unknown` is no failure: the bytes may be on their way; `hasNodeReply` when a node has at least looked at them.
  */
 export type SubmitOutcome =
   | { kind: "accepted" }
@@ -80,7 +80,7 @@ export type SubmitOutcome =
   | { kind: "underpriced" }
   | { kind: "no_funds" }
   | { kind: "untakeable"; reason: string }
-  | { kind: "unknown"; reason: string; isAnswered?: boolean };
+  | { kind: "unknown"; reason: string; hasNodeReply?: boolean };
 
 /** The most gas of a transaction: what Ethereum allows any of them (EIP-7825), and room for the largest batch worth sending elsewhere. */
 export const TRANSACTION_GAS_MAX = 16_777_216n;
@@ -89,7 +89,7 @@ export interface ChainDriver {
   readonly caip2: Caip2;
   /** For logs: the host of the provider, never its key. */
   readonly name: string;
-  identify(): Promise<Identity>;
+  identify(): Promise<ChainIdentity>;
   head(tag: HeadTag): Promise<BlockRef>;
   /** Undefined when the provider does not know the block (yet, or any more). */
   block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined>;
@@ -102,11 +102,11 @@ export interface ChainDriver {
    * Whether the block may hold a transfer of one of the tokens, by its header alone. False is certain, and so is false for a header that says
    * nothing of its logs; true may be chance. A driver whose headers never say anything lacks it.
    */
-  mayHold?(block: BlockRef, tokens: readonly string[]): boolean;
+  mayContainTransfers?(block: BlockRef, tokens: readonly string[]): boolean;
   /** Like `transfers` of a range, without making values of those that concern nobody. A driver that lacks it has nothing to gain by it. */
-  sift?(range: BlockRange, tokens: readonly string[], sieve: Sieve): Promise<SiftedTransfers>;
+  filterTransfers?(range: BlockRange, tokens: readonly string[], filter: AddressFilter): Promise<FilteredTransfers>;
   /** One entry a transaction that the provider knows as mined. */
-  positions(chainTxs: readonly string[]): Promise<ReceiptPosition[]>;
+  receiptPositions(chainTxs: readonly string[]): Promise<ReceiptPosition[]>;
   /** `block` and `positions` in one question, where that saves a question. */
   blockWithPositions?(
     number: bigint,

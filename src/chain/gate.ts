@@ -4,10 +4,10 @@ import type { Caip2 } from "../kernel/caip.ts";
 // asked between two transactions, and may be asked the same twice: it answers the same then.
 
 /** What the gate said of an intent's customer. */
-export type BindVerdict = { kind: "bound" } | { kind: "pending" } | { kind: "refused"; reason: string };
+export type BindDecision = { kind: "bound" } | { kind: "pending" } | { kind: "refused"; reason: string };
 
 /** What the gate said of one inbox. */
-export type IssueVerdict =
+export type IssueDecision =
   | { kind: "issued"; address: string }
   /** Not now and not later: for a person to look into. */
   | { kind: "refused"; reason: string }
@@ -27,9 +27,9 @@ export type IssueRequest = BindRequest & {
 
 export interface Gate {
   /** Throws GateUnavailable. */
-  bindCustomer(request: BindRequest): Promise<BindVerdict>;
+  bindCustomer(request: BindRequest): Promise<BindDecision>;
   /** Throws GateUnavailable. */
-  issueInbox(request: IssueRequest): Promise<IssueVerdict>;
+  issueInbox(request: IssueRequest): Promise<IssueDecision>;
   close(): Promise<void>;
 }
 
@@ -37,10 +37,10 @@ export interface Gate {
 export class GateUnavailable extends Error {
   override readonly name = "GateUnavailable";
   /** The gate is there and does not speak as agreed, which waiting will not mend. */
-  readonly isNonsense: boolean;
+  readonly isProtocolError: boolean;
 
   constructor(message: string, options: { isNonsense: boolean; cause?: unknown }) {
     super(message, { cause: options.cause });
-    this.isNonsense = options.isNonsense;
+    this.isProtocolError = options.isNonsense;
   }
 }

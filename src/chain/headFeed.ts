@@ -6,7 +6,7 @@ export type HeadListener = {
   onOpen: () => void;
   onHead: (head: BlockRef) => void;
   /** The highest block that is known without the feed, if any is: one that stays below it has nothing to tell. */
-  reached: () => bigint | undefined;
+  highestKnown: () => bigint | undefined;
 };
 
 /**
@@ -18,7 +18,7 @@ export interface HeadFeed {
   readonly name: string;
   /**
    * Connects once and tells of heads until `signal` aborts, or until the connection is lost or no longer tells of what is there; resolves
-   * with the reason. Throws ProviderFailed or ChainRefused when it never came to tell.
+   * with the reason. Throws ProviderFailed or ChainMismatch when it never came to tell.
    */
   follow(listener: HeadListener, signal: AbortSignal): Promise<string>;
 }

@@ -9,174 +9,174 @@ import {
   type HeadTag,
   type SubmitOutcome,
 } from "./driver.ts";
-import { ChainRefused, Providers } from "./providers.ts";
+import { ChainMismatch, Providers } from "./providers.ts";
 
 // What several providers mean together is decided by rules alone, so these providers are played.
 
 const GENESIS = `0x${"00".repeat(32)}`;
 
-class Played implements Partial<ChainDriver> {
+class ScriptedProvider implements Partial<ChainDriver> {
   readonly caip2 = "eip155:1" as const;
   readonly name: string;
-  served: `eip155:${string}` = "eip155:1";
+  servedCaip2: `eip155:${string}` = "eip155:1";
   genesisHash = GENESIS;
-  fails: Error | undefined;
+  failure: Error | undefined;
   heights: Record<HeadTag, bigint> = { latest: 100n, safe: 90n, finalized: 80n };
-  asked = 0;
+  requestCount = 0;
 
   constructor(name: string) {
     this.name = name;
   }
 
   identify = async () => {
-    if (this.fails) throw this.fails;
-    return { caip2: this.served, genesisHash: this.genesisHash };
+    if (this.failure) throw this.failure;
+    return { caip2: this.servedCaip2, genesisHash: this.genesisHash };
   };
 
   head = async (tag: HeadTag): Promise<BlockRef> => {
-    this.asked += 1;
-    if (this.fails) throw this.fails;
+    this.requestCount += 1;
+    if (this.failure) throw this.failure;
     const number = this.heights[tag];
     return { number, hash: `${this.name} ${number}`, parentHash: "", timestampS: 0 };
   };
 
-  refuses: Error | undefined;
+  gasFailure: Error | undefined;
   maxFeePerGas = 10n;
 
   gas = 21_000n;
 
   estimateGas = async () => {
-    if (this.refuses) throw this.refuses;
+    if (this.gasFailure) throw this.gasFailure;
     return this.gas;
   };
 
-  sent: bigint | Error = 7n;
+  nonceReply: bigint | Error = 7n;
 
   nonce = async () => {
-    if (typeof this.sent !== "bigint") throw this.sent;
-    return this.sent;
+    if (typeof this.nonceReply !== "bigint") throw this.nonceReply;
+    return this.nonceReply;
   };
 
   fees = async () => {
-    if (this.fails) throw this.fails;
+    if (this.failure) throw this.failure;
     return { maxFeePerGas: this.maxFeePerGas, maxPriorityFeePerGas: 1n };
   };
 
   outcome: SubmitOutcome = { kind: "known" };
 
   submit = async () => {
-    this.asked += 1;
-    if (this.fails) throw this.fails;
+    this.requestCount += 1;
+    if (this.failure) throw this.failure;
     return this.outcome;
   };
 }
 
-function play(count = 2) {
+function setUp(count = 2) {
   const clock = { ms: 0, now: () => new Date(0), monotonicMs: () => clock.ms, sleep: async () => undefined };
-  const played = ["first", "second", "third"].slice(0, count).map((name) => new Played(name));
-  const drivers = played as unknown as [ChainDriver, ...ChainDriver[]];
+  const providerDoubles = ["first", "second", "third"].slice(0, count).map((name) => new ScriptedProvider(name));
+  const drivers = providerDoubles as unknown as [ChainDriver, ...ChainDriver[]];
   const providers = new Providers(drivers, { clock, log: pino({ level: "silent" }) });
-  const [first, second] = played as [Played, Played];
+  const [first, second] = providerDoubles as [ScriptedProvider, ScriptedProvider];
   return { providers, first, second, clock };
 }
 
 const hashOf = async (providers: Providers) => (await providers.head("latest")).hash;
 
 test("the preferred provider answers while it can, the next one when it cannot", async () => {
-  const { providers, first } = play();
+  const { providers, first } = setUp();
   equal(await hashOf(providers), "first 100");
-  first.fails = new ProviderFailed("timeout", "took too long");
+  first.failure = new ProviderFailed("timeout", "took too long");
   equal(await hashOf(providers), "second 100");
 });
 
 test("one that failed rests, ever longer, and is preferred again afterwards", async () => {
-  const { providers, first, clock } = play();
+  const { providers, first, clock } = setUp();
   await hashOf(providers);
-  first.fails = new ProviderFailed("unreachable", "refused");
+  first.failure = new ProviderFailed("unreachable", "refused");
   await hashOf(providers);
-  const askedBefore = first.asked;
+  const askedBefore = first.requestCount;
   clock.ms = 999;
   await hashOf(providers);
-  equal(first.asked, askedBefore, "it rests for a second");
+  equal(first.requestCount, askedBefore, "it rests for a second");
   clock.ms = 1_000;
   await hashOf(providers);
-  equal(first.asked, askedBefore + 1);
+  equal(first.requestCount, askedBefore + 1);
   clock.ms = 2_500;
   await hashOf(providers);
-  equal(first.asked, askedBefore + 1, "it rests for two");
+  equal(first.requestCount, askedBefore + 1, "it rests for two");
   clock.ms = 3_000;
-  first.fails = undefined;
+  first.failure = undefined;
   equal(await hashOf(providers), "first 100");
 });
 
 test("what is asked of another one is asked of one that rests only when nobody else answers", async () => {
-  const { providers, second } = play();
-  const askAnother = async () => (await providers.askAnother((driver) => driver.head("latest"))).hash;
+  const { providers, second } = setUp();
+  const askAnother = async () => (await providers.askInReverseOrder((driver) => driver.head("latest"))).hash;
   equal(await askAnother(), "second 100");
-  providers.setAside("second", 600_000);
+  providers.coolDown("second", 600_000);
   equal(await askAnother(), "first 100");
-  providers.setAside("first", 1_000);
+  providers.coolDown("first", 1_000);
   equal(await askAnother(), "second 100");
-  providers.setAside("first", 600_000);
-  second.fails = new ProviderFailed("timeout", "took too long");
+  providers.coolDown("first", 600_000);
+  second.failure = new ProviderFailed("timeout", "took too long");
   equal(await askAnother(), "first 100");
 });
 
 test("one that says how long to leave it alone rests at least so long, and a little of that even when it is the only one", async () => {
-  const { providers, first, clock } = play();
+  const { providers, first, clock } = setUp();
   await hashOf(providers);
-  first.fails = new ProviderFailed("rate_limited", "HTTP 429", { retryAfterMs: 90_000 });
+  first.failure = new ProviderFailed("rate_limited", "HTTP 429", { retryAfterMs: 90_000 });
   equal(await hashOf(providers), "second 100");
-  first.fails = undefined;
+  first.failure = undefined;
   clock.ms = 89_999;
   equal(await hashOf(providers), "second 100");
   clock.ms = 90_000;
   equal(await hashOf(providers), "first 100");
 
-  const alone = play(1);
+  const alone = setUp(1);
   await hashOf(alone.providers);
-  alone.first.fails = new ProviderFailed("rate_limited", "HTTP 429", { retryAfterMs: 1e12 });
+  alone.first.failure = new ProviderFailed("rate_limited", "HTTP 429", { retryAfterMs: 1e12 });
   await rejects(hashOf(alone.providers), { message: "HTTP 429" });
-  const askedBefore = alone.first.asked;
+  const askedBefore = alone.first.requestCount;
   alone.clock.ms = 59_999;
   await rejects(hashOf(alone.providers), { message: "first wants to be left alone for 1 ms more" });
-  equal(alone.first.asked, askedBefore);
-  alone.first.fails = undefined;
+  equal(alone.first.requestCount, askedBefore);
+  alone.first.failure = undefined;
   alone.clock.ms = 60_000;
   equal(await hashOf(alone.providers), "first 100", "a number too many silences nobody for ever");
 });
 
 test("when all of them failed they are asked all the same, and the failure is told", async () => {
-  const { providers, first, second } = play();
-  first.fails = new ProviderFailed("timeout", "the first is slow");
-  second.fails = new ProviderFailed("rate_limited", "the second is busy");
+  const { providers, first, second } = setUp();
+  first.failure = new ProviderFailed("timeout", "the first is slow");
+  second.failure = new ProviderFailed("rate_limited", "the second is busy");
   await rejects(hashOf(providers), { message: "the first is slow" });
-  first.fails = undefined;
+  first.failure = undefined;
   equal(await hashOf(providers), "first 100");
 });
 
 test("a refused range and a reverted call are answers: nobody else is asked, and nobody rests", async () => {
   for (const answer of [new ProviderFailed("range_too_large", "too large"), new CallReverted("reverted")]) {
-    const { providers, first, second } = play();
+    const { providers, first, second } = setUp();
     await hashOf(providers);
-    first.fails = answer;
+    first.failure = answer;
     await rejects(hashOf(providers), answer);
-    equal(second.asked, 0);
-    first.fails = undefined;
+    equal(second.requestCount, 0);
+    first.failure = undefined;
     equal(await hashOf(providers), "first 100");
   }
 });
 
 test("a lack of a block is asked of the next one, and nobody rests for it", async () => {
-  const { providers, first } = play();
-  first.fails = new ProviderFailed("unknown_block", "not here yet");
+  const { providers, first } = setUp();
+  first.failure = new ProviderFailed("unknown_block", "not here yet");
   equal(await hashOf(providers), "second 100");
-  first.fails = undefined;
+  first.failure = undefined;
   equal(await hashOf(providers), "first 100");
 });
 
 test("finality is the lower of two, and the second highest of more: nobody alone can raise it or hold it up", async () => {
-  const { providers, first, second } = play(3);
+  const { providers, first, second } = setUp(3);
   equal((await providers.head("finalized")).number, 80n);
   first.heights.finalized = 1_000_000n;
   equal((await providers.head("finalized")).number, 80n);
@@ -187,90 +187,90 @@ test("finality is the lower of two, and the second highest of more: nobody alone
 });
 
 test("finality is the lowest of two reachable providers, and the word of the only one", async () => {
-  const { providers, first, second } = play();
+  const { providers, first, second } = setUp();
   second.heights.finalized = 77n;
   equal((await providers.head("finalized")).number, 77n);
-  second.fails = new ProviderFailed("unreachable", "refused");
+  second.failure = new ProviderFailed("unreachable", "refused");
   equal((await providers.head("finalized")).number, 80n);
-  first.fails = new ProviderFailed("unknown_block", "no such tag");
+  first.failure = new ProviderFailed("unknown_block", "no such tag");
   await rejects(providers.head("finalized"), ProviderFailed);
 });
 
 test("that a call is refused needs a second word, and gas costs what the middle of them asks", async () => {
-  const { providers, first, second } = play(3);
-  first.refuses = new CallReverted("reverted");
+  const { providers, first, second } = setUp(3);
+  first.gasFailure = new CallReverted("reverted");
   equal(await providers.estimateGas({ to: "0x", data: "0x" }), 21_000n);
   first.maxFeePerGas = 1_000_000n;
   second.maxFeePerGas = 12n;
   equal((await providers.fees()).maxFeePerGas, 12n);
-  second.fails = new ProviderFailed("unreachable", "refused");
+  second.failure = new ProviderFailed("unreachable", "refused");
   equal((await providers.fees()).maxFeePerGas, 10n, "the lower one of two");
 });
 
 test("each is asked by itself, those of one name together, and who failed is told", async () => {
-  const { providers, first, second } = play(3);
+  const { providers, first, second } = setUp(3);
   Object.assign(second, { name: first.name });
-  first.fails = new ProviderFailed("unreachable", "refused");
-  deepEqual(await providers.askEach(async (driver) => (driver as unknown as Played).heights.latest), [
+  first.failure = new ProviderFailed("unreachable", "refused");
+  deepEqual(await providers.askEach(async (driver) => (driver as unknown as ScriptedProvider).heights.latest), [
     { provider: "first", answer: 100n },
     { provider: "third", answer: 100n },
   ]);
-  equal(providers.size, 2);
+  equal(providers.providerCount, 2);
 });
 
 test("a provider of another chain is refused at start, in one sentence, and never asked anything", async () => {
-  const { providers, second, first } = play();
-  second.served = "eip155:8453";
+  const { providers, second, first } = setUp();
+  second.servedCaip2 = "eip155:8453";
   await rejects(providers.verify(), (error) => {
     equal(
-      error instanceof ChainRefused && error.message,
+      error instanceof ChainMismatch && error.message,
       "second is configured as a provider of eip155:1 but serves eip155:8453.",
     );
     return true;
   });
-  first.fails = new ProviderFailed("unreachable", "refused");
+  first.failure = new ProviderFailed("unreachable", "refused");
   await rejects(hashOf(providers), { message: "refused" });
-  equal(second.asked, 0);
+  equal(second.requestCount, 0);
 });
 
 test("a provider of another chain with the same number is known by its first block", async () => {
-  const { providers, second } = play();
+  const { providers, second } = setUp();
   second.genesisHash = `0x${"11".repeat(32)}`;
-  await rejects(providers.verify(), ChainRefused);
+  await rejects(providers.verify(), ChainMismatch);
   deepEqual(await providers.identify(), { caip2: "eip155:1", genesisHash: GENESIS });
 });
 
 test("one that cannot be reached at start is no reason to refuse, and is identified before it is used", async () => {
-  const { providers, first, second, clock } = play();
-  second.fails = new ProviderFailed("unreachable", "refused");
+  const { providers, first, second, clock } = setUp();
+  second.failure = new ProviderFailed("unreachable", "refused");
   await providers.verify();
-  second.fails = undefined;
-  second.served = "eip155:5";
-  first.fails = new ProviderFailed("unreachable", "refused");
+  second.failure = undefined;
+  second.servedCaip2 = "eip155:5";
+  first.failure = new ProviderFailed("unreachable", "refused");
   clock.ms = 60_000;
   await rejects(hashOf(providers));
-  equal(second.asked, 0);
+  equal(second.requestCount, 0);
 });
 
 test("a provider whose URL is pointed elsewhere while we run is found out within the hour", async () => {
-  const { providers, first, clock } = play();
+  const { providers, first, clock } = setUp();
   equal(await hashOf(providers), "first 100");
-  first.served = "eip155:137";
+  first.servedCaip2 = "eip155:137";
   clock.ms = 3_600_000;
   equal(await hashOf(providers), "second 100");
 });
 
 test("signed bytes are handed on until somebody says what became of them", async () => {
-  const { providers, first, second } = play();
-  first.fails = new ProviderFailed("timeout", "took too long");
+  const { providers, first, second } = setUp();
+  first.failure = new ProviderFailed("timeout", "took too long");
   deepEqual(await providers.submit("0x"), { kind: "known" });
-  second.fails = new ProviderFailed("unreachable", "refused");
+  second.failure = new ProviderFailed("unreachable", "refused");
   const outcome = await providers.submit("0x");
   equal(outcome.kind, "unknown");
 });
 
 test("signed bytes are handed on until somebody takes them, and a refusal is told when nobody does", async () => {
-  const { providers, first, second } = play(3);
+  const { providers, first, second } = setUp(3);
   for (const outcome of [
     { kind: "no_funds" },
     { kind: "nonce_used" },
@@ -280,29 +280,29 @@ test("signed bytes are handed on until somebody takes them, and a refusal is tol
     first.outcome = outcome;
     deepEqual(await providers.submit("0x"), { kind: "known" });
   }
-  const alone = play(2);
+  const alone = setUp(2);
   alone.first.outcome = { kind: "unknown", reason: "took too long" };
   alone.second.outcome = { kind: "untakeable", reason: "intrinsic gas too low" };
   deepEqual(await alone.providers.submit("0x"), alone.second.outcome);
   alone.first.outcome = { kind: "nonce_used" };
   deepEqual(await alone.providers.submit("0x"), { kind: "nonce_used" });
-  equal(second.asked, 4);
+  equal(second.requestCount, 4);
 });
 
 test("signed bytes that are offered again are offered to all", async () => {
-  const { providers, first, second } = play();
+  const { providers, first, second } = setUp();
   await providers.submit("0x");
-  deepEqual([first.asked, second.asked], [1, 0]);
+  deepEqual([first.requestCount, second.requestCount], [1, 0]);
   second.outcome = { kind: "underpriced" };
   deepEqual(await providers.submit("0x", "all"), { kind: "known" });
-  deepEqual([first.asked, second.asked], [2, 1]);
-  first.fails = new ProviderFailed("unreachable", "refused");
+  deepEqual([first.requestCount, second.requestCount], [2, 1]);
+  first.failure = new ProviderFailed("unreachable", "refused");
   second.outcome = { kind: "accepted" };
   deepEqual(await providers.submit("0x", "all"), { kind: "accepted" });
 });
 
 test("gas that no transaction could do with is asked of the next one", async () => {
-  const { providers, first, second } = play();
+  const { providers, first, second } = setUp();
   second.gas = 90_000n;
   for (const gas of [0n, 20_999n, 16_777_217n, 1_000_000_000n]) {
     first.gas = gas;
@@ -315,18 +315,18 @@ test("gas that no transaction could do with is asked of the next one", async () 
 });
 
 test("the nonce is what the middle of them says, the lower one of two, and the least where it must not be too high", async () => {
-  const { providers, first, second } = play(3);
-  first.sent = 10_000n;
+  const { providers, first, second } = setUp(3);
+  first.nonceReply = 10_000n;
   equal(await providers.nonce("0x"), 7n);
-  first.sent = 0n;
+  first.nonceReply = 0n;
   equal(await providers.nonce("0x"), 7n);
-  equal(await providers.leastNonce("0x"), 0n);
-  first.sent = 10_000n;
-  second.sent = new ProviderFailed("unreachable", "refused");
+  equal(await providers.lowestNonce("0x"), 0n);
+  first.nonceReply = 10_000n;
+  second.nonceReply = new ProviderFailed("unreachable", "refused");
   equal(await providers.nonce("0x"), 7n);
-  equal(await providers.leastNonce("0x"), 7n);
-  const alone = play(1);
-  alone.first.sent = new ProviderFailed("unreachable", "refused");
-  await rejects(alone.providers.leastNonce("0x"), ProviderFailed);
+  equal(await providers.lowestNonce("0x"), 7n);
+  const alone = setUp(1);
+  alone.first.nonceReply = new ProviderFailed("unreachable", "refused");
+  await rejects(alone.providers.lowestNonce("0x"), ProviderFailed);
   await rejects(alone.providers.nonce("0x"), ProviderFailed);
 });

@@ -1,15 +1,15 @@
-import { CHAIN_NAMES } from "./chainName.ts";
+import { CHAIN_NAME_FORMS } from "./chainName.ts";
 import type { Command, CommandInput } from "./command.ts";
-import { askOnce, CONFIG_OPTION } from "./operator.ts";
-import type { ShownAccount } from "./operations/accounts.ts";
-import { listing, table, toJson } from "./terminal.ts";
+import { callOnce, CONFIG_OPTION } from "./operatorClient.ts";
+import type { AccountOutput } from "./operations/accountOperations.ts";
+import { formatFields, formatTable, toJson } from "./terminal.ts";
 
 export const accountsCreate: Command = {
   name: "accounts create",
   summary: "Create a merchant account, with the destination that its intents have unless they say otherwise",
   positionals: [{ name: "name", summary: "what the merchant is called" }],
   options: {
-    chain: { value: "CHAIN", summary: `where the merchant is paid: ${CHAIN_NAMES}` },
+    chain: { value: "CHAIN", summary: `where the merchant is paid: ${CHAIN_NAME_FORMS}` },
     wallet: { value: "ADDRESS", summary: "the wallet that is paid there" },
     currency: { value: "SYMBOL", summary: "in which token; the chain's default when left out" },
     "fee-bps": { value: "BPS", summary: "platform fee in hundredths of a percent, 0 to 1000" },
@@ -38,7 +38,7 @@ export const accountsSuspend: Command = {
   positionals: [ACCOUNT],
   options: CONFIG_OPTION,
   examples: ["tributary accounts suspend acct_3x7…"],
-  run: (input) => runStatus(input, "accounts suspend"),
+  run: (input) => runSetStatus(input, "accounts suspend"),
 };
 
 export const accountsResume: Command = {
@@ -47,44 +47,44 @@ export const accountsResume: Command = {
   positionals: [ACCOUNT],
   options: CONFIG_OPTION,
   examples: ["tributary accounts resume acct_3x7…"],
-  run: (input) => runStatus(input, "accounts resume"),
+  run: (input) => runSetStatus(input, "accounts resume"),
 };
 
-async function runStatus(input: CommandInput, operation: string): Promise<number> {
+async function runSetStatus(input: CommandInput, operation: string): Promise<number> {
   const { positionals, terminal, asJson } = input;
-  const account = (await askOnce(input, operation, { accountId: positionals[0] })) as ShownAccount;
+  const account = (await callOnce(input, operation, { accountId: positionals[0] })) as AccountOutput;
   terminal.out(asJson ? toJson(account) : `${account.accountId} (${account.name}) is ${account.status}.`);
   return 0;
 }
 
 async function runCreate(input: CommandInput): Promise<number> {
-  const { text, positionals, terminal, asJson } = input;
-  const account = (await askOnce(input, "accounts create", {
+  const { values, positionals, terminal, asJson } = input;
+  const account = (await callOnce(input, "accounts create", {
     name: positionals[0],
-    chain: text["chain"],
-    wallet: text["wallet"],
-    currency: text["currency"],
-    feeBps: text["fee-bps"],
-    underpayToleranceBps: text["underpay-tolerance-bps"],
-    recovery: text["recovery"],
-  })) as ShownAccount;
+    chain: values["chain"],
+    wallet: values["wallet"],
+    currency: values["currency"],
+    feeBps: values["fee-bps"],
+    underpayToleranceBps: values["underpay-tolerance-bps"],
+    recovery: values["recovery"],
+  })) as AccountOutput;
   if (asJson) terminal.out(toJson(account));
   else {
-    for (const line of listing(terminal, entriesOf(account))) terminal.out(line);
-    const config = text["config"] === undefined ? "" : ` --config ${quoted(text["config"])}`;
+    for (const line of formatFields(terminal, toAccountFields(account))) terminal.out(line);
+    const config = values["config"] === undefined ? "" : ` --config ${shellQuote(values["config"])}`;
     terminal.note(`Next: tributary keys create ${account.accountId}${config}`);
   }
   return 0;
 }
 
 /** As one word of a shell. */
-function quoted(word: string): string {
+function shellQuote(word: string): string {
   return /^[\w./:@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 async function runList(input: CommandInput): Promise<number> {
   const { terminal, asJson } = input;
-  const accounts = (await askOnce(input, "accounts list", {})) as ShownAccount[];
+  const accounts = (await callOnce(input, "accounts list", {})) as AccountOutput[];
   if (asJson) terminal.out(toJson(accounts));
   else {
     const rows = accounts.map(({ accountId, name, status, payout, feeBps }) => [
@@ -95,13 +95,13 @@ async function runList(input: CommandInput): Promise<number> {
       payout?.wallet ?? "",
       `${feeBps} bps`,
     ]);
-    for (const line of table(terminal, ["account", "name", "status", "paid in", "wallet", "fee"], rows))
+    for (const line of formatTable(terminal, ["account", "name", "status", "paid in", "wallet", "fee"], rows))
       terminal.out(line);
   }
   return 0;
 }
 
-function entriesOf(account: ShownAccount): [string, string][] {
+function toAccountFields(account: AccountOutput): [string, string][] {
   const { payout } = account;
   return [
     ["account", account.accountId],

@@ -1,16 +1,16 @@
 import { parseArgs } from "node:util";
-import type { Environment } from "../config.ts";
-import { nearest } from "../kernel/nearest.ts";
+import type { ProcessEnvironment } from "../config.ts";
+import { closestMatch } from "../kernel/closestMatch.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What was typed is not what the command takes. Exit code 2. */
-export class UsageRefused extends Error {
-  override readonly name = "UsageRefused";
+export class UsageError extends Error {
+  override readonly name = "UsageError";
 }
 
 /** The command could not do its work, for a reason that a person can read. Exit code 1. */
-export class CommandFailed extends Error {
-  override readonly name = "CommandFailed";
+export class CommandError extends Error {
+  override readonly name = "CommandError";
 }
 
 export type OptionSpec = {
@@ -28,7 +28,7 @@ export type Command = {
   positionals: readonly Positional[];
   options: Readonly<Record<string, OptionSpec>>;
   /** What people expect to be an option and is set elsewhere: where, said with what they typed behind it. */
-  elsewhere?: Readonly<Record<string, (typed: string) => string>>;
+  optionHints?: Readonly<Record<string, (typed: string) => string>>;
   examples: readonly string[];
   /** Resolves with the exit code. */
   run(input: CommandInput): Promise<number>;
@@ -37,28 +37,28 @@ export type Command = {
 export type CommandInput = {
   positionals: readonly string[];
   /** Options that take a value, by name. */
-  text: Readonly<Record<string, string>>;
+  values: Readonly<Record<string, string>>;
   /** Options without a value that were given. */
-  switches: ReadonlySet<string>;
+  flags: ReadonlySet<string>;
   asJson: boolean;
   terminal: Terminal;
-  environment: Environment;
+  environment: ProcessEnvironment;
 };
 
-const EVERYWHERE: Readonly<Record<string, OptionSpec>> = {
+const COMMON_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   json: { summary: "print the result as JSON" },
   help: { summary: "show this help" },
 };
 
-function optionsOf(command: Command): Readonly<Record<string, OptionSpec>> {
-  return { ...command.options, ...EVERYWHERE };
+function listOptions(command: Command): Readonly<Record<string, OptionSpec>> {
+  return { ...command.options, ...COMMON_OPTIONS };
 }
 
-/** What was typed behind the command's name. Throws UsageRefused on whatever the command does not take. */
-export function parseInput(command: Command, words: readonly string[]): Omit<CommandInput, "terminal" | "environment"> {
-  const specs = optionsOf(command);
+/** What was typed behind the command's name. Throws UsageError on whatever the command does not take. */
+export function parseInput(command: Command, args: readonly string[]): Omit<CommandInput, "terminal" | "environment"> {
+  const specs = listOptions(command);
   const { tokens } = parseArgs({
-    args: [...words],
+    args: [...args],
     options: {
       ...Object.fromEntries(
         Object.entries(specs).map(([name, spec]) => [
@@ -72,8 +72,8 @@ export function parseInput(command: Command, words: readonly string[]): Omit<Com
     allowPositionals: true,
     tokens: true,
   });
-  const text: Record<string, string> = {};
-  const switches = new Set<string>();
+  const values: Record<string, string> = {};
+  const flags = new Set<string>();
   const positionals: string[] = [];
   for (const [index, token] of tokens.entries()) {
     if (token.kind === "positional") positionals.push(token.value);
@@ -82,40 +82,40 @@ export function parseInput(command: Command, words: readonly string[]): Omit<Com
     if (spec === undefined) {
       const behind = tokens[index + 1];
       const typed = token.value ?? (behind?.kind === "positional" ? behind.value : "");
-      throw unknownOption(command, token, typed);
+      throw unknownOptionError(command, token, typed);
     }
     if (spec.value === undefined) {
-      if (token.value !== undefined) throw new UsageRefused(`--${token.name} takes no value.`);
-      switches.add(token.name);
+      if (token.value !== undefined) throw new UsageError(`--${token.name} takes no value.`);
+      flags.add(token.name);
     } else if (token.value === undefined || token.value === "") {
-      throw new UsageRefused(`--${token.name} needs a value: --${token.name} ${spec.value}.`);
-    } else if (Object.hasOwn(text, token.name)) {
-      throw new UsageRefused(`--${token.name} was given twice.`);
-    } else text[token.name] = token.value;
+      throw new UsageError(`--${token.name} needs a value: --${token.name} ${spec.value}.`);
+    } else if (Object.hasOwn(values, token.name)) {
+      throw new UsageError(`--${token.name} was given twice.`);
+    } else values[token.name] = token.value;
   }
-  if (!switches.has("help")) checkPositionals(command, positionals);
-  return { positionals, text, switches, asJson: switches.has("json") };
+  if (!flags.has("help")) checkPositionals(command, positionals);
+  return { positionals, values, flags, asJson: flags.has("json") };
 }
 
-function unknownOption(command: Command, token: { name: string; rawName: string }, typed: string): UsageRefused {
-  const { elsewhere = {} } = command;
-  const meant = nearest(token.name, Object.keys(optionsOf(command)));
+function unknownOptionError(command: Command, token: { name: string; rawName: string }, typed: string): UsageError {
+  const { optionHints = {} } = command;
+  const meant = closestMatch(token.name, Object.keys(listOptions(command)));
   const suggested = meant === undefined ? "" : ` Did you mean --${meant}?`;
-  const place = Object.hasOwn(elsewhere, token.name) ? elsewhere[token.name]?.(typed) : undefined;
-  return new UsageRefused(`The option ${token.rawName} is not known.${place === undefined ? suggested : ` ${place}`}`);
+  const hint = Object.hasOwn(optionHints, token.name) ? optionHints[token.name]?.(typed) : undefined;
+  return new UsageError(`The option ${token.rawName} is not known.${hint === undefined ? suggested : ` ${hint}`}`);
 }
 
 function checkPositionals(command: Command, given: readonly string[]): void {
   const missing = command.positionals.find((positional, index) => given[index] === undefined && !positional.isOptional);
-  if (missing !== undefined) throw new UsageRefused(`<${missing.name}> is missing: ${missing.summary}.`);
+  if (missing !== undefined) throw new UsageError(`<${missing.name}> is missing: ${missing.summary}.`);
   const extra = given[command.positionals.length];
-  if (extra !== undefined) throw new UsageRefused(`${JSON.stringify(extra)} is one argument too many.`);
+  if (extra !== undefined) throw new UsageError(`${JSON.stringify(extra)} is one argument too many.`);
 }
 
 /** The help of one command: how it is typed, its options, and an example to copy. */
-export function helpOf(command: Command, terminal: Terminal): string[] {
+export function renderHelp(command: Command, terminal: Terminal): string[] {
   const synopsis = command.positionals.map(({ name, isOptional }) => (isOptional ? `[<${name}>]` : `<${name}>`));
-  const specs = Object.entries(optionsOf(command)).map(([name, { value, summary }]): [string, string] => [
+  const specs = Object.entries(listOptions(command)).map(([name, { value, summary }]): [string, string] => [
     `--${name}${value === undefined ? "" : ` ${value}`}`,
     summary,
   ]);

@@ -1,12 +1,12 @@
-import { openApi } from "./api.ts";
-import { CommandFailed, UsageRefused, type Command, type CommandInput } from "./command.ts";
-import { STORIES, type Told } from "./demo/stories.ts";
-import type { Check, Stage } from "./demo/stage.ts";
-import type { Ready } from "./dev/ready.ts";
-import { findRunning } from "./door/knock.ts";
-import { readThroughApi } from "./reading.ts";
+import { createApiClient } from "./apiClient.ts";
+import { CommandError, UsageError, type Command, type CommandInput } from "./command.ts";
+import { SCENARIOS, type ScenarioResult } from "./demo/scenarios.ts";
+import type { Check, DemoContext } from "./demo/context.ts";
+import type { DevManifest } from "./dev/devManifest.ts";
+import { findRunningProcess } from "./control/callControl.ts";
+import { readViaApi } from "./intentSnapshot.ts";
 import { toJson, type Terminal } from "./terminal.ts";
-import { readNamedVariable, readTimeoutMs, readWebUrl } from "./typed.ts";
+import { readEnvVariable, readTimeoutMs, readWebUrl } from "./optionParsers.ts";
 
 const TIMEOUT_S_DEFAULT = 120;
 
@@ -32,81 +32,81 @@ export const demo: Command = {
   run: runDemo,
 };
 
-type Script = { baseUrl: string; apiKey: string; rpcUrl: string; payerKey: string; stop(): Promise<void> };
+type DemoTarget = { baseUrl: string; apiKey: string; rpcUrl: string; payerKey: string; stop(): Promise<void> };
 
 async function runDemo(input: CommandInput): Promise<number> {
-  const timeoutMs = readTimeoutMs(input.text, TIMEOUT_S_DEFAULT);
-  const script = await findScript(input);
+  const timeoutMs = readTimeoutMs(input.values, TIMEOUT_S_DEFAULT);
+  const target = await resolveTarget(input);
   try {
-    const api = openApi(script);
-    const { openPayer } = await import("./payer.ts");
-    const payer = await openPayer({ rpcUrl: script.rpcUrl, privateKey: script.payerKey });
-    const stage: Stage = {
-      told: new Set(),
+    const api = createApiClient(target);
+    const { createPayer } = await import("./payer.ts");
+    const payer = await createPayer({ rpcUrl: target.rpcUrl, privateKey: target.payerKey });
+    const context: DemoContext = {
+      reportedSettlements: new Set(),
       api,
       payer,
-      read: readThroughApi(api),
+      read: readViaApi(api),
       terminal: input.terminal,
       timeoutMs,
     };
-    return await tellAll(stage, input);
+    return await runScenarios(context, input);
   } finally {
-    await script.stop();
+    await target.stop();
   }
 }
 
-async function tellAll(stage: Stage, { terminal, asJson }: CommandInput): Promise<number> {
-  const told: (Told & { title: string })[] = [];
-  for (const [index, story] of STORIES.entries()) {
-    terminal.note(`\n${terminal.paint("bold", `${index + 1}. ${story.title}`)}`);
-    const { intentId, checks } = await story.tell(stage);
-    for (const one of checks) terminal.note(lineOf(one, terminal));
-    told.push({ title: story.title, intentId, checks });
+async function runScenarios(context: DemoContext, { terminal, asJson }: CommandInput): Promise<number> {
+  const results: (ScenarioResult & { title: string })[] = [];
+  for (const [index, scenario] of SCENARIOS.entries()) {
+    terminal.note(`\n${terminal.paint("bold", `${index + 1}. ${scenario.title}`)}`);
+    const { intentId, checks } = await scenario.run(context);
+    for (const one of checks) terminal.note(formatCheck(one, terminal));
+    results.push({ title: scenario.title, intentId, checks });
   }
-  const wrong = told.flatMap(({ checks }) => checks).filter(({ isRight }) => !isRight);
-  const count = told.flatMap(({ checks }) => checks).length;
-  if (asJson) terminal.out(toJson({ isRight: wrong.length === 0, stories: told }));
-  else if (wrong.length === 0) terminal.out(`\n${terminal.paint("green", `All ${count} numbers add up.`)}`);
-  else terminal.out(`\n${terminal.paint("red", `${wrong.length} of ${count} numbers do not add up.`)}`);
-  return wrong.length === 0 ? 0 : 1;
+  const failed = results.flatMap(({ checks }) => checks).filter(({ isRight }) => !isRight);
+  const count = results.flatMap(({ checks }) => checks).length;
+  if (asJson) terminal.out(toJson({ isRight: failed.length === 0, stories: results }));
+  else if (failed.length === 0) terminal.out(`\n${terminal.paint("green", `All ${count} numbers add up.`)}`);
+  else terminal.out(`\n${terminal.paint("red", `${failed.length} of ${count} numbers do not add up.`)}`);
+  return failed.length === 0 ? 0 : 1;
 }
 
-function lineOf({ what, expected, found, isRight }: Check, terminal: Terminal): string {
+function formatCheck({ what, expected, found, isRight }: Check, terminal: Terminal): string {
   if (isRight) return `   ${terminal.paint("green", "✓")} ${what} ${found}`;
   return `   ${terminal.paint("red", "✗")} ${what} ${found}, and it should be ${expected}`;
 }
 
 /** What is named in the options, else the dev world that runs, else one that is started for the demo alone. */
-async function findScript(input: CommandInput): Promise<Script> {
-  const { text, environment, terminal } = input;
+async function resolveTarget(input: CommandInput): Promise<DemoTarget> {
+  const { values, environment, terminal } = input;
   const named = ["base-url", "api-key", "api-key-env", "rpc-url", "payer-key-env"].filter(
-    (name) => text[name] !== undefined,
+    (name) => values[name] !== undefined,
   );
-  if (named.length > 0) return namedScript(input);
-  const running = await findRunning(environment);
-  if (running?.ready !== undefined && running.ready !== null) return scriptOf(running.ready as Ready, async () => {});
+  if (named.length > 0) return readTarget(input);
+  const running = await findRunningProcess(environment);
+  if (running?.ready !== undefined && running.ready !== null)
+    return toDemoTarget(running.ready as DevManifest, async () => {});
   terminal.note("No dev world runs, so one is started for this demo alone.");
-  const { startDev } = await import("./dev/start.ts");
+  const { startDev } = await import("./dev/startDev.ts");
   const world = await startDev({ terminal, environment, keep: undefined, logLevel: "error" });
-  return scriptOf(world.ready, () => world.stop());
+  return toDemoTarget(world.manifest, () => world.stop());
 }
 
-function namedScript(input: CommandInput): Script {
-  const [baseUrl, rpcUrl] = [readWebUrl(input.text, "base-url"), readWebUrl(input.text, "rpc-url")];
-  const apiKey = input.text["api-key"] ?? readNamedVariable(input, "api-key-env");
-  const payerKey = readNamedVariable(input, "payer-key-env");
+function readTarget(input: CommandInput): DemoTarget {
+  const [baseUrl, rpcUrl] = [readWebUrl(input.values, "base-url"), readWebUrl(input.values, "rpc-url")];
+  const apiKey = input.values["api-key"] ?? readEnvVariable(input, "api-key-env");
+  const payerKey = readEnvVariable(input, "payer-key-env");
   if (baseUrl === undefined || rpcUrl === undefined || apiKey === undefined || payerKey === undefined) {
-    throw new UsageRefused(
+    throw new UsageError(
       "Beside the dev world all of --base-url, --api-key (or --api-key-env), --rpc-url and --payer-key-env are needed.",
     );
   }
   return { baseUrl: baseUrl.replace(/\/+$/, ""), rpcUrl, apiKey, payerKey, stop: async () => {} };
 }
 
-function scriptOf({ baseUrl, accounts, chains, payer }: Ready, stop: () => Promise<void>): Script {
+function toDemoTarget({ baseUrl, accounts, chains, payer }: DevManifest, stop: () => Promise<void>): DemoTarget {
   const [account] = accounts;
   const [chain] = chains;
-  if (account === undefined || chain === undefined)
-    throw new CommandFailed("The dev world has no account or no chain.");
+  if (account === undefined || chain === undefined) throw new CommandError("The dev world has no account or no chain.");
   return { baseUrl, apiKey: account.apiKey, rpcUrl: chain.rpcUrl, payerKey: payer.privateKey, stop };
 }

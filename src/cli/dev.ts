@@ -1,8 +1,8 @@
 import type { Config } from "../config.ts";
-import { CommandFailed, UsageRefused, type Command, type CommandInput } from "./command.ts";
-import type { Ready } from "./dev/ready.ts";
-import type { DevWorld } from "./dev/start.ts";
-import { drain, endOnUncaught, untilEnd } from "./run.ts";
+import { CommandError, UsageError, type Command, type CommandInput } from "./command.ts";
+import type { DevManifest } from "./dev/devManifest.ts";
+import type { DevWorld } from "./dev/startDev.ts";
+import { drain, exitOnUncaught, waitForShutdown } from "./shutdown.ts";
 import { toJson, type Terminal } from "./terminal.ts";
 
 const LOG_LEVELS: readonly Config["logLevel"][] = ["silent", "error", "warn", "info", "debug"];
@@ -15,7 +15,7 @@ export const dev: Command = {
     keep: { value: "DIR", summary: "keep chains and database in DIR from run to run; nothing is kept otherwise" },
     "log-level": { value: "LEVEL", summary: `${LOG_LEVELS.join(", ")}; warn when left out` },
   },
-  elsewhere: {
+  optionHints: {
     port: (typed) =>
       `The port comes from the environment: PORT=${/^\d{1,5}$/.test(typed) ? typed : "9000"} tributary dev.`,
   },
@@ -27,38 +27,38 @@ export const dev: Command = {
   run: runDev,
 };
 
-async function runDev({ text, asJson, terminal, environment }: CommandInput): Promise<number> {
-  const wanted = text["log-level"] ?? environment["TRIBUTARY_LOG_LEVEL"] ?? "warn";
-  const logLevel = LOG_LEVELS.find((level) => level === wanted);
+async function runDev({ values, asJson, terminal, environment }: CommandInput): Promise<number> {
+  const requestedLevel = values["log-level"] ?? environment["TRIBUTARY_LOG_LEVEL"] ?? "warn";
+  const logLevel = LOG_LEVELS.find((level) => level === requestedLevel);
   if (logLevel === undefined)
-    throw new UsageRefused(`${JSON.stringify(wanted)} is no log level: give one of ${LOG_LEVELS.join(", ")}.`);
-  const asked = new AbortController();
-  const ended = untilEnd(asked.signal);
+    throw new UsageError(`${JSON.stringify(requestedLevel)} is no log level: give one of ${LOG_LEVELS.join(", ")}.`);
+  const abortController = new AbortController();
+  const shutdownSignal = waitForShutdown(abortController.signal);
   // Loaded only now: neither help nor a typo needs it.
-  const { startDev } = await import("./dev/start.ts");
-  const world = await startDev({ terminal, environment, keep: text["keep"], logLevel });
-  endOnUncaught(world.log);
-  if (world.busyPort !== undefined) {
-    terminal.note(`Port ${world.busyPort} is taken, so this world listens at ${world.ready.baseUrl}.`);
+  const { startDev } = await import("./dev/startDev.ts");
+  const world = await startDev({ terminal, environment, keep: values["keep"], logLevel });
+  exitOnUncaught(world.log);
+  if (world.occupiedPort !== undefined) {
+    terminal.note(`Port ${world.occupiedPort} is taken, so this world listens at ${world.manifest.baseUrl}.`);
   }
-  if (asJson) terminal.out(toJson(world.ready));
-  else for (const line of banner(world.ready, terminal)) terminal.out(line);
-  const isBroken = await Promise.race([ended.then(() => false), world.broken.then(() => true)]);
-  return end(world, { isBroken, terminal });
+  if (asJson) terminal.out(toJson(world.manifest));
+  else for (const line of banner(world.manifest, terminal)) terminal.out(line);
+  const isBroken = await Promise.race([shutdownSignal.then(() => false), world.chainStopped.then(() => true)]);
+  return stopWorld(world, { isBroken, terminal });
 }
 
-async function end(
+async function stopWorld(
   world: DevWorld,
   { isBroken, terminal }: { isBroken: boolean; terminal: Terminal },
 ): Promise<number> {
   if (!isBroken) terminal.note("\nending …");
   const drained = await drain(() => world.stop());
-  if (isBroken) throw new CommandFailed("A local chain has ended by itself, and without it this world cannot go on.");
-  if (!drained) throw new CommandFailed("Something did not end in time and was cut off.");
+  if (isBroken) throw new CommandError("A local chain has ended by itself, and without it this world cannot go on.");
+  if (!drained) throw new CommandError("Something did not end in time and was cut off.");
   return 0;
 }
 
-function banner(ready: Ready, terminal: Terminal): string[] {
+function banner(ready: DevManifest, terminal: Terminal): string[] {
   const { baseUrl, docsUrl, accounts, chains } = ready;
   const title = (text: string) => terminal.paint("bold", text);
   const dim = (text: string) => terminal.paint("dim", text);

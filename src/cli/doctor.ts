@@ -1,5 +1,5 @@
 import type { Command, CommandInput } from "./command.ts";
-import { CONFIG_OPTION, openOperator } from "./operator.ts";
+import { CONFIG_OPTION, openOperatorClient } from "./operatorClient.ts";
 import type { Finding } from "./operations/finding.ts";
 import { toJson, type Terminal } from "./terminal.ts";
 
@@ -20,23 +20,23 @@ export const doctor: Command = {
 };
 
 async function runDoctor(input: CommandInput): Promise<number> {
-  const operation = input.switches.has("ledger") ? "ledger check" : "doctor";
-  const findings = await examine(input, operation);
+  const operation = input.flags.has("ledger") ? "ledger check" : "doctor";
+  const findings = await fetchFindings(input, operation);
   if (input.asJson) input.terminal.out(toJson(findings));
-  else for (const line of linesOf(findings, input.terminal)) input.terminal.out(line);
+  else for (const line of formatFindings(findings, input.terminal)) input.terminal.out(line);
   return findings.some(({ verdict }) => verdict === "wrong") ? 1 : 0;
 }
 
-async function examine(input: CommandInput, operation: string): Promise<Finding[]> {
-  const operator = await openOperator(input, { changesNothing: true });
+async function fetchFindings(input: CommandInput, operation: string): Promise<Finding[]> {
+  const operator = await openOperatorClient(input, { isReadOnly: true });
   try {
-    return (await operator.ask(operation, { inboxes: input.text["inboxes"] })) as Finding[];
+    return (await operator.call(operation, { inboxes: input.values["inboxes"] })) as Finding[];
   } finally {
     await operator.close();
   }
 }
 
-function linesOf(findings: readonly Finding[], terminal: Terminal): string[] {
+function formatFindings(findings: readonly Finding[], terminal: Terminal): string[] {
   const marks = {
     right: terminal.paint("green", "✓"),
     attention: terminal.paint("yellow", "!"),

@@ -1,8 +1,8 @@
 import { systemClock } from "../kernel/clock.ts";
 import type { Command, CommandInput } from "./command.ts";
-import { askOnce, CONFIG_OPTION, openOperator } from "./operator.ts";
-import type { EventPage, ShownEvent } from "./operations/events.ts";
-import { untilEnd } from "./run.ts";
+import { callOnce, CONFIG_OPTION, openOperatorClient } from "./operatorClient.ts";
+import type { EventPage, EventOutput } from "./operations/eventOperations.ts";
+import { waitForShutdown } from "./shutdown.ts";
 import { toJson, type Terminal } from "./terminal.ts";
 
 const INTERVAL_MS = 500;
@@ -33,28 +33,29 @@ export const eventsTail: Command = {
   run: runTail,
 };
 
-function questionOf({ text }: CommandInput): Record<string, string | undefined> {
-  return { accountId: text["account"], intentId: text["intent"], limit: text["limit"] };
+function readFilters({ values }: CommandInput): Record<string, string | undefined> {
+  return { accountId: values["account"], intentId: values["intent"], limit: values["limit"] };
 }
 
 async function runList(input: CommandInput): Promise<number> {
-  const { events } = (await askOnce(input, "events list", questionOf(input))) as EventPage;
+  const { events } = (await callOnce(input, "events list", readFilters(input))) as EventPage;
   if (input.asJson) input.terminal.out(toJson(events));
-  else for (const event of events) input.terminal.out(lineOf(event, input.terminal));
+  else for (const event of events) input.terminal.out(formatEvent(event, input.terminal));
   return 0;
 }
 
 async function runTail(input: CommandInput): Promise<number> {
-  const operator = await openOperator(input);
+  const operator = await openOperatorClient(input);
   const ending = new AbortController();
-  void untilEnd(input.terminal.unread).then(() => ending.abort());
+  void waitForShutdown(input.terminal.outputClosed).then(() => ending.abort());
   try {
-    let page = (await operator.ask("events list", questionOf(input))) as EventPage;
+    let page = (await operator.call("events list", readFilters(input))) as EventPage;
     while (!ending.signal.aborted) {
-      for (const event of page.events) input.terminal.out(input.asJson ? toJson(event) : lineOf(event, input.terminal));
+      for (const event of page.events)
+        input.terminal.out(input.asJson ? toJson(event) : formatEvent(event, input.terminal));
       await systemClock.sleep(INTERVAL_MS, ending.signal);
-      page = (await operator.ask("events list", {
-        ...questionOf(input),
+      page = (await operator.call("events list", {
+        ...readFilters(input),
         limit: TAIL_PAGE,
         after: page.after,
       })) as EventPage;
@@ -65,6 +66,6 @@ async function runTail(input: CommandInput): Promise<number> {
   return 0;
 }
 
-function lineOf({ createdAt, type, intentId, accountId, sequence }: ShownEvent, terminal: Terminal): string {
+function formatEvent({ createdAt, type, intentId, accountId, sequence }: EventOutput, terminal: Terminal): string {
   return `${terminal.paint("dim", createdAt)}  ${type.padEnd(32)}  ${intentId ?? ""}  ${terminal.paint("dim", `${accountId} #${sequence}`)}`;
 }

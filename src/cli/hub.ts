@@ -3,12 +3,12 @@ import { hubCreationCode } from "@tributary/inbox/hubCode";
 import { concat, createPublicClient, createWalletClient, defineChain, http, keccak256, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { ChainConfig } from "../config.ts";
-import { CHAIN_NAMES, findNamedChain, unknownChain } from "./chainName.ts";
-import { CommandFailed, type Command, type CommandInput } from "./command.ts";
-import { loadConfig } from "./config/file.ts";
-import { configFileOf } from "./operator.ts";
+import { CHAIN_NAME_FORMS, findChainByName, unknownChainMessage } from "./chainName.ts";
+import { CommandError, type Command, type CommandInput } from "./command.ts";
+import { loadConfig } from "./config/loadConfig.ts";
+import { resolveConfigFile } from "./operatorClient.ts";
 import { toJson } from "./terminal.ts";
-import { told } from "./told.ts";
+import { withChainError } from "./withChainError.ts";
 
 export const hubDeploy: Command = {
   name: "hub deploy",
@@ -16,7 +16,7 @@ export const hubDeploy: Command = {
   positionals: [],
   options: {
     config: { value: "FILE", summary: "the configuration file; TRIBUTARY_CONFIG when left out" },
-    chain: { value: "CHAIN", summary: `only this one: ${CHAIN_NAMES}` },
+    chain: { value: "CHAIN", summary: `only this one: ${CHAIN_NAME_FORMS}` },
   },
   examples: ["tributary hub deploy --config config/testnets.json --chain base-sepolia"],
   run: runDeploy,
@@ -34,9 +34,9 @@ export const hubStatus: Command = {
   run: runStatus,
 };
 
-type HubFound = "present" | "absent" | "foreign" | "impossible" | "unreachable";
+type HubStatus = "present" | "absent" | "foreign" | "impossible" | "unreachable";
 
-const FOUND: Readonly<Record<HubFound, string>> = {
+const STATUS_TEXTS: Readonly<Record<HubStatus, string>> = {
   present: "stands, with the code of this release",
   absent: "is missing: `tributary hub deploy` puts it there",
   foreign: "has OTHER code at its address: this chain must not be offered",
@@ -47,8 +47,8 @@ const FOUND: Readonly<Record<HubFound, string>> = {
 async function runStatus(input: CommandInput): Promise<number> {
   const { terminal, asJson } = input;
   const found = await Promise.all(
-    chosenChains(input).map(async ({ caip2, name, rpcUrls }) => {
-      const { hub, codeHash } = await findHub(rpcUrls);
+    selectChains(input).map(async ({ caip2, name, rpcUrls }) => {
+      const { hub, codeHash } = await readHubStatus(rpcUrls);
       return { chain: caip2, name, address: hubAddress, hub, codeHash };
     }),
   );
@@ -58,13 +58,13 @@ async function runStatus(input: CommandInput): Promise<number> {
     const width = Math.max(...found.map(({ name }) => name.length));
     for (const { name, hub } of found) {
       const mark = hub === "present" ? terminal.paint("green", "✓") : terminal.paint("red", "✗");
-      terminal.out(`${mark} ${name.padEnd(width)}  ${FOUND[hub]}`);
+      terminal.out(`${mark} ${name.padEnd(width)}  ${STATUS_TEXTS[hub]}`);
     }
   }
   return found.every(({ hub }) => hub === "present") ? 0 : 1;
 }
 
-async function findHub([rpcUrl = ""]: readonly string[]): Promise<{ hub: HubFound; codeHash: Hex | null }> {
+async function readHubStatus([rpcUrl = ""]: readonly string[]): Promise<{ hub: HubStatus; codeHash: Hex | null }> {
   const reader = createPublicClient({ transport: http(rpcUrl) });
   try {
     const code = await reader.getCode({ address: hubAddress });
@@ -79,13 +79,13 @@ async function findHub([rpcUrl = ""]: readonly string[]): Promise<{ hub: HubFoun
   }
 }
 
-type Deployed = { chain: string; address: string; outcome: "deployed" | "present"; txHash: string | null };
+type HubDeployment = { chain: string; address: string; outcome: "deployed" | "present"; txHash: string | null };
 
 async function runDeploy(input: CommandInput): Promise<number> {
   const { terminal, asJson } = input;
-  const deployed: Deployed[] = [];
-  for (const chain of chosenChains(input)) {
-    const one = await deploy(chain);
+  const deployed: HubDeployment[] = [];
+  for (const chain of selectChains(input)) {
+    const one = await ensureHub(chain);
     deployed.push(one);
     if (asJson) continue;
     const how = one.outcome === "present" ? "is there already" : `is put there by ${one.txHash}`;
@@ -95,35 +95,39 @@ async function runDeploy(input: CommandInput): Promise<number> {
   return 0;
 }
 
-function chosenChains(input: CommandInput): readonly ChainConfig[] {
-  const { chains } = loadConfig(configFileOf(input), input.environment);
-  const typed = input.text["chain"];
+function selectChains(input: CommandInput): readonly ChainConfig[] {
+  const { chains } = loadConfig(resolveConfigFile(input), input.environment);
+  const typed = input.values["chain"];
   if (typed === undefined) return chains;
-  const chosen = findNamedChain(chains, typed);
-  if (chosen === undefined) throw new CommandFailed(unknownChain(chains, typed));
+  const chosen = findChainByName(chains, typed);
+  if (chosen === undefined) throw new CommandError(unknownChainMessage(chains, typed));
   return [chosen];
 }
 
-async function deploy(chain: ChainConfig): Promise<Deployed> {
+async function ensureHub(chain: ChainConfig): Promise<HubDeployment> {
   const outcome = { chain: chain.caip2, address: hubAddress };
-  const { hub } = await findHub(chain.rpcUrls);
+  const { hub } = await readHubStatus(chain.rpcUrls);
   switch (hub) {
     case "present":
       return { ...outcome, outcome: "present", txHash: null };
     case "absent":
-      return { ...outcome, outcome: "deployed", txHash: await told(putHub(chain), `${chain.name} has no hub yet`) };
+      return {
+        ...outcome,
+        outcome: "deployed",
+        txHash: await withChainError(sendHubDeployment(chain), `${chain.name} has no hub yet`),
+      };
     case "unreachable":
-      throw new CommandFailed(`${chain.name} does not answer, so nobody knows whether the hub stands there.`);
+      throw new CommandError(`${chain.name} does not answer, so nobody knows whether the hub stands there.`);
     case "foreign":
-      throw new CommandFailed(`${chain.name} has other code at ${hubAddress}: do not offer this chain.`);
+      throw new CommandError(`${chain.name} has other code at ${hubAddress}: do not offer this chain.`);
     case "impossible":
-      throw new CommandFailed(
+      throw new CommandError(
         `${chain.name} lacks the deterministic deployer ${deterministicDeployer}, so the hub cannot have its address there.`,
       );
   }
 }
 
-async function putHub(chain: ChainConfig): Promise<string> {
+async function sendHubDeployment(chain: ChainConfig): Promise<string> {
   const [rpcUrl = ""] = chain.rpcUrls;
   const transport = http(rpcUrl);
   const reader = createPublicClient({ transport, pollingInterval: chain.pollMs });
@@ -140,6 +144,6 @@ async function putHub(chain: ChainConfig): Promise<string> {
   const txHash = await wallet.sendTransaction({ to: deterministicDeployer, data: concat([hubSalt, hubCreationCode]) });
   await reader.waitForTransactionReceipt({ hash: txHash });
   if ((await reader.getCode({ address: hubAddress })) === undefined)
-    throw new CommandFailed(`${txHash} did not put the hub to ${hubAddress}.`);
+    throw new CommandError(`${txHash} did not put the hub to ${hubAddress}.`);
   return txHash;
 }

@@ -1,11 +1,11 @@
-import type { DepositRecord } from "../deposit/record.ts";
+import type { DepositRecord } from "../deposit/depositRecord.ts";
 import { formatUnits } from "../kernel/units.ts";
-import type { SettlementRecord } from "../settlement/record.ts";
+import type { SettlementRecord } from "../settlement/settlementRecord.ts";
 import type { Command, CommandInput } from "./command.ts";
-import { askOnce, CONFIG_OPTION } from "./operator.ts";
-import type { ShownIntent } from "./operations/intents.ts";
-import type { Reading } from "./reading.ts";
-import { listing, table, toJson, type Terminal } from "./terminal.ts";
+import { callOnce, CONFIG_OPTION } from "./operatorClient.ts";
+import type { IntentOutput } from "./operations/intentOperations.ts";
+import type { IntentSnapshot } from "./intentSnapshot.ts";
+import { formatFields, formatTable, toJson, type Terminal } from "./terminal.ts";
 
 export const intentsList: Command = {
   name: "intents list",
@@ -31,9 +31,9 @@ export const intentsShow: Command = {
 };
 
 async function runList(input: CommandInput): Promise<number> {
-  const { text, terminal, asJson } = input;
-  const question = { accountId: text["account"], status: text["status"], limit: text["limit"] };
-  const intents = (await askOnce(input, "intents list", question)) as ShownIntent[];
+  const { values, terminal, asJson } = input;
+  const filters = { accountId: values["account"], status: values["status"], limit: values["limit"] };
+  const intents = (await callOnce(input, "intents list", filters)) as IntentOutput[];
   if (asJson) terminal.out(toJson(intents));
   else {
     const rows = intents.map(({ intentId, accountId, status, paymentStatus, amounts, payout, merchantReference }) => [
@@ -41,11 +41,11 @@ async function runList(input: CommandInput): Promise<number> {
       accountId,
       status,
       paymentStatus,
-      `${unitsText(amounts.countedUnits, payout.decimals)} of ${unitsText(amounts.priceUnits, payout.decimals)}`,
+      `${formatAmount(amounts.countedUnits, payout.decimals)} of ${formatAmount(amounts.priceUnits, payout.decimals)}`,
       payout.railId,
       merchantReference ?? "",
     ]);
-    for (const line of table(
+    for (const line of formatTable(
       terminal,
       ["intent", "account", "status", "payment", "counted", "rail", "reference"],
       rows,
@@ -57,22 +57,22 @@ async function runList(input: CommandInput): Promise<number> {
 
 async function runShow(input: CommandInput): Promise<number> {
   const { positionals, terminal, asJson } = input;
-  const reading = (await askOnce(input, "intents show", { intentId: positionals[0] })) as Reading & {
+  const reading = (await callOnce(input, "intents show", { intentId: positionals[0] })) as IntentSnapshot & {
     accountId: string;
   };
   if (asJson) terminal.out(toJson(reading));
-  else for (const line of describe(reading, terminal)) terminal.out(line);
+  else for (const line of formatIntent(reading, terminal)) terminal.out(line);
   return 0;
 }
 
-function describe(
-  { intent, deposits, settlements, accountId }: Reading & { accountId: string },
+function formatIntent(
+  { intent, deposits, settlements, accountId }: IntentSnapshot & { accountId: string },
   terminal: Terminal,
 ): string[] {
   const { amounts, payout } = intent;
-  const units = (text: string | null) => unitsText(text, payout.decimals);
+  const units = (text: string | null) => formatAmount(text, payout.decimals);
   return [
-    ...listing(terminal, [
+    ...formatFields(terminal, [
       ["intent", intent.intentId],
       ["account", accountId],
       ["status", `${intent.status}, ${intent.paymentStatus}`],
@@ -87,12 +87,12 @@ function describe(
       ["created", intent.createdAt],
     ]),
     "",
-    ...table(terminal, ["deposit", "status", "amount", "block", "transaction"], deposits.map(depositRow)),
+    ...formatTable(terminal, ["deposit", "status", "amount", "block", "transaction"], deposits.map(depositRow)),
     "",
-    ...table(
+    ...formatTable(
       terminal,
       ["settlement", "status", "gross", "net", "fee", "transaction"],
-      settlements.map((settlement) => settlementRow(settlement, tokenOf(settlement, { intent, deposits }))),
+      settlements.map((settlement) => settlementRow(settlement, findSettlementToken(settlement, { intent, deposits }))),
     ),
   ];
 }
@@ -122,7 +122,10 @@ function depositRow({
 type Token = { symbol: string; decimals: number };
 
 /** The token that was swept, which need not be the payout's; units of it where nothing tells its decimals. */
-function tokenOf({ caip19 }: SettlementRecord, { intent, deposits }: Pick<Reading, "intent" | "deposits">): Token {
+function findSettlementToken(
+  { caip19 }: SettlementRecord,
+  { intent, deposits }: Pick<IntentSnapshot, "intent" | "deposits">,
+): Token {
   const { payout } = intent;
   if (caip19 === payout.caip19)
     return { symbol: payout.railId.split(":")[1]?.toUpperCase() ?? "", decimals: payout.decimals };
@@ -133,11 +136,11 @@ function tokenOf({ caip19 }: SettlementRecord, { intent, deposits }: Pick<Readin
 function settlementRow(settlement: SettlementRecord, { symbol, decimals }: Token): string[] {
   const { settlementId, status, reason, grossUnits, netUnits, feeUnits, txs } = settlement;
   const state = reason === null ? status : `${status} (${reason})`;
-  const [gross, net, fee] = [grossUnits, netUnits, feeUnits].map((units) => unitsText(units, decimals));
+  const [gross, net, fee] = [grossUnits, netUnits, feeUnits].map((units) => formatAmount(units, decimals));
   return [settlementId, state, `${gross} ${symbol}`, `${net}`, `${fee}`, txs[0]?.txHash ?? ""];
 }
 
 /** A decimal, or a dash where there is no amount. */
-function unitsText(units: string | null, decimals: number): string {
+function formatAmount(units: string | null, decimals: number): string {
   return units === null ? "–" : formatUnits(BigInt(units), decimals);
 }

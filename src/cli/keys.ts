@@ -1,7 +1,7 @@
 import type { Command, CommandInput } from "./command.ts";
-import { askOnce, CONFIG_OPTION } from "./operator.ts";
-import type { RotatedShown, ShownKey } from "./operations/keys.ts";
-import { table, toJson } from "./terminal.ts";
+import { callOnce, CONFIG_OPTION } from "./operatorClient.ts";
+import type { RotatedKeyOutput, ApiKeyOutput } from "./operations/keyOperations.ts";
+import { formatTable, toJson } from "./terminal.ts";
 
 export const keysCreate: Command = {
   name: "keys create",
@@ -48,11 +48,11 @@ export const keysRevoke: Command = {
 };
 
 async function runCreate(input: CommandInput): Promise<number> {
-  const { positionals, text, switches, terminal, asJson } = input;
-  const key = (await askOnce(input, "keys create", {
+  const { positionals, values, flags, terminal, asJson } = input;
+  const key = (await callOnce(input, "keys create", {
     accountId: positionals[0],
-    expiresInDays: text["expires-in-days"],
-    withoutScopes: switches.has("without-scopes"),
+    expiresInDays: values["expires-in-days"],
+    withoutScopes: flags.has("without-scopes"),
   })) as { keyId: string; apiKey: string };
   if (asJson) terminal.out(toJson(key));
   else {
@@ -64,53 +64,53 @@ async function runCreate(input: CommandInput): Promise<number> {
 
 async function runList(input: CommandInput): Promise<number> {
   const { positionals, terminal, asJson } = input;
-  const keys = (await askOnce(input, "keys list", { accountId: positionals[0] })) as ShownKey[];
+  const keys = (await callOnce(input, "keys list", { accountId: positionals[0] })) as ApiKeyOutput[];
   if (asJson) terminal.out(toJson(keys));
   else {
     const rows = keys.map((key) => [
       key.keyId,
       key.accountId,
       key.scopes.join(" ") || "none",
-      stateOf(key),
-      minuteOf(key.createdAt),
-      key.lastUsedAt === null ? "never" : minuteOf(key.lastUsedAt),
+      formatKeyState(key),
+      formatMinute(key.createdAt),
+      key.lastUsedAt === null ? "never" : formatMinute(key.lastUsedAt),
     ]);
     const header = ["key", "account", "scopes", "state", "created", "last used"];
-    for (const line of table(terminal, header, rows)) terminal.out(line);
+    for (const line of formatTable(terminal, header, rows)) terminal.out(line);
   }
   return 0;
 }
 
-function stateOf({ state, expiresAt, revokedAt }: ShownKey): string {
-  if (state === "revoked") return `revoked ${minuteOf(revokedAt ?? "")}`;
-  if (state === "expired") return `expired ${minuteOf(expiresAt ?? "")}`;
-  return expiresAt === null ? "valid" : `valid until ${minuteOf(expiresAt)}`;
+function formatKeyState({ state, expiresAt, revokedAt }: ApiKeyOutput): string {
+  if (state === "revoked") return `revoked ${formatMinute(revokedAt ?? "")}`;
+  if (state === "expired") return `expired ${formatMinute(expiresAt ?? "")}`;
+  return expiresAt === null ? "valid" : `valid until ${formatMinute(expiresAt)}`;
 }
 
 /** Uses are known to the minute, and nothing else here wants seconds. */
-function minuteOf(instant: string): string {
+function formatMinute(instant: string): string {
   return `${instant.slice(0, 16).replace("T", " ")}Z`;
 }
 
 async function runRotate(input: CommandInput): Promise<number> {
-  const { positionals, text, terminal, asJson } = input;
-  const rotated = (await askOnce(input, "keys rotate", {
+  const { positionals, values, terminal, asJson } = input;
+  const rotated = (await callOnce(input, "keys rotate", {
     keyId: positionals[0],
-    overlapHours: text["overlap-hours"],
-    expiresInDays: text["expires-in-days"],
-  })) as RotatedShown;
+    overlapHours: values["overlap-hours"],
+    expiresInDays: values["expires-in-days"],
+  })) as RotatedKeyOutput;
   if (asJson) terminal.out(toJson(rotated));
   else {
     terminal.out(rotated.apiKey);
     terminal.note("Keep it now: it is not shown again.");
-    terminal.note(`The old key ${rotated.oldKeyId} works until ${minuteOf(rotated.oldExpiresAt)}.`);
+    terminal.note(`The old key ${rotated.oldKeyId} works until ${formatMinute(rotated.oldExpiresAt)}.`);
   }
   return 0;
 }
 
 async function runRevoke(input: CommandInput): Promise<number> {
   const { positionals, terminal, asJson } = input;
-  const revoked = (await askOnce(input, "keys revoke", { keyId: positionals[0] })) as { keyId: string };
+  const revoked = (await callOnce(input, "keys revoke", { keyId: positionals[0] })) as { keyId: string };
   terminal.out(asJson ? toJson(revoked) : `${revoked.keyId} is revoked.`);
   return 0;
 }

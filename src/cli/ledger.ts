@@ -1,11 +1,11 @@
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Command, CommandInput } from "./command.ts";
-import { CommandFailed, UsageRefused } from "./command.ts";
-import { askOnce, CONFIG_OPTION, openOperator } from "./operator.ts";
-import type { LedgerLine, LedgerPage, ShownBalance } from "./operations/ledger.ts";
-import { table, toJson } from "./terminal.ts";
-import { readTime } from "./typed.ts";
+import { CommandError, UsageError } from "./command.ts";
+import { callOnce, CONFIG_OPTION, openOperatorClient } from "./operatorClient.ts";
+import type { LedgerLine, LedgerPage, BalanceOutput } from "./operations/ledgerOperations.ts";
+import { formatTable, toJson } from "./terminal.ts";
+import { readTime } from "./optionParsers.ts";
 
 export const ledgerExport: Command = {
   name: "ledger export",
@@ -57,82 +57,82 @@ const COLUMNS = [
 const PAGES_MAX = 1_000_000;
 
 type Format = "csv" | "jsonl";
-type Question = Readonly<Record<"account" | "from" | "to", string | undefined>>;
+type ExportFilter = Readonly<Record<"account" | "from" | "to", string | undefined>>;
 
 async function runExport(input: CommandInput): Promise<number> {
   const format = readFormat(input);
-  const question = readQuestion(input);
-  const operator = await openOperator(input);
+  const filter = readFilter(input);
+  const operator = await openOperatorClient(input);
   try {
-    const ask = async (next: NonNullable<LedgerPage["next"]>) =>
-      (await operator.ask("ledger page", { ...question, ...next })) as LedgerPage;
+    const fetchPage = async (next: NonNullable<LedgerPage["next"]>) =>
+      (await operator.call("ledger page", { ...filter, ...next })) as LedgerPage;
     // What is refused leaves neither a header nor a file.
-    const first = await ask({ posting: "0", place: 0 });
-    await writePages(input, { format, first, ask });
+    const first = await fetchPage({ posting: "0", place: 0 });
+    await writePages(input, { format, first, fetchPage });
   } finally {
     await operator.close();
   }
   return 0;
 }
 
-function readFormat({ text, asJson }: CommandInput): Format {
-  const format = asJson ? "jsonl" : (text["format"] ?? "csv");
+function readFormat({ values, asJson }: CommandInput): Format {
+  const format = asJson ? "jsonl" : (values["format"] ?? "csv");
   if (format === "csv" || format === "jsonl") return format;
-  throw new UsageRefused(`--format is csv or jsonl, not ${format}.`);
+  throw new UsageError(`--format is csv or jsonl, not ${format}.`);
 }
 
-function readQuestion({ text }: CommandInput): Question {
-  const [from, to] = [readTime(text, "from"), readTime(text, "to")];
-  if (from !== undefined && to !== undefined && from >= to) throw new UsageRefused("--from must be before --to.");
-  return { account: text["account"], from, to };
+function readFilter({ values }: CommandInput): ExportFilter {
+  const [from, to] = [readTime(values, "from"), readTime(values, "to")];
+  if (from !== undefined && to !== undefined && from >= to) throw new UsageError("--from must be before --to.");
+  return { account: values["account"], from, to };
 }
 
-type Pages = {
+type ExportPages = {
   format: Format;
   first: LedgerPage;
-  ask: (next: NonNullable<LedgerPage["next"]>) => Promise<LedgerPage>;
+  fetchPage: (next: NonNullable<LedgerPage["next"]>) => Promise<LedgerPage>;
 };
 
-async function writePages(input: CommandInput, { format, first, ask }: Pages): Promise<void> {
+async function writePages(input: CommandInput, { format, first, fetchPage }: ExportPages): Promise<void> {
   const sink = openSink(input);
   let page = first;
   let count = 0;
-  let isWhole = false;
+  let isComplete = false;
   try {
-    if (format === "csv") sink.line(COLUMNS.join(","));
+    if (format === "csv") sink.writeLine(COLUMNS.join(","));
     for (let pages = 1; ; pages += 1) {
-      for (const line of page.lines) sink.line(format === "csv" ? csvOf(line) : toJson(line));
+      for (const line of page.lines) sink.writeLine(format === "csv" ? toCsvLine(line) : toJson(line));
       count += page.lines.length;
-      if (page.next === null || pages >= PAGES_MAX || !sink.isRead()) break;
-      page = await ask(page.next);
+      if (page.next === null || pages >= PAGES_MAX || !sink.isOpen()) break;
+      page = await fetchPage(page.next);
     }
-    isWhole = page.next === null;
+    isComplete = page.next === null;
   } finally {
-    sink.close(isWhole);
+    sink.close(isComplete);
   }
-  const file = input.text["out"];
+  const file = input.values["out"];
   if (count === 0 && file === undefined) input.terminal.note("There are no such entries.");
-  if (isWhole && file !== undefined)
+  if (isComplete && file !== undefined)
     input.terminal.note(`${count === 1 ? "1 entry was" : `${count} entries were`} written to ${file}.`);
 }
 
 type Sink = {
-  line(line: string): void;
+  writeLine(line: string): void;
   /** Whether anybody still wants lines. */
-  isRead(): boolean;
+  isOpen(): boolean;
   close(isWhole: boolean): void;
 };
 
 /** Half a file would be taken for a whole one, so a file that was not finished is taken away again. */
-function openSink({ text, terminal }: CommandInput): Sink {
-  const file = text["out"];
+function openSink({ values, terminal }: CommandInput): Sink {
+  const file = values["out"];
   if (file === undefined) {
-    return { line: (line) => terminal.out(line), isRead: () => !terminal.unread.aborted, close: () => {} };
+    return { writeLine: (line) => terminal.out(line), isOpen: () => !terminal.outputClosed.aborted, close: () => {} };
   }
-  const descriptor = writing(file, () => openSync(file, "wx", 0o600));
+  const descriptor = withFileErrors(file, () => openSync(file, "wx", 0o600));
   return {
-    line: (line) => void writing(file, () => writeSync(descriptor, `${line}\n`)),
-    isRead: () => true,
+    writeLine: (line) => void withFileErrors(file, () => writeSync(descriptor, `${line}\n`)),
+    isOpen: () => true,
     close(isWhole) {
       closeSync(descriptor);
       if (!isWhole) rmSync(file, { force: true });
@@ -140,19 +140,19 @@ function openSink({ text, terminal }: CommandInput): Sink {
   };
 }
 
-function writing<T>(file: string, write: () => T): T {
+function withFileErrors<T>(file: string, write: () => T): T {
   try {
     return write();
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "EEXIST") throw new CommandFailed(`${file} exists, and it is not overwritten.`);
+    if (code === "EEXIST") throw new CommandError(`${file} exists, and it is not overwritten.`);
     const reason = error instanceof Error ? error.message : String(error);
     const why = code === "ENOENT" ? `there is no folder ${dirname(file)}.` : reason;
-    throw new CommandFailed(`${file} cannot be written: ${why}`);
+    throw new CommandError(`${file} cannot be written: ${why}`);
   }
 }
 
-function csvOf(line: LedgerLine): string {
+function toCsvLine(line: LedgerLine): string {
   return COLUMNS.map((column) => csvField(String(line[column]))).join(",");
 }
 
@@ -161,11 +161,11 @@ function csvField(text: string): string {
 }
 
 async function runBalances(input: CommandInput): Promise<number> {
-  const balances = (await askOnce(input, "ledger balances", {})) as ShownBalance[];
+  const balances = (await callOnce(input, "ledger balances", {})) as BalanceOutput[];
   if (input.asJson) input.terminal.out(toJson(balances));
   else {
     const rows = balances.map(({ account, asset, units }) => [account, String(units), asset]);
-    for (const line of table(input.terminal, ["account", "units", "asset"], rows)) input.terminal.out(line);
+    for (const line of formatTable(input.terminal, ["account", "units", "asset"], rows)) input.terminal.out(line);
   }
   return 0;
 }

@@ -12,7 +12,7 @@ const LEVEL_NAMES: Readonly<Record<number, [name: string, style: Style]>> = {
   60: ["fatal", "red"],
 };
 /** What every line has, and a person does not need to read. */
-const LEFT_OUT: ReadonlySet<string> = new Set(["level", "time", "pid", "hostname", "msg", "err"]);
+const HIDDEN_FIELDS: ReadonlySet<string> = new Set(["level", "time", "pid", "hostname", "msg", "err"]);
 const VALUE_CHARACTERS_MAX = 200;
 
 /** Where a secret would stand if somebody logged a whole object by mistake. */
@@ -25,27 +25,27 @@ export function openJsonLog(level: Level): Logger {
 
 /** The same for a person who watches a terminal. */
 export function openReadableLog(level: Level, terminal: Terminal): Logger {
-  return pino({ level, redact }, { write: (line: string) => terminal.note(readable(line, terminal)) });
+  return pino({ level, redact }, { write: (line: string) => terminal.note(formatLogLine(line, terminal)) });
 }
 
-function readable(line: string, terminal: Terminal): string {
+function formatLogLine(line: string, terminal: Terminal): string {
   const entry = JSON.parse(line) as Record<string, unknown>;
   const [name, style] = LEVEL_NAMES[Number(entry["level"])] ?? ["log", "dim"];
   const details = Object.entries(entry)
-    .filter(([key]) => !LEFT_OUT.has(key))
-    .map(([key, value]) => `${key}=${short(value)}`);
-  const cause = causeOf(entry["err"]);
+    .filter(([key]) => !HIDDEN_FIELDS.has(key))
+    .map(([key, value]) => `${key}=${truncate(value)}`);
+  const cause = formatCause(entry["err"]);
   if (cause !== undefined) details.push(cause);
   const message = typeof entry["msg"] === "string" ? entry["msg"] : "";
   return `${terminal.paint(style, name.padEnd(5))} ${message} ${terminal.paint("dim", details.join(" "))}`.trimEnd();
 }
 
-function causeOf(error: unknown): string | undefined {
+function formatCause(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("message" in error)) return undefined;
-  return `(${short(error.message)})`;
+  return `(${truncate(error.message)})`;
 }
 
-function short(value: unknown): string {
+function truncate(value: unknown): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
 }

@@ -1,20 +1,20 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import { ChainRefused } from "../chain/providers.ts";
+import { ChainMismatch } from "../chain/providers.ts";
 import { readEnvironment } from "../config.ts";
-import { DatabaseRefused } from "../db/errors.ts";
-import { DirectoryInUse } from "../db/lock.ts";
+import { DatabaseUnusable } from "../db/errors.ts";
+import { DirectoryInUse } from "../db/directoryLock.ts";
 import { Fault } from "../kernel/faults.ts";
-import { nearest } from "../kernel/nearest.ts";
-import { CommandFailed, helpOf, parseInput, UsageRefused, type Command } from "./command.ts";
-import { ConfigRefused } from "./config/section.ts";
+import { closestMatch } from "../kernel/closestMatch.ts";
+import { CommandError, renderHelp, parseInput, UsageError, type Command } from "./command.ts";
+import { ConfigError } from "./config/section.ts";
 import { openTerminal, toJson, type Terminal } from "./terminal.ts";
 
 // What is typed behind `tributary`. A command is loaded only when it is asked for, so that help and typos cost nothing.
 
-type Entry = { name: string; summary: string; load(): Promise<Command> };
+type CommandEntry = { name: string; summary: string; load(): Promise<Command> };
 
-const COMMANDS: readonly Entry[] = [
+const COMMANDS: readonly CommandEntry[] = [
   {
     name: "dev",
     summary: "start a whole local world: chains, tokens, merchants, API",
@@ -161,38 +161,38 @@ const VERSION = ["version", "--version", "-v"];
 
 process.exitCode = await runCli(process.argv.slice(2));
 
-async function runCli(words: readonly string[]): Promise<number> {
+async function runCli(args: readonly string[]): Promise<number> {
   const environment = readEnvironment();
   const terminal = openTerminal({ out: process.stdout, error: process.stderr }, environment);
-  const asJson = words.includes("--json");
+  const asJson = args.includes("--json");
   try {
-    return await dispatch(words, { terminal, environment });
+    return await dispatch(args, { terminal, environment });
   } catch (error) {
-    return explain(error, terminal, asJson);
+    return reportError(error, terminal, asJson);
   }
 }
 
-type Surroundings = { terminal: Terminal; environment: ReturnType<typeof readEnvironment> };
+type CliContext = { terminal: Terminal; environment: ReturnType<typeof readEnvironment> };
 
-async function dispatch(words: readonly string[], { terminal, environment }: Surroundings): Promise<number> {
-  const [first, second] = words;
+async function dispatch(args: readonly string[], { terminal, environment }: CliContext): Promise<number> {
+  const [first, second] = args;
   if (first === "help" && second !== undefined && !second.startsWith("-"))
-    return dispatch([...words.slice(1), "--help"], { terminal, environment });
+    return dispatch([...args.slice(1), "--help"], { terminal, environment });
   if (first === undefined || HELP.includes(first)) {
-    for (const line of overview(terminal)) terminal.out(line);
+    for (const line of renderOverview(terminal)) terminal.out(line);
     return first === undefined ? 2 : 0;
   }
   if (VERSION.includes(first)) {
     const { version } = readManifest();
-    terminal.out(words.includes("--json") ? toJson({ version }) : version);
+    terminal.out(args.includes("--json") ? toJson({ version }) : version);
     return 0;
   }
-  const entry = findEntry(words);
-  if (entry === undefined) return explainGroup(words, terminal);
+  const entry = findEntry(args);
+  if (entry === undefined) return suggestCommands(args, terminal);
   const command = await entry.load();
-  const input = parseInput(command, words.slice(entry.name.split(" ").length));
-  if (input.switches.has("help")) {
-    for (const line of helpOf(command, terminal)) terminal.out(line);
+  const input = parseInput(command, args.slice(entry.name.split(" ").length));
+  if (input.flags.has("help")) {
+    for (const line of renderHelp(command, terminal)) terminal.out(line);
     return 0;
   }
   return command.run({ ...input, terminal, environment });
@@ -202,39 +202,39 @@ function readManifest(): { version: string } {
   return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
 }
 
-function findEntry(words: readonly string[]): Entry | undefined {
-  return COMMANDS.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
+function findEntry(args: readonly string[]): CommandEntry | undefined {
+  return COMMANDS.find(({ name }) => name.split(" ").every((word, index) => args[index] === word));
 }
 
 /** What to say when no command has this name: its group's commands, or the nearest name. */
-function explainGroup(words: readonly string[], terminal: Terminal): number {
-  const [first = "", second] = words;
+function suggestCommands(args: readonly string[], terminal: Terminal): number {
+  const [first = "", second] = args;
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
-  const firstOption = words.findIndex((word) => word.startsWith("-"));
-  const named = words.slice(0, firstOption < 0 ? words.length : firstOption).join(" ");
+  const firstOption = args.findIndex((word) => word.startsWith("-"));
+  const named = args.slice(0, firstOption < 0 ? args.length : firstOption).join(" ");
   const inside = COMMANDS.filter(({ name }) => name.startsWith(`${named} `));
   if (inside.length > 0) {
     for (const line of commandLines(inside)) terminal.out(line);
-    return words.includes("--help") || words.includes("-h") ? 0 : 2;
+    return args.includes("--help") || args.includes("-h") ? 0 : 2;
   }
-  const isThree = COMMANDS.some(({ name }) => name.startsWith(`${first} ${second} `));
+  const hasThreeWords = COMMANDS.some(({ name }) => name.startsWith(`${first} ${second} `));
   const typed =
     named
       .split(" ")
-      .slice(0, isThree ? 3 : 2)
+      .slice(0, hasThreeWords ? 3 : 2)
       .join(" ") || first;
   const groups = COMMANDS.map(({ name }) => name.split(" ")[0] ?? name);
-  const meant =
-    nearest(
+  const suggestion =
+    closestMatch(
       typed,
       COMMANDS.map(({ name }) => name),
-    ) ?? (group.length > 0 ? undefined : nearest(first, groups));
+    ) ?? (group.length > 0 ? undefined : closestMatch(first, groups));
   const remedy =
-    meant === undefined ? "`tributary --help` lists the commands." : `Did you mean ${JSON.stringify(meant)}?`;
-  throw new UsageRefused(`There is no command ${JSON.stringify(typed)}. ${remedy}`);
+    suggestion === undefined ? "`tributary --help` lists the commands." : `Did you mean ${JSON.stringify(suggestion)}?`;
+  throw new UsageError(`There is no command ${JSON.stringify(typed)}. ${remedy}`);
 }
 
-function overview(terminal: Terminal): string[] {
+function renderOverview(terminal: Terminal): string[] {
   return [
     `${terminal.paint("bold", "tributary")}: many chains flow into one payout.`,
     "",
@@ -246,14 +246,14 @@ function overview(terminal: Terminal): string[] {
   ];
 }
 
-function commandLines(entries: readonly Entry[]): string[] {
+function commandLines(entries: readonly CommandEntry[]): string[] {
   const width = Math.max(...entries.map(({ name }) => name.length));
   return entries.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
 }
 
 /** Says what went wrong in one line and returns the exit code: 2 for what was typed or configured, 1 for the rest. */
-function explain(error: unknown, terminal: Terminal, asJson: boolean): number {
-  const isUsage = error instanceof UsageRefused || error instanceof ConfigRefused;
+function reportError(error: unknown, terminal: Terminal, asJson: boolean): number {
+  const isUsage = error instanceof UsageError || error instanceof ConfigError;
   const message = isExpected(error)
     ? error.message
     : error instanceof Error
@@ -265,6 +265,6 @@ function explain(error: unknown, terminal: Terminal, asJson: boolean): number {
 }
 
 function isExpected(error: unknown): error is Error {
-  const kinds = [UsageRefused, ConfigRefused, CommandFailed, ChainRefused, DatabaseRefused, DirectoryInUse, Fault];
+  const kinds = [UsageError, ConfigError, CommandError, ChainMismatch, DatabaseUnusable, DirectoryInUse, Fault];
   return kinds.some((kind) => error instanceof kind);
 }

@@ -1,7 +1,7 @@
 import type { Command, CommandInput } from "./command.ts";
-import { askOnce, CONFIG_OPTION } from "./operator.ts";
-import type { ShownOrigin } from "./operations/origins.ts";
-import { table, toJson } from "./terminal.ts";
+import { callOnce, CONFIG_OPTION } from "./operatorClient.ts";
+import type { OriginOutput } from "./operations/originOperations.ts";
+import { formatTable, toJson } from "./terminal.ts";
 
 const ORIGIN = { name: "origin", summary: "chain and token, such as base:usdc, or the CAIP-19 name" } as const;
 
@@ -20,7 +20,7 @@ export const originsEnable: Command = {
   positionals: [ORIGIN],
   options: CONFIG_OPTION,
   examples: ["tributary origins enable base:usdc"],
-  run: (input) => runSwitch(input, "origins enable"),
+  run: (input) => runSetEnabled(input, "origins enable"),
 };
 
 export const originsDisable: Command = {
@@ -29,28 +29,28 @@ export const originsDisable: Command = {
   positionals: [ORIGIN],
   options: CONFIG_OPTION,
   examples: ["tributary origins disable base:usdc"],
-  run: (input) => runSwitch(input, "origins disable"),
+  run: (input) => runSetEnabled(input, "origins disable"),
 };
 
 async function runList(input: CommandInput): Promise<number> {
   const { terminal, asJson } = input;
-  const origins = (await askOnce(input, "origins list", {})) as ShownOrigin[];
+  const origins = (await callOnce(input, "origins list", {})) as OriginOutput[];
   if (asJson) terminal.out(toJson(origins));
   else {
-    const rows = origins.map((origin) => [origin.origin, stateOf(origin), origin.gate, origin.caip19]);
-    for (const line of table(terminal, ["origin", "inboxes", "gate", "asset"], rows)) terminal.out(line);
+    const rows = origins.map((origin) => [origin.origin, formatOriginState(origin), origin.gate, origin.caip19]);
+    for (const line of formatTable(terminal, ["origin", "inboxes", "gate", "asset"], rows)) terminal.out(line);
   }
   return 0;
 }
 
-async function runSwitch(input: CommandInput, operation: string): Promise<number> {
+async function runSetEnabled(input: CommandInput, operation: string): Promise<number> {
   const { positionals, terminal, asJson } = input;
-  const shown = (await askOnce(input, operation, { origin: positionals[0] })) as ShownOrigin;
-  terminal.out(asJson ? toJson(shown) : `${shown.origin}: ${stateOf(shown)}.`);
+  const shown = (await callOnce(input, operation, { origin: positionals[0] })) as OriginOutput;
+  terminal.out(asJson ? toJson(shown) : `${shown.origin}: ${formatOriginState(shown)}.`);
   return 0;
 }
 
-function stateOf({ offBy }: ShownOrigin): string {
+function formatOriginState({ offBy }: OriginOutput): string {
   switch (offBy) {
     case null:
       return "issued";

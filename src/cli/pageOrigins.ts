@@ -1,7 +1,7 @@
 import type { Command, CommandInput } from "./command.ts";
-import { askOnce, CONFIG_OPTION } from "./operator.ts";
-import type { ShownPageOrigin } from "./operations/pageOrigins.ts";
-import { table, toJson } from "./terminal.ts";
+import { callOnce, CONFIG_OPTION } from "./operatorClient.ts";
+import type { PageOriginOutput } from "./operations/pageOriginOperations.ts";
+import { formatTable, toJson } from "./terminal.ts";
 
 const ACCOUNT = { name: "accountId", summary: "whose checkout, acct_…" } as const;
 const ORIGIN = { name: "origin", summary: "scheme, host and perhaps port of the web site" } as const;
@@ -35,31 +35,31 @@ export const pageOriginsList: Command = {
 
 async function runAdd(input: CommandInput): Promise<number> {
   const { terminal, asJson } = input;
-  const added = await ask(input, "accounts origins add");
+  const added = await callPageOrigins(input, "accounts origins add");
   terminal.out(asJson ? toJson(added) : `Pages of ${added.origin} may embed the checkout of ${added.accountId}.`);
   return 0;
 }
 
 async function runRemove(input: CommandInput): Promise<number> {
   const { terminal, asJson } = input;
-  const removed = await ask(input, "accounts origins remove");
-  const said = `Pages of ${removed.origin} may no longer embed the checkout of ${removed.accountId}.`;
-  terminal.out(asJson ? toJson(removed) : said);
+  const removed = await callPageOrigins(input, "accounts origins remove");
+  const message = `Pages of ${removed.origin} may no longer embed the checkout of ${removed.accountId}.`;
+  terminal.out(asJson ? toJson(removed) : message);
   return 0;
 }
 
 async function runList(input: CommandInput): Promise<number> {
   const { positionals, terminal, asJson } = input;
-  const origins = (await askOnce(input, "accounts origins list", { accountId: positionals[0] })) as string[];
+  const origins = (await callOnce(input, "accounts origins list", { accountId: positionals[0] })) as string[];
   if (asJson) terminal.out(toJson(origins));
   else {
     const rows = origins.map((origin) => [origin]);
-    for (const line of table(terminal, ["page origin"], rows)) terminal.out(line);
+    for (const line of formatTable(terminal, ["page origin"], rows)) terminal.out(line);
   }
   return 0;
 }
 
-async function ask(input: CommandInput, operation: string): Promise<ShownPageOrigin> {
+async function callPageOrigins(input: CommandInput, operation: string): Promise<PageOriginOutput> {
   const [accountId, origin] = input.positionals;
-  return (await askOnce(input, operation, { accountId, origin })) as ShownPageOrigin;
+  return (await callOnce(input, operation, { accountId, origin })) as PageOriginOutput;
 }

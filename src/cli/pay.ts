@@ -1,13 +1,13 @@
-import type { DepositRecord } from "../deposit/record.ts";
-import { openApi } from "./api.ts";
-import { CHAIN_NAMES } from "./chainName.ts";
-import { CommandFailed, UsageRefused, type Command, type CommandInput } from "./command.ts";
-import type { Ready } from "./dev/ready.ts";
-import { findRunning } from "./door/knock.ts";
-import { chooseTransfer } from "./pay/choose.ts";
-import { readThroughApi, readThroughDoor, waitUntil, type Reader, type Reading } from "./reading.ts";
+import type { DepositRecord } from "../deposit/depositRecord.ts";
+import { createApiClient } from "./apiClient.ts";
+import { CHAIN_NAME_FORMS } from "./chainName.ts";
+import { CommandError, UsageError, type Command, type CommandInput } from "./command.ts";
+import type { DevManifest } from "./dev/devManifest.ts";
+import { findRunningProcess } from "./control/callControl.ts";
+import { chooseTransfer } from "./pay/chooseTransfer.ts";
+import { readViaApi, readViaControl, pollUntil, type SnapshotReader, type IntentSnapshot } from "./intentSnapshot.ts";
 import { toJson, type Terminal } from "./terminal.ts";
-import { readNamedVariable, readTimeoutMs, readWebUrl } from "./typed.ts";
+import { readEnvVariable, readTimeoutMs, readWebUrl } from "./optionParsers.ts";
 
 const INTERVAL_MS = 700;
 const TIMEOUT_S_DEFAULT = 120;
@@ -19,7 +19,7 @@ export const pay: Command = {
   options: {
     amount: { value: "DECIMAL", summary: "how much, such as 12.5; what is missing to the price when left out" },
     token: { value: "TOKEN", summary: "symbol or address; the intent's payout token when left out" },
-    chain: { value: "CHAIN", summary: `${CHAIN_NAMES}; the intent's payout chain when left out` },
+    chain: { value: "CHAIN", summary: `${CHAIN_NAME_FORMS}; the intent's payout chain when left out` },
     "no-wait": { summary: "return as soon as the transfer is in a block" },
     timeout: { value: "SECONDS", summary: `how long to wait; ${TIMEOUT_S_DEFAULT} when left out` },
     "private-key-env": {
@@ -35,35 +35,35 @@ export const pay: Command = {
 };
 
 /** What was typed and needs neither service nor chain to be right or wrong. */
-type Typed = {
+type PayOptions = {
   timeoutMs: number;
   privateKey: string | undefined;
   api: { baseUrl: string; apiKey: string } | undefined;
 };
-type Source = { read: Reader; ready: Ready | undefined };
+type IntentSource = { read: SnapshotReader; ready: DevManifest | undefined };
 
 async function runPay(input: CommandInput): Promise<number> {
   const [intentId = ""] = input.positionals;
   // All of it before anything is sent: whoever is refused afterwards types it again, and pays twice.
-  const typed = readTyped(input);
-  const source = await openSource(input, typed);
+  const options = readPayOptions(input);
+  const source = await openSource(input, options);
   const { intent } = await source.read(intentId);
-  const { chain, rpcUrl, token, amountUnits, shown } = chooseTransfer(input.text, source.ready, intent);
-  const { openPayer } = await import("./payer.ts");
-  const payer = await openPayer({ rpcUrl, privateKey: payerKey(typed, source.ready) });
+  const { chain, rpcUrl, token, amountUnits, amountText } = chooseTransfer(input.values, source.ready, intent);
+  const { createPayer } = await import("./payer.ts");
+  const payer = await createPayer({ rpcUrl, privateKey: resolvePayerKey(options, source.ready) });
   if (payer.chainId !== chain.chainId)
-    throw new UsageRefused(`--rpc-url is a node of chain ${payer.chainId}, not of ${chain.name} (${chain.chainId}).`);
-  input.terminal.note(`paying ${shown} to ${intent.inboxAddress} on ${chain.name}`);
+    throw new UsageError(`--rpc-url is a node of chain ${payer.chainId}, not of ${chain.name} (${chain.chainId}).`);
+  input.terminal.note(`paying ${amountText} to ${intent.inboxAddress} on ${chain.name}`);
   const sent = await payer.transfer(token.address, intent.inboxAddress, amountUnits);
   input.terminal.note(`in block ${sent.blockNumber}: ${sent.txHash}`);
-  if (input.switches.has("no-wait")) return report(input, { txHash: sent.txHash, blockNumber: sent.blockNumber });
+  if (input.flags.has("no-wait")) return printResult(input, { txHash: sent.txHash, blockNumber: sent.blockNumber });
   const { reading, deposit } = await waitForDeposit(input.terminal, {
     read: () => source.read(intentId),
     txHash: sent.txHash,
-    timeoutMs: typed.timeoutMs,
+    timeoutMs: options.timeoutMs,
   });
   const { amounts, status, paymentStatus } = reading.intent;
-  report(input, {
+  printResult(input, {
     txHash: sent.txHash,
     blockNumber: sent.blockNumber,
     deposit,
@@ -74,7 +74,7 @@ async function runPay(input: CommandInput): Promise<number> {
   return 1;
 }
 
-function report(
+function printResult(
   input: CommandInput,
   result: { txHash: string; blockNumber: bigint; deposit?: DepositRecord; intent?: unknown },
 ): number {
@@ -84,47 +84,47 @@ function report(
   return 0;
 }
 
-function readTyped(input: CommandInput): Typed {
-  readWebUrl(input.text, "rpc-url");
-  const baseUrl = readWebUrl(input.text, "base-url");
-  const apiKey = readNamedVariable(input, "api-key-env");
+function readPayOptions(input: CommandInput): PayOptions {
+  readWebUrl(input.values, "rpc-url");
+  const baseUrl = readWebUrl(input.values, "base-url");
+  const apiKey = readEnvVariable(input, "api-key-env");
   if ((baseUrl === undefined) !== (apiKey === undefined))
-    throw new UsageRefused("--base-url and --api-key-env belong together.");
+    throw new UsageError("--base-url and --api-key-env belong together.");
   return {
-    timeoutMs: readTimeoutMs(input.text, TIMEOUT_S_DEFAULT),
-    privateKey: readNamedVariable(input, "private-key-env"),
+    timeoutMs: readTimeoutMs(input.values, TIMEOUT_S_DEFAULT),
+    privateKey: readEnvVariable(input, "private-key-env"),
     api: baseUrl === undefined || apiKey === undefined ? undefined : { baseUrl, apiKey },
   };
 }
 
-async function openSource({ environment }: CommandInput, { api }: Typed): Promise<Source> {
-  if (api !== undefined) return { read: readThroughApi(openApi(api)), ready: undefined };
-  const running = await findRunning(environment);
+async function openSource({ environment }: CommandInput, { api }: PayOptions): Promise<IntentSource> {
+  if (api !== undefined) return { read: readViaApi(createApiClient(api)), ready: undefined };
+  const running = await findRunningProcess(environment);
   if (running === undefined)
-    throw new CommandFailed("Nothing runs here. Start `tributary dev`, or give --base-url and --api-key-env.");
-  return { read: readThroughDoor(running), ready: (running.ready as Ready | null) ?? undefined };
+    throw new CommandError("Nothing runs here. Start `tributary dev`, or give --base-url and --api-key-env.");
+  return { read: readViaControl(running), ready: (running.ready as DevManifest | null) ?? undefined };
 }
 
-function payerKey({ privateKey }: Typed, ready: Ready | undefined): string {
+function resolvePayerKey({ privateKey }: PayOptions, ready: DevManifest | undefined): string {
   const key = privateKey ?? ready?.payer.privateKey;
-  if (key === undefined) throw new UsageRefused("There is no dev payer here; give --private-key-env.");
+  if (key === undefined) throw new UsageError("There is no dev payer here; give --private-key-env.");
   return key;
 }
 
-type Waited = { reading: Reading; deposit: DepositRecord };
-type Waiting = { read: () => Promise<Reading>; txHash: string; timeoutMs: number };
+type ObservedDeposit = { reading: IntentSnapshot; deposit: DepositRecord };
+type DepositWait = { read: () => Promise<IntentSnapshot>; txHash: string; timeoutMs: number };
 
-async function waitForDeposit(terminal: Terminal, { read, txHash, timeoutMs }: Waiting): Promise<Waited> {
-  const find = ({ deposits }: Reading) => deposits.find((deposit) => deposit.txHash === txHash);
+async function waitForDeposit(terminal: Terminal, { read, txHash, timeoutMs }: DepositWait): Promise<ObservedDeposit> {
+  const find = ({ deposits }: IntentSnapshot) => deposits.find((deposit) => deposit.txHash === txHash);
   try {
-    const reading = await waitUntil(read, (now) => ["counted", "held"].includes(find(now)?.status ?? ""), {
-      what: "The counting of the deposit",
+    const reading = await pollUntil(read, (now) => ["counted", "held"].includes(find(now)?.status ?? ""), {
+      description: "The counting of the deposit",
       timeoutMs,
       intervalMs: INTERVAL_MS,
-      onRead: (now) => terminal.progress(progressOf(find(now))),
+      onRead: (now) => terminal.progress(formatProgress(find(now))),
     });
     const deposit = find(reading);
-    if (deposit === undefined) throw new CommandFailed("The deposit has disappeared.");
+    if (deposit === undefined) throw new CommandError("The deposit has disappeared.");
     return { reading, deposit };
   } catch (error) {
     terminal.note(`The money was sent by ${txHash}: paying again would pay twice.`);
@@ -132,7 +132,7 @@ async function waitForDeposit(terminal: Terminal, { read, txHash, timeoutMs }: W
   }
 }
 
-function progressOf(deposit: DepositRecord | undefined): string {
+function formatProgress(deposit: DepositRecord | undefined): string {
   if (deposit === undefined) return "waiting to be seen";
   const { status, confirmations, requiredConfirmations } = deposit;
   return requiredConfirmations === null

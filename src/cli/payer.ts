@@ -9,15 +9,15 @@ import {
   type Hex,
 } from "viem";
 import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
-import { CommandFailed, UsageRefused } from "./command.ts";
-import { told } from "./told.ts";
+import { CommandError, UsageError } from "./command.ts";
+import { withChainError } from "./withChainError.ts";
 
 /** Somebody with a wallet: sends plain token transfers, and reads balances from the chain itself. */
 export type Payer = {
   address: string;
   /** As the node says it. */
   chainId: number;
-  /** Resolves once the transfer is in a block. Throws CommandFailed when the chain refuses it. */
+  /** Resolves once the transfer is in a block. Throws CommandError when the chain refuses it. */
   transfer(token: string, to: string, amountUnits: bigint): Promise<{ txHash: string; blockNumber: bigint }>;
   balanceOf(token: string, owner: string): Promise<bigint>;
 };
@@ -27,12 +27,12 @@ const POLL_MS = 250;
 const GAS_MARGIN = 2n;
 const RECEIPT_MS_MAX = 120_000;
 
-/** Throws UsageRefused for a key that is none, CommandFailed when the node does not answer. */
-export async function openPayer({ rpcUrl, privateKey }: { rpcUrl: string; privateKey: string }): Promise<Payer> {
-  const account = readAccount(privateKey);
+/** Throws UsageError for a key that is none, CommandError when the node does not answer. */
+export async function createPayer({ rpcUrl, privateKey }: { rpcUrl: string; privateKey: string }): Promise<Payer> {
+  const account = parsePrivateKey(privateKey);
   const transport = http(rpcUrl);
   const reader = createPublicClient({ transport, pollingInterval: POLL_MS, cacheTime: 0 });
-  const chainId = await told(reader.getChainId(), "The chain does not answer");
+  const chainId = await withChainError(reader.getChainId(), "The chain does not answer");
   const chain = defineChain({
     id: chainId,
     name: String(chainId),
@@ -46,30 +46,30 @@ export async function openPayer({ rpcUrl, privateKey }: { rpcUrl: string; privat
     async transfer(token, to, amountUnits) {
       const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to as Hex, amountUnits] });
       const call = { account: account.address, to: token as Hex, data };
-      const gas = await told(reader.estimateGas(call), "The transfer was refused");
-      const sending = wallet.sendTransaction({ to: call.to, data, gas: gas * GAS_MARGIN });
-      const txHash = await told(sending, "The transfer was refused");
-      const receipt = await told(
+      const gas = await withChainError(reader.estimateGas(call), "The transfer was refused");
+      const sent = wallet.sendTransaction({ to: call.to, data, gas: gas * GAS_MARGIN });
+      const txHash = await withChainError(sent, "The transfer was refused");
+      const receipt = await withChainError(
         reader.waitForTransactionReceipt({ hash: txHash, timeout: RECEIPT_MS_MAX }),
         `The transfer ${txHash} was not mined`,
       );
-      if (receipt.status === "reverted") throw new CommandFailed(`The transfer ${txHash} reverted.`);
+      if (receipt.status === "reverted") throw new CommandError(`The transfer ${txHash} reverted.`);
       return { txHash, blockNumber: receipt.blockNumber };
     },
     balanceOf: (token, owner) =>
-      told(
+      withChainError(
         reader.readContract({ address: token as Hex, abi: erc20Abi, functionName: "balanceOf", args: [owner as Hex] }),
         "The balance cannot be read",
       ),
   };
 }
 
-function readAccount(privateKey: string): PrivateKeyAccount {
+function parsePrivateKey(privateKey: string): PrivateKeyAccount {
   const refused = "The payer's private key is not 0x and 64 hex digits, or too large a number.";
-  if (!isHex(privateKey) || privateKey.length !== 66) throw new UsageRefused(refused);
+  if (!isHex(privateKey) || privateKey.length !== 66) throw new UsageError(refused);
   try {
     return privateKeyToAccount(privateKey);
   } catch {
-    throw new UsageRefused(refused);
+    throw new UsageError(refused);
   }
 }

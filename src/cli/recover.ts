@@ -1,12 +1,25 @@
-import { lookAt, type Ask } from "@tributary/recover/look";
-import { Rpc } from "../chain/evm/rpc.ts";
-import { UsageRefused, type Command, type CommandInput } from "./command.ts";
-import { recoverOn, type Wish } from "./recover/act.ts";
-import { readAddress, readAddresses, readBlock, readInboxes, readKey, readRpcUrls } from "./recover/input.ts";
-import { actLines, inboxLines, resultOf, sightLines, type Recovered } from "./recover/show.ts";
-import { openWallet } from "./recover/wallet.ts";
+import { inspectChain, type RpcRequester } from "@tributary/recover/inspectChain";
+import { JsonRpcClient } from "../chain/evm/jsonRpcClient.ts";
+import { UsageError, type Command, type CommandInput } from "./command.ts";
+import { recoverOnChain, type RecoverRequest } from "./recover/recoverOnChain.ts";
+import {
+  readAddress,
+  readAddresses,
+  readFromBlock,
+  readInboxes,
+  readPrivateKey,
+  readRpcUrls,
+} from "./recover/recoverInput.ts";
+import {
+  formatTransactions,
+  formatInboxes,
+  toRecoverOutput,
+  formatHoldings,
+  type ChainRecovery,
+} from "./recover/recoverOutput.ts";
+import { createWallet } from "./recover/wallet.ts";
 import { toJson } from "./terminal.ts";
-import { told } from "./told.ts";
+import { withChainError } from "./withChainError.ts";
 
 export const recover: Command = {
   name: "recover",
@@ -42,40 +55,40 @@ const RPC_MS_MAX = 60_000;
 const CONNECTIONS_MAX = 8;
 
 async function runRecover(input: CommandInput): Promise<number> {
-  const { positionals, text, terminal, asJson } = input;
-  const urls = readRpcUrls(text["rpc"]);
-  const wish = readWish(input);
-  const key = wish.settle || wish.rescue ? readKey(input) : undefined;
-  const fromBlock = readBlock(text["from-block"]);
+  const { positionals, values, terminal, asJson } = input;
+  const urls = readRpcUrls(values["rpc"]);
+  const request = readRecoverRequest(input);
+  const key = request.settle || request.rescue ? readPrivateKey(input) : undefined;
+  const fromBlock = readFromBlock(values["from-block"]);
   const inboxes = readInboxes(positionals[0] ?? "-");
   const show = (lines: readonly string[]) => lines.forEach((line) => asJson || terminal.out(line));
-  show(inboxLines(inboxes, terminal));
-  const results: Recovered[] = [];
+  show(formatInboxes(inboxes, terminal));
+  const results: ChainRecovery[] = [];
   for (const url of urls) {
-    const rpc = new Rpc({ url, timeoutMs: RPC_MS_MAX, connectionsMax: CONNECTIONS_MAX });
-    const ask: Ask = (method, params) => rpc.ask(method, params);
+    const rpc = new JsonRpcClient({ url, timeoutMs: RPC_MS_MAX, connectionsMax: CONNECTIONS_MAX });
+    const ask: RpcRequester = (method, params) => rpc.request(method, params);
     try {
       const onProgress = (done: number, total: number) =>
         terminal.progress(`${rpc.host}: ${done} of ${total} balances`);
-      const looking = lookAt(ask, inboxes, { tokens: wish.tokens, fromBlock, onProgress });
-      const sight = await told(looking, `${rpc.host} does not answer`);
-      show(sightLines(sight, wish, terminal));
-      const hands = key && { ask, wallet: await openWallet(ask, key), note: (line: string) => terminal.note(line) };
-      const acts = hands === undefined ? [] : await recoverOn(sight, wish, hands);
-      show(actLines({ sight, acts }, terminal));
+      const pendingScan = inspectChain(ask, inboxes, { tokens: request.tokens, fromBlock, onProgress });
+      const sight = await withChainError(pendingScan, `${rpc.host} does not answer`);
+      show(formatHoldings(sight, request, terminal));
+      const context = key && { ask, wallet: await createWallet(ask, key), note: (line: string) => terminal.note(line) };
+      const acts = context === undefined ? [] : await recoverOnChain(sight, request, context);
+      show(formatTransactions({ sight, acts }, terminal));
       results.push({ sight, acts });
     } finally {
       await rpc.close();
     }
   }
-  if (asJson) terminal.out(toJson(results.map(resultOf)));
+  if (asJson) terminal.out(toJson(results.map(toRecoverOutput)));
   return 0;
 }
 
-function readWish({ text, switches }: CommandInput): Wish {
-  const to = text["to"] === undefined ? undefined : readAddress(text["to"], "to");
-  if (to !== undefined && !switches.has("rescue"))
-    throw new UsageRefused("--to goes with --rescue: settled money reaches the pinned payout and nothing else.");
-  const tokens = readAddresses(text["token"], "token");
-  return { settle: switches.has("settle"), rescue: switches.has("rescue"), tokens, to };
+function readRecoverRequest({ values, flags }: CommandInput): RecoverRequest {
+  const to = values["to"] === undefined ? undefined : readAddress(values["to"], "to");
+  if (to !== undefined && !flags.has("rescue"))
+    throw new UsageError("--to goes with --rescue: settled money reaches the pinned payout and nothing else.");
+  const tokens = readAddresses(values["token"], "token");
+  return { settle: flags.has("settle"), rescue: flags.has("rescue"), tokens, to };
 }

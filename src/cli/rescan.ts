@@ -1,7 +1,7 @@
-import { CHAIN_NAMES } from "./chainName.ts";
+import { CHAIN_NAME_FORMS } from "./chainName.ts";
 import type { Command, CommandInput } from "./command.ts";
-import { askOnce, CONFIG_OPTION } from "./operator.ts";
-import type { ShownRescan } from "./operations/rescan.ts";
+import { callOnce, CONFIG_OPTION } from "./operatorClient.ts";
+import type { RescanOutput } from "./operations/rescanTarget.ts";
 import { toJson } from "./terminal.ts";
 
 export const rescan: Command = {
@@ -9,7 +9,7 @@ export const rescan: Command = {
   summary: "Read a transaction, or an intent's inbox, from the chain again; nothing is ever counted twice",
   positionals: [{ name: "target", summary: "an intent, pi_…, or a transaction, 0x…" }],
   options: {
-    chain: { value: "CHAIN", summary: `only this chain's transaction: ${CHAIN_NAMES}` },
+    chain: { value: "CHAIN", summary: `only this chain's transaction: ${CHAIN_NAME_FORMS}` },
     blocks: { value: "COUNT", summary: "how far back an inbox is looked up; 50000 when left out" },
     ...CONFIG_OPTION,
   },
@@ -17,7 +17,7 @@ export const rescan: Command = {
   run: runRescan,
 };
 
-const WORDS: Readonly<Record<ShownRescan["outcome"], string>> = {
+const OUTCOME_TEXTS: Readonly<Record<RescanOutput["outcome"], string>> = {
   read: "read again",
   unknown: "knows no such transaction",
   reverted: "the transaction reverted and moved nothing",
@@ -26,19 +26,19 @@ const WORDS: Readonly<Record<ShownRescan["outcome"], string>> = {
 };
 
 async function runRescan(input: CommandInput): Promise<number> {
-  const { positionals, text, terminal, asJson } = input;
-  const question = { target: positionals[0], chain: text["chain"], blocks: text["blocks"] };
-  const rescans = (await askOnce(input, "rescan", question)) as ShownRescan[];
+  const { positionals, values, terminal, asJson } = input;
+  const request = { target: positionals[0], chain: values["chain"], blocks: values["blocks"] };
+  const rescans = (await callOnce(input, "rescan", request)) as RescanOutput[];
   if (asJson) terminal.out(toJson(rescans));
-  else for (const line of rescans.flatMap(linesOf)) terminal.out(line);
+  else for (const line of rescans.flatMap(formatRescan)) terminal.out(line);
   return 0;
 }
 
-function linesOf({ chainName, outcome, recorded }: ShownRescan): string[] {
+function formatRescan({ chainName, outcome, recorded }: RescanOutput): string[] {
   const found = outcome === "read" ? `, ${recorded.length === 0 ? "nothing new" : `${recorded.length} new`}` : "";
   const movements = recorded.map(
     ({ direction, amountUnits, token, intentId, txHash }) =>
       `  ${direction === "in" ? "into" : "out of"} ${intentId}: ${amountUnits} units of ${token}, ${txHash}`,
   );
-  return [`${chainName}: ${WORDS[outcome]}${found}`, ...movements];
+  return [`${chainName}: ${OUTCOME_TEXTS[outcome]}${found}`, ...movements];
 }

@@ -1,4 +1,4 @@
-import type { Environment } from "../config.ts";
+import type { ProcessEnvironment } from "../config.ts";
 
 // What people see. Results go to standard output and nothing else does, so that they can be piped; the rest goes to standard error.
 
@@ -17,9 +17,9 @@ export type Terminal = {
   /** Characters that fit on a line that moves. */
   columns(): number;
   /** Whether a person watches standard error, so that lines may move. */
-  isLive: boolean;
+  isInteractive: boolean;
   /** Aborts when nobody reads the result any more: what only tells may end then, and what does things goes on. */
-  unread: AbortSignal;
+  outputClosed: AbortSignal;
 };
 
 type Stream = {
@@ -38,48 +38,48 @@ const CODES: Readonly<Record<Style, [open: number, close: number]>> = {
   cyan: [36, 39],
 };
 /** What a write comes to when the other end of the pipe was closed, as `head` does once it has its lines. */
-const READER_GONE = "EPIPE";
+const BROKEN_PIPE_CODE = "EPIPE";
 const CLEAR_LINE = "\r\u001b[2K";
 /** Up by so many lines, and everything below is wiped out. */
 const clearAbove = (lines: number) => `\r\u001b[${lines}A\u001b[J`;
 const COLUMNS_DEFAULT = 100;
 
-export function openTerminal(streams: { out: Stream; error: Stream }, environment: Environment): Terminal {
-  const [out, error] = [forgiving(streams.out), forgiving(streams.error)];
+export function openTerminal(streams: { out: Stream; error: Stream }, environment: ProcessEnvironment): Terminal {
+  const [out, error] = [ignoreBrokenPipe(streams.out), ignoreBrokenPipe(streams.error)];
   const plain = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb";
   const coloured = !plain && out.isTTY === true && error.isTTY === true;
-  const isLive = error.isTTY === true && environment["TERM"] !== "dumb";
-  let unfinished = false;
-  let drawn = 0;
-  const finish = () => {
-    if (unfinished) error.write(CLEAR_LINE);
-    unfinished = false;
-    drawn = 0;
+  const isInteractive = error.isTTY === true && environment["TERM"] !== "dumb";
+  let hasProgressLine = false;
+  let drawnLines = 0;
+  const clearProgress = () => {
+    if (hasProgressLine) error.write(CLEAR_LINE);
+    hasProgressLine = false;
+    drawnLines = 0;
   };
   return {
-    isLive,
-    unread: out.unread,
+    isInteractive,
+    outputClosed: out.unread,
     columns: () => error.columns ?? COLUMNS_DEFAULT,
     redraw(lines) {
-      if (!isLive) {
+      if (!isInteractive) {
         for (const line of lines) out.write(`${line}\n`);
         return;
       }
-      error.write(`${drawn === 0 ? "" : clearAbove(drawn)}${lines.map((line) => `${line}\n`).join("")}`);
-      drawn = lines.length;
+      error.write(`${drawnLines === 0 ? "" : clearAbove(drawnLines)}${lines.map((line) => `${line}\n`).join("")}`);
+      drawnLines = lines.length;
     },
     out(line) {
-      finish();
+      clearProgress();
       out.write(`${line}\n`);
     },
     note(line) {
-      finish();
+      clearProgress();
       error.write(`${line}\n`);
     },
     progress(line) {
-      if (!isLive) return;
+      if (!isInteractive) return;
       error.write(`${CLEAR_LINE}${line}`);
-      unfinished = true;
+      hasProgressLine = true;
     },
     paint(style, text) {
       const [open, close] = CODES[style];
@@ -89,24 +89,28 @@ export function openTerminal(streams: { out: Stream; error: Stream }, environmen
 }
 
 /** The stream, which is written to only as long as somebody reads it. */
-function forgiving(stream: Stream): Pick<Stream, "write" | "isTTY" | "columns"> & { unread: AbortSignal } {
-  const gone = new AbortController();
+function ignoreBrokenPipe(stream: Stream): Pick<Stream, "write" | "isTTY" | "columns"> & { unread: AbortSignal } {
+  const closed = new AbortController();
   stream.on("error", (error) => {
-    if (error.code !== READER_GONE) throw error;
-    gone.abort();
+    if (error.code !== BROKEN_PIPE_CODE) throw error;
+    closed.abort();
   });
   return {
-    unread: gone.signal,
+    unread: closed.signal,
     isTTY: stream.isTTY === true,
     get columns() {
       return stream.columns;
     },
-    write: (text) => gone.signal.aborted || stream.write(text),
+    write: (text) => closed.signal.aborted || stream.write(text),
   };
 }
 
 /** Rows below a header, each column as wide as its widest cell. */
-export function table(terminal: Terminal, header: readonly string[], rows: readonly (readonly string[])[]): string[] {
+export function formatTable(
+  terminal: Terminal,
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): string[] {
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
   );
@@ -119,7 +123,10 @@ export function table(terminal: Terminal, header: readonly string[], rows: reado
 }
 
 /** One object as name and value, one a line. */
-export function listing(terminal: Terminal, entries: readonly (readonly [name: string, value: string])[]): string[] {
+export function formatFields(
+  terminal: Terminal,
+  entries: readonly (readonly [name: string, value: string])[],
+): string[] {
   const width = Math.max(...entries.map(([name]) => name.length));
   return entries.map(([name, value]) => `${terminal.paint("dim", name.padEnd(width))}  ${value}`);
 }

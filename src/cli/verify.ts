@@ -1,13 +1,13 @@
 import { checksumAddress } from "@tributary/inbox/checksum";
-import { routesRoot } from "@tributary/inbox/routes";
+import { computeRoutesRoot } from "@tributary/inbox/routes";
 import type { Hex } from "@tributary/inbox/terms";
 import { verifyInbox, type VerifyReason } from "@tributary/inbox/verify";
 import { termsToWire } from "@tributary/inbox/wire";
-import type { KnownInbox } from "@tributary/recover/records";
-import { displayDay } from "@tributary/recover/units";
-import { chainOfId, findNamedChain } from "./chainName.ts";
-import { CommandFailed, UsageRefused, type Command, type CommandInput } from "./command.ts";
-import { readAddress, readInboxes } from "./recover/input.ts";
+import type { VerifiedInbox } from "@tributary/recover/parseInboxes";
+import { formatDay } from "@tributary/recover/format";
+import { resolveChainId, findChainByName } from "./chainName.ts";
+import { CommandError, UsageError, type Command, type CommandInput } from "./command.ts";
+import { readAddress, readInboxes } from "./recover/recoverInput.ts";
 import { toJson, type Terminal } from "./terminal.ts";
 
 export const verify: Command = {
@@ -33,9 +33,9 @@ export const verify: Command = {
   run: runVerify,
 };
 
-type Checked = { inbox: KnownInbox; reason: VerifyReason | undefined };
+type InboxVerdict = { inbox: VerifiedInbox; reason: VerifyReason | undefined };
 
-const MEANINGS: Partial<Record<VerifyReason, string>> = {
+const REASON_TEXTS: Partial<Record<VerifyReason, string>> = {
   wrong_address: "another address was shown than these terms make",
   wrong_payout: "the money would go to another wallet",
   wrong_token: "another token would be paid out",
@@ -48,59 +48,59 @@ const MEANINGS: Partial<Record<VerifyReason, string>> = {
 
 // eslint-disable-next-line typescript/require-await -- every command is asynchronous to its caller
 async function runVerify(input: CommandInput): Promise<number> {
-  const { positionals, text, terminal, asJson } = input;
-  if (text["payout"] === undefined)
-    throw new UsageRefused("verify needs --payout: the wallet that you expect to be paid.");
-  const payout = readAddress(text["payout"], "payout");
+  const { positionals, values, terminal, asJson } = input;
+  if (values["payout"] === undefined)
+    throw new UsageError("verify needs --payout: the wallet that you expect to be paid.");
+  const payout = readAddress(values["payout"], "payout");
   const inboxes = readInboxes(positionals[0] ?? "-");
-  if (text["inbox"] !== undefined && inboxes.length > 1)
-    throw new CommandFailed("--inbox is for one intent, and the file holds several.");
-  const checked = inboxes.map((inbox) => ({ inbox, reason: findFault(inbox, payout, input) }));
-  if (asJson) terminal.out(toJson(checked.map(resultOf)));
-  else for (const line of checked.flatMap((one) => linesOf(one, input, terminal))) terminal.out(line);
+  if (values["inbox"] !== undefined && inboxes.length > 1)
+    throw new CommandError("--inbox is for one intent, and the file holds several.");
+  const checked = inboxes.map((inbox) => ({ inbox, reason: checkTerms(inbox, payout, input) }));
+  if (asJson) terminal.out(toJson(checked.map(toVerifyOutput)));
+  else for (const line of checked.flatMap((one) => formatVerification(one, input, terminal))) terminal.out(line);
   return checked.every(({ reason }) => reason === undefined) ? 0 : 1;
 }
 
 /** What is not asked for is taken from the terms, and so passes; the lines say which that was. */
-function findFault(
-  { address, terms }: KnownInbox,
+function checkTerms(
+  { address, terms }: VerifiedInbox,
   payoutWallet: Hex,
-  { text }: CommandInput,
+  { values }: CommandInput,
 ): VerifyReason | undefined {
   const verified = verifyInbox(termsToWire(terms), {
-    inboxAddress: text["inbox"] === undefined ? address : readAddress(text["inbox"], "inbox"),
+    inboxAddress: values["inbox"] === undefined ? address : readAddress(values["inbox"], "inbox"),
     payoutWallet,
-    token: text["token"] === undefined ? terms.settleToken : readAddress(text["token"], "token"),
-    chainId: text["chain"] === undefined ? terms.settleChainId : readChain(text["chain"], terms.settleChainId),
-    feeBpsMax: text["fee-bps-max"] === undefined ? terms.feeBps : readNumber(text["fee-bps-max"], "fee-bps-max"),
-    ...(text["recovery"] === undefined ? {} : { recovery: readAddress(text["recovery"], "recovery") }),
-    routesRoot: readRoot(text["routes-root"]),
+    token: values["token"] === undefined ? terms.settleToken : readAddress(values["token"], "token"),
+    chainId: values["chain"] === undefined ? terms.settleChainId : readChain(values["chain"], terms.settleChainId),
+    feeBpsMax: values["fee-bps-max"] === undefined ? terms.feeBps : readNumber(values["fee-bps-max"], "fee-bps-max"),
+    ...(values["recovery"] === undefined ? {} : { recovery: readAddress(values["recovery"], "recovery") }),
+    routesRoot: readRoutesRoot(values["routes-root"]),
   });
   return verified.ok ? undefined : verified.reason;
 }
 
 function readNumber(text: string, option: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new UsageRefused(`--${option} must be a whole number, not ${text}.`);
+  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`--${option} must be a whole number, not ${text}.`);
   return Number(text);
 }
 
 /** Without a network or a configuration only the terms' own chain can be known by slug and name. */
-function readChain(typed: string, ofTerms: bigint): bigint {
-  const paidOn = chainOfId(String(ofTerms));
-  const chain = chainOfId(typed) ?? findNamedChain(paidOn === undefined ? [] : [paidOn], typed);
+function readChain(typed: string, termsChainId: bigint): bigint {
+  const paidOn = resolveChainId(String(termsChainId));
+  const chain = resolveChainId(typed) ?? findChainByName(paidOn === undefined ? [] : [paidOn], typed);
   if (chain !== undefined) return BigInt(chain.chainId);
-  throw new UsageRefused(
-    `--chain ${typed} is no name of chain ${ofTerms}, where these terms pay out: give a chain id or CAIP-2.`,
+  throw new UsageError(
+    `--chain ${typed} is no name of chain ${termsChainId}, where these terms pay out: give a chain id or CAIP-2.`,
   );
 }
 
-function readRoot(text: string | undefined): Hex {
-  if (text === undefined) return routesRoot([]);
-  if (!/^0x[0-9a-f]{64}$/i.test(text)) throw new UsageRefused("--routes-root must be 0x and 64 hex digits.");
+function readRoutesRoot(text: string | undefined): Hex {
+  if (text === undefined) return computeRoutesRoot([]);
+  if (!/^0x[0-9a-f]{64}$/i.test(text)) throw new UsageError("--routes-root must be 0x and 64 hex digits.");
   return `0x${text.slice(2).toLowerCase()}`;
 }
 
-function resultOf({ inbox, reason }: Checked) {
+function toVerifyOutput({ inbox, reason }: InboxVerdict) {
   const { intentId, address } = inbox;
   return {
     intentId: intentId ?? null,
@@ -110,18 +110,18 @@ function resultOf({ inbox, reason }: Checked) {
   };
 }
 
-function linesOf({ inbox, reason }: Checked, { text }: CommandInput, terminal: Terminal): string[] {
+function formatVerification({ inbox, reason }: InboxVerdict, { values }: CommandInput, terminal: Terminal): string[] {
   const { address, terms, intentId } = inbox;
   const name = `${intentId === undefined ? "" : `${intentId} `}${checksumAddress(address)}`;
   if (reason !== undefined) {
-    const meaning = MEANINGS[reason] ?? "it cannot be verified";
+    const meaning = REASON_TEXTS[reason] ?? "it cannot be verified";
     return [`${terminal.paint("red", "✗")} ${name}: ${meaning} (${reason}). Do not show this address.`];
   }
-  const said = (option: string) => (text[option] === undefined ? " (as the terms say; not compared)" : "");
+  const comparisonNote = (option: string) => (values[option] === undefined ? " (as the terms say; not compared)" : "");
   return [
     `${terminal.paint("green", "✓")} ${name} pays ${checksumAddress(terms.payout)} and nobody else`,
-    `  token ${checksumAddress(terms.settleToken)}${said("token")} on chain ${terms.settleChainId}${said("chain")}`,
-    `  fee ${(terms.feeBps / 100).toFixed(2)} %${said("fee-bps-max")} to ${checksumAddress(terms.feeRecipient)}`,
-    `  recovery ${checksumAddress(terms.recovery)}, wrong assets at once, everything from ${displayDay(terms.recoverAfter)}`,
+    `  token ${checksumAddress(terms.settleToken)}${comparisonNote("token")} on chain ${terms.settleChainId}${comparisonNote("chain")}`,
+    `  fee ${(terms.feeBps / 100).toFixed(2)} %${comparisonNote("fee-bps-max")} to ${checksumAddress(terms.feeRecipient)}`,
+    `  recovery ${checksumAddress(terms.recovery)}, wrong assets at once, everything from ${formatDay(terms.recoverAfter)}`,
   ];
 }

@@ -4,12 +4,12 @@ import { after, describe, test } from "node:test";
 import { sql } from "kysely";
 import { createPostgresDatabase, databases, openTestDatabase } from "../../test/support/database.ts";
 import { openDatabase, type Db, type Tx } from "./database.ts";
-import { DatabaseRefused, isUnavailable, violatedConstraint } from "./errors.ts";
+import { DatabaseUnusable, isUnavailable, violatedConstraint } from "./errors.ts";
 
 const raise = (state: string) => sql.raw(`do $$ begin raise exception 'on purpose' using errcode = '${state}'; end $$`);
 
 async function countMarks(db: Db): Promise<bigint | undefined> {
-  return (await sql<{ count: bigint }>`select count(*) from mark`.execute(db.read)).rows[0]?.count;
+  return (await sql<{ count: bigint }>`select count(*) from mark`.execute(db.root)).rows[0]?.count;
 }
 
 const addMark = (tx: Tx, name: string) => sql`insert into mark (name) values (${name})`.execute(tx);
@@ -18,7 +18,7 @@ for (const kind of databases) {
   describe(`a database handle on ${kind}`, async () => {
     const db = await openTestDatabase(kind, { poolSizeMax: 3 });
     after(() => db.close());
-    await sql`create table mark (name text primary key)`.execute(db.read);
+    await sql`create table mark (name text primary key)`.execute(db.root);
 
     test("a transaction that throws leaves nothing, and the error is the one that was thrown", async () => {
       const thrown = new Error("changed my mind");
@@ -50,8 +50,8 @@ for (const kind of databases) {
     });
 
     test("affected rows are counted, read rows are not", async () => {
-      const inserted = await sql`insert into mark (name) values ('a'), ('b')`.execute(db.read);
-      const deleted = await sql`delete from mark`.execute(db.read);
+      const inserted = await sql`insert into mark (name) values ('a'), ('b')`.execute(db.root);
+      const deleted = await sql`delete from mark`.execute(db.root);
       assert.deepEqual([inserted.numAffectedRows, deleted.numAffectedRows], [2n, 2n]);
     });
 
@@ -72,7 +72,7 @@ for (const kind of databases) {
     test("the root handle inside a transaction throws at once, in nested calls too", async () => {
       const refusal = /root handle of the database was used inside an open transaction/;
       await db.transaction(async (tx) => {
-        await assert.rejects(sql`select 1`.execute(db.read), refusal);
+        await assert.rejects(sql`select 1`.execute(db.root), refusal);
         await assert.rejects(countMarks(db), refusal);
         await assert.rejects(
           db.transaction(async () => 1),
@@ -81,7 +81,7 @@ for (const kind of databases) {
         await assert.rejects(db.notify("anything", ""), refusal);
         await addMark(tx, "still usable");
       });
-      assert.equal((await sql`delete from mark`.execute(db.read)).numAffectedRows, 1n);
+      assert.equal((await sql`delete from mark`.execute(db.root)).numAffectedRows, 1n);
     });
 
     test("what a transaction leaves running may use the root handle after it", async () => {
@@ -95,7 +95,7 @@ for (const kind of databases) {
       const other = await openTestDatabase("pglite");
       after(() => other.close());
       assert.equal(
-        await db.transaction(async () => (await other.read.selectFrom("event").selectAll().execute()).length),
+        await db.transaction(async () => (await other.root.selectFrom("event").selectAll().execute()).length),
         0,
       );
     });
@@ -108,7 +108,7 @@ for (const kind of databases) {
           if (++runs < 3) await raise(state).execute(tx);
         });
         assert.equal(runs, 3);
-        assert.equal((await sql`delete from mark`.execute(db.read)).numAffectedRows, 1n);
+        assert.equal((await sql`delete from mark`.execute(db.root)).numAffectedRows, 1n);
       });
     }
 
@@ -188,7 +188,7 @@ describe("several handles on one PostgreSQL", () => {
 
     const missed = once(heard, "missed");
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'`.execute(
-      telling.read,
+      telling.root,
     );
     await missed;
     const second = once(heard, "second");
@@ -199,8 +199,8 @@ describe("several handles on one PostgreSQL", () => {
   test("two transactions that wait for each other both happen in the end", async () => {
     const db = await openTestDatabase("postgres");
     after(() => db.close());
-    await sql`create table tally (name text primary key, count int not null)`.execute(db.read);
-    await sql`insert into tally values ('a', 0), ('b', 0)`.execute(db.read);
+    await sql`create table tally (name text primary key, count int not null)`.execute(db.root);
+    await sql`insert into tally values ('a', 0), ('b', 0)`.execute(db.root);
     const add = (tx: Tx, name: string) => sql`update tally set count = count + 1 where name = ${name}`.execute(tx);
     const bothHoldOne = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
     let runs = 0;
@@ -214,7 +214,7 @@ describe("several handles on one PostgreSQL", () => {
         await add(tx, order[1]);
       });
     await Promise.all([cross(["a", "b"], bothHoldOne), cross(["b", "a"], [bothHoldOne[1], bothHoldOne[0]])]);
-    const { rows } = await sql`select name, count from tally order by name`.execute(db.read);
+    const { rows } = await sql`select name, count from tally order by name`.execute(db.root);
     assert.deepEqual(rows, [
       { name: "a", count: 2 },
       { name: "b", count: 2 },
@@ -232,11 +232,11 @@ describe("several handles on one PostgreSQL", () => {
     });
     const cut = db.transaction(async (tx) => {
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
-      await sql`select pg_terminate_backend(${rows[0]?.pid ?? null}::int)`.execute(cutter.read);
+      await sql`select pg_terminate_backend(${rows[0]?.pid ?? null}::int)`.execute(cutter.root);
       await sql`select 1`.execute(tx);
     });
     await assert.rejects(cut, isUnavailable);
-    assert.equal((await sql`select 1`.execute(db.read)).rows.length, 1);
+    assert.equal((await sql`select 1`.execute(db.root)).rows.length, 1);
   });
 
   test("a server that may forget what it confirmed is refused", async () => {
@@ -245,7 +245,7 @@ describe("several handles on one PostgreSQL", () => {
     await assert.rejects(
       openDatabase({ url }),
       (error) =>
-        error instanceof DatabaseRefused &&
+        error instanceof DatabaseUnusable &&
         /with fsync off, full_page_writes off, synchronous_commit off/.test(error.message),
     );
   });

@@ -10,9 +10,9 @@ import {
   type QueryResult,
   type Transaction,
 } from "kysely";
-import { isShared } from "./driver.ts";
+import { isBatchable } from "./driver.ts";
 import { isRetryable } from "./errors.ts";
-import { TransactionGuard } from "./guard.ts";
+import { TransactionGuard } from "./transactionGuard.ts";
 import { EmbeddedDriver, EmbeddedServer, type PgliteOptions } from "./pglite.ts";
 import { checkServer, clientOptions, PooledDriver, type PostgresOptions } from "./postgres.ts";
 import { listenCommand, PostgresListener } from "./postgresListener.ts";
@@ -27,7 +27,7 @@ export type Tx = Transaction<Schema>;
 export type Db = {
   readonly kind: "postgres" | "pglite";
   /** For single statements outside a transaction. Inside one (by async context) it throws. */
-  readonly read: Kysely<Schema>;
+  readonly root: Kysely<Schema>;
   /**
    * Runs `run` in a transaction (read committed) and commits what it returns; a throw undoes it. When the database gave it up for the
    * sake of others (deadlock, serialization), `run` is called again, up to five times in all: it must do nothing but SQL.
@@ -44,11 +44,11 @@ export type Db = {
 };
 
 /**
- * Opens PostgreSQL (by `url`) or the embedded PGlite (by `directory`, or "memory"). Throws DatabaseRefused when the server may not be used,
+ * Opens PostgreSQL (by `url`) or the embedded PGlite (by `directory`, or "memory"). Throws DatabaseUnusable when the server may not be used,
  * DirectoryInUse when another process has the directory. PGlite never calls fsync; whether that is good enough is the caller's decision.
  */
 export async function openDatabase(options: PostgresOptions | PgliteOptions): Promise<Db> {
-  return "url" in options ? await openPostgres(options) : databaseOver(await EmbeddedServer.start(options));
+  return "url" in options ? await openPostgres(options) : createEmbeddedDatabase(await EmbeddedServer.start(options));
 }
 
 async function openPostgres(options: PostgresOptions): Promise<Db> {
@@ -60,17 +60,17 @@ async function openPostgres(options: PostgresOptions): Promise<Db> {
     await driver.destroy();
     throw error;
   }
-  return databaseOverPool(driver, guard, options);
+  return createPooledDatabase(driver, guard, options);
 }
 
 /** The handle of a server whose sessions come from `driver`, which works under the same guard. Closing the handle closes them. */
-export function databaseOverPool(driver: PooledDriver, guard: TransactionGuard, options: PostgresOptions): Db {
+export function createPooledDatabase(driver: PooledDriver, guard: TransactionGuard, options: PostgresOptions): Db {
   const listener = new PostgresListener(clientOptions(options));
-  const root = new SharingKysely(driver);
+  const root = new BatchingKysely(driver);
   return {
     kind: "postgres",
-    ...statements(root, guard),
-    listen: (channel, onNotify) => listener.listen(channel, (payload) => guard.outside(() => onNotify(payload))),
+    ...createStatementMethods(root, guard),
+    listen: (channel, onNotify) => listener.listen(channel, (payload) => guard.runOutside(() => onNotify(payload))),
     async close() {
       await listener.close();
       await root.destroy();
@@ -83,20 +83,20 @@ export function databaseOverPool(driver: PooledDriver, guard: TransactionGuard, 
  * The handle of an embedded database that is already running. Closing the handle stops it. `driverOf` says how the handle's statements
  * reach the server, where that is not the straight way.
  */
-export function databaseOver(
+export function createEmbeddedDatabase(
   server: EmbeddedServer,
-  driverOf: (guard: TransactionGuard) => Driver = (guard) => new EmbeddedDriver(server, guard),
+  createDriver: (guard: TransactionGuard) => Driver = (guard) => new EmbeddedDriver(server, guard),
 ): Db {
   const guard = new TransactionGuard();
-  const root = kyselyOver(driverOf(guard));
+  const root = createKysely(createDriver(guard));
   return {
     kind: "pglite",
-    ...statements(root, guard),
+    ...createStatementMethods(root, guard),
     async listen(channel, onNotify) {
       // Through the root handle, so that it never falls into somebody's transaction, which could undo it.
       await root.executeQuery(CompiledQuery.raw(listenCommand("listen", channel)));
       const stop = server.pglite.onNotification((from, payload) => {
-        if (from === channel) guard.outside(() => onNotify(payload));
+        if (from === channel) guard.runOutside(() => onNotify(payload));
       });
       // The session goes on listening: others may wait on the same channel, and a notification nobody wants costs nothing.
       return async () => stop();
@@ -108,11 +108,11 @@ export function databaseOver(
   };
 }
 
-function kyselyOver(driver: Driver): Kysely<Schema> {
-  return new Kysely<Schema>({ dialect: dialectOver(driver) });
+function createKysely(driver: Driver): Kysely<Schema> {
+  return new Kysely<Schema>({ dialect: createDialect(driver) });
 }
 
-function dialectOver(driver: Driver): Dialect {
+function createDialect(driver: Driver): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
     createDriver: () => driver,
@@ -122,31 +122,34 @@ function dialectOver(driver: Driver): Dialect {
 }
 
 /** Of the statements that are handed in as texts, those that may share their way do. */
-class SharingKysely extends Kysely<Schema> {
+class BatchingKysely extends Kysely<Schema> {
   readonly #driver: PooledDriver;
 
   constructor(driver: PooledDriver) {
-    super({ dialect: dialectOver(driver) });
+    super({ dialect: createDialect(driver) });
     this.#driver = driver;
   }
 
   override executeQuery<R>(...asked: Parameters<Kysely<Schema>["executeQuery"]>): Promise<QueryResult<R>> {
     const [query] = asked;
-    if (asked.length === 1 && "sql" in query && isShared(query.sql)) return this.#driver.share<R>(query);
+    if (asked.length === 1 && "sql" in query && isBatchable(query.sql)) return this.#driver.runBatched<R>(query);
     return super.executeQuery(...asked) as Promise<QueryResult<R>>;
   }
 }
 
-function statements(root: Kysely<Schema>, guard: TransactionGuard): Pick<Db, "read" | "transaction" | "notify"> {
+function createStatementMethods(
+  root: Kysely<Schema>,
+  guard: TransactionGuard,
+): Pick<Db, "root" | "transaction" | "notify"> {
   return {
-    read: root,
+    root,
     async transaction(run) {
       for (let tries = 1; ; tries++) {
         try {
           return await root
             .transaction()
             .setIsolationLevel("read committed")
-            .execute((tx) => guard.inside(() => run(tx)));
+            .execute((tx) => guard.runInside(() => run(tx)));
         } catch (error) {
           if (tries >= TRANSACTION_TRIES_MAX || !isRetryable(error)) throw error;
         }

@@ -8,42 +8,42 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from "kysely";
-import type { TransactionGuard } from "./guard.ts";
+import type { TransactionGuard } from "./transactionGuard.ts";
 import { encodeParameter } from "./parameters.ts";
 
 /** What a server answered to one statement: the decoded rows and the first word of the command tag with its count. */
-export type Answer = { rows: Record<string, unknown>[]; command: string; rowCount: number };
+export type StatementResult = { rows: Record<string, unknown>[]; command: string; rowCount: number };
 
 /**
  * A statement that begins with such a comment is parsed and planned once a session. It is for the few that are asked all the
  * time: each has one text, and names the columns that it returns, because a plan outlives a migration that adds others.
  */
-const NAMED = /^\/\* named: (\w+) \*\//;
+const NAMED_STATEMENT = /^\/\* named: (\w+) \*\//;
 
 /**
  * So does one that begins with this. It also reads and takes no lock, so that executions which are asked for at once may go to the server
  * together: it is for the reads that everything waits for.
  */
-const SHARED = /^\/\* shared: (\w+) \*\//;
+const BATCHABLE_STATEMENT = /^\/\* shared: (\w+) \*\//;
 
 /** The name that a statement goes by; undefined where it has none. */
-export function nameOf(text: string): string | undefined {
-  return (NAMED.exec(text) ?? SHARED.exec(text))?.[1];
+export function statementName(text: string): string | undefined {
+  return (NAMED_STATEMENT.exec(text) ?? BATCHABLE_STATEMENT.exec(text))?.[1];
 }
 
 /** Whether executions of this statement may travel together, outside transactions. */
-export function isShared(text: string): boolean {
-  return SHARED.test(text);
+export function isBatchable(text: string): boolean {
+  return BATCHABLE_STATEMENT.test(text);
 }
 
 const WRITING_COMMANDS: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERGE"]);
 
 /** One session of a database. Subclasses say how a statement gets there and back; everything is text on the way. */
 export abstract class Session implements DatabaseConnection {
-  abstract ask(text: string, parameters: (string | null)[]): Promise<Answer>;
+  abstract runStatement(text: string, parameters: (string | null)[]): Promise<StatementResult>;
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const answer = await this.ask(query.sql, query.parameters.map(encodeParameter));
+    const answer = await this.runStatement(query.sql, query.parameters.map(encodeParameter));
     // Kysely takes the row type on trust; the decoders and the schema type are what makes it true.
     const rows = answer.rows as R[];
     return WRITING_COMMANDS.has(answer.command) ? { rows, numAffectedRows: BigInt(answer.rowCount) } : { rows };
@@ -88,7 +88,7 @@ export abstract class SessionDriver<S extends Session> implements Driver {
 
   async commitTransaction(session: DatabaseConnection): Promise<void> {
     // A transaction in which a statement had failed answers ROLLBACK to COMMIT, without an error.
-    if (session instanceof Session && (await session.ask("commit", [])).command === "ROLLBACK")
+    if (session instanceof Session && (await session.runStatement("commit", [])).command === "ROLLBACK")
       throw new AbortedTransactionError();
   }
 

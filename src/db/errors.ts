@@ -1,13 +1,13 @@
 // What can go wrong in a database, told apart by what the caller can do about it.
 
 /** The embedded database broke down in the middle of its work. Nothing can be trusted after it: the process must end (exit code 70). */
-export class DatabaseAborted extends Error {
-  override readonly name = "DatabaseAborted";
+export class DatabaseCrashed extends Error {
+  override readonly name = "DatabaseCrashed";
 }
 
 /** The database is not one that this program may run on (too old, or it does not keep what it was told). */
-export class DatabaseRefused extends Error {
-  override readonly name = "DatabaseRefused";
+export class DatabaseUnusable extends Error {
+  override readonly name = "DatabaseUnusable";
 }
 
 /** The five-character SQLSTATE of an error that a database answered; undefined when it came from elsewhere. */

@@ -60,7 +60,7 @@ describe("statements that share their way", () => {
         select count(pg_terminate_backend(pid))::int as count from pg_stat_activity
         where datname = current_database() and wait_event = 'PgSleep'`;
       let count = 0;
-      while (count === 0) count = (await end.execute(db.read)).rows[0]?.count ?? 0;
+      while (count === 0) count = (await end.execute(db.root)).rows[0]?.count ?? 0;
       const settled = await waiting;
       assert.deepEqual(
         settled.map((one) => (one.status === "fulfilled" ? one.value : isUnavailable(one.reason))),
@@ -85,10 +85,10 @@ describe("statements that share their way", () => {
 
   test("a table that has changed under its statement is refused once and read anew after", async () => {
     await withDatabase(async (ask, db) => {
-      await sql`create table changing as select 1 as id, 2 as value`.execute(db.read);
+      await sql`create table changing as select 1 as id, 2 as value`.execute(db.root);
       const text = `/* shared: changing */ select value from changing where id = $1`;
       assert.deepEqual(await ask(text, 1), { value: 2 });
-      await sql`alter table changing alter column value type text`.execute(db.read);
+      await sql`alter table changing alter column value type text`.execute(db.root);
       const settled = await Promise.allSettled([ask(text, 1), ask(text, 1)]);
       assert.deepEqual(
         settled.map((one) => (one.status === "fulfilled" ? one.value : (one.reason as { code: string }).code)),
@@ -115,7 +115,7 @@ async function withDatabase(run: (ask: Ask, db: Db) => Promise<void>): Promise<v
   const db = await openTestDatabase("postgres");
   try {
     await run(async <Row>(text: string, parameter: unknown) => {
-      const { rows } = await db.read.executeQuery<Row>(CompiledQuery.raw(text, [parameter]));
+      const { rows } = await db.root.executeQuery<Row>(CompiledQuery.raw(text, [parameter]));
       const [row] = rows;
       assert.ok(row);
       return row;

@@ -1,4 +1,4 @@
-import type { Answer } from "./driver.ts";
+import type { StatementResult } from "./driver.ts";
 import type { Outcome, Parameters } from "./namedStatement.ts";
 
 // Executions of one statement that are asked for in one turn of the event loop, and go to the server and back in one piece: sending and
@@ -9,7 +9,7 @@ export type Fly = (text: string, executions: readonly Parameters[]) => Promise<r
 
 type Passenger = {
   readonly parameters: Parameters;
-  resolve(answer: Answer): void;
+  resolve(answer: StatementResult): void;
   reject(reason: unknown): void;
 };
 
@@ -25,8 +25,8 @@ export class Flights {
     this.#fly = fly;
   }
 
-  ask(text: string, parameters: Parameters): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  ask(text: string, parameters: Parameters): Promise<StatementResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<StatementResult>();
     if (this.#waiting.size === 0) setImmediate(() => this.#depart());
     const passengers = this.#waiting.get(text) ?? [];
     if (passengers.length === 0) this.#waiting.set(text, passengers);

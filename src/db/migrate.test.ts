@@ -3,7 +3,7 @@ import { after, describe, test } from "node:test";
 import { sql } from "kysely";
 import { createPostgresDatabase, databases, openTestDatabase } from "../../test/support/database.ts";
 import { openDatabase, type Db } from "./database.ts";
-import { DatabaseRefused } from "./errors.ts";
+import { DatabaseUnusable } from "./errors.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
 import { migrations, type Migration } from "./migrations/list.ts";
 
@@ -27,7 +27,7 @@ const all = (...added: Migration[]) => [...migrations, ...added];
 async function tablesOf(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select tablename as name from pg_tables where schemaname = 'public' and tablename in ('first', 'second', 'half') order by 1
-  `.execute(db.read);
+  `.execute(db.root);
   return rows.map((row) => row.name);
 }
 
@@ -50,7 +50,7 @@ for (const kind of databases) {
       assert.deepEqual(await pendingMigrations(db, all(first, second)), [first.name, second.name]);
       assert.deepEqual(await migrate(db, { appliedAt, migrations: all(first, second) }), [first.name, second.name]);
       assert.deepEqual(await migrate(db, { appliedAt, migrations: all(first, second) }), []);
-      const { rows } = await sql`select applied_at from migration where name = ${first.name}`.execute(db.read);
+      const { rows } = await sql`select applied_at from migration where name = ${first.name}`.execute(db.root);
       assert.deepEqual(rows, [{ applied_at: appliedAt }]);
     });
 
@@ -66,14 +66,14 @@ for (const kind of databases) {
       await migrate(db, { appliedAt, migrations: all(first) });
       await assert.rejects(
         migrate(db, { appliedAt }),
-        (error) => error instanceof DatabaseRefused && /9001_first/.test(error.message),
+        (error) => error instanceof DatabaseUnusable && /9001_first/.test(error.message),
       );
     });
 
     test("a database that has taken a later step but not an earlier one is refused", async () => {
       const db = await open();
       await migrate(db, { appliedAt, migrations: all(second) });
-      await assert.rejects(migrate(db, { appliedAt, migrations: all(first, second) }), DatabaseRefused);
+      await assert.rejects(migrate(db, { appliedAt, migrations: all(first, second) }), DatabaseUnusable);
     });
   });
 }

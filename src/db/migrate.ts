@@ -1,6 +1,6 @@
 import { sql, type Kysely, type QueryExecutorProvider } from "kysely";
 import type { Db, Tx } from "./database.ts";
-import { DatabaseRefused } from "./errors.ts";
+import { DatabaseUnusable } from "./errors.ts";
 import { migrations as allMigrations, type Migration } from "./migrations/list.ts";
 
 /** The number of the advisory lock under which the schema is changed; any number does, as long as it stays. */
@@ -15,36 +15,36 @@ export type MigrateOptions = {
 
 /**
  * Brings the schema up to date, each step in a transaction of its own, and returns the names of the steps that this call took.
- * Several processes may do it at once: they take turns, and each step is taken once. Throws DatabaseRefused when the
+ * Several processes may do it at once: they take turns, and each step is taken once. Throws DatabaseUnusable when the
  * database knows steps that this program does not, which means that a newer one has been here.
  */
 export async function migrate(db: Db, options: MigrateOptions): Promise<string[]> {
   const { appliedAt, migrations = allMigrations } = options;
-  const taken: string[] = [];
+  const applied: string[] = [];
   for (let step = 0; step < migrations.length; step++) {
-    const name = await db.transaction((tx) => takeNext(tx, { appliedAt, migrations }));
+    const name = await db.transaction((tx) => applyNext(tx, { appliedAt, migrations }));
     if (name === undefined) break;
-    taken.push(name);
+    applied.push(name);
   }
-  return taken;
+  return applied;
 }
 
 /** The names of the steps that the database has not taken yet. Changes nothing. */
 export async function pendingMigrations(db: Db, migrations: readonly Migration[] = allMigrations): Promise<string[]> {
   const { rows } = await sql<{ exists: boolean }>`select to_regclass('migration') is not null as exists`.execute(
-    db.read,
+    db.root,
   );
-  const applied = rows[0]?.exists === true ? await appliedNames(db.read) : [];
-  return remaining(applied, migrations).map((migration) => migration.name);
+  const applied = rows[0]?.exists === true ? await appliedNames(db.root) : [];
+  return listPending(applied, migrations).map((migration) => migration.name);
 }
 
-async function takeNext(tx: Tx, { appliedAt, migrations }: Required<MigrateOptions>): Promise<string | undefined> {
+async function applyNext(tx: Tx, { appliedAt, migrations }: Required<MigrateOptions>): Promise<string | undefined> {
   // A step may run long, and so may the wait for another process that takes one.
   await sql`set local statement_timeout = 0`.execute(tx);
   await sql`set local lock_timeout = 0`.execute(tx);
   await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(tx);
   await sql`create table if not exists migration (name text primary key, applied_at timestamptz not null)`.execute(tx);
-  const next = remaining(await appliedNames(tx), migrations)[0];
+  const next = listPending(await appliedNames(tx), migrations)[0];
   if (next === undefined) return undefined;
   // While a step changes a table nobody gets at it, so it must not queue for long behind somebody who holds one.
   await sql`set local lock_timeout = 5000`.execute(tx);
@@ -59,16 +59,16 @@ async function appliedNames(db: QueryExecutorProvider): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-function remaining(applied: readonly string[], migrations: readonly Migration[]): readonly Migration[] {
+function listPending(applied: readonly string[], migrations: readonly Migration[]): readonly Migration[] {
   const known = new Set(migrations.map((migration) => migration.name));
   const unknown = applied.filter((name) => !known.has(name));
   if (unknown.length > 0) {
-    throw new DatabaseRefused(
+    throw new DatabaseUnusable(
       `the database is newer than this program: it has taken ${unknown.join(", ")}, which this program does not know`,
     );
   }
   const left = migrations.filter((migration) => !applied.includes(migration.name));
   const gap = left.find((migration) => migrations.indexOf(migration) < applied.length);
-  if (gap !== undefined) throw new DatabaseRefused(`the database has taken later steps, but not ${gap.name}`);
+  if (gap !== undefined) throw new DatabaseUnusable(`the database has taken later steps, but not ${gap.name}`);
   return left;
 }

@@ -13,7 +13,7 @@ for (const kind of databases) {
     });
     after(() => db.close());
 
-    const ask = (text: string, parameters: unknown[]) => db.read.executeQuery(CompiledQuery.raw(text, parameters));
+    const ask = (text: string, parameters: unknown[]) => db.root.executeQuery(CompiledQuery.raw(text, parameters));
 
     test("a named statement answers the first time and every other time alike", async () => {
       const text = `/* named: echo */ select $1::bigint as big, $2::timestamptz as at, $3::text as nothing`;

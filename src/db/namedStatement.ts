@@ -1,15 +1,15 @@
 import type pg from "pg";
-import { decoderOf } from "./decode.ts";
-import type { Answer } from "./driver.ts";
+import { getDecoder } from "./decoders.ts";
+import type { StatementResult } from "./driver.ts";
 
 // A statement that is asked for all the time. Its text goes to a connection once and its columns come back once; after that only parameters
 // and values travel. The server holds a plan to its columns: where they have changed since, it refuses.
 
 type Column = { readonly name: string; readonly decode: (text: string) => unknown };
-type Shape = { readonly columns: readonly Column[]; readonly blank: Readonly<Record<string, unknown>> };
+type ResultShape = { readonly columns: readonly Column[]; readonly emptyRow: Readonly<Record<string, unknown>> };
 
 /** What the client hands to a statement that is not its own. */
-type Wire = {
+type ProtocolConnection = {
   /** The texts that the server has taken, by name. */
   readonly parsedStatements: Readonly<Record<string, string | undefined>>;
   readonly stream: { cork(): void; uncork(): void };
@@ -20,10 +20,10 @@ type Wire = {
   sync(): void;
 };
 
-const shapes = new WeakMap<Wire, Map<string, Shape>>();
+const shapesByConnection = new WeakMap<ProtocolConnection, Map<string, ResultShape>>();
 
 /** What became of one execution. */
-export type Outcome = PromiseSettledResult<Answer>;
+export type Outcome = PromiseSettledResult<StatementResult>;
 
 export type Parameters = readonly (string | null)[];
 
@@ -40,28 +40,28 @@ export class NamedStatement implements pg.Submittable {
    */
   readonly outcomes: Promise<Outcome[]>;
   readonly #executions: readonly Parameters[];
-  readonly #done = Promise.withResolvers<Outcome[]>();
+  readonly #completion = Promise.withResolvers<Outcome[]>();
   readonly #outcomes: Outcome[] = [];
   #rows: Record<string, unknown>[] = [];
   #failure: { reason: unknown } | undefined;
-  #wire: Wire | undefined;
-  #shape: Shape | undefined;
+  #connection: ProtocolConnection | undefined;
+  #shape: ResultShape | undefined;
 
   constructor(name: string, text: string, executions: readonly Parameters[]) {
     this.name = name;
     this.text = text;
-    this.outcomes = this.#done.promise;
+    this.outcomes = this.#completion.promise;
     this.#executions = executions;
   }
 
   /** Returns an error where nothing was sent. */
   submit(connection: unknown): Error | undefined {
-    const wire = connection as Wire;
+    const wire = connection as ProtocolConnection;
     const { name, text } = this;
     const parsed = wire.parsedStatements[name];
     if (parsed !== undefined && parsed !== text) return new Error(`two statements are named ${name}`);
-    this.#wire = wire;
-    this.#shape = shapes.get(wire)?.get(name);
+    this.#connection = wire;
+    this.#shape = shapesByConnection.get(wire)?.get(name);
     wire.stream.cork();
     if (parsed === undefined) wire.parse({ name, text });
     for (const values of this.#executions) {
@@ -75,16 +75,16 @@ export class NamedStatement implements pg.Submittable {
   }
 
   handleRowDescription({ fields }: { fields: readonly { name: string; dataTypeID: number }[] }): void {
-    const columns = fields.map(({ name, dataTypeID }) => ({ name, decode: decoderOf(dataTypeID) }));
-    this.#shape = { columns, blank: Object.fromEntries(columns.map(({ name }) => [name, null])) };
-    if (this.#wire === undefined) return;
-    const ofWire = shapes.get(this.#wire) ?? new Map<string, Shape>();
-    shapes.set(this.#wire, ofWire.set(this.name, this.#shape));
+    const columns = fields.map(({ name, dataTypeID }) => ({ name, decode: getDecoder(dataTypeID) }));
+    this.#shape = { columns, emptyRow: Object.fromEntries(columns.map(({ name }) => [name, null])) };
+    if (this.#connection === undefined) return;
+    const ofWire = shapesByConnection.get(this.#connection) ?? new Map<string, ResultShape>();
+    shapesByConnection.set(this.#connection, ofWire.set(this.name, this.#shape));
   }
 
   handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
     try {
-      if (this.#shape !== undefined) this.#rows.push(rowOf(this.#shape, fields));
+      if (this.#shape !== undefined) this.#rows.push(decodeRow(this.#shape, fields));
     } catch (reason) {
       this.#failure ??= { reason };
     }
@@ -103,7 +103,7 @@ export class NamedStatement implements pg.Submittable {
   }
 
   handleReadyForQuery(): void {
-    this.#done.resolve(this.#outcomes);
+    this.#completion.resolve(this.#outcomes);
   }
 
   handleError(reason: unknown): void {
@@ -112,12 +112,12 @@ export class NamedStatement implements pg.Submittable {
     // While executions are left, the server speaks of the one that it was at. Afterwards it says that what was done could not be kept; and
     // where the connection is lost, nobody knows whether it was.
     const isOfNext = isOfServer && this.#outcomes.length < this.#executions.length;
-    this.#done.resolve(isOfNext ? [...this.#outcomes, rejected] : this.#executions.map(() => rejected));
+    this.#completion.resolve(isOfNext ? [...this.#outcomes, rejected] : this.#executions.map(() => rejected));
   }
 }
 
-function rowOf({ columns, blank }: Shape, fields: readonly (string | null)[]): Record<string, unknown> {
-  const row = { ...blank };
+function decodeRow({ columns, emptyRow }: ResultShape, fields: readonly (string | null)[]): Record<string, unknown> {
+  const row = { ...emptyRow };
   for (let index = 0; index < columns.length; index += 1) {
     const [column, field] = [columns[index], fields[index]];
     if (column !== undefined && field !== null && field !== undefined) row[column.name] = column.decode(field);

@@ -20,7 +20,7 @@ for (const kind of databases) {
     after(() => db.close());
 
     async function valueOf<T>(expression: RawBuilder<T>): Promise<T | undefined> {
-      const { rows } = await sql<{ value: T }>`select ${expression} as value`.execute(db.read);
+      const { rows } = await sql<{ value: T }>`select ${expression} as value`.execute(db.root);
       return rows[0]?.value;
     }
 
@@ -72,7 +72,7 @@ for (const kind of databases) {
 
     test("arrays become rows, side by side", async () => {
       const columns = sql`${array(["a", "b"], "text")}, ${array([1n, 2n], "numeric")}, ${array([new Uint8Array([7]), null], "bytea")}`;
-      const { rows } = await sql`select * from unnest(${columns}) as t(name, units, bytes)`.execute(db.read);
+      const { rows } = await sql`select * from unnest(${columns}) as t(name, units, bytes)`.execute(db.root);
       assert.deepStrictEqual(rows, [
         { name: "a", units: 1n, bytes: new Uint8Array([7]) },
         { name: "b", units: 2n, bytes: null },

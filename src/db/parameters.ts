@@ -27,7 +27,7 @@ export function encodeParameter(value: unknown): string | null {
   if (value === null) return null;
   switch (typeof value) {
     case "string":
-      return wellFormed(value);
+      return requireWellFormed(value);
     case "bigint":
     case "boolean":
       return String(value);
@@ -85,7 +85,7 @@ function jsonText(value: unknown): string {
 }
 
 // A lone surrogate would be stored as U+FFFD without a word, and U+0000 is an error that names no field.
-function wellFormed(text: string): string {
+function requireWellFormed(text: string): string {
   if (text.includes("\0")) throw new RangeError("a text parameter contains U+0000");
   if (!text.isWellFormed()) throw new RangeError("a text parameter contains half of a surrogate pair");
   return text;

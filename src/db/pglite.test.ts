@@ -8,15 +8,15 @@ import { after, describe, test } from "node:test";
 import { sql } from "kysely";
 import { cacheDirectory } from "../../test/support/database.ts";
 import { openDatabase, type Db } from "./database.ts";
-import { DatabaseAborted } from "./errors.ts";
-import { DirectoryInUse } from "./lock.ts";
+import { DatabaseCrashed } from "./errors.ts";
+import { DirectoryInUse } from "./directoryLock.ts";
 import { pendingMigrations } from "./migrate.ts";
-import { migratedSnapshot } from "./snapshot.ts";
+import { loadMigratedSnapshot } from "./snapshot.ts";
 
-const snapshot = await migratedSnapshot({ cacheDirectory, appliedAt: new Date("2026-01-01T00:00:00Z") });
+const snapshot = await loadMigratedSnapshot({ cacheDirectory, appliedAt: new Date("2026-01-01T00:00:00Z") });
 
 // A text is not looked into, so its depth meets the engine; this is the way by which it can be broken on purpose.
-const breakEngine = (db: Pick<Db, "read">) => sql`select ${"[".repeat(100_000)}::jsonb`.execute(db.read);
+const breakEngine = (db: Pick<Db, "root">) => sql`select ${"[".repeat(100_000)}::jsonb`.execute(db.root);
 
 /** A program that commits one number after the other into `directory` and says each as soon as it is confirmed. */
 const writerOf = (directory: string) => `
@@ -24,7 +24,7 @@ const writerOf = (directory: string) => `
   import { sql } from ${JSON.stringify(import.meta.resolve("kysely"))};
   import { openDatabase } from ${JSON.stringify(new URL("database.ts", import.meta.url).href)};
   const db = await openDatabase({ directory: ${JSON.stringify(directory)} });
-  await sql\`create table mark (number int)\`.execute(db.read);
+  await sql\`create table mark (number int)\`.execute(db.root);
   for (let number = 1; number < 100_000; number++) {
     await db.transaction((tx) => sql\`insert into mark values (\${number})\`.execute(tx));
     writeSync(1, number + "\\n");
@@ -33,15 +33,15 @@ const writerOf = (directory: string) => `
 
 describe("an embedded database", () => {
   test("that breaks down says so in less than a second and answers nothing any more", async () => {
-    const aborts: DatabaseAborted[] = [];
+    const aborts: DatabaseCrashed[] = [];
     const db = await openDatabase({ directory: "memory", snapshot, onAbort: (error) => aborts.push(error) });
     const startedMs = performance.now();
-    await assert.rejects(breakEngine(db), DatabaseAborted);
+    await assert.rejects(breakEngine(db), DatabaseCrashed);
     assert.ok(performance.now() - startedMs < 1_000);
-    await assert.rejects(sql`select 1`.execute(db.read), DatabaseAborted);
+    await assert.rejects(sql`select 1`.execute(db.root), DatabaseCrashed);
     await assert.rejects(
       db.transaction(async () => 1),
-      DatabaseAborted,
+      DatabaseCrashed,
     );
     await db.close();
     assert.equal(aborts.length, 1);
@@ -49,10 +49,10 @@ describe("an embedded database", () => {
 
   test("that breaks down inside a transaction says so to the transaction and to those who wait", async () => {
     const db = await openDatabase({ directory: "memory", snapshot });
-    const broken = db.transaction((tx) => breakEngine({ read: tx }));
-    const waiting = sql`select 1`.execute(db.read);
-    await assert.rejects(broken, DatabaseAborted);
-    await assert.rejects(waiting, DatabaseAborted);
+    const broken = db.transaction((tx) => breakEngine({ root: tx }));
+    const waiting = sql`select 1`.execute(db.root);
+    await assert.rejects(broken, DatabaseCrashed);
+    await assert.rejects(waiting, DatabaseCrashed);
     await db.close();
   });
 
@@ -61,13 +61,13 @@ describe("an embedded database", () => {
     after(() => rmSync(directory, { recursive: true, force: true }));
     const first = await openDatabase({ directory, snapshot });
     assert.deepEqual(await pendingMigrations(first), []);
-    await sql`create table mark (name text)`.execute(first.read);
+    await sql`create table mark (name text)`.execute(first.root);
     await first.transaction((tx) => sql`insert into mark values ('kept')`.execute(tx));
     await assert.rejects(openDatabase({ directory, snapshot }), DirectoryInUse);
     await first.close();
 
     const second = await openDatabase({ directory, snapshot });
-    assert.deepEqual((await sql`select name from mark`.execute(second.read)).rows, [{ name: "kept" }]);
+    assert.deepEqual((await sql`select name from mark`.execute(second.root)).rows, [{ name: "kept" }]);
     await second.close();
   });
 
@@ -86,7 +86,7 @@ describe("an embedded database", () => {
 
     const db = await openDatabase({ directory });
     const { rows } = await sql<{ count: bigint; last: number }>`select count(*), max(number) as last from mark`.execute(
-      db.read,
+      db.root,
     );
     const { count, last } = rows[0] ?? { count: 0n, last: 0 };
     assert.ok(last >= confirmed && confirmed >= 200, `${confirmed} confirmed, ${last} kept`);
@@ -99,7 +99,7 @@ describe("an embedded database", () => {
     const order: number[] = [];
     const ask = async (i: number) => {
       if (i % 3 === 0) await db.transaction((tx) => sql`select 1`.execute(tx));
-      else await sql`select 1`.execute(db.read);
+      else await sql`select 1`.execute(db.root);
       order.push(i);
     };
     await Promise.all(Array.from({ length: 50 }, (_, i) => ask(i)));

@@ -3,12 +3,12 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { PGlite, messages, protocol } from "@electric-sql/pglite";
 import type { DatabaseConnection } from "kysely";
-import { decoderOf } from "./decode.ts";
-import { nameOf, Session, SessionDriver, type Answer } from "./driver.ts";
-import { DatabaseAborted } from "./errors.ts";
-import type { TransactionGuard } from "./guard.ts";
-import { lockDirectory, type DirectoryLock } from "./lock.ts";
-import { failFastOnAbort } from "./pgliteAbort.ts";
+import { getDecoder } from "./decoders.ts";
+import { statementName, Session, SessionDriver, type StatementResult } from "./driver.ts";
+import { DatabaseCrashed } from "./errors.ts";
+import type { TransactionGuard } from "./transactionGuard.ts";
+import { lockDirectory, type DirectoryLock } from "./directoryLock.ts";
+import { crashOnAbort } from "./pgliteAbort.ts";
 
 /** The most calls that may wait for the one connection; more means that somebody never lets go of it. */
 const WAITING_MAX = 10_000;
@@ -21,14 +21,14 @@ export type PgliteOptions = {
   /** A dump of a database to start from, when the directory holds none yet. */
   snapshot?: Blob;
   /** Told once when the embedded database broke down; every later call rejects with the same error. */
-  onAbort?: (error: DatabaseAborted) => void;
+  onAbort?: (error: DatabaseCrashed) => void;
 };
 
 /** An embedded database that is running, and the lock that keeps other processes out of its directory. */
 export class EmbeddedServer {
   readonly pglite: PGlite;
   readonly #lock: DirectoryLock | undefined;
-  aborted: DatabaseAborted | undefined;
+  aborted: DatabaseCrashed | undefined;
   /** The statements that its one session has taken, by name. */
   readonly #prepared = new Map<string, string>();
 
@@ -43,7 +43,7 @@ export class EmbeddedServer {
     try {
       const pglite = await startPglite(inMemory ? undefined : join(options.directory, "pgdata"), options.snapshot);
       const server = new EmbeddedServer(pglite, lock);
-      failFastOnAbort(pglite, (error) => {
+      crashOnAbort(pglite, (error) => {
         server.aborted = error;
         options.onAbort?.(error);
       });
@@ -55,13 +55,13 @@ export class EmbeddedServer {
   }
 
   /** Runs one statement in one round of the wire protocol: parse (unless that is done), bind, describe, execute, sync. */
-  async ask(text: string, values: (string | null)[]): Promise<Answer> {
+  async runStatement(text: string, values: (string | null)[]): Promise<StatementResult> {
     if (this.aborted !== undefined) throw this.aborted;
     const { serialize } = protocol;
-    const name = nameOf(text);
+    const name = statementName(text);
     if (name !== undefined) await this.#prepare(name, text);
-    return readAnswer(
-      await this.#round([
+    return parseResult(
+      await this.#roundTrip([
         ...(name === undefined ? [serialize.parse({ text })] : []),
         serialize.bind({ statement: name ?? "", values }),
         serialize.describe({ type: "P" }),
@@ -77,11 +77,11 @@ export class EmbeddedServer {
     assert(prepared === undefined, `two statements are named ${name}`);
     const { serialize } = protocol;
     // Whoever asked the same engine before may have left one behind.
-    await this.#round([serialize.close({ type: "S", name }), serialize.parse({ name, text })]);
+    await this.#roundTrip([serialize.close({ type: "S", name }), serialize.parse({ name, text })]);
     this.#prepared.set(name, text);
   }
 
-  #round(messages: readonly Uint8Array[]): Promise<BackendMessages> {
+  #roundTrip(messages: readonly Uint8Array[]): Promise<BackendMessages> {
     const round = Buffer.concat([...messages, protocol.serialize.sync()]);
     return this.pglite.runExclusive(() => this.pglite.execProtocolStream(round));
   }
@@ -103,8 +103,8 @@ class EmbeddedSession extends Session {
     this.#server = server;
   }
 
-  override async ask(text: string, parameters: (string | null)[]): Promise<Answer> {
-    return await this.#server.ask(text, parameters);
+  override async runStatement(text: string, parameters: (string | null)[]): Promise<StatementResult> {
+    return await this.#server.runStatement(text, parameters);
   }
 }
 
@@ -113,7 +113,7 @@ export class EmbeddedDriver extends SessionDriver<EmbeddedSession> {
   readonly #server: EmbeddedServer;
   readonly #session: EmbeddedSession;
   readonly #waiting: (() => void)[] = [];
-  #taken = false;
+  #isAcquired = false;
 
   constructor(server: EmbeddedServer, guard: TransactionGuard) {
     super(guard);
@@ -124,24 +124,24 @@ export class EmbeddedDriver extends SessionDriver<EmbeddedSession> {
   override async init(): Promise<void> {}
 
   override async acquire(): Promise<EmbeddedSession> {
-    if (this.#taken) {
+    if (this.#isAcquired) {
       if (this.#waiting.length >= WAITING_MAX) throw new Error(`${WAITING_MAX} calls wait for the embedded database`);
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
-    this.#taken = true;
+    this.#isAcquired = true;
     return this.#session;
   }
 
   // The session stays taken while it is handed over, so that nobody who asks in between gets ahead.
   override async releaseConnection(_session: DatabaseConnection): Promise<void> {
     const next = this.#waiting.shift();
-    if (next === undefined) this.#taken = false;
+    if (next === undefined) this.#isAcquired = false;
     else next();
   }
 
   // There is no other session to go on with: a rollback that fails here is the end of the database.
   override discard(): void {
-    this.#server.aborted ??= new DatabaseAborted("a transaction could not be rolled back");
+    this.#server.aborted ??= new DatabaseCrashed("a transaction could not be rolled back");
   }
 
   override async destroy(): Promise<void> {
@@ -151,19 +151,19 @@ export class EmbeddedDriver extends SessionDriver<EmbeddedSession> {
 
 async function startPglite(directory: string | undefined, snapshot: Blob | undefined): Promise<PGlite> {
   if (directory !== undefined) mkdirSync(directory, { recursive: true });
-  const isFilled = directory !== undefined && existsSync(join(directory, "PG_VERSION"));
+  const hasData = directory !== undefined && existsSync(join(directory, "PG_VERSION"));
   return await PGlite.create({
     ...(directory === undefined ? {} : { dataDir: directory }),
-    ...(snapshot === undefined || isFilled ? {} : { loadDataDir: snapshot }),
+    ...(snapshot === undefined || hasData ? {} : { loadDataDir: snapshot }),
   });
 }
 
-function readAnswer(reply: BackendMessages): Answer {
-  const answer: Answer = { rows: [], command: "", rowCount: 0 };
+function parseResult(reply: BackendMessages): StatementResult {
+  const answer: StatementResult = { rows: [], command: "", rowCount: 0 };
   let columns: readonly { name: string; decode: (text: string) => unknown }[] = [];
   for (const message of reply) {
     if (message instanceof messages.RowDescriptionMessage) {
-      columns = message.fields.map((field) => ({ name: field.name, decode: decoderOf(field.dataTypeID) }));
+      columns = message.fields.map((field) => ({ name: field.name, decode: getDecoder(field.dataTypeID) }));
     } else if (message instanceof messages.DataRowMessage) {
       const { fields } = message;
       answer.rows.push(

@@ -1,5 +1,5 @@
 import type { PGlite } from "@electric-sql/pglite";
-import { DatabaseAborted } from "./errors.ts";
+import { DatabaseCrashed } from "./errors.ts";
 
 /** The status with which the WebAssembly build leaves its main loop when PostgreSQL raised an ordinary error. */
 const ORDINARY_ERROR_STATUS = 100;
@@ -12,11 +12,11 @@ type Engine = {
 };
 
 /**
- * Turns a breakdown of the WebAssembly engine into a DatabaseAborted. Left to itself PGlite swallows whatever its main loop
+ * Turns a breakdown of the WebAssembly engine into a DatabaseCrashed. Left to itself PGlite swallows whatever its main loop
  * throws and enters the loop again, so that an engine which always throws spins for ever on a thread that nobody can interrupt.
  * The three functions replaced here are the steps that it takes after a throw, and each of them now ends the round.
  */
-export function failFastOnAbort(pglite: PGlite, onAbort: (error: DatabaseAborted) => void): void {
+export function crashOnAbort(pglite: PGlite, onAbort: (error: DatabaseCrashed) => void): void {
   const engine = engineOf(pglite);
   const runOnce = engine._PostgresMainLoopOnce;
   engine._PostgresMainLoopOnce = () => {
@@ -24,14 +24,14 @@ export function failFastOnAbort(pglite: PGlite, onAbort: (error: DatabaseAborted
       runOnce();
     } catch (cause) {
       if (statusOf(cause) === ORDINARY_ERROR_STATUS) throw cause;
-      const error = new DatabaseAborted(`the embedded database broke down: ${String(cause)}`, { cause });
-      const refuse = () => {
+      const error = new DatabaseCrashed(`the embedded database broke down: ${String(cause)}`, { cause });
+      const rethrow = () => {
         throw error;
       };
-      engine._PostgresMainLoopOnce = refuse;
-      engine._PostgresSendReadyForQueryIfNecessary = refuse;
-      engine.stackRestore = refuse;
-      leave(engine);
+      engine._PostgresMainLoopOnce = rethrow;
+      engine._PostgresSendReadyForQueryIfNecessary = rethrow;
+      engine.stackRestore = rethrow;
+      forceExit(engine);
       onAbort(error);
       throw error;
     }
@@ -39,7 +39,7 @@ export function failFastOnAbort(pglite: PGlite, onAbort: (error: DatabaseAborted
 }
 
 // The engine's own timers would go on in what is left of it. Its exit is told by a throw.
-function leave(engine: Engine): void {
+function forceExit(engine: Engine): void {
   try {
     engine._emscripten_force_exit(1);
   } catch {

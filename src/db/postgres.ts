@@ -1,10 +1,10 @@
 import pg from "pg";
 import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
-import { decoderOf } from "./decode.ts";
-import { nameOf, Session, SessionDriver, type Answer } from "./driver.ts";
-import { DatabaseRefused } from "./errors.ts";
+import { getDecoder } from "./decoders.ts";
+import { statementName, Session, SessionDriver, type StatementResult } from "./driver.ts";
+import { DatabaseUnusable } from "./errors.ts";
 import { Flights } from "./flights.ts";
-import type { TransactionGuard } from "./guard.ts";
+import type { TransactionGuard } from "./transactionGuard.ts";
 import { NamedStatement, type Outcome, type Parameters } from "./namedStatement.ts";
 import { encodeParameter } from "./parameters.ts";
 
@@ -36,7 +36,7 @@ export function clientOptions(options: PostgresOptions): pg.ClientConfig {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
-    types: { getTypeParser: decoderOf as typeof pg.types.getTypeParser },
+    types: { getTypeParser: getDecoder as typeof pg.types.getTypeParser },
   };
 }
 
@@ -49,10 +49,10 @@ class PooledSession extends Session {
     this.client = client;
   }
 
-  override async ask(text: string, parameters: (string | null)[]): Promise<Answer> {
-    const name = nameOf(text);
+  override async runStatement(text: string, parameters: (string | null)[]): Promise<StatementResult> {
+    const name = statementName(text);
     if (name !== undefined) {
-      const [outcome] = await this.askNamed(name, { text, executions: [parameters] });
+      const [outcome] = await this.runNamed(name, { text, executions: [parameters] });
       if (outcome?.status === "fulfilled") return outcome.value;
       throw outcome?.reason;
     }
@@ -60,27 +60,27 @@ class PooledSession extends Session {
     return { rows: result.rows, command: result.command, rowCount: result.rowCount ?? 0 };
   }
 
-  async askNamed(name: string, asked: { text: string; executions: readonly Parameters[] }): Promise<Outcome[]> {
+  async runNamed(name: string, asked: { text: string; executions: readonly Parameters[] }): Promise<Outcome[]> {
     const outcomes = await this.client.query(new NamedStatement(name, asked.text, asked.executions)).outcomes;
     const last = outcomes.at(-1);
-    if (last?.status === "rejected" && hasToBeginAnew(last.reason)) this.discarded = true;
+    if (last?.status === "rejected" && mustReconnect(last.reason)) this.discarded = true;
     return outcomes;
   }
 }
 
 /** What a server says of a prepared statement that does not fit the tables any more or is gone, and of a connection that it ends. */
-const BEGIN_ANEW = /^(0A000|26000|08...|57P..)$/;
+const RECONNECT_CODES = /^(0A000|26000|08...|57P..)$/;
 
-function hasToBeginAnew(error: unknown): boolean {
-  return BEGIN_ANEW.test(String(Reflect.get(Object(error), "code")));
+function mustReconnect(error: unknown): boolean {
+  return RECONNECT_CODES.test(String(Reflect.get(Object(error), "code")));
 }
 
 /** Sessions of a PostgreSQL server, from a pool. */
 export class PooledDriver extends SessionDriver<PooledSession> {
   readonly #pool: pg.Pool;
   readonly #options: PostgresOptions;
-  readonly #prepared = new WeakSet<pg.PoolClient>();
-  readonly #flights = new Flights((text, executions) => this.#fly(text, executions));
+  readonly #configured = new WeakSet<pg.PoolClient>();
+  readonly #batcher = new Flights((text, executions) => this.#runBatch(text, executions));
 
   constructor(options: PostgresOptions, guard: TransactionGuard) {
     super(guard);
@@ -96,27 +96,27 @@ export class PooledDriver extends SessionDriver<PooledSession> {
   override async acquire(): Promise<PooledSession> {
     const client = await this.#pool.connect();
     try {
-      if (!this.#prepared.has(client)) await client.query(this.#sessionSettings());
+      if (!this.#configured.has(client)) await client.query(this.#sessionSettings());
     } catch (error) {
       client.release(true);
       throw error;
     }
-    this.#prepared.add(client);
+    this.#configured.add(client);
     return new PooledSession(client);
   }
 
   /** One execution of a statement that may share its way with others. */
-  async share<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  async runBatched<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     this.assertOutside();
-    const { rows } = await this.#flights.ask(query.sql, query.parameters.map(encodeParameter));
+    const { rows } = await this.#batcher.ask(query.sql, query.parameters.map(encodeParameter));
     // As everywhere, the decoders and the schema type make true what is said of the rows.
     return { rows: rows as R[] };
   }
 
-  async #fly(text: string, executions: readonly Parameters[]): Promise<Outcome[]> {
+  async #runBatch(text: string, executions: readonly Parameters[]): Promise<Outcome[]> {
     const session = await this.acquire();
     try {
-      return await session.askNamed(nameOf(text) ?? "", { text, executions });
+      return await session.runNamed(statementName(text) ?? "", { text, executions });
     } finally {
       await this.releaseConnection(session);
     }
@@ -147,19 +147,24 @@ export class PooledDriver extends SessionDriver<PooledSession> {
   }
 }
 
-/** Throws DatabaseRefused when the server is too old, or does not keep through a power cut what it confirms. */
+/** Throws DatabaseUnusable when the server is too old, or does not keep through a power cut what it confirms. */
 export async function checkServer(driver: PooledDriver, options: PostgresOptions): Promise<void> {
   const session = await driver.acquire();
   try {
-    const { rows: versions } = await session.ask("select current_setting('server_version_num')::int as number", []);
+    const { rows: versions } = await session.runStatement(
+      "select current_setting('server_version_num')::int as number",
+      [],
+    );
     const version = Number(versions[0]?.["number"]);
     if (version < SERVER_VERSION_MIN) {
-      throw new DatabaseRefused(`PostgreSQL 15 or newer is needed, and this server is ${Math.floor(version / 10_000)}`);
+      throw new DatabaseUnusable(
+        `PostgreSQL 15 or newer is needed, and this server is ${Math.floor(version / 10_000)}`,
+      );
     }
-    const { rows: unsafe } = await session.ask(UNSAFE_SETTINGS, []);
+    const { rows: unsafe } = await session.runStatement(UNSAFE_SETTINGS, []);
     if (unsafe.length > 0 && options.allowUnsafeFsync !== true) {
       const names = unsafe.map((row) => `${String(row["name"])} off`).join(", ");
-      throw new DatabaseRefused(
+      throw new DatabaseUnusable(
         `the PostgreSQL server runs with ${names}: a power cut would lose payments that it confirmed`,
       );
     }

@@ -48,7 +48,7 @@ export class PostgresListener {
   async #connect(): Promise<pg.Client> {
     const client = new pg.Client(this.#config);
     client.on("error", () => {});
-    client.on("notification", ({ channel, payload }) => this.#tell(channel, payload ?? ""));
+    client.on("notification", ({ channel, payload }) => this.#dispatch(channel, payload ?? ""));
     try {
       await client.connect();
     } catch (error) {
@@ -59,7 +59,7 @@ export class PostgresListener {
     return client;
   }
 
-  #tell(channel: string, payload: string): void {
+  #dispatch(channel: string, payload: string): void {
     for (const onNotify of this.#listeners.get(channel) ?? []) onNotify(payload);
   }
 
@@ -73,15 +73,15 @@ export class PostgresListener {
       delayMs = Math.min(delayMs * 2, RECONNECT_DELAY_MAX_MS)
     ) {
       await systemClock.sleep(delayMs, signal);
-      if (signal.aborted || (await this.#resume())) return;
+      if (signal.aborted || (await this.#relisten())) return;
     }
   }
 
-  async #resume(): Promise<boolean> {
+  async #relisten(): Promise<boolean> {
     try {
       const client = await (this.#client ??= this.#connect());
       for (const channel of this.#listeners.keys()) await client.query(listenCommand("listen", channel));
-      for (const channel of this.#listeners.keys()) this.#tell(channel, "");
+      for (const channel of this.#listeners.keys()) this.#dispatch(channel, "");
       return true;
     } catch {
       return false;

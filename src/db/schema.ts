@@ -74,7 +74,7 @@ export type RateLogTable = {
 export type GasAccountTable = { chain: Caip2; address: string; next_nonce: bigint };
 
 /** signed → mined | reverted | lost; the last three are terminal. */
-export type SendingStatus = "signed" | "mined" | "reverted" | "lost";
+export type OutgoingTransactionStatus = "signed" | "mined" | "reverted" | "lost";
 
 export type SendingTable = {
   id: GeneratedAlways<bigint>;
@@ -84,7 +84,7 @@ export type SendingTable = {
   recipient: string;
   data: string;
   gas_limit: bigint;
-  status: SendingStatus;
+  status: OutgoingTransactionStatus;
   mined_chain_tx: string | null;
   mined_block_number: bigint | null;
   created_at: Date;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { openDatabase } from "./database.ts";
 import { pendingMigrations } from "./migrate.ts";
-import { migratedSnapshot, schemaDigest } from "./snapshot.ts";
+import { loadMigratedSnapshot, schemaDigest } from "./snapshot.ts";
 
 test("a snapshot is made once, whoever asks at once, and replaces that of an older schema", async () => {
   const cacheDirectory = mkdtempSync(join(tmpdir(), "tributary-snapshot-"));
@@ -13,10 +13,10 @@ test("a snapshot is made once, whoever asks at once, and replaces that of an old
   writeFileSync(join(cacheDirectory, "pglite-0123456789abcdef.tar"), "of an older schema");
   const options = { cacheDirectory, appliedAt: new Date("2026-01-01T00:00:00Z") };
 
-  const [snapshot] = await Promise.all([migratedSnapshot(options), migratedSnapshot(options)]);
+  const [snapshot] = await Promise.all([loadMigratedSnapshot(options), loadMigratedSnapshot(options)]);
   assert.deepEqual(readdirSync(cacheDirectory), [`pglite-${await schemaDigest()}.tar`]);
 
-  for (const source of [snapshot, await migratedSnapshot(options)]) {
+  for (const source of [snapshot, await loadMigratedSnapshot(options)]) {
     const db = await openDatabase({ directory: "memory", snapshot: source });
     assert.deepEqual(await pendingMigrations(db), []);
     await db.close();

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { databaseOver } from "./database.ts";
+import { createEmbeddedDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { EmbeddedServer } from "./pglite.ts";
 
@@ -16,20 +16,20 @@ export type SnapshotOptions = {
 };
 
 /** The dump of an empty, migrated database, made when this version's is not there yet. Several processes may ask at once. */
-export async function migratedSnapshot({ cacheDirectory, appliedAt }: SnapshotOptions): Promise<Blob> {
+export async function loadMigratedSnapshot({ cacheDirectory, appliedAt }: SnapshotOptions): Promise<Blob> {
   const name = `pglite-${await schemaDigest()}.tar`;
   const file = join(cacheDirectory, name);
-  const known = await readFile(file).catch(() => undefined);
-  if (known !== undefined) return new Blob([known]);
-  const made = await dumpMigrated(appliedAt);
+  const cached = await readFile(file).catch(() => undefined);
+  if (cached !== undefined) return new Blob([cached]);
+  const dump = await dumpMigrated(appliedAt);
   await mkdir(cacheDirectory, { recursive: true });
   // A rename puts the whole file in place at once, so that nobody reads half of one, whoever comes first.
-  const draft = await mkdtemp(join(cacheDirectory, "draft-"));
-  await writeFile(join(draft, name), made);
-  await rename(join(draft, name), file);
-  await rm(draft, { recursive: true });
-  await removeOthers(cacheDirectory, name);
-  return new Blob([made]);
+  const temporaryDirectory = await mkdtemp(join(cacheDirectory, "draft-"));
+  await writeFile(join(temporaryDirectory, name), dump);
+  await rename(join(temporaryDirectory, name), file);
+  await rm(temporaryDirectory, { recursive: true });
+  await removeStaleSnapshots(cacheDirectory, name);
+  return new Blob([dump]);
 }
 
 /** Changes with every migration's text and with the version of PGlite. */
@@ -44,7 +44,7 @@ export async function schemaDigest(): Promise<string> {
 
 async function dumpMigrated(appliedAt: Date): Promise<Uint8Array<ArrayBuffer>> {
   const server = await EmbeddedServer.start({ directory: "memory" });
-  const db = databaseOver(server);
+  const db = createEmbeddedDatabase(server);
   try {
     await migrate(db, { appliedAt });
     return await (await server.pglite.dumpDataDir("none")).bytes();
@@ -53,7 +53,7 @@ async function dumpMigrated(appliedAt: Date): Promise<Uint8Array<ArrayBuffer>> {
   }
 }
 
-async function removeOthers(cacheDirectory: string, name: string): Promise<void> {
+async function removeStaleSnapshots(cacheDirectory: string, name: string): Promise<void> {
   const others = (await readdir(cacheDirectory)).filter(
     (other) => /^pglite-[0-9a-f]+\.tar$/.test(other) && other !== name,
   );

@@ -2,11 +2,11 @@ import { sql } from "kysely";
 import type { Check } from "../ledger/check.ts";
 
 /** Whether this station has taken over all that was recorded of a movement; until then the deposit may lag behind it. */
-const IS_TAKEN = sql`(movement.revision, movement.id) <= (deposit_cursor.revision, deposit_cursor.movement_id)`;
+const IS_PROCESSED = sql`(movement.revision, movement.id) <= (deposit_cursor.revision, deposit_cursor.movement_id)`;
 
 export const depositChecks: readonly Check[] = [
   {
-    name: "sweep-empties",
+    name: "sweep-empties-inbox",
     meaning: "What left an inbox in one transaction is not what came in since the time before.",
     // Where a deposit is not decided on, one provider may have invented it; that is told by its own state.
     query: sql`
@@ -32,7 +32,7 @@ export const depositChecks: readonly Check[] = [
         and (intent_id, chain, token) not in (select intent_id, chain, token from undecided)`,
   },
   {
-    name: "tallies-of-deposits",
+    name: "intent-totals-match-deposits",
     meaning: "What an intent says it has received and counted is not what its deposits add up to.",
     query: sql`
       select intent.id as intent, intent.counted_units as counted, sums.counted as of_deposits, intent.pending_count as pending,
@@ -44,13 +44,13 @@ export const depositChecks: readonly Check[] = [
       where intent.counted_units <> coalesce(sums.counted, 0) or intent.pending_count <> coalesce(sums.pending, 0)`,
   },
   {
-    name: "deposit-has-its-movement",
+    name: "deposit-matches-movement",
     meaning: "A movement into an inbox that was taken over has no deposit, or a deposit is not what moved.",
     query: sql`
       select movement.id as movement, deposit.id as deposit, movement.amount_units as moved, deposit.amount_units as units
       from movement join deposit_cursor on deposit_cursor.chain = movement.chain
       left join deposit on deposit.movement_id = movement.id
-      where movement.direction = 'in' and ${IS_TAKEN} and (
+      where movement.direction = 'in' and ${IS_PROCESSED} and (
         deposit.id is null
         or (deposit.intent_id, deposit.chain, deposit.token, deposit.chain_tx, deposit.position)
           <> (movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.position)
@@ -58,19 +58,19 @@ export const depositChecks: readonly Check[] = [
           <> (movement.amount_units, movement.block_number, movement.block_hash)))`,
   },
   {
-    name: "counted-on-the-chain",
+    name: "deposit-on-canonical-chain",
     meaning:
       "A deposit that counts, or waits to, stands in a block that was replaced; or one that was dropped is on the chain.",
     query: sql`
       select deposit.id as deposit, deposit.status, deposit.chain, deposit.block_number, deposit.block_hash
       from deposit join movement on movement.id = deposit.movement_id
       join deposit_cursor on deposit_cursor.chain = movement.chain
-      where ${IS_TAKEN} and ((deposit.status = 'dropped') <> (movement.orphaned_at is not null) or (deposit.status = 'counted'
+      where ${IS_PROCESSED} and ((deposit.status = 'dropped') <> (movement.orphaned_at is not null) or (deposit.status = 'counted'
         and exists (select from block where block.chain = deposit.chain and block.number = deposit.block_number
           and block.hash <> deposit.block_hash and block.orphaned_at is null)))`,
   },
   {
-    name: "deposit-is-told",
+    name: "deposit-has-event",
     meaning: "The last event of a deposit tells another state than it is in.",
     query: sql`
       with last_told as (

@@ -1,9 +1,15 @@
-import { findChain } from "../catalog/catalog.ts";
-import { claimIntents } from "../intent/store.ts";
+import { findWatchedChain } from "../catalog/catalog.ts";
+import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import { applyChanges, type DepositWorld } from "./applyChanges.ts";
-import { lowestReach, reachedBlock } from "./finality.ts";
-import { findCursor, listHeads, listPendingIntents, listUnheard, listWorkingSet } from "./store.ts";
+import { applyDepositChanges, type DepositWorld } from "./applyDepositChanges.ts";
+import { lowestFinalBlock, lastFinalBlock } from "./finality.ts";
+import {
+  findCursor,
+  listHeads,
+  listPendingIntents,
+  listIntentsWithPendingMovements,
+  listDepositsToDecide,
+} from "./store.ts";
 
 /** Pending deposits looked at in one transaction. */
 const PAGE_MAX = 200;
@@ -30,35 +36,35 @@ async function countPage(
   return world.db.transaction(async (tx) => {
     const heads = await listHeads(tx);
     const head = heads.get(chain);
-    const tiers = findChain(world.catalog, chain)?.finality ?? [];
+    const tiers = findWatchedChain(world.catalog, chain)?.finality ?? [];
     const [firstTier] = tiers;
     if (!head || !firstTier) return undefined;
-    const uptoBlock = reachedBlock(firstTier.finality, head);
+    const uptoBlock = lastFinalBlock(firstTier.finality, head);
     const pending = await listPendingIntents(tx, { chain, uptoBlock, after, limit: PAGE_MAX });
     if (pending.length === 0) return undefined;
-    const claimed = await claimIntents(tx, [...new Set(pending.map((deposit) => deposit.intentId))]);
-    // The head may belong to a branch that replaced a deposit's block. Who is behind is counted by takeMovements, once it has caught up.
+    const claimed = await lockIntents(tx, [...new Set(pending.map((deposit) => deposit.intentId))]);
+    // The head may belong to a branch that replaced a deposit's block. Who is behind is counted by processMovements, once it has caught up.
     const cursor = await findCursor(tx, chain);
-    const behind = await listUnheard(
+    const intentsWithPendingMovements = await listIntentsWithPendingMovements(
       tx,
       cursor,
       claimed.map((intent) => intent.id),
     );
-    const intents = claimed.filter((intent) => !behind.has(intent.id));
+    const intents = claimed.filter((intent) => !intentsWithPendingMovements.has(intent.id));
     const intentIds = intents.map((intent) => intent.id);
-    const known = await listWorkingSet(tx, {
+    const deposits = await listDepositsToDecide(tx, {
       intentIds,
       movementIds: [],
       chain,
-      aboveBlock: lowestReach(tiers, head),
+      aboveBlock: lowestFinalBlock(tiers, head),
     });
-    const knownOf = Map.groupBy(known, (deposit) => deposit.intent_id);
-    const cases = intents.map((intent) => ({
+    const depositsByIntent = Map.groupBy(deposits, (deposit) => deposit.intent_id);
+    const changeSets = intents.map((intent) => ({
       intent,
-      isBehind: false,
-      changes: (knownOf.get(intent.id) ?? []).map((deposit) => ({ before: deposit, after: deposit })),
+      hasPendingMovements: false,
+      changes: (depositsByIntent.get(intent.id) ?? []).map((deposit) => ({ before: deposit, after: deposit })),
     }));
-    await applyChanges(tx, world, { cases, heads, at });
+    await applyDepositChanges(tx, world, { cases: changeSets, heads, at });
     return pending.length < PAGE_MAX ? undefined : pending.at(-1);
   });
 }

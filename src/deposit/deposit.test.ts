@@ -7,12 +7,12 @@ import { stationWorld, type StationWorld } from "../../test/support/stationWorld
 import type { Db } from "../db/database.ts";
 import type { DepositRow } from "./deposit.ts";
 import { countDeposits } from "./countDeposits.ts";
-import { takeMovements } from "./takeMovements.ts";
+import { processMovements } from "./processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
 
 const USDC = 1_000_000n;
-let unique = 0;
-const freshTx = () => `0x${(unique += 1).toString(16).padStart(64, "0")}`;
+let txCount = 0;
+const newChainTx = () => `0x${(txCount += 1).toString(16).padStart(64, "0")}`;
 
 for (const kind of databases) {
   describe(`deposits on ${kind}`, () => {
@@ -28,15 +28,15 @@ for (const kind of databases) {
     /** Reads the chain up to `number` and lets the station do its work, as its loop would. */
     async function headAt(number: bigint): Promise<void> {
       await setHead(db, TEST_CHAIN, { number });
-      await takeMovements(world, TEST_CHAIN);
+      await processMovements(world, TEST_CHAIN);
       await countDeposits(world, TEST_CHAIN);
     }
     const intentOf = ({ id }: IntentRow) =>
-      db.read.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+      db.root.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
     const depositsOf = ({ id }: IntentRow): Promise<DepositRow[]> =>
-      db.read.selectFrom("deposit").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
+      db.root.selectFrom("deposit").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
     const eventsOf = async ({ id }: IntentRow) => {
-      const rows = await db.read
+      const rows = await db.root
         .selectFrom("event")
         .select("type")
         .where("intent_id", "=", id)
@@ -49,7 +49,7 @@ for (const kind of databases) {
 
     test("D5 a deposit is seen at once, counted when final, and settles a one-time intent in that step", async () => {
       const intent = await priced(25n * USDC);
-      await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits: 25n * USDC, block: 100n }]);
+      await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits: 25n * USDC, block: 100n }]);
       await headAt(100n);
       assert.deepEqual(
         (await depositsOf(intent)).map((deposit) => deposit.status),
@@ -79,11 +79,11 @@ for (const kind of databases) {
         () => priced(USDC, { account_id, payout_wallet, occupies: true }),
         /intent_occupied_destination/,
       );
-      await recordMovements(db, first, [{ chainTx: freshTx(), amountUnits: USDC, block: 101n }]);
+      await recordMovements(db, first, [{ chainTx: newChainTx(), amountUnits: USDC, block: 101n }]);
       await headAt(102n);
       await priced(USDC, { account_id, payout_wallet, occupies: true });
       const open = await insertIntent(db);
-      await recordMovements(db, open, [{ chainTx: freshTx(), amountUnits: USDC, block: 102n }]);
+      await recordMovements(db, open, [{ chainTx: newChainTx(), amountUnits: USDC, block: 102n }]);
       await headAt(103n);
       assert.equal((await intentOf(open)).status, "active");
       assert.ok((await eventsOf(open)).includes("payment_intent.paid"));
@@ -91,7 +91,7 @@ for (const kind of databases) {
 
     test("D4 several transfers of one transaction are several deposits, heard twice they are the same", async () => {
       const intent = await priced(3n * USDC);
-      const chainTx = freshTx();
+      const chainTx = newChainTx();
       const both = [
         { chainTx, position: 0, amountUnits: USDC, block: 103n },
         { chainTx, position: 3, amountUnits: 2n * USDC, block: 103n },
@@ -107,10 +107,10 @@ for (const kind of databases) {
 
     test("D8 the price counts as reached within the tolerance, and the shortfall stays", async () => {
       const intent = await priced(100n * USDC, { underpay_tolerance_bps: 100 });
-      await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits: 98_999_999n, block: 105n }]);
+      await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits: 98_999_999n, block: 105n }]);
       await headAt(106n);
       assert.equal((await intentOf(intent)).status, "active");
-      await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits: 1n, block: 106n }]);
+      await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits: 1n, block: 106n }]);
       await headAt(107n);
       const settled = await intentOf(intent);
       assert.deepEqual([settled.status, settled.counted_units], ["settled", 99n * USDC]);
@@ -119,8 +119,8 @@ for (const kind of databases) {
     test("D5 deposits below the minimum wait for company, but never once the price is reached", async () => {
       const open = await insertIntent(db, { minimum_units: USDC });
       const paid = await priced(USDC, { minimum_units: 5n * USDC });
-      await recordMovements(db, open, [{ chainTx: freshTx(), amountUnits: USDC / 2n, block: 107n }]);
-      await recordMovements(db, paid, [{ chainTx: freshTx(), amountUnits: USDC, block: 107n }]);
+      await recordMovements(db, open, [{ chainTx: newChainTx(), amountUnits: USDC / 2n, block: 107n }]);
+      await recordMovements(db, paid, [{ chainTx: newChainTx(), amountUnits: USDC, block: 107n }]);
       await headAt(108n);
       assert.deepEqual(
         (await depositsOf(open)).map(({ status, reason }) => [status, reason]),
@@ -128,7 +128,7 @@ for (const kind of databases) {
       );
       assert.equal((await intentOf(open)).counted_units, 0n);
       assert.equal((await intentOf(paid)).status, "settled");
-      await recordMovements(db, open, [{ chainTx: freshTx(), amountUnits: USDC / 2n, block: 108n }]);
+      await recordMovements(db, open, [{ chainTx: newChainTx(), amountUnits: USDC / 2n, block: 108n }]);
       await headAt(109n);
       assert.deepEqual(
         (await depositsOf(open)).map(({ status, reason }) => [status, reason]),
@@ -143,7 +143,7 @@ for (const kind of databases) {
     test("D5 a token that is no rail of the intent is held and credits nothing", async () => {
       const intent = await priced(USDC);
       await recordMovements(db, intent, [
-        { chainTx: freshTx(), token: `0x${"77".repeat(20)}`, amountUnits: USDC, block: 109n },
+        { chainTx: newChainTx(), token: `0x${"77".repeat(20)}`, amountUnits: USDC, block: 109n },
       ]);
       await headAt(110n);
       assert.deepEqual(
@@ -162,8 +162,8 @@ for (const kind of databases) {
       const intent = await insertIntent(db);
       const required = async () => (await depositsOf(intent)).map((deposit) => deposit.required_confirmations);
       const pay = async (amountUnits: bigint) => {
-        await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits, block: 100n }]);
-        await takeMovements(tiered, TEST_CHAIN);
+        await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits, block: 100n }]);
+        await processMovements(tiered, TEST_CHAIN);
       };
       await setHead(db, TEST_CHAIN, { number: 100n });
       await pay(900n * USDC);
@@ -182,9 +182,9 @@ for (const kind of databases) {
 
     test("D3 money that comes after the intent has settled is late, and counted all the same", async () => {
       const intent = await priced(USDC);
-      await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits: USDC, block: 110n }]);
+      await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits: USDC, block: 110n }]);
       await headAt(111n);
-      await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits: 2n * USDC, block: 111n }]);
+      await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits: 2n * USDC, block: 111n }]);
       await headAt(112n);
       assert.deepEqual(
         (await depositsOf(intent)).map(({ status, late }) => [status, late]),
@@ -198,7 +198,7 @@ for (const kind of databases) {
 
     test("D3 a reorg takes a counted deposit back and reopens the intent; mined again it counts once", async () => {
       const intent = await priced(USDC);
-      const chainTx = freshTx();
+      const chainTx = newChainTx();
       await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 112n }]);
       await headAt(113n);
       await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 112n, orphaned: true }]);
@@ -227,7 +227,7 @@ for (const kind of databases) {
 
     test("G60 a deposit whose block was left is not counted by the height of the branch that replaced it", async () => {
       const intent = await priced(USDC);
-      const chainTx = freshTx();
+      const chainTx = newChainTx();
       await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 120n }]);
       await headAt(120n);
       // One look of the watcher takes the block back and reads far beyond it, before this station has heard of it.
@@ -241,10 +241,10 @@ for (const kind of databases) {
 
     test("E48 thousands of transfers to one inbox become final together", async () => {
       const intent = await priced(USDC);
-      const dust = Array.from({ length: 4_000 }, () => ({ chainTx: freshTx(), amountUnits: 1n, block: 140n }));
+      const dust = Array.from({ length: 4_000 }, () => ({ chainTx: newChainTx(), amountUnits: 1n, block: 140n }));
       await recordMovements(db, intent, dust);
       await setHead(db, TEST_CHAIN, { number: 140n });
-      while (!(await takeMovements(world, TEST_CHAIN)).isDone);
+      while (!(await processMovements(world, TEST_CHAIN)).isDone);
       await headAt(141n);
       assert.equal((await intentOf(intent)).counted_units, 4_000n);
     });
@@ -255,7 +255,7 @@ for (const kind of databases) {
       const paid = [];
       for (let index = 0; index < 2; index += 1) {
         const intent = await priced(USDC, shared);
-        const movement = { chainTx: freshTx(), amountUnits: USDC, block: 150n };
+        const movement = { chainTx: newChainTx(), amountUnits: USDC, block: 150n };
         await recordMovements(db, intent, [movement]);
         await headAt(151n);
         paid.push({ intent, movement });
@@ -270,7 +270,7 @@ for (const kind of databases) {
 
     test("a transaction that does something else when it is mined again is told as it is there", async () => {
       const intent = await insertIntent(db);
-      const [chainTx, payer, other] = [freshTx(), `0x${"a1".repeat(20)}`, `0x${"a2".repeat(20)}`];
+      const [chainTx, payer, other] = [newChainTx(), `0x${"a1".repeat(20)}`, `0x${"a2".repeat(20)}`];
       await recordMovements(db, intent, [{ chainTx, counterparty: payer, amountUnits: USDC, block: 116n }]);
       await headAt(117n);
       await recordMovements(db, intent, [{ chainTx, counterparty: other, amountUnits: 2n, block: 117n, fork: "b" }]);
@@ -284,7 +284,7 @@ for (const kind of databases) {
       const account_id = await insertAccount(db);
       const payout_wallet = `0x${"cd".repeat(20)}`;
       const first = await priced(USDC, { account_id, payout_wallet, occupies: true });
-      const chainTx = freshTx();
+      const chainTx = newChainTx();
       await recordMovements(db, first, [{ chainTx, amountUnits: USDC, block: 115n }]);
       await headAt(116n);
       const second = await priced(USDC, { account_id, payout_wallet, occupies: true });
@@ -294,9 +294,9 @@ for (const kind of databases) {
       assert.deepEqual([reversed.status, reversed.counted_units], ["settled", 0n]);
       assert.equal((await eventsOf(first)).at(-1), "payment_intent.reversed");
       // The second one settles, which leaves the destination free: a stranger's dust does not bring the first one back.
-      await recordMovements(db, second, [{ chainTx: freshTx(), amountUnits: USDC, block: 116n }]);
+      await recordMovements(db, second, [{ chainTx: newChainTx(), amountUnits: USDC, block: 116n }]);
       await headAt(117n);
-      await recordMovements(db, first, [{ chainTx: freshTx(), amountUnits: 1n, block: 117n }]);
+      await recordMovements(db, first, [{ chainTx: newChainTx(), amountUnits: 1n, block: 117n }]);
       await headAt(118n);
       assert.deepEqual([(await intentOf(second)).status, (await intentOf(first)).status], ["settled", "settled"]);
     });

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import type { DepositTable } from "../db/schema.ts";
-import { isOnRail } from "../intent/payout.ts";
+import { isPayoutAsset } from "../intent/payoutAsset.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import { convertUnits } from "../kernel/units.ts";
@@ -12,7 +12,7 @@ export type Deposit = Omit<DepositRow, "seq">;
 /** Why a deposit is held whose providers do not agree: one of them denies it, or too few have answered. */
 export const AGREEMENT_REASONS = ["provider_disagreement", "provider_agreement_pending"] as const;
 
-export type Arrival = {
+export type NewDepositInput = {
   id: string;
   intent: IntentRow;
   movement: MovementRow;
@@ -22,15 +22,15 @@ export type Arrival = {
 };
 
 /** The deposit that a movement into an inbox makes when it is heard of for the first time. */
-export function newDeposit(arrival: Arrival): Deposit {
-  const { movement, intent, at } = arrival;
+export function newDeposit(input: NewDepositInput): Deposit {
+  const { movement, intent, at } = input;
   return {
-    id: arrival.id,
+    id: input.id,
     movement_id: movement.id,
     intent_id: intent.id,
     chain: movement.chain,
     token: movement.token,
-    token_decimals: arrival.tokenDecimals,
+    token_decimals: input.tokenDecimals,
     sender: movement.counterparty,
     amount_units: movement.amount_units,
     counted_units: 0n,
@@ -38,13 +38,13 @@ export function newDeposit(arrival: Arrival): Deposit {
     position: movement.position,
     block_number: movement.block_number,
     block_hash: movement.block_hash,
-    required_confirmations: arrival.requiredConfirmations,
+    required_confirmations: input.requiredConfirmations,
     settlement_id: null,
     agreed_at: null,
     late: intent.status !== "active",
     seen_at: at,
     updated_at: at,
-    ...openState(intent, movement),
+    ...initialState(intent, movement),
   };
 }
 
@@ -52,12 +52,12 @@ export function newDeposit(arrival: Arrival): Deposit {
  * What a later word of the chain makes of a deposit. Dropped when its block was orphaned; the same deposit again, from the
  * start, when its transaction was mined anew. A move within the chain that changes nothing else keeps its state.
  */
-export function followMovement(
+export function applyMovement(
   deposit: Deposit,
   movement: MovementRow,
   context: { intent: IntentRow; at: Date },
 ): Deposit {
-  const place = {
+  const location = {
     sender: movement.counterparty,
     amount_units: movement.amount_units,
     block_number: movement.block_number,
@@ -73,19 +73,20 @@ export function followMovement(
       counted_at: null,
       agreed_at: null,
     } as const;
-    return { ...deposit, ...place, ...dropped, settlement_id: null };
+    return { ...deposit, ...location, ...dropped, settlement_id: null };
   }
   const isSamePlace = deposit.block_hash === movement.block_hash && deposit.amount_units === movement.amount_units;
   if (isSamePlace && deposit.status !== "dropped") return deposit;
-  return { ...deposit, ...place, ...openState(context.intent, movement), counted_units: 0n, agreed_at: null };
+  return { ...deposit, ...location, ...initialState(context.intent, movement), counted_units: 0n, agreed_at: null };
 }
 
-type OpenState = Pick<Deposit, "status" | "reason" | "confirmed_at" | "counted_at">;
+type InitialState = Pick<Deposit, "status" | "reason" | "confirmed_at" | "counted_at">;
 
-function openState(intent: IntentRow, movement: MovementRow): OpenState {
+function initialState(intent: IntentRow, movement: MovementRow): InitialState {
   if (movement.orphaned_at !== null)
     return { status: "dropped", reason: "reorg", confirmed_at: null, counted_at: null };
-  if (!isOnRail(intent, movement)) return { status: "held", reason: "no_route", confirmed_at: null, counted_at: null };
+  if (!isPayoutAsset(intent, movement))
+    return { status: "held", reason: "no_route", confirmed_at: null, counted_at: null };
   return { status: "seen", reason: null, confirmed_at: null, counted_at: null };
 }
 
@@ -95,7 +96,7 @@ export function isHeldForAgreement(deposit: Deposit): boolean {
 }
 
 /** A deposit's worth at par in the payout token's units, rounded down. */
-export function payoutUnits(deposit: Deposit, intent: IntentRow): bigint {
+export function toPayoutUnits(deposit: Deposit, intent: IntentRow): bigint {
   return convertUnits(deposit.amount_units, deposit.token_decimals, intent.payout_decimals);
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FinalityTier } from "../config.ts";
-import { finalBlock, reachedBlock, type ChainHead } from "./finality.ts";
+import { lastCountableBlock, lastFinalBlock, type ChainHead } from "./finality.ts";
 
 const head: ChainHead = { chain: "eip155:1", number: 100n, safeNumber: 90n, finalizedNumber: 80n };
 const tiers: FinalityTier[] = [
@@ -11,30 +11,34 @@ const tiers: FinalityTier[] = [
 ];
 
 test("the block itself is its first confirmation", () => {
-  assert.equal(reachedBlock({ confirmations: 1 }, head), 100n);
-  assert.equal(reachedBlock({ confirmations: 6 }, head), 95n);
+  assert.equal(lastFinalBlock({ confirmations: 1 }, head), 100n);
+  assert.equal(lastFinalBlock({ confirmations: 6 }, head), 95n);
 });
 
 test("a small amount counts by confirmations, a larger one by the chain's own tags", () => {
-  assert.equal(finalBlock(tiers, head, [{ blockNumber: 95n, priceUnits: 1_000n }]), 95n);
-  assert.equal(finalBlock(tiers, head, [{ blockNumber: 95n, priceUnits: 1_001n }]), 90n);
-  assert.equal(finalBlock(tiers, head, [{ blockNumber: 95n, priceUnits: 10_001n }]), 80n);
+  assert.equal(lastCountableBlock(tiers, head, [{ blockNumber: 95n, priceUnits: 1_000n }]), 95n);
+  assert.equal(lastCountableBlock(tiers, head, [{ blockNumber: 95n, priceUnits: 1_001n }]), 90n);
+  assert.equal(lastCountableBlock(tiers, head, [{ blockNumber: 95n, priceUnits: 10_001n }]), 80n);
 });
 
 test("splitting a large amount into small deposits does not lower what is asked of it", () => {
   const split = Array.from({ length: 11 }, () => ({ blockNumber: 95n, priceUnits: 100n }));
-  assert.equal(finalBlock(tiers, head, split.slice(0, 10)), 95n);
-  assert.equal(finalBlock(tiers, head, split), 90n);
+  assert.equal(lastCountableBlock(tiers, head, split.slice(0, 10)), 95n);
+  assert.equal(lastCountableBlock(tiers, head, split), 90n);
 });
 
 test("what the next tier has reached is no longer exposed", () => {
   const old = { blockNumber: 85n, priceUnits: 5_000n };
-  assert.equal(finalBlock(tiers, head, [old, { blockNumber: 95n, priceUnits: 900n }]), 95n);
+  assert.equal(lastCountableBlock(tiers, head, [old, { blockNumber: 95n, priceUnits: 900n }]), 95n);
 });
 
 test("a chain that does not know its tag counts nothing by it", () => {
   assert.equal(
-    finalBlock([{ upToPriceUnits: undefined, finality: { tag: "finalized" } }], { ...head, finalizedNumber: -1n }, []),
+    lastCountableBlock(
+      [{ upToPriceUnits: undefined, finality: { tag: "finalized" } }],
+      { ...head, finalizedNumber: -1n },
+      [],
+    ),
     -1n,
   );
 });

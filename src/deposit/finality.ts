@@ -7,7 +7,7 @@ export type ChainHead = { chain: string; number: bigint; safeNumber: bigint; fin
 export type Exposure = { blockNumber: bigint; priceUnits: bigint };
 
 /** The highest block that is final by one rule. The block itself is its first confirmation. */
-export function reachedBlock(finality: Finality, head: ChainHead): bigint {
+export function lastFinalBlock(finality: Finality, head: ChainHead): bigint {
   if ("confirmations" in finality) return head.number - BigInt(finality.confirmations) + 1n;
   return finality.tag === "safe" ? head.safeNumber : head.finalizedNumber;
 }
@@ -16,7 +16,7 @@ export function reachedBlock(finality: Finality, head: ChainHead): bigint {
  * The rule by which deposits of one intent may be counted. A tier is enough while everything the intent has beyond the
  * next tier's reach stays within its limit: the sum decides, because a limit per deposit is evaded by splitting.
  */
-export function finalityFor(
+export function selectFinality(
   tiers: readonly FinalityTier[],
   head: ChainHead,
   exposures: readonly Exposure[],
@@ -24,7 +24,7 @@ export function finalityFor(
   for (const [index, tier] of tiers.entries()) {
     const next = tiers[index + 1];
     if (next === undefined || tier.upToPriceUnits === undefined) return tier.finality;
-    const nextReach = reachedBlock(next.finality, head);
+    const nextReach = lastFinalBlock(next.finality, head);
     const atRisk = exposures.filter((exposure) => exposure.blockNumber > nextReach);
     const atRiskUnits = atRisk.reduce((sum, exposure) => sum + exposure.priceUnits, 0n);
     if (atRiskUnits <= tier.upToPriceUnits) return tier.finality;
@@ -33,15 +33,19 @@ export function finalityFor(
 }
 
 /** The highest block whose deposits of one intent may be counted; -1 where nothing says so. */
-export function finalBlock(tiers: readonly FinalityTier[], head: ChainHead, exposures: readonly Exposure[]): bigint {
-  const finality = finalityFor(tiers, head, exposures);
-  return finality === undefined ? -1n : reachedBlock(finality, head);
+export function lastCountableBlock(
+  tiers: readonly FinalityTier[],
+  head: ChainHead,
+  exposures: readonly Exposure[],
+): bigint {
+  const finality = selectFinality(tiers, head, exposures);
+  return finality === undefined ? -1n : lastFinalBlock(finality, head);
 }
 
 /** Below this block nothing of an intent is exposed in any tier. -1 for a chain that was never read. */
-export function lowestReach(tiers: readonly FinalityTier[], head: ChainHead | undefined): bigint {
+export function lowestFinalBlock(tiers: readonly FinalityTier[], head: ChainHead | undefined): bigint {
   if (head === undefined) return -1n;
-  const reaches = tiers.map((tier) => reachedBlock(tier.finality, head));
+  const reaches = tiers.map((tier) => lastFinalBlock(tier.finality, head));
   return reaches.reduce((lowest, reach) => (reach < lowest ? reach : lowest), head.number);
 }
 

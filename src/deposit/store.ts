@@ -4,13 +4,13 @@ import { array, json } from "../db/parameters.ts";
 import type { DepositTable, HandoverCursorTable } from "../db/schema.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MovementRow } from "../watch/movement.ts";
-import type { Testimony } from "../watch/testimony.ts";
-import type { Answer, Unagreed } from "./agreement.ts";
+import type { ProviderVerdict } from "../watch/verifyWithProvider.ts";
+import type { ProviderVote, SingleProviderTotal } from "./agreement.ts";
 import { AGREEMENT_REASONS, type Deposit, type DepositRow } from "./deposit.ts";
 import type { ChainHead } from "./finality.ts";
 
 /** Locks the place up to which this station has taken over a chain's movements, so that one worker takes them over at a time. */
-export async function claimCursor(tx: Tx, chain: Caip2): Promise<HandoverCursorTable> {
+export async function lockCursor(tx: Tx, chain: Caip2): Promise<HandoverCursorTable> {
   await tx
     .insertInto("deposit_cursor")
     .values({ chain, revision: 0n, movement_id: 0n })
@@ -34,7 +34,7 @@ export async function advanceCursor(tx: Tx, cursor: HandoverCursorTable): Promis
 }
 
 /** Movements into inboxes that changed since the cursor, in the order in which the changes were committed. */
-export async function listArrivals(tx: Tx, cursor: HandoverCursorTable, limit: number): Promise<MovementRow[]> {
+export async function listInboundMovements(tx: Tx, cursor: HandoverCursorTable, limit: number): Promise<MovementRow[]> {
   return tx
     .selectFrom("movement")
     .selectAll()
@@ -48,7 +48,7 @@ export async function listArrivals(tx: Tx, cursor: HandoverCursorTable, limit: n
 }
 
 /** Those of the intents of which more was recorded than the cursor has passed: what they have by our rows is not what the chain says. */
-export async function listUnheard(
+export async function listIntentsWithPendingMovements(
   tx: Tx,
   cursor: HandoverCursorTable,
   intentIds: readonly string[],
@@ -70,7 +70,7 @@ export async function listUnheard(
  * What a decision about these intents has to look at: every deposit that is not counted yet but may be, those that the given movements
  * made, and on `chain` those counted in blocks above `aboveBlock`, which may still be exposed to a reorg.
  */
-export async function listWorkingSet(
+export async function listDepositsToDecide(
   tx: Tx,
   scope: { intentIds: readonly string[]; movementIds: readonly bigint[]; chain: Caip2; aboveBlock: bigint },
 ): Promise<DepositRow[]> {
@@ -178,8 +178,8 @@ export async function assignSettlement(
 // The questions put to several providers, and what they answered. A question outlives the process that asks it.
 
 /** What was counted of these intents on one provider's word. */
-export async function listUnagreed(tx: Tx, intentIds: readonly string[]): Promise<Unagreed[]> {
-  const { rows } = await sql<Unagreed>`
+export async function listSingleProviderTotals(tx: Tx, intentIds: readonly string[]): Promise<SingleProviderTotal[]> {
+  const { rows } = await sql<SingleProviderTotal>`
     select intent_id as "intentId", chain, token_decimals as decimals, sum(amount_units) as units from deposit
     where status = 'counted' and agreed_at is null and intent_id = any(${array(intentIds, "text")})
     group by intent_id, chain, token_decimals`.execute(tx);
@@ -187,7 +187,7 @@ export async function listUnagreed(tx: Tx, intentIds: readonly string[]): Promis
 }
 
 /** Asks for agreement on deposits, at once; a question that is open about the same block stays as it is. */
-export async function insertQuestions(
+export async function insertVerifications(
   tx: Tx,
   { deposits, at }: { deposits: readonly Deposit[]; at: Date },
 ): Promise<void> {
@@ -215,7 +215,7 @@ export async function insertQuestions(
 }
 
 /** A question that a process has to itself until `leaseUntil`. */
-export type OpenQuestion = {
+export type ClaimedVerification = {
   depositId: string;
   intentId: string;
   attempts: number;
@@ -227,10 +227,10 @@ export type OpenQuestion = {
  * Takes questions that are due, the oldest first, and puts them off until `leaseUntil`, so that another process leaves them alone and
  * takes them over should this one die.
  */
-export async function claimQuestions(
+export async function claimVerifications(
   tx: Tx,
   { chain, at, leaseUntil, limit }: { chain: Caip2; at: Date; leaseUntil: Date; limit: number },
-): Promise<OpenQuestion[]> {
+): Promise<ClaimedVerification[]> {
   const due = await tx
     .selectFrom("deposit_agreement")
     .select("deposit_id")
@@ -271,7 +271,10 @@ export async function claimQuestions(
  * Locks a question that was claimed, until the end of the transaction. False where somebody else has claimed it since, or it is asked anew:
  * then what its former holder heard is out of date.
  */
-export async function holdsQuestion(tx: Tx, { depositId, leaseUntil }: OpenQuestion): Promise<boolean> {
+export async function lockClaimedVerification(
+  tx: Tx,
+  { depositId, leaseUntil }: ClaimedVerification,
+): Promise<boolean> {
   const held = await tx
     .selectFrom("deposit_agreement")
     .select("deposit_id")
@@ -282,33 +285,39 @@ export async function holdsQuestion(tx: Tx, { depositId, leaseUntil }: OpenQuest
   return held !== undefined;
 }
 
-export type Heard = {
+export type VerificationUpdate = {
   depositId: string;
   state: "asking" | "agreed";
-  answers: readonly Answer[];
+  votes: readonly ProviderVote[];
   attempts: number;
   retryAt: Date | null;
 };
 
 /** Writes what the providers said. */
-export async function writeAnswers(tx: Tx, heard: Heard): Promise<void> {
-  const answers = heard.answers.map((answer) =>
-    "failure" in answer ? answer : { ...answer, testimony: texts(answer.testimony) },
+export async function updateVerification(tx: Tx, update: VerificationUpdate): Promise<void> {
+  const answers = update.votes.map((answer) =>
+    "failure" in answer ? answer : { ...answer, testimony: serializeVerdict(answer.testimony) },
   );
   await tx
     .updateTable("deposit_agreement")
-    .set({ state: heard.state, answers: json(answers), attempts: heard.attempts, retry_at: heard.retryAt })
-    .where("deposit_id", "=", heard.depositId)
+    .set({ state: update.state, answers: json(answers), attempts: update.attempts, retry_at: update.retryAt })
+    .where("deposit_id", "=", update.depositId)
     .execute();
 }
 
-function texts(testimony: Testimony): Record<string, string | null> {
-  const { verdict, because, latest, safe, finalized } = testimony;
-  return { verdict, because, latest: latest.toString(), safe: safe.toString(), finalized: finalized.toString() };
+function serializeVerdict(testimony: ProviderVerdict): Record<string, string | null> {
+  const { verdict, reason, latest, safe, finalized } = testimony;
+  return {
+    verdict,
+    because: reason,
+    latest: latest.toString(),
+    safe: safe.toString(),
+    finalized: finalized.toString(),
+  };
 }
 
 /** Forgets a question that nobody needs an answer to any more. */
-export async function deleteQuestion(tx: Tx, depositId: string): Promise<void> {
+export async function deleteVerification(tx: Tx, depositId: string): Promise<void> {
   await tx.deleteFrom("deposit_agreement").where("deposit_id", "=", depositId).execute();
 }
 
@@ -316,7 +325,7 @@ export type HeldForAgreement = { chain: Caip2; reason: string; count: bigint };
 
 /** How many deposits of a chain are held because their providers do not agree, by reason. */
 export async function countHeldForAgreement(db: Db): Promise<HeldForAgreement[]> {
-  return db.read
+  return db.root
     .selectFrom("deposit")
     .select(["chain", sql<string>`reason`.as("reason"), sql<bigint>`count(*)`.as("count")])
     .where("status", "=", "held")

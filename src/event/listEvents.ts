@@ -25,7 +25,7 @@ export type EventQuery = { accountId: string; afterSequence: bigint; limit: numb
 
 /** Events of an account after a sequence, in order; complete up to the last one returned. */
 export async function listEvents(db: Db, query: EventQuery): Promise<EventRecord[]> {
-  const rows = await db.read
+  const rows = await db.root
     .selectFrom("event")
     .selectAll()
     .where("account_id", "=", query.accountId)

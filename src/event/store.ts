@@ -44,9 +44,9 @@ export type EventParameters = readonly unknown[];
  * The same as a part of a larger statement, for a change that one statement makes: writes the event once for each row of `change`,
  * the name of a `with` query there that has at most one row. Its parameters are numbered from `firstNumber`.
  */
-export function eventText({ change, firstNumber }: { change: string; firstNumber: number }): string {
+export function eventInsertSql({ sourceQuery, firstNumber }: { sourceQuery: string; firstNumber: number }): string {
   const values = EVENT_COLUMNS.map((_, index) => `$${firstNumber + index}`);
-  return `insert into event (${EVENT_COLUMNS.join()}) select ${values.join()} from ${change}`;
+  return `insert into event (${EVENT_COLUMNS.join()}) select ${values.join()} from ${sourceQuery}`;
 }
 
 export function eventParameters(world: { entropy: Entropy }, event: NewEvent, at: Date): EventParameters {
@@ -72,7 +72,7 @@ function eventRow(entropy: Entropy, event: NewEvent, at: Date): Insertable<Event
  * Gives up to `limit` committed events the next sequences of their accounts, in the order of their positions, and returns how
  * many there were. The caller sees to it that only one transaction does this at a time.
  */
-export async function stampBatch(tx: Tx, limit: number): Promise<number> {
+export async function assignSequences(tx: Tx, limit: number): Promise<number> {
   const result = await sql<{ position: bigint }>`
     with batch as (
       select position, account_id, row_number() over (partition by account_id order by position) as place

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from "fastify";
-import type { Call } from "../idempotency/call.ts";
+import type { IdempotentRequest } from "../idempotency/idempotentRequest.ts";
 import type { FaultCode } from "../kernel/faults.ts";
 import type { AccountRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
-import type { JsonSchema, Properties, TypeOf } from "./schema/jsonSchema.ts";
-import type { QueryOf } from "./schema/query.ts";
+import type { JsonSchema, Properties, FromSchema } from "./schema/jsonSchema.ts";
+import type { QueryFromSchema } from "./schema/queryParser.ts";
 
 /** A call that has passed every check. Query and body are as the operation's schemas say. */
-export type Given<Body = unknown, Parameters = Readonly<Record<string, unknown>>> = {
+export type ValidatedRequest<Body = unknown, Parameters = Readonly<Record<string, unknown>>> = {
   readonly account: AccountRow;
   /** The `{id}` of the path, decoded; empty where the path has none. */
   readonly id: string;
@@ -15,10 +15,10 @@ export type Given<Body = unknown, Parameters = Readonly<Record<string, unknown>>
   /** The body's JSON; an empty object where none was sent. A null in it is the same as nothing. */
   readonly body: Body;
   /** Which call it is, where the operation takes an Idempotency-Key and one was given. */
-  readonly call: Call | undefined;
+  readonly idempotentRequest: IdempotentRequest | undefined;
 };
 
-export type Answer = {
+export type OperationResult = {
   readonly status: 200 | 201 | 202;
   readonly body: object;
   /** It is the kept answer of an earlier call. */
@@ -26,8 +26,8 @@ export type Answer = {
 };
 
 /** What an operation answers with when all is well. */
-type Success = {
-  readonly status: Answer["status"];
+type SuccessResponse = {
+  readonly status: OperationResult["status"];
   readonly description: string;
   readonly schema: JsonSchema;
   readonly example: object;
@@ -37,7 +37,7 @@ type Success = {
 export type OperationGroup = "Intents" | "Paying in" | "What happened";
 
 /** What is known of an operation without calling it: the checks, the document and the reference are made of this. */
-export type OperationFacts = {
+export type OperationSpec = {
   readonly operationId: string;
   readonly method: "GET" | "POST";
   /** With `{id}` where an intent's id stands. */
@@ -50,41 +50,44 @@ export type OperationFacts = {
   /** Added by this service; other services with the same interface do not have it. */
   readonly isExtension?: boolean;
   /** It takes an Idempotency-Key. */
-  readonly isIdempotent?: boolean;
+  readonly acceptsIdempotencyKey?: boolean;
   /** A POST that may be sent again without a key: it does the same thing once or twice. */
-  readonly isRepeatable?: boolean;
+  readonly isRetrySafe?: boolean;
   /** Calls in any 60 seconds per account. */
   readonly perMinute: number;
   /** A second limit in any 60 seconds, per account and `{id}`. */
   readonly perMinuteAndIntent?: number;
   /** What the caller is told when the database is away; internal_error when left out. */
-  readonly whenUnavailable?: FaultCode;
+  readonly unavailableFault?: FaultCode;
   /** Parameters of the query. Where one has a default, it is always given. */
   readonly query?: Properties;
   /** Of a POST. */
   readonly body?: JsonSchema;
   /** Bodies that it accepts, by a few words about each. */
   readonly bodyExamples?: Readonly<Record<string, object>>;
-  readonly success: Success;
+  readonly success: SuccessResponse;
   /** The codes that it answers with beside those that every operation has. */
   readonly faults: readonly FaultCode[];
 };
 
 /** One operation of the API: where it is found, how often it may be called, and what it does. */
-export type Operation = OperationFacts & {
+export type Operation = OperationSpec & {
   /** Looks for the resource first, then works. Throws a Fault. */
-  answer(world: World, given: Given): Promise<Answer>;
+  handle(world: World, given: ValidatedRequest): Promise<OperationResult>;
 };
 
 /** Gives `answer` the types that the operation's own schemas say. */
-export function operation<const Parameters extends Properties, const Body extends JsonSchema>(
-  declared: Omit<OperationFacts, "query" | "body"> & {
+export function defineOperation<const Parameters extends Properties, const Body extends JsonSchema>(
+  definition: Omit<OperationSpec, "query" | "body"> & {
     readonly query?: Parameters;
     readonly body?: Body;
-    answer(world: World, given: Given<TypeOf<Body>, QueryOf<Parameters>>): Promise<Answer>;
+    handle(
+      world: World,
+      given: ValidatedRequest<FromSchema<Body>, QueryFromSchema<Parameters>>,
+    ): Promise<OperationResult>;
   },
 ): Operation {
-  return declared;
+  return definition;
 }
 
 /** Where an operation's record of itself hangs on a request, for the handler of errors. */

@@ -3,21 +3,21 @@ import { AssertionFailed } from "../kernel/assert.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
 import type { World } from "../world.ts";
-import { addApi } from "./api.ts";
-import { addCheckout } from "./checkout/routes.ts";
-import { checkVersion } from "./checks/version.ts";
-import { answerConnect, boundConnections, REQUESTS_PER_SOCKET_MAX } from "./connections.ts";
-import { discardBody } from "./discard.ts";
-import { addHealth } from "./documents/health.ts";
-import { addOpenApi } from "./documents/openApi/route.ts";
-import { addPages } from "./documents/pages.ts";
-import { isDocument } from "./documents/paths.ts";
-import { openDoor, type Door } from "./door.ts";
-import { sendFault } from "./envelope.ts";
-import { faultOf } from "./faultOf.ts";
-import { checkFraming } from "./framing.ts";
-import { answerParserErrors, takeEveryExpectation } from "./parserErrors.ts";
-import { parseQuery } from "./queryText.ts";
+import { addApiRoutes } from "./apiRoutes.ts";
+import { addCheckoutRoutes } from "./checkout/checkoutRoutes.ts";
+import { checkVersion } from "./checks/checkVersion.ts";
+import { handleConnect, limitConnections, REQUESTS_PER_SOCKET_MAX } from "./limitConnections.ts";
+import { drainBody } from "./drainBody.ts";
+import { addHealthRoutes } from "./documents/healthRoutes.ts";
+import { addOpenApiRoute } from "./documents/openApi/openApiRoute.ts";
+import { addDocsRoutes } from "./documents/docsRoutes.ts";
+import { isDocumentPath } from "./documents/isDocumentPath.ts";
+import { createHttpContext, type HttpContext } from "./httpContext.ts";
+import { sendFault } from "./errorEnvelope.ts";
+import { toFault } from "./toFault.ts";
+import { checkFraming } from "./checkFraming.ts";
+import { createClientErrorHandler, ignoreExpectHeader } from "./clientErrorHandler.ts";
+import { parseQueryString } from "./queryString.ts";
 
 export type ServerOptions = {
   /** Told when the program's own reasoning broke, after the caller was answered. */
@@ -29,7 +29,7 @@ const ID_CHARACTERS_MAX = 65_536;
 const REQUEST_TIMEOUT_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Node looks every 30 seconds otherwise, which would let a slow sender stay three times as long as the two limits above say. */
-const TIMEOUTS_CHECKED_EVERY_MS = 1_000;
+const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 const CONNECTION_TIMEOUT_MS = 20_000;
 
 /** The server with everything that it answers; it does not listen yet, and more pages may be added until it does. */
@@ -42,66 +42,66 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     // Whoever is not one of these could call himself anybody.
     trustProxy: [...trustedProxies],
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: ID_CHARACTERS_MAX, querystringParser: parseQuery },
+    routerOptions: { maxParamLength: ID_CHARACTERS_MAX, querystringParser: parseQueryString },
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     maxRequestsPerSocket: REQUESTS_PER_SOCKET_MAX,
     // A request without a Host is served: no answer is ever made from that header.
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
       requireHostHeader: false,
     },
     return503OnClosing: false,
-    clientErrorHandler: answerParserErrors(world),
+    clientErrorHandler: createClientErrorHandler(world),
     // A path that cannot be decoded is no route.
     frameworkErrors: (_error, request, reply) => {
-      answerError(noRoute(world, request, reply), request, reply);
+      sendError(noRouteFault(world, request, reply), request, reply);
     },
   });
 
-  function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const fault = faultOf(error, request.routeOptions.config.whenUnavailable);
+  function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const fault = toFault(error, request.routeOptions.config.unavailableFault);
     if (fault.row.status === 500)
       world.log.error({ err: fault.cause ?? fault, requestId: request.id }, "a call failed");
     if (fault.cause instanceof AssertionFailed) options.onFatal?.(fault.cause);
-    const discarding = discardBody(world.clock, request.raw);
-    return sendFault(reply, fault, { requestId: request.id, baseUrl: world.config.baseUrl, discarding });
+    const draining = drainBody(world.clock, request.raw);
+    return sendFault(reply, fault, { requestId: request.id, baseUrl: world.config.baseUrl, discarding: draining });
   }
 
-  takeEveryExpectation(server);
-  answerConnect(server);
-  const connections = boundConnections(server, { trustedProxies, world });
+  ignoreExpectHeader(server);
+  handleConnect(server);
+  const connections = limitConnections(server, { trustedProxies, world });
   server.addHook("onRequest", async (request, reply) => {
-    const turn = connections.turnOf(request.raw, reply.raw);
-    if (turn !== undefined) await turn;
+    const slot = connections.acquireSlot(request.raw, reply.raw);
+    if (slot !== undefined) await slot;
     reply.header("request-id", request.id);
     checkFraming(request.raw, reply);
     // Here and not in the handler, before which the framework would read a body and find fault with it.
-    if (request.is404 || hasFragment(request.url)) throw noRoute(world, request, reply);
+    if (request.is404 || hasFragment(request.url)) throw noRouteFault(world, request, reply);
   });
-  server.setErrorHandler((error, request, reply) => answerError(error, request, reply));
-  server.setNotFoundHandler((request, reply) => answerError(noRoute(world, request, reply), request, reply));
-  const door = openDoor(world);
-  tendLimits(server, door);
-  addApi(server, door);
-  addOpenApi(server, world.config.baseUrl);
-  addPages(server, world.config.baseUrl);
-  addHealth(server, world);
-  addCheckout(server, door);
+  server.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  server.setNotFoundHandler((request, reply) => sendError(noRouteFault(world, request, reply), request, reply));
+  const context = createHttpContext(world);
+  runRateLimitMaintenance(server, context);
+  addApiRoutes(server, context);
+  addOpenApiRoute(server, world.config.baseUrl);
+  addDocsRoutes(server, world.config.baseUrl);
+  addHealthRoutes(server, world);
+  addCheckoutRoutes(server, context);
   return server;
 }
 
 /** From the first request to the last. */
-function tendLimits(server: FastifyInstance, door: Door): void {
-  const ending = new AbortController();
-  let tending: Promise<void> | undefined;
+function runRateLimitMaintenance(server: FastifyInstance, context: HttpContext): void {
+  const stop = new AbortController();
+  let maintenance: Promise<void> | undefined;
   server.addHook("onReady", async () => {
-    tending = door.tend(ending.signal);
+    maintenance = context.runMaintenance(stop.signal);
   });
   server.addHook("onClose", async () => {
-    ending.abort();
-    await tending;
+    stop.abort();
+    await maintenance;
   });
 }
 
@@ -111,12 +111,12 @@ function hasFragment(url: string): boolean {
 }
 
 /** Why a path without a route is refused: first how it is written, then its version, where it is no document's. */
-function noRoute(world: World, request: FastifyRequest, reply: FastifyReply): Fault {
+function noRouteFault(world: World, request: FastifyRequest, reply: FastifyReply): Fault {
   try {
     checkFraming(request.raw, reply);
-    if (!isDocument(request.url)) checkVersion(world.clock, request, reply);
+    if (!isDocumentPath(request.url)) checkVersion(world.clock, request, reply);
     return new Fault("not_found", { message: "No route matches this method and path." });
   } catch (error) {
-    return faultOf(error);
+    return toFault(error);
   }
 }

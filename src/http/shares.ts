@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import { BlockList, isIP, type Socket } from "node:net";
 import type { World } from "../world.ts";
-import { callerNetwork, callerSite } from "./rate/address.ts";
+import { toClientNetwork, callerSite } from "./rate/clientNetwork.ts";
 
 /** Where more than half of all connections stand, nobody gets another one who has his share of all. */
 const CROWDED_PART = 1 / 2;
@@ -84,7 +84,7 @@ export function shareConnections(server: Server, options: SharingOptions): void 
 
 /** Whose connections a connection is one of, and which part of all each may have. */
 function groupsOf(address: string): Group[] {
-  const network = { name: callerNetwork(address), part: NETWORK_PART };
+  const network = { name: toClientNetwork(address), part: NETWORK_PART };
   const site = callerSite(address);
   return site === undefined ? [network] : [network, { name: site, part: SITE_PART }];
 }

@@ -4,28 +4,28 @@ import { openTestDatabase } from "../../test/support/database.ts";
 import { pino } from "pino";
 import { insertIntent, TEST_TOKEN } from "../../test/support/intents.ts";
 import {
-  always,
-  BROKEN,
+  replyAlways,
+  BROKEN_BEHAVIOURS,
   GATE_SECRET,
-  honest,
-  issues,
+  issueAlways,
+  replyToInboxes,
   newSolanaAddress,
-  openIssuingGate,
-  SLOW,
-  type IssuingGate,
-} from "../../test/support/issuingGate.ts";
+  openFakeIssuingGate,
+  SLOW_BEHAVIOURS,
+  type FakeIssuingGate,
+} from "../../test/support/fakeIssuingGate.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import { buildCatalog } from "../catalog/catalog.ts";
-import type { ChainConfig, ChainFacts } from "../config.ts";
+import type { ChainConfig, ChainDescription } from "../config.ts";
 import type { Db } from "../db/database.ts";
 import { archiveIntent } from "../intent/archiveIntent.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { Fault, type FaultCode } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
-import { bindCustomers } from "./bindCustomer.ts";
-import { issueSourceInbox, type OriginName } from "./issueSourceInbox.ts";
-import { switchOrigin } from "./originSwitch.ts";
+import { bindCustomers } from "./bindCustomers.ts";
+import { issueSourceInbox, type OriginSelector } from "./issueSourceInbox.ts";
+import { setOriginEnabled } from "./originSwitch.ts";
 
 const LOCAL = { chainId: 31337 };
 const CLUSTER = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1";
@@ -36,17 +36,17 @@ const SOLANA = { namespace: "solana", reference: CLUSTER, mint: MINT } as const;
 type TestWorld = StationWorld & Pick<World, "gate">;
 
 let db: Db;
-let remote: IssuingGate;
+let remote: FakeIssuingGate;
 let world: TestWorld;
 
 before(async () => {
-  [db, remote] = await Promise.all([openTestDatabase("pglite"), openIssuingGate()]);
+  [db, remote] = await Promise.all([openTestDatabase("pglite"), openFakeIssuingGate()]);
   world = stationWorld(db);
 });
 
 afterEach(() => {
-  remote.behave(honest());
-  remote.asked.length = 0;
+  remote.setBehaviour(issueAlways());
+  remote.requests.length = 0;
 });
 
 after(async () => {
@@ -55,13 +55,13 @@ after(async () => {
 });
 
 /** The chain leaves its inboxes to the gate, and Solana is there with two mints. */
-function gatedWorld(chain: Partial<ChainConfig> = {}): TestWorld {
+function worldWithGate(chain: Partial<ChainConfig> = {}): TestWorld {
   const base = stationWorld(db, { gate: "remote", ...chain });
   const config = { ...base.config, solanaChains: [solana()] };
   return { ...base, config, catalog: buildCatalog(config), gate: remote.gate };
 }
 
-function solana(): ChainFacts {
+function solana(): ChainDescription {
   const token = (symbol: string, address: string) => ({
     symbol,
     slug: symbol.toLowerCase(),
@@ -85,7 +85,7 @@ function solana(): ChainFacts {
 }
 
 /** An intent of which the gate has heard nothing yet; on Solana it is paid out there. */
-function unbound(on: "evm" | "solana" = "evm"): Promise<IntentRow> {
+function createUnboundIntent(on: "evm" | "solana" = "evm"): Promise<IntentRow> {
   const there = {
     payout_namespace: "solana",
     payout_chain_reference: CLUSTER,
@@ -96,12 +96,12 @@ function unbound(on: "evm" | "solana" = "evm"): Promise<IntentRow> {
   return insertIntent(db, { ...created, ...(on === "solana" ? there : {}) });
 }
 
-function refused(promise: Promise<unknown>, code: FaultCode): Promise<void> {
+function assertRefused(promise: Promise<unknown>, code: FaultCode): Promise<void> {
   return assert.rejects(promise, { name: "Fault", code });
 }
 
-async function issuedOf(intent: IntentRow): Promise<string[]> {
-  const rows = db.read.selectFrom("source_inbox").select(["token", "address"]).where("intent_id", "=", intent.id);
+async function listIssuedAddresses(intent: IntentRow): Promise<string[]> {
+  const rows = db.root.selectFrom("source_inbox").select(["token", "address"]).where("intent_id", "=", intent.id);
   return (await rows.orderBy("token").execute()).map(({ token, address }) => `${token} ${address}`);
 }
 
@@ -111,7 +111,7 @@ test("§4.5.3 a repeated issue, also many at once, returns one address and tells
   assert.equal(new Set(issued.map((inbox) => inbox.caip10)).size, 1);
   assert.equal(issued[0]?.address.toLowerCase(), intent.inbox_address);
   assert.equal(issued[0]?.caip10, `eip155:31337:${issued[0]?.address}`);
-  const events = await db.read.selectFrom("event").select("type").where("intent_id", "=", intent.id).execute();
+  const events = await db.root.selectFrom("event").select("type").where("intent_id", "=", intent.id).execute();
   assert.deepEqual(events, [{ type: "source_inbox.issued" }]);
 });
 
@@ -119,25 +119,25 @@ test("D29 an issued inbox is returned for ever: settled intent, origin off or go
   const settles = { one_time: true, price_units: 1n, price_token_units: 1n };
   for (const isSolana of [false, true]) {
     const name = isSolana ? SOLANA : LOCAL;
-    const intent = isSolana ? await unbound("solana") : await insertIntent(db, settles);
-    const first = await issueSourceInbox(gatedWorld(), intent, name);
+    const intent = isSolana ? await createUnboundIntent("solana") : await insertIntent(db, settles);
+    const first = await issueSourceInbox(worldWithGate(), intent, name);
     const settled = { ...intent, status: "settled" } as const;
-    remote.behave(always({}, 500));
-    assert.deepEqual(await issueSourceInbox(gatedWorld(), settled, name), first);
-    assert.deepEqual(await issueSourceInbox(gatedWorld({ tokens: [] }), intent, name), first);
+    remote.setBehaviour(replyAlways({}, 500));
+    assert.deepEqual(await issueSourceInbox(worldWithGate(), settled, name), first);
+    assert.deepEqual(await issueSourceInbox(worldWithGate({ tokens: [] }), intent, name), first);
     assert.deepEqual(await issueSourceInbox(stationWorld(db, { tokens: [] }), intent, name), first);
-    const origin = gatedWorld().catalog.assets.find((asset) => asset.token === (isSolana ? MINT : TEST_TOKEN));
+    const origin = worldWithGate().catalog.assets.find((asset) => asset.token === (isSolana ? MINT : TEST_TOKEN));
     assert.ok(origin);
-    await switchOrigin(world, { origin, isEnabled: false });
-    assert.deepEqual(await issueSourceInbox(gatedWorld(), intent, name), first);
-    await switchOrigin(world, { origin, isEnabled: true });
-    remote.behave(honest());
+    await setOriginEnabled(world, { origin, isEnabled: false });
+    assert.deepEqual(await issueSourceInbox(worldWithGate(), intent, name), first);
+    await setOriginEnabled(world, { origin, isEnabled: true });
+    remote.setBehaviour(issueAlways());
   }
 });
 
 test("D29 the first issue needs a live origin, an active intent and a route to its payout", async () => {
   const intent = await insertIntent(db);
-  const unknown: [OriginName, string, RegExp][] = [
+  const unknown: [OriginSelector, string, RegExp][] = [
     [{ chainId: 1 }, "chainId", /No source origin/],
     // As it stands in the list of origins.
     [{ chainId: 103 }, "chainId", /named by namespace, reference and mint/],
@@ -147,16 +147,19 @@ test("D29 the first issue needs a live origin, an active intent and a route to i
     [{ namespace: "near", reference: "31337", mint: TEST_TOKEN }, "namespace", /No source origin/],
   ];
   for (const [name, param, message] of unknown) {
-    const issuing = issueSourceInbox(gatedWorld(), intent, name);
+    const issuing = issueSourceInbox(worldWithGate(), intent, name);
     await assert.rejects(issuing, { code: "unsupported_origin", param, message });
   }
   const noOrigin = { symbol: "USDC", slug: "usdc", address: TEST_TOKEN, decimals: 6, minimumUnits: 0n, isRail: true };
   const withoutOrigins = stationWorld(db, { tokens: [{ ...noOrigin, isOrigin: false }] });
-  await refused(issueSourceInbox(withoutOrigins, intent, LOCAL), "unsupported_origin");
-  await refused(issueSourceInbox(world, { ...intent, status: "settled" }, LOCAL), "source_inbox_not_active");
-  await refused(issueSourceInbox(gatedWorld(), intent, SOLANA), "source_inbox_not_active");
-  await refused(issueSourceInbox(world, { ...intent, payout_chain_reference: "1" }, LOCAL), "source_inbox_not_active");
-  assert.deepEqual(await issuedOf(intent), []);
+  await assertRefused(issueSourceInbox(withoutOrigins, intent, LOCAL), "unsupported_origin");
+  await assertRefused(issueSourceInbox(world, { ...intent, status: "settled" }, LOCAL), "source_inbox_not_active");
+  await assertRefused(issueSourceInbox(worldWithGate(), intent, SOLANA), "source_inbox_not_active");
+  await assertRefused(
+    issueSourceInbox(world, { ...intent, payout_chain_reference: "1" }, LOCAL),
+    "source_inbox_not_active",
+  );
+  assert.deepEqual(await listIssuedAddresses(intent), []);
 });
 
 test("§7.3.3 an origin that is switched off issues nothing new, in every process from the next call on", async () => {
@@ -164,32 +167,35 @@ test("§7.3.3 an origin that is switched off issues nothing new, in every proces
   assert.ok(origin);
   const intent = await insertIntent(db);
   const other = stationWorld(db);
-  await switchOrigin(world, { origin, isEnabled: false });
-  await refused(issueSourceInbox(other, intent, LOCAL), "source_inbox_not_active");
-  await switchOrigin(other, { origin, isEnabled: true });
+  await setOriginEnabled(world, { origin, isEnabled: false });
+  await assertRefused(issueSourceInbox(other, intent, LOCAL), "source_inbox_not_active");
+  await setOriginEnabled(other, { origin, isEnabled: true });
   await issueSourceInbox(world, intent, LOCAL);
   const configuredOff = {
     tokens: world.config.chains[0]?.tokens.map((token) => ({ ...token, isIssuing: false })) ?? [],
   };
-  await refused(
+  await assertRefused(
     issueSourceInbox(stationWorld(db, configuredOff), await insertIntent(db), LOCAL),
     "source_inbox_not_active",
   );
 });
 
 test("§7.3.3 without a gate a chain that leaves its inboxes to one issues nothing", async () => {
-  const { gate: _gate, ...without } = gatedWorld();
-  await refused(issueSourceInbox(without, await unbound(), LOCAL), "source_inbox_not_active");
-  await refused(issueSourceInbox(without, await unbound("solana"), SOLANA), "source_inbox_not_active");
+  const { gate: _gate, ...without } = worldWithGate();
+  await assertRefused(issueSourceInbox(without, await createUnboundIntent(), LOCAL), "source_inbox_not_active");
+  await assertRefused(
+    issueSourceInbox(without, await createUnboundIntent("solana"), SOLANA),
+    "source_inbox_not_active",
+  );
 });
 
 test("the gate is told intent, chain and mint or address, and knows us by our secret", async () => {
-  const intent = await unbound();
-  const issued = await issueSourceInbox(gatedWorld(), intent, LOCAL);
+  const intent = await createUnboundIntent();
+  const issued = await issueSourceInbox(worldWithGate(), intent, LOCAL);
   assert.equal(issued.address.toLowerCase(), intent.inbox_address);
   const about = { intentId: intent.id, livemode: false, chain: "eip155:31337" };
   const authorization = `Bearer ${GATE_SECRET}`;
-  assert.deepEqual(remote.asked, [
+  assert.deepEqual(remote.requests, [
     { kind: "customers", path: `/gate/customers/${intent.id}`, authorization, body: about },
     {
       kind: "inboxes",
@@ -198,11 +204,11 @@ test("the gate is told intent, chain and mint or address, and knows us by our se
       body: { ...about, token: null, address: intent.inbox_address },
     },
   ]);
-  remote.asked.length = 0;
-  const onSolana = await unbound("solana");
-  const { address, caip10 } = await issueSourceInbox(gatedWorld(), onSolana, SOLANA);
+  remote.requests.length = 0;
+  const onSolana = await createUnboundIntent("solana");
+  const { address, caip10 } = await issueSourceInbox(worldWithGate(), onSolana, SOLANA);
   assert.equal(caip10, `solana:${CLUSTER}:${address}`);
-  assert.deepEqual(remote.asked[1]?.body, {
+  assert.deepEqual(remote.requests[1]?.body, {
     ...about,
     intentId: onSolana.id,
     chain: `solana:${CLUSTER}`,
@@ -212,74 +218,74 @@ test("the gate is told intent, chain and mint or address, and knows us by our se
 });
 
 test("§4.5.3 calls side by side get one address, also from a gate that gives out another each time", async () => {
-  remote.behave(issues(() => ({ verdict: "issued", address: newSolanaAddress() })));
-  const intent = await unbound("solana");
-  const all = await Promise.all(Array.from({ length: 8 }, () => issueSourceInbox(gatedWorld(), intent, SOLANA)));
+  remote.setBehaviour(replyToInboxes(() => ({ verdict: "issued", address: newSolanaAddress() })));
+  const intent = await createUnboundIntent("solana");
+  const all = await Promise.all(Array.from({ length: 8 }, () => issueSourceInbox(worldWithGate(), intent, SOLANA)));
   assert.equal(new Set(all.map(({ address }) => address)).size, 1);
-  assert.deepEqual(await issuedOf(intent), [`${MINT} ${all[0]?.address}`]);
-  assert.deepEqual(await issueSourceInbox(gatedWorld(), intent, SOLANA), all[0]);
+  assert.deepEqual(await listIssuedAddresses(intent), [`${MINT} ${all[0]?.address}`]);
+  assert.deepEqual(await issueSourceInbox(worldWithGate(), intent, SOLANA), all[0]);
 });
 
 test("a crash after the gate's answer is resumed by the next call, which asks the gate the same", async () => {
-  const intent = await unbound("solana");
+  const intent = await createUnboundIntent("solana");
   const crashing: Db = {
     ...db,
     transaction: () => Promise.reject(new Error("the process died")),
   };
-  await assert.rejects(issueSourceInbox({ ...gatedWorld(), db: crashing }, intent, SOLANA), /died/);
-  const asked = remote.asked.at(-1);
-  const { address } = await issueSourceInbox(gatedWorld(), intent, SOLANA);
-  assert.deepEqual(remote.asked.at(-1), asked);
-  assert.deepEqual(await issuedOf(intent), [`${MINT} ${address}`]);
+  await assert.rejects(issueSourceInbox({ ...worldWithGate(), db: crashing }, intent, SOLANA), /died/);
+  const asked = remote.requests.at(-1);
+  const { address } = await issueSourceInbox(worldWithGate(), intent, SOLANA);
+  assert.deepEqual(remote.requests.at(-1), asked);
+  assert.deepEqual(await listIssuedAddresses(intent), [`${MINT} ${address}`]);
 });
 
-for (const [name, behaviour] of [...Object.entries(SLOW), ...Object.entries(BROKEN)]) {
+for (const [name, behaviour] of [...Object.entries(SLOW_BEHAVIOURS), ...Object.entries(BROKEN_BEHAVIOURS)]) {
   test(`§7.3.1 a gate that ${name} is unavailable, and nothing is written`, async () => {
-    remote.behave(behaviour);
-    const gate = Object.hasOwn(SLOW, name) ? remote.impatient : remote.gate;
+    remote.setBehaviour(behaviour);
+    const gate = Object.hasOwn(SLOW_BEHAVIOURS, name) ? remote.gateWithShortTimeout : remote.gate;
     const bound = await insertIntent(db);
-    for (const intent of [bound, await unbound()]) {
-      await assert.rejects(issueSourceInbox({ ...gatedWorld(), gate }, intent, LOCAL), (error) => {
+    for (const intent of [bound, await createUnboundIntent()]) {
+      await assert.rejects(issueSourceInbox({ ...worldWithGate(), gate }, intent, LOCAL), (error) => {
         assert.ok(error instanceof Fault);
         assert.deepEqual([error.code, error.retryAfterS], ["source_inbox_unavailable", 5]);
         return true;
       });
-      assert.deepEqual(await issuedOf(intent), []);
+      assert.deepEqual(await listIssuedAddresses(intent), []);
     }
-    remote.behave(honest());
-    await issueSourceInbox(gatedWorld(), bound, LOCAL);
+    remote.setBehaviour(issueAlways());
+    await issueSourceInbox(worldWithGate(), bound, LOCAL);
   });
 }
 
 test("§7.3.2 what the gate refuses is refused for good, and its reason is the operator's alone", async () => {
   const reason = "the customer is on a list";
   const intent = await insertIntent(db);
-  remote.behave(issues(() => ({ verdict: "refused", reason })));
-  await assert.rejects(issueSourceInbox(gatedWorld(), intent, LOCAL), (error) => {
+  remote.setBehaviour(replyToInboxes(() => ({ verdict: "refused", reason })));
+  await assert.rejects(issueSourceInbox(worldWithGate(), intent, LOCAL), (error) => {
     assert.ok(error instanceof Fault && error.code === "source_inbox_refused");
     assert.ok(!error.message.includes(reason));
     assert.match(String(error.cause), new RegExp(reason));
     return true;
   });
-  remote.behave(always({ verdict: "refused", reason }));
-  await refused(issueSourceInbox(gatedWorld(), await unbound(), LOCAL), "source_inbox_refused");
-  remote.behave(issues(() => ({ verdict: "disabled" })));
-  await refused(issueSourceInbox(gatedWorld(), intent, LOCAL), "source_inbox_not_active");
+  remote.setBehaviour(replyAlways({ verdict: "refused", reason }));
+  await assertRefused(issueSourceInbox(worldWithGate(), await createUnboundIntent(), LOCAL), "source_inbox_refused");
+  remote.setBehaviour(replyToInboxes(() => ({ verdict: "disabled" })));
+  await assertRefused(issueSourceInbox(worldWithGate(), intent, LOCAL), "source_inbox_not_active");
 });
 
 /** The gated world, and the alarms that it raises. */
-function alarmedWorld(): { world: TestWorld; alarms: Record<string, unknown>[] } {
+function worldWithAlarmLog(): { world: TestWorld; alarms: Record<string, unknown>[] } {
   const alarms: Record<string, unknown>[] = [];
   const log = pino({ level: "error" }, { write: (line: string) => void alarms.push(JSON.parse(line)) });
-  return { world: { ...gatedWorld(), log }, alarms };
+  return { world: { ...worldWithGate(), log }, alarms };
 }
 
 test("D11 an address that the gate may not give out is refused with an alarm, and nothing is stored", async () => {
-  const { world: alarmed, alarms } = alarmedWorld();
+  const { world: alarmed, alarms } = worldWithAlarmLog();
   const taken = newSolanaAddress();
-  remote.behave(issues(() => ({ verdict: "issued", address: taken })));
-  await issueSourceInbox(alarmed, await unbound("solana"), SOLANA);
-  const solanaIntent = await unbound("solana");
+  remote.setBehaviour(replyToInboxes(() => ({ verdict: "issued", address: taken })));
+  await issueSourceInbox(alarmed, await createUnboundIntent("solana"), SOLANA);
+  const solanaIntent = await createUnboundIntent("solana");
   const evmIntent = await insertIntent(db);
   const table: [intent: IntentRow, address: string, wrong: RegExp][] = [
     ...[`0x${"9".repeat(40)}`, newSolanaAddress(), "", "0x", evmIntent.payout_wallet, evmIntent.fee_recipient].map(
@@ -296,82 +302,85 @@ test("D11 an address that the gate may not give out is refused with an alarm, an
     [solanaIntent, taken, /another intent's inbox/],
   ];
   for (const [intent, address, wrong] of table) {
-    remote.behave(issues(() => ({ verdict: "issued", address })));
+    remote.setBehaviour(replyToInboxes(() => ({ verdict: "issued", address })));
     const name = intent === evmIntent ? LOCAL : SOLANA;
-    await refused(issueSourceInbox(alarmed, intent, name), "source_inbox_refused");
-    assert.deepEqual(await issuedOf(intent), [], address);
+    await assertRefused(issueSourceInbox(alarmed, intent, name), "source_inbox_refused");
+    assert.deepEqual(await listIssuedAddresses(intent), [], address);
     const { alarm, level, intent: told, address: shown, wrong: what } = alarms.pop() ?? {};
     assert.deepEqual([alarm, level, told, shown], ["gate_issued_wrong_address", 50, intent.id, address]);
     assert.match(String(what), wrong);
   }
   assert.deepEqual(alarms, []);
   // A gate that comes to its senses is believed.
-  remote.behave(honest());
+  remote.setBehaviour(issueAlways());
   await issueSourceInbox(alarmed, solanaIntent, SOLANA);
-  assert.equal((await issuedOf(solanaIntent)).length, 1);
+  assert.equal((await listIssuedAddresses(solanaIntent)).length, 1);
 });
 
 test("one address never serves two intents, and may serve two mints of one", async () => {
   const address = newSolanaAddress();
-  remote.behave(issues(() => ({ verdict: "issued", address })));
-  const [mine, other] = [await unbound("solana"), await unbound("solana")];
-  assert.equal((await issueSourceInbox(gatedWorld(), mine, SOLANA)).address, address);
-  await refused(issueSourceInbox(gatedWorld(), other, SOLANA), "source_inbox_refused");
-  assert.deepEqual(await issuedOf(other), []);
-  await issueSourceInbox(gatedWorld(), { ...mine, payout_token: OTHER_MINT }, { ...SOLANA, mint: OTHER_MINT });
-  assert.deepEqual(await issuedOf(mine), [`${MINT} ${address}`, `${OTHER_MINT} ${address}`]);
+  remote.setBehaviour(replyToInboxes(() => ({ verdict: "issued", address })));
+  const [mine, other] = [await createUnboundIntent("solana"), await createUnboundIntent("solana")];
+  assert.equal((await issueSourceInbox(worldWithGate(), mine, SOLANA)).address, address);
+  await assertRefused(issueSourceInbox(worldWithGate(), other, SOLANA), "source_inbox_refused");
+  assert.deepEqual(await listIssuedAddresses(other), []);
+  await issueSourceInbox(worldWithGate(), { ...mine, payout_token: OTHER_MINT }, { ...SOLANA, mint: OTHER_MINT });
+  assert.deepEqual(await listIssuedAddresses(mine), [`${MINT} ${address}`, `${OTHER_MINT} ${address}`]);
 });
 
 test("§7.3.4 a customer is bound when the gate says so and not before, by the next call or by the rounds", async () => {
-  remote.behave(always({ verdict: "pending" }));
-  const [called, rounds] = [await unbound(), await unbound()];
-  await assert.rejects(issueSourceInbox(gatedWorld(), called, LOCAL), { code: "customer_not_bound", retryAfterS: 2 });
-  await bindCustomers(gatedWorld(), rounds.seq - 1n);
-  assert.equal(await boundAt(rounds), null);
-  remote.behave(honest());
-  await issueSourceInbox(gatedWorld(), called, LOCAL);
-  assert.notEqual(await boundAt(called), null);
-  assert.equal(await bindCustomers(gatedWorld(), rounds.seq - 1n), 0n);
-  assert.notEqual(await boundAt(rounds), null);
-  const askedBefore = remote.asked.length;
-  await bindCustomers(gatedWorld(), rounds.seq - 1n);
-  assert.equal(remote.asked.length, askedBefore, "whoever is bound is not asked for again");
+  remote.setBehaviour(replyAlways({ verdict: "pending" }));
+  const [called, rounds] = [await createUnboundIntent(), await createUnboundIntent()];
+  await assert.rejects(issueSourceInbox(worldWithGate(), called, LOCAL), {
+    code: "customer_not_bound",
+    retryAfterS: 2,
+  });
+  await bindCustomers(worldWithGate(), rounds.seq - 1n);
+  assert.equal(await readCustomerBoundAt(rounds), null);
+  remote.setBehaviour(issueAlways());
+  await issueSourceInbox(worldWithGate(), called, LOCAL);
+  assert.notEqual(await readCustomerBoundAt(called), null);
+  assert.equal(await bindCustomers(worldWithGate(), rounds.seq - 1n), 0n);
+  assert.notEqual(await readCustomerBoundAt(rounds), null);
+  const askedBefore = remote.requests.length;
+  await bindCustomers(worldWithGate(), rounds.seq - 1n);
+  assert.equal(remote.requests.length, askedBefore, "whoever is bound is not asked for again");
 });
 
 test("a round ends at a gate that is away, and goes on past a customer that is refused", async () => {
-  const [first, second] = [await unbound(), await unbound()];
-  remote.behave(always({}, 503));
-  await refused(bindCustomers(gatedWorld(), first.seq - 1n), "source_inbox_unavailable");
-  remote.behave((asked, response) => {
+  const [first, second] = [await createUnboundIntent(), await createUnboundIntent()];
+  remote.setBehaviour(replyAlways({}, 503));
+  await assertRefused(bindCustomers(worldWithGate(), first.seq - 1n), "source_inbox_unavailable");
+  remote.setBehaviour((asked, response) => {
     const verdict = asked.body.intentId === first.id ? "refused" : "bound";
     response.end(JSON.stringify({ verdict }));
   });
-  await bindCustomers(gatedWorld(), first.seq - 1n);
-  assert.equal(await boundAt(first), null);
-  assert.notEqual(await boundAt(second), null);
+  await bindCustomers(worldWithGate(), first.seq - 1n);
+  assert.equal(await readCustomerBoundAt(first), null);
+  assert.notEqual(await readCustomerBoundAt(second), null);
 });
 
 test("D3 an intent that is archived while the gate is asked gets no inbox, and is not found", async () => {
   const intent = await insertIntent(db);
   let archived: Promise<unknown> = Promise.resolve();
-  remote.behave((asked, response) => {
+  remote.setBehaviour((asked, response) => {
     archived = db
       .transaction((tx) => archiveIntent(tx, world, intent.id))
       .then(() => response.end(JSON.stringify({ verdict: "issued", address: asked.body.address })));
   });
-  await refused(issueSourceInbox(gatedWorld(), intent, LOCAL), "not_found");
+  await assertRefused(issueSourceInbox(worldWithGate(), intent, LOCAL), "not_found");
   await archived;
-  assert.deepEqual(await issuedOf(intent), []);
-  const events = await db.read.selectFrom("event").select("type").where("intent_id", "=", intent.id).execute();
+  assert.deepEqual(await listIssuedAddresses(intent), []);
+  const events = await db.root.selectFrom("event").select("type").where("intent_id", "=", intent.id).execute();
   assert.deepEqual(events, [{ type: "payment_intent.archived" }]);
 });
 
 test("the gate is asked while no transaction is open", async () => {
-  const intent = await unbound();
-  const { gate } = gatedWorld();
+  const intent = await createUnboundIntent();
+  const { gate } = worldWithGate();
   assert.ok(gate);
   // The root handle throws inside a transaction.
-  const look = () => db.read.selectFrom("intent").select("id").where("id", "=", intent.id).execute();
+  const look = () => db.root.selectFrom("intent").select("id").where("id", "=", intent.id).execute();
   const watched = {
     ...gate,
     bindCustomer: async (request: Parameters<typeof gate.bindCustomer>[0]) => (
@@ -380,10 +389,10 @@ test("the gate is asked while no transaction is open", async () => {
     ),
     issueInbox: async (request: Parameters<typeof gate.issueInbox>[0]) => (await look(), gate.issueInbox(request)),
   };
-  await issueSourceInbox({ ...gatedWorld(), gate: watched }, intent, LOCAL);
+  await issueSourceInbox({ ...worldWithGate(), gate: watched }, intent, LOCAL);
 });
 
-async function boundAt({ id }: IntentRow): Promise<Date | null> {
-  const row = db.read.selectFrom("intent").select("customer_bound_at").where("id", "=", id);
+async function readCustomerBoundAt({ id }: IntentRow): Promise<Date | null> {
+  const row = db.root.selectFrom("intent").select("customer_bound_at").where("id", "=", id);
   return (await row.executeTakeFirstOrThrow()).customer_bound_at;
 }

@@ -1,20 +1,20 @@
 import type { Asset } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
 import { appendEvents } from "../event/store.ts";
-import { isOnRail } from "../intent/payout.ts";
-import { claimIntents, type IntentRow } from "../intent/store.ts";
+import { isPayoutAsset } from "../intent/payoutAsset.ts";
+import { lockIntents, type IntentRow } from "../intent/store.ts";
 import { caip10, caip2, displayAddress, type Caip2 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
-import { askForBinding, askForInbox, wrongAddress } from "./askGate.ts";
-import { bindCustomer } from "./bindCustomer.ts";
-import { readIssuing } from "./originSwitch.ts";
-import { findSourceInbox, insertSourceInbox, type Place, type SourceInboxRow } from "./store.ts";
+import { requestBinding, requestInbox, reportWrongAddress } from "./gateRequests.ts";
+import { markCustomerBound } from "./bindCustomers.ts";
+import { loadIssuingPredicate } from "./originSwitch.ts";
+import { findSourceInbox, insertSourceInbox, type SourceInboxKey, type SourceInboxRow } from "./store.ts";
 
 type IssueWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "gate" | "log">;
 
 /** An origin as a caller names it: by chain id on EVM, by mint on Solana. */
-export type OriginName = { chainId: number } | { namespace: string; reference: string; mint: string };
+export type OriginSelector = { chainId: number } | { namespace: string; reference: string; mint: string };
 
 /** A source inbox as the API shows it. */
 export type SourceInboxRecord = { address: string; caip10: string };
@@ -28,48 +28,61 @@ export type SourceInboxRecord = { address: string; caip10: string };
 export async function issueSourceInbox(
   world: IssueWorld,
   intent: IntentRow,
-  name: OriginName,
+  selector: OriginSelector,
 ): Promise<SourceInboxRecord> {
   // What was issued once stays, so it is looked for before the catalogue is asked whether the origin is still live.
-  const place = placeOf(intent, name);
-  const issued = place && (await findSourceInbox(world.db.read, place));
+  const key = toSourceInboxKey(intent, selector);
+  const issued = key && (await findSourceInbox(world.db.root, key));
   if (issued !== undefined) return sourceInboxRecord(issued);
-  const origin = await getIssuableOrigin(world, intent, name);
+  const origin = await getIssuableOrigin(world, intent, selector);
   // The gate is asked while no transaction is open, and answers the same when a crash makes us ask again.
   if (intent.customer_bound_at === null) {
-    await askForBinding(world, { intent, origin });
-    await bindCustomer(world, intent.id);
+    await requestBinding(world, { intent, origin });
+    await markCustomerBound(world, intent.id);
   }
-  const address = await askForInbox(world, { intent, origin });
+  const address = await requestInbox(world, { intent, origin });
   const { namespace, reference } = origin;
-  const inbox = { intent_id: intent.id, namespace, reference, token: tokenOf(origin), address };
-  const row = await world.db.transaction((tx) => record(tx, world, { ...inbox, issued_at: world.clock.now() }));
+  const inbox = { intent_id: intent.id, namespace, reference, token: inboxToken(origin), address };
+  const row = await world.db.transaction((tx) =>
+    saveSourceInbox(tx, world, { ...inbox, issued_at: world.clock.now() }),
+  );
   return sourceInboxRecord(row);
 }
 
 /** Under the intent's lock, so that neither an archive nor another issue comes in between. */
-async function record(tx: Tx, world: IssueWorld, inbox: SourceInboxRow): Promise<SourceInboxRow> {
-  const [intent] = await claimIntents(tx, [inbox.intent_id]);
+async function saveSourceInbox(tx: Tx, world: IssueWorld, inbox: SourceInboxRow): Promise<SourceInboxRow> {
+  const [intent] = await lockIntents(tx, [inbox.intent_id]);
   if (intent === undefined || intent.status === "archived")
     throw new Fault("not_found", { message: "No such intent." });
   const { intent_id: intentId, namespace, reference, token } = inbox;
-  const present = await findSourceInbox(tx, { intentId, namespace, reference, token });
+  const existing = await findSourceInbox(tx, { intentId, namespace, reference, token });
   // Somebody was quicker, and whatever the gate told us, theirs is the one inbox.
-  if (present !== undefined) return present;
+  if (existing !== undefined) return existing;
   if (intent.status !== "active") throw new Fault("source_inbox_not_active");
   if (!(await insertSourceInbox(tx, inbox))) {
     const { address } = inbox;
-    throw wrongAddress(world, { intent, chain: caip2(namespace, reference), address, wrong: "another intent's inbox" });
+    throw reportWrongAddress(world, {
+      intent,
+      chain: caip2(namespace, reference),
+      address,
+      problem: "another intent's inbox",
+    });
   }
-  const about = { accountId: intent.account_id, intentId: intent.id, merchantReference: intent.merchant_reference };
+  const eventBase = { accountId: intent.account_id, intentId: intent.id, merchantReference: intent.merchant_reference };
   const object = { object: "source_inbox", intentId: intent.id, ...sourceInboxRecord(inbox) };
-  const event = { ...about, type: "source_inbox.issued", livemode: intent.livemode, object, previous: null } as const;
+  const event = {
+    ...eventBase,
+    type: "source_inbox.issued",
+    livemode: intent.livemode,
+    object,
+    previous: null,
+  } as const;
   await appendEvents(tx, world, { events: [event], at: inbox.issued_at });
   return inbox;
 }
 
 /** Where the inbox of a named origin stands, if it was ever issued; undefined when no inbox could ever have that name. */
-function placeOf(intent: IntentRow, name: OriginName): Place | undefined {
+function toSourceInboxKey(intent: IntentRow, name: OriginSelector): SourceInboxKey | undefined {
   if ("chainId" in name)
     return { intentId: intent.id, namespace: "eip155", reference: String(name.chainId), token: "" };
   if (name.namespace !== "solana") return undefined;
@@ -77,40 +90,40 @@ function placeOf(intent: IntentRow, name: OriginName): Place | undefined {
 }
 
 /** The origin through which the intent can be paid there. On EVM chains any token of the chain will do, as they share the address. */
-async function getIssuableOrigin(world: IssueWorld, intent: IntentRow, name: OriginName): Promise<Asset> {
-  const origins = world.catalog.assets.filter((asset) => asset.isOrigin && isNamed(asset, name));
+async function getIssuableOrigin(world: IssueWorld, intent: IntentRow, name: OriginSelector): Promise<Asset> {
+  const origins = world.catalog.assets.filter((asset) => asset.isOrigin && matchesSelector(asset, name));
   if (origins.length === 0) throw unsupportedOrigin(world, name);
-  const isIssuing = await readIssuing(world);
-  const origin = origins.find((candidate) => isOnRail(intent, candidate) && isIssuing(candidate));
+  const isIssuing = await loadIssuingPredicate(world);
+  const origin = origins.find((candidate) => isPayoutAsset(intent, candidate) && isIssuing(candidate));
   if (origin === undefined || intent.status !== "active") throw new Fault("source_inbox_not_active");
   return origin;
 }
 
 /** Says what of the name is wrong; how the other kind of chain is named, where that was mixed up. */
-function unsupportedOrigin({ catalog }: IssueWorld, name: OriginName): Fault {
-  const wrong = (param: string, message: string) => new Fault("unsupported_origin", { param, message });
+function unsupportedOrigin({ catalog }: IssueWorld, name: OriginSelector): Fault {
+  const unsupported = (param: string, message: string) => new Fault("unsupported_origin", { param, message });
   const ofSolana = catalog.assets.filter((asset) => asset.isOrigin && asset.namespace === "solana");
   if ("chainId" in name) {
     if (ofSolana.every(({ chainId }) => chainId !== name.chainId))
-      return wrong("chainId", "No source origin has this chainId.");
-    return wrong("chainId", "A source origin on Solana is named by namespace, reference and mint.");
+      return unsupported("chainId", "No source origin has this chainId.");
+    return unsupported("chainId", "A source origin on Solana is named by namespace, reference and mint.");
   }
   if (name.namespace === "eip155")
-    return wrong("namespace", "A source origin on an EVM chain is named by chainId alone.");
-  if (name.namespace !== "solana") return wrong("namespace", "No source origin has this namespace.");
+    return unsupported("namespace", "A source origin on an EVM chain is named by chainId alone.");
+  if (name.namespace !== "solana") return unsupported("namespace", "No source origin has this namespace.");
   const isCluster = ofSolana.some(({ reference }) => reference === name.reference);
   return isCluster
-    ? wrong("mint", "This mint is no source origin of the cluster.")
-    : wrong("reference", "No source origin has this reference.");
+    ? unsupported("mint", "This mint is no source origin of the cluster.")
+    : unsupported("reference", "No source origin has this reference.");
 }
 
-function isNamed(asset: Asset, name: OriginName): boolean {
+function matchesSelector(asset: Asset, name: OriginSelector): boolean {
   if ("chainId" in name) return asset.namespace === "eip155" && asset.chainId === name.chainId;
   if (name.namespace !== "solana" || asset.namespace !== "solana") return false;
   return asset.reference === name.reference && asset.token === name.mint;
 }
 
-function tokenOf(origin: Asset): string {
+function inboxToken(origin: Asset): string {
   return origin.namespace === "solana" ? origin.token : "";
 }
 

@@ -1,12 +1,12 @@
-import { payoutChain } from "../intent/payout.ts";
-import { findChainFacts, type Asset, type Catalog } from "../catalog/catalog.ts";
-import type { ChainFacts } from "../config.ts";
+import { payoutChain } from "../intent/payoutAsset.ts";
+import { findChainDescription, type Asset, type Catalog } from "../catalog/catalog.ts";
+import type { ChainDescription } from "../config.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { assert } from "../kernel/assert.ts";
 import { caip19, caip2, displayAddress } from "../kernel/caip.ts";
 import { formatUnits } from "../kernel/units.ts";
 import type { AccountRow } from "../merchant/store.ts";
-import { isDepositIssuable, isSourceDepositIssuable, type IssuingFacts } from "./issuable.ts";
+import { isDepositIssuable, isIntentDepositIssuable, type IssuingConditions } from "./depositIssuable.ts";
 
 type TokenRecord = { symbol: string; address: string; decimals: number };
 
@@ -47,16 +47,16 @@ export type OriginListing = { origins: OriginRecord[]; settleRails: RailRecord[]
 /** Every live origin with its own flag, issuable ones first and the settle chain's foremost, and every rail. */
 export function listOrigins(
   world: { catalog: Catalog },
-  of: { intent: IntentRow; account: AccountRow },
-  facts: IssuingFacts,
+  subject: { intent: IntentRow; account: AccountRow },
+  facts: IssuingConditions,
 ): OriginListing {
   const { catalog } = world;
-  const { intent, account } = of;
+  const { intent, account } = subject;
   const settleChain = payoutChain(intent);
   const origins = catalog.assets.filter((asset) => asset.isOrigin);
   const rank = (origin: Asset) =>
     (isDepositIssuable(intent, origin, facts) ? 0 : 2) + (origin.chain === settleChain ? 0 : 1);
-  const defaultRailId = accountRail(catalog, account)?.railId ?? catalog.defaultRailId;
+  const defaultRailId = findDefaultRail(catalog, account)?.railId ?? catalog.defaultRailId;
   return {
     origins: origins
       .toSorted((one, other) => rank(one) - rank(other))
@@ -64,21 +64,21 @@ export function listOrigins(
     settleRails: catalog.assets
       .filter((asset) => asset.isRail)
       .map((rail) => railRecord(catalog, rail, rail.railId === defaultRailId)),
-    sourceDepositIssuable: isSourceDepositIssuable(intent, origins, facts),
+    sourceDepositIssuable: isIntentDepositIssuable(intent, origins, facts),
   };
 }
 
 /** The rail of an account's defaults; undefined when they are not complete or no longer live. */
-function accountRail(catalog: Catalog, account: AccountRow): Asset | undefined {
+function findDefaultRail(catalog: Catalog, account: AccountRow): Asset | undefined {
   const { payout_namespace: namespace, payout_chain_reference: reference, currency } = account;
   if (namespace === null || reference === null) return undefined;
   const chain = caip2(namespace, reference);
-  const symbol = currency ?? findChainFacts(catalog, chain)?.defaultToken;
+  const symbol = currency ?? findChainDescription(catalog, chain)?.defaultToken;
   return catalog.assets.find((asset) => asset.isRail && asset.chain === chain && asset.symbol === symbol);
 }
 
 function originRecord(catalog: Catalog, origin: Asset, depositIssuable: boolean): OriginRecord {
-  const chain = chainOf(catalog, origin);
+  const chain = requireChain(catalog, origin);
   return {
     namespace: origin.namespace,
     reference: origin.reference,
@@ -106,7 +106,7 @@ function railRecord(catalog: Catalog, rail: Asset, isDefault: boolean): RailReco
     chainId: rail.chainId,
     chainName: rail.chainName,
     token: tokenRecord(rail),
-    explorerUrl: chainOf(catalog, rail).explorerUrl,
+    explorerUrl: requireChain(catalog, rail).explorerUrl,
     status: "live",
     default: isDefault,
   };
@@ -116,8 +116,8 @@ function tokenRecord(asset: Asset): TokenRecord {
   return { symbol: asset.symbol, address: displayAddress(asset.chain, asset.token), decimals: asset.decimals };
 }
 
-function chainOf(catalog: Catalog, asset: Asset): ChainFacts {
-  const chain = findChainFacts(catalog, asset.chain);
+function requireChain(catalog: Catalog, asset: Asset): ChainDescription {
+  const chain = findChainDescription(catalog, asset.chain);
   assert(chain, `the asset ${asset.railId} is on a chain that the catalogue does not have`);
   return chain;
 }

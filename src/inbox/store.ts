@@ -6,23 +6,23 @@ import { caip2, type Caip2, type Namespace } from "../kernel/caip.ts";
 export type SourceInboxRow = Selectable<SourceInboxTable>;
 
 /** Where an inbox of an intent stands. Without a token, any of the chain. */
-export type Place = { intentId: string; namespace: Namespace; reference: string; token?: string };
+export type SourceInboxKey = { intentId: string; namespace: Namespace; reference: string; token?: string };
 
-export async function findSourceInbox(on: Db["read"] | Tx, place: Place): Promise<SourceInboxRow | undefined> {
-  return on
+export async function findSourceInbox(db: Db["root"] | Tx, key: SourceInboxKey): Promise<SourceInboxRow | undefined> {
+  return db
     .selectFrom("source_inbox")
     .selectAll()
-    .where("intent_id", "=", place.intentId)
-    .where("namespace", "=", place.namespace)
-    .where("reference", "=", place.reference)
-    .$if(place.token !== undefined, (select) => select.where("token", "=", place.token ?? ""))
+    .where("intent_id", "=", key.intentId)
+    .where("namespace", "=", key.namespace)
+    .where("reference", "=", key.reference)
+    .$if(key.token !== undefined, (select) => select.where("token", "=", key.token ?? ""))
     .limit(1)
     .executeTakeFirst();
 }
 
 /** The chains on which an intent has an inbox beside its own. */
-export async function listSourceChains(db: Db, intentId: string): Promise<Caip2[]> {
-  const rows = await db.read
+export async function listSourceInboxChains(db: Db, intentId: string): Promise<Caip2[]> {
+  const rows = await db.root
     .selectFrom("source_inbox")
     .select(["namespace", "reference"])
     .distinct()
@@ -58,7 +58,7 @@ export type OriginSwitch = { chain: Caip2; token: string; isEnabled: boolean };
 
 /** Every origin that the operator has switched at some time. There are as many as tokens in the configuration, at most. */
 export async function listOriginSwitches(db: Db): Promise<OriginSwitch[]> {
-  return db.read
+  return db.root
     .selectFrom("origin_switch")
     .select(["chain", "token", "is_enabled as isEnabled"])
     .orderBy("chain")
@@ -68,7 +68,7 @@ export async function listOriginSwitches(db: Db): Promise<OriginSwitch[]> {
 
 export async function writeOriginSwitch(db: Db, change: OriginSwitch & { at: Date }): Promise<void> {
   const row = { is_enabled: change.isEnabled, changed_at: change.at };
-  await db.read
+  await db.root
     .insertInto("origin_switch")
     .values({ chain: change.chain, token: change.token, ...row })
     .onConflict((conflict) => conflict.columns(["chain", "token"]).doUpdateSet(row))

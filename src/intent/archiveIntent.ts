@@ -4,8 +4,8 @@ import { appendEvents } from "../event/store.ts";
 import { assert } from "../kernel/assert.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
-import { intentRecord } from "./record.ts";
-import { claimIntents, writeArchived, type IntentRow } from "./store.ts";
+import { intentRecord } from "./intentRecord.ts";
+import { lockIntents, updateToArchived, type IntentRow } from "./store.ts";
 
 type ArchiveWorld = Pick<World, "clock" | "entropy" | "config">;
 
@@ -14,14 +14,14 @@ type ArchiveWorld = Pick<World, "clock" | "entropy" | "config">;
  * that comes later is counted and settled all the same. Throws intent_has_pending_deposits while one is seen and not final.
  */
 export async function archiveIntent(tx: Tx, world: ArchiveWorld, intentId: string): Promise<IntentRow> {
-  const [before] = await claimIntents(tx, [intentId]);
+  const [before] = await lockIntents(tx, [intentId]);
   assert(before, `intent ${intentId} is gone`);
   if (before.status === "archived") return before;
   if (before.pending_count > 0) {
     throw new Fault("intent_has_pending_deposits", { details: { pendingCount: before.pending_count } });
   }
   const at = world.clock.now();
-  const intent = await writeArchived(tx, { id: before.id, at });
+  const intent = await updateToArchived(tx, { id: before.id, at });
   const object = intentRecord(intent, world.config);
   const event = {
     type: "payment_intent.archived",

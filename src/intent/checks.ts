@@ -1,22 +1,22 @@
 import { sql } from "kysely";
 import type { Check } from "../ledger/check.ts";
 
-const IS_REACHED = sql`intent.counted_units * 10000 >= intent.price_token_units * (10000 - intent.underpay_tolerance_bps)`;
+const IS_PRICE_REACHED = sql`intent.counted_units * 10000 >= intent.price_token_units * (10000 - intent.underpay_tolerance_bps)`;
 
 export const intentChecks: readonly Check[] = [
   {
-    name: "settled-at-its-price",
+    name: "settled-only-at-price",
     meaning: "A one-time intent is settled without its price, or has its price without being settled.",
     query: sql`
       select intent.id as intent, intent.status, intent.counted_units as counted, intent.price_token_units as price
       from intent
       where intent.one_time and (
-        (intent.status = 'active' and ${IS_REACHED})
-        or (intent.status = 'settled' and not ${IS_REACHED} and not exists (
+        (intent.status = 'active' and ${IS_PRICE_REACHED})
+        or (intent.status = 'settled' and not ${IS_PRICE_REACHED} and not exists (
           select from event where event.intent_id = intent.id and event.type = 'payment_intent.reversed')))`,
   },
   {
-    name: "one-intent-a-destination",
+    name: "one-intent-per-destination",
     meaning: "Two active intents of an account occupy one destination.",
     query: sql`
       select account_id as account, payout_namespace, payout_chain_reference, payout_wallet, payout_token, count(*) as intents
@@ -24,7 +24,7 @@ export const intentChecks: readonly Check[] = [
       group by account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token having count(*) > 1`,
   },
   {
-    name: "intent-is-told",
+    name: "intent-has-event",
     meaning: "An intent was made, settled or archived, and no event tells it.",
     query: sql`
       select intent.id as intent, told.type as missing

@@ -9,14 +9,14 @@ import { createAccount } from "../merchant/createAccount.ts";
 import type { AccountRow } from "../merchant/store.ts";
 import { archiveIntent } from "./archiveIntent.ts";
 import { createIntent, type CreatedIntent, type CreateIntentInput } from "./createIntent.ts";
-import { openSession } from "./session.ts";
-import { writeProgress } from "./store.ts";
+import { createSession } from "./session.ts";
+import { writeIntentProgress } from "./store.ts";
 
 // Who wins a race is a matter of real transactions, so this runs where several happen at once, over the connections of two services.
 
-const RACERS = 200;
+const CONCURRENT_CREATES = 200;
 const CONNECTIONS = 20;
-const LOOKS_MAX = 20_000;
+const POLLS_MAX = 20_000;
 
 let database: PostgresDatabase;
 let world: StationWorld;
@@ -37,52 +37,52 @@ after(async () => {
 });
 
 function create(input: CreateIntentInput, by = world) {
-  return createIntent(by.db.read, by, { account, input });
+  return createIntent(by.db.root, by, { account, input });
 }
 
-async function racing(priceOf: (racer: number) => number) {
+async function createConcurrently(priceOf: (racer: number) => number) {
   const payoutWallet = randomAddress();
-  const race = (_: unknown, racer: number) =>
+  const createOne = (_: unknown, racer: number) =>
     create({ payoutWallet, priceUnits: priceOf(racer) }, racer % 2 === 0 ? world : other);
-  return { payoutWallet, outcomes: await Promise.allSettled(Array.from({ length: RACERS }, race)) };
+  return { payoutWallet, outcomes: await Promise.allSettled(Array.from({ length: CONCURRENT_CREATES }, createOne)) };
 }
 
-function won<T>(outcomes: readonly PromiseSettledResult<T>[]): T[] {
+function fulfilledValues<T>(outcomes: readonly PromiseSettledResult<T>[]): T[] {
   return outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
 }
 
-const rowsTo = (payoutWallet: string) =>
-  world.db.read.selectFrom("intent").selectAll().where("payout_wallet", "=", payoutWallet).orderBy("seq").execute();
+const listIntentsPaidTo = (payoutWallet: string) =>
+  world.db.root.selectFrom("intent").selectAll().where("payout_wallet", "=", payoutWallet).orderBy("seq").execute();
 
-const countEvents = async () => (await world.db.read.selectFrom("event").select("id").execute()).length;
+const countEvents = async () => (await world.db.root.selectFrom("event").select("id").execute()).length;
 
-const opens = async ({ intent, widgetToken }: CreatedIntent) =>
-  (await openSession(world, { intentId: intent.id, widgetToken })) !== undefined;
+const canOpenSession = async ({ intent, widgetToken }: CreatedIntent) =>
+  (await createSession(world, { intentId: intent.id, widgetToken })) !== undefined;
 
 test("31 §4.2.3 of many creates at once for one destination exactly one mints, and exactly one token authenticates", async () => {
   const eventsBefore = await countEvents();
-  const { payoutWallet, outcomes } = await racing(() => 5_000_000);
-  const created = won(outcomes);
-  assert.equal(created.length, RACERS);
+  const { payoutWallet, outcomes } = await createConcurrently(() => 5_000_000);
+  const created = fulfilledValues(outcomes);
+  assert.equal(created.length, CONCURRENT_CREATES);
   assert.equal(created.filter((one) => one.isCreated).length, 1);
   assert.equal(new Set(created.map((one) => one.intent.id)).size, 1);
-  assert.deepEqual([(await rowsTo(payoutWallet)).length, (await countEvents()) - eventsBefore], [1, 1]);
-  const open = await Promise.all(created.map(opens));
+  assert.deepEqual([(await listIntentsPaidTo(payoutWallet)).length, (await countEvents()) - eventsBefore], [1, 1]);
+  const open = await Promise.all(created.map(canOpenSession));
   assert.equal(open.filter(Boolean).length, 1);
 });
 
 test("32 §4.2.6 of many creates with different terms one mints, the others conflict and write nothing", async () => {
   const eventsBefore = await countEvents();
-  const { payoutWallet, outcomes } = await racing((racer) => 1_000_000 + racer);
-  const [winner, ...others] = won(outcomes);
+  const { payoutWallet, outcomes } = await createConcurrently((racer) => 1_000_000 + racer);
+  const [winner, ...others] = fulfilledValues(outcomes);
   assert.ok(winner?.isCreated);
   assert.deepEqual(others, []);
   const reasons = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
   assert.deepEqual(new Set(reasons.map((reason) => Reflect.get(reason, "code"))), new Set(["destination_conflict"]));
   const named = reasons.map((reason) => Reflect.get(Reflect.get(reason, "details"), "intentId"));
   assert.deepEqual(new Set(named), new Set([winner.intent.id]));
-  assert.deepEqual([await rowsTo(payoutWallet), (await countEvents()) - eventsBefore], [[winner.intent], 1]);
-  assert.ok(await opens(winner), "a refused create leaves the token alone");
+  assert.deepEqual([await listIntentsPaidTo(payoutWallet), (await countEvents()) - eventsBefore], [[winner.intent], 1]);
+  assert.ok(await canOpenSession(winner), "a refused create leaves the token alone");
 });
 
 const TERMS = { priceUnits: 1_000_000, oneTime: true } as const;
@@ -90,7 +90,7 @@ const TERMS = { priceUnits: 1_000_000, oneTime: true } as const;
 const settle = async (tx: Tx, { intent }: CreatedIntent) => {
   const at = world.clock.now();
   const settled = { status: "settled", counted_units: 1_000_000n, settled_at: at, updated_at: at } as const;
-  await writeProgress(tx, [{ ...intent, ...settled }]);
+  await writeIntentProgress(tx, [{ ...intent, ...settled }]);
 };
 const archive = async (tx: Tx, { intent }: CreatedIntent) => {
   await archiveIntent(tx, world, intent.id);
@@ -101,7 +101,7 @@ for (const [verb, leave] of Object.entries({ settle, archive })) {
     test(`33 §3.1 a create with the ${kind} terms that waits for a ${verb} mints once that is committed`, async () => {
       const payoutWallet = randomAddress();
       const first = await create({ payoutWallet, ...TERMS });
-      const { creating } = await whileOpen(
+      const { creating } = await runDuringTransaction(
         (tx) => leave(tx, first),
         () => create({ payoutWallet, ...terms }, other),
       );
@@ -109,7 +109,7 @@ for (const [verb, leave] of Object.entries({ settle, archive })) {
       assert.ok(next.isCreated);
       assert.notEqual(next.intent.id, first.intent.id);
       assert.deepEqual(
-        (await rowsTo(payoutWallet)).map(({ status }) => status === "active"),
+        (await listIntentsPaidTo(payoutWallet)).map(({ status }) => status === "active"),
         [false, true],
       );
     });
@@ -119,14 +119,14 @@ for (const [verb, leave] of Object.entries({ settle, archive })) {
     const payoutWallet = randomAddress();
     const first = await create({ payoutWallet, ...TERMS });
     const undone = new Error("undone");
-    const { creating } = await whileOpen(
+    const { creating } = await runDuringTransaction(
       (tx) => leave(tx, first),
       () => create({ payoutWallet, ...TERMS }, other),
       undone,
     );
     const next = await creating;
     assert.deepEqual([next.isCreated, next.intent.id, next.intent.status], [false, first.intent.id, "active"]);
-    assert.deepEqual([await opens(first), await opens(next)], [false, true]);
+    assert.deepEqual([await canOpenSession(first), await canOpenSession(next)], [false, true]);
   });
 }
 
@@ -134,7 +134,7 @@ test("33 §3.1 an intent that a create finds settles after it, and the next crea
   const payoutWallet = randomAddress();
   const first = await create({ payoutWallet, ...TERMS });
   const found: CreatedIntent[] = [];
-  const { creating: settling } = await whileOpen(
+  const { creating: settling } = await runDuringTransaction(
     async (tx) => void found.push(await createIntent(tx, world, { account, input: { payoutWallet, ...TERMS } })),
     () => other.db.transaction((tx) => settle(tx, first)),
   );
@@ -145,7 +145,7 @@ test("33 §3.1 an intent that a create finds settles after it, and the next crea
   );
   assert.ok((await create({ payoutWallet, ...TERMS }, other)).isCreated);
   assert.deepEqual(
-    (await rowsTo(payoutWallet)).map(({ status }) => status),
+    (await listIntentsPaidTo(payoutWallet)).map(({ status }) => status),
     ["settled", "active"],
   );
 });
@@ -158,7 +158,7 @@ test("33 §3.1 among many creates while a destination settles at most one mints,
   );
   const settling = world.db.transaction((tx) => settle(tx, first));
   const [later] = await Promise.all([Promise.all(racers), settling]);
-  const [old, next, ...more] = await rowsTo(payoutWallet);
+  const [old, next, ...more] = await listIntentsPaidTo(payoutWallet);
   assert.deepEqual([old?.status, more], ["settled", []]);
   assert.deepEqual(
     later.filter((one) => one.isCreated).map((one) => one.intent.id),
@@ -179,17 +179,17 @@ test("D11 an inbox of ours is no payout, and the destination of one that is refu
   const { intent } = await create({});
   const eventsBefore = await countEvents();
   await assert.rejects(create({ payoutWallet: intent.inbox_address }), { code: "unsupported_destination" });
-  assert.deepEqual(await rowsTo(intent.inbox_address), []);
+  assert.deepEqual(await listIntentsPaidTo(intent.inbox_address), []);
   assert.equal(await countEvents(), eventsBefore);
 });
 
 /** Runs `change` in a transaction, and ends that (undone, where a reason is given) once `begin` waits for it. */
-async function whileOpen<T>(change: (tx: Tx) => Promise<void>, begin: () => Promise<T>, undone?: Error) {
+async function runDuringTransaction<T>(change: (tx: Tx) => Promise<void>, begin: () => Promise<T>, undone?: Error) {
   const wait: { creating?: Promise<T> } = {};
   const changing = world.db.transaction(async (tx) => {
     await change(tx);
     wait.creating = begin();
-    await untilBlocked(tx);
+    await waitUntilBlocked(tx);
     if (undone !== undefined) throw undone;
   });
   await (undone === undefined ? changing : assert.rejects(changing, undone));
@@ -198,8 +198,8 @@ async function whileOpen<T>(change: (tx: Tx) => Promise<void>, begin: () => Prom
   return { creating: wait.creating };
 }
 
-async function untilBlocked(tx: Tx): Promise<void> {
-  for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+async function waitUntilBlocked(tx: Tx): Promise<void> {
+  for (let looks = 0; looks < POLLS_MAX; looks += 1) {
     const { rows } = await sql`select 1 from pg_locks where not granted`.execute(tx);
     if (rows.length > 0) return;
   }

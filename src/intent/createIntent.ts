@@ -1,7 +1,7 @@
 import { hubAddress, implementationAddress } from "@tributary/inbox/hub";
-import { inboxAddress } from "@tributary/inbox/address";
-import { recoverAfter } from "@tributary/inbox/recoverAfter";
-import { inboxSalt } from "@tributary/inbox/salt";
+import { computeInboxAddress } from "@tributary/inbox/address";
+import { computeRecoverAfter } from "@tributary/inbox/recoverAfter";
+import { computeInboxSalt } from "@tributary/inbox/salt";
 import type { Hex } from "@tributary/inbox/terms";
 import type { Db } from "../db/database.ts";
 import { eventParameters, type EventParameters } from "../event/store.ts";
@@ -11,16 +11,16 @@ import { priceToTokenUnits } from "../kernel/units.ts";
 import type { AccountRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
 import {
-  namesDestination,
+  hasExplicitDestination,
   resolveDestination,
-  unsupported,
+  unsupportedDestination,
   type Destination,
   type DestinationInput,
 } from "./destination.ts";
 import { ensureDeployment } from "./deployment.ts";
-import { intentRecord } from "./record.ts";
-import { findOccupant, insertOrRenewIntent, isPaidIntoInbox, type IntentRow, type NewIntent } from "./store.ts";
-import { inboxTermsOf } from "./terms.ts";
+import { intentRecord } from "./intentRecord.ts";
+import { findOccupant, insertOrRenewIntent, paysIntoOwnInbox, type IntentRow, type NewIntent } from "./store.ts";
+import { toInboxTerms } from "./inboxTerms.ts";
 import { newWidgetToken } from "./widgetToken.ts";
 
 /** A create whose shape has been checked: types and bounds are right, null is the same as absent. */
@@ -35,7 +35,7 @@ export type CreateIntentInput = DestinationInput & {
 export type CreatedIntent = { intent: IntentRow; isCreated: boolean; widgetToken: string };
 
 type CreateWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog">;
-type Terms = { priceUnits: bigint | null; oneTime: boolean };
+type PriceTerms = { priceUnits: bigint | null; oneTime: boolean };
 
 /** No rescue: nobody but the payout can ever get at the inbox. */
 const NO_RECOVERY = `0x${"0".repeat(40)}`;
@@ -50,11 +50,11 @@ const TRIES_MAX = 5;
  * Throws price_required, the destination faults, invalid_request and destination_conflict; nothing is written then.
  */
 export async function createIntent(
-  on: Db["read"],
+  db: Db["root"],
   world: CreateWorld,
   { account, input }: { account: AccountRow; input: CreateIntentInput },
 ): Promise<CreatedIntent> {
-  const terms: Terms = {
+  const terms: PriceTerms = {
     priceUnits: typeof input.priceUnits === "number" ? BigInt(input.priceUnits) : null,
     oneTime: input.oneTime ?? false,
   };
@@ -62,18 +62,18 @@ export async function createIntent(
   const destination = resolveDestination(world.catalog, account, input);
   const { deploymentId } = await ensureDeployment(world.db, world.entropy);
   const { widgetToken, hash } = newWidgetToken(world.entropy);
-  const minting = { account, destination, terms, input, deploymentId, widgetTokenHash: hash };
-  const newIntent = newIntentRow(world, minting);
-  const minted = mintedEvent(world, newIntent);
+  const details = { account, destination, terms, input, deploymentId, widgetTokenHash: hash };
+  const newIntent = newIntentRow(world, details);
+  const createdEvent = createdEventParameters(world, newIntent);
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const intent = await insertOrRenewIntent(on, newIntent, minted);
+    const intent = await insertOrRenewIntent(db, newIntent, createdEvent);
     if (intent !== undefined) return { intent, isCreated: intent.id === newIntent.id, widgetToken };
-    await refuse(on, newIntent);
+    await throwIfConflicting(db, newIntent);
   }
   throw new Fault("internal_error");
 }
 
-function mintedEvent(world: CreateWorld, intent: NewIntent): EventParameters {
+function createdEventParameters(world: CreateWorld, intent: NewIntent): EventParameters {
   const event = {
     type: "payment_intent.created",
     accountId: intent.account_id,
@@ -87,27 +87,30 @@ function mintedEvent(world: CreateWorld, intent: NewIntent): EventParameters {
 }
 
 /** Says why nothing was written; returns when the reason is gone already. */
-async function refuse(on: Db["read"], intent: NewIntent): Promise<void> {
-  if (await isPaidIntoInbox(on, intent)) {
-    throw unsupported("payoutWallet", "This address is a deposit inbox of this service: money would never arrive.");
+async function throwIfConflicting(db: Db["root"], intent: NewIntent): Promise<void> {
+  if (await paysIntoOwnInbox(db, intent)) {
+    throw unsupportedDestination(
+      "payoutWallet",
+      "This address is a deposit inbox of this service: money would never arrive.",
+    );
   }
-  const occupant = await findOccupant(on, intent);
+  const occupant = await findOccupant(db, intent);
   if (occupant === undefined) return;
   if (occupant.price_units === intent.price_units && occupant.one_time === intent.one_time) return;
   throw new Fault("destination_conflict", { details: { intentId: occupant.id } });
 }
 
-type Minting = {
+type NewIntentDetails = {
   account: AccountRow;
   destination: Destination;
-  terms: Terms;
+  terms: PriceTerms;
   input: CreateIntentInput;
   deploymentId: Uint8Array;
   widgetTokenHash: Uint8Array;
 };
 
 /** Everything that the intent pins, from here on for ever. */
-function newIntentRow(world: CreateWorld, minting: Minting): NewIntent {
+function newIntentRow(world: CreateWorld, minting: NewIntentDetails): NewIntent {
   const { account, destination, terms, input } = minting;
   const { rail } = destination;
   const at = world.clock.now();
@@ -120,16 +123,16 @@ function newIntentRow(world: CreateWorld, minting: Minting): NewIntent {
     fee_bps: account.fee_bps,
     fee_recipient: world.config.feeRecipient,
     recovery: account.recovery ?? (destination.namespace === "eip155" ? destination.wallet : NO_RECOVERY),
-    recover_after: BigInt(recoverAfter(at)),
+    recover_after: BigInt(computeRecoverAfter(at)),
     routes_root: NO_ROUTES,
-    inbox_salt: inboxSalt(`0x${Buffer.from(minting.deploymentId).toString("hex")}`, id) as Hex,
+    inbox_salt: computeInboxSalt(`0x${Buffer.from(minting.deploymentId).toString("hex")}`, id) as Hex,
   };
   return {
     id,
     account_id: account.id,
     livemode: world.config.environment === "live",
     status: "active",
-    occupies: namesDestination(input),
+    occupies: hasExplicitDestination(input),
     price_units: terms.priceUnits,
     price_token_units: tokenPrice(terms.priceUnits, rail.decimals),
     one_time: terms.oneTime,
@@ -142,7 +145,7 @@ function newIntentRow(world: CreateWorld, minting: Minting): NewIntent {
     underpay_tolerance_bps: account.underpay_tolerance_bps,
     inbox_hub: hubAddress,
     inbox_implementation: implementationAddress,
-    inbox_address: inboxAddress(inboxTermsOf(pinned)),
+    inbox_address: computeInboxAddress(toInboxTerms(pinned)),
     widget_token_hash: minting.widgetTokenHash,
     received_units: 0n,
     counted_units: 0n,

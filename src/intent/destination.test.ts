@@ -62,14 +62,14 @@ const resolve = (input: DestinationInput, of = account()) => {
   const { namespace, chainReference, wallet, rail } = resolveDestination(catalog, of, input);
   return `${namespace} ${chainReference} ${wallet} ${rail.symbol}`;
 };
-const told = (input: DestinationInput, of: AccountRow) => {
+const describeResult = (input: DestinationInput, of: AccountRow) => {
   try {
     return resolve(input, of);
   } catch (error) {
     return error instanceof Fault ? `${error.code} ${error.param}` : error;
   }
 };
-const refuses = (input: DestinationInput, code: string, of = account()) =>
+const assertRefused = (input: DestinationInput, code: string, of = account()) =>
   assert.throws(
     () => resolve(input, of),
     (error) => error instanceof Fault && error.code === code,
@@ -83,15 +83,15 @@ test("§4.2.1 what is left out comes from the account, the token from its curren
 });
 
 test("D11 a chain alone inherits the wallet; a token that cannot be inherited has to be named", () => {
-  refuses({ payoutChainReference: "2" }, "token_required");
+  assertRefused({ payoutChainReference: "2" }, "token_required");
   assert.equal(resolve({ payoutChainReference: "2", payoutTokenAddress: USDC }), `eip155 2 ${WALLET} EURC`);
 });
 
 test("D11 an account without defaults needs a destination, another namespace a wallet", () => {
   const bare = account({ payout_namespace: null, payout_chain_reference: null, payout_wallet: null });
-  refuses({}, "destination_required", bare);
-  refuses({ payoutNamespace: "solana", payoutChainReference: "mainnet" }, "wallet_required");
-  refuses({ payoutNamespace: "solana" }, "wallet_required");
+  assertRefused({}, "destination_required", bare);
+  assertRefused({ payoutNamespace: "solana", payoutChainReference: "mainnet" }, "wallet_required");
+  assertRefused({ payoutNamespace: "solana" }, "wallet_required");
 });
 
 test("D11 each part is inherited alone, or its lack is told by the name of the part", () => {
@@ -131,14 +131,14 @@ test("D11 each part is inherited alone, or its lack is told by the name of the p
     [{ payoutChainReference: "2" }, account({ currency: "EURC" }), `eip155 2 ${WALLET} EURC`],
     [{ payoutChainReference: "2" }, account({ currency: null }), "token_required payoutTokenAddress"],
   ];
-  for (const [input, of, expected] of table) assert.equal(told(input, of), expected, JSON.stringify(input));
+  for (const [input, of, expected] of table) assert.equal(describeResult(input, of), expected, JSON.stringify(input));
 });
 
 test("D11 EVM wallets are compared in lower case, and a wrong checksum is refused", () => {
   assert.equal(resolve({ payoutWallet: "0x52908400098527886E0F7030069857D2E4169EE7" }), `eip155 1 ${WALLET} USDC`);
-  refuses({ payoutWallet: "0x52908400098527886E0F7030069857D2E4169Ee7" }, "invalid_request");
+  assertRefused({ payoutWallet: "0x52908400098527886E0F7030069857D2E4169Ee7" }, "invalid_request");
   for (const payoutWallet of ["", "0x", WALLET.slice(2), `${WALLET}0`, ` ${WALLET}`, WALLET.replace("0x", "0X")]) {
-    refuses({ payoutWallet }, "invalid_request");
+    assertRefused({ payoutWallet }, "invalid_request");
   }
 });
 
@@ -161,17 +161,18 @@ test("34 however a destination is spelled, and whatever of it is left out, it is
     fc.property(other, (digits) => {
       const payoutWallet = `0x${digits}`;
       if (digits === WALLET.slice(2) || payoutWallet === getAddress(WALLET)) return;
-      refuses({ payoutWallet }, "invalid_request");
+      assertRefused({ payoutWallet }, "invalid_request");
     }),
   );
 });
 
 test("D11 wallets that would swallow the money are refused", () => {
   const precompiles = ["0", "1", "11", "100"].map((digits) => `0x${digits.padStart(40, "0")}`);
-  for (const payoutWallet of [...precompiles, hubAddress, USDC]) refuses({ payoutWallet }, "unsupported_destination");
+  for (const payoutWallet of [...precompiles, hubAddress, USDC])
+    assertRefused({ payoutWallet }, "unsupported_destination");
 });
 
 test("§1.6 only live rails are admitted", () => {
-  refuses({ payoutChainReference: "999" }, "unsupported_destination");
-  refuses({ payoutTokenAddress: WALLET }, "unsupported_destination");
+  assertRefused({ payoutChainReference: "999" }, "unsupported_destination");
+  assertRefused({ payoutTokenAddress: WALLET }, "unsupported_destination");
 });

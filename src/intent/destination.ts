@@ -2,8 +2,8 @@ import type { Asset, Catalog } from "../catalog/catalog.ts";
 import { caip2, normalizeEvmAddress, type Namespace } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { AccountRow } from "../merchant/store.ts";
-import { mayReceive } from "../merchant/evmWallet.ts";
-import { solanaWalletFault } from "../merchant/solanaWallet.ts";
+import { canReceivePayout } from "../merchant/evmWallet.ts";
+import { findSolanaWalletProblem } from "../merchant/solanaWallet.ts";
 
 /** What a create may say about the payout; what it leaves out comes from the account. */
 export type DestinationInput = {
@@ -16,22 +16,26 @@ export type DestinationInput = {
 export type Destination = { namespace: Namespace; chainReference: string; wallet: string; rail: Asset };
 
 /** Whether a create names a destination, so that the dedupe rule applies to it. */
-export function namesDestination(input: DestinationInput): boolean {
+export function hasExplicitDestination(input: DestinationInput): boolean {
   const fields = [input.payoutWallet, input.payoutNamespace, input.payoutChainReference, input.payoutTokenAddress];
   return fields.some((field) => (field ?? null) !== null);
 }
 
 /** The destination of a create, each part from the call, else from the account. Throws the fault that names the part at fault. */
 export function resolveDestination(catalog: Catalog, account: AccountRow, input: DestinationInput): Destination {
-  const namespace = namespaceFor(account, input);
-  const wallet = walletFor(catalog, account, { input, namespace });
-  const chainReference = chainReferenceFor(account, input, namespace);
-  const rail = railFor(catalog, account, { namespace, chainReference, token: input.payoutTokenAddress ?? undefined });
-  refuseContracts(catalog, wallet, namespace);
+  const namespace = resolveNamespace(account, input);
+  const wallet = resolveWallet(catalog, account, { input, namespace });
+  const chainReference = resolveChainReference(account, input, namespace);
+  const rail = resolveRail(catalog, account, {
+    namespace,
+    chainReference,
+    token: input.payoutTokenAddress ?? undefined,
+  });
+  rejectContractAddress(catalog, wallet, namespace);
   return { namespace, chainReference, wallet, rail };
 }
 
-function namespaceFor(account: AccountRow, input: DestinationInput): Namespace {
+function resolveNamespace(account: AccountRow, input: DestinationInput): Namespace {
   const namespace = input.payoutNamespace ?? account.payout_namespace;
   if (namespace === null) throw new Fault("destination_required", { param: "payoutNamespace" });
   if (namespace !== "eip155" && namespace !== "solana") {
@@ -43,7 +47,7 @@ function namespaceFor(account: AccountRow, input: DestinationInput): Namespace {
   return namespace;
 }
 
-function chainReferenceFor(account: AccountRow, input: DestinationInput, namespace: Namespace): string {
+function resolveChainReference(account: AccountRow, input: DestinationInput, namespace: Namespace): string {
   const named = input.payoutChainReference ?? null;
   if (named !== null) return named;
   if (account.payout_chain_reference === null)
@@ -55,7 +59,7 @@ function chainReferenceFor(account: AccountRow, input: DestinationInput, namespa
   });
 }
 
-function walletFor(
+function resolveWallet(
   catalog: Catalog,
   account: AccountRow,
   { input, namespace }: { input: DestinationInput; namespace: Namespace },
@@ -68,50 +72,50 @@ function walletFor(
 }
 
 function normalizeWallet(catalog: Catalog, text: string, namespace: Namespace): string {
-  if (namespace === "solana") return checkedSolanaWallet(catalog, text);
+  if (namespace === "solana") return requireSolanaWallet(catalog, text);
   const address = normalizeEvmAddress(text);
   if (address !== undefined) return address;
   const message = "payoutWallet must be 0x and 40 hex digits; in mixed case its EIP-55 checksum must be right.";
   throw new Fault("invalid_request", { param: "payoutWallet", message });
 }
 
-function checkedSolanaWallet(catalog: Catalog, text: string): string {
+function requireSolanaWallet(catalog: Catalog, text: string): string {
   const mints = catalog.assets.filter((asset) => asset.namespace === "solana").map((asset) => asset.token);
-  const fault = solanaWalletFault(text, new Set(mints));
+  const fault = findSolanaWalletProblem(text, new Set(mints));
   if (fault === undefined) return text;
   if (fault === "malformed") {
     const message = "payoutWallet must be the base58 of 32 bytes on Solana.";
     throw new Fault("invalid_request", { param: "payoutWallet", message });
   }
-  throw unsupported(
+  throw unsupportedDestination(
     "payoutWallet",
     "This address is no wallet: it is a program's, a mint, or a token account or other derived address, which no key signs for.",
   );
 }
 
-function railFor(
+function resolveRail(
   catalog: Catalog,
   account: AccountRow,
-  of: { namespace: Namespace; chainReference: string; token: string | undefined },
+  target: { namespace: Namespace; chainReference: string; token: string | undefined },
 ): Asset {
   const rails = catalog.assets.filter(
-    (asset) => asset.isRail && asset.chain === caip2(of.namespace, of.chainReference),
+    (asset) => asset.isRail && asset.chain === caip2(target.namespace, target.chainReference),
   );
   if (rails.length === 0) {
-    throw unsupported(
+    throw unsupportedDestination(
       "payoutChainReference",
-      `${of.namespace}:${of.chainReference} is no chain that this service settles to.`,
+      `${target.namespace}:${target.chainReference} is no chain that this service settles to.`,
     );
   }
-  if (of.token !== undefined) return namedRail(rails, of.namespace, of.token);
+  if (target.token !== undefined) return findRailByToken(rails, target.namespace, target.token);
   const defaultSymbol = catalog.knownChains.find((chain) => chain.caip2 === rails[0]?.chain)?.defaultToken;
-  const inherited =
+  const defaultRail =
     rails.find((rail) => rail.symbol === account.currency) ?? rails.find((rail) => rail.symbol === defaultSymbol);
-  if (inherited === undefined) throw new Fault("token_required", { param: "payoutTokenAddress" });
-  return inherited;
+  if (defaultRail === undefined) throw new Fault("token_required", { param: "payoutTokenAddress" });
+  return defaultRail;
 }
 
-function namedRail(rails: readonly Asset[], namespace: Namespace, text: string): Asset {
+function findRailByToken(rails: readonly Asset[], namespace: Namespace, text: string): Asset {
   const token = namespace === "eip155" ? normalizeEvmAddress(text) : text;
   if (token === undefined) {
     const message = "payoutTokenAddress must be 0x and 40 hex digits; in mixed case its EIP-55 checksum must be right.";
@@ -119,17 +123,17 @@ function namedRail(rails: readonly Asset[], namespace: Namespace, text: string):
   }
   const rail = rails.find((candidate) => candidate.token === token);
   if (rail !== undefined) return rail;
-  throw unsupported("payoutTokenAddress", "This token is no live settle rail of the chain.");
+  throw unsupportedDestination("payoutTokenAddress", "This token is no live settle rail of the chain.");
 }
 
-function refuseContracts(catalog: Catalog, wallet: string, namespace: Namespace): void {
-  if (namespace !== "eip155" || mayReceive(catalog, wallet)) return;
-  throw unsupported(
+function rejectContractAddress(catalog: Catalog, wallet: string, namespace: Namespace): void {
+  if (namespace !== "eip155" || canReceivePayout(catalog, wallet)) return;
+  throw unsupportedDestination(
     "payoutWallet",
     "This address cannot receive a payout: it is a contract of the chain, of a token or of this service.",
   );
 }
 
-export function unsupported(param: string, message: string): Fault {
+export function unsupportedDestination(param: string, message: string): Fault {
   return new Fault("unsupported_destination", { param, message });
 }

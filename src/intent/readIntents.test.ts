@@ -25,11 +25,11 @@ before(async () => {
 });
 after(() => world.db.close());
 
-const create = async (on: Tx | StationWorld["db"]["read"] = world.db.read) =>
+const create = async (on: Tx | StationWorld["db"]["root"] = world.db.root) =>
   (await createIntent(on, world, { account, input: {} })).intent.id;
 
 /** The pages in turn; `meanwhile` happens after the first. */
-async function walk(meanwhile: () => Promise<void> = async () => {}): Promise<string[]> {
+async function listAllPages(meanwhile: () => Promise<void> = async () => {}): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < PAGES_MAX; page += 1) {
@@ -43,7 +43,7 @@ async function walk(meanwhile: () => Promise<void> = async () => {}): Promise<st
 }
 
 /** An intent whose place is drawn now, and which is committed when told to. */
-async function slowCreate(): Promise<{ id: string; commit: () => Promise<void> }> {
+async function createUncommitted(): Promise<{ id: string; commit: () => Promise<void> }> {
   const [drawn, told] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
   const creating = world.db.transaction(async (tx) => {
     drawn.resolve(await create(tx));
@@ -59,13 +59,13 @@ async function slowCreate(): Promise<{ id: string; commit: () => Promise<void> }
 
 test("37 who pages while creates commit out of order sees each intent that was there once, and nothing twice", async () => {
   const there: string[] = [];
-  const slow: Awaited<ReturnType<typeof slowCreate>>[] = [];
+  const slow: Awaited<ReturnType<typeof createUncommitted>>[] = [];
   for (let round = 0; round < 4; round += 1) {
     there.unshift(await create(), await create());
-    slow.push(await slowCreate());
+    slow.push(await createUncommitted());
   }
-  const last = await slowCreate();
-  const seen = await walk(async () => {
+  const last = await createUncommitted();
+  const seen = await listAllPages(async () => {
     for (const { commit } of [...slow, last]) await commit();
     await create();
   });
@@ -74,9 +74,9 @@ test("37 who pages while creates commit out of order sees each intent that was t
   assert.deepEqual(seenOfThose.toSorted(), there.toSorted());
   assert.ok(!seen.includes(last.id), "what is newer than a page that was read is not on a later one");
 
-  const now = await walk();
+  const now = await listAllPages();
   assert.equal(now.length, there.length + slow.length + 2);
-  const bySeq = world.db.read.selectFrom("intent").select("id").where("account_id", "=", account.id);
+  const bySeq = world.db.root.selectFrom("intent").select("id").where("account_id", "=", account.id);
   const rows = await bySeq.orderBy("seq", "desc").execute();
   assert.deepEqual(
     now,
@@ -87,10 +87,10 @@ test("37 who pages while creates commit out of order sees each intent that was t
 test("35 no two intents share an inbox, whatever was undone or lost in between", async () => {
   const handedOut: string[] = [];
   const make = async (_: unknown, index: number) => {
-    const from = async (on: Tx | StationWorld["db"]["read"]) =>
+    const from = async (on: Tx | StationWorld["db"]["root"]) =>
       handedOut.push((await createIntent(on, world, { account, input: {} })).intent.inbox_address);
     if (index % 3 > 0) {
-      await from(world.db.read);
+      await from(world.db.root);
       return;
     }
     const undone = world.db.transaction(async (tx) => {

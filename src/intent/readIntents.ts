@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor, type CursorOwner } from "../kernel/cursor.ts";
+import { decodeCursor, encodeCursor, type CursorScope } from "../kernel/cursor.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
 import { ensureDeployment } from "./deployment.ts";
@@ -7,15 +7,18 @@ import { findIntent, listIntentPage, type IntentRow } from "./store.ts";
 type ReadWorld = Pick<World, "db" | "entropy">;
 
 /** Throws not_found for an id that was never created and for another merchant's alike. */
-export async function getIntent(world: ReadWorld, of: { accountId: string; intentId: string }): Promise<IntentRow> {
-  const intent = isId(of.intentId) ? await findIntent(world.db, of) : undefined;
+export async function getIntent(world: ReadWorld, key: { accountId: string; intentId: string }): Promise<IntentRow> {
+  const intent = isIntentId(key.intentId) ? await findIntent(world.db, key) : undefined;
   if (intent === undefined) throw new Fault("not_found", { message: "No such intent." });
   return intent;
 }
 
 /** Like getIntent, and an archived one is not found either. */
-export async function getOpenIntent(world: ReadWorld, of: { accountId: string; intentId: string }): Promise<IntentRow> {
-  const intent = await getIntent(world, of);
+export async function getUnarchivedIntent(
+  world: ReadWorld,
+  key: { accountId: string; intentId: string },
+): Promise<IntentRow> {
+  const intent = await getIntent(world, key);
   if (intent.status === "archived") throw new Fault("not_found", { message: "No such intent." });
   return intent;
 }
@@ -28,7 +31,7 @@ export async function listIntents(
   query: { accountId: string; limit: number; cursor?: string | undefined; merchantReference?: string | undefined },
 ): Promise<IntentListing> {
   const { signingSecret: secret } = await ensureDeployment(world.db, world.entropy);
-  const context: CursorOwner = { secret, list: "intents", owner: query.accountId };
+  const context: CursorScope = { secret, list: "intents", owner: query.accountId };
   const belowSeq = query.cursor === undefined ? undefined : decodeCursor(query.cursor, context);
   if (query.cursor !== undefined && belowSeq === undefined) throw new Fault("invalid_cursor", { param: "cursor" });
   const { accountId, limit, merchantReference } = query;
@@ -40,6 +43,6 @@ export async function listIntents(
 }
 
 // Any other text names an intent that was never created, and is not worth a read.
-function isId(text: string): boolean {
+function isIntentId(text: string): boolean {
   return /^pi_[0-9a-z]{26}$/.test(text);
 }

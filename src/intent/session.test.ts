@@ -5,7 +5,7 @@ import { randomAddress } from "../../test/support/intents.ts";
 import { stationWorld } from "../../test/support/stationWorld.ts";
 import { createAccount } from "../merchant/createAccount.ts";
 import { createIntent } from "./createIntent.ts";
-import { openSession } from "./session.ts";
+import { createSession } from "./session.ts";
 
 const CREATES = 60;
 
@@ -17,11 +17,11 @@ test("§5.7 of tokens that creates hand out side by side one opens a session, an
   const payout = { namespace: "eip155", chainReference: "31337", wallet, currency: "USDC" } as const;
   const account = await createAccount(world, { name: "Test", payout });
   const create = (priceUnits: number) =>
-    createIntent(db.read, world, { account, input: { payoutWallet: wallet, priceUnits } });
+    createIntent(db.root, world, { account, input: { payoutWallet: wallet, priceUnits } });
   const created = await Promise.all(Array.from({ length: CREATES }, () => create(5)));
   assert.equal(new Set(created.map(({ intent }) => intent.id)).size, 1);
   const openWith = async ({ intent, widgetToken }: (typeof created)[number]) =>
-    (await openSession(world, { intentId: intent.id, widgetToken })) !== undefined;
+    (await createSession(world, { intentId: intent.id, widgetToken })) !== undefined;
   const opened = await Promise.all(created.map(openWith));
   assert.equal(opened.filter(Boolean).length, 1);
   await assert.rejects(create(6), { code: "destination_conflict" });

@@ -2,7 +2,7 @@ import { CompiledQuery, sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
 import type { IntentTable } from "../db/schema.ts";
-import { eventText, type EventParameters } from "../event/store.ts";
+import { eventInsertSql, type EventParameters } from "../event/store.ts";
 
 export type IntentRow = Selectable<IntentTable>;
 
@@ -58,7 +58,7 @@ function keysOf(row: Record<keyof IntentRow, 0>): (keyof IntentRow)[] {
  * Locks intents, in the order of their ids, so that two workers with overlapping batches wait for each other instead of
  * deadlocking. Whoever changes what later stations know about an intent holds this lock; the intent is always locked first.
  */
-export async function claimIntents(tx: Tx, intentIds: readonly string[]): Promise<IntentRow[]> {
+export async function lockIntents(tx: Tx, intentIds: readonly string[]): Promise<IntentRow[]> {
   if (intentIds.length === 0) return [];
   return tx.selectFrom("intent").selectAll().where("id", "in", intentIds).orderBy("id").forUpdate().execute();
 }
@@ -67,9 +67,9 @@ export async function claimIntents(tx: Tx, intentIds: readonly string[]): Promis
  * Writes what the stations below know of intents whose locks the caller holds: state, tallies (in the payout token's smallest
  * units) and times. Pinned columns are not written, whatever the row says.
  */
-export async function writeProgress(tx: Tx, intents: readonly IntentRow[]): Promise<void> {
+export async function writeIntentProgress(tx: Tx, intents: readonly IntentRow[]): Promise<void> {
   if (intents.length === 0) return;
-  const column = <T>(read: (intent: IntentRow) => T) => intents.map(read);
+  const column = <T>(valueOf: (intent: IntentRow) => T) => intents.map(valueOf);
   await sql`
     update intent set
       status = changed.status, received_units = changed.received, counted_units = changed.counted,
@@ -141,10 +141,10 @@ export async function isDestinationTaken(tx: Tx, intent: IntentRow): Promise<boo
 export type NewIntent = Omit<IntentRow, "seq">;
 
 const NEW_COLUMNS = COLUMNS.filter((column): column is keyof NewIntent => column !== "seq");
-const INSERT_OR_RENEW_INTENT = insertOrRenewText();
+const INSERT_OR_RENEW_INTENT = buildInsertOrRenewSql();
 
-function insertOrRenewText(): string {
-  const numberOf = (column: keyof NewIntent) => `$${NEW_COLUMNS.indexOf(column) + 1}`;
+function buildInsertOrRenewSql(): string {
+  const placeholder = (column: keyof NewIntent) => `$${NEW_COLUMNS.indexOf(column) + 1}`;
   const found = NEW_COLUMNS.filter((column) => column !== "id").map((column) => `found.${column}`);
   // The index decides, also against a create that commits while this one waits for it, and so does the state of the occupant at that
   // moment: one that settles meanwhile has left the index, and then the insert goes through. The condition of the index is written
@@ -154,21 +154,21 @@ function insertOrRenewText(): string {
   return `/* named: insert_or_renew_intent */
     with kept as (
       insert into intent as occupant (${NEW_COLUMNS.join()})
-      select ${NEW_COLUMNS.map(numberOf).join()}
-      where not exists (select from intent as own where own.inbox_address = ${numberOf("payout_wallet")})
-        and not exists (select from inbox_address as issued where issued.namespace = ${numberOf("payout_namespace")}
-          and issued.reference = ${numberOf("payout_chain_reference")} and issued.address = ${numberOf("payout_wallet")})
+      select ${NEW_COLUMNS.map(placeholder).join()}
+      where not exists (select from intent as own where own.inbox_address = ${placeholder("payout_wallet")})
+        and not exists (select from inbox_address as issued where issued.namespace = ${placeholder("payout_namespace")}
+          and issued.reference = ${placeholder("payout_chain_reference")} and issued.address = ${placeholder("payout_wallet")})
       on conflict (account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token)
         where status = 'active' and occupies
       do update set widget_token_hash = excluded.widget_token_hash
         where occupant.price_units is not distinct from excluded.price_units and occupant.one_time = excluded.one_time
       returning *
     ), minted as (
-      select from kept where id = ${numberOf("id")}
+      select from kept where id = ${placeholder("id")}
     ), told as (
-      ${eventText({ change: "minted", firstNumber: NEW_COLUMNS.length + 1 })}
+      ${eventInsertSql({ sourceQuery: "minted", firstNumber: NEW_COLUMNS.length + 1 })}
     )
-    select kept.seq, kept.id, ${found.join()} from kept left join kept as found on found.id <> ${numberOf("id")}`;
+    select kept.seq, kept.id, ${found.join()} from kept left join kept as found on found.id <> ${placeholder("id")}`;
 }
 
 /**
@@ -177,7 +177,7 @@ function insertOrRenewText(): string {
  * occupant has other terms, or when the payout wallet is one of our own inboxes.
  */
 export async function insertOrRenewIntent(
-  db: Db["read"],
+  db: Db["root"],
   intent: NewIntent,
   event: EventParameters,
 ): Promise<IntentRow | undefined> {
@@ -188,7 +188,7 @@ export async function insertOrRenewIntent(
 }
 
 /** The active intent that occupies the destination of `intent`. */
-export async function findOccupant(db: Db["read"], intent: NewIntent): Promise<IntentRow | undefined> {
+export async function findOccupant(db: Db["root"], intent: NewIntent): Promise<IntentRow | undefined> {
   return db
     .selectFrom("intent")
     .selectAll()
@@ -213,8 +213,8 @@ export async function replaceWidgetToken(tx: Tx, token: { id: string; hash: Uint
 }
 
 /** The first time stays. */
-export async function writeCustomerBound(db: Db, { intentId, at }: { intentId: string; at: Date }): Promise<void> {
-  await db.read
+export async function updateCustomerBound(db: Db, { intentId, at }: { intentId: string; at: Date }): Promise<void> {
+  await db.root
     .updateTable("intent")
     .set({ customer_bound_at: at })
     .where("id", "=", intentId)
@@ -223,11 +223,11 @@ export async function writeCustomerBound(db: Db, { intentId, at }: { intentId: s
 }
 
 /** Active intents whose customer is not bound yet, in the order of their creation. */
-export async function listUnbound(
+export async function listIntentsWithoutCustomer(
   db: Db,
   page: { afterSeq: bigint; createdAfter: Date; limit: number },
 ): Promise<IntentRow[]> {
-  return db.read
+  return db.root
     .selectFrom("intent")
     .selectAll()
     .where("customer_bound_at", "is", null)
@@ -240,7 +240,7 @@ export async function listUnbound(
 }
 
 /** The caller holds the lock and has seen that it may be. */
-export async function writeArchived(tx: Tx, { id, at }: { id: string; at: Date }): Promise<IntentRow> {
+export async function updateToArchived(tx: Tx, { id, at }: { id: string; at: Date }): Promise<IntentRow> {
   return tx
     .updateTable("intent")
     .set({ status: "archived", archived_at: at, updated_at: at })
@@ -250,7 +250,7 @@ export async function writeArchived(tx: Tx, { id, at }: { id: string; at: Date }
 }
 
 /** Whether an intent's payout wallet is one of our own inboxes, a gate's included: paying out into one would go round for ever. */
-export async function isPaidIntoInbox(db: Db["read"], intent: NewIntent): Promise<boolean> {
+export async function paysIntoOwnInbox(db: Db["root"], intent: NewIntent): Promise<boolean> {
   const { payout_namespace: namespace, payout_chain_reference: reference, payout_wallet: address } = intent;
   const { rows } = await sql`
     select from intent where inbox_address = ${address}
@@ -261,8 +261,8 @@ export async function isPaidIntoInbox(db: Db["read"], intent: NewIntent): Promis
 }
 
 /** An account's intent; those of others do not exist here. */
-export async function findIntent(db: Db, of: { accountId: string; intentId: string }): Promise<IntentRow | undefined> {
-  const { rows } = await db.read.executeQuery<IntentRow>(CompiledQuery.raw(FIND_INTENT, [of.intentId, of.accountId]));
+export async function findIntent(db: Db, key: { accountId: string; intentId: string }): Promise<IntentRow | undefined> {
+  const { rows } = await db.root.executeQuery<IntentRow>(CompiledQuery.raw(FIND_INTENT, [key.intentId, key.accountId]));
   return rows[0];
 }
 
@@ -271,8 +271,8 @@ const FIND_INTENT = `/* shared: find_intent */ select ${COLUMNS.join()} from int
   where account_id = $2 and id collate "C" = $1`;
 
 /** For the checkout page, whose caller proves itself by a token of this intent and has no account. */
-export async function findIntentForPage(db: Db, intentId: string): Promise<IntentRow | undefined> {
-  return db.read.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirst();
+export async function findIntentById(db: Db, intentId: string): Promise<IntentRow | undefined> {
+  return db.root.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirst();
 }
 
 export type IntentPage = {
@@ -284,7 +284,7 @@ export type IntentPage = {
 
 /** Newest first, below a place in the sequence. */
 export async function listIntentPage(db: Db, page: IntentPage): Promise<IntentRow[]> {
-  return db.read
+  return db.root
     .selectFrom("intent")
     .selectAll()
     .where("account_id", "=", page.accountId)
@@ -306,7 +306,7 @@ export type Deployment = {
 };
 
 export async function findDeployment(db: Db): Promise<Deployment | undefined> {
-  return db.read
+  return db.root
     .selectFrom("deployment")
     .select(["deployment_id as deploymentId", "signing_secret as signingSecret"])
     .executeTakeFirst();
@@ -314,7 +314,7 @@ export async function findDeployment(db: Db): Promise<Deployment | undefined> {
 
 /** The first one stays. */
 export async function insertDeployment(db: Db, deployment: Deployment): Promise<void> {
-  await db.read
+  await db.root
     .insertInto("deployment")
     .values({ deployment_id: deployment.deploymentId, signing_secret: deployment.signingSecret })
     .onConflict((conflict) => conflict.doNothing())

@@ -1,34 +1,34 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decodeCursor, encodeCursor, type CursorOwner } from "./cursor.ts";
+import { decodeCursor, encodeCursor, type CursorScope } from "./cursor.ts";
 
-const mine: CursorOwner = { secret: new Uint8Array(32).fill(1), list: "intents", owner: "acct_a" };
+const scope: CursorScope = { secret: new Uint8Array(32).fill(1), list: "intents", owner: "acct_a" };
 
 test("D15 a cursor is read back by the list and owner that it was given to", () => {
-  assert.equal(decodeCursor(encodeCursor(12_345n, mine), mine), 12_345n);
+  assert.equal(decodeCursor(encodeCursor(12_345n, scope), scope), 12_345n);
 });
 
 test("D15 a cursor of another account, another list or another installation is none", () => {
-  const cursor = encodeCursor(7n, mine);
+  const cursor = encodeCursor(7n, scope);
   for (const other of [{ owner: "acct_b" }, { list: "deposits" }, { secret: new Uint8Array(32).fill(2) }]) {
-    assert.equal(decodeCursor(cursor, { ...mine, ...other }), undefined);
+    assert.equal(decodeCursor(cursor, { ...scope, ...other }), undefined);
   }
 });
 
 test("D15 a cursor with one bit flipped, cut or padded is none", () => {
-  const cursor = encodeCursor(7n, mine);
+  const cursor = encodeCursor(7n, scope);
   const bytes = Buffer.from(cursor, "base64url");
   for (let bit = 0; bit < bytes.length * 8; bit += 1) {
     const flipped = Buffer.from(bytes);
     flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-    assert.equal(decodeCursor(flipped.toString("base64url"), mine), undefined);
+    assert.equal(decodeCursor(flipped.toString("base64url"), scope), undefined);
   }
   for (const text of ["", cursor.slice(1), `${cursor}=`, `${cursor}A`, "' or 1=1 --"])
-    assert.equal(decodeCursor(text, mine), undefined);
+    assert.equal(decodeCursor(text, scope), undefined);
 });
 
 test("D15 a cursor does not tell the sequence to whoever holds it", () => {
-  const [one, next] = [encodeCursor(1n, mine), encodeCursor(2n, mine)].map((cursor) =>
+  const [one, next] = [encodeCursor(1n, scope), encodeCursor(2n, scope)].map((cursor) =>
     Buffer.from(cursor, "base64url"),
   );
   assert.ok(one && next);

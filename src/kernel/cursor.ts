@@ -7,26 +7,26 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 const SEQUENCE_BYTES = 8;
 const TAG_BYTES = 16;
 
-export type CursorOwner = { secret: Uint8Array; list: string; owner: string };
+export type CursorScope = { secret: Uint8Array; list: string; owner: string };
 
-export function encodeCursor(sequence: bigint, context: CursorOwner): string {
+export function encodeCursor(sequence: bigint, context: CursorScope): string {
   const place = Buffer.alloc(SEQUENCE_BYTES);
   place.writeBigUInt64BE(sequence);
-  const tag = tagOf(place, context);
-  return Buffer.concat([tag, masked(place, tag, context)]).toString("base64url");
+  const tag = computeTag(place, context);
+  return Buffer.concat([tag, applyMask(place, tag, context)]).toString("base64url");
 }
 
 /** Undefined when the text is not exactly a cursor that this list gave to this owner. */
-export function decodeCursor(text: string, context: CursorOwner): bigint | undefined {
+export function decodeCursor(text: string, context: CursorScope): bigint | undefined {
   const bytes = Buffer.from(text, "base64url");
   if (bytes.length !== SEQUENCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== text) return undefined;
   const tag = bytes.subarray(0, TAG_BYTES);
-  const place = masked(bytes.subarray(TAG_BYTES), tag, context);
-  if (!timingSafeEqual(tag, tagOf(place, context))) return undefined;
+  const place = applyMask(bytes.subarray(TAG_BYTES), tag, context);
+  if (!timingSafeEqual(tag, computeTag(place, context))) return undefined;
   return place.readBigUInt64BE();
 }
 
-function tagOf(place: Uint8Array, { secret, list, owner }: CursorOwner): Uint8Array {
+function computeTag(place: Uint8Array, { secret, list, owner }: CursorScope): Uint8Array {
   return createHmac("sha256", secret)
     .update(`cursor\n${list}\n${owner}\n`)
     .update(place)
@@ -35,7 +35,7 @@ function tagOf(place: Uint8Array, { secret, list, owner }: CursorOwner): Uint8Ar
 }
 
 /** Applied twice it is undone. */
-function masked(place: Uint8Array, tag: Uint8Array, { secret }: CursorOwner): Buffer {
+function applyMask(place: Uint8Array, tag: Uint8Array, { secret }: CursorScope): Buffer {
   const mask = createHmac("sha256", secret).update("cursor mask\n").update(tag).digest();
   return Buffer.from(place.map((byte, index) => byte ^ mask.readUInt8(index)));
 }

@@ -8,16 +8,16 @@ export interface Entropy {
 }
 
 /** Drawn at once, because each drawing costs as much as some hundred bytes. None is given out twice. */
-const DRAWN_MAX = 4_096;
-let drawn = new Uint8Array(0);
+const BUFFER_BYTES = 4_096;
+let buffer = new Uint8Array(0);
 
 export const systemEntropy: Entropy = {
   bytes(count) {
-    if (count > drawn.length) drawn = new Uint8Array(randomBytes(Math.max(count, DRAWN_MAX)));
-    const given = drawn.slice(0, count);
+    if (count > buffer.length) buffer = new Uint8Array(randomBytes(Math.max(count, BUFFER_BYTES)));
+    const given = buffer.slice(0, count);
     // A copy was given, and what was given is forgotten here.
-    drawn.fill(0, 0, count);
-    drawn = drawn.subarray(count);
+    buffer.fill(0, 0, count);
+    buffer = buffer.subarray(count);
     return given;
   },
 };

@@ -3,13 +3,13 @@ import { createHash, generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { decodeBase58, encodeBase58 } from "./base58.ts";
-import { isOnCurve, solanaAddressBytes } from "./solanaAddress.ts";
+import { isOnCurve, decodeSolanaAddress } from "./solanaAddress.ts";
 
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const ASSOCIATED_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 
 function bytesOf(address: string): Uint8Array {
-  const bytes = solanaAddressBytes(address);
+  const bytes = decodeSolanaAddress(address);
   assert.ok(bytes, address);
   return bytes;
 }

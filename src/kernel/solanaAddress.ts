@@ -9,7 +9,7 @@ const PRIME = 2n ** 255n - 19n;
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 
 /** The bytes of an address; undefined when the text is not the base58 of 32 bytes. */
-export function solanaAddressBytes(text: string): Uint8Array | undefined {
+export function decodeSolanaAddress(text: string): Uint8Array | undefined {
   const bytes = decodeBase58(text);
   return bytes?.length === ADDRESS_BYTES ? bytes : undefined;
 }
@@ -23,10 +23,10 @@ export function isOnCurve(bytes: Uint8Array): boolean {
   const denominator = (D * ySquared + 1n) % PRIME;
   // x² = numerator / denominator, which is a square exactly when numerator · denominator is one.
   const product = (numerator * denominator) % PRIME;
-  return product === 0n || power(product, (PRIME - 1n) / 2n) === 1n;
+  return product === 0n || powMod(product, (PRIME - 1n) / 2n) === 1n;
 }
 
-function power(base: bigint, exponent: bigint): bigint {
+function powMod(base: bigint, exponent: bigint): bigint {
   let result = 1n;
   let factor = base;
   for (let rest = exponent; rest > 0n; rest >>= 1n) {

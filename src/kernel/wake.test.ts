@@ -6,7 +6,7 @@ import { createWake } from "./wake.ts";
 const never = new AbortController().signal;
 
 /** A clock on which time passes only when the test says so. */
-function handClock(): Clock & { pass(): void; sleeping(): number } {
+function createManualClock(): Clock & { pass(): void; sleeping(): number } {
   const sleepers = new Set<() => void>();
   return {
     now: () => new Date(0),
@@ -26,7 +26,7 @@ function handClock(): Clock & { pass(): void; sleeping(): number } {
 }
 
 test("a notification between two waits is not lost, and counts once", async () => {
-  const clock = handClock();
+  const clock = createManualClock();
   const wake = createWake(clock);
   wake.notify("deposit");
   wake.notify("deposit");
@@ -40,7 +40,7 @@ test("a notification between two waits is not lost, and counts once", async () =
 });
 
 test("a notification wakes everybody who waits for its topic, and nobody else", async () => {
-  const clock = handClock();
+  const clock = createManualClock();
   const wake = createWake(clock);
   const same = [1, 2].map(() => wake.wait("deposit", { timeoutMs: 1, signal: never }));
   const other = wake.wait("settlement", { timeoutMs: 1, signal: never });
@@ -52,7 +52,7 @@ test("a notification wakes everybody who waits for its topic, and nobody else", 
 });
 
 test("a wait that timed out leaves nothing behind that would swallow the next notification", async () => {
-  const clock = handClock();
+  const clock = createManualClock();
   const wake = createWake(clock);
   const first = wake.wait("deposit", { timeoutMs: 1, signal: never });
   clock.pass();
@@ -63,7 +63,7 @@ test("a wait that timed out leaves nothing behind that would swallow the next no
 });
 
 test("an abort ends a wait, and one that begins after it does not wait at all", async () => {
-  const clock = handClock();
+  const clock = createManualClock();
   const wake = createWake(clock);
   const stop = new AbortController();
   const waiting = wake.wait("deposit", { timeoutMs: 1, signal: stop.signal });

@@ -5,7 +5,7 @@ import type { Check } from "./check.ts";
 
 export const ledgerChecks: readonly Check[] = [
   {
-    name: "posting-adds-up",
+    name: "posting-sums-to-zero",
     meaning: "The entries of a posting do not add up to nothing, or are not as many as it says.",
     query: sql`
       select posting.id as posting, posting.reference, sums.asset, sums.units
@@ -16,19 +16,19 @@ export const ledgerChecks: readonly Check[] = [
       where sums.units is distinct from 0 or sums.entry_count is distinct from posting.entry_count`,
   },
   {
-    name: "entry-has-its-posting",
+    name: "entry-has-posting",
     meaning: "An entry belongs to no posting.",
     query: sql`
       select entry.posting_id as posting, entry.place, entry.account, entry.amount_units as units
       from ledger_entry entry left join ledger_posting posting on posting.id = entry.posting_id where posting.id is null`,
   },
   {
-    name: "asset-adds-up",
+    name: "asset-sums-to-zero",
     meaning: "All entries of an asset together do not add up to nothing.",
     query: sql`select asset, sum(amount_units) as units from ledger_entry group by asset having sum(amount_units) <> 0`,
   },
   {
-    name: "custody-is-not-negative",
+    name: "custody-not-negative",
     meaning: "By the entries an inbox or a bridge holds less than nothing.",
     query: sql`
       select account, asset, sum(amount_units) as units from ledger_entry
@@ -36,7 +36,7 @@ export const ledgerChecks: readonly Check[] = [
       group by account, asset having sum(amount_units) < 0`,
   },
   {
-    name: "balance-is-drawn",
+    name: "balance-matches-entries",
     meaning: "A balance is not the sum of the entries that it is drawn from.",
     query: sql`
       select coalesce(balance.holder, drawn.holder) as holder, coalesce(balance.account, drawn.account) as account,
@@ -52,7 +52,7 @@ export const ledgerChecks: readonly Check[] = [
       where coalesce(balance.balance_units, 0) <> coalesce(drawn.units, 0)`,
   },
   {
-    name: "shortage-is-filled",
+    name: "shortage-covered-first",
     meaning: "An inbox holds something while money that it had lost is still missing.",
     query: sql`
       select inbox.holder, inbox.asset, inbox.balance_units as held, missing.account, missing.balance_units as missing
@@ -61,7 +61,7 @@ export const ledgerChecks: readonly Check[] = [
       where inbox.account = inbox.holder and inbox.balance_units > 0`,
   },
   {
-    name: "reversal-mirrors",
+    name: "reversal-mirrors-posting",
     meaning: "A reversal does not take back what it refers to.",
     query: sql`
       select reversal.id as posting, reversal.reverses
@@ -74,7 +74,7 @@ export const ledgerChecks: readonly Check[] = [
           is distinct from (reversal.custody, reversal.chain, taken.account, taken.asset, -taken.amount_units) or origin.id is null)`,
   },
   {
-    name: "booked-once",
+    name: "posting-is-unique",
     meaning: "The same thing stands in the ledger twice.",
     query: sql`
       select posting.reference, count(*) as postings from ledger_posting posting

@@ -6,7 +6,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
 import { runChecks } from "./check.ts";
 import { ledgerChecks } from "./checks.ts";
-import { book, reverse } from "./store.ts";
+import { postTransfers, reversePostings } from "./store.ts";
 
 const CHAIN = "eip155:31337";
 const ASSET = `${CHAIN}/erc20:0xc0de`;
@@ -15,7 +15,7 @@ const AT = new Date("2026-11-01T12:00:00Z");
 type Transfer = { reference: string; version?: bigint; inbox: string; counter: string; change: bigint };
 
 /** Transfers as a query says them, in the order in which they are given. */
-function transfersOf(transfers: readonly Transfer[]): RawBuilder<unknown> {
+function transferQuery(transfers: readonly Transfer[]): RawBuilder<unknown> {
   return sql`
     select reference, version, null::bigint as reverses, 'inbox:' || inbox as custody, counter, ${ASSET}::text as asset,
       change as change_units, ${CHAIN}::text as chain, '0xaa'::text as chain_tx, 7::bigint as block_number, place
@@ -62,17 +62,17 @@ for (const kind of databases) {
       counter: "payout:world",
     });
     const bookAll = (...transfers: Transfer[]) =>
-      db.transaction((tx) => book(tx, { transfers: transfersOf(transfers), name: "book_given", at: AT }));
+      db.transaction((tx) => postTransfers(tx, { transfers: transferQuery(transfers), name: "book_given", at: AT }));
     const reverseAll = (...transfers: Transfer[]) =>
       db.transaction((tx) => {
         const references = sql`select unnest(${array(
           transfers.map((one) => one.reference),
           "text",
         )})`;
-        return reverse(tx, { references, at: AT });
+        return reversePostings(tx, { references, at: AT });
       });
     async function entriesOf(inbox: string): Promise<[account: string, units: bigint][][]> {
-      const rows = await db.read
+      const rows = await db.root
         .selectFrom("ledger_entry")
         .innerJoin("ledger_posting", "ledger_posting.id", "ledger_entry.posting_id")
         .select(["posting_id", "account", "amount_units"])
@@ -85,7 +85,7 @@ for (const kind of databases) {
       );
     }
     async function balancesOf(inbox: string): Promise<Record<string, bigint>> {
-      const rows = await db.read
+      const rows = await db.root
         .selectFrom("ledger_balance")
         .select(["account", "balance_units"])
         .where("holder", "=", `inbox:${inbox}`)
@@ -308,7 +308,7 @@ for (const kind of databases) {
       const custody = `inbox:${inbox}`;
       const paid = comesIn(inbox, 5n);
       await bookAll(paid);
-      const { rows } = await sql<{ id: bigint }>`select max(id) as id from ledger_posting`.execute(db.read);
+      const { rows } = await sql<{ id: bigint }>`select max(id) as id from ledger_posting`.execute(db.root);
       const reverses = rows[0]?.id ?? 0n;
       const reference = `reversal:${reverses}`;
       const half = [
@@ -325,7 +325,7 @@ for (const kind of databases) {
         byHand(whole, { reverses: 999_999n, reference: "reversal:999999", custody }),
         /foreign key|not the reversal/,
       );
-      await byHand(whole, { reverses, reference, custody }).execute(db.read);
+      await byHand(whole, { reverses, reference, custody }).execute(db.root);
       await refused(byHand(whole, { reverses, reference, custody }), /duplicate key/);
       await bookAll({ ...paid, version: 2n });
     });
@@ -354,42 +354,42 @@ for (const kind of databases) {
 test("two who book for one inbox at once cannot both take out what is there once", async (context) => {
   const db = await openTestDatabase("postgres");
   context.after(() => db.close());
-  const bookOne = (tx: Tx, reference: string, change: bigint) =>
-    book(tx, {
-      transfers: transfersOf([
+  const postOne = (tx: Tx, reference: string, change: bigint) =>
+    postTransfers(tx, {
+      transfers: transferQuery([
         { reference, inbox: "pi_1", counter: change > 0n ? "payer:world" : "payout:world", change },
       ]),
       name: "book_given",
       at: AT,
     });
-  await db.transaction((tx) => bookOne(tx, "in", 10n));
+  await db.transaction((tx) => postOne(tx, "in", 10n));
   const booked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const first = db.transaction(async (tx) => {
-    await bookOne(tx, "first", -10n);
+    await postOne(tx, "first", -10n);
     booked.resolve();
     await released.promise;
   });
   await booked.promise;
   const second = db
-    .transaction((tx) => bookOne(tx, "second", -10n))
+    .transaction((tx) => postOne(tx, "second", -10n))
     .then(
       () => "booked",
       (error: unknown) => String(error),
     );
-  await untilSomebodyWaits(db);
+  await waitUntilBlocked(db);
   released.resolve();
   await first;
   match(await second, /ledger_balance_custody/);
   deepEqual(await runChecks(db, ledgerChecks), []);
 });
 
-const LOOKS_MAX = 10_000;
+const POLLS_MAX = 10_000;
 
-async function untilSomebodyWaits(db: Db): Promise<void> {
-  for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+async function waitUntilBlocked(db: Db): Promise<void> {
+  for (let looks = 0; looks < POLLS_MAX; looks += 1) {
     const { rows } = await sql<{ waiting: bigint }>`
-      select count(*) as waiting from pg_locks where not granted`.execute(db.read);
+      select count(*) as waiting from pg_locks where not granted`.execute(db.root);
     if ((rows[0]?.waiting ?? 0n) > 0n) return;
   }
   throw new Error("nobody waits for a lock");

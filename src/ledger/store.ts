@@ -15,41 +15,46 @@ import type { Tx } from "../db/database.ts";
  * `chain` text, `chain_tx` text, `block_number` int8: where on the chain
  * `place` int8: the order of the postings
  */
-export type Transfers = RawBuilder<unknown>;
+export type TransferQuery = RawBuilder<unknown>;
 
 /**
  * Where an inbox would fall below nothing, the rest goes to an account that says why: more left it than was ever seen to come in, or a
  * reorganisation took back what had left it again already. Whatever the inbox gains next fills that up first.
  */
-type Shortage = { grows: RawBuilder<string>; other: RawBuilder<string> };
+type Shortage = { growingAccount: RawBuilder<string>; otherAccount: RawBuilder<string> };
 
-type Posting = {
-  transfers: Transfers;
+type PostingBatch = {
+  transfers: TransferQuery;
   /** Stands before the statement, and may name it. */
-  head: RawBuilder<unknown>;
+  statementPrefix: RawBuilder<unknown>;
   at: Date;
   shortage: Shortage;
 };
 
-const UNSEEN = sql<string>`'unseen:' || chain`;
-const LOST = sql<string>`'loss:reorg'`;
+const UNSEEN_ACCOUNT = sql<string>`'unseen:' || chain`;
+const REORG_LOSS_ACCOUNT = sql<string>`'loss:reorg'`;
 
 /**
  * Books all of `transfers` in their order, in one statement. Whoever calls sees to it that nobody else books for the same inboxes meanwhile,
  * and gives the statement a `name` of its own: it is a long one to plan, and planned once for a connection.
  */
-export async function book(
+export async function postTransfers(
   tx: Tx,
-  { transfers, name, at }: { transfers: Transfers; name: string; at: Date },
+  { transfers, name, at }: { transfers: TransferQuery; name: string; at: Date },
 ): Promise<void> {
-  await post(tx, { transfers, head: sql.raw(`/* named: ${name} */`), at, shortage: { grows: UNSEEN, other: LOST } });
+  await insertPostings(tx, {
+    transfers,
+    statementPrefix: sql.raw(`/* named: ${name} */`),
+    at,
+    shortage: { growingAccount: UNSEEN_ACCOUNT, otherAccount: REORG_LOSS_ACCOUNT },
+  });
 }
 
 /**
  * Takes back what stands in the ledger for these references (a query of texts), the newest first, and returns how many postings that
  * were. A reference of which nothing stands is passed over.
  */
-export async function reverse(
+export async function reversePostings(
   tx: Tx,
   { references, at }: { references: RawBuilder<unknown>; at: Date },
 ): Promise<number> {
@@ -61,19 +66,24 @@ export async function reverse(
     join ledger_entry counter on counter.posting_id = posting.id and counter.place = 1
     where posting.reference in (${references}) and posting.reverses is null
       and not exists (select from ledger_posting reversal where reversal.reverses = posting.id)`;
-  return post(tx, { transfers, head: sql``, at, shortage: { grows: LOST, other: UNSEEN } });
+  return insertPostings(tx, {
+    transfers,
+    statementPrefix: sql``,
+    at,
+    shortage: { growingAccount: REORG_LOSS_ACCOUNT, otherAccount: UNSEEN_ACCOUNT },
+  });
 }
 
 /**
  * `net` is what the inbox holds, less what is missing. It is carried from posting to posting, so that each is split as if it stood alone:
  * above nothing it is the inbox, below it a shortage, of which the other cause is filled up first. Returns how many postings there were.
  */
-async function post(tx: Tx, { transfers, head, at, shortage }: Posting): Promise<number> {
-  const { rows } = await sql<{ postings: bigint }>`${head}
+async function insertPostings(tx: Tx, { transfers, statementPrefix, at, shortage }: PostingBatch): Promise<number> {
+  const { rows } = await sql<{ postings: bigint }>`${statementPrefix}
     with transfer as materialized (${transfers}),
     opening as (
       select holder, asset, sum(balance_units) as net, -sum(balance_units) filter (where account = opened.other) as missing
-      from (select distinct custody, asset, ${shortage.other} as other from transfer) as opened
+      from (select distinct custody, asset, ${shortage.otherAccount} as other from transfer) as opened
       join ledger_balance using (asset) where holder = opened.custody
       group by holder, asset
     ), running as (
@@ -102,8 +112,8 @@ async function post(tx: Tx, { transfers, head, at, shortage }: Posting): Promise
       from posted join split using (reference, version) cross join lateral (values
         (1, counter, -change_units),
         (2, custody, held_change),
-        (2 + (held_change <> 0)::int, ${shortage.grows}, missing_change - other_change),
-        (2 + (held_change <> 0)::int + (missing_change <> other_change)::int, ${shortage.other}, other_change)
+        (2 + (held_change <> 0)::int, ${shortage.growingAccount}, missing_change - other_change),
+        (2 + (held_change <> 0)::int + (missing_change <> other_change)::int, ${shortage.otherAccount}, other_change)
       ) as line (place, account, units)
       where line.units <> 0
     ) select count(*) as postings from posted`.execute(tx);

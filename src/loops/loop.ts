@@ -1,4 +1,4 @@
-import { DatabaseAborted } from "../db/errors.ts";
+import { DatabaseCrashed } from "../db/errors.ts";
 import { AssertionFailed } from "../kernel/assert.ts";
 import type { World } from "../world.ts";
 
@@ -26,11 +26,11 @@ export async function runLoop(world: LoopWorld, loop: Loop, signal: AbortSignal)
   let failures = 0;
   while (!signal.aborted) {
     try {
-      const isMoreWaiting = await loop.tick(signal);
+      const hasMore = await loop.tick(signal);
       failures = 0;
-      if (!isMoreWaiting) await world.wake.wait(loop.topic, { timeoutMs: loop.intervalMs, signal });
+      if (!hasMore) await world.wake.wait(loop.topic, { timeoutMs: loop.intervalMs, signal });
     } catch (error) {
-      if (error instanceof AssertionFailed || error instanceof DatabaseAborted) throw error;
+      if (error instanceof AssertionFailed || error instanceof DatabaseCrashed) throw error;
       const backoffMs = Math.min(BACKOFF_MS_MIN * 2 ** failures, BACKOFF_MS_MAX);
       failures += 1;
       world.log.warn({ loop: loop.name, err: error, failures, backoffMs }, `${loop.name} failed and is tried again`);

@@ -35,7 +35,7 @@ export function parseApiKey(text: string): ParsedKey | undefined {
 }
 
 /** Takes the same time wherever the two differ. */
-export function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
+export function isEqualConstantTime(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 

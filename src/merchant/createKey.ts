@@ -21,7 +21,7 @@ export async function createKey(
   if ((await findAccount(world.db, input.accountId)) === undefined)
     throw new Fault("not_found", { message: "No such account." });
   const { keyId, apiKey, hash } = newApiKey(world.config.environment, world.entropy);
-  await insertKey(world.db.read, {
+  await insertKey(world.db.root, {
     key_id: keyId,
     account_id: input.accountId,
     secret_hash: hash,

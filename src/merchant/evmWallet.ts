@@ -8,7 +8,7 @@ const PRECOMPILES: ReadonlySet<string> = new Set(
 const OUR_CONTRACTS: ReadonlySet<string> = new Set([hubAddress, implementationAddress, deterministicDeployer]);
 
 /** Whether somebody could own what is sent to an address in stored form: it is no contract of the chains, of this service or of a token. */
-export function mayReceive(catalog: Catalog, address: string): boolean {
+export function canReceivePayout(catalog: Catalog, address: string): boolean {
   const isToken = catalog.assets.some((asset) => asset.token === address);
   return !PRECOMPILES.has(address) && !OUR_CONTRACTS.has(address) && !isToken;
 }

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => world.db.close());
 
-const TAKEN: [text: string, origin: string][] = [
+const ACCEPTED: [text: string, origin: string][] = [
   ["https://shop.example", "https://shop.example"],
   ["https://shop.example/", "https://shop.example"],
   ["HTTPS://Shop.Example:443", "https://shop.example"],
@@ -50,7 +50,7 @@ const REFUSED = [
 ];
 
 test("a page origin is taken in the form in which browsers send it, and nothing else is one", () => {
-  for (const [text, origin] of TAKEN) assert.equal(normalizePageOrigin(text, "live"), origin, text);
+  for (const [text, origin] of ACCEPTED) assert.equal(normalizePageOrigin(text, "live"), origin, text);
   for (const text of REFUSED) assert.equal(normalizePageOrigin(text, "test"), undefined, text);
   assert.equal(normalizePageOrigin("http://localhost:5173", "test"), "http://localhost:5173");
   assert.equal(normalizePageOrigin("http://shop.example", "live"), undefined, "live pages are encrypted");

@@ -1,19 +1,19 @@
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
 import { normalizePageOrigin } from "./pageOrigin.ts";
-import { claimAccount, deletePageOrigin, findAccount, insertPageOrigin, listPageOriginRows } from "./store.ts";
+import { lockAccount, deletePageOrigin, findAccount, insertPageOrigin, listPageOriginRows } from "./store.ts";
 
-type OriginWorld = Pick<World, "db" | "clock" | "config">;
-export type AccountOrigin = { accountId: string; origin: string };
+type PageOriginWorld = Pick<World, "db" | "clock" | "config">;
+export type AccountPageOrigin = { accountId: string; origin: string };
 
 /** All of them stand in one header of the page. */
 const ORIGINS_MAX = 20;
 
 /** Lets pages of `origin` embed the account's checkout; again changes nothing. Returns it as browsers send it. Throws invalid_request or not_found. */
-export async function addPageOrigin(world: OriginWorld, added: AccountOrigin): Promise<string> {
-  const origin = getNormalized(world, added.origin);
+export async function addPageOrigin(world: PageOriginWorld, added: AccountPageOrigin): Promise<string> {
+  const origin = requirePageOrigin(world, added.origin);
   await world.db.transaction(async (tx) => {
-    if ((await claimAccount(tx, added.accountId)) === undefined) throw noAccount();
+    if ((await lockAccount(tx, added.accountId)) === undefined) throw accountNotFound();
     const present = await listPageOriginRows(tx, added.accountId);
     if (present.includes(origin)) return;
     if (present.length >= ORIGINS_MAX) {
@@ -26,19 +26,19 @@ export async function addPageOrigin(world: OriginWorld, added: AccountOrigin): P
 }
 
 /** Pages that are open already go on until they are loaded anew. Throws invalid_request or not_found. */
-export async function removePageOrigin(world: OriginWorld, removed: AccountOrigin): Promise<string> {
-  const origin = getNormalized(world, removed.origin);
+export async function removePageOrigin(world: PageOriginWorld, removed: AccountPageOrigin): Promise<string> {
+  const origin = requirePageOrigin(world, removed.origin);
   if (await deletePageOrigin(world.db, { accountId: removed.accountId, origin })) return origin;
   throw new Fault("not_found", { message: `${origin} is not on the list of this account.` });
 }
 
 /** In alphabetical order. Throws not_found. */
 export async function listPageOrigins(world: Pick<World, "db">, accountId: string): Promise<string[]> {
-  if ((await findAccount(world.db, accountId)) === undefined) throw noAccount();
-  return listPageOriginRows(world.db.read, accountId);
+  if ((await findAccount(world.db, accountId)) === undefined) throw accountNotFound();
+  return listPageOriginRows(world.db.root, accountId);
 }
 
-function getNormalized({ config }: OriginWorld, text: string): string {
+function requirePageOrigin({ config }: PageOriginWorld, text: string): string {
   const origin = normalizePageOrigin(text, config.environment);
   if (origin !== undefined) return origin;
   const scheme = config.environment === "live" ? "https://" : "https:// or http://";
@@ -46,6 +46,6 @@ function getNormalized({ config }: OriginWorld, text: string): string {
   throw new Fault("invalid_request", { param: "origin", message });
 }
 
-function noAccount(): Fault {
+function accountNotFound(): Fault {
   return new Fault("not_found", { message: "No such account." });
 }

@@ -2,8 +2,8 @@ import { addMs } from "../kernel/clock.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
 import { newApiKey } from "./apiKey.ts";
-import { forgetKeys } from "./keyRing.ts";
-import { claimKey, insertKey, writeExpiry, type ApiKeyRow } from "./store.ts";
+import { clearKeyCache } from "./keyCache.ts";
+import { lockKey, insertKey, updateKeyExpiry, type ApiKeyRow } from "./store.ts";
 
 export type Rotation = {
   keyId: string;
@@ -26,21 +26,26 @@ export async function rotateKey(
   const now = world.clock.now();
   const { keyId, apiKey, hash } = newApiKey(world.config.environment, world.entropy);
   const oldExpiresAt = await world.db.transaction(async (tx) => {
-    const old = await claimKey(tx, rotation.keyId);
-    refuseEnded(old, now);
+    const old = await lockKey(tx, rotation.keyId);
+    assertRotatable(old, now);
     const { account_id, scopes } = old;
-    const fresh = { revoked_at: null, last_used_at: null, created_at: now, expires_at: rotation.expiresAt ?? null };
-    await insertKey(tx, { key_id: keyId, account_id, secret_hash: hash, scopes, ...fresh });
+    const newColumns = {
+      revoked_at: null,
+      last_used_at: null,
+      created_at: now,
+      expires_at: rotation.expiresAt ?? null,
+    };
+    await insertKey(tx, { key_id: keyId, account_id, secret_hash: hash, scopes, ...newColumns });
     const overlapEnd = addMs(now, rotation.overlapMs);
-    const end = old.expires_at !== null && old.expires_at < overlapEnd ? old.expires_at : overlapEnd;
-    await writeExpiry(tx, { keyId: rotation.keyId, expiresAt: end });
-    return end;
+    const oldKeyExpiresAt = old.expires_at !== null && old.expires_at < overlapEnd ? old.expires_at : overlapEnd;
+    await updateKeyExpiry(tx, { keyId: rotation.keyId, expiresAt: oldKeyExpiresAt });
+    return oldKeyExpiresAt;
   });
-  forgetKeys(world.db);
+  clearKeyCache(world.db);
   return { keyId, apiKey, oldKeyId: rotation.keyId, oldExpiresAt };
 }
 
-function refuseEnded(key: ApiKeyRow | undefined, now: Date): asserts key is ApiKeyRow {
+function assertRotatable(key: ApiKeyRow | undefined, now: Date): asserts key is ApiKeyRow {
   if (key === undefined) throw new Fault("not_found", { message: "No such key." });
   const hasExpired = key.expires_at !== null && key.expires_at <= now;
   if (key.revoked_at === null && !hasExpired) return;

@@ -1,7 +1,7 @@
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
-import { forgetKeys } from "./keyRing.ts";
-import { writeStatus, type AccountRow } from "./store.ts";
+import { clearKeyCache } from "./keyCache.ts";
+import { updateAccountStatus, type AccountRow } from "./store.ts";
 
 /**
  * Suspends an account, or lets it go on: while it is suspended its keys are answered with account_suspended, here from the next request
@@ -11,8 +11,8 @@ export async function setAccountStatus(
   world: Pick<World, "db">,
   change: { accountId: string; status: AccountRow["status"] },
 ): Promise<AccountRow> {
-  const account = await writeStatus(world.db, change);
-  forgetKeys(world.db);
+  const account = await updateAccountStatus(world.db, change);
+  clearKeyCache(world.db);
   if (account === undefined) throw new Fault("not_found", { message: "No such account." });
   return account;
 }

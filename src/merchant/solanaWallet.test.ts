@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import { encodeBase58 } from "../kernel/base58.ts";
-import { solanaAddressBytes } from "../kernel/solanaAddress.ts";
-import { solanaWalletFault } from "./solanaWallet.ts";
+import { decodeSolanaAddress } from "../kernel/solanaAddress.ts";
+import { findSolanaWalletProblem } from "./solanaWallet.ts";
 
 const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const OWNER = "B8UwBUUnKwCyKuGMbFKWaG7exYdDk2ozZrPg72NyVbfj";
 const ACCOUNT = "DShWnroshVbeUp28oopA3Pu7oFPDBtC1DBmPECXXAQ9n";
-const faultOf = (text: string) => solanaWalletFault(text, new Set([MINT]));
+const faultOf = (text: string) => findSolanaWalletProblem(text, new Set([MINT]));
 
 /** Public keys, as wallets have them. */
 const WALLETS = [
@@ -70,8 +70,8 @@ const MALFORMED = [
   OWNER.replace("U", "U\u200b"),
   `solana:${OWNER}`,
   "0x52908400098527886E0F7030069857D2E4169EE7",
-  Buffer.from(solanaAddressBytes(OWNER) ?? []).toString("hex"),
-  Buffer.from(solanaAddressBytes(OWNER) ?? []).toString("base64"),
+  Buffer.from(decodeSolanaAddress(OWNER) ?? []).toString("hex"),
+  Buffer.from(decodeSolanaAddress(OWNER) ?? []).toString("base64"),
   "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
 ];
 
@@ -92,7 +92,7 @@ function derivedAddresses(count: number): string[] {
     const address = encodeBase58(
       new Uint8Array(createHash("sha256").update(`${nonce} ProgramDerivedAddress`).digest()),
     );
-    if (solanaWalletFault(address, new Set()) === "unpayable") found.push(address);
+    if (findSolanaWalletProblem(address, new Set()) === "unpayable") found.push(address);
   }
   return found;
 }

@@ -7,31 +7,31 @@ export type AccountRow = Selectable<AccountTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
 
 export async function insertAccount(db: Db, account: Insertable<AccountTable>): Promise<AccountRow> {
-  return db.read.insertInto("account").values(account).returningAll().executeTakeFirstOrThrow();
+  return db.root.insertInto("account").values(account).returningAll().executeTakeFirstOrThrow();
 }
 
-export async function insertKey(on: Db["read"] | Tx, key: ApiKeyRow): Promise<void> {
-  await on.insertInto("api_key").values(key).execute();
+export async function insertKey(db: Db["root"] | Tx, key: ApiKeyRow): Promise<void> {
+  await db.insertInto("api_key").values(key).execute();
 }
 
 /** Locks a key, so that it is not rotated twice at once. */
-export async function claimKey(tx: Tx, keyId: string): Promise<ApiKeyRow | undefined> {
+export async function lockKey(tx: Tx, keyId: string): Promise<ApiKeyRow | undefined> {
   return tx.selectFrom("api_key").selectAll().where("key_id", "=", keyId).forUpdate().executeTakeFirst();
 }
 
 /** The caller holds the key's lock. */
-export async function writeExpiry(tx: Tx, key: { keyId: string; expiresAt: Date }): Promise<void> {
+export async function updateKeyExpiry(tx: Tx, key: { keyId: string; expiresAt: Date }): Promise<void> {
   await tx.updateTable("api_key").set({ expires_at: key.expiresAt }).where("key_id", "=", key.keyId).execute();
 }
 
-export type FoundKey = { key: ApiKeyRow; account: AccountRow; version: bigint };
+export type KeyWithAccount = { key: ApiKeyRow; account: AccountRow; version: bigint };
 
 /**
  * A key with its account and the version that both are of, in one statement. It is found by the hash of the whole key, its id included,
  * so that a wrong secret is like an unknown id: the index has nothing, and no row is read.
  */
-export async function findKey(db: Db, hash: Uint8Array): Promise<FoundKey | undefined> {
-  const row = await db.read
+export async function findKey(db: Db, hash: Uint8Array): Promise<KeyWithAccount | undefined> {
+  const row = await db.root
     .selectFrom("api_key")
     .innerJoin("account", "account.id", "api_key.account_id")
     .innerJoin("merchant_version", (join) => join.onTrue())
@@ -68,20 +68,20 @@ export async function findKey(db: Db, hash: Uint8Array): Promise<FoundKey | unde
 
 /** Counts the changes of keys and accounts; new ones change nothing that anybody holds. */
 export async function readMerchantVersion(db: Db): Promise<bigint> {
-  const row = await db.read.selectFrom("merchant_version").select("version").executeTakeFirstOrThrow();
+  const row = await db.root.selectFrom("merchant_version").select("version").executeTakeFirstOrThrow();
   return row.version;
 }
 
 export async function findAccount(db: Db, accountId: string): Promise<AccountRow | undefined> {
-  return db.read.selectFrom("account").selectAll().where("id", "=", accountId).executeTakeFirst();
+  return db.root.selectFrom("account").selectAll().where("id", "=", accountId).executeTakeFirst();
 }
 
 /** The account with its new status; undefined when there is none. */
-export async function writeStatus(
+export async function updateAccountStatus(
   db: Db,
   change: { accountId: string; status: AccountRow["status"] },
 ): Promise<AccountRow | undefined> {
-  return db.read
+  return db.root
     .updateTable("account")
     .set({ status: change.status })
     .where("id", "=", change.accountId)
@@ -91,12 +91,12 @@ export async function writeStatus(
 
 /** Accounts, oldest first. */
 export async function listAccountRows(db: Db, limit: number): Promise<AccountRow[]> {
-  return db.read.selectFrom("account").selectAll().orderBy("created_at").orderBy("id").limit(limit).execute();
+  return db.root.selectFrom("account").selectAll().orderBy("created_at").orderBy("id").limit(limit).execute();
 }
 
 /** Keys of an account, or of all, oldest first. */
 export async function listKeyRows(db: Db, scope: { accountId?: string; limit: number }): Promise<ApiKeyRow[]> {
-  return db.read
+  return db.root
     .selectFrom("api_key")
     .selectAll()
     .$if(scope.accountId !== undefined, (select) => select.where("account_id", "=", scope.accountId ?? ""))
@@ -107,9 +107,9 @@ export async function listKeyRows(db: Db, scope: { accountId?: string; limit: nu
 }
 
 /** True when the key exists; one that was revoked before keeps its time. */
-export async function markRevoked(db: Db, key: { keyId: string; at: Date }): Promise<boolean> {
-  const known = await db.read.selectFrom("api_key").select("key_id").where("key_id", "=", key.keyId).executeTakeFirst();
-  await db.read
+export async function updateRevoked(db: Db, key: { keyId: string; at: Date }): Promise<boolean> {
+  const known = await db.root.selectFrom("api_key").select("key_id").where("key_id", "=", key.keyId).executeTakeFirst();
+  await db.root
     .updateTable("api_key")
     .set({ revoked_at: key.at })
     .where("key_id", "=", key.keyId)
@@ -121,7 +121,7 @@ export async function markRevoked(db: Db, key: { keyId: string; at: Date }): Pro
 export type KeyUse = { keyId: string; at: Date };
 
 /** Remembers that keys were in use. A row that somebody else is writing is left alone: a use more or less is not worth a wait. */
-export async function markUsed(db: Db, uses: readonly KeyUse[]): Promise<void> {
+export async function updateLastUsed(db: Db, uses: readonly KeyUse[]): Promise<void> {
   const keyIds = uses.map((use) => use.keyId);
   const times = uses.map((use) => use.at);
   await sql`/* named: mark_used */
@@ -130,16 +130,16 @@ export async function markUsed(db: Db, uses: readonly KeyUse[]): Promise<void> {
     where api_key.key_id = used.key_id and (api_key.last_used_at is null or api_key.last_used_at < used.at)
       and api_key.key_id in (
         select key_id from api_key where key_id = any(${array(keyIds, "text")}) for no key update skip locked
-      )`.execute(db.read);
+      )`.execute(db.root);
 }
 
 /** Locks an account, so that its lists grow one by one. */
-export async function claimAccount(tx: Tx, accountId: string): Promise<AccountRow | undefined> {
+export async function lockAccount(tx: Tx, accountId: string): Promise<AccountRow | undefined> {
   return tx.selectFrom("account").selectAll().where("id", "=", accountId).forUpdate().executeTakeFirst();
 }
 
 /** The page origins of an account, in alphabetical order. */
-export async function listPageOriginRows(on: Db["read"] | Tx, accountId: string): Promise<string[]> {
+export async function listPageOriginRows(on: Db["root"] | Tx, accountId: string): Promise<string[]> {
   const rows = await on
     .selectFrom("page_origin")
     .select("origin")
@@ -154,11 +154,11 @@ export async function insertPageOrigin(tx: Tx, row: Insertable<PageOriginTable>)
 }
 
 /** False when it was not there. */
-export async function deletePageOrigin(db: Db, of: { accountId: string; origin: string }): Promise<boolean> {
-  const deleted = await db.read
+export async function deletePageOrigin(db: Db, key: { accountId: string; origin: string }): Promise<boolean> {
+  const deleted = await db.root
     .deleteFrom("page_origin")
-    .where("account_id", "=", of.accountId)
-    .where("origin", "=", of.origin)
+    .where("account_id", "=", key.accountId)
+    .where("origin", "=", key.origin)
     .executeTakeFirst();
   return deleted.numDeletedRows > 0n;
 }

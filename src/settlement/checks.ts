@@ -3,14 +3,14 @@ import type { Check } from "../ledger/check.ts";
 
 export const settlementChecks: readonly Check[] = [
   {
-    name: "gross-is-split",
+    name: "gross-equals-parts",
     meaning: "What a settlement took is not what it cost, the fee and the rest together.",
     query: sql`
       select id as settlement, gross_units as gross, route_cost_units as route_cost, fee_units as fee, net_units as net
       from settlement where gross_units is not null and gross_units is distinct from route_cost_units + fee_units + net_units`,
   },
   {
-    name: "fee-is-pinned",
+    name: "fee-matches-intent",
     meaning: "The fee of a settlement is neither the intent's share of it, rounded down, nor nothing.",
     // A provider may leave out one leg of a sweep: its split can be trusted once its block was read again and that was taken over.
     query: sql`
@@ -26,7 +26,7 @@ export const settlementChecks: readonly Check[] = [
           0, div((settlement.gross_units - settlement.route_cost_units) * intent.fee_bps, 10000))`,
   },
   {
-    name: "landed-as-it-moved",
+    name: "landed-matches-movements",
     meaning: "A landed settlement is not what left the inbox in its transaction, but for what was rescued.",
     query: sql`
       select settlement.id as settlement, settlement.chain_tx, settlement.gross_units as gross, sums.units as moved
@@ -42,7 +42,7 @@ export const settlementChecks: readonly Check[] = [
       where settlement.status = 'landed' and coalesce(sums.is_taken, true) and settlement.gross_units is distinct from sums.units`,
   },
   {
-    name: "tallies-of-settlements",
+    name: "intent-totals-match-settlements",
     meaning: "What an intent says was settled is not what its landed settlements add up to.",
     query: sql`
       select intent.id as intent, intent.settled_units as settled, sums.gross, intent.fee_units as fee, sums.fee as fees
@@ -55,7 +55,7 @@ export const settlementChecks: readonly Check[] = [
         <> (coalesce(sums.gross, 0), coalesce(sums.fee, 0), coalesce(sums.net, 0))`,
   },
   {
-    name: "nothing-lost-in-transit",
+    name: "bridge-balance-has-settlement",
     meaning: "A bridge holds money although no settlement of the asset is on its way.",
     query: sql`
       select balance.account, balance.asset, balance.balance_units as units from ledger_balance balance
@@ -63,7 +63,7 @@ export const settlementChecks: readonly Check[] = [
         and not exists (select from settlement where settlement.status = 'bridging')`,
   },
   {
-    name: "settlement-is-told",
+    name: "settlement-has-event",
     meaning: "The last event of a settlement tells another state than it is in.",
     query: sql`
       with last_told as (

@@ -6,7 +6,7 @@ import { recordMovements, setHead } from "../../test/support/movements.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
 import { countDeposits } from "../deposit/countDeposits.ts";
-import { takeMovements } from "../deposit/takeMovements.ts";
+import { processMovements } from "../deposit/processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { observeSettlements } from "./observeSettlements.ts";
 import { planSettlements } from "./planSettlements.ts";
@@ -14,8 +14,8 @@ import { planSettlements } from "./planSettlements.ts";
 const [PAID_TX, SWEEP_TX] = ["01", "02"].map((byte) => `0x${byte.repeat(32)}`);
 const UNITS = 25_000_000n;
 
-let unique = 0;
-const freshTx = () => `0xaa${(unique += 1).toString(16).padStart(62, "0")}`;
+let txCount = 0;
+const newChainTx = () => `0xaa${(txCount += 1).toString(16).padStart(62, "0")}`;
 
 for (const kind of databases) {
   describe(`what is worth a transaction, on ${kind}`, () => {
@@ -31,19 +31,19 @@ for (const kind of databases) {
 
     let block = 200n;
     async function pay(intent: IntentRow, amountUnits: bigint): Promise<void> {
-      await recordMovements(db, intent, [{ chainTx: freshTx(), amountUnits, block: (block += 1n) }]);
-      await takeMovements(world, TEST_CHAIN);
+      await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits, block: (block += 1n) }]);
+      await processMovements(world, TEST_CHAIN);
       await countDeposits(world, TEST_CHAIN);
       await planSettlements(world, TEST_CHAIN);
     }
     async function sweep(intent: IntentRow, amountUnits: bigint): Promise<void> {
-      const leg = { chainTx: freshTx(), block: (block += 1n), direction: "out", position: 10 } as const;
+      const leg = { chainTx: newChainTx(), block: (block += 1n), direction: "out", position: 10 } as const;
       await recordMovements(db, intent, [{ ...leg, amountUnits, counterparty: intent.payout_wallet }]);
       await observeSettlements(world, TEST_CHAIN);
       await planSettlements(world, TEST_CHAIN);
     }
     async function statusesOf({ id }: IntentRow): Promise<string[]> {
-      const rows = await db.read
+      const rows = await db.root
         .selectFrom("settlement")
         .select("status")
         .where("intent_id", "=", id)
@@ -88,7 +88,7 @@ for (const kind of databases) {
     await setHead(db, TEST_CHAIN, { number: 200n });
     const intent = await insertIntent(db);
     await recordMovements(db, intent, [{ chainTx: PAID_TX ?? "", amountUnits: UNITS, block: 190n }]);
-    await takeMovements(world, TEST_CHAIN);
+    await processMovements(world, TEST_CHAIN);
     await countDeposits(world, TEST_CHAIN);
     const settle = async () => {
       await planSettlements(world, TEST_CHAIN);
@@ -105,7 +105,7 @@ for (const kind of databases) {
       },
     };
     await planSettlements({ ...world, db: standing }, TEST_CHAIN);
-    const settlements = await db.read.selectFrom("settlement").select(["intent_id", "status"]).execute();
+    const settlements = await db.root.selectFrom("settlement").select(["intent_id", "status"]).execute();
     assert.deepEqual(settlements, [{ intent_id: intent.id, status: "landed" }]);
   });
 }

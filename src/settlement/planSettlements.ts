@@ -1,34 +1,34 @@
-import { findChain } from "../catalog/catalog.ts";
+import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
 import { assignSettlement } from "../deposit/store.ts";
-import { claimIntents } from "../intent/store.ts";
+import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
 import { newId } from "../kernel/ids.ts";
 import type { World } from "../world.ts";
 import type { Settlement } from "./settlement.ts";
-import { insertPlanned, listSwept, listUnsettled } from "./store.ts";
+import { insertPlannedSettlements, listUnassignedSweptDeposits, listUnsettled } from "./store.ts";
 
 type PlanWorld = Pick<World, "db" | "clock" | "entropy" | "catalog">;
 
 /** Inboxes planned in one call. */
 const PLAN_MAX = 500;
 /** Deposits given to earlier sweeps in one call. */
-const SWEPT_MAX = 1_000;
+const SWEPT_DEPOSITS_MAX = 1_000;
 
 /** Plans a settlement for every inbox on a chain that holds counted money and is not being settled. Returns how many there were. */
 export async function planSettlements(world: PlanWorld, chain: Caip2): Promise<number> {
   const at = world.clock.now();
-  const countedBefore = addMs(at, -(findChain(world.catalog, chain)?.settleAfterMs ?? 0));
-  const waiting = await listUnsettled(world.db.read, { chain, countedBefore, limit: PLAN_MAX });
+  const countedBefore = addMs(at, -(findWatchedChain(world.catalog, chain)?.settleAfterMs ?? 0));
+  const waiting = await listUnsettled(world.db.root, { chain, countedBefore, limit: PLAN_MAX });
   if (waiting.length === 0) return 0;
   const intentIds = [...new Set(waiting.map((inbox) => inbox.intentId))];
   return world.db.transaction(async (tx) => {
     // Whoever sees a sweep land holds these too. What waited before may have been settled by now, by another process or a stranger.
-    await claimIntents(tx, intentIds);
-    if (await giveToSweeps(tx, { chain, intentIds })) return 0;
+    await lockIntents(tx, intentIds);
+    if (await assignToLandedSweeps(tx, { chain, intentIds })) return 0;
     const unsettled = await listUnsettled(tx, { chain, countedBefore, limit: PLAN_MAX, intentIds });
-    await insertPlanned(
+    await insertPlannedSettlements(
       tx,
       unsettled.map((inbox) => newSettlement({ ...inbox, chain, id: newId("set", world.entropy), at })),
     );
@@ -40,8 +40,8 @@ export async function planSettlements(world: PlanWorld, chain: Caip2): Promise<n
  * A deposit that was heard of only after the sweep that took it waits for none: to plan one would send transactions that move nothing,
  * for ever. Whether there were such deposits; what is left is planned the next time.
  */
-async function giveToSweeps(tx: Tx, scope: { chain: Caip2; intentIds: readonly string[] }): Promise<boolean> {
-  const swept = await listSwept(tx, { ...scope, limit: SWEPT_MAX });
+async function assignToLandedSweeps(tx: Tx, scope: { chain: Caip2; intentIds: readonly string[] }): Promise<boolean> {
+  const swept = await listUnassignedSweptDeposits(tx, { ...scope, limit: SWEPT_DEPOSITS_MAX });
   for (const [settlementId, deposits] of Map.groupBy(swept, (deposit) => deposit.settlementId)) {
     const depositIds = deposits.map((deposit) => deposit.depositId);
     await assignSettlement(tx, depositIds, settlementId);
@@ -50,12 +50,18 @@ async function giveToSweeps(tx: Tx, scope: { chain: Caip2; intentIds: readonly s
 }
 
 /** A settlement of which nothing is known yet but its inbox. */
-export function newSettlement(of: { id: string; intentId: string; chain: Caip2; token: string; at: Date }): Settlement {
+export function newSettlement(input: {
+  id: string;
+  intentId: string;
+  chain: Caip2;
+  token: string;
+  at: Date;
+}): Settlement {
   return {
-    id: of.id,
-    intent_id: of.intentId,
-    chain: of.chain,
-    token: of.token,
+    id: input.id,
+    intent_id: input.intentId,
+    chain: input.chain,
+    token: input.token,
     status: "planned",
     gross_units: null,
     fee_units: null,
@@ -67,9 +73,9 @@ export function newSettlement(of: { id: string; intentId: string; chain: Caip2; 
     block_number: null,
     attempts: 0,
     retry_at: null,
-    created_at: of.at,
+    created_at: input.at,
     submitted_at: null,
     landed_at: null,
-    updated_at: of.at,
+    updated_at: input.at,
   };
 }

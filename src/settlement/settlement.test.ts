@@ -2,19 +2,19 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { databases, openTestDatabase } from "../../test/support/database.ts";
 import { FEE_RECIPIENT, insertIntent, randomAddress, TEST_CHAIN, TEST_TOKEN } from "../../test/support/intents.ts";
-import { recordMovements, setHead, type Recorded } from "../../test/support/movements.ts";
+import { recordMovements, setHead, type MovementInput } from "../../test/support/movements.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
 import { countDeposits } from "../deposit/countDeposits.ts";
-import { takeMovements } from "../deposit/takeMovements.ts";
+import { processMovements } from "../deposit/processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { namespaceOf, referenceOf } from "../kernel/caip.ts";
 import { listHintedInboxes } from "../view/store.ts";
 import { observeSettlements } from "./observeSettlements.ts";
 import { planSettlements } from "./planSettlements.ts";
 
-let unique = 0;
-const freshTx = () => `0xaa${(unique += 1).toString(16).padStart(62, "0")}`;
+let txCount = 0;
+const newChainTx = () => `0xaa${(txCount += 1).toString(16).padStart(62, "0")}`;
 
 for (const kind of databases) {
   describe(`settlements on ${kind}`, () => {
@@ -28,24 +28,24 @@ for (const kind of databases) {
     after(() => db.close());
 
     async function work(): Promise<void> {
-      await takeMovements(world, TEST_CHAIN);
+      await processMovements(world, TEST_CHAIN);
       await countDeposits(world, TEST_CHAIN);
       await observeSettlements(world, TEST_CHAIN);
       await planSettlements(world, TEST_CHAIN);
     }
     const intentOf = ({ id }: IntentRow) =>
-      db.read.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+      db.root.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
     const settlementsOf = ({ id }: IntentRow) =>
-      db.read.selectFrom("settlement").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
+      db.root.selectFrom("settlement").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
     const depositsOf = ({ id }: IntentRow) =>
-      db.read.selectFrom("deposit").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
+      db.root.selectFrom("deposit").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
     /** A sweep as the token tells it: the payout first, then the fee. */
     function sweep(
       intent: IntentRow,
       of: { chainTx: string; block: bigint; net: bigint; fee: bigint; orphaned?: boolean },
-    ): Recorded[] {
+    ): MovementInput[] {
       const { chainTx, block, orphaned = false } = of;
-      const legs: Recorded[] = [
+      const legs: MovementInput[] = [
         {
           chainTx,
           block,
@@ -69,12 +69,16 @@ for (const kind of databases) {
       }
       return legs;
     }
-    const deposit = (amountUnits: bigint, block: bigint): Recorded => ({ chainTx: freshTx(), amountUnits, block });
+    const deposit = (amountUnits: bigint, block: bigint): MovementInput => ({
+      chainTx: newChainTx(),
+      amountUnits,
+      block,
+    });
 
     test("counted money waits for company as long as the chain is told to", async () => {
       const intent = await insertIntent(db);
       await recordMovements(db, intent, [deposit(25_000_000n, 190n)]);
-      await takeMovements(world, TEST_CHAIN);
+      await processMovements(world, TEST_CHAIN);
       await countDeposits(world, TEST_CHAIN);
       await planSettlements(stationWorld(db, { settleAfterMs: 3_600_000 }), TEST_CHAIN);
       assert.deepEqual(await settlementsOf(intent), []);
@@ -94,7 +98,7 @@ for (const kind of databases) {
       await recordMovements(
         db,
         intent,
-        sweep(intent, { chainTx: freshTx(), block: 195n, net: 24_875_000n, fee: 125_000n }),
+        sweep(intent, { chainTx: newChainTx(), block: 195n, net: 24_875_000n, fee: 125_000n }),
       );
       await work();
       const [landed, ...others] = await settlementsOf(intent);
@@ -113,7 +117,7 @@ for (const kind of databases) {
 
     test("D7 what the recovery key sent elsewhere is told as rescued, and is no part of what the payout received", async () => {
       const intent = await insertIntent(db, { price_units: 70n, price_token_units: 70n, one_time: true });
-      const rescue = { chainTx: freshTx(), block: 202n, direction: "out", position: 3 } as const;
+      const rescue = { chainTx: newChainTx(), block: 202n, direction: "out", position: 3 } as const;
       await recordMovements(db, intent, [
         deposit(70n, 201n),
         { ...rescue, counterparty: randomAddress(), amountUnits: 70n },
@@ -145,7 +149,7 @@ for (const kind of databases) {
       const intent = await insertIntent(db);
       await recordMovements(db, intent, [
         deposit(5_000_000n, 200n),
-        ...sweep(intent, { chainTx: freshTx(), block: 201n, net: 5_000_000n, fee: 0n }),
+        ...sweep(intent, { chainTx: newChainTx(), block: 201n, net: 5_000_000n, fee: 0n }),
       ]);
       await work();
       assert.deepEqual(
@@ -167,7 +171,7 @@ for (const kind of databases) {
 
     test("a sweep takes what came in before it and leaves what came after", async () => {
       const intent = await insertIntent(db);
-      const out = { chainTx: freshTx(), block: 203n, net: 1n, fee: 0n };
+      const out = { chainTx: newChainTx(), block: 203n, net: 1n, fee: 0n };
       await recordMovements(db, intent, [
         { ...deposit(1n, 203n), position: 2 },
         ...sweep(intent, out),
@@ -189,7 +193,7 @@ for (const kind of databases) {
       const intent = await insertIntent(db, { fee_bps: 100 });
       await recordMovements(db, intent, [
         deposit(100n, 204n),
-        ...sweep(intent, { chainTx: freshTx(), block: 205n, net: 100n, fee: 0n }),
+        ...sweep(intent, { chainTx: newChainTx(), block: 205n, net: 100n, fee: 0n }),
       ]);
       await work();
       assert.deepEqual(
@@ -202,7 +206,7 @@ for (const kind of databases) {
       const intent = await insertIntent(db, { fee_bps: 1000, payout_wallet: FEE_RECIPIENT });
       await recordMovements(db, intent, [
         deposit(100n, 204n),
-        ...sweep(intent, { chainTx: freshTx(), block: 205n, net: 90n, fee: 10n }),
+        ...sweep(intent, { chainTx: newChainTx(), block: 205n, net: 90n, fee: 10n }),
       ]);
       await work();
       assert.deepEqual(
@@ -213,7 +217,7 @@ for (const kind of databases) {
 
     test("a reorg takes a landed settlement back, and the same transaction mined again lands it once more", async () => {
       const intent = await insertIntent(db);
-      const chainTx = freshTx();
+      const chainTx = newChainTx();
       await recordMovements(db, intent, [
         deposit(7n, 206n),
         ...sweep(intent, { chainTx, block: 207n, net: 7n, fee: 0n }),
@@ -234,7 +238,7 @@ for (const kind of databases) {
       await work();
       assert.equal((await intentOf(intent)).settled_units, 7n);
       assert.equal((await settlementsOf(intent))[0]?.status, "landed");
-      const eventRows = await db.read
+      const eventRows = await db.root
         .selectFrom("event")
         .select("type")
         .where("intent_id", "=", intent.id)
@@ -246,7 +250,7 @@ for (const kind of databases) {
 
     test("a deposit that is mined again behind its sweep is swept by the next one", async () => {
       const intent = await insertIntent(db);
-      const chainTx = freshTx();
+      const chainTx = newChainTx();
       const [first, second] = [deposit(5n, 220n), deposit(2n, 220n)];
       await recordMovements(db, intent, [first, second, ...sweep(intent, { chainTx, block: 221n, net: 7n, fee: 0n })]);
       await setHead(db, TEST_CHAIN, { number: 230n });
@@ -267,7 +271,7 @@ for (const kind of databases) {
 
     test("two sweeps that change places each keep what they took", async () => {
       const intent = await insertIntent(db);
-      const [one, other] = [freshTx(), freshTx()];
+      const [one, other] = [newChainTx(), newChainTx()];
       const [first, second] = [deposit(5n, 230n), deposit(2n, 232n)];
       await recordMovements(db, intent, [
         first,
@@ -297,7 +301,7 @@ for (const kind of databases) {
       const intent = await insertIntent(db);
       await recordMovements(db, intent, [
         deposit(5n, 240n),
-        ...sweep(intent, { chainTx: freshTx(), block: 241n, net: 7n, fee: 0n }),
+        ...sweep(intent, { chainTx: newChainTx(), block: 241n, net: 7n, fee: 0n }),
       ]);
       await setHead(db, TEST_CHAIN, { number: 250n });
       await work();
@@ -313,7 +317,7 @@ for (const kind of databases) {
 
     test("an inbox that one transaction sweeps twice is empty, whatever came in between", async () => {
       const intent = await insertIntent(db);
-      const chainTx = freshTx();
+      const chainTx = newChainTx();
       const [leg] = sweep(intent, { chainTx, block: 251n, net: 5n, fee: 0n });
       assert.ok(leg);
       await recordMovements(db, intent, [
@@ -339,7 +343,7 @@ for (const kind of databases) {
         [short, 12n],
       ] as const) {
         await recordMovements(db, intent, [deposit(9n, 208n)]);
-        await recordMovements(db, intent, sweep(intent, { chainTx: freshTx(), block: 209n, net, fee: 0n }));
+        await recordMovements(db, intent, sweep(intent, { chainTx: newChainTx(), block: 209n, net, fee: 0n }));
       }
       await work();
       const [namespace, reference] = [namespaceOf(TEST_CHAIN), referenceOf(TEST_CHAIN)];
@@ -355,7 +359,7 @@ for (const kind of databases) {
     test("a sweep is not read before everything that came in before it", async () => {
       const intent = await insertIntent(db);
       await recordMovements(db, intent, [deposit(9n, 208n)]);
-      await recordMovements(db, intent, sweep(intent, { chainTx: freshTx(), block: 209n, net: 9n, fee: 0n }));
+      await recordMovements(db, intent, sweep(intent, { chainTx: newChainTx(), block: 209n, net: 9n, fee: 0n }));
       await observeSettlements(world, TEST_CHAIN);
       assert.deepEqual(await settlementsOf(intent), []);
       await work();
@@ -371,16 +375,16 @@ for (const kind of databases) {
       const wrong = { gross_units: 10n, fee_units: 1n, net_units: 8n, route_cost_units: 0n };
       const at = new Date("2026-11-01T12:00:00Z");
       const row = {
-        id: freshTx(),
+        id: newChainTx(),
         intent_id: intent.id,
         chain: TEST_CHAIN,
         token: randomAddress(),
         created_at: at,
         updated_at: at,
       } as const;
-      const rest = { status: "landed", chain_tx: freshTx(), landed_at: at } as const;
+      const rest = { status: "landed", chain_tx: newChainTx(), landed_at: at } as const;
       await assert.rejects(
-        db.read
+        db.root
           .insertInto("settlement")
           .values({ ...row, ...rest, ...wrong })
           .execute(),

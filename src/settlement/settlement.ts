@@ -20,7 +20,7 @@ export type Sweep = {
 };
 
 /** Groups live movements out of inboxes by sweep; orphaned ones are no part of any. */
-export function sweepsOf(movements: readonly MovementRow[]): Sweep[] {
+export function groupSweeps(movements: readonly MovementRow[]): Sweep[] {
   const live = movements.filter((movement) => movement.orphaned_at === null);
   return [...Map.groupBy(live, sweepKey).values()].flatMap((legs) => {
     const last = legs.toSorted((a, b) => a.log_index - b.log_index).at(-1);
@@ -37,35 +37,35 @@ export function sweepsOf(movements: readonly MovementRow[]): Sweep[] {
   });
 }
 
-export function sweepKey(of: { intent_id: string; token: string; chain_tx: string }): string {
-  return `${of.intent_id}/${of.token}/${of.chain_tx}`;
+export function sweepKey(sweep: { intent_id: string; token: string; chain_tx: string }): string {
+  return `${sweep.intent_id}/${sweep.token}/${sweep.chain_tx}`;
 }
 
-export type Split = { grossUnits: bigint; feeUnits: bigint; netUnits: bigint; strayUnits: bigint };
+export type SweepSplit = { grossUnits: bigint; feeUnits: bigint; netUnits: bigint; otherRecipientUnits: bigint };
 
-type Pinned = Pick<IntentRow, "payout_wallet" | "fee_recipient" | "fee_bps" | "inbox_hub">;
+type PinnedPayout = Pick<IntentRow, "payout_wallet" | "fee_recipient" | "fee_bps" | "inbox_hub">;
 
 const BPS = 10_000n;
 
 /**
  * How a sweep was split, read from where the money went. A fee leg that failed on chain simply is not there. When the merchant
  * and the platform share a wallet the larger part is the payout. What went to the hub was netted with other inboxes: the hub pays
- * payout and fee of them all at once, and of each the fee that it would have paid alone. `strayUnits` went to none of these and is no
+ * payout and fee of them all at once, and of each the fee that it would have paid alone. `otherRecipientUnits` went to none of these and is no
  * part of the gross: only the key that the intent names for recovery can do that.
  */
-export function splitOf(sweep: Sweep, intent: Pinned): Split {
+export function splitSweep(sweep: Sweep, intent: PinnedPayout): SweepSplit {
   const sumTo = (to: string) => sweep.legs.reduce((sum, leg) => (leg.to === to ? sum + leg.amountUnits : sum), 0n);
   const movedUnits = sweep.legs.reduce((sum, leg) => sum + leg.amountUnits, 0n);
   const isShared = intent.payout_wallet === intent.fee_recipient;
-  const nettedUnits = sumTo(intent.inbox_hub);
-  const paidFeeUnits = isShared ? smallestOfSeveral(sweep, intent.payout_wallet) : sumTo(intent.fee_recipient);
-  const feeUnits = paidFeeUnits + (nettedUnits * BigInt(intent.fee_bps)) / BPS;
-  const grossUnits = nettedUnits + sumTo(intent.payout_wallet) + (isShared ? 0n : paidFeeUnits);
-  const strayUnits = movedUnits - grossUnits;
-  return { grossUnits, feeUnits, netUnits: grossUnits - feeUnits, strayUnits };
+  const viaHubUnits = sumTo(intent.inbox_hub);
+  const paidFeeUnits = isShared ? smallestLegUnits(sweep, intent.payout_wallet) : sumTo(intent.fee_recipient);
+  const feeUnits = paidFeeUnits + (viaHubUnits * BigInt(intent.fee_bps)) / BPS;
+  const grossUnits = viaHubUnits + sumTo(intent.payout_wallet) + (isShared ? 0n : paidFeeUnits);
+  const otherRecipientUnits = movedUnits - grossUnits;
+  return { grossUnits, feeUnits, netUnits: grossUnits - feeUnits, otherRecipientUnits };
 }
 
-function smallestOfSeveral(sweep: Sweep, to: string): bigint {
+function smallestLegUnits(sweep: Sweep, to: string): bigint {
   const legs = sweep.legs.filter((leg) => leg.to === to);
   if (legs.length < 2) return 0n;
   return legs.map((leg) => leg.amountUnits).reduce((least, units) => (units < least ? units : least));
@@ -75,7 +75,7 @@ function smallestOfSeveral(sweep: Sweep, to: string): bigint {
 const RESCUED = "rescued";
 
 /** A settlement that the chain has shown. */
-export function landed(settlement: Settlement, sweep: Sweep, context: { split: Split; at: Date }): Settlement {
+export function markLanded(settlement: Settlement, sweep: Sweep, context: { split: SweepSplit; at: Date }): Settlement {
   return {
     ...settlement,
     status: "landed",
@@ -83,7 +83,7 @@ export function landed(settlement: Settlement, sweep: Sweep, context: { split: S
     fee_units: context.split.feeUnits,
     route_cost_units: 0n,
     net_units: context.split.netUnits,
-    reason: context.split.strayUnits === 0n ? null : RESCUED,
+    reason: context.split.otherRecipientUnits === 0n ? null : RESCUED,
     chain_tx: sweep.chainTx,
     block_number: sweep.blockNumber,
     retry_at: null,
@@ -93,8 +93,8 @@ export function landed(settlement: Settlement, sweep: Sweep, context: { split: S
 }
 
 /** A landed settlement whose transaction a reorg took away: ours will be mined again, a stranger's may never be. */
-export function unlanded(settlement: Settlement, context: { isInboxBusy: boolean; at: Date }): Settlement {
-  const emptied = {
+export function revertLanding(settlement: Settlement, context: { isInboxBusy: boolean; at: Date }): Settlement {
+  const cleared = {
     gross_units: null,
     fee_units: null,
     route_cost_units: null,
@@ -105,8 +105,8 @@ export function unlanded(settlement: Settlement, context: { isInboxBusy: boolean
   };
   const isOurs = settlement.sending_id !== null && !context.isInboxBusy;
   return isOurs
-    ? { ...settlement, ...emptied, status: "submitted", reason: null, chain_tx: null }
-    : { ...settlement, ...emptied, status: "failed", reason: "reorg" };
+    ? { ...settlement, ...cleared, status: "submitted", reason: null, chain_tx: null }
+    : { ...settlement, ...cleared, status: "failed", reason: "reorg" };
 }
 
 /** Longest wait between two tries of an inbox that will not settle. */
@@ -116,7 +116,7 @@ const RETRY_MS_FIRST = 5_000;
 const TRIES_UNTIL_HELD = 4;
 
 /** A try that moved nothing. The money stays where it is, and nothing else can be done with it: so it is tried again, ever less often. */
-export function refused(
+export function afterFailedAttempt(
   settlement: Settlement,
   context: { reason: string; at: Date; addMs: (at: Date, ms: number) => Date },
 ): Settlement {

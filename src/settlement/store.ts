@@ -1,16 +1,16 @@
 import { sql, type Insertable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
-import type { HandoverCursorTable, SendingStatus, SettlementTable } from "../db/schema.ts";
+import type { HandoverCursorTable, OutgoingTransactionStatus, SettlementTable } from "../db/schema.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { BPS } from "../kernel/units.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import type { Settlement, SettlementRow, Sweep } from "./settlement.ts";
 
-const OPEN = ["planned", "submitted", "bridging", "held"] as const;
+const OPEN_STATUSES = ["planned", "submitted", "bridging", "held"] as const;
 
-export async function claimCursor(tx: Tx, chain: Caip2): Promise<HandoverCursorTable> {
+export async function lockCursor(tx: Tx, chain: Caip2): Promise<HandoverCursorTable> {
   await tx
     .insertInto("settlement_cursor")
     .values({ chain, revision: 0n, movement_id: 0n })
@@ -36,7 +36,11 @@ export async function advanceCursor(tx: Tx, cursor: HandoverCursorTable): Promis
  * Movements out of inboxes that changed since the cursor, in commit order, but none that is younger than a movement in which
  * the deposit station has not taken over: a sweep is only understood once all that it took is known.
  */
-export async function listDepartures(tx: Tx, cursor: HandoverCursorTable, limit: number): Promise<MovementRow[]> {
+export async function listOutboundMovements(
+  tx: Tx,
+  cursor: HandoverCursorTable,
+  limit: number,
+): Promise<MovementRow[]> {
   return tx
     .selectFrom("movement")
     .selectAll()
@@ -56,7 +60,10 @@ export async function listDepartures(tx: Tx, cursor: HandoverCursorTable, limit:
 }
 
 /** All movements out of inboxes in the given transactions: a sweep's legs belong together, wherever a page ended. */
-export async function listLegs(tx: Tx, scope: { chain: Caip2; chainTxs: readonly string[] }): Promise<MovementRow[]> {
+export async function listSweepLegs(
+  tx: Tx,
+  scope: { chain: Caip2; chainTxs: readonly string[] },
+): Promise<MovementRow[]> {
   return tx
     .selectFrom("movement")
     .selectAll()
@@ -67,17 +74,17 @@ export async function listLegs(tx: Tx, scope: { chain: Caip2; chainTxs: readonly
 }
 
 /** Settlements that a sweep may be: the one with its transaction, or the open one of its inbox. Locked. */
-export async function claimOfInbox(
+export async function lockInboxSettlements(
   tx: Tx,
-  of: { intentId: string; chain: Caip2; token: string; chainTx: string },
+  sweep: { intentId: string; chain: Caip2; token: string; chainTx: string },
 ): Promise<SettlementRow[]> {
   return tx
     .selectFrom("settlement")
     .selectAll()
-    .where("intent_id", "=", of.intentId)
-    .where("chain", "=", of.chain)
-    .where("token", "=", of.token)
-    .where((where) => where.or([where("chain_tx", "=", of.chainTx), where("status", "in", OPEN)]))
+    .where("intent_id", "=", sweep.intentId)
+    .where("chain", "=", sweep.chain)
+    .where("token", "=", sweep.token)
+    .where((where) => where.or([where("chain_tx", "=", sweep.chainTx), where("status", "in", OPEN_STATUSES)]))
     .orderBy("seq")
     .forUpdate()
     .execute();
@@ -87,7 +94,7 @@ export async function claimOfInbox(
  * Deposits that a sweep took along, counted or not: since a sweep leaves nothing behind, those that came in between the one before
  * it and itself. Only places on the chain decide, so that the answer does not depend on the order in which sweeps were heard of.
  */
-export async function listTaken(tx: Tx, sweep: Sweep): Promise<{ id: string; amountUnits: bigint }[]> {
+export async function listSweptDeposits(tx: Tx, sweep: Sweep): Promise<{ id: string; amountUnits: bigint }[]> {
   const { intentId, chain, token, chainTx, blockNumber, logIndexLast } = sweep;
   const { rows } = await sql<{ id: string; amountUnits: bigint }>`
     with sweep_before as (
@@ -109,7 +116,7 @@ export async function listTaken(tx: Tx, sweep: Sweep): Promise<{ id: string; amo
 }
 
 /** Counted deposits of these intents that seem to wait, although a sweep that has landed stands behind them: each with the first such sweep. */
-export async function listSwept(
+export async function listUnassignedSweptDeposits(
   tx: Tx,
   scope: { chain: Caip2; intentIds: readonly string[]; limit: number },
 ): Promise<{ depositId: string; settlementId: string }[]> {
@@ -131,13 +138,13 @@ export async function listSwept(
   return rows;
 }
 
-export async function listOfSettlement(tx: Tx, settlementId: string): Promise<string[]> {
+export async function listSettlementDepositIds(tx: Tx, settlementId: string): Promise<string[]> {
   const rows = await tx.selectFrom("deposit").select("id").where("settlement_id", "=", settlementId).execute();
   return rows.map((row) => row.id);
 }
 
 /** `intentIds`: of these alone. */
-type Unsettled = { chain: Caip2; countedBefore: Date; limit: number; intentIds?: readonly string[] };
+type UnsettledQuery = { chain: Caip2; countedBefore: Date; limit: number; intentIds?: readonly string[] };
 
 /**
  * Inboxes on a chain with counted money that nobody is settling, oldest first. Once an intent's price is settled, what else comes waits until
@@ -145,8 +152,8 @@ type Unsettled = { chain: Caip2; countedBefore: Date; limit: number; intentIds?:
  * ask for it, and would have us pay gas for each grain.
  */
 export async function listUnsettled(
-  db: Db["read"],
-  { chain, countedBefore, limit, intentIds }: Unsettled,
+  db: Db["root"],
+  { chain, countedBefore, limit, intentIds }: UnsettledQuery,
 ): Promise<{ intentId: string; token: string }[]> {
   return db
     .selectFrom("deposit")
@@ -176,7 +183,7 @@ export async function listUnsettled(
 }
 
 /** Plans settlements; one that the unique index refuses is already being settled by somebody else. */
-export async function insertPlanned(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
+export async function insertPlannedSettlements(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
   if (settlements.length === 0) return;
   await tx
     .insertInto("settlement")
@@ -185,11 +192,14 @@ export async function insertPlanned(tx: Tx, settlements: readonly Settlement[]):
     .execute();
 }
 
-export type Due = { settlement: SettlementRow; intent: IntentRow };
+export type DueSettlement = { settlement: SettlementRow; intent: IntentRow };
 
 /** Settlements of a chain that are to be tried now, oldest first, with what their inboxes were made of. */
-export async function listDue(db: Db, scope: { chain: Caip2; at: Date; limit: number }): Promise<Due[]> {
-  const settlements = await db.read
+export async function listDueSettlements(
+  db: Db,
+  scope: { chain: Caip2; at: Date; limit: number },
+): Promise<DueSettlement[]> {
+  const settlements = await db.root
     .selectFrom("settlement")
     .selectAll()
     .where("chain", "=", scope.chain)
@@ -200,7 +210,7 @@ export async function listDue(db: Db, scope: { chain: Caip2; at: Date; limit: nu
     .execute();
   if (settlements.length === 0) return [];
   const ids = settlements.map((settlement) => settlement.intent_id);
-  const intents = await db.read.selectFrom("intent").selectAll().where("id", "in", ids).execute();
+  const intents = await db.root.selectFrom("intent").selectAll().where("id", "in", ids).execute();
   const intentOf = new Map(intents.map((intent) => [intent.id, intent]));
   return settlements.flatMap((settlement) => {
     const intent = intentOf.get(settlement.intent_id);
@@ -208,15 +218,18 @@ export async function listDue(db: Db, scope: { chain: Caip2; at: Date; limit: nu
   });
 }
 
-export type Missed = { id: string; intentId: string; sendingStatus: SendingStatus };
+export type IneffectiveSettlement = { id: string; intentId: string; transactionStatus: OutgoingTransactionStatus };
 
 /** Submitted settlements whose transaction is over and in the blocks that were read, although nothing left their inbox in it. */
-export async function listMissed(db: Db, scope: { chain: Caip2; limit: number }): Promise<Missed[]> {
-  return db.read
+export async function listIneffectiveSettlements(
+  db: Db,
+  scope: { chain: Caip2; limit: number },
+): Promise<IneffectiveSettlement[]> {
+  return db.root
     .selectFrom("settlement")
     .innerJoin("sending", "sending.id", "settlement.sending_id")
     .innerJoin("chain_cursor", "chain_cursor.chain", "settlement.chain")
-    .select(["settlement.id", "settlement.intent_id as intentId", "sending.status as sendingStatus"])
+    .select(["settlement.id", "settlement.intent_id as intentId", "sending.status as transactionStatus"])
     .where("settlement.chain", "=", scope.chain)
     .where("settlement.status", "=", "submitted")
     .where("sending.status", "<>", "signed")
@@ -231,7 +244,7 @@ export async function listMissed(db: Db, scope: { chain: Caip2; limit: number })
 }
 
 /** Locks settlements that still are in one of the given states. */
-export async function claimSettlements(
+export async function lockSettlements(
   tx: Tx,
   ids: readonly string[],
   statuses: readonly Settlement["status"][],
@@ -247,29 +260,32 @@ export async function claimSettlements(
     .execute();
 }
 
-export type Unswept = { intentId: string; units: bigint; lastBlock: bigint };
+export type UnsweptTotal = { intentId: string; units: bigint; lastBlock: bigint };
 
 /** What was counted of each intent on a chain in a token and is in no sweep yet, and the block in which the last of it came. */
-export async function listUnsweptUnits(
+export async function listUnsweptTotals(
   db: Db,
   scope: { chain: Caip2; token: string; intentIds: readonly string[] },
-): Promise<Unswept[]> {
-  const { rows } = await sql<Unswept>`
+): Promise<UnsweptTotal[]> {
+  const { rows } = await sql<UnsweptTotal>`
     select intent_id as "intentId", sum(amount_units) as units, max(block_number) as "lastBlock" from deposit
     where status = 'counted' and settlement_id is null and chain = ${scope.chain} and token = ${scope.token}
       and intent_id = any(${array(scope.intentIds, "text")})
-    group by intent_id`.execute(db.read);
+    group by intent_id`.execute(db.root);
   return rows;
 }
 
 /** Whether counted money still waits in an inbox, so that sweeping it makes sense. */
-export async function hasUnswept(tx: Tx, of: { intent_id: string; chain: Caip2; token: string }): Promise<boolean> {
+export async function hasUnsweptDeposits(
+  tx: Tx,
+  inbox: { intent_id: string; chain: Caip2; token: string },
+): Promise<boolean> {
   const row = await tx
     .selectFrom("deposit")
     .select("id")
-    .where("intent_id", "=", of.intent_id)
-    .where("chain", "=", of.chain)
-    .where("token", "=", of.token)
+    .where("intent_id", "=", inbox.intent_id)
+    .where("chain", "=", inbox.chain)
+    .where("token", "=", inbox.token)
     .where("status", "=", "counted")
     .where("settlement_id", "is", null)
     .limit(1)

@@ -4,7 +4,7 @@ import type { Db } from "../db/database.ts";
 export type ViewHint = { intentId: string; namespace: string; reference: string; token: string; expiresAt: Date };
 
 /** Remembers hints of different places, or renews them. */
-export async function renewHints(db: Db, hints: readonly ViewHint[]): Promise<void> {
+export async function upsertViewHints(db: Db, hints: readonly ViewHint[]): Promise<void> {
   if (hints.length === 0) return;
   const rows = hints.map(({ intentId, namespace, reference, token, expiresAt }) => ({
     intent_id: intentId,
@@ -13,7 +13,7 @@ export async function renewHints(db: Db, hints: readonly ViewHint[]): Promise<vo
     token,
     expires_at: expiresAt,
   }));
-  await db.read
+  await db.root
     .insertInto("view_hint")
     .values(rows)
     .onConflict((conflict) =>
@@ -31,7 +31,7 @@ export async function listHintedInboxes(
   db: Db,
   { namespace, reference, after, limit }: { namespace: string; reference: string; after: Date; limit: number },
 ): Promise<HintedInbox[]> {
-  return db.read
+  return db.root
     .selectFrom("view_hint")
     .innerJoin("intent", "intent.id", "view_hint.intent_id")
     .select(["intent.inbox_address as inbox", "view_hint.token", "view_hint.expires_at as expiresAt"])

@@ -43,7 +43,7 @@ test("an address is found in raw bytes in either case, and nothing else is", () 
       const isHex = /^[0-9a-fA-F]{40}$/.test(hex);
       // What the bytes would mean if nobody looked whether they are digits is in the set: it must not be found by them.
       if (isHex) set.addHexAt(ascii(`0x${hex.toLowerCase()}`), 2);
-      else set.addHexAt(ascii(misread(hex)), 2);
+      else set.addHexAt(ascii(decodeLeniently(hex)), 2);
       const bytes = Buffer.concat([Buffer.alloc(offset, "f"), Buffer.from(hex, "latin1"), Buffer.alloc(9, "f")]);
       equal(set.hasHexAt(bytes, offset), isHex);
       equal(set.hasHexAt(bytes, offset + 1), isHex && `${hex}f`.slice(1).toLowerCase() === hex.toLowerCase());
@@ -114,7 +114,7 @@ function ascii(address: string): Uint8Array {
 }
 
 /** The address that a reader who takes every character for a digit would make of a text. */
-function misread(text: string): string {
+function decodeLeniently(text: string): string {
   const words = [0, 8, 16, 24, 32].map((start) => {
     const codes = Array.from(text.slice(start, start + 8), (character) => character.charCodeAt(0));
     const word = codes.reduce((left, code) => (left << 4) | ((code & 0xf) + 9 * (code >>> 6)), 0);

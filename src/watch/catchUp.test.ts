@@ -5,7 +5,7 @@ import { ProviderFailed, type TransferScope } from "../chain/driver.ts";
 import type { Db } from "../db/database.ts";
 import { startTestChain, type TestChain } from "../../test/support/chain.ts";
 import { openTestDatabase } from "../../test/support/database.ts";
-import { beginWatching, movementsOf, newInbox, type Bend } from "../../test/support/watching.ts";
+import { startWatcher, movementsOf, insertInbox, type DriverOverride } from "../../test/support/watcher.ts";
 
 const OUTAGE_BLOCKS = 500;
 const PAYMENTS = 25;
@@ -42,7 +42,7 @@ describe("coming back after an outage", () => {
 
   test("everything is found through a provider that answers a hundred blocks at a time", async () => {
     const asked: TransferScope[] = [];
-    const limited: Bend = (driver) => ({
+    const limited: DriverOverride = (driver) => ({
       transfers: async (scope, tokens) => {
         asked.push(scope);
         const isTooLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= 100n;
@@ -50,31 +50,31 @@ describe("coming back after an outage", () => {
         return driver.transfers(scope, tokens);
       },
     });
-    const { look } = await beginWatching(db, chain, limited);
-    const amounts = await payDuringOutage(await newInbox(db));
-    await lookUntilThere(look);
+    const { watch } = await startWatcher(db, chain, limited);
+    const amounts = await payDuringOutage(await insertInbox(db));
+    await lookUntilThere(watch);
     const movements = await movementsOf(db, chain);
     deepEqual(
       movements.map((row) => row.amount_units),
       amounts,
     );
-    const cursor = await db.read.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
+    const cursor = await db.root.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
     equal(cursor.number, await chain.client.getBlockNumber());
     equal(cursor.hash, (await chain.client.getBlock()).hash);
     ok(asked.length < 60, `500 blocks took ${asked.length} questions`);
   });
 
   test("ranges that hold too much become smaller until they are answered", async () => {
-    const limited: Bend = (driver) => ({
+    const limited: DriverOverride = (driver) => ({
       transfers: async (scope, tokens) => {
         const transfers = await driver.transfers(scope, tokens);
         if (transfers.length > 1) throw new ProviderFailed("range_too_large", "query returned more than 1 results");
         return transfers;
       },
     });
-    const { look } = await beginWatching(db, chain, limited);
-    const amounts = await payDuringOutage(await newInbox(db));
-    await lookUntilThere(look);
+    const { watch } = await startWatcher(db, chain, limited);
+    const amounts = await payDuringOutage(await insertInbox(db));
+    await lookUntilThere(watch);
     deepEqual(
       (await movementsOf(db, chain)).map((row) => row.amount_units),
       amounts,
@@ -83,16 +83,16 @@ describe("coming back after an outage", () => {
 
   test("a range that fails is read again later, and nothing beyond it is done before", async () => {
     let fails = 0;
-    const flaky: Bend = (driver) => ({
+    const flaky: DriverOverride = (driver) => ({
       transfers: async (scope, tokens) => {
         fails += 1;
         if ("fromBlock" in scope && fails % 3 === 0) throw new ProviderFailed("timeout", "took too long");
         return driver.transfers(scope, tokens);
       },
     });
-    const { look } = await beginWatching(db, chain, flaky);
-    const amounts = await payDuringOutage(await newInbox(db));
-    await lookUntilThere(() => look().catch(() => ({ isBehind: true })));
+    const { watch } = await startWatcher(db, chain, flaky);
+    const amounts = await payDuringOutage(await insertInbox(db));
+    await lookUntilThere(() => watch().catch(() => ({ isBehind: true })));
     deepEqual(
       (await movementsOf(db, chain)).map((row) => row.amount_units),
       amounts,
@@ -100,13 +100,13 @@ describe("coming back after an outage", () => {
   });
 
   test("blocks replaced during the outage are taken back", async () => {
-    const { look } = await beginWatching(db, chain);
-    const inbox = await newInbox(db);
+    const { watch } = await startWatcher(db, chain);
+    const inbox = await insertInbox(db);
     await chain.pay(usdc, inbox, { amountUnits: 7n });
-    await look();
+    await watch();
     await chain.reorg(1);
     const amounts = await payDuringOutage(inbox);
-    await lookUntilThere(look);
+    await lookUntilThere(watch);
     const kept = (await movementsOf(db, chain)).filter((row) => row.orphaned_at === null);
     deepEqual(
       kept.map((row) => row.amount_units),
@@ -117,9 +117,9 @@ describe("coming back after an outage", () => {
   test("two processes catch up together and record everything once", async (context) => {
     const db = await openTestDatabase("postgres");
     context.after(() => db.close());
-    const [one, other] = [await beginWatching(db, chain), await beginWatching(db, chain)];
-    const amounts = await payDuringOutage(await newInbox(db));
-    await Promise.all([lookUntilThere(one.look), lookUntilThere(other.look)]);
+    const [one, other] = [await startWatcher(db, chain), await startWatcher(db, chain)];
+    const amounts = await payDuringOutage(await insertInbox(db));
+    await Promise.all([lookUntilThere(one.watch), lookUntilThere(other.watch)]);
     deepEqual(
       (await movementsOf(db, chain)).map((row) => row.amount_units),
       amounts,
@@ -130,7 +130,7 @@ describe("coming back after an outage", () => {
     const told: { paid?: { blockNumber: bigint; blockHash: Hex }; again?: bigint } = {};
     const later = Promise.withResolvers<void>();
     /** Tells of the payment in its block, and once more where the next range begins: as on another branch, whose range it answers first. */
-    const onTwoBranches: Bend = (driver) => ({
+    const onTwoBranches: DriverOverride = (driver) => ({
       transfers: async (scope, tokens) => {
         const isTooLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= 100n;
         if (isTooLong) throw new ProviderFailed("range_too_large", "eth_getLogs is limited to a 100 range");
@@ -149,10 +149,10 @@ describe("coming back after an outage", () => {
         return again ? [{ ...again, blockNumber: block.number, blockHash: block.hash, position: 0 }] : [];
       },
     });
-    const { look } = await beginWatching(db, chain, onTwoBranches);
-    told.paid = await chain.pay(usdc, await newInbox(db), { amountUnits: 5n });
+    const { watch } = await startWatcher(db, chain, onTwoBranches);
+    told.paid = await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
     for (let mined = 0; mined < OUTAGE_BLOCKS; mined += 50) await chain.mine(50);
-    await lookUntilThere(look);
+    await lookUntilThere(watch);
     deepEqual(
       (await movementsOf(db, chain)).map((row) => row.amount_units),
       [5n],

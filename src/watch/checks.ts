@@ -6,7 +6,7 @@ const IS_REREAD = sql`movement.block_number <= chain_cursor.reread_number`;
 
 export const watchChecks: readonly Check[] = [
   {
-    name: "movement-is-booked",
+    name: "movement-has-posting",
     meaning:
       "A movement below the block at which the books stand is not in them, or not as it is; or what is in them did not move.",
     query: sql`
@@ -37,7 +37,7 @@ export const watchChecks: readonly Check[] = [
         or split_part(standing.asset, ':', 3) is distinct from moved.token or standing.asset not like moved.chain || '/%'`,
   },
   {
-    name: "paid-where-pinned",
+    name: "outflow-recipient-is-pinned",
     meaning:
       "Money left an inbox to an address that is neither its payout nor its fee recipient, nor the hub that pays both.",
     query: sql`
@@ -49,7 +49,7 @@ export const watchChecks: readonly Check[] = [
         and movement.counterparty not in (intent.payout_wallet, intent.fee_recipient, intent.inbox_hub)`,
   },
   {
-    name: "blocks-are-a-chain",
+    name: "blocks-are-linked",
     meaning: "A block that we hold to be canonical does not follow on the one below it, or the cursor stands on none.",
     query: sql`
       select block.chain, block.number, block.hash, block.parent_hash as parent, parent.hash as below
@@ -66,7 +66,7 @@ export const watchChecks: readonly Check[] = [
       where block.orphaned_at is null and block.number > chain_cursor.number`,
   },
   {
-    name: "movement-is-on-the-chain",
+    name: "movement-block-is-canonical",
     meaning: "A movement stands in a block that was replaced, or beyond the last block that was read.",
     query: sql`
       select movement.id as movement, movement.chain, movement.block_number, movement.block_hash

@@ -1,12 +1,12 @@
 import { watchedTokens } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed, type BlockRef, type ChainDriver } from "../chain/driver.ts";
-import { reverseRevision } from "./book.ts";
-import { doubtfulOf, noteDoubts, type BlockReading } from "./doubts.ts";
-import { holdersOf } from "./holders.ts";
-import { memoryOf } from "./memory.ts";
-import { candidatesOf, type Sighting } from "./movement.ts";
-import { followUp, knownInboxes, placeBy, type Stretch, type WatchWorld } from "./record.ts";
+import { reverseRevision } from "./bookMovements.ts";
+import { findSuspectBlocks, enqueueRecheck, type BlockTransfers } from "./recheckSuspectBlocks.ts";
+import { objectingProviders } from "./headHold.ts";
+import { getChainMemory } from "./chainMemory.ts";
+import { filterInboxTransfers, type LocatedTransfer } from "./movement.ts";
+import { afterCommit, inboxFilter, locateWithProvider, type ChainSegment, type WatchWorld } from "./applySegment.ts";
 import { advanceCursor, findCursor, type KnownBlock } from "./store.ts";
 
 // The short way for a block that a provider has just told of: what it holds is asked for by its hash and recorded at once.
@@ -16,7 +16,7 @@ import { advanceCursor, findCursor, type KnownBlock } from "./store.ts";
 /** Blocks taken over in one step. */
 const HEADS_MAX = 32;
 /** Before a look at the chain that heads could not spare. */
-const UNFIT_MS = 100;
+const POLL_DELAY_MS = 100;
 /** A node behind the same name may be told of a block a little later than the one that told us. */
 const RETRY_MS = [20, 40, 80, 160] as const;
 
@@ -28,83 +28,87 @@ export type HeadsOutcome = "recorded" | "passed" | "unfit";
 
 /** Takes over what providers have told of, in the order in which it was told. Safe in any number of processes. */
 export async function followHeads(world: WatchWorld, chain: Chain, heads: readonly BlockRef[]): Promise<HeadsOutcome> {
-  const memory = memoryOf(chain, world.clock);
+  const memory = getChainMemory(chain, world.clock);
   const from = memory.cursor;
-  if (from === undefined || holdersOf(memory).length > 0) return "unfit";
-  const { blocks, isWhole } = linkedTo(from, heads);
+  if (from === undefined || objectingProviders(memory).length > 0) return "unfit";
+  const { blocks, isComplete } = contiguousHeads(from, heads);
   const to = blocks.at(-1);
-  if (to === undefined) return isWhole ? "passed" : "unfit";
+  if (to === undefined) return isComplete ? "passed" : "unfit";
   const found = await readHeads(world, chain, blocks);
   if (found === undefined) return "unfit";
-  const stretch = { from, ancestorNumber: from.number, to, blocks, sightings: found.sightings };
-  if (!(await recordTold(world, chain, stretch))) {
-    await recallCursor(world, chain);
+  const stretch = { from, ancestorNumber: from.number, to, blocks, located: found.located };
+  if (!(await applyPushedHeads(world, chain, stretch))) {
+    await reloadCursor(world, chain);
     return "unfit";
   }
-  noteDoubts(world, chain, found.doubtful);
+  enqueueRecheck(world, chain, found.suspects);
   if (memory.cursor === from) memory.cursor = to;
-  memory.lastNewsAtMs = world.clock.monotonicMs();
+  memory.lastBlockAtMs = world.clock.monotonicMs();
   memory.isFinalityDue = true;
-  return isWhole ? "recorded" : "unfit";
+  return isComplete ? "recorded" : "unfit";
 }
 
 /**
  * Records blocks without keeping the books, which say up to which block they are kept: the next look at the chain keeps them. What was
  * booked already of a transaction that has moved to another block is reversed at once.
  */
-async function recordTold(world: WatchWorld, chain: Chain, stretch: Stretch): Promise<boolean> {
+async function applyPushedHeads(world: WatchWorld, chain: Chain, segment: ChainSegment): Promise<boolean> {
   const at = world.clock.now();
-  const advance = { chain: chain.caip2, ...stretch, at };
+  const advance = { chain: chain.caip2, ...segment, at };
   // A block that holds nothing of ours, as nearly every one does, is a single statement.
   const recorded =
-    stretch.sightings.length === 0
-      ? (await advanceCursor(world.db.read, advance)) && { reversed: 0, writtenCount: 0 }
+    segment.located.length === 0
+      ? (await advanceCursor(world.db.root, advance)) && { reversedCount: 0, writtenCount: 0 }
       : await world.db.transaction(async (tx) => {
           const reach = await advanceCursor(tx, advance);
-          const isRetold = reach?.isRetold === true;
-          const reversed = isRetold
+          const hasChangedMovement = reach?.hasChangedMovement === true;
+          const reversedCount = hasChangedMovement
             ? await reverseRevision(tx, { chain: chain.caip2, revision: reach.revision, at })
             : 0;
-          return reach && { reversed, writtenCount: reach.writtenCount };
+          return reach && { reversedCount, writtenCount: reach.writtenCount };
         });
   if (recorded === undefined) return false;
-  await followUp(world, chain, { ...recorded, sightings: stretch.sightings });
+  await afterCommit(world, chain, { ...recorded, located: segment.located });
   return true;
 }
 
 /** Reads where the cursor stands, so that the next head is compared with what is there. */
-async function recallCursor(world: WatchWorld, chain: Chain): Promise<void> {
-  const memory = memoryOf(chain, world.clock);
+async function reloadCursor(world: WatchWorld, chain: Chain): Promise<void> {
+  const memory = getChainMemory(chain, world.clock);
   const before = memory.cursor;
   const cursor = await findCursor(world.db, chain.caip2);
   if (memory.cursor === before) memory.cursor = cursor;
 }
 
 /** Those that hang on the cursor, each the parent of the next. `isWhole`: nothing else was told but what we have passed already. */
-export function linkedTo(
+export function contiguousHeads(
   cursor: KnownBlock,
   heads: readonly BlockRef[],
-): { blocks: readonly BlockRef[]; isWhole: boolean } {
+): { blocks: readonly BlockRef[]; isComplete: boolean } {
   const blocks: BlockRef[] = [];
   let tip = cursor;
   for (const head of heads) {
     if (head.number < tip.number || head.hash === tip.hash) continue;
     if (head.number !== tip.number + 1n || head.parentHash !== tip.hash || blocks.length === HEADS_MAX)
-      return { blocks, isWhole: false };
+      return { blocks, isComplete: false };
     blocks.push(head);
     tip = head;
   }
-  return { blocks, isWhole: true };
+  return { blocks, isComplete: true };
 }
 
 /** What concerns us, and which blocks are to be asked for again. */
-type Found = { sightings: readonly Sighting[]; doubtful: readonly BlockRef[] };
+type HeadsReading = { located: readonly LocatedTransfer[]; suspects: readonly BlockRef[] };
 
 /** What of the blocks concerns us, by the word of one provider who knows them as they were told; undefined when none does. */
-async function readHeads(world: WatchWorld, chain: Chain, blocks: readonly BlockRef[]): Promise<Found | undefined> {
+async function readHeads(
+  world: WatchWorld,
+  chain: Chain,
+  blocks: readonly BlockRef[],
+): Promise<HeadsReading | undefined> {
   for (const retryMs of [...RETRY_MS, undefined]) {
     try {
-      return await chain.providers.ask((driver) => readBy(world, driver, blocks));
+      return await chain.providers.ask((driver) => readHeadsWithProvider(world, driver, blocks));
     } catch (error) {
       if (!(error instanceof ProviderFailed)) throw error;
       world.log.debug({ chain: chain.caip2, err: error }, "a block that was told of is not there yet");
@@ -115,12 +119,16 @@ async function readHeads(world: WatchWorld, chain: Chain, blocks: readonly Block
   return undefined;
 }
 
-async function readBy(world: WatchWorld, driver: ChainDriver, blocks: readonly BlockRef[]): Promise<Found> {
+async function readHeadsWithProvider(
+  world: WatchWorld,
+  driver: ChainDriver,
+  blocks: readonly BlockRef[],
+): Promise<HeadsReading> {
   const tokens = watchedTokens(world.catalog, driver.caip2);
-  const known = knownInboxes(world);
+  const known = inboxFilter(world);
   // Anybody can invent many heads at once: only those who hang on one that is known cost more than a question.
   const [first, ...others] = blocks;
-  if (first && others.length > 0) await assertKnownAs(driver, first);
+  if (first && others.length > 0) await assertSameHeader(driver, first);
   // The blocks were mined before they were told of, and an address is only ever paid after its intent was committed: to bring the memory
   // up to date meanwhile is late enough.
   const [readings] = await Promise.all([
@@ -128,20 +136,23 @@ async function readBy(world: WatchWorld, driver: ChainDriver, blocks: readonly B
     known.refresh(),
   ]);
   const transfers = readings.flatMap((reading) => reading.transfers);
-  const candidates = candidatesOf(transfers, (address) => known.has(address));
-  return { sightings: await placeBy(driver, candidates), doubtful: doubtfulOf(driver, readings, tokens) };
+  const candidates = filterInboxTransfers(transfers, (address) => known.has(address));
+  return {
+    located: await locateWithProvider(driver, candidates),
+    suspects: findSuspectBlocks(driver, readings, tokens),
+  };
 }
 
 /** The header is whatever somebody pushed: he who tells what the block holds must know it by the same number and parent. */
-async function readHead(driver: ChainDriver, head: BlockRef, tokens: readonly string[]): Promise<BlockReading> {
+async function readHead(driver: ChainDriver, head: BlockRef, tokens: readonly string[]): Promise<BlockTransfers> {
   const [block, transfers] = await Promise.all([
-    assertKnownAs(driver, head),
+    assertSameHeader(driver, head),
     driver.transfers({ blockHash: head.hash }, tokens),
   ]);
   return { block, transfers };
 }
 
-async function assertKnownAs(driver: ChainDriver, head: BlockRef): Promise<BlockRef> {
+async function assertSameHeader(driver: ChainDriver, head: BlockRef): Promise<BlockRef> {
   const block = await driver.block({ hash: head.hash });
   if (block?.number !== head.number || block.parentHash !== head.parentHash)
     throw new ProviderFailed("unknown_block", `${driver.name} does not know block ${head.number} as it was told of`);
@@ -149,15 +160,15 @@ async function assertKnownAs(driver: ChainDriver, head: BlockRef): Promise<Block
 }
 
 /** Keeps a head until it is looked at. Of too many the first are forgotten: the others no longer follow then, and the chain is asked. */
-export function noteHead(world: Pick<WatchWorld, "clock" | "wake">, chain: Chain, head: BlockRef): void {
-  const { heads } = memoryOf(chain, world.clock);
-  if (heads.push(head) > HEADS_MAX) heads.shift();
+export function enqueueHead(world: Pick<WatchWorld, "clock" | "wake">, chain: Chain, head: BlockRef): void {
+  const { pushedHeads } = getChainMemory(chain, world.clock);
+  if (pushedHeads.push(head) > HEADS_MAX) pushedHeads.shift();
   world.wake.notify(headsTopic(chain));
 }
 
 /** Follows all heads that were noted since the last time. */
-export async function followNotedHeads(world: WatchWorld, chain: Chain): Promise<void> {
-  const heads = memoryOf(chain, world.clock).heads.splice(0);
+export async function followQueuedHeads(world: WatchWorld, chain: Chain): Promise<void> {
+  const heads = getChainMemory(chain, world.clock).pushedHeads.splice(0);
   if (heads.length === 0) return;
   let outcome: HeadsOutcome = "unfit";
   try {
@@ -165,7 +176,7 @@ export async function followNotedHeads(world: WatchWorld, chain: Chain): Promise
   } finally {
     // How final it all is, and what the heads did not tell, is the business of the look at the chain, which then has nothing new to record.
     // A feed that tells of what is nowhere makes us look no more than a few times a second.
-    if (outcome === "unfit") await world.clock.sleep(UNFIT_MS);
+    if (outcome === "unfit") await world.clock.sleep(POLL_DELAY_MS);
     if (outcome !== "passed") world.wake.notify(watchTopic(chain));
   }
 }

@@ -10,14 +10,14 @@ import { array } from "../db/parameters.ts";
  */
 export async function readInboxesAfter(
   db: Db,
-  { seq, orAmong, limit }: { seq: number; orAmong: readonly number[]; limit: number },
+  { seq, gapSeqs, limit }: { seq: number; gapSeqs: readonly number[]; limit: number },
 ): Promise<{ seqs: string; hexes: string }> {
   const { rows } = await sql<{ seqs: string; hexes: string }>`/* named: read_inboxes_after */
     with beyond as (select seq, inbox_address from intent where seq > ${seq}::int8 order by seq limit ${limit}::int8),
       found as (select * from beyond union all
-        select seq, inbox_address from intent where seq = any(${array(orAmong, "int8")}))
+        select seq, inbox_address from intent where seq = any(${array(gapSeqs, "int8")}))
     select coalesce(string_agg(seq::text, ','), '') as seqs,
-      coalesce(string_agg(substr(inbox_address, 3), ''), '') as hexes from found`.execute(db.read);
+      coalesce(string_agg(substr(inbox_address, 3), ''), '') as hexes from found`.execute(db.root);
   return rows[0] ?? { seqs: "", hexes: "" };
 }
 
@@ -25,6 +25,6 @@ export async function readInboxesAfter(
 export async function listInboxesAmong(db: Db, addresses: readonly string[]): Promise<Set<string>> {
   if (addresses.length === 0) return new Set();
   const { rows } = await sql<{ inbox: string }>`
-    select inbox_address as inbox from intent where inbox_address = any(${array(addresses, "text")})`.execute(db.read);
+    select inbox_address as inbox from intent where inbox_address = any(${array(addresses, "text")})`.execute(db.root);
   return new Set(rows.map((row) => row.inbox));
 }

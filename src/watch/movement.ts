@@ -7,7 +7,7 @@ export type MovementRow = Selectable<MovementTable>;
 export type Direction = "in" | "out";
 
 /** A transfer that touches an inbox, before its place in its transaction is known. One between two inboxes is two of them. */
-export type Candidate = {
+export type InboxTransfer = {
   direction: Direction;
   inbox: string;
   token: string;
@@ -22,55 +22,64 @@ export type Candidate = {
 };
 
 /** A movement as the chain shows it now. Its transaction, position, direction, inbox and token are the same wherever it is mined. */
-export type Sighting = Candidate & { position: number };
+export type LocatedTransfer = InboxTransfer & { position: number };
 
 /**
  * The transfers that move money into or out of an inbox. Those of nothing are passed over: anybody can cause them in any
  * number, in anybody's name.
  */
-export function candidatesOf(transfers: readonly Transfer[], isInbox: (address: string) => boolean): Candidate[] {
-  const candidates: Candidate[] = [];
+export function filterInboxTransfers(
+  transfers: readonly Transfer[],
+  isInbox: (address: string) => boolean,
+): InboxTransfer[] {
+  const inboxTransfers: InboxTransfer[] = [];
   for (const transfer of transfers) {
     const isIn = isInbox(transfer.to);
     const isOut = isInbox(transfer.from);
     if (!isIn && !isOut) continue;
-    const amountUnits = amountOf(transfer);
+    const amountUnits = parseAmount(transfer);
     if (amountUnits === 0n) continue;
     const { token, from, to, chainTx, logIndex, blockNumber, blockHash, position } = transfer;
     const place = { token, amountUnits, chainTx, logIndex, blockNumber, blockHash, position };
-    if (isIn) candidates.push({ direction: "in", inbox: to, counterparty: from, ...place });
-    if (isOut) candidates.push({ direction: "out", inbox: from, counterparty: to, ...place });
+    if (isIn) inboxTransfers.push({ direction: "in", inbox: to, counterparty: from, ...place });
+    if (isOut) inboxTransfers.push({ direction: "out", inbox: from, counterparty: to, ...place });
   }
-  return candidates;
+  return inboxTransfers;
 }
 
 /** The transactions in which they stand, each once. */
-export function transactionsOf(candidates: readonly Candidate[]): string[] {
+export function distinctChainTxs(candidates: readonly InboxTransfer[]): string[] {
   return [...new Set(candidates.map(({ chainTx }) => chainTx))];
 }
 
 /** The transactions whose receipts say where candidates stand, each once. */
-export function receiptsNeeded(candidates: readonly Candidate[]): string[] {
-  return transactionsOf(candidates.filter(({ position }) => position === undefined));
+export function chainTxsWithoutPosition(candidates: readonly InboxTransfer[]): string[] {
+  return distinctChainTxs(candidates.filter(({ position }) => position === undefined));
 }
 
 /**
  * Gives each candidate its position inside its transaction's receipt, unless that is known. Throws ProviderFailed when a receipt is missing or belongs to
  * another block: the provider's answers do not describe one chain then, and nothing of it may be believed yet.
  */
-export function placed(candidates: readonly Candidate[], positions: readonly ReceiptPosition[]): Sighting[] {
+export function assignPositions(
+  inboxTransfers: readonly InboxTransfer[],
+  positions: readonly ReceiptPosition[],
+): LocatedTransfer[] {
   const receipts = new Map(positions.map((position) => [position.chainTx, position]));
   // The same log twice in one answer is one log.
-  const sightings = new Map<string, Sighting>();
-  for (const candidate of candidates) {
-    const position = candidate.position ?? positionIn(receipts.get(candidate.chainTx), candidate);
+  const located = new Map<string, LocatedTransfer>();
+  for (const candidate of inboxTransfers) {
+    const position = candidate.position ?? computePosition(receipts.get(candidate.chainTx), candidate);
     const sighting = { ...candidate, position };
-    sightings.set(keyOf(sighting), sighting);
+    located.set(movementKey(sighting), sighting);
   }
-  return [...sightings.values()];
+  return [...located.values()];
 }
 
-function positionIn(receipt: ReceiptPosition | undefined, { chainTx, blockHash, logIndex }: Candidate): number {
+function computePosition(
+  receipt: ReceiptPosition | undefined,
+  { chainTx, blockHash, logIndex }: InboxTransfer,
+): number {
   const position = logIndex - (receipt?.logIndexFirst ?? Infinity);
   if (receipt === undefined || receipt.blockHash !== blockHash || !receipt.succeeded || position < 0)
     throw new ProviderFailed("unknown_block", `the receipt of ${chainTx} does not agree with its logs`);
@@ -78,41 +87,48 @@ function positionIn(receipt: ReceiptPosition | undefined, { chainTx, blockHash, 
 }
 
 /** What makes a movement the same one, however often it is mined. */
-function keyOf(movement: { chainTx: string; position: number; direction: Direction }): string {
+function movementKey(movement: { chainTx: string; position: number; direction: Direction }): string {
   return `${movement.chainTx}/${movement.position}/${movement.direction}`;
 }
 
 /** The same beside everything else that moves: the inbox and the token are part of it. */
-export function identityOf(movement: Pick<Sighting, "chainTx" | "position" | "direction" | "inbox" | "token">): string {
+export function movementIdentity(
+  movement: Pick<LocatedTransfer, "chainTx" | "position" | "direction" | "inbox" | "token">,
+): string {
   return `${movement.chainTx}/${movement.position}/${movement.direction}/${movement.inbox}/${movement.token}`;
 }
 
 export type FinalComparison = {
   /** On the final chain, but not recorded like that. */
-  missing: Candidate[];
+  missing: InboxTransfer[];
   /** Recorded, but not in what the final chain was said to hold. */
-  doubtful: MovementRow[];
+  unmatched: MovementRow[];
 };
 
 /** Compares what a final stretch of the chain holds with what is recorded of it (orphaned rows left out). */
-export function compareFinal(candidates: readonly Candidate[], recorded: readonly MovementRow[]): FinalComparison {
+export function compareWithRecorded(
+  inboxTransfers: readonly InboxTransfer[],
+  recorded: readonly MovementRow[],
+): FinalComparison {
   const rowAt = new Map(
-    recorded.map((row) => [placeOf({ ...row, blockHash: row.block_hash, logIndex: row.log_index }), row]),
+    recorded.map((row) => [logPlaceKey({ ...row, blockHash: row.block_hash, logIndex: row.log_index }), row]),
   );
-  const places = new Set(candidates.map(placeOf));
+  const places = new Set(inboxTransfers.map(logPlaceKey));
   return {
-    missing: candidates.filter((candidate) => rowAt.get(placeOf(candidate))?.amount_units !== candidate.amountUnits),
-    doubtful: [...rowAt].flatMap(([place, row]) => (places.has(place) ? [] : [row])),
+    missing: inboxTransfers.filter(
+      (candidate) => rowAt.get(logPlaceKey(candidate))?.amount_units !== candidate.amountUnits,
+    ),
+    unmatched: [...rowAt].flatMap(([place, row]) => (places.has(place) ? [] : [row])),
   };
 }
 
-type Place = Pick<Candidate, "blockHash" | "logIndex" | "direction" | "inbox" | "token">;
+type LogPlace = Pick<InboxTransfer, "blockHash" | "logIndex" | "direction" | "inbox" | "token">;
 
-function placeOf({ blockHash, logIndex, direction, inbox, token }: Place): string {
+function logPlaceKey({ blockHash, logIndex, direction, inbox, token }: LogPlace): string {
   return `${blockHash}/${logIndex}/${direction}/${inbox}/${token}`;
 }
 
-function amountOf({ amountText, chainTx }: Transfer): bigint {
+function parseAmount({ amountText, chainTx }: Transfer): bigint {
   try {
     return BigInt(amountText);
   } catch (error) {

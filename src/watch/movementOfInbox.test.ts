@@ -23,7 +23,7 @@ for (const kind of databases) {
       return intent;
     };
     const inboxesOf = async (intentId: string) => {
-      const rows = await db.read.selectFrom("movement").select("inbox").where("intent_id", "=", intentId).execute();
+      const rows = await db.root.selectFrom("movement").select("inbox").where("intent_id", "=", intentId).execute();
       return rows.map(({ inbox }) => inbox);
     };
 
@@ -35,7 +35,7 @@ for (const kind of databases) {
           select chain, chain_tx, 70 + copied.number, log_index, block_number, block_hash, direction,
             case copied.number when 1 then inbox else ${changed.inbox} end, ${changed.intentId ?? intent.id},
             token, counterparty, amount_units, revision, seen_at
-          from movement, generate_series(1, 2) as copied (number) where intent_id = ${intent.id}`.execute(db.read);
+          from movement, generate_series(1, 2) as copied (number) where intent_id = ${intent.id}`.execute(db.root);
       await rejects(copy({ inbox: randomAddress() }), isRefused);
       await rejects(copy({ intentId: "pi_nobody", inbox: intent.inbox_address }), isRefused);
       deepEqual(await inboxesOf(intent.id), [intent.inbox_address]);
@@ -46,7 +46,7 @@ for (const kind of databases) {
     test("it is not given to another intent or inbox", async () => {
       const [intent, other] = [await paid(), await insertIntent(db)];
       const given = (column: "intent_id" | "inbox", value: string) =>
-        db.read
+        db.root
           .updateTable("movement")
           .set({ [column]: value })
           .where("intent_id", "=", intent.id)
@@ -58,7 +58,7 @@ for (const kind of databases) {
 
     test("an intent cannot be deleted", async () => {
       const intent = await insertIntent(db);
-      await rejects(db.read.deleteFrom("intent").where("id", "=", intent.id).execute(), isRefused);
+      await rejects(db.root.deleteFrom("intent").where("id", "=", intent.id).execute(), isRefused);
     });
   });
 }

@@ -6,41 +6,41 @@ import { ProviderFailed } from "../chain/driver.ts";
 import type { Db } from "../db/database.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { openTestDatabase } from "../../test/support/database.ts";
-import type { Habits } from "../../test/support/fakeProvider.ts";
+import type { ProviderProfile } from "../../test/support/fakeProvider.ts";
 import {
-  BEGINS_AT,
-  openLimitedWatch,
+  START_BLOCK,
+  openLimitedProviderHarness,
   PAYERS,
   TOKENS,
-  WAIT_MS,
-  type LimitedWatch,
-} from "../../test/support/limitedWatch.ts";
-import { PRODUCTS } from "../../test/support/products.ts";
+  FAILURE_WAIT_MS,
+  type LimitedProviderHarness,
+} from "../../test/support/limitedProviderHarness.ts";
+import { PROVIDER_PROFILES } from "../../test/support/providerProfiles.ts";
 import { catchUp } from "./catchUp.ts";
-import { readScannerHealth } from "./health.ts";
+import { readScannerHealth } from "./scannerHealth.ts";
 import { REREAD_DEPTH_MIN } from "./rereadFinal.ts";
 
 // What is paid is found through every provider that answers at all, whatever it limits, in whatever words it says so.
 
 describe("limits of providers", () => {
   let db: Db;
-  let limited: LimitedWatch;
+  let limited: LimitedProviderHarness;
 
   before(async () => {
     db = await openTestDatabase("pglite");
-    limited = await openLimitedWatch(db);
+    limited = await openLimitedProviderHarness(db);
   });
   after(() => db.close());
 
-  for (const [name, habits] of Object.entries(PRODUCTS)) {
+  for (const [name, habits] of Object.entries(PROVIDER_PROFILES)) {
     test(`everything is found through ${name}, once, and stays when it is read again`, async (context) => {
       const chain = limited.newChain();
       const watching = await limited.outage(chain, 300, habits);
       context.after(() => watching.close());
-      await watching.untilHead();
+      await watching.watchUntilHead();
       await limited.assertFound(chain);
       // A second reading meets the same limits; what it may do wrong is to deny what another node has told.
-      if (habits.nodes === undefined) return;
+      if (habits.nodeLags === undefined) return;
       await limited.untilReread(watching, chain);
       await limited.assertFound(chain);
     });
@@ -49,9 +49,9 @@ describe("limits of providers", () => {
   for (const name of ["Alchemy, free", "Tenderly", "1RPC"]) {
     test(`once the size has settled, a range through ${name} is two requests, and hardly one is refused`, async (context) => {
       const chain = limited.newChain();
-      const watching = await limited.outage(chain, 400, PRODUCTS[name] ?? {});
+      const watching = await limited.outage(chain, 400, PROVIDER_PROFILES[name] ?? {});
       context.after(() => watching.close());
-      await watching.untilHead();
+      await watching.watchUntilHead();
       const [provider] = watching.providers;
       ok(provider);
       const before = { ...provider.counts };
@@ -61,8 +61,8 @@ describe("limits of providers", () => {
         cursor: { number, hash },
         headNumber: BigInt(chain.head.number),
       });
-      const answered = provider.counts.rangesAnswered - before.rangesAnswered;
-      const refused = provider.counts.ranges - before.ranges - answered;
+      const answered = provider.counts.rangeReplies - before.rangeReplies;
+      const refused = provider.counts.rangeRequests - before.rangeRequests - answered;
       ok(answered > 0 && refused <= 1 + answered / 10, `${refused} were refused and ${answered} answered`);
       const requests = provider.counts.requests - before.requests;
       // One more asks beforehand whether the provider knows the end of it all.
@@ -72,9 +72,9 @@ describe("limits of providers", () => {
 
   test("a node far behind makes a range seem whole: what it lacked is found by the second reading", async (context) => {
     const chain = limited.newChain();
-    const watching = await limited.outage(chain, 400, { nodes: [0, 0, 0, 60], beyondHead: "empty" });
+    const watching = await limited.outage(chain, 400, { nodeLags: [0, 0, 0, 60], beyondHead: "empty" });
     context.after(() => watching.close());
-    await watching.untilHead();
+    await watching.watchUntilHead();
     await limited.untilReread(watching, chain);
     await limited.assertFound(chain);
   });
@@ -82,7 +82,7 @@ describe("limits of providers", () => {
   test("where blocks are final at once, a node that lags takes nothing back", async (context) => {
     const chain = limited.newChain();
     const watching = await limited.outage(chain, 60, {
-      nodes: [0, 4, 4],
+      nodeLags: [0, 4, 4],
       beyondHead: "empty",
       finality: { safe: 1, final: 1 },
     });
@@ -90,23 +90,23 @@ describe("limits of providers", () => {
     for (let mined = 0; mined < 30; mined += 1) {
       const [token = "", from = "", to = ""] = [TOKENS[0], PAYERS[0], limited.inboxes[0]];
       chain.mine([[{ token, from, to, amountUnits: 7n }]]);
-      await watching.untilHead();
+      await watching.watchUntilHead();
       await watching.look().catch(() => undefined);
     }
     // What it has lost by now is lost: nothing that is final is read a third time.
-    for (const provider of watching.providers) provider.habits = { finality: { safe: 1, final: 1 } };
+    for (const provider of watching.providers) provider.profile = { finality: { safe: 1, final: 1 } };
     const { number } = chain.head;
     for (let mined = 0; mined < REREAD_DEPTH_MIN; mined += 1) chain.mine();
-    await watching.untilReread(number);
+    await watching.watchUntilReread(number);
     await limited.assertFound(chain);
   });
 
-  for (const [what, refuse] of [
+  for (const [methods, error] of [
     ["logs", { code: -32005, message: "limit exceeded" }],
     ["logs", { code: -32000, message: "block range is too wide" }],
     ["all", { code: -32000, message: "daily request count exceeded", status: 429 }],
   ] as const) {
-    test(`a provider that refuses ${what} with "${refuse.message}" is told, and nothing is passed over`, async (context) => {
+    test(`a provider that refuses ${methods} with "${error.message}" is told, and nothing is passed over`, async (context) => {
       const chain = limited.newChain();
       const watching = await limited.outage(chain, 100, {});
       context.after(() => watching.close());
@@ -114,26 +114,26 @@ describe("limits of providers", () => {
       equal((await readScannerHealth(watching.world)).get(caip2), true);
       const [provider] = watching.providers;
       ok(provider);
-      provider.habits = { refuses: { what, refuse } };
+      provider.profile = { rejects: { methods, error } };
       for (let looks = 0; looks < 5; looks += 1) {
         await rejects(watching.look(), ProviderFailed);
-        watching.passed.ms += WAIT_MS;
+        watching.passed.ms += FAILURE_WAIT_MS;
       }
       equal((await readScannerHealth(watching.world)).get(caip2), false);
-      equal((await watching.cursor()).number, BigInt(BEGINS_AT));
-      provider.habits = {};
-      await watching.untilHead();
+      equal((await watching.cursor()).number, BigInt(START_BLOCK));
+      provider.profile = {};
+      await watching.watchUntilHead();
       equal((await readScannerHealth(watching.world)).get(caip2), true);
       await limited.assertFound(chain);
     });
   }
 
-  const many = { most: 70, refuse: () => ({ code: -32005, message: "query returned more than 70 results" }) };
+  const many = { max: 70, buildError: () => ({ code: -32005, message: "query returned more than 70 results" }) };
   const noReceipts = { code: -32601, message: "the method eth_getBlockReceipts does not exist/is not available" };
   for (const [what, habits, count] of [
     [
       "provider tells of at once, but not of one token",
-      { results: many, refuses: { what: "receipts", refuse: noReceipts } },
+      { results: many, rejects: { methods: "receipts", error: noReceipts } },
       150,
     ],
     ["provider ever tells of", { results: many }, 400],
@@ -149,7 +149,7 @@ describe("limits of providers", () => {
         limited.mine(chain, 2);
         limited.mineFull(chain, count);
         limited.mine(chain, blocks);
-        await watching.untilHead();
+        await watching.watchUntilHead();
         await limited.assertFound(chain);
         await limited.untilReread(watching, chain);
         await limited.assertFound(chain);
@@ -166,7 +166,7 @@ describe("limits of providers", () => {
           const chain = limited.newChain();
           const watching = await limited.outage(chain, blocks, ...habits);
           try {
-            await watching.untilHead();
+            await watching.watchUntilHead();
             await limited.untilReread(watching, chain);
             await limited.assertFound(chain);
           } finally {
@@ -182,7 +182,7 @@ describe("limits of providers", () => {
 const MIXTURES = Number(process.env["TRIBUTARY_MIXTURES"] ?? 4);
 
 /** Habits as they may come together. */
-const anyHabits: fc.Arbitrary<Habits> = fc
+const anyHabits: fc.Arbitrary<ProviderProfile> = fc
   .record({
     blocks: fc.integer({ min: 3, max: 300 }),
     results: fc.integer({ min: 30, max: 800 }),
@@ -210,20 +210,20 @@ type Drawn = {
   uses: readonly ("blocks" | "results" | "gives" | "rate" | "cuts" | "batches")[];
 };
 
-function habitsOf({ uses, ...drawn }: Drawn): Habits {
+function habitsOf({ uses, ...drawn }: Drawn): ProviderProfile {
   const range = { code: -32602, message: "invalid block range params" };
   const batch = { code: -32005, message: "Number of requests exceeds max batch size" };
-  const full: Record<Drawn["uses"][number], Habits> = {
-    blocks: { blocks: { most: drawn.blocks, refuse: () => ({ code: -32600, message: "block range is too wide" }) } },
-    results: { results: { most: drawn.results, refuse: () => ({ code: -32000, message: "too many results" }) } },
-    gives: { givesUp: { blocks: drawn.gives, status: 504 } },
-    rate: { rate: { of: drawn.rate, refuse: { code: 429, message: "Too many requests" }, retryAfterS: 2 } },
-    cuts: { cuts: { of: drawn.cuts } },
-    batches: { batches: { calls: drawn.calls, refuse: batch, isReordered: drawn.isReordered } },
+  const full: Record<Drawn["uses"][number], ProviderProfile> = {
+    blocks: { blocks: { max: drawn.blocks, buildError: () => ({ code: -32600, message: "block range is too wide" }) } },
+    results: { results: { max: drawn.results, buildError: () => ({ code: -32000, message: "too many results" }) } },
+    gives: { gatewayTimeout: { blocks: drawn.gives, status: 504 } },
+    rate: { rate: { oneIn: drawn.rate, error: { code: 429, message: "Too many requests" }, retryAfterS: 2 } },
+    cuts: { truncates: { oneIn: drawn.cuts } },
+    batches: { batches: { callsMax: drawn.calls, error: batch, isReordered: drawn.isReordered } },
   };
   const nodes = [0, 0, 0, drawn.lag];
   return Object.assign(
     { nodes, beyondHead: drawn.isBeyondTold ? range : "empty" },
     ...uses.map((use) => full[use]),
-  ) as Habits;
+  ) as ProviderProfile;
 }

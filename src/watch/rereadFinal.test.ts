@@ -6,7 +6,7 @@ import type { Db } from "../db/database.ts";
 import { startTestChain, type TestChain } from "../../test/support/chain.ts";
 import { openTestDatabase } from "../../test/support/database.ts";
 import { deleteIntents, insertIntent } from "../../test/support/intents.ts";
-import { beginWatching, movementsOf, newInbox } from "../../test/support/watching.ts";
+import { startWatcher, movementsOf, insertInbox } from "../../test/support/watcher.ts";
 
 describe("reading final blocks a second time", () => {
   let db: Db;
@@ -24,18 +24,18 @@ describe("reading final blocks a second time", () => {
   afterEach(() => db.close());
 
   test("a movement that was withheld the first time is recorded", async () => {
-    const { look } = await beginWatching(db, chain, (driver) => ({
+    const { watch } = await startWatcher(db, chain, (driver) => ({
       transfers: async (scope, tokens) => ("blockHash" in scope ? [] : driver.transfers(scope, tokens)),
     }));
-    const paid = await chain.pay(usdc, await newInbox(db), { amountUnits: 3n });
-    await look();
+    const paid = await chain.pay(usdc, await insertInbox(db), { amountUnits: 3n });
+    await watch();
     deepEqual(await movementsOf(db, chain), []);
     await chain.finalize();
-    await look();
+    await watch();
     const [movement] = await movementsOf(db, chain);
     equal(movement?.chain_tx, paid.transactionHash);
     equal(movement?.amount_units, 3n);
-    const { revision } = await db.read.selectFrom("chain_cursor").select("revision").executeTakeFirstOrThrow();
+    const { revision } = await db.root.selectFrom("chain_cursor").select("revision").executeTakeFirstOrThrow();
     equal(movement?.revision, revision);
   });
 
@@ -44,19 +44,19 @@ describe("reading final blocks a second time", () => {
     let isElsewhere = true;
     const moved = <T extends { blockHash: string }>(told: T[]) =>
       told.map((one) => (isElsewhere ? { ...one, blockHash: elsewhere } : one));
-    const { look } = await beginWatching(db, chain, (driver) => ({
+    const { watch } = await startWatcher(db, chain, (driver) => ({
       transfers: async (scope, tokens) => ("blockHash" in scope ? [] : moved(await driver.transfers(scope, tokens))),
-      positions: async (chainTxs) => moved(await driver.positions(chainTxs)),
+      receiptPositions: async (chainTxs) => moved(await driver.receiptPositions(chainTxs)),
     }));
-    await chain.pay(usdc, await newInbox(db), { amountUnits: 3n });
-    await look();
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 3n });
+    await watch();
     // Not the last of the final blocks, which is compared in any case.
     await chain.mine(1);
     await chain.finalize();
-    await look();
+    await watch();
     deepEqual(await movementsOf(db, chain), []);
     isElsewhere = false;
-    await look();
+    await watch();
     deepEqual(
       (await movementsOf(db, chain)).map((row) => row.amount_units),
       [3n],
@@ -64,18 +64,18 @@ describe("reading final blocks a second time", () => {
   });
 
   test("an inbox that nobody knew when it was paid is found by the database's own matching", async () => {
-    const { look } = await beginWatching(db, chain);
+    const { watch } = await startWatcher(db, chain);
     const planned = await insertIntent(db);
     await deleteIntents(db, [planned.inbox_address]);
     await chain.pay(usdc, planned.inbox_address as Hex, { amountUnits: 4n });
-    await look();
+    await watch();
     const { seq: _, ...columns } = planned;
-    await db.read
+    await db.root
       .insertInto("intent")
       .values({ ...columns, metadata: null })
       .execute();
     await chain.finalize();
-    await look();
+    await watch();
     deepEqual(
       (await movementsOf(db, chain)).map((row) => row.amount_units),
       [4n],
@@ -83,38 +83,38 @@ describe("reading final blocks a second time", () => {
   });
 
   test("a movement that the final chain does not have is taken back", async () => {
-    const { look } = await beginWatching(db, chain);
-    await chain.pay(usdc, await newInbox(db), { amountUnits: 5n });
-    await look();
-    await sql`update movement set chain_tx = ${`0x${"44".repeat(32)}`}, log_index = 99`.execute(db.read);
+    const { watch } = await startWatcher(db, chain);
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
+    await watch();
+    await sql`update movement set chain_tx = ${`0x${"44".repeat(32)}`}, log_index = 99`.execute(db.root);
     await chain.finalize();
-    await look();
+    await watch();
     const [forged, real] = await movementsOf(db, chain);
     ok(forged?.orphaned_at);
     ok(real && real.orphaned_at === null && real.amount_units === 5n);
   });
 
   test("a movement whose log is left out the second time stays, because its receipt is there", async () => {
-    const { look } = await beginWatching(db, chain, (driver) => ({
+    const { watch } = await startWatcher(db, chain, (driver) => ({
       transfers: async (scope, tokens) => ("blockHash" in scope ? driver.transfers(scope, tokens) : []),
     }));
-    await chain.pay(usdc, await newInbox(db), { amountUnits: 6n });
-    await look();
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 6n });
+    await watch();
     await chain.finalize();
-    await look();
+    await watch();
     const [movement] = await movementsOf(db, chain);
     equal(movement?.orphaned_at, null);
-    const cursor = await db.read.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
+    const cursor = await db.root.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
     equal(cursor.reread_number, movement?.block_number);
   });
 
   test("what was read right the first time is left alone, and keeps its revision", async () => {
-    const { look } = await beginWatching(db, chain);
-    await chain.pay(usdc, await newInbox(db), { amountUnits: 7n });
-    await look();
+    const { watch } = await startWatcher(db, chain);
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 7n });
+    await watch();
     const before = await movementsOf(db, chain);
     await chain.finalize();
-    await look();
+    await watch();
     deepEqual(await movementsOf(db, chain), before);
   });
 
@@ -126,24 +126,24 @@ describe("reading final blocks a second time", () => {
         return driver.transfers(...question) as Promise<[]>;
       },
     });
-    const { look } = await beginWatching(db, chain, noting("first"), noting("second"));
-    await chain.pay(usdc, await newInbox(db), { amountUnits: 8n });
-    await look();
+    const { watch } = await startWatcher(db, chain, noting("first"), noting("second"));
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 8n });
+    await watch();
     await chain.finalize();
-    await look();
+    await watch();
     deepEqual(new Set(asked), new Set(["first hash", "second range"]));
   });
 
   test("old blocks are forgotten, but for those with a movement and those a reorg may reach", async () => {
-    const { look } = await beginWatching(db, chain);
-    await chain.pay(usdc, await newInbox(db), { amountUnits: 9n });
-    await look();
+    const { watch } = await startWatcher(db, chain);
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 9n });
+    await watch();
     const [movement] = await movementsOf(db, chain);
     for (let round = 0; round < 22; round += 1) {
       await chain.mine(32);
-      while ((await look()).isBehind) await look();
+      while ((await watch()).isBehind) await watch();
     }
-    const blocks = await db.read.selectFrom("block").select("number").orderBy("number").execute();
+    const blocks = await db.root.selectFrom("block").select("number").orderBy("number").execute();
     const head = await chain.client.getBlockNumber();
     equal(blocks[0]?.number, movement?.block_number);
     ok((blocks[1]?.number ?? 0n) >= head - 512n - 40n);

@@ -2,13 +2,13 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import { DEV_ACCOUNTS } from "../cli/dev/accounts.ts";
+import { DEV_ACCOUNTS } from "../cli/dev/devAccounts.ts";
 import { transferCall } from "../cli/dev/tokens.ts";
 import type { Db } from "../db/database.ts";
 import { startTestChain, type TestChain } from "../../test/support/chain.ts";
 import { openTestDatabase } from "../../test/support/database.ts";
 import { insertIntent } from "../../test/support/intents.ts";
-import { beginWatching, movementsOf } from "../../test/support/watching.ts";
+import { startWatcher, movementsOf } from "../../test/support/watcher.ts";
 import { rescanChainTx, rescanIntent } from "./rescan.ts";
 
 describe("reading again what somebody misses", () => {
@@ -28,12 +28,12 @@ describe("reading again what somebody misses", () => {
 
   /** A payment that was seen and whose row then got lost. */
   async function lostPayment() {
-    const { look, world, chain: watched } = await beginWatching(db, chain);
+    const { watch, world, chain: watched } = await startWatcher(db, chain);
     const intent = await insertIntent(db);
     const paid = await chain.pay(usdc, intent.inbox_address as Hex, { amountUnits: 5n });
-    await look();
-    await sql`delete from movement`.execute(db.read);
-    return { world: { ...world, chains: new Map([[watched.caip2, watched]]) }, look, intent, paid };
+    await watch();
+    await sql`delete from movement`.execute(db.root);
+    return { world: { ...world, chains: new Map([[watched.caip2, watched]]) }, look: watch, intent, paid };
   }
 
   test("a transaction is read again, and recorded once", async () => {
@@ -44,7 +44,7 @@ describe("reading again what somebody misses", () => {
       found?.recorded.map((row) => [row.chain_tx, row.amount_units, row.block_hash]),
       [[paid.transactionHash, 5n, paid.blockHash]],
     );
-    const { revision } = await db.read.selectFrom("chain_cursor").select("revision").executeTakeFirstOrThrow();
+    const { revision } = await db.root.selectFrom("chain_cursor").select("revision").executeTakeFirstOrThrow();
     equal(found?.recorded[0]?.revision, revision);
     const again = await rescanChainTx(world, { chain: chain.caip2, chainTx: paid.transactionHash });
     deepEqual(again, [{ chain: chain.caip2, outcome: "read", recorded: [] }]);
@@ -63,7 +63,7 @@ describe("reading again what somebody misses", () => {
 
   test("nothing is recorded of a block that was replaced, or that was not read yet", async () => {
     const { world, intent, paid } = await lostPayment();
-    await db.read
+    await db.root
       .updateTable("block")
       .set({ hash: `0x${"55".repeat(32)}` })
       .where("number", "=", paid.blockNumber)

@@ -7,17 +7,17 @@ import { array } from "../db/parameters.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
-import { bookRevision } from "./book.ts";
-import { judgeContradictions } from "./contradictions.ts";
-import type { MovementRow, Sighting } from "./movement.ts";
-import { matchInDatabase, place, wakeFollowers, type WatchWorld } from "./record.ts";
+import { bookRevision } from "./bookMovements.ts";
+import { resolveFinalConflicts } from "./resolveFinalConflicts.ts";
+import type { MovementRow, LocatedTransfer } from "./movement.ts";
+import { matchInboxesInDatabase, locateTransfers, wakeMovementConsumers, type WatchWorld } from "./applySegment.ts";
 import { claimRevision, findCursor, writeMovements } from "./store.ts";
 
 // A person who misses a payment asks for one transaction or one inbox to be read again. It goes the same way as every other
 // reading, so that it can add nothing which the chain does not hold, and nothing twice.
 
 /** Below every block: what a person asks for may also mend what was agreed on before. */
-const NOTHING = -1n;
+const NO_BLOCK = -1n;
 
 export type RescanWorld = WatchWorld & Pick<World, "chains">;
 
@@ -41,7 +41,7 @@ const BLOCKS_DEFAULT = 50_000n;
 /** Filtered by one inbox, long ranges are cheap to answer; a provider that refuses them makes them shorter. */
 const RANGE_BLOCKS_START = 10_000n;
 /** Questions for one chain. Whoever needs more asks for fewer blocks. */
-const QUESTIONS_MAX = 500;
+const REQUESTS_MAX = 500;
 
 /** Reads one transaction again, on `chain` or on all of them. Throws Fault not_found for a chain that is not configured. */
 export async function rescanChainTx(
@@ -52,10 +52,10 @@ export async function rescanChainTx(
   if (chain !== undefined && only === undefined)
     throw new Fault("not_found", { message: `No chain ${chain} is configured.` });
   const chains = only ? [only] : [...world.chains.values()];
-  return Promise.all(chains.map((each) => rescanOne(world, each, chainTx.toLowerCase())));
+  return Promise.all(chains.map((each) => rescanOnChain(world, each, chainTx.toLowerCase())));
 }
 
-async function rescanOne(world: RescanWorld, chain: Chain, chainTx: string): Promise<Rescan> {
+async function rescanOnChain(world: RescanWorld, chain: Chain, chainTx: string): Promise<Rescan> {
   const { caip2 } = chain;
   const cursor = await findCursor(world.db, caip2);
   if (!cursor) return { chain: caip2, outcome: "unwatched", recorded: [] };
@@ -70,12 +70,16 @@ async function rescanOne(world: RescanWorld, chain: Chain, chainTx: string): Pro
   if (!found.receipt.succeeded) return { chain: caip2, outcome: "reverted", recorded: [] };
   if (found.receipt.blockNumber > cursor.number) return { chain: caip2, outcome: "ahead", recorded: [] };
   const { transfers } = found;
-  return { chain: caip2, outcome: "read", recorded: await recordAgain(world, chain, { transfers, keptUpTo: NOTHING }) };
+  return {
+    chain: caip2,
+    outcome: "read",
+    recorded: await applyFoundTransfers(world, chain, { transfers, immutableUpTo: NO_BLOCK }),
+  };
 }
 
 /** Reads the last blocks of every chain again for one intent's inbox. Throws Fault not_found when there is no such intent. */
 export async function rescanIntent(world: RescanWorld, intentId: string, range: RescanRange = {}): Promise<Rescan[]> {
-  const inbox = await findInboxOf(world, intentId);
+  const inbox = await findInboxAddress(world, intentId);
   if (inbox === undefined) throw new Fault("not_found", { message: "No such intent." });
   return Promise.all([...world.chains.values()].map((chain) => rescanInbox(world, chain, { inbox, ...range })));
 }
@@ -90,13 +94,13 @@ async function rescanInbox(
   const fromBlock = cursor.number > blocks ? cursor.number - blocks + 1n : 0n;
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const transfers = await chain.providers.ask((driver) =>
-    readOfInbox(driver, { range: { fromBlock, toBlock: cursor.number }, tokens, inbox }),
+    readInboxTransfers(driver, { range: { fromBlock, toBlock: cursor.number }, tokens, inbox }),
   );
-  const recorded = await recordAgain(world, chain, { transfers, keptUpTo: NOTHING });
+  const recorded = await applyFoundTransfers(world, chain, { transfers, immutableUpTo: NO_BLOCK });
   return { chain: chain.caip2, outcome: "read", recorded };
 }
 
-async function readOfInbox(
+async function readInboxTransfers(
   driver: ChainDriver,
   { range, tokens, inbox }: { range: BlockRange; tokens: readonly string[]; inbox: string },
 ): Promise<Transfer[]> {
@@ -104,7 +108,7 @@ async function readOfInbox(
   let size = RANGE_BLOCKS_START;
   let next = range.fromBlock;
   for (let questions = 0; next <= range.toBlock; questions += 1) {
-    if (questions === QUESTIONS_MAX)
+    if (questions === REQUESTS_MAX)
       throw new ProviderFailed("range_too_large", `${driver.name} answers too few blocks at a time`);
     const end = next + size - 1n < range.toBlock ? next + size - 1n : range.toBlock;
     try {
@@ -119,44 +123,48 @@ async function readOfInbox(
   return transfers;
 }
 
-type Again = {
+type FoundTransfers = {
   transfers: readonly Transfer[];
   /** As `Writing` has it. */
-  keptUpTo?: bigint;
+  immutableUpTo?: bigint;
   /** Where one provider adds to what another one has told: what left an inbox makes a settlement look landed, and takes the word of more. */
   isOnlyIncoming?: boolean;
 };
 
 /** Writes what was found, under the lock of the cursor, without what stands in a block that we know to be replaced. */
-export async function recordAgain(
+export async function applyFoundTransfers(
   world: WatchWorld,
   chain: Chain,
-  { transfers, keptUpTo, isOnlyIncoming = false }: Again,
+  { transfers, immutableUpTo, isOnlyIncoming = false }: FoundTransfers,
 ): Promise<MovementRow[]> {
-  const candidates = await matchInDatabase(world, transfers);
+  const candidates = await matchInboxesInDatabase(world, transfers);
   const wanted = candidates.filter(({ direction }) => direction === "in" || !isOnlyIncoming);
-  const sightings = await place(chain, wanted);
+  const sightings = await locateTransfers(chain, wanted);
   if (sightings.length === 0) return [];
   const at = world.clock.now();
   const { written, standing } = await world.db.transaction(async (tx) => {
     const claimed = await claimRevision(tx, chain.caip2);
     if (!claimed) return { written: [], standing: [] };
-    const replaced = await listReplaced(tx, chain, sightings);
-    const standing = sightings.filter(
+    const replaced = await listReplacedBlocks(tx, chain, sightings);
+    const canonical = sightings.filter(
       ({ blockNumber, blockHash }) => blockNumber <= claimed.number && !replaced.has(blockHash),
     );
     const { revision } = claimed;
-    const written = await writeMovements(tx, { chain: chain.caip2, sightings: standing, revision, at, keptUpTo });
-    if (written.length > 0) await bookRevision(tx, { chain: chain.caip2, reach: claimed, at });
-    return { written, standing };
+    const written = await writeMovements(tx, { chain: chain.caip2, located: canonical, revision, at, immutableUpTo });
+    if (written.length > 0) await bookRevision(tx, { chain: chain.caip2, cursor: claimed, at });
+    return { written, standing: canonical };
   });
-  if (written.length > 0) wakeFollowers(world, chain);
-  if (written.length < standing.length) await judgeContradictions(world, chain, standing);
+  if (written.length > 0) wakeMovementConsumers(world, chain);
+  if (written.length < standing.length) await resolveFinalConflicts(world, chain, standing);
   return written;
 }
 
 /** The blocks among those of the sightings of which we know that they are not on our branch. */
-async function listReplaced(tx: Tx, { caip2 }: Chain, sightings: readonly Sighting[]): Promise<Set<string>> {
+async function listReplacedBlocks(
+  tx: Tx,
+  { caip2 }: Chain,
+  sightings: readonly LocatedTransfer[],
+): Promise<Set<string>> {
   const hashes = sightings.map(({ blockHash }) => blockHash);
   const numbers = sightings.map(({ blockNumber }) => blockNumber);
   const { rows } = await sql<{ hash: string }>`
@@ -167,8 +175,8 @@ async function listReplaced(tx: Tx, { caip2 }: Chain, sightings: readonly Sighti
   return new Set(rows.map(({ hash }) => hash));
 }
 
-async function findInboxOf({ db }: Pick<World, "db">, intentId: string): Promise<string | undefined> {
-  const intent = await db.read
+async function findInboxAddress({ db }: Pick<World, "db">, intentId: string): Promise<string | undefined> {
+  const intent = await db.root
     .selectFrom("intent")
     .select("inbox_address")
     .where("id", "=", intentId)

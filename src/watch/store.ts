@@ -4,31 +4,31 @@ import type { Db, Tx } from "../db/database.ts";
 import { array, type ElementType } from "../db/parameters.ts";
 import type { ChainCursorTable } from "../db/schema.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import type { MovementRow, Sighting } from "./movement.ts";
+import type { MovementRow, LocatedTransfer } from "./movement.ts";
 
 export type CursorRow = Selectable<ChainCursorTable>;
 /** A block that we hold to be canonical. */
 export type KnownBlock = { number: bigint; hash: string };
 
 export async function findCursor(db: Db, chain: Caip2): Promise<CursorRow | undefined> {
-  return db.read.selectFrom("chain_cursor").selectAll().where("chain", "=", chain).executeTakeFirst();
+  return db.root.selectFrom("chain_cursor").selectAll().where("chain", "=", chain).executeTakeFirst();
 }
 
 export async function listCursors(db: Db): Promise<CursorRow[]> {
-  return db.read.selectFrom("chain_cursor").selectAll().execute();
+  return db.root.selectFrom("chain_cursor").selectAll().execute();
 }
 
-export type Beginning = {
+export type NewCursor = {
   chain: Caip2;
   genesisHash: string;
   head: BlockRef;
   /** The blocks below it, the highest first. What they hold was never promised to be seen. */
-  earlier: readonly BlockRef[];
+  ancestors: readonly BlockRef[];
   at: Date;
 };
 
 /** Begins a chain at `head`; nothing happens when somebody else began it. */
-export async function insertCursor(tx: Tx, { chain, genesisHash, head, earlier, at }: Beginning): Promise<void> {
+export async function insertCursor(tx: Tx, { chain, genesisHash, head, ancestors, at }: NewCursor): Promise<void> {
   const { number, hash } = head;
   const inserted = await tx
     .insertInto("chain_cursor")
@@ -37,7 +37,7 @@ export async function insertCursor(tx: Tx, { chain, genesisHash, head, earlier, 
     .returning("chain")
     .execute();
   if (inserted.length === 0) return;
-  const blocks = [head, ...earlier].map((block) => ({
+  const blocks = [head, ...ancestors].map((block) => ({
     chain,
     number: block.number,
     hash: block.hash,
@@ -47,7 +47,7 @@ export async function insertCursor(tx: Tx, { chain, genesisHash, head, earlier, 
   await tx.insertInto("block").values(blocks).execute();
 }
 
-export type Advance = {
+export type CursorAdvance = {
   chain: Caip2;
   /** Where the cursor must still stand for this to happen. */
   from: KnownBlock;
@@ -55,15 +55,15 @@ export type Advance = {
   to: KnownBlock;
   /** Canonical from now on. */
   blocks: readonly BlockRef[];
-  sightings: readonly Sighting[];
+  located: readonly LocatedTransfer[];
   at: Date;
 };
 
-/** `isRetold`: a movement was known before. `writtenCount`: how many are new, or told otherwise now; fewer than were seen where one stays as it is. */
-export type Written = { isRetold: boolean; writtenCount: number };
+/** `hasChangedMovement`: a movement was known before. `writtenCount`: how many are new, or told otherwise now; fewer than were seen where one stays as it is. */
+export type MovementWriteResult = { hasChangedMovement: boolean; writtenCount: number };
 
 /** How far a chain is known, under the lock of its cursor, and the last block whose movements stand in the ledger. */
-export type Reach = {
+export type CursorState = {
   number: bigint;
   safeNumber: bigint;
   finalizedNumber: bigint;
@@ -71,19 +71,22 @@ export type Reach = {
   revision: bigint;
 };
 
-const REACH = sql<Reach>`number, safe_number as "safeNumber", finalized_number as "finalizedNumber", booked_number as "bookedNumber", revision`;
+const CURSOR_STATE = sql<CursorState>`number, safe_number as "safeNumber", finalized_number as "finalizedNumber", booked_number as "bookedNumber", revision`;
 
 /**
  * Moves the cursor and writes what was found on the way, in one statement; undefined, with nothing changed, when the cursor is elsewhere
  * already. The row's lock is held until commit, so that revisions become visible in their order.
  */
-export async function advanceCursor(db: Db["read"], advance: Advance): Promise<(Reach & Written) | undefined> {
+export async function advanceCursor(
+  db: Db["root"],
+  advance: CursorAdvance,
+): Promise<(CursorState & MovementWriteResult) | undefined> {
   const { chain, from, to, blocks, at } = advance;
-  const { rows } = await sql<Reach & Written>`/* named: advance_cursor */
+  const { rows } = await sql<CursorState & MovementWriteResult>`/* named: advance_cursor */
     with claimed as (
       update chain_cursor set number = ${to.number}, hash = ${to.hash}, revision = revision + 1, updated_at = ${at}
       where chain = ${chain} and number = ${from.number} and hash = ${from.hash}
-      returning ${REACH}, reread_number
+      returning ${CURSOR_STATE}, reread_number
     ), canonical as (
       insert into block (chain, number, hash, parent_hash)
       select ${chain}, known.number, known.hash, known.parent_hash
@@ -102,8 +105,8 @@ export async function advanceCursor(db: Db["read"], advance: Advance): Promise<(
         )}
       ) as known (number, hash, parent_hash)
       on conflict (chain, hash) do update set orphaned_at = null
-    ), written as (${upsertMovements({ ...advance, claimed: sql`claimed`, keptUpTo: sql`(select reread_number from claimed)` })}, xmax <> 0 as is_retold)
-    select claimed.*, exists (select from written where is_retold) as "isRetold",
+    ), written as (${upsertMovements({ ...advance, claimed: sql`claimed`, immutableUpTo: sql`(select reread_number from claimed)` })}, xmax <> 0 as is_retold)
+    select claimed.*, exists (select from written where is_retold) as "hasChangedMovement",
       (select count(*)::int from written) as "writtenCount" from claimed`.execute(db);
   return rows[0];
 }
@@ -112,11 +115,11 @@ export async function advanceCursor(db: Db["read"], advance: Advance): Promise<(
  * Says where the books stand now: at `to`, or at the last block up to which no more than `movementsMax` moved, which is at least the first in
  * which any did. Returns it, and whether anything moved between `from` and there.
  */
-export async function raiseBooked(
+export async function advanceBooked(
   tx: Tx,
   { chain, from, to, movementsMax }: { chain: Caip2; from: bigint; to: bigint; movementsMax: number },
-): Promise<{ bookedNumber: bigint; isMoved: boolean }> {
-  const { rows } = await sql<{ bookedNumber: bigint; isMoved: boolean }>`/* named: raise_booked */
+): Promise<{ bookedNumber: bigint; hasMovements: boolean }> {
+  const { rows } = await sql<{ bookedNumber: bigint; hasMovements: boolean }>`/* named: raise_booked */
     with moved as (
       select block_number from movement
       where movement.chain = ${chain} and block_number > ${from} and block_number <= ${to} and orphaned_at is null
@@ -127,19 +130,19 @@ export async function raiseBooked(
     update chain_cursor
     set booked_number = case when step.is_more then greatest(step.last - 1, step.first) else ${to}::int8 end
     from step where chain = ${chain}
-    returning booked_number as "bookedNumber", step.first is not null as "isMoved"`.execute(tx);
-  return rows[0] ?? { bookedNumber: from, isMoved: false };
+    returning booked_number as "bookedNumber", step.first is not null as "hasMovements"`.execute(tx);
+  return rows[0] ?? { bookedNumber: from, hasMovements: false };
 }
 
 /**
  * Takes back what lies above the last block that two branches share, and lets everything that was said of it sink to there. Returns the
  * revision under which movements were taken back; undefined, with nothing changed, when the cursor is not at `from` any more.
  */
-export async function takeBack(
+export async function rewindCursor(
   tx: Tx,
   { chain, from, ancestorNumber, at }: { chain: Caip2; from: KnownBlock; ancestorNumber: bigint; at: Date },
 ): Promise<bigint | undefined> {
-  const sunk = await tx
+  const cursor = await tx
     .updateTable("chain_cursor")
     .set({
       safe_number: sql<bigint>`least(safe_number, ${ancestorNumber})`,
@@ -152,9 +155,9 @@ export async function takeBack(
     .where("hash", "=", from.hash)
     .returning("revision")
     .executeTakeFirst();
-  if (!sunk) return undefined;
+  if (!cursor) return undefined;
   // The revision is the next one: the cursor moves in the same transaction, and counts it up.
-  const revision = sunk.revision + 1n;
+  const revision = cursor.revision + 1n;
   await orphanAbove(tx, { chain, ancestorNumber, revision, at });
   return revision;
 }
@@ -180,53 +183,56 @@ async function orphanAbove(
 }
 
 /** Takes the lock under which movements are written without moving the cursor, and returns their revision. */
-export async function claimRevision(tx: Tx, chain: Caip2): Promise<Reach | undefined> {
-  const { rows } = await sql<Reach>`
-    update chain_cursor set revision = revision + 1 where chain = ${chain} returning ${REACH}`.execute(tx);
+export async function claimRevision(tx: Tx, chain: Caip2): Promise<CursorState | undefined> {
+  const { rows } = await sql<CursorState>`
+    update chain_cursor set revision = revision + 1 where chain = ${chain} returning ${CURSOR_STATE}`.execute(tx);
   return rows[0];
 }
 
-export type Writing = {
+export type MovementWrite = {
   chain: Caip2;
-  sightings: readonly Sighting[];
+  located: readonly LocatedTransfer[];
   revision: bigint;
   at: Date;
   /** What stands in blocks up to this one is not told otherwise; when left out, in those that have been read again. */
-  keptUpTo?: bigint | undefined;
+  immutableUpTo?: bigint | undefined;
 };
 
 /** Writes movements as they stand on the chain now, under a revision that the caller has claimed, and returns the rows that changed. */
-export async function writeMovements(tx: Tx, writing: Writing): Promise<MovementRow[]> {
-  const { chain, sightings, revision, at } = writing;
-  if (sightings.length === 0) return [];
+export async function writeMovements(tx: Tx, writing: MovementWrite): Promise<MovementRow[]> {
+  const { chain, located, revision, at } = writing;
+  if (located.length === 0) return [];
   const claimed = sql`(select ${revision}::bigint as revision) as claimed`;
-  const keptUpTo = writing.keptUpTo === undefined ? agreedNumber(chain) : sql`${writing.keptUpTo}::bigint`;
-  const written = await sql<MovementRow>`${upsertMovements({ chain, sightings, at, claimed, keptUpTo })}`.execute(tx);
+  const immutableUpTo =
+    writing.immutableUpTo === undefined ? rereadNumber(chain) : sql`${writing.immutableUpTo}::bigint`;
+  const written = await sql<MovementRow>`${upsertMovements({ chain, located, at, claimed, immutableUpTo })}`.execute(
+    tx,
+  );
   return written.rows;
 }
 
 /** Up to here blocks were read again after they had become final. */
-export function agreedNumber(chain: Caip2): RawBuilder<unknown> {
+export function rereadNumber(chain: Caip2): RawBuilder<unknown> {
   return sql`(select reread_number from chain_cursor where chain_cursor.chain = ${chain})`;
 }
 
-type Upsert = {
+type MovementUpsert = {
   chain: Caip2;
-  sightings: readonly Sighting[];
+  located: readonly LocatedTransfer[];
   at: Date;
   /** Something to select from that is named `claimed`, with one row that has the revision, or with none: then nothing is written. */
   claimed: RawBuilder<unknown>;
   /** The number of the block up to which what stands is not told otherwise. */
-  keptUpTo: RawBuilder<unknown>;
+  immutableUpTo: RawBuilder<unknown>;
 };
 
 /**
  * One statement for all. Rows that say the same already are left alone, and so are those that stand in blocks that were agreed on: a new
  * block is one provider's word. The others carry the revision and are returned. What is no inbox of an intent writes nothing.
  */
-function upsertMovements({ chain, sightings, at, claimed, keptUpTo }: Upsert): RawBuilder<unknown> {
-  const column = <T extends string | number | bigint>(of: (one: Sighting) => T, type: ElementType) =>
-    array(sightings.map(of), type);
+function upsertMovements({ chain, located, at, claimed, immutableUpTo }: MovementUpsert): RawBuilder<unknown> {
+  const column = <T extends string | number | bigint>(of: (one: LocatedTransfer) => T, type: ElementType) =>
+    array(located.map(of), type);
   return sql`
     insert into movement (chain, chain_tx, position, direction, intent_id, inbox, token, counterparty, amount_units,
       block_number, block_hash, log_index, revision, seen_at)
@@ -247,7 +253,7 @@ function upsertMovements({ chain, sightings, at, claimed, keptUpTo }: Upsert): R
     where movement.orphaned_at is not null
       or (movement.counterparty, movement.amount_units, movement.block_hash, movement.log_index) is distinct from
         (excluded.counterparty, excluded.amount_units, excluded.block_hash, excluded.log_index)
-      and movement.block_number > ${keptUpTo}
+      and movement.block_number > ${immutableUpTo}
     returning *`;
 }
 
@@ -260,19 +266,19 @@ export async function orphanMovements(
 }
 
 /** Says that the chain answered and how final it is; nothing, when `cursor` was replaced. On a quick chain it has gone on from there by now. */
-export async function confirmCursor(
+export async function storeFinality(
   tx: Tx,
   confirmed: { chain: Caip2; cursor: KnownBlock; safeNumber: bigint; finalizedNumber: bigint; at: Date },
-): Promise<Reach | undefined> {
+): Promise<CursorState | undefined> {
   const { chain, cursor, safeNumber, finalizedNumber, at } = confirmed;
   // Under the lock of the cursor nothing is replaced, and a statement that begins after it was taken sees all that was.
   await sql`select from chain_cursor where chain = ${chain} for update`.execute(tx);
-  const { rows } = await sql<Reach>`
+  const { rows } = await sql<CursorState>`
     update chain_cursor set safe_number = greatest(safe_number, ${safeNumber}),
       finalized_number = greatest(finalized_number, ${finalizedNumber}), updated_at = ${at}
     where chain = ${chain} and exists (
       select from block where block.chain = ${chain} and block.number = ${cursor.number} and block.hash = ${cursor.hash}
-        and block.orphaned_at is null) returning ${REACH}`.execute(tx);
+        and block.orphaned_at is null) returning ${CURSOR_STATE}`.execute(tx);
   return rows[0];
 }
 
@@ -280,11 +286,11 @@ export async function confirmCursor(
 export async function advanceReread(
   tx: Tx,
   { chain, from, to }: { chain: Caip2; from: CursorRow; to: bigint },
-): Promise<Reach | undefined> {
-  const { rows } = await sql<Reach>`
+): Promise<CursorState | undefined> {
+  const { rows } = await sql<CursorState>`
     update chain_cursor set reread_number = ${to}, revision = revision + 1
     where chain = ${chain} and reread_number = ${from.reread_number} and finalized_number >= ${from.finalized_number}
-      and number >= ${to} returning ${REACH}`.execute(tx);
+      and number >= ${to} returning ${CURSOR_STATE}`.execute(tx);
   return rows[0];
 }
 
@@ -321,7 +327,7 @@ export async function listKnownBlocks(
   db: Db,
   { chain, upTo, limit }: { chain: Caip2; upTo: bigint; limit: number },
 ): Promise<KnownBlock[]> {
-  return db.read
+  return db.root
     .selectFrom("block")
     .select(["number", "hash"])
     .where("chain", "=", chain)
@@ -336,7 +342,7 @@ export async function listMovementsBetween(
   db: Db,
   { chain, fromBlock, toBlock }: { chain: Caip2; fromBlock: bigint; toBlock: bigint },
 ): Promise<MovementRow[]> {
-  return db.read
+  return db.root
     .selectFrom("movement")
     .selectAll()
     .where("chain", "=", chain)

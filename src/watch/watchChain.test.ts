@@ -2,13 +2,13 @@ import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { concatHex, getContractAddress, numberToHex, pad, type Hex } from "viem";
 import { ProviderFailed, type BlockRef } from "../chain/driver.ts";
-import { ChainRefused } from "../chain/providers.ts";
+import { ChainMismatch } from "../chain/providers.ts";
 import type { Db } from "../db/database.ts";
-import { DEV_ACCOUNTS } from "../cli/dev/accounts.ts";
+import { DEV_ACCOUNTS } from "../cli/dev/devAccounts.ts";
 import { transferCall } from "../cli/dev/tokens.ts";
 import { startTestChain, type TestChain } from "../../test/support/chain.ts";
 import { openTestDatabase } from "../../test/support/database.ts";
-import { beginWatching, callTogether, movementsOf, newInbox, takeOut } from "../../test/support/watching.ts";
+import { startWatcher, batchCalls, movementsOf, insertInbox, transferFromAddress } from "../../test/support/watcher.ts";
 import { watchChain } from "./watchChain.ts";
 
 const USDC = 1_000_000n;
@@ -31,13 +31,13 @@ describe("watching a chain", () => {
   afterEach(() => db.close());
 
   test("a payment is one movement, with its place inside its own receipt", async () => {
-    const { look } = await beginWatching(db, chain);
-    const [inbox, other] = [await newInbox(db), await newInbox(db)];
-    const [, receipt] = await chain.payTogether([
+    const { watch } = await startWatcher(db, chain);
+    const [inbox, other] = [await insertInbox(db), await insertInbox(db)];
+    const [, receipt] = await chain.payInOneBlock([
       { token: usdc, to: other, amountUnits: 1n },
       { token: usdc, to: inbox, amountUnits: 5n * USDC },
     ]);
-    const { advancedTo } = await look();
+    const { advancedTo } = await watch();
     equal(advancedTo, receipt?.blockNumber);
     const movement = (await movementsOf(db, chain)).find((row) => row.inbox === inbox);
     equal(movement?.amount_units, 5n * USDC);
@@ -50,20 +50,20 @@ describe("watching a chain", () => {
   });
 
   test("several transfers of one transaction are told apart by their positions", async () => {
-    const { look } = await beginWatching(db, chain);
-    const inboxes = [await newInbox(db), await newInbox(db)] as const;
+    const { watch } = await startWatcher(db, chain);
+    const inboxes = [await insertInbox(db), await insertInbox(db)] as const;
     const nonce = await chain.client.getTransactionCount({ address: stranger.address });
     const contract = getContractAddress({ from: stranger.address, nonce: BigInt(nonce) });
     await chain.mint(usdc, contract, 10n);
     await chain.send(stranger, [
-      callTogether([
+      batchCalls([
         transferCall(usdc, inboxes[0], 1n),
         transferCall(usdc, stranger.address, 2n),
         transferCall(usdc, inboxes[1], 3n),
         transferCall(usdc, inboxes[0], 4n),
       ]),
     ]);
-    await look();
+    await watch();
     deepEqual(
       (await movementsOf(db, chain)).map((row) => [row.inbox, row.position, row.amount_units]),
       [
@@ -75,19 +75,19 @@ describe("watching a chain", () => {
   });
 
   test("a transfer whose transaction reverts afterwards is none", async () => {
-    const { look } = await beginWatching(db, chain);
-    const inbox = await newInbox(db);
+    const { watch } = await startWatcher(db, chain);
+    const inbox = await insertInbox(db);
     const nonce = await chain.client.getTransactionCount({ address: stranger.address });
     await chain.mint(usdc, getContractAddress({ from: stranger.address, nonce: BigInt(nonce) }), 10n);
-    const [receipt] = await chain.send(stranger, [callTogether([transferCall(usdc, inbox, 1n)], "reverts")]);
+    const [receipt] = await chain.send(stranger, [batchCalls([transferCall(usdc, inbox, 1n)], "reverts")]);
     equal(receipt?.status, "reverted");
-    await look();
+    await watch();
     deepEqual(await movementsOf(db, chain), []);
   });
 
   test("the same event of another contract is none, and neither is a transfer of nothing", async () => {
-    const { look } = await beginWatching(db, chain);
-    const inbox = await newInbox(db);
+    const { watch } = await startWatcher(db, chain);
+    const inbox = await insertInbox(db);
     const word = (value: Hex) => concatHex(["0x7f", pad(value, { size: 32 })]);
     const amount = numberToHex(USDC, { size: 32 });
     const forged = concatHex([
@@ -101,18 +101,18 @@ describe("watching a chain", () => {
     const [receipt] = await chain.send(stranger, [{ data: forged }]);
     equal(receipt?.logs.length, 1);
     await chain.pay(usdc, inbox, { amountUnits: 0n });
-    const { advancedTo } = await look();
+    const { advancedTo } = await watch();
     equal(advancedTo, await chain.client.getBlockNumber());
     deepEqual(await movementsOf(db, chain), []);
   });
 
   test("what leaves an inbox is recorded too, and what moves between two inboxes twice", async () => {
-    const { look } = await beginWatching(db, chain);
-    const [inbox, other] = [await newInbox(db), await newInbox(db)];
+    const { watch } = await startWatcher(db, chain);
+    const [inbox, other] = [await insertInbox(db), await insertInbox(db)];
     await chain.pay(usdc, inbox, { amountUnits: 9n });
-    await takeOut(chain, inbox, { token: usdc, to: stranger.address, amountUnits: 4n });
-    await takeOut(chain, inbox, { token: usdc, to: other, amountUnits: 5n });
-    await look();
+    await transferFromAddress(chain, inbox, { token: usdc, to: stranger.address, amountUnits: 4n });
+    await transferFromAddress(chain, inbox, { token: usdc, to: other, amountUnits: 5n });
+    await watch();
     deepEqual(
       (await movementsOf(db, chain)).map((row) => [row.direction, row.inbox, row.counterparty, row.amount_units]),
       [
@@ -125,11 +125,11 @@ describe("watching a chain", () => {
   });
 
   test("both tokens are watched, and money that is created right in an inbox", async () => {
-    const { look } = await beginWatching(db, chain);
-    const inbox = await newInbox(db);
+    const { watch } = await startWatcher(db, chain);
+    const inbox = await insertInbox(db);
     await chain.mint(usdc, inbox, 1n);
     await chain.pay(chain.dusd.address, inbox, { amountUnits: 10n ** 18n });
-    await look();
+    await watch();
     const movements = await movementsOf(db, chain);
     deepEqual(
       movements.map((row) => [row.token, row.amount_units]),
@@ -141,14 +141,14 @@ describe("watching a chain", () => {
   });
 
   test("rows that are handed over wake their followers, and later ones carry a higher revision", async () => {
-    const { look, world } = await beginWatching(db, chain);
+    const { watch, world } = await startWatcher(db, chain);
     const notified: string[] = [];
     world.wake.notify = (topic) => notified.push(topic);
-    const inbox = await newInbox(db);
+    const inbox = await insertInbox(db);
     await chain.pay(usdc, inbox, { amountUnits: 1n });
-    await look();
+    await watch();
     await chain.pay(usdc, inbox, { amountUnits: 2n });
-    await look();
+    await watch();
     const [first, second] = await movementsOf(db, chain);
     ok(first && second && second.revision > first.revision);
     deepEqual(new Set(notified), new Set([`deposits:${chain.caip2}`, `settlements:${chain.caip2}`]));
@@ -157,11 +157,11 @@ describe("watching a chain", () => {
   test("two processes on one cursor record everything once", async (context) => {
     const db = await openTestDatabase("postgres");
     context.after(() => db.close());
-    const [one, other] = [await beginWatching(db, chain), await beginWatching(db, chain)];
-    const inbox = await newInbox(db);
+    const [one, other] = [await startWatcher(db, chain), await startWatcher(db, chain)];
+    const inbox = await insertInbox(db);
     for (let payment = 1n; payment <= 5n; payment += 1n) {
       await chain.pay(usdc, inbox, { amountUnits: payment });
-      await Promise.all([one.look(), other.look()]);
+      await Promise.all([one.watch(), other.watch()]);
     }
     deepEqual(
       (await movementsOf(db, chain)).map((row) => row.amount_units),
@@ -174,20 +174,20 @@ describe("watching a chain", () => {
     context.after(() => db.close());
     const asked = Promise.withResolvers<void>();
     const awake = Promise.withResolvers<void>();
-    const sleepy = await beginWatching(db, chain, (driver) => ({
+    const sleepy = await startWatcher(db, chain, (driver) => ({
       transfers: async (...question) => {
         asked.resolve();
         await awake.promise;
         return driver.transfers(...question);
       },
     }));
-    const other = await beginWatching(db, chain);
-    await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
-    const sleeping = sleepy.look();
+    const other = await startWatcher(db, chain);
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
+    const sleeping = sleepy.watch();
     await asked.promise;
     await chain.mine(3);
-    const { advancedTo } = await other.look();
-    const readCursor = () => db.read.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
+    const { advancedTo } = await other.watch();
+    const readCursor = () => db.root.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
     const before = await readCursor();
     awake.resolve();
     await sleeping;
@@ -198,58 +198,58 @@ describe("watching a chain", () => {
 
   test("a head that lags never moves the cursor back", async () => {
     let lag = 0n;
-    const { look } = await beginWatching(db, chain, (driver) => ({
+    const { watch } = await startWatcher(db, chain, (driver) => ({
       head: async (tag) => {
         const head = await driver.head(tag);
         return (await driver.block({ number: head.number - lag })) ?? head;
       },
     }));
-    const inbox = await newInbox(db);
+    const inbox = await insertInbox(db);
     await chain.pay(usdc, inbox, { amountUnits: 1n });
-    const { advancedTo } = await look();
+    const { advancedTo } = await watch();
     lag = 3n;
     await chain.mine(1);
-    deepEqual(await look(), { advancedTo, isBehind: false });
+    deepEqual(await watch(), { advancedTo, isBehind: false });
     const [movement] = await movementsOf(db, chain);
     equal(movement?.orphaned_at, null);
   });
 
   test("a provider that does not have the head's logs yet is asked again, and nothing is lost", async () => {
     let lacks = true;
-    const { look } = await beginWatching(db, chain, (driver) => ({
+    const { watch } = await startWatcher(db, chain, (driver) => ({
       transfers: async (...question) => {
         if (lacks) throw new ProviderFailed("unknown_block", "unknown block");
         return driver.transfers(...question);
       },
     }));
-    const inbox = await newInbox(db);
+    const inbox = await insertInbox(db);
     const { blockNumber } = await chain.pay(usdc, inbox, { amountUnits: 1n });
-    const { advancedTo } = await look();
+    const { advancedTo } = await watch();
     equal(advancedTo, blockNumber - 1n);
     lacks = false;
-    equal((await look()).advancedTo, blockNumber);
+    equal((await watch()).advancedTo, blockNumber);
     equal((await movementsOf(db, chain)).length, 1);
   });
 
   test("a receipt of another block credits nothing", async () => {
     let isOld = true;
-    const { look } = await beginWatching(db, chain, (driver) => ({
-      positions: async (chainTxs) => {
-        const positions = await driver.positions(chainTxs);
+    const { watch } = await startWatcher(db, chain, (driver) => ({
+      receiptPositions: async (chainTxs) => {
+        const positions = await driver.receiptPositions(chainTxs);
         return isOld ? positions.map((position) => ({ ...position, blockHash: `0x${"11".repeat(32)}` })) : positions;
       },
     }));
-    await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
-    await look();
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
+    await watch();
     deepEqual(await movementsOf(db, chain), []);
     isOld = false;
-    await look();
+    await watch();
     equal((await movementsOf(db, chain)).length, 1);
   });
 
   test("when the first provider is away the next one is asked", async () => {
     let isAway = false;
-    const { look } = await beginWatching(
+    const { watch } = await startWatcher(
       db,
       chain,
       (driver) => ({
@@ -261,21 +261,21 @@ describe("watching a chain", () => {
       () => ({}),
     );
     isAway = true;
-    await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
-    await look();
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
+    await watch();
     equal((await movementsOf(db, chain)).length, 1);
   });
 
   test("when the first provider tells of nothing new for long, another one is asked for the head", async () => {
     const first: { stuckAt?: BlockRef } = {};
-    const { world, chain: watched } = await beginWatching(
+    const { world, chain: watched } = await startWatcher(
       db,
       chain,
       (driver) => ({ head: async (tag) => first.stuckAt ?? driver.head(tag) }),
       () => ({}),
     );
     first.stuckAt = await watched.providers.head("latest");
-    await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
     const later = { ...world.clock, monotonicMs: () => world.clock.monotonicMs() + 31_000 };
     await watchChain(world, watched);
     equal((await movementsOf(db, chain)).length, 0);
@@ -284,24 +284,24 @@ describe("watching a chain", () => {
   });
 
   test("a database that recorded another chain of this name is refused", async () => {
-    await beginWatching(db, chain);
-    await db.read
+    await startWatcher(db, chain);
+    await db.root
       .updateTable("chain_cursor")
       .set({ genesis_hash: `0x${"22".repeat(32)}` })
       .execute();
     await rejects(
-      beginWatching(db, chain),
-      (error) => error instanceof ChainRefused && /begins with block/.test(error.message),
+      startWatcher(db, chain),
+      (error) => error instanceof ChainMismatch && /begins with block/.test(error.message),
     );
   });
 
   test("finality follows the chain's tags, in blocks that are ours", async () => {
-    const { look } = await beginWatching(db, chain);
-    const { blockNumber } = await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
-    await look();
+    const { watch } = await startWatcher(db, chain);
+    const { blockNumber } = await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
+    await watch();
     await chain.mine(2);
-    await look();
-    const cursor = await db.read.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
+    await watch();
+    const cursor = await db.root.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
     equal(cursor.number, blockNumber + 2n);
     equal(cursor.finalized_number, blockNumber);
     equal(cursor.safe_number, blockNumber + 1n);

@@ -1,20 +1,20 @@
 import { watchedTokens } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed, type ChainDriver } from "../chain/driver.ts";
-import { ChainRefused } from "../chain/providers.ts";
+import { ChainMismatch } from "../chain/providers.ts";
 import { addMs } from "../kernel/clock.ts";
-import { beginChain } from "./beginChain.ts";
-import { isBooked } from "./book.ts";
-import { readBranch, type Branch, type BranchQuestion } from "./branch.ts";
+import { initializeCursor } from "./initializeCursor.ts";
+import { isBookingComplete } from "./bookMovements.ts";
+import { readBranch, type Branch, type BranchQuery } from "./readBranch.ts";
 import { catchUp } from "./catchUp.ts";
-import { confirmFinality } from "./finality.ts";
-import { noteDoubts } from "./doubts.ts";
-import { memoryOf } from "./memory.ts";
-import { pickSightings, recordStretch, type WatchWorld } from "./record.ts";
-import { mendCursor } from "./mendCursor.ts";
-import { hearOpinions } from "./opinions.ts";
+import { confirmFinality } from "./confirmFinality.ts";
+import { enqueueRecheck } from "./recheckSuspectBlocks.ts";
+import { getChainMemory } from "./chainMemory.ts";
+import { locateInboxTransfers, applySegment, type WatchWorld } from "./applySegment.ts";
+import { reconcileCursor } from "./reconcileCursor.ts";
+import { pollProviders } from "./pollProviders.ts";
 import { rereadFinal } from "./rereadFinal.ts";
-import { tellArrival } from "./tellProgress.ts";
+import { logCaughtUp } from "./logCatchUp.ts";
 import { findCursor, listKnownBlocks, type CursorRow } from "./store.ts";
 
 export type WatchOutcome = {
@@ -27,21 +27,21 @@ export type WatchOutcome = {
 /** Without a new block the cursor's time is still renewed this often, and finality asked for: whoever reads it knows that we look. */
 const HEARTBEAT_MS = 5_000;
 /** So many blocks one provider may replace by himself. */
-const SHALLOW_BLOCKS = 2n;
+const SHALLOW_REORG_BLOCKS = 2n;
 /** How long one rests whose reorg the others do not know. */
-const ASIDE_MS = 60_000;
+const COOLDOWN_MS = 60_000;
 /** A provider that has told of no new block for so long may be stuck, and another one is asked for the head. */
 const STALL_MS = 30_000;
 
 /**
  * Looks at a chain once, and records what is new: blocks, movements into and out of inboxes, what a reorg took back, and how final
  * it all is. Bounded, and safe in any number of processes. Throws ProviderFailed when no provider answered wholly (try again later),
- * and ChainRefused when the chain is not the one that was recorded (a person must look).
+ * and ChainMismatch when the chain is not the one that was recorded (a person must look).
  */
 export async function watchChain(world: WatchWorld, chain: Chain): Promise<WatchOutcome> {
-  const cursor = await getCursor(world, chain);
+  const cursor = await loadCursor(world, chain);
   try {
-    return await look(world, chain, cursor);
+    return await syncChain(world, chain, cursor);
   } catch (error) {
     if (!(error instanceof ProviderFailed && error.kind === "unknown_block")) throw error;
     // Near the head this is everyday: a node behind the same name is a block behind, or changes its branch just now.
@@ -50,51 +50,52 @@ export async function watchChain(world: WatchWorld, chain: Chain): Promise<Watch
   }
 }
 
-async function look(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<WatchOutcome> {
-  const mended = await mendCursor(world, chain, cursor);
-  if (mended) return { advancedTo: mended.number, isBehind: true };
-  const { branch, provider } = await readNews(world, chain, cursor);
-  if (!(await mayFollow(world, chain, { cursor, branch, provider }))) {
+async function syncChain(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<WatchOutcome> {
+  const reconciled = await reconcileCursor(world, chain, cursor);
+  if (reconciled) return { advancedTo: reconciled.number, isBehind: true };
+  const { branch, provider } = await pollBranch(world, chain, cursor);
+  if (!(await isReorgAccepted(world, chain, { cursor, branch, provider }))) {
     return { advancedTo: cursor.number, isBehind: false };
   }
-  warnOfReorg(world, chain, { cursor, branch });
-  const isMoved = await follow(world, chain, { cursor, branch });
-  const now = isMoved ? await getCursor(world, chain) : cursor;
+  logReorg(world, chain, { cursor, branch });
+  const isMoved = await applyBranch(world, chain, { cursor, branch });
+  const now = isMoved ? await loadCursor(world, chain) : cursor;
   const isBehind = now.number < branch.head.number;
-  if (!isBehind) tellArrival(world, chain, now.number);
+  if (!isBehind) logCaughtUp(world, chain, now.number);
   // A head that we have passed comes from a provider that lags, and its word on finality is as old; but where another one tells of
   // blocks as they come, that one may lag for ever, and finality is asked of all of them.
-  const memory = memoryOf(chain, world.clock);
-  const isOld = world.clock.now() >= addMs(cursor.updated_at, HEARTBEAT_MS);
+  const memory = getChainMemory(chain, world.clock);
+  const isHeartbeatDue = world.clock.now() >= addMs(cursor.updated_at, HEARTBEAT_MS);
   // Whatever was left of the books, by this process or another, is taken up here.
-  const isLeft = !isBooked(world, now);
-  const isDue = memory.isFinalityDue || isLeft || ((isMoved || isOld) && branch.head.number >= cursor.number);
+  const isBookingBehind = !isBookingComplete(world, now);
+  const isDue =
+    memory.isFinalityDue || isBookingBehind || ((isMoved || isHeartbeatDue) && branch.head.number >= cursor.number);
   const confirmed = isDue ? await confirmFinality(world, chain, now) : now;
   if (isDue) memory.isFinalityDue = false;
   // After an outage there is as much to read again as was missed, and as much to book, and nothing to wait for in between.
-  const isBooking = confirmed.booked_number > now.booked_number && !isBooked(world, confirmed);
+  const isBooking = confirmed.booked_number > now.booked_number && !isBookingComplete(world, confirmed);
   const hasMore = isBehind || (await rereadFinal(world, chain, confirmed)) || isBooking;
   return { advancedTo: now.number, isBehind: hasMore };
 }
 
-type News = { branch: Branch; provider: string };
+type PolledBranch = { branch: Branch; provider: string };
 
-async function readNews(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<News> {
-  const question: BranchQuestion = {
+async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<PolledBranch> {
+  const question: BranchQuery = {
     chain: chain.caip2,
     cursor,
     tokens: watchedTokens(world.catalog, chain.caip2),
     knownBlocks: (upTo, limit) => listKnownBlocks(world.db, { chain: chain.caip2, upTo, limit }),
-    pick: (driver, transfers) => pickSightings(world, driver, transfers),
+    locate: (driver, transfers) => locateInboxTransfers(world, driver, transfers),
   };
-  const memory = memoryOf(chain, world.clock);
-  const isStalled = world.clock.monotonicMs() - memory.lastNewsAtMs > STALL_MS;
-  const work = async (driver: ChainDriver): Promise<News> => ({
+  const memory = getChainMemory(chain, world.clock);
+  const isStalled = world.clock.monotonicMs() - memory.lastBlockAtMs > STALL_MS;
+  const work = async (driver: ChainDriver): Promise<PolledBranch> => ({
     branch: await readBranch(driver, question),
     provider: driver.name,
   });
-  const news = await (isStalled ? chain.providers.askAnother(work) : chain.providers.ask(work));
-  if (news.branch.kind !== "still") memory.lastNewsAtMs = world.clock.monotonicMs();
+  const news = await (isStalled ? chain.providers.askInReverseOrder(work) : chain.providers.ask(work));
+  if (news.branch.kind !== "still") memory.lastBlockAtMs = world.clock.monotonicMs();
   return news;
 }
 
@@ -102,18 +103,18 @@ async function readNews(world: WatchWorld, chain: Chain, cursor: CursorRow): Pro
  * A few blocks are replaced every day, and by one provider's word. More of them are given up only when those who object to what is recorded
  * outnumber those who still have it; where nobody has it any more there is nothing to weigh.
  */
-async function mayFollow(
+async function isReorgAccepted(
   world: WatchWorld,
   chain: Chain,
-  { cursor, branch, provider }: News & { cursor: CursorRow },
+  { cursor, branch, provider }: PolledBranch & { cursor: CursorRow },
 ): Promise<boolean> {
-  if (branch.kind === "still" || cursor.number - branch.ancestor.number <= SHALLOW_BLOCKS) return true;
-  if (chain.providers.size < 2) return true;
-  const opinions = await hearOpinions(world, chain, cursor);
-  const agreeing = opinions.filter((opinion) => opinion.kind === "agrees").length;
-  const differing = opinions.filter((opinion) => opinion.kind === "differs").length;
+  if (branch.kind === "still" || cursor.number - branch.ancestor.number <= SHALLOW_REORG_BLOCKS) return true;
+  if (chain.providers.providerCount < 2) return true;
+  const comparisons = await pollProviders(world, chain, cursor);
+  const agreeing = comparisons.filter((opinion) => opinion.kind === "agrees").length;
+  const differing = comparisons.filter((opinion) => opinion.kind === "differs").length;
   if (agreeing === 0 || differing > agreeing) return true;
-  chain.providers.setAside(provider, ASIDE_MS);
+  chain.providers.coolDown(provider, COOLDOWN_MS);
   world.log.error(
     {
       alarm: "reorg_refused",
@@ -128,7 +129,7 @@ async function mayFollow(
 }
 
 /** Takes over what was read. Whether anything happened. */
-async function follow(
+async function applyBranch(
   world: WatchWorld,
   chain: Chain,
   { cursor, branch }: { cursor: CursorRow; branch: Branch },
@@ -137,18 +138,18 @@ async function follow(
     case "still":
       return false;
     case "near": {
-      const { ancestor, blocks, sightings, doubtful } = branch;
+      const { ancestor, blocks, located, suspects } = branch;
       const to = blocks.at(-1) ?? ancestor;
-      const stretch = { from: cursor, ancestorNumber: ancestor.number, to, blocks, sightings };
-      if (!(await recordStretch(world, chain, stretch))) return false;
-      noteDoubts(world, chain, doubtful);
+      const stretch = { from: cursor, ancestorNumber: ancestor.number, to, blocks, located };
+      if (!(await applySegment(world, chain, stretch))) return false;
+      enqueueRecheck(world, chain, suspects);
       return true;
     }
     case "far": {
       const { ancestor, head } = branch;
       if (ancestor.number < cursor.number) {
-        const stretch = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], sightings: [] };
-        if (!(await recordStretch(world, chain, stretch))) return false;
+        const stretch = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], located: [] };
+        if (!(await applySegment(world, chain, stretch))) return false;
       }
       await catchUp(world, chain, { cursor: ancestor, headNumber: head.number });
       return true;
@@ -156,18 +157,18 @@ async function follow(
   }
 }
 
-/** The chain's cursor; a chain that is new here begins at its present head. Throws ChainRefused when another chain was recorded. */
-async function getCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
+/** The chain's cursor; a chain that is new here begins at its present head. Throws ChainMismatch when another chain was recorded. */
+async function loadCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
   const { genesisHash } = await chain.providers.identify();
-  const memory = memoryOf(chain, world.clock);
+  const memory = getChainMemory(chain, world.clock);
   const remembered = memory.cursor;
   let cursor = await findCursor(world.db, chain.caip2);
   if (!cursor) {
-    await beginChain(world, chain, genesisHash);
+    await initializeCursor(world, chain, genesisHash);
     cursor = await findCursor(world.db, chain.caip2);
   }
   if (cursor?.genesis_hash !== genesisHash) {
-    throw new ChainRefused(
+    throw new ChainMismatch(
       `${chain.caip2} begins with block ${genesisHash}, but this database recorded a chain that begins with ${cursor?.genesis_hash}: use the chain it knows, or another database.`,
     );
   }
@@ -176,7 +177,7 @@ async function getCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
   return cursor;
 }
 
-function warnOfReorg(world: WatchWorld, chain: Chain, { cursor, branch }: { cursor: CursorRow; branch: Branch }): void {
+function logReorg(world: WatchWorld, chain: Chain, { cursor, branch }: { cursor: CursorRow; branch: Branch }): void {
   if (branch.kind === "still" || branch.ancestor.number >= cursor.number) return;
   const facts = { chain: chain.caip2, from: String(cursor.number), ancestor: String(branch.ancestor.number) };
   if (branch.ancestor.number < cursor.finalized_number) {

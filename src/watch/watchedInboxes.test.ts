@@ -10,7 +10,7 @@ import { WatchedInboxes } from "./watchedInboxes.ts";
 for (const kind of databases) {
   describe(`watched inboxes on ${kind}`, () => {
     test("every inbox is known whose intent was made before the question, however many are made at once", async () => {
-      await using held = await openHeld(kind);
+      await using held = await openDisposableDatabase(kind);
       const { db } = held;
       const inboxes = new WatchedInboxes(systemClock);
       await inboxes.refresh(db);
@@ -31,7 +31,7 @@ for (const kind of databases) {
     });
 
     test("whoever asks while another reads gets a reading that began after it asked", async () => {
-      await using held = await openHeld(kind);
+      await using held = await openDisposableDatabase(kind);
       const { db } = held;
       const inboxes = new WatchedInboxes(systemClock);
       const running = inboxes.refresh(db);
@@ -42,7 +42,7 @@ for (const kind of databases) {
     });
 
     test("numbers that creates have used up without making an intent hide nothing", async () => {
-      await using held = await openHeld(kind);
+      await using held = await openDisposableDatabase(kind);
       const { db } = held;
       const inboxes = new WatchedInboxes(systemClock);
       const made: string[] = [];
@@ -50,7 +50,7 @@ for (const kind of databases) {
         const { inbox_address: inbox } = await insertIntent(db);
         made.push(inbox);
         await sql`select nextval(pg_get_serial_sequence('intent', 'seq')) from generate_series(1, 3000)`.execute(
-          db.read,
+          db.root,
         );
         await inboxes.refresh(db);
       }
@@ -61,14 +61,14 @@ for (const kind of databases) {
 
 test("a create in one process is known in another, also after its connections were cut", async () => {
   const { url, drop } = await createPostgresDatabase();
-  const [here, there] = [await openOn(url), await openOn(url)];
+  const [here, there] = [await openDatabaseAt(url), await openDatabaseAt(url)];
   const inboxes = new WatchedInboxes(systemClock);
   await inboxes.refresh(there);
   const first = await insertIntent(here);
   await inboxes.refresh(there);
   ok(inboxes.has(first.inbox_address));
   await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(
-    here.read,
+    here.root,
   );
   const second = await insertIntent(here);
   // A connection that was cut is noticed at the latest by who uses it: he is told, and asks anew.
@@ -80,17 +80,17 @@ test("a create in one process is known in another, also after its connections we
 });
 
 test("a reading that fails in the middle is made up for by the next, and leaves nothing out", async () => {
-  await using held = await openHeld("postgres");
+  await using held = await openDisposableDatabase("postgres");
   const { db } = held;
-  await insertMany(db, 21_000);
+  await insertIntents(db, 21_000);
   const inboxes = new WatchedInboxes(systemClock);
   let questions = 0;
   const failing: Db = {
     ...db,
-    get read() {
+    get root() {
       questions += 1;
       if (questions === 2) throw new Error("the connection was lost");
-      return db.read;
+      return db.root;
     },
   };
   await rejects(inboxes.refresh(failing), /connection was lost/);
@@ -100,16 +100,16 @@ test("a reading that fails in the middle is made up for by the next, and leaves 
 });
 
 test("an inbox whose number was taken first and committed last is found, also half a minute later", async () => {
-  await using held = await openHeld("postgres");
+  await using held = await openDisposableDatabase("postgres");
   const { db } = held;
-  const { clock, pass } = ownedClock();
+  const { clock, pass } = createManualClock();
   const inboxes = new WatchedInboxes(clock);
   for (const waitMs of [0, 30_000]) {
     const account_id = await insertAccount(db);
     const committed = Promise.withResolvers<void>();
     const inserted = Promise.withResolvers<string>();
     const slow = db.transaction(async (tx) => {
-      const late = await insertIntent({ ...db, read: tx }, { account_id });
+      const late = await insertIntent({ ...db, root: tx }, { account_id });
       inserted.resolve(late.inbox_address);
       await committed.promise;
     });
@@ -126,16 +126,16 @@ test("an inbox whose number was taken first and committed last is found, also ha
   equal(inboxes.size, 4);
 });
 
-async function openHeld(kind: (typeof databases)[number]) {
+async function openDisposableDatabase(kind: (typeof databases)[number]) {
   const db = await openTestDatabase(kind);
   return { db, [Symbol.asyncDispose]: () => db.close() };
 }
 
-function openOn(url: string): Promise<Db> {
+function openDatabaseAt(url: string): Promise<Db> {
   return openDatabase({ url, allowUnsafeFsync: true, poolSizeMax: 2 });
 }
 
-function ownedClock(): { clock: Clock; pass: (ms: number) => void } {
+function createManualClock(): { clock: Clock; pass: (ms: number) => void } {
   let nowMs = 0;
   return {
     clock: { ...systemClock, monotonicMs: () => nowMs },
@@ -146,11 +146,11 @@ function ownedClock(): { clock: Clock; pass: (ms: number) => void } {
 }
 
 /** So many intents like one, in which nothing but what must differ does. */
-async function insertMany(db: Db, count: number): Promise<void> {
+async function insertIntents(db: Db, count: number): Promise<void> {
   const { id } = await insertIntent(db);
   const { rows } = await sql<{ name: string }>`
     select column_name as name from information_schema.columns where table_name = 'intent' and is_identity = 'NO'`.execute(
-    db.read,
+    db.root,
   );
   const own = new Map([
     ["id", sql`'pi_' || n`],
@@ -160,5 +160,5 @@ async function insertMany(db: Db, count: number): Promise<void> {
   await sql`
     insert into intent (${sql.join(rows.map(({ name }) => sql.ref(name)))})
     select ${sql.join(rows.map(({ name }) => own.get(name) ?? sql.ref(`intent.${name}`)))}
-    from intent, generate_series(2, ${count}::int) as n where intent.id = ${id}`.execute(db.read);
+    from intent, generate_series(2, ${count}::int) as n where intent.id = ${id}`.execute(db.root);
 }

@@ -2,10 +2,10 @@ import type { Db } from "../db/database.ts";
 import { assert } from "../kernel/assert.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { AddressSet } from "./addressSet.ts";
-import { SeqGaps } from "./seqGaps.ts";
+import { SequenceGaps } from "./sequenceGaps.ts";
 import { readInboxesAfter } from "./inboxes.ts";
 
-const PAGE = 20_000;
+const PAGE_SIZE = 20_000;
 /** More pages than this are read at the next time; no intent is skipped. */
 const PAGES_MAX = 10_000;
 const HEX_LENGTH = 40;
@@ -17,7 +17,7 @@ const HEX_LENGTH = 40;
 export class WatchedInboxes {
   readonly #addresses = new AddressSet();
   readonly #clock: Clock;
-  readonly #gaps = new SeqGaps();
+  readonly #gaps = new SequenceGaps();
   #lastSeq = 0;
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
@@ -40,7 +40,7 @@ export class WatchedInboxes {
   }
 
   /**
-   * Afterwards every inbox is known whose intent was committed before the call, if its create took no longer than some seconds (SeqGaps).
+   * Afterwards every inbox is known whose intent was committed before the call, if its create took no longer than some seconds (SequenceGaps).
    * One indexed statement, whatever number of inboxes there are; to be called as soon as a block is known to exist, beside the question
    * for what it holds: nobody can pay an address before its intent was committed, and nobody mines a payment before it was made.
    */
@@ -58,25 +58,25 @@ export class WatchedInboxes {
 
   async #load(db: Db): Promise<void> {
     for (let page = 0; page < PAGES_MAX; page += 1) {
-      const orAmong = this.#gaps.due(this.#clock.monotonicMs());
-      const { seqs, hexes } = await readInboxesAfter(db, { seq: this.#lastSeq, orAmong, limit: PAGE });
+      const gapSeqs = this.#gaps.listDue(this.#clock.monotonicMs());
+      const { seqs, hexes } = await readInboxesAfter(db, { seq: this.#lastSeq, gapSeqs, limit: PAGE_SIZE });
       if (seqs === "") return;
       const numbers = seqs.split(",").map(Number);
-      this.#take(numbers, Buffer.from(hexes, "latin1"));
-      if (numbers.length < PAGE) return;
+      this.#addPage(numbers, Buffer.from(hexes, "latin1"));
+      if (numbers.length < PAGE_SIZE) return;
     }
   }
 
-  #take(seqs: readonly number[], hexes: Uint8Array): void {
+  #addPage(seqs: readonly number[], hexes: Uint8Array): void {
     assert(hexes.length === seqs.length * HEX_LENGTH, "an inbox address is not as long as one");
     const nowMs = this.#clock.monotonicMs();
     for (const [index, seq] of seqs.entries()) {
       this.#addresses.addHexAt(hexes, index * HEX_LENGTH);
       if (seq <= this.#lastSeq) {
-        this.#gaps.fill(seq);
+        this.#gaps.remove(seq);
         continue;
       }
-      this.#gaps.pass({ after: this.#lastSeq, upTo: seq }, nowMs);
+      this.#gaps.addGap({ after: this.#lastSeq, upTo: seq }, nowMs);
       this.#lastSeq = seq;
     }
   }

@@ -1,19 +1,19 @@
-import { isTest, type House, type Import, type Source, type Violation } from "./house.ts";
-import { ORDER, stationOf, stationOfPackage } from "./road.ts";
+import { isTest, type Codebase, type ImportStatement, type Source, type Violation } from "./codebase.ts";
+import { STATION_ORDER, stationOf, stationOfPackage } from "./stationOrder.ts";
 
 /** Nothing read is nothing proved: a reading that finds no import would let every other rule pass. */
-export function readingIsNotEmpty(house: House): Violation[] {
+export function importsAreParsed(house: Codebase): Violation[] {
   const ours = house.sources.filter((source) => source.path.startsWith("src/"));
   const count = ours.reduce((sum, source) => sum + source.imports.length, 0);
   const found: Violation[] = [];
   if (count === 0)
     found.push({ path: "src", message: "No import was read here. Repair the reading in test/architecture." });
   for (const source of house.sources) {
-    const hasImportLine = /^import\b/m.test(source.layers.code);
+    const hasImportLine = /^import\b/m.test(source.masked.code);
     if (hasImportLine && source.imports.length === 0) {
       found.push({
         path: source.path,
-        message: "It has imports and none was read. Repair the patterns in test/architecture/house.ts.",
+        message: "It has imports and none was read. Repair the patterns in test/architecture/codebase.ts.",
       });
     }
   }
@@ -21,34 +21,34 @@ export function readingIsNotEmpty(house: House): Violation[] {
 }
 
 /** Every folder and file directly below src has its place in the order. */
-export function stationsAreKnown(house: House): Violation[] {
+export function stationsAreKnown(house: Codebase): Violation[] {
   const stations = new Map(house.sources.map((source) => [stationOf(source.path), source.path]));
   return [...stations].flatMap(([station, path]) => {
-    if (station === undefined || ORDER.includes(station)) return [];
+    if (station === undefined || STATION_ORDER.includes(station)) return [];
     return [
       {
         path,
-        message: `"${station}" has no place in the order. Add it to test/architecture/road.ts, or move the file.`,
+        message: `"${station}" has no place in the order. Add it to test/architecture/stationOrder.ts, or move the file.`,
       },
     ];
   });
 }
 
-export function importsGoUp(house: House): Violation[] {
+export function importsFollowOrder(house: Codebase): Violation[] {
   return house.sources
-    .filter((source) => !isTest(source.path) && !isTool(source.path))
-    .flatMap((source) => source.imports.flatMap((item) => wrongWay(source, item)));
+    .filter((source) => !isTest(source.path) && !isBuildScript(source.path))
+    .flatMap((source) => source.imports.flatMap((item) => findOrderViolations(source, item)));
 }
 
 /** What makes a package may use what makes all of them. */
-function isTool(path: string): boolean {
+function isBuildScript(path: string): boolean {
   return /^packages\/[^/]+\/scripts\//.test(path);
 }
 
-function wrongWay(source: Source, item: Import): Violation[] {
+function findOrderViolations(source: Source, item: ImportStatement): Violation[] {
   const from = stationOf(source.path);
   if (from === undefined) return [];
-  const to = stationReached(item);
+  const to = importedStation(item);
   const at = { path: source.path, line: item.line };
   if (item.target !== undefined && (to === undefined || isTest(item.target))) {
     return [
@@ -58,7 +58,7 @@ function wrongWay(source: Source, item: Import): Violation[] {
       },
     ];
   }
-  if (to === undefined || ORDER.indexOf(to) <= ORDER.indexOf(from)) return [];
+  if (to === undefined || STATION_ORDER.indexOf(to) <= STATION_ORDER.indexOf(from)) return [];
   return [
     {
       ...at,
@@ -68,30 +68,33 @@ function wrongWay(source: Source, item: Import): Violation[] {
 }
 
 /** The stations that each station imports, in the order of the road. */
-export function stationImports(house: House): Map<string, string[]> {
+export function stationImports(house: Codebase): Map<string, string[]> {
   const reached = new Map<string, Set<string>>();
   for (const source of house.sources) {
     const from = stationOf(source.path);
     if (from === undefined || isTest(source.path)) continue;
     const set = reached.get(from) ?? new Set<string>();
     for (const item of source.imports) {
-      const to = stationReached(item);
+      const to = importedStation(item);
       if (to !== undefined && to !== from) set.add(to);
     }
     reached.set(from, set);
   }
   return new Map(
-    [...reached].map(([from, set]) => [from, [...set].toSorted((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b))]),
+    [...reached].map(([from, set]) => [
+      from,
+      [...set].toSorted((a, b) => STATION_ORDER.indexOf(a) - STATION_ORDER.indexOf(b)),
+    ]),
   );
 }
 
-function stationReached(item: Import): string | undefined {
+function importedStation(item: ImportStatement): string | undefined {
   return item.target === undefined ? stationOfPackage(item.specifier) : stationOf(item.target);
 }
 
-export function noBarrels(house: House): Violation[] {
+export function noBarrels(house: Codebase): Violation[] {
   return house.sources.flatMap((source) => {
-    const everything = /\bexport\s+(?:type\s+)?\*/.exec(source.layers.code);
+    const everything = /\bexport\s+(?:type\s+)?\*/.exec(source.masked.code);
     if (everything) {
       return [
         {
@@ -100,7 +103,7 @@ export function noBarrels(house: House): Violation[] {
         },
       ];
     }
-    const isBarrel = source.imports.some((item) => item.reExports) && !definesSomething(source.layers.code);
+    const isBarrel = source.imports.some((item) => item.reExports) && !definesSomething(source.masked.code);
     return isBarrel
       ? [{ path: source.path, message: "It only passes other files on. Delete it and import from those files." }]
       : [];

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { circles, noCircles } from "./circles.ts";
-import { houseOf, type House, type Violation } from "./house.ts";
-import { importsGoUp, noBarrels, readingIsNotEmpty, stationImports, stationsAreKnown } from "./imports.ts";
-import { errorCodesHavePages, faultCodes, operationsHaveTests } from "./pairs.ts";
+import { findImportCycles, noImportCycles } from "./importCycles.ts";
+import { createCodebase, type Codebase, type Violation } from "./codebase.ts";
+import { importsFollowOrder, noBarrels, importsAreParsed, stationImports, stationsAreKnown } from "./imports.ts";
+import { errorCodesHavePages, faultCodes, operationsHaveTests } from "./companionFiles.ts";
 import { impurityStaysInPorts } from "./ports.ts";
-import { describe } from "./rules.ts";
+import { formatViolations } from "./rules.ts";
 import { filesAreShort, foldersAreShallow } from "./size.ts";
 import { sqlIsPure, tablesHaveOneWriter, tablesOf } from "./tables.ts";
 
-function house(files: Record<string, string>): House {
-  return houseOf(Object.entries(files));
+function codebase(files: Record<string, string>): Codebase {
+  return createCodebase(Object.entries(files));
 }
 
-function places(violations: readonly Violation[]): string[] {
+function violationPlaces(violations: readonly Violation[]): string[] {
   return violations.map(({ path, line }) => (line === undefined ? path : `${path}:${line}`));
 }
 
@@ -29,7 +29,7 @@ test("reading: every way to import is read, and a text that looks like one is no
     `const h = 'import { h } from "./h.ts"';`,
     '// import { i } from "./i.ts";',
   ].join("\n");
-  const [source] = house({ "src/intent/x.ts": text }).sources;
+  const [source] = codebase({ "src/intent/x.ts": text }).sources;
   assert.deepEqual(
     source?.imports.map(({ specifier, target, line }) => [specifier, target, line]),
     [
@@ -45,43 +45,47 @@ test("reading: every way to import is read, and a text that looks like one is no
 });
 
 test("reading: a house without imports is a violation, however clean it looks", () => {
-  assert.deepEqual(places(readingIsNotEmpty(house({}))), ["src"]);
-  assert.deepEqual(places(readingIsNotEmpty(house({ "src/kernel/a.ts": "export const a = 1;" }))), ["src"]);
-  assert.deepEqual(readingIsNotEmpty(house({ "src/kernel/a.ts": 'import "b";' })), []);
+  assert.deepEqual(violationPlaces(importsAreParsed(codebase({}))), ["src"]);
+  assert.deepEqual(violationPlaces(importsAreParsed(codebase({ "src/kernel/a.ts": "export const a = 1;" }))), ["src"]);
+  assert.deepEqual(importsAreParsed(codebase({ "src/kernel/a.ts": 'import "b";' })), []);
 });
 
 test("reading: imports that the patterns miss are noticed", () => {
-  const odd = house({ "src/kernel/a.ts": 'import "b";', "src/kernel/c.ts": "import d = e;" });
-  assert.deepEqual(places(readingIsNotEmpty(odd)), ["src/kernel/c.ts"]);
+  const odd = codebase({ "src/kernel/a.ts": 'import "b";', "src/kernel/c.ts": "import d = e;" });
+  assert.deepEqual(violationPlaces(importsAreParsed(odd)), ["src/kernel/c.ts"]);
 });
 
 test("order: an import of a later station is a violation, of an earlier one or of the ground it is not", () => {
-  const read = house({
+  const read = codebase({
     "src/intent/a.ts": 'import "../kernel/ids.ts";\nimport "../merchant/account.ts";\nimport "../webhook/deliver.ts";',
     "src/kernel/b.ts": 'import "../ledger/post.ts";',
     "packages/inbox/src/c.ts": 'import "../../../src/kernel/ids.ts";',
     "src/watch/d.ts": 'import "@tributary/inbox/terms";',
   });
-  assert.deepEqual(places(importsGoUp(read)), ["src/intent/a.ts:3", "src/kernel/b.ts:1", "packages/inbox/src/c.ts:1"]);
+  assert.deepEqual(violationPlaces(importsFollowOrder(read)), [
+    "src/intent/a.ts:3",
+    "src/kernel/b.ts:1",
+    "packages/inbox/src/c.ts:1",
+  ]);
 });
 
 test("order: the service imports nothing from tests and tools, and a test may import anything", () => {
-  const read = house({
+  const read = codebase({
     "src/intent/a.ts": 'import "../../test/support/world.ts";',
     "src/intent/b.ts": 'import "./a.test.ts";',
     "src/intent/a.test.ts": 'import "../webhook/deliver.ts";\nimport "../../test/support/world.ts";',
   });
-  assert.deepEqual(places(importsGoUp(read)), ["src/intent/a.ts:1", "src/intent/b.ts:1"]);
+  assert.deepEqual(violationPlaces(importsFollowOrder(read)), ["src/intent/a.ts:1", "src/intent/b.ts:1"]);
 });
 
 test("order: a folder without a place in it is a violation", () => {
-  assert.deepEqual(places(stationsAreKnown(house({ "src/utils/a.ts": "", "src/intent/b.ts": "" }))), [
+  assert.deepEqual(violationPlaces(stationsAreKnown(codebase({ "src/utils/a.ts": "", "src/intent/b.ts": "" }))), [
     "src/utils/a.ts",
   ]);
 });
 
 test("order: what a station imports is listed once each, in the order of the road", () => {
-  const read = house({
+  const read = codebase({
     "src/intent/a.ts": 'import "../merchant/x.ts";\nimport "../kernel/y.ts";',
     "src/intent/b.ts": 'import "../kernel/z.ts";\nimport "./a.ts";',
   });
@@ -89,29 +93,31 @@ test("order: what a station imports is listed once each, in the order of the roa
 });
 
 test("circles: a circle of files is found with its path, and a diamond is none", () => {
-  const circle = house({
+  const circle = codebase({
     "src/intent/a.ts": 'import type { B } from "./b.ts";',
     "src/intent/b.ts": 'import "./c.ts";',
     "src/intent/c.ts": 'import "./a.ts";',
   });
-  assert.deepEqual(circles(circle), [["src/intent/a.ts", "src/intent/b.ts", "src/intent/c.ts", "src/intent/a.ts"]]);
-  assert.equal(noCircles(circle).length, 1);
-  const diamond = house({
+  assert.deepEqual(findImportCycles(circle), [
+    ["src/intent/a.ts", "src/intent/b.ts", "src/intent/c.ts", "src/intent/a.ts"],
+  ]);
+  assert.equal(noImportCycles(circle).length, 1);
+  const diamond = codebase({
     "src/intent/a.ts": 'import "./b.ts";\nimport "./c.ts";',
     "src/intent/b.ts": 'import "./d.ts";',
     "src/intent/c.ts": 'import "./d.ts";',
     "src/intent/d.ts": "export const d = 1;",
   });
-  assert.deepEqual(circles(diamond), []);
+  assert.deepEqual(findImportCycles(diamond), []);
 });
 
 test("barrels: a file that only passes others on is a violation, and so is export *", () => {
-  const read = house({
+  const read = codebase({
     "src/intent/index.ts": 'export { a } from "./a.ts";\nexport type { B } from "./b.ts";',
     "src/intent/all.ts": 'export * from "./a.ts";\nexport const c = 1;',
     "src/intent/fine.ts": 'export { a } from "./a.ts";\nexport function d() {}',
   });
-  assert.deepEqual(places(noBarrels(read)), ["src/intent/index.ts", "src/intent/all.ts"]);
+  assert.deepEqual(violationPlaces(noBarrels(read)), ["src/intent/index.ts", "src/intent/all.ts"]);
 });
 
 test("ports: each impurity is found outside of its port and nowhere else", () => {
@@ -127,32 +133,35 @@ test("ports: each impurity is found outside of its port and nowhere else", () =>
     networkPackage: 'import { request } from "undici";',
   };
   for (const [name, text] of Object.entries(impure)) {
-    const read = house({ [`src/intent/${name}.ts`]: text, [`src/intent/${name}.test.ts`]: text });
-    assert.deepEqual(places(impurityStaysInPorts(read, [])), [`src/intent/${name}.ts:1`], name);
+    const read = codebase({ [`src/intent/${name}.ts`]: text, [`src/intent/${name}.test.ts`]: text });
+    assert.deepEqual(violationPlaces(impurityStaysInPorts(read, [])), [`src/intent/${name}.ts:1`], name);
   }
   const pure =
     'import type { IncomingMessage } from "node:http";\n' +
     "clock.now(); timer.setTimeout(1); driver.fetch(url); // Date.now() and fetch(url)\nconst s = 'process.env';";
-  assert.deepEqual(impurityStaysInPorts(house({ "src/intent/a.ts": pure }), []), []);
+  assert.deepEqual(impurityStaysInPorts(codebase({ "src/intent/a.ts": pure }), []), []);
 });
 
 test("ports: a port may do what it is listed for, nothing else, and is struck off when it no longer does", () => {
-  const clock = { path: "src/kernel/clock.ts", may: ["time"], because: "it is the clock" } as const;
-  assert.deepEqual(impurityStaysInPorts(house({ "src/kernel/clock.ts": "Date.now();" }), [clock]), []);
+  const clock = { path: "src/kernel/clock.ts", allowed: ["time"], reason: "it is the clock" } as const;
+  assert.deepEqual(impurityStaysInPorts(codebase({ "src/kernel/clock.ts": "Date.now();" }), [clock]), []);
   assert.equal(
-    impurityStaysInPorts(house({ "src/kernel/clock.ts": "Date.now();\nMath.random();" }), [clock])[0]?.line,
+    impurityStaysInPorts(codebase({ "src/kernel/clock.ts": "Date.now();\nMath.random();" }), [clock])[0]?.line,
     2,
   );
-  assert.match(describe(impurityStaysInPorts(house({ "src/kernel/clock.ts": "" }), [clock])), /no longer needs time/);
-  assert.deepEqual(impurityStaysInPorts(house({ "src/intent/a.ts": "" }), [clock]), []);
+  assert.match(
+    formatViolations(impurityStaysInPorts(codebase({ "src/kernel/clock.ts": "" }), [clock])),
+    /no longer needs time/,
+  );
+  assert.deepEqual(impurityStaysInPorts(codebase({ "src/intent/a.ts": "" }), [clock]), []);
 });
 
 test("SQL: the database's own time and randomness are violations, the clock's now() is not", () => {
   for (const sql of ["values (now())", "default CURRENT_TIMESTAMP", "gen_random_uuid()", "order by random()"]) {
-    assert.equal(sqlIsPure(house({ "src/intent/store.ts": `const q = sql\`${sql}\`;` })).length, 1, sql);
+    assert.equal(sqlIsPure(codebase({ "src/intent/store.ts": `const q = sql\`${sql}\`;` })).length, 1, sql);
   }
   const fine = "const q = sql`values (${clock.now()}, current_timestamps)`; // now()";
-  assert.deepEqual(sqlIsPure(house({ "src/intent/store.ts": fine })), []);
+  assert.deepEqual(sqlIsPure(codebase({ "src/intent/store.ts": fine })), []);
 });
 
 const MIGRATION = {
@@ -161,8 +170,8 @@ const MIGRATION = {
 };
 
 test("tables: those of the migrations are read, in both notations", () => {
-  assert.deepEqual([...tablesOf(house(MIGRATION))].toSorted(), ["deposit", "event", "intent"]);
-  assert.equal(tablesHaveOneWriter(house({ "src/db/migrations/0001.ts": "const s = [];" })).length, 1);
+  assert.deepEqual([...tablesOf(codebase(MIGRATION))].toSorted(), ["deposit", "event", "intent"]);
+  assert.equal(tablesHaveOneWriter(codebase({ "src/db/migrations/0001.ts": "const s = [];" })).length, 1);
 });
 
 test("tables: a second writer is a violation, whatever the notation", () => {
@@ -175,9 +184,13 @@ test("tables: a second writer is a violation, whatever the notation", () => {
     "sql`delete from intent`",
   ];
   for (const write of writes) {
-    const read = house({ ...MIGRATION, "src/intent/store.ts": 'db.insertInto("intent")', "src/view/store.ts": write });
+    const read = codebase({
+      ...MIGRATION,
+      "src/intent/store.ts": 'db.insertInto("intent")',
+      "src/view/store.ts": write,
+    });
     assert.match(
-      describe(tablesHaveOneWriter(read)),
+      formatViolations(tablesHaveOneWriter(read)),
       /"intent" is written by src\/intent\/store.ts and src\/view\/store.ts/,
       write,
     );
@@ -185,49 +198,54 @@ test("tables: a second writer is a violation, whatever the notation", () => {
 });
 
 test("tables: only a store writes a station's table, and any single file of the ground writes its own", () => {
-  const read = house({
+  const read = codebase({
     ...MIGRATION,
     "src/intent/create.ts": '\ndb.insertInto("intent")',
     "src/event/append.ts": 'db.insertInto("event")',
   });
-  assert.deepEqual(places(tablesHaveOneWriter(read)), ["src/intent/create.ts:2"]);
+  assert.deepEqual(violationPlaces(tablesHaveOneWriter(read)), ["src/intent/create.ts:2"]);
 });
 
 test("tables: reading, locking and upserting are not taken for another table's write", () => {
   const text =
     'db.selectFrom("event"); sql`select 1 from deposit for update skip locked`; sql`insert into intent values (1) on conflict (id) do update set id = 2`;';
-  assert.deepEqual(tablesHaveOneWriter(house({ ...MIGRATION, "src/intent/store.ts": text })), []);
+  assert.deepEqual(tablesHaveOneWriter(codebase({ ...MIGRATION, "src/intent/store.ts": text })), []);
 });
 
 test("operations: a handler without tests and tests without a handler are violations", () => {
-  const read = house({
+  const read = codebase({
     "src/http/operations/createThing.ts": "",
     "src/http/operations/getThing.ts": "",
     "src/http/operations/getThing.test.ts": "",
     "test/http/getThing/200.test.ts": "",
     "test/http/listThings/200.test.ts": "",
   });
-  assert.deepEqual(places(operationsHaveTests(read)), ["src/http/operations/createThing.ts", "test/http/listThings"]);
+  assert.deepEqual(violationPlaces(operationsHaveTests(read)), [
+    "src/http/operations/createThing.ts",
+    "test/http/listThings",
+  ]);
 });
 
 test("error codes: a code without a page and a page without a code are violations", () => {
   const faults =
     "const ROWS = {\n  not_found: { status: 404 },\n  gone: {\n    status: 410,\n  },\n} as const;\nconst other = {\n  x: {},\n};\n";
   assert.deepEqual(faultCodes(faults), ["not_found", "gone"]);
-  const read = house({
+  const read = codebase({
     "src/kernel/faults.ts": faults,
     "docs/errors/gone.md": "",
     "docs/errors/lost.md": "",
     "docs/errors/README.md": "",
   });
-  assert.deepEqual(places(errorCodesHavePages(read)), ["src/kernel/faults.ts", "docs/errors/lost.md"]);
-  assert.equal(errorCodesHavePages(house({ "src/kernel/faults.ts": "export const nothing = 1;" })).length, 1);
+  assert.deepEqual(violationPlaces(errorCodesHavePages(read)), ["src/kernel/faults.ts", "docs/errors/lost.md"]);
+  assert.equal(errorCodesHavePages(codebase({ "src/kernel/faults.ts": "export const nothing = 1;" })).length, 1);
 });
 
 test("size: the 401st line and the fourth folder are violations", () => {
   const lines = (count: number) => "a();\n".repeat(count);
-  assert.deepEqual(places(filesAreShort(house({ "src/a.ts": lines(400), "src/b.ts": lines(401) }))), ["src/b.ts"]);
-  assert.deepEqual(places(foldersAreShallow(house({ "src/a/b/c/d.ts": "", "src/a/b/c/d/e.ts": "" }))), [
+  assert.deepEqual(violationPlaces(filesAreShort(codebase({ "src/a.ts": lines(400), "src/b.ts": lines(401) }))), [
+    "src/b.ts",
+  ]);
+  assert.deepEqual(violationPlaces(foldersAreShallow(codebase({ "src/a/b/c/d.ts": "", "src/a/b/c/d/e.ts": "" }))), [
     "src/a/b/c/d/e.ts",
   ]);
 });

@@ -1,18 +1,18 @@
-import { noCircles } from "./circles.ts";
-import type { House, Violation } from "./house.ts";
-import { importsGoUp, noBarrels, readingIsNotEmpty, stationsAreKnown } from "./imports.ts";
-import { errorCodesHavePages, operationsHaveTests } from "./pairs.ts";
+import { noImportCycles } from "./importCycles.ts";
+import type { Codebase, Violation } from "./codebase.ts";
+import { importsFollowOrder, noBarrels, importsAreParsed, stationsAreKnown } from "./imports.ts";
+import { errorCodesHavePages, operationsHaveTests } from "./companionFiles.ts";
 import { impurityStaysInPorts } from "./ports.ts";
 import { filesAreShort, foldersAreShallow } from "./size.ts";
 import { sqlIsPure, tablesHaveOneWriter } from "./tables.ts";
 
-export type Rule = { readonly name: string; readonly check: (house: House) => Violation[] };
+export type ArchitectureRule = { readonly name: string; readonly check: (house: Codebase) => Violation[] };
 
-export const RULES: readonly Rule[] = [
-  { name: "the imports were read", check: readingIsNotEmpty },
+export const ARCHITECTURE_RULES: readonly ArchitectureRule[] = [
+  { name: "the imports were read", check: importsAreParsed },
   { name: "every folder below src has its place in the order", check: stationsAreKnown },
-  { name: "a station imports only what stands before it", check: importsGoUp },
-  { name: "no circle of imports", check: noCircles },
+  { name: "a station imports only what stands before it", check: importsFollowOrder },
+  { name: "no circle of imports", check: noImportCycles },
   { name: "no barrels", check: noBarrels },
   {
     name: "time, timers, randomness, environment and network only in their ports",
@@ -27,7 +27,7 @@ export const RULES: readonly Rule[] = [
 ];
 
 /** "src/intent/store.ts:12: what is wrong and what to do", one a line. */
-export function describe(violations: readonly Violation[]): string {
+export function formatViolations(violations: readonly Violation[]): string {
   return violations
     .map(({ path, line, message }) => `${path}${line === undefined ? "" : `:${line}`}: ${message}`)
     .join("\n");

@@ -1,9 +1,9 @@
-import type { House, Violation } from "./house.ts";
+import type { Codebase, Violation } from "./codebase.ts";
 
 const LINES_MAX = 400;
 const FOLDERS_MAX = 3;
 
-export function filesAreShort(house: House): Violation[] {
+export function filesAreShort(house: Codebase): Violation[] {
   return house.sources
     .filter((source) => source.lines > LINES_MAX && !source.path.endsWith(".generated.ts"))
     .map(({ path, lines }) => ({
@@ -12,7 +12,7 @@ export function filesAreShort(house: House): Violation[] {
     }));
 }
 
-export function foldersAreShallow(house: House): Violation[] {
+export function foldersAreShallow(house: Codebase): Violation[] {
   return house.paths
     .filter((path) => path.startsWith("src/") && path.split("/").length - 2 > FOLDERS_MAX)
     .map((path) => ({

@@ -1,5 +1,5 @@
-import { lineAt, productionSources, type House, type Source, type Violation } from "./house.ts";
-import { GROUND, stationOf } from "./road.ts";
+import { lineNumberAt, productionSources, type Codebase, type Source, type Violation } from "./codebase.ts";
+import { FOUNDATION, stationOf } from "./stationOrder.ts";
 
 // The database never brings in time or randomness of its own, and every table has one writer: to know what can happen to a
 // row, one file is read.
@@ -12,12 +12,12 @@ const SQL_PORTS: ReadonlyArray<{ path: string; because: string }> = [
   { path: "src/db/serverClock.ts", because: "it is the clock that processes share whose own clocks differ" },
 ];
 
-export function sqlIsPure(house: House): Violation[] {
+export function sqlIsPure(house: Codebase): Violation[] {
   const judged = productionSources(house).filter(({ path }) => !SQL_PORTS.some((port) => port.path === path));
   return judged.flatMap((source) =>
-    [...source.layers.texts.matchAll(IMPURE_SQL)].map((match) => ({
+    [...source.masked.strings.matchAll(IMPURE_SQL)].map((match) => ({
       path: source.path,
-      line: lineAt(source.layers.texts, match.index),
+      line: lineNumberAt(source.masked.strings, match.index),
       message: `"${match[0]}" lets the database choose. Pass the time or the random value as a parameter.`,
     })),
   );
@@ -37,7 +37,7 @@ const WRITES = [
 ];
 
 /** The tables that the migrations create. */
-export function tablesOf(house: House): Set<string> {
+export function tablesOf(house: Codebase): Set<string> {
   const migrations = house.sources.filter((source) => isMigration(source.path));
   return new Set(
     migrations.flatMap((source) => CREATES.flatMap((pattern) => tablesIn(source, pattern).map(({ table }) => table))),
@@ -45,7 +45,7 @@ export function tablesOf(house: House): Set<string> {
 }
 
 /** Who writes each table, migrations aside. */
-export function writersOf(house: House): Map<string, Write[]> {
+export function writersOf(house: Codebase): Map<string, Write[]> {
   const tables = tablesOf(house);
   const writers = new Map<string, Write[]>();
   for (const source of productionSources(house)) {
@@ -57,7 +57,7 @@ export function writersOf(house: House): Map<string, Write[]> {
   return writers;
 }
 
-export function tablesHaveOneWriter(house: House): Violation[] {
+export function tablesHaveOneWriter(house: Codebase): Violation[] {
   if (house.sources.some((source) => isMigration(source.path)) && tablesOf(house).size === 0) {
     return [
       {
@@ -87,15 +87,15 @@ export function tablesHaveOneWriter(house: House): Violation[] {
 type Write = { table: string; path: string; line: number };
 
 function tablesIn(source: Source, pattern: RegExp): Write[] {
-  const text = source.layers.withoutComments;
+  const text = source.masked.withoutComments;
   return [...text.matchAll(pattern)].flatMap((match) => {
     const table = match.groups?.["table"];
-    return table === undefined ? [] : [{ table, path: source.path, line: lineAt(text, match.index) }];
+    return table === undefined ? [] : [{ table, path: source.path, line: lineNumberAt(text, match.index) }];
   });
 }
 
 function mayWrite(path: string): boolean {
-  return path.endsWith("/store.ts") || GROUND.some((station) => station === stationOf(path));
+  return path.endsWith("/store.ts") || FOUNDATION.some((station) => station === stationOf(path));
 }
 
 function isMigration(path: string): boolean {

@@ -10,10 +10,10 @@ import type { Db } from "../../src/db/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";
 import { watchChain } from "../../src/watch/watchChain.ts";
-import type { WatchWorld } from "../../src/watch/record.ts";
+import type { WatchWorld } from "../../src/watch/applySegment.ts";
 import { databases, openTestDatabase } from "../support/database.ts";
 import { stationWorld } from "../support/stationWorld.ts";
-import { forget, insertInboxes } from "./detect/inboxes.ts";
+import { resetRecordedState, insertInboxes } from "./detect/inboxes.ts";
 import { RANGE_BLOCKS, TOKEN, LAST_BLOCK, FIRST_BLOCK } from "./backfillNode.ts";
 
 // How long an outage takes to make up for: the same answers of one node, once thrown away and once made into committed rows.
@@ -31,8 +31,8 @@ export async function benchBackfill(): Promise<void> {
     `back-fill of ${LAST_BLOCK - FIRST_BLOCK + 1} blocks, medians of ${RUNS}, ${cpus().length} cores, Node ${process.version}`,
   );
   try {
-    await floor(url);
-    const floorMs = median(await repeat(() => floor(url)));
+    await measureFloor(url);
+    const floorMs = median(await repeat(() => measureFloor(url)));
     console.log(`floor     ${floorMs.toFixed(0)} ms: the same answers, thrown away`);
     for (const kind of databases) {
       const db = await openTestDatabase(kind);
@@ -50,7 +50,7 @@ export async function benchBackfill(): Promise<void> {
   }
 }
 
-async function floor(url: string): Promise<number> {
+async function measureFloor(url: string): Promise<number> {
   const pool = new Pool(url, { connections: 3 });
   const startedAt = performance.now();
   const ranges: [number, number][] = [];
@@ -72,7 +72,7 @@ async function floor(url: string): Promise<number> {
 
 /** One run on tables that are as they were before the first. */
 async function backfill(url: string, { db, node }: { db: Db; node: ChildProcess }): Promise<number> {
-  await forget(db);
+  await resetRecordedState(db);
   const log = pino({ level: "silent" });
   const token = {
     symbol: "USDC",
@@ -87,21 +87,21 @@ async function backfill(url: string, { db, node }: { db: Db; node: ChildProcess 
   const driver = openEvmDriver({ caip2: "eip155:31337", rpcUrl: url });
   const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
   const chain = openChain({ drivers: [driver], gasAccount }, { clock: systemClock, log });
-  await tell(node, "begin");
+  await printResult(node, "begin");
   await watchChain(world, chain);
-  await tell(node, "grow");
+  await printResult(node, "grow");
   const startedAt = performance.now();
   await watchChain(world, chain);
   const ms = performance.now() - startedAt;
-  const { number } = await db.read.selectFrom("chain_cursor").select("number").executeTakeFirstOrThrow();
-  const movements = await db.read.selectFrom("movement").select("id").execute();
+  const { number } = await db.root.selectFrom("chain_cursor").select("number").executeTakeFirstOrThrow();
+  const movements = await db.root.selectFrom("movement").select("id").execute();
   if (number < BigInt(LAST_BLOCK) || movements.length !== HITS)
     throw new Error(`${movements.length} movements at ${number}`);
   await driver.close();
   return ms;
 }
 
-async function tell(node: ChildProcess, what: "begin" | "grow"): Promise<void> {
+async function printResult(node: ChildProcess, what: "begin" | "grow"): Promise<void> {
   node.send(what);
   await once(node, "message");
 }

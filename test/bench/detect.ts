@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
 import { benchBackfillOnAnvil, type DetectOptions } from "./detect/backfill.ts";
-import { startBusyChain } from "./detect/chain.ts";
-import { benchRivals } from "./detect/rivals.ts";
-import { openScene } from "./detect/scene.ts";
+import { startChainWithTransfers } from "./detect/chain.ts";
+import { benchIndexers } from "./detect/benchIndexers.ts";
+import { openBackfillFixture } from "./detect/backfillFixture.ts";
 import { heading } from "./detect/statistics.ts";
 
 // How soon a deposit is found: after an outage, while the chain goes on, and with ever more inboxes.
@@ -56,18 +56,18 @@ export async function benchDetect(): Promise<void> {
 }
 
 async function onAnvil(only: readonly string[], options: DetectOptions): Promise<void> {
-  const scene = await openScene();
-  const chain = await startBusyChain({ slotsInAnEpoch: SLOTS_YOUNG });
+  const scene = await openBackfillFixture();
+  const chain = await startChainWithTransfers({ slotsInAnEpoch: SLOTS_YOUNG });
   try {
     if (only.includes("backfill")) {
-      const finalChain = await startBusyChain({ slotsInAnEpoch: SLOTS_FINAL });
+      const finalChain = await startChainWithTransfers({ slotsInAnEpoch: SLOTS_FINAL });
       try {
         await benchBackfillOnAnvil({ chain, finalChain }, scene, options);
       } finally {
         await finalChain.stop();
       }
     }
-    if (only.includes("rivals")) await benchRivals(chain, scene, options);
+    if (only.includes("rivals")) await benchIndexers(chain, scene, options);
   } finally {
     await chain.stop();
     await scene.close();

@@ -16,7 +16,7 @@ import { insertIntent, randomAddress } from "../support/intents.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { stationWorld, type StationWorld } from "../support/stationWorld.ts";
 import { median } from "./detect/statistics.ts";
-import { bindToCore, cpuUsOf } from "./cpu.ts";
+import { bindToCore, cpuUsOf } from "./cpuTime.ts";
 import { copyIntents } from "./http/copies.ts";
 import { compareEmbedded } from "./http/embedded.ts";
 import { load, requestText, type Call } from "./http/load.ts";
@@ -38,7 +38,7 @@ const SERVER_CORE = 0;
 const DATABASE_CORE = 1;
 /** Enough of them that none is refused in the minute that a run of them takes, where 30 creates, 60 lists and 120 reads of one intent are allowed. */
 const ACCOUNTS = 3_000;
-const OPENED_AT_ONCE = 8;
+const OPEN_CONCURRENCY = 8;
 const CREATES_IN_A_BURST = 25;
 const GETS_IN_A_BURST = 100;
 const LISTS_IN_A_BURST = 50;
@@ -46,8 +46,8 @@ const LISTS_IN_A_BURST = 50;
 const INTENTS_AT_FIRST = 10;
 const LISTED = 110_000;
 /** What one statement inserts within the time that it has. */
-const LISTED_AT_ONCE = 5_000;
-const FILLED_AT_ONCE = 500;
+const LIST_CONCURRENCY = 5_000;
+const FILL_CONCURRENCY = 500;
 const PAGE = 10;
 const PAGES_DEEP = 10_000;
 const PAGE_READS = 25;
@@ -56,7 +56,7 @@ type Caller = { account: AccountRow; headers: Record<string, string>; intentId: 
 type Part = (typeof PARTS)[number];
 type CallName = (typeof CALLS)[number];
 type Options = { only: ReadonlySet<Part>; runs: number; profiles: string | undefined };
-type Site = {
+type HttpBenchContext = {
   options: Options;
   databaseUrl: string;
   databaseId: number;
@@ -126,7 +126,7 @@ async function onPostgres(options: Options): Promise<void> {
 async function openCallers(world: StationWorld): Promise<Caller[]> {
   const callers: Caller[] = [];
   while (callers.length < ACCOUNTS) {
-    const opening = Array.from({ length: OPENED_AT_ONCE }, () => openCaller(world));
+    const opening = Array.from({ length: OPEN_CONCURRENCY }, () => openCaller(world));
     callers.push(...(await Promise.all(opening)));
   }
   return callers;
@@ -144,7 +144,7 @@ async function openCaller(world: StationWorld): Promise<Caller> {
   };
 }
 
-async function compareCalls(site: Site): Promise<void> {
+async function compareCalls(site: HttpBenchContext): Promise<void> {
   const { options, databaseUrl, db, world, callers } = site;
   const [first] = callers;
   if (first === undefined) throw new Error("there are accounts");
@@ -154,9 +154,9 @@ async function compareCalls(site: Site): Promise<void> {
   const get = await getStatement({ accountId: first.account.id, intentId: first.intentId });
   const list = await listStatement({ accountId: first.account.id, limit: PAGE });
   const intentIds = callers.map(({ intentId }) => intentId);
-  for (let from = 0; from < intentIds.length; from += FILLED_AT_ONCE)
-    await copyIntents(db, intentIds.slice(from, from + FILLED_AT_ONCE), { from: 1, to: INTENTS_AT_FIRST - 1 });
-  await sql`analyze intent`.execute(db.read);
+  for (let from = 0; from < intentIds.length; from += FILL_CONCURRENCY)
+    await copyIntents(db, intentIds.slice(from, from + FILL_CONCURRENCY), { from: 1, to: INTENTS_AT_FIRST - 1 });
+  await sql`analyze intent`.execute(db.root);
   const owners = callers.flatMap(({ intentId, account, headers }): [string, string][] => [
     [intentId, account.id],
     [headers["authorization"] ?? "", account.id],
@@ -164,19 +164,21 @@ async function compareCalls(site: Site): Promise<void> {
   const ours = await serve({ kind: "ours", databaseUrl }, options.profiles);
   const bare = await serve({ kind: "bare", databaseUrl, create, places, get, list, owners });
   const calls = {
-    create: inBursts(callers, CREATES_IN_A_BURST, creating),
-    get: inBursts(callers, GETS_IN_A_BURST, getting),
+    create: buildBursts(callers, CREATES_IN_A_BURST, createCall),
+    get: buildBursts(callers, GETS_IN_A_BURST, getCall),
     // From the other end, so that nobody reads both within a minute.
-    list: inBursts(callers.toReversed(), LISTS_IN_A_BURST, listing),
+    list: buildBursts(callers.toReversed(), LISTS_IN_A_BURST, listCall),
   };
   const scripts = { create: pgbenchScript(create, places), get: pgbenchScript(get, []), list: pgbenchScript(list, []) };
   const asked = CALLS.filter((call) => options.only.has(call));
   const run = (server: Server, call: CallName) =>
-    measure(site, server, () => load({ port: server.port, connections: CONNECTIONS, call: forAWhile(calls[call]) }));
+    measure(site, server, () =>
+      load({ port: server.port, connections: CONNECTIONS, call: runForDuration(calls[call]) }),
+    );
   try {
     for (const server of [ours, bare])
       for (const call of asked)
-        await load({ port: server.port, connections: CONNECTIONS, call: someTimes(calls[call]) });
+        await load({ port: server.port, connections: CONNECTIONS, call: runRepeatedly(calls[call]) });
     const figures = { pgbench: sides(), bare: sides(), ours: sides() };
     for (let turn = 0; turn < options.runs; turn += 1) {
       for (const call of asked) {
@@ -188,13 +190,13 @@ async function compareCalls(site: Site): Promise<void> {
       }
     }
     for (const call of asked) {
-      tell(`${call}, ours`, figures.ours[call]);
-      tell(`${call}, bare node:http`, figures.bare[call], figures.ours[call]);
-      tell(`${call}, pgbench`, figures.pgbench[call], figures.ours[call]);
+      printComparison(`${call}, ours`, figures.ours[call]);
+      printComparison(`${call}, bare node:http`, figures.bare[call], figures.ours[call]);
+      printComparison(`${call}, pgbench`, figures.pgbench[call], figures.ours[call]);
     }
   } finally {
-    await end(ours);
-    await end(bare);
+    await stopServer(ours);
+    await stopServer(bare);
   }
 }
 
@@ -203,7 +205,7 @@ function sides(): Record<CallName, Figure[]> {
 }
 
 /** Each connection is a merchant's who uses up most of a minute's calls, and then the next one's: nobody else may call so often. */
-function inBursts(callers: Caller[], calls: number, textOf: (caller: Caller) => Call): (connection: number) => Call {
+function buildBursts(callers: Caller[], calls: number, textOf: (caller: Caller) => Call): (connection: number) => Call {
   const texts = callers.map(textOf);
   let next = 0;
   const bursts = Array.from({ length: CONNECTIONS }, () => ({ text: "", left: 0 }));
@@ -219,7 +221,7 @@ function inBursts(callers: Caller[], calls: number, textOf: (caller: Caller) => 
   };
 }
 
-function creating({ headers }: Caller): Call {
+function createCall({ headers }: Caller): Call {
   return requestText(
     "POST /api/v1/intents",
     { ...headers, "content-type": "application/json" },
@@ -227,27 +229,27 @@ function creating({ headers }: Caller): Call {
   );
 }
 
-function getting({ headers, intentId }: Caller): Call {
+function getCall({ headers, intentId }: Caller): Call {
   return requestText(`GET /api/v1/intents/${intentId}`, headers);
 }
 
-function listing({ headers }: Caller): Call {
+function listCall({ headers }: Caller): Call {
   return requestText(`GET /api/v1/intents?limit=${PAGE}`, headers);
 }
 
-function forAWhile(call: (connection: number) => Call): (connection: number) => Call | undefined {
+function runForDuration(call: (connection: number) => Call): (connection: number) => Call | undefined {
   const untilMs = performance.now() + RUN_MS;
   return (connection) => (performance.now() < untilMs ? call(connection) : undefined);
 }
 
 /** Until the code is compiled, which is a matter of how often it ran and not of how long. */
-function someTimes(call: (connection: number) => Call): (connection: number) => Call | undefined {
+function runRepeatedly(call: (connection: number) => Call): (connection: number) => Call | undefined {
   let left = WARM_UP_CALLS;
   return (connection) => (left-- > 0 ? call(connection) : undefined);
 }
 
 async function measure(
-  { databaseId }: Site,
+  { databaseId }: HttpBenchContext,
   server: Server | undefined,
   work: () => Promise<number | undefined>,
 ): Promise<Figure> {
@@ -266,14 +268,14 @@ async function measure(
 }
 
 /** The first page and the ten thousandth of a long list, in turn. */
-async function compareDepth({ databaseUrl, db, world, callers }: Site): Promise<void> {
+async function compareDepth({ databaseUrl, db, world, callers }: HttpBenchContext): Promise<void> {
   const caller = callers.at(-1);
   if (caller === undefined) throw new Error("there are accounts");
   await fillList(db, caller);
   const { signingSecret: secret } = await ensureDeployment(db, world.entropy);
   const { rows } = await sql<{ seq: bigint }>`
     select seq from intent where account_id = ${caller.account.id} order by seq desc offset ${PAGE * PAGES_DEEP} limit 1`.execute(
-    db.read,
+    db.root,
   );
   const [deep] = rows;
   if (deep === undefined) throw new Error("the list is too short");
@@ -301,17 +303,17 @@ async function compareDepth({ databaseUrl, db, world, callers }: Site): Promise<
       `list     page ${PAGES_DEEP} of ${LISTED} intents ${median(deepMs).toFixed(2)} ms, page 1 ${median(firstMs).toFixed(2)} ms: ${ratio.toFixed(2)}`,
     );
   } finally {
-    await end(server);
+    await stopServer(server);
   }
 }
 
 async function fillList(db: Db, caller: Caller): Promise<void> {
-  for (let from = 1; from <= LISTED; from += LISTED_AT_ONCE)
+  for (let from = 1; from <= LISTED; from += LIST_CONCURRENCY)
     await copyIntents(db, [caller.intentId], {
       from: from + INTENTS_AT_FIRST,
-      to: from + INTENTS_AT_FIRST + LISTED_AT_ONCE - 1,
+      to: from + INTENTS_AT_FIRST + LIST_CONCURRENCY - 1,
     });
-  await sql`analyze intent`.execute(db.read);
+  await sql`analyze intent`.execute(db.root);
 }
 
 async function serve(served: Served, profiles?: string): Promise<Server> {
@@ -325,14 +327,14 @@ async function serve(served: Served, profiles?: string): Promise<Server> {
 }
 
 /** A server that is profiled writes what it saw before it ends. */
-async function end({ child }: Server): Promise<void> {
+async function stopServer({ child }: Server): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.disconnect();
   await once(child, "exit");
 }
 
 /** One side, and what ours are of it: the ratio of each turn, of which the middle one is told. */
-function tell(what: string, figures: Figure[], ours?: Figure[]): void {
+function printComparison(what: string, figures: Figure[], ours?: Figure[]): void {
   const middle = (read: (figure: Figure) => number) => median(figures.map(read)).toFixed(0);
   const ratios = ours?.map(({ rate }, turn) => rate / (figures[turn]?.rate ?? Number.NaN)) ?? [];
   const beside = ours === undefined ? "" : `, ours are ${median(ratios).toFixed(2)} of it`;

@@ -7,18 +7,18 @@ import { sql } from "kysely";
 import pg from "pg";
 import { Pool } from "undici";
 import type { Hex } from "viem";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
-import { connect } from "../../src/cli/dev/client.ts";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
+import { createDevClient } from "../../src/cli/dev/devClient.ts";
 import { deployHub, HUB } from "../../src/cli/dev/contracts.ts";
-import { findPort } from "../../src/cli/dev/port.ts";
+import { findPort } from "../../src/cli/dev/findPort.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { REREAD_DEPTH_MIN } from "../../src/watch/rereadFinal.ts";
 import { addMerchant } from "../support/merchants.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
-import { openSite, type ServiceSite } from "../support/service.ts";
+import { openInstallation, type ServiceInstallation } from "../support/serviceInstallation.ts";
 import { TOKEN } from "./backfillNode.ts";
-import { startQuietChain, strangerAt, toHex, TRANSFERS_A_BLOCK, type QuietChain } from "./detect/chain.ts";
+import { startBenchChain, unwatchedAddress, toHex, TRANSFERS_A_BLOCK, type BenchChain } from "./detect/chain.ts";
 import { heading, median, percentile, tabulate } from "./detect/statistics.ts";
 
 // Whether the service that makes up for three days answers as quickly as one that has nothing to make up for. Both have just been
@@ -37,14 +37,19 @@ const DEPOSITS = 60;
 const MERCHANTS = 150;
 const PAUSE_MS = 10;
 const CONNECTIONS = 8;
-const PATIENCE_MS = 300_000;
-const NS_A_MS = 1_000_000;
+const CATCH_UP_MS_MAX = 300_000;
+const NS_PER_MS = 1_000_000;
 
 const USAGE = `Usage: npm run bench -- outage [--runs=${RUNS}] [--profiles=FOLDER]`;
 
-type Shop = { chain: QuietChain; server: PostgresServer; site: ServiceSite; intents: Intent[] };
+type OutageContext = {
+  chain: BenchChain;
+  server: PostgresServer;
+  installation: ServiceInstallation;
+  intents: Intent[];
+};
 type Intent = { apiKey: string; intentId: string; inbox: string };
-type Answers = { p50: number; p99: number; count: number; tookMs: number; stoodMs: number };
+type LatencyReport = { p50: number; p99: number; count: number; tookMs: number; stalledMs: number };
 
 export async function benchOutage(): Promise<void> {
   const { values } = parseArgs({
@@ -58,30 +63,31 @@ export async function benchOutage(): Promise<void> {
   if (values.help) return console.log(USAGE);
   console.log(heading({ anvil: "1.7.1" }));
   const [chain, server] = await Promise.all([
-    startQuietChain({ slotsInAnEpoch: 1 }),
+    startBenchChain({ slotsInAnEpoch: 1 }),
     startPostgres(undefined, { isDurable: true }),
   ]);
   try {
-    const shop = await openShop(chain, server, values.profiles);
-    await passOutage(shop);
+    const shop = await openOutageContext(chain, server, values.profiles);
+    await mineOutage(shop);
     await compare(shop, Number(values.runs));
-    await shop.site.remove();
+    await shop.installation.remove();
   } finally {
     await Promise.all([chain.stop(), server.remove()]);
   }
 }
 
-async function compare(shop: Shop, runs: number): Promise<void> {
-  const rows: { busy: Answers; idle: Answers }[] = [];
+async function compare(shop: OutageContext, runs: number): Promise<void> {
+  const rows: { busy: LatencyReport; idle: LatencyReport }[] = [];
   for (let run = 0; run < runs; run += 1) {
     const db = await openCopy(shop, run);
-    const busy = await serve(shop, () => untilCaughtUp(shop, db));
+    const busy = await serve(shop, () => waitUntilCaughtUp(shop, db));
     const idle = await serve(shop, () => delay(busy.tookMs));
     rows.push({ busy, idle });
     await db.close();
   }
-  const of = (side: "busy" | "idle", read: (answers: Answers) => number) => median(rows.map((row) => read(row[side])));
-  const line = (name: string, read: (answers: Answers) => number) => [
+  const of = (side: "busy" | "idle", read: (answers: LatencyReport) => number) =>
+    median(rows.map((row) => read(row[side])));
+  const line = (name: string, read: (answers: LatencyReport) => number) => [
     name,
     of("busy", read).toFixed(1),
     of("idle", read).toFixed(1),
@@ -96,43 +102,47 @@ async function compare(shop: Shop, runs: number): Promise<void> {
       ["", "catching up", "idle", "ratio"],
       line("answer p50 ms", ({ p50 }) => p50),
       line("answer p99 ms", ({ p99 }) => p99),
-      line("longest stand-still ms", ({ stoodMs }) => stoodMs),
+      line("longest stand-still ms", ({ stalledMs }) => stalledMs),
       ["answers", of("busy", ({ count }) => count).toFixed(0), of("idle", ({ count }) => count).toFixed(0), ""],
     ]),
   );
 }
 
 /** The service's rows as they were before the outage, for one run. */
-async function openCopy({ server, site }: Shop, run: number): Promise<Db> {
+async function openCopy({ server, installation }: OutageContext, run: number): Promise<Db> {
   const client = new pg.Client({ connectionString: server.urlOf("postgres") });
   await client.connect();
   await client.query(`create database run_${run} template ${TEMPLATE}`);
   await client.query("checkpoint");
   await client.end();
   const url = server.urlOf(`run_${run}`);
-  Object.assign(site.environment, { TRIBUTARY_DATABASE_URL: url });
+  Object.assign(installation.environment, { TRIBUTARY_DATABASE_URL: url });
   return openDatabase({ url });
 }
 
 /** Starts the service, asks it until `ended` resolves, and stops it. */
-async function serve({ site, intents }: Shop, ended: () => Promise<unknown>): Promise<Answers> {
-  const service = await site.start();
+async function serve({ installation, intents }: OutageContext, ended: () => Promise<unknown>): Promise<LatencyReport> {
+  const service = await installation.start();
   process.kill(service.pid, "SIGUSR2");
   const startedAt = performance.now();
   const ending = new AbortController();
-  const asking = askOnAndOn(site.baseUrl, intents, ending.signal);
+  const asking = requestContinuously(installation.baseUrl, intents, ending.signal);
   await Promise.race([ended().finally(() => ending.abort()), asking]);
   const tookMs = performance.now() - startedAt;
   const answerMs = await asking;
   const exitCode = await service.stop();
-  if (exitCode !== 0) throw new Error(`the service ended with ${exitCode}: ${service.said()}`);
-  const { maxNs } = JSON.parse(await readFile(probeFile(site), "utf8")) as { maxNs: number };
+  if (exitCode !== 0) throw new Error(`the service ended with ${exitCode}: ${service.output()}`);
+  const { maxNs } = JSON.parse(await readFile(probeFile(installation), "utf8")) as { maxNs: number };
   const [p50, p99] = [percentile(answerMs, 0.5), percentile(answerMs, 0.99)];
-  return { p50, p99, count: answerMs.length, tookMs, stoodMs: maxNs / NS_A_MS };
+  return { p50, p99, count: answerMs.length, tookMs, stalledMs: maxNs / NS_PER_MS };
 }
 
 /** One question every few milliseconds, whether the one before is answered or not; the time counts from when it was due. */
-async function askOnAndOn(baseUrl: string, intents: readonly Intent[], signal: AbortSignal): Promise<number[]> {
+async function requestContinuously(
+  baseUrl: string,
+  intents: readonly Intent[],
+  signal: AbortSignal,
+): Promise<number[]> {
   const pool = new Pool(baseUrl, { connections: CONNECTIONS });
   const asked: Promise<number>[] = [];
   const startedAt = performance.now();
@@ -141,28 +151,28 @@ async function askOnAndOn(baseUrl: string, intents: readonly Intent[], signal: A
     const early = dueAt - performance.now();
     if (early > 0) await delay(early);
     const intent = intents[index % intents.length];
-    if (intent) asked.push(askOnce(pool, intent).then(() => performance.now() - dueAt));
+    if (intent) asked.push(requestIntent(pool, intent).then(() => performance.now() - dueAt));
   }
   const answered = await Promise.all(asked);
   await pool.destroy();
   return answered;
 }
 
-async function askOnce(pool: Pool, { apiKey, intentId }: Intent): Promise<void> {
+async function requestIntent(pool: Pool, { apiKey, intentId }: Intent): Promise<void> {
   const headers = { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" };
   const { statusCode, body } = await pool.request({ method: "GET", path: `/api/v1/intents/${intentId}`, headers });
   const text = await body.text();
   if (statusCode !== 200) throw new Error(`the answer was ${statusCode}: ${text}`);
 }
 
-async function untilCaughtUp({ chain }: Shop, db: Db): Promise<void> {
-  const head = Number(await chain.ask("eth_blockNumber", []));
-  for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += 50) {
+async function waitUntilCaughtUp({ chain }: OutageContext, db: Db): Promise<void> {
+  const head = Number(await chain.requestRpc("eth_blockNumber", []));
+  for (let waitedMs = 0; waitedMs < CATCH_UP_MS_MAX; waitedMs += 50) {
     const { rows } = await sql<{ isDone: boolean }>`
       select number >= ${head} and reread_number >= least(finalized_number, ${head - Number(REREAD_DEPTH_MIN)})
         and finalized_number >= ${head - 10}
         and (select count(*) from deposit where status = 'counted') = ${DEPOSITS} as "isDone"
-      from chain_cursor`.execute(db.read);
+      from chain_cursor`.execute(db.root);
     if (rows[0]?.isDone === true) return;
     await delay(50);
   }
@@ -170,41 +180,45 @@ async function untilCaughtUp({ chain }: Shop, db: Db): Promise<void> {
 }
 
 /** The busy blocks come first, and every so often one of them pays an inbox. */
-async function passOutage({ chain, intents }: Shop): Promise<void> {
+async function mineOutage({ chain, intents }: OutageContext): Promise<void> {
   const every = Math.floor(BUSY_BLOCKS / DEPOSITS);
   await chain.mineBusy(BUSY_BLOCKS, (block, index) => {
     const isDeposit = index === 25 && block % every === 0 && block / every < DEPOSITS;
     const inbox = isDeposit ? intents[block / every]?.inbox : undefined;
-    return inbox ?? strangerAt(block, index);
+    return inbox ?? unwatchedAddress(block, index);
   });
-  await chain.ask("anvil_mine", [toHex(OUTAGE_BLOCKS - BUSY_BLOCKS), toHex(BLOCK_SECONDS)]);
+  await chain.requestRpc("anvil_mine", [toHex(OUTAGE_BLOCKS - BUSY_BLOCKS), toHex(BLOCK_SECONDS)]);
 }
 
 /** Merchants with an intent each, made by a first life of the service. */
-async function openShop(chain: QuietChain, server: PostgresServer, profiles: string | undefined): Promise<Shop> {
+async function openOutageContext(
+  chain: BenchChain,
+  server: PostgresServer,
+  profiles: string | undefined,
+): Promise<OutageContext> {
   const databaseUrl = server.urlOf(TEMPLATE);
   const db = await openTemplate(server);
-  await furnish(chain);
+  await deployFixtures(chain);
   const apiKeys: string[] = [];
   for (let index = 0; index < MERCHANTS; index += 1)
     apiKeys.push((await addMerchant(db, { chainReference: String(CHAIN_ID) })).apiKey);
   await db.close();
   const port = await findPort("127.0.0.1", 0);
   const variables = { OUTAGE_PROBE_FILE: "", NODE_OPTIONS: nodeOptions(profiles) };
-  const site = await openSite({
+  const installation = await openInstallation({
     chain: { chainId: CHAIN_ID, rpcUrl: chain.rpcUrl, usdc: { address: TOKEN } },
     databaseUrl,
     port,
     variables,
   });
-  variables.OUTAGE_PROBE_FILE = probeFile(site);
-  Object.assign(site.environment, variables);
-  await settleNothing(site.file);
-  const service = await site.start();
+  variables.OUTAGE_PROBE_FILE = probeFile(installation);
+  Object.assign(installation.environment, variables);
+  await disableSettlement(installation.file);
+  const service = await installation.start();
   const intents: Intent[] = [];
-  for (const apiKey of apiKeys) intents.push(await createIntent(site.baseUrl, apiKey));
+  for (const apiKey of apiKeys) intents.push(await createIntent(installation.baseUrl, apiKey));
   await service.stop();
-  return { chain, server, site, intents };
+  return { chain, server, installation, intents };
 }
 
 async function openTemplate(server: PostgresServer): Promise<Db> {
@@ -222,21 +236,21 @@ function nodeOptions(profiles: string | undefined): string {
   return profiles === undefined ? probe : `${probe} --cpu-prof --cpu-prof-dir=${profiles}`;
 }
 
-function probeFile(site: ServiceSite): string {
+function probeFile(site: ServiceInstallation): string {
   return join(site.file, "..", "probe.json");
 }
 
-async function furnish(chain: QuietChain): Promise<void> {
-  await chain.ask("evm_setAutomine", [true]);
-  const client = connect(chain.rpcUrl);
+async function deployFixtures(chain: BenchChain): Promise<void> {
+  await chain.requestRpc("evm_setAutomine", [true]);
+  const client = createDevClient(chain.rpcUrl);
   for (const { address } of [DEV_ACCOUNTS.issuer, DEV_ACCOUNTS.operator])
     await client.setBalance({ address, value: 10n ** 21n });
   await deployHub(client, DEV_ACCOUNTS.issuer, HUB);
-  await chain.ask("evm_setAutomine", [false]);
+  await chain.requestRpc("evm_setAutomine", [false]);
 }
 
 /** The token keeps no balances, so that there is nothing to sweep. */
-async function settleNothing(file: string): Promise<void> {
+async function disableSettlement(file: string): Promise<void> {
   const config = JSON.parse(await readFile(file, "utf8")) as { chains: { settleAfterMs: number }[] };
   for (const chain of config.chains) chain.settleAfterMs = 86_400_000;
   await writeFile(file, JSON.stringify(config));

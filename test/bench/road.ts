@@ -1,6 +1,6 @@
 import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { runLoops } from "../../src/loops/run.ts";
+import { runLoops } from "../../src/loops/runLoops.ts";
 import { databases } from "../support/database.ts";
 import { openRoad, type Road } from "../support/road.ts";
 

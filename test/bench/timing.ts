@@ -11,24 +11,24 @@ import { summaryOf, welchP, mannWhitneyP } from "./timing/statistics.ts";
 // pair, in one run against one PostgreSQL. A small p says that the two kinds differ in time; whether anybody could use that is for the
 // difference of the medians to say, beside the noise of a network. The third comparison asks one kind twice: what it says is chance.
 
-const BLOCKS = 750;
-const WARM_UP_BLOCKS = 10;
+const BATCHES = 750;
+const WARM_UP_BATCHES = 10;
 /** So few that a merchant, who has one block in each comparison, never reaches a limit. */
-const PAIRS_IN_A_BLOCK = 20;
+const PAIRS_PER_BATCH = 20;
 const FOREIGN_INTENTS = 2_000;
 const US_PER_MS = 1_000;
 
-type Question = { url: string; authorization: string };
-type Pair = { name: string; one: (of: Merchant) => Question; other: (of: Merchant) => Question };
-type Site = { api: TestApi; merchants: Merchant[]; foreign: string[] };
+type TimedRequest = { url: string; authorization: string };
+type ComparedRequests = { name: string; one: (of: Merchant) => TimedRequest; other: (of: Merchant) => TimedRequest };
+type TimingContext = { api: TestApi; merchants: Merchant[]; foreign: string[] };
 
 export async function benchTiming(): Promise<void> {
   const db = await openTestDatabase("postgres");
   const api = await openTestApi(db);
   try {
-    console.log(`${BLOCKS * PAIRS_IN_A_BLOCK} pairs each; microseconds from the call to its answer, without a network`);
+    console.log(`${BATCHES * PAIRS_PER_BATCH} pairs each; microseconds from the call to its answer, without a network`);
     const site = { api, merchants: await openMerchants(api), foreign: await insertForeign(api) };
-    for (const pair of pairsOf(site)) await compare(site, pair);
+    for (const pair of buildComparisons(site)) await compare(site, pair);
   } finally {
     await api.server.close();
     await db.close();
@@ -37,7 +37,7 @@ export async function benchTiming(): Promise<void> {
 
 async function openMerchants(api: TestApi): Promise<Merchant[]> {
   const merchants: Merchant[] = [];
-  for (let count = 0; count < BLOCKS + WARM_UP_BLOCKS; count += 1) merchants.push(await api.openMerchant());
+  for (let count = 0; count < BATCHES + WARM_UP_BATCHES; count += 1) merchants.push(await api.openMerchant());
   return merchants;
 }
 
@@ -48,7 +48,7 @@ async function insertForeign(api: TestApi): Promise<string[]> {
   return ids;
 }
 
-function pairsOf({ merchants, foreign }: Site): Pair[] {
+function buildComparisons({ merchants, foreign }: TimingContext): ComparedRequests[] {
   const url = "/api/v1/intents";
   const presenting = (apiKey: string) => ({ url, authorization: `Bearer ${apiKey}` });
   const asking = ({ apiKey }: Merchant, id: string) => ({ url: `${url}/${id}`, authorization: `Bearer ${apiKey}` });
@@ -57,18 +57,18 @@ function pairsOf({ merchants, foreign }: Site): Pair[] {
     {
       name: "unknown key id / wrong secret",
       one: () => presenting(withOtherSecret(newApiKey("test", systemEntropy).keyId)),
-      other: () => presenting(withOtherSecret(oneOf(merchants).keyId)),
+      other: () => presenting(withOtherSecret(pickRandom(merchants).keyId)),
     },
     {
       name: "never created / another merchant's",
       one: neverCreated,
-      other: (of) => asking(of, oneOf(foreign)),
+      other: (of) => asking(of, pickRandom(foreign)),
     },
     { name: "never created / never created", one: neverCreated, other: neverCreated },
   ];
 }
 
-function oneOf<T>(of: readonly T[]): T {
+function pickRandom<T>(of: readonly T[]): T {
   const drawn = of[randomBytes(4).readUInt32LE() % of.length];
   if (drawn === undefined) throw new Error("there is none");
   return drawn;
@@ -80,15 +80,15 @@ function withOtherSecret(keyId: string): string {
   return unchecked + crc32(unchecked).toString(16).padStart(8, "0");
 }
 
-async function compare({ api, merchants }: Site, { name, one, other }: Pair): Promise<void> {
+async function compare({ api, merchants }: TimingContext, { name, one, other }: ComparedRequests): Promise<void> {
   const times = { one: [] as number[], other: [] as number[] };
-  for (let block = -WARM_UP_BLOCKS; block < BLOCKS; block += 1) {
-    const merchant = merchants[block + WARM_UP_BLOCKS] ?? oneOf(merchants);
+  for (let block = -WARM_UP_BATCHES; block < BATCHES; block += 1) {
+    const merchant = merchants[block + WARM_UP_BATCHES] ?? pickRandom(merchants);
     // What a question costs to make is no part of its time, and makes no garbage between two of them.
-    const questions = Array.from({ length: PAIRS_IN_A_BLOCK }, () => ({ one: one(merchant), other: other(merchant) }));
-    const order = [...randomBytes(PAIRS_IN_A_BLOCK)].map((byte) => byte % 2 === 0);
+    const questions = Array.from({ length: PAIRS_PER_BATCH }, () => ({ one: one(merchant), other: other(merchant) }));
+    const order = [...randomBytes(PAIRS_PER_BATCH)].map((byte) => byte % 2 === 0);
     // Whoever guesses may only do it so often; what the passed time makes the service look up anew is part of no pair.
-    api.passTime(60_000);
+    api.advanceTime(60_000);
     await timeUs(api, one(merchant));
     await timeUs(api, other(merchant));
     for (const [index, question] of questions.entries()) {
@@ -107,7 +107,7 @@ async function compare({ api, merchants }: Site, { name, one, other }: Pair): Pr
   console.log(`  Mann-Whitney p = ${rank.toPrecision(3)}, Welch p = ${mean.toPrecision(3)}`);
 }
 
-async function timeUs(api: TestApi, { url, authorization }: Question): Promise<number> {
+async function timeUs(api: TestApi, { url, authorization }: TimedRequest): Promise<number> {
   const headers = { authorization, "service-version": VERSION };
   const startedMs = performance.now();
   const { statusCode } = await api.server.inject({ url, headers });

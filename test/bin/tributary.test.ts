@@ -4,11 +4,11 @@ import { once } from "node:events";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
 import { text } from "node:stream/consumers";
-import { stubOf } from "./stub.ts";
+import { createStub } from "./createStub.ts";
 
 /** Starts the stub; its standard output and error are collected, and it is gone when the test is. */
 function start(t: TestContext, main: string, options: { pinned: boolean; args?: string[] } = { pinned: true }) {
-  const stub = stubOf(main, options);
+  const stub = createStub(main, options);
   const child = spawn(process.execPath, [stub.bin, ...(options.args ?? [])], { stdio: ["pipe", "pipe", "pipe"] });
   t.after(() => {
     child.kill("SIGKILL");
@@ -71,7 +71,7 @@ test("bin: the child drains and ends when its parent is killed", async (t) => {
 });
 
 test("bin: a script's process drains and ends when the package manager that runs it is killed", async (t) => {
-  const stub = stubOf(WAITS, { pinned: true });
+  const stub = createStub(WAITS, { pinned: true });
   const runs = `require("node:child_process").spawn(process.execPath, [process.argv[1]], { stdio: "inherit" });`;
   const runner = spawn(process.execPath, ["-e", runs, stub.bin], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
-import { sweepCrashes } from "./crash.ts";
-import { runKills, type KillReport } from "./kill.ts";
-import { runPauses, type PauseReport } from "./pause.ts";
+import { runCrashes } from "./runCrashes.ts";
+import { runKills, type KillReport } from "./runKills.ts";
+import { runPauses, type PauseReport } from "./runPauses.ts";
 
 const USAGE = `Usage: npm run chaos -- [kill|crash|pause] [--kills=100] [--seed=N]
 
@@ -34,45 +34,45 @@ const [kind = "kill"] = positionals;
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 console.log(`seed ${seed}`);
 if (kind === "kill")
-  process.exitCode = tellKills(
-    await runKills({ kills: Number(values.kills), reorgOnceIn: REORG_ONCE_IN, seed, say: console.log }),
+  process.exitCode = printKillReport(
+    await runKills({ kills: Number(values.kills), reorgOnceIn: REORG_ONCE_IN, seed, log: console.log }),
   );
-else if (kind === "crash") process.exitCode = await sweepCrashes(seed, console.log);
-else if (kind === "pause") process.exitCode = tellPauses(await runPauses({ ...PAUSES, seed, say: console.log }));
+else if (kind === "crash") process.exitCode = await runCrashes(seed, console.log);
+else if (kind === "pause") process.exitCode = printPauseReport(await runPauses({ ...PAUSES, seed, log: console.log }));
 else throw new Error(`there is no ${kind}: kill, crash or pause`);
 
 /** The table, and 0 when nothing was lost and nothing doubled. */
-function tellKills(report: KillReport): number {
-  const { lost, doubled, ledger, refused, unsettled, exitCode } = report;
+function printKillReport(report: KillReport): number {
+  const { lost, duplicated, ledger, refused, unsettled, exitCode } = report;
   const rows: [string, unknown][] = [
     ["kills", report.kills],
     ["of them before the service was ready", report.startsKilled],
     ["creates acknowledged", report.acknowledged],
-    ["creates repeated", report.repeated],
+    ["creates repeated", report.unanswered],
     ["payments", report.payments],
     ["reorganisations", report.reorgs],
     ["settlements landed", report.settlements],
     ["lost", lost.length],
-    ["doubled", doubled.length],
+    ["doubled", duplicated.length],
     ["ledger findings", ledger.length],
     ["creates refused", refused.length],
     ["intents not settled", unsettled],
     ["exit code of the last service", exitCode],
   ];
   for (const [name, value] of rows) console.log(`${name.padEnd(40)}${String(value).padStart(8)}`);
-  for (const finding of [...lost, ...doubled, ...ledger, ...refused].slice(0, FINDINGS_MAX)) console.log(finding);
-  const isSound = [lost, doubled, ledger, refused].every((findings) => findings.length === 0);
-  if (unsettled > 0 || exitCode !== 0) console.log(report.said);
+  for (const finding of [...lost, ...duplicated, ...ledger, ...refused].slice(0, FINDINGS_MAX)) console.log(finding);
+  const isSound = [lost, duplicated, ledger, refused].every((findings) => findings.length === 0);
+  if (unsettled > 0 || exitCode !== 0) console.log(report.output);
   return isSound && unsettled === 0 && exitCode === 0 ? 0 : 1;
 }
 
-function tellPauses(report: PauseReport): number {
-  const { lost, doubled, ledger, exitCodes } = report;
+function printPauseReport(report: PauseReport): number {
+  const { lost, duplicated, ledger, exitCodes } = report;
   console.log(
     `${report.pauses} pauses, ${report.acknowledged} creates acknowledged, ${report.payments} payments: ${lost.length} lost, ` +
-      `${doubled.length} doubled, ${ledger.length} ledger findings, ${report.unsettled} not settled`,
+      `${duplicated.length} doubled, ${ledger.length} ledger findings, ${report.unsettled} not settled`,
   );
-  for (const finding of [...lost, ...doubled, ...ledger].slice(0, FINDINGS_MAX)) console.log(finding);
-  const isSound = [lost, doubled, ledger].every((findings) => findings.length === 0);
+  for (const finding of [...lost, ...duplicated, ...ledger].slice(0, FINDINGS_MAX)) console.log(finding);
+  const isSound = [lost, duplicated, ledger].every((findings) => findings.length === 0);
   return isSound && report.unsettled === 0 && exitCodes.every((code) => code === 0) ? 0 : 1;
 }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Hex } from "viem";
-import type { Random } from "./random.ts";
+import type { SeededRandom } from "./seededRandom.ts";
 
 // What merchants' servers do while the service is killed over and over: they create intents, repeat what was not answered, and read.
 
-export type Acknowledged = {
+export type AcknowledgedIntent = {
   merchant: Merchant;
   intentId: string;
   inbox: Hex;
@@ -15,30 +15,34 @@ export type Acknowledged = {
 export type Merchant = { name: string; apiKey: string; accountId: string };
 
 /** A create that is repeated with its key until it is answered. */
-type Wish = { key: string; body: { merchantReference: string } & Record<string, unknown>; priceUnits: number | null };
+type CreateRequest = {
+  key: string;
+  body: { merchantReference: string } & Record<string, unknown>;
+  priceUnits: number | null;
+};
 
 const PAUSE_MS = 60;
 const ANSWER_MS_MAX = 10_000;
 
-export type Tally = { asked: number; unanswered: number; refused: string[]; missing: string[] };
+export type RequestCounts = { sent: number; unanswered: number; refused: string[]; notFound: string[] };
 
-export class Merchants {
+export class MerchantClients {
   /** What they were told of; those who ask at several doors may share it. */
-  readonly acknowledged: Acknowledged[];
-  readonly tally: Tally = { asked: 0, unanswered: 0, refused: [], missing: [] };
+  readonly acknowledged: AcknowledgedIntent[];
+  readonly counts: RequestCounts = { sent: 0, unanswered: 0, refused: [], notFound: [] };
   readonly #baseUrl: string;
-  readonly #random: Random;
-  readonly #wishes = new Map<Merchant, Wish>();
-  #made = 0;
+  readonly #random: SeededRandom;
+  readonly #pendingCreates = new Map<Merchant, CreateRequest>();
+  #createCount = 0;
 
-  constructor(baseUrl: string, random: Random, acknowledged: Acknowledged[] = []) {
+  constructor(baseUrl: string, random: SeededRandom, acknowledged: AcknowledgedIntent[] = []) {
     this.#baseUrl = baseUrl;
     this.#random = random;
     this.acknowledged = acknowledged;
   }
 
   /** Creates, and reads what was acknowledged before, until told to stop; a service that is away is waited for. */
-  async work(merchant: Merchant, signal: AbortSignal): Promise<void> {
+  async run(merchant: Merchant, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.create(merchant);
       const known = this.#random.pick(this.acknowledged.filter((one) => one.merchant === merchant));
@@ -49,18 +53,18 @@ export class Merchants {
 
   /** Asks for the intent that was last asked for without an answer, or else for a new one. */
   async create(merchant: Merchant): Promise<void> {
-    const wish = this.#wishes.get(merchant) ?? this.#wish(merchant);
-    this.#wishes.set(merchant, wish);
-    this.tally.asked += 1;
-    const answer = await this.#ask(merchant, "/api/v1/intents", wish);
+    const wish = this.#pendingCreates.get(merchant) ?? this.#newCreateRequest(merchant);
+    this.#pendingCreates.set(merchant, wish);
+    this.counts.sent += 1;
+    const answer = await this.#request(merchant, "/api/v1/intents", wish);
     // A limit or an outage is no answer to what was asked: the same is asked again later.
     if (answer === undefined || answer.status === 429 || answer.status >= 500 || isInProgress(answer)) {
-      this.tally.unanswered += 1;
+      this.counts.unanswered += 1;
       return;
     }
-    this.#wishes.delete(merchant);
+    this.#pendingCreates.delete(merchant);
     if (answer.status !== 201) {
-      this.tally.refused.push(JSON.stringify(answer.body));
+      this.counts.refused.push(JSON.stringify(answer.body));
       return;
     }
     const { intentId, inboxAddress } = answer.body as { intentId: string; inboxAddress: Hex };
@@ -69,27 +73,31 @@ export class Merchants {
   }
 
   /** An intent that was acknowledged once is there for ever. */
-  async read({ merchant, intentId }: Acknowledged): Promise<void> {
-    const answer = await this.#ask(merchant, `/api/v1/intents/${intentId}`);
-    if (answer?.status === 404) this.tally.missing.push(intentId);
+  async read({ merchant, intentId }: AcknowledgedIntent): Promise<void> {
+    const answer = await this.#request(merchant, `/api/v1/intents/${intentId}`);
+    if (answer?.status === 404) this.counts.notFound.push(intentId);
   }
 
-  #wish(merchant: Merchant): Wish {
-    this.#made += 1;
-    const number = this.#made;
+  #newCreateRequest(merchant: Merchant): CreateRequest {
+    this.#createCount += 1;
+    const number = this.#createCount;
     const reference = `wish ${number} of ${merchant.name}`;
     // Half of them name a wallet of their own, so that the chain itself says what it was paid; the rest mint at the account's own.
-    const priceUnits = this.#random.onceIn(2) ? 1_000_000 : null;
+    const priceUnits = this.#random.oneIn(2) ? 1_000_000 : null;
     const wallet = `0x${(0xabcd_0000 + number).toString(16).padStart(40, "1")}`;
     const body = {
       merchantReference: reference,
-      ...(this.#random.onceIn(2) ? { payoutWallet: wallet } : {}),
+      ...(this.#random.oneIn(2) ? { payoutWallet: wallet } : {}),
       ...(priceUnits === null ? {} : { priceUnits, oneTime: true }),
     };
     return { key: `key ${number}`, body, priceUnits };
   }
 
-  async #ask(merchant: Merchant, path: string, wish?: Wish): Promise<{ status: number; body: unknown } | undefined> {
+  async #request(
+    merchant: Merchant,
+    path: string,
+    wish?: CreateRequest,
+  ): Promise<{ status: number; body: unknown } | undefined> {
     try {
       const response = await fetch(`${this.#baseUrl}${path}`, {
         method: wish ? "POST" : "GET",

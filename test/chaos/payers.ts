@@ -1,15 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { TestChain } from "../support/chain.ts";
-import type { Acknowledged } from "./merchants.ts";
-import type { Random } from "./random.ts";
+import type { AcknowledgedIntent } from "./merchants.ts";
+import type { SeededRandom } from "./seededRandom.ts";
 
 // What happens on the chain meanwhile: payments of all sorts, and now and then a reorganisation.
 
 export type PayersOptions = {
   chain: TestChain;
-  random: Random;
+  random: SeededRandom;
   /** Whose inboxes are paid: whatever merchants have been told of so far. */
-  acknowledged: readonly Acknowledged[];
+  acknowledged: readonly AcknowledgedIntent[];
   /** A reorganisation once in so many payments; none when absent. */
   reorgOnceIn?: number;
 };
@@ -29,22 +29,22 @@ export class Payers {
   }
 
   /** Pays one inbox after another until told to stop. Whatever a reorganisation drops is simply not paid. */
-  async work(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     const { random, acknowledged, reorgOnceIn } = this.#options;
     while (!signal.aborted) {
-      if (acknowledged.length > 0) await this.pay(acknowledged[this.#recent()] ?? acknowledged[0]);
-      if (reorgOnceIn !== undefined && random.onceIn(reorgOnceIn)) await this.reorganise();
+      if (acknowledged.length > 0) await this.pay(acknowledged[this.#pickIntentIndex()] ?? acknowledged[0]);
+      if (reorgOnceIn !== undefined && random.oneIn(reorgOnceIn)) await this.reorg();
       await delay(PAUSE_MS * (1 + random.below(6)), undefined, { signal }).catch(() => undefined);
     }
   }
 
-  async pay(intent: Acknowledged | undefined): Promise<void> {
+  async pay(intent: AcknowledgedIntent | undefined): Promise<void> {
     if (!intent) return;
     const { chain, random } = this.#options;
     const amountUnits = random.pick(AMOUNTS) ?? 1n;
-    if (random.onceIn(3)) {
+    if (random.oneIn(3)) {
       const half = { token: chain.usdc.address, to: intent.inbox, amountUnits };
-      await chain.payTogether([half, { ...half, amountUnits: amountUnits + 1n }]);
+      await chain.payInOneBlock([half, { ...half, amountUnits: amountUnits + 1n }]);
       this.payments += 2;
     } else {
       await chain.pay(chain.usdc.address, intent.inbox, { amountUnits });
@@ -52,16 +52,16 @@ export class Payers {
     }
   }
 
-  async reorganise(): Promise<void> {
+  async reorg(): Promise<void> {
     const { chain, random } = this.#options;
     await chain.reorg(1 + random.below(REORG_DEPTH_MAX));
     this.reorgs += 1;
   }
 
   /** Mostly one of the latest, sometimes one that was settled long ago. */
-  #recent(): number {
+  #pickIntentIndex(): number {
     const { random, acknowledged } = this.#options;
-    const window = random.onceIn(5) ? acknowledged.length : Math.min(acknowledged.length, 10);
+    const window = random.oneIn(5) ? acknowledged.length : Math.min(acknowledged.length, 10);
     return acknowledged.length - 1 - random.below(window);
   }
 }

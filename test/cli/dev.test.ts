@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { request } from "undici";
 import { systemClock } from "../../src/kernel/clock.ts";
-import type { Ready } from "../../src/cli/dev/ready.ts";
+import type { DevManifest } from "../../src/cli/dev/devManifest.ts";
 import { descendantsOf, runCli, spawnCli, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
 
 // One dev world, used as people use it, and then killed. Its port is taken, so every other one is free.
@@ -101,7 +101,7 @@ test("what the process leaves for its commands is this user's alone", () => {
   assert.equal(statSync(folder.path).mode & 0o777, 0o700);
   const file = join(folder.path, "dev.json");
   assert.equal(statSync(file).mode & 0o777, 0o600);
-  const written = JSON.parse(readFileSync(file, "utf8")) as { ready: Ready; socketPath: string };
+  const written = JSON.parse(readFileSync(file, "utf8")) as { ready: DevManifest; socketPath: string };
   assert.deepEqual(written.ready, dev.ready);
   assert.equal(statSync(written.socketPath).mode & 0o777, 0o600);
 });

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { facts, page as pageOf, transfersTable, type ShownTransfer } from "../../src/cli/dev/explorerPages.ts";
+import {
+  renderFactTable,
+  renderExplorerPage as pageOf,
+  transfersTable,
+  type TransferRow,
+} from "../../src/cli/dev/explorerPages.ts";
 import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 
 // The local explorer on a telephone.
@@ -15,18 +20,18 @@ const NAMES = new Map([
 ]);
 const txHash = `0x${"ab".repeat(32)}`;
 const USDC = { symbol: "USDC", address: INBOX, decimals: 6 };
-const TRANSFERS: ShownTransfer[] = [
+const TRANSFERS: TransferRow[] = [
   { txHash, from: INBOX, to: FEES, amountUnits: 15_000n, token: USDC },
   { txHash, from: RECOVERY, to: INBOX, amountUnits: 10_000_000_123_456n, token: { ...USDC, symbol: "Long Symbol" } },
 ];
 const HTML = pageOf(
   `Transaction ${txHash}`,
   PLACE,
-  `${facts([["Block", `<code>${txHash}</code>`]])}${transfersTable(TRANSFERS, PLACE, NAMES)}`,
+  `${renderFactTable([["Block", `<code>${txHash}</code>`]])}${transfersTable(TRANSFERS, PLACE, NAMES)}`,
 );
 
 /** Words of the transfers that stand on more than one line. */
-async function brokenWords(page: Page): Promise<string[]> {
+async function findSplitWords(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const broken: string[] = [];
     const texts = document.createTreeWalker(
@@ -56,7 +61,7 @@ describe("the local explorer", { skip: skipWithoutChromium }, () => {
     test(`at ${width} pixels no word of a transfer is broken, and nothing stands out of the window`, async () => {
       const page = await browser.newPage({ viewport: { width, height: 800 } });
       await page.setContent(HTML);
-      assert.deepEqual(await brokenWords(page), []);
+      assert.deepEqual(await findSplitWords(page), []);
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
       for (const said of ["fee recipient", "recovery second", "0.015 USDC", "10000000.123456 Long Symbol"])
         assert.ok(await page.getByText(said).isVisible(), said);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { runCli, runUnread } from "../support/cli.ts";
+import { runCli, runWithClosedStdout } from "../support/cli.ts";
 
 const overview = await runCli(["--help"]);
 const commands = overview.out
@@ -53,7 +53,7 @@ test("tributary help names a command or a group and shows what --help shows of i
 });
 
 test("a reader that has seen enough is no error", async () => {
-  assert.deepEqual(await runUnread(["--help"]), { code: 0, err: "" });
+  assert.deepEqual(await runWithClosedStdout(["--help"]), { code: 0, err: "" });
 });
 
 const REFUSED: [words: string[], sentence: RegExp][] = [

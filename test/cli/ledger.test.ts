@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
-import { runCli, runUnread, devWorldOfSuite } from "../support/cli.ts";
+import { runCli, runWithClosedStdout, useDevWorld } from "../support/cli.ts";
 
 // What an accountant and an operator type, beside a world that has settled a payment.
 
 describe("the ledger from the command line", () => {
-  const { folder, variables } = devWorldOfSuite();
+  const { folder, variables } = useDevWorld();
   before(async () => {
     const demo = await runCli(["demo"], variables);
     assert.equal(demo.code, 0, demo.err);
@@ -16,7 +16,7 @@ describe("the ledger from the command line", () => {
   test("doctor --ledger names every check, and ends well", async () => {
     const run = await runCli(["doctor", "--ledger"], variables);
     assert.equal(run.code, 0, run.out);
-    assert.match(run.out, /posting-adds-up +holds/);
+    assert.match(run.out, /posting-sums-to-zero +holds/);
     assert.match(run.out, /USDC in inboxes +\d+ hold what the ledger says/);
     const asJson = await runCli(["doctor", "--ledger", "--json"], variables);
     const findings = JSON.parse(asJson.out) as { what: string; verdict: string; rows: unknown[] }[];
@@ -30,7 +30,7 @@ describe("the ledger from the command line", () => {
     ["ledger", "export"],
   ]) {
     test(`${words.join(" ")} ends when nobody reads it any more`, async () => {
-      assert.deepEqual(await runUnread(words, variables), { code: 0, err: "" });
+      assert.deepEqual(await runWithClosedStdout(words, variables), { code: 0, err: "" });
     });
   }
 

@@ -6,9 +6,9 @@ import { after, before, test } from "node:test";
 import { hubSalt } from "@tributary/inbox/hub";
 import { hubCreationCode } from "@tributary/inbox/hubCode";
 import { request } from "undici";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
 import { startLocalChains, type LocalChains } from "../../src/cli/dev/localChains.ts";
-import { findPort } from "../../src/cli/dev/port.ts";
+import { findPort } from "../../src/cli/dev/findPort.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { runCli, spawnCli, temporaryFolder } from "../support/cli.ts";
 
@@ -62,7 +62,7 @@ function writeConfig(port: number): string {
   return file;
 }
 
-async function untilReady(baseUrl: string): Promise<void> {
+async function waitUntilReady(baseUrl: string): Promise<void> {
   for (let poll = 0; poll < POLLS_MAX; poll += 1) {
     const status = await request(`${baseUrl}/readyz`).then(
       ({ statusCode }) => statusCode,
@@ -91,7 +91,7 @@ test("serve runs what is configured, commands work beside it and on its database
   t.after(() => child.kill("SIGKILL"));
   let log = "";
   child.stderr?.on("data", (piece: Buffer) => (log += piece.toString()));
-  await untilReady(baseUrl);
+  await waitUntilReady(baseUrl);
 
   const taken = await runCli(["accounts", "list", "--config", config], variables);
   assert.equal(taken.code, 1);

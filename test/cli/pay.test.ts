@@ -3,9 +3,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { createPublicClient, http, type Hex } from "viem";
-import { openApi } from "../../src/cli/api.ts";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
-import { runCli, devWorldOfSuite } from "../support/cli.ts";
+import { createApiClient } from "../../src/cli/apiClient.ts";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
+import { runCli, useDevWorld } from "../support/cli.ts";
 
 // What a payer types. Money that is sent cannot be called back, so every slip must be told before.
 
@@ -13,12 +13,12 @@ import { runCli, devWorldOfSuite } from "../support/cli.ts";
 const READS_MAX = 60;
 
 describe("paying from the command line", () => {
-  const world = devWorldOfSuite();
+  const world = useDevWorld();
   const { folder, variables } = world;
 
   async function createIntent(): Promise<string> {
     const { baseUrl, accounts } = world.dev.ready;
-    const api = openApi({ baseUrl, apiKey: accounts[0]?.apiKey ?? "" });
+    const api = createApiClient({ baseUrl, apiKey: accounts[0]?.apiKey ?? "" });
     return (await api.createPaymentIntent({ priceUnits: 5_000_000, oneTime: true })).intentId;
   }
 

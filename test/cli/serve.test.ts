@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { deterministicDeployer, hubAddress, hubCodeHash } from "@tributary/inbox/hub";
 import { privateKeyToAccount } from "viem/accounts";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
 import { startAnvil } from "../../src/cli/dev/anvil.ts";
-import { connect } from "../../src/cli/dev/client.ts";
+import { createDevClient } from "../../src/cli/dev/devClient.ts";
 import { deployHub, HUB } from "../../src/cli/dev/contracts.ts";
 import { openDatabase } from "../../src/db/database.ts";
 import { runCli, temporaryFolder } from "../support/cli.ts";
@@ -156,7 +156,7 @@ test("hub deploy puts the hub where it is missing, once, and says what stands in
   const poor = await runCli(words, KEYS);
   assert.equal(poor.code, 1);
   assert.match(poor.err, /^error: Base Sepolia has no hub yet: .*\n$/);
-  await connect(chain.rpcUrl).setBalance({ address: privateKeyToAccount(KEY).address, value: 10n ** 18n });
+  await createDevClient(chain.rpcUrl).setBalance({ address: privateKeyToAccount(KEY).address, value: 10n ** 18n });
   const first = await runCli(words, KEYS);
   assert.equal(first.code, 0, first.err);
   assert.match(first.out, new RegExp(`the hub ${hubAddress} is put there by 0x`));
@@ -166,7 +166,7 @@ test("hub deploy puts the hub where it is missing, once, and says what stands in
 test("hub status tells where the hub stands, and anything else at its address from it", async (t) => {
   const chain = await startAnvil({ chainId: 84_532 });
   t.after(() => chain.stop());
-  const client = connect(chain.rpcUrl);
+  const client = createDevClient(chain.rpcUrl);
   const statusOf = async () => {
     const run = await runCli(["hub", "status", "--config", localConfig(chain.rpcUrl), "--json"], KEYS);
     const [{ hub, codeHash } = {}] = JSON.parse(run.out) as { hub?: string; codeHash?: string | null }[];

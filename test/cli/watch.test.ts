@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { openDatabase, type Db } from "../../src/db/database.ts";
-import type { ShownWatch } from "../../src/cli/operations/watch.ts";
+import type { WatchStatus } from "../../src/cli/operations/getWatchStatus.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
@@ -29,7 +29,7 @@ describe("tributary watch status", () => {
 
   before(async () => {
     for (let mined = 0; mined < BLOCKS; mined += 1) chain.mine();
-    providers.push(await openFakeProvider(chain), await openFakeProvider(chain, { nodes: [3] }));
+    providers.push(await openFakeProvider(chain), await openFakeProvider(chain, { nodeLags: [3] }));
     server = await startPostgres(undefined, { isDurable: true });
     url = server.urlOf("postgres");
     db = await openDatabase({ url });
@@ -60,7 +60,7 @@ describe("tributary watch status", () => {
       reread_number: number - 20n,
       updated_at: addMs(systemClock.now(), -agoMs),
     };
-    await db.read
+    await db.root
       .insertInto("chain_cursor")
       .values({ chain: CHAIN, genesis_hash: "0x00", ...row })
       .onConflict((conflict) => conflict.column("chain").doUpdateSet(row))
@@ -99,26 +99,26 @@ describe("tributary watch status", () => {
     await setCursor(4_999n, { agoMs: 120_000 });
     const [, second] = providers;
     assert.ok(second);
-    second.habits = { rate: { of: 1, refuse: { code: -32005, message: "daily request count exceeded" } } };
+    second.profile = { rate: { oneIn: 1, error: { code: -32005, message: "daily request count exceeded" } } };
     const { out } = await ask();
     assert.match(out, /nobody watches it/);
     assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ answered HTTP 429: .*daily request count exceeded/m);
-    second.habits = {};
+    second.profile = {};
   });
 
   test("a provider that has another chain, or ends far below, is named: it holds up what websockets tell of", async () => {
     await setCursor(5_000n, { isForked: true });
     const [, second] = providers;
     assert.ok(second);
-    second.habits = { nodes: [100] };
+    second.profile = { nodeLags: [100] };
     const { out } = await ask();
     assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ at 5,000, differs from what is recorded$/m);
     assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ at 4,900, far behind$/m);
-    const opinions = (JSON.parse((await ask("--json")).out) as ShownWatch[])[0]?.providers.map(
+    const opinions = (JSON.parse((await ask("--json")).out) as WatchStatus[])[0]?.providers.map(
       ({ opinion }) => opinion,
     );
     assert.deepEqual(opinions, ["differs", "behind"]);
-    second.habits = { nodes: [3] };
+    second.profile = { nodeLags: [3] };
   });
 
   test("--follow --json tells it again and again, with the pace and the time left, until it is interrupted", async (t) => {
@@ -126,7 +126,7 @@ describe("tributary watch status", () => {
     const child = spawnCli(["watch", "status", "--config", config, "--follow", "--json"], variables());
     t.after(() => child.kill("SIGKILL"));
     assert.ok(child.stdout);
-    const readings: (ShownWatch & { blocksPerS: number | null; leftMs: number | null })[] = [];
+    const readings: (WatchStatus & { blocksPerS: number | null; leftMs: number | null })[] = [];
     for await (const line of createInterface({ input: child.stdout })) {
       const [reading] = JSON.parse(line) as typeof readings;
       assert.ok(reading);

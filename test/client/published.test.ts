@@ -32,7 +32,7 @@ test("the published package creates and lists over a socket, without this reposi
   const program = `
     import { createClient } from "@tributary/client";
     import { TributaryError } from "@tributary/client/errors";
-    import { eachEntry } from "@tributary/client/lists";
+    import { eachEntry } from "@tributary/client/paginate";
     const [baseUrl, apiKey] = process.argv.slice(1);
     const tributary = createClient({ baseUrl: baseUrl + "/", apiKey });
     const { intentId } = await tributary.createPaymentIntent({ priceUnits: 5 });

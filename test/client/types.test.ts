@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createClient, type Tributary } from "@tributary/client";
-import { eachEntry } from "@tributary/client/lists";
+import { createClient, type TributaryClient } from "@tributary/client";
+import { paginate } from "@tributary/client/paginate";
 import type { CreatedPaymentIntent, Deposit, PaymentIntent } from "@tributary/client/types";
 
 // The compiler is the test: each of these lines must have an error, and the others none.
 
 const tributary = createClient({ baseUrl: "http://127.0.0.1:1", apiKey: "none" });
 
-export async function rightCalls(client: Tributary): Promise<void> {
+export async function validCalls(client: TributaryClient): Promise<void> {
   const created: CreatedPaymentIntent = await client.createPaymentIntent(
     { priceUnits: 1, oneTime: null },
     { idempotencyKey: "a" },
@@ -20,13 +20,13 @@ export async function rightCalls(client: Tributary): Promise<void> {
   await client.createIntentSourceInbox(intent.intentId, { namespace: "solana", reference: "x", mint: token });
   await client.recordIntentView(intent.intentId);
   await client.listPaymentIntents({ limit: 10, merchantReference: "a" });
-  for await (const deposit of eachEntry((query) => client.listIntentDeposits(intent.intentId, query))) {
+  for await (const deposit of paginate((query) => client.listIntentDeposits(intent.intentId, query))) {
     const status: Deposit["status"] = deposit.status;
     assert.ok(status);
   }
 }
 
-export async function wrongCalls(client: Tributary): Promise<void> {
+export async function invalidCalls(client: TributaryClient): Promise<void> {
   // @ts-expect-error a price is a number of millionths
   await client.createPaymentIntent({ priceUnits: "25" });
   // @ts-expect-error a slip in a name is seen before it is sent

@@ -1,10 +1,10 @@
-import { openAnvilSubject } from "./anvil.ts";
-import { describeHub } from "./hubSuite.ts";
-import { openScriptedSubject } from "./scripted.ts";
-import { describeChain } from "./suite.ts";
+import { openAnvilChain } from "./openAnvilChain.ts";
+import { describeHubConformance } from "./hubConformance.ts";
+import { openScriptedChain } from "./openScriptedChain.ts";
+import { describeChainConformance } from "./chainConformance.ts";
 
 // The real node and its model behave alike, so that what holds in a simulation holds on a chain.
-for (const describeIt of [describeChain, describeHub]) {
-  describeIt("anvil", openAnvilSubject);
-  describeIt("the scripted chain", openScriptedSubject);
+for (const describeIt of [describeChainConformance, describeHubConformance]) {
+  describeIt("anvil", openAnvilChain);
+  describeIt("the scripted chain", openScriptedChain);
 }

@@ -4,27 +4,27 @@ import type { IntentRow } from "../../src/intent/store.ts";
 /** How a walk ended, a line a fact. Ids, hashes and times are left out: they may differ, and nothing else may. */
 export type Outcome = Record<string, readonly string[]>;
 
-export async function outcomeOf(db: Db, intents: Readonly<Record<string, IntentRow>>): Promise<Outcome> {
+export async function readOutcome(db: Db, intents: Readonly<Record<string, IntentRow>>): Promise<Outcome> {
   const outcome: Outcome = {};
   for (const [label, { id }] of Object.entries(intents)) {
-    const intent = await db.read.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+    const intent = await db.root.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
     outcome[label] = [
-      tallies(intent),
-      ...(await deposits(db, id)),
-      ...(await settlements(db, id)),
-      ...(await told(db, id)),
+      formatTallies(intent),
+      ...(await listDeposits(db, id)),
+      ...(await listSettlements(db, id)),
+      ...(await listEvents(db, id)),
     ];
   }
   return outcome;
 }
 
-function tallies(intent: IntentRow): string {
+function formatTallies(intent: IntentRow): string {
   const { status, received_units, counted_units, settled_units, fee_units, net_units, pending_count } = intent;
   return `${status}: received ${received_units}, counted ${counted_units}, settled ${settled_units}, fee ${fee_units}, net ${net_units}, pending ${pending_count}`;
 }
 
-async function deposits(db: Db, intentId: string): Promise<string[]> {
-  const rows = await db.read
+async function listDeposits(db: Db, intentId: string): Promise<string[]> {
+  const rows = await db.root
     .selectFrom("deposit")
     .selectAll()
     .where("intent_id", "=", intentId)
@@ -36,8 +36,8 @@ async function deposits(db: Db, intentId: string): Promise<string[]> {
   );
 }
 
-async function settlements(db: Db, intentId: string): Promise<string[]> {
-  const rows = await db.read
+async function listSettlements(db: Db, intentId: string): Promise<string[]> {
+  const rows = await db.root
     .selectFrom("settlement")
     .selectAll()
     .where("intent_id", "=", intentId)
@@ -49,8 +49,8 @@ async function settlements(db: Db, intentId: string): Promise<string[]> {
   );
 }
 
-async function told(db: Db, intentId: string): Promise<string[]> {
-  const rows = await db.read
+async function listEvents(db: Db, intentId: string): Promise<string[]> {
+  const rows = await db.root
     .selectFrom("event")
     .select(["type", "sequence"])
     .where("intent_id", "=", intentId)
@@ -60,8 +60,8 @@ async function told(db: Db, intentId: string): Promise<string[]> {
 }
 
 /** How the nonces ended that were used since. One too many moves nothing, and costs gas all the same. */
-export async function sendingsSince(db: Db, id: bigint): Promise<{ last: bigint; statuses: string[] }> {
-  const rows = await db.read
+export async function outgoingTransactionsSince(db: Db, id: bigint): Promise<{ last: bigint; statuses: string[] }> {
+  const rows = await db.root
     .selectFrom("sending")
     .select(["id", "status"])
     .where("id", ">", id)

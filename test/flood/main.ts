@@ -7,11 +7,11 @@ import { migrate } from "../../src/db/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { addMerchant } from "../support/merchants.ts";
 import { startPostgres } from "../support/postgres.ts";
-import { openSite, SILENT_CHAIN } from "../support/service.ts";
-import type { Told } from "./attacker.ts";
-import { callFor, inWords } from "./calls.ts";
-import { guessKeys } from "./guesses.ts";
-import type { Drip, SlowOptions } from "./slow.ts";
+import { openInstallation, UNREACHABLE_CHAIN } from "../support/serviceInstallation.ts";
+import type { SlowClientReport } from "./slowClientProcess.ts";
+import { callRepeatedly, formatCallResults } from "./callRepeatedly.ts";
+import { guessKeys } from "./guessKeys.ts";
+import type { SlowAttack, SlowClientOptions } from "./slowClients.ts";
 
 // `npm run flood`: what many callers at once do to the service, who all mean no good. Ordinary calls are made beside them.
 
@@ -28,11 +28,11 @@ keys   wrong keys, each from another address
 both
   --port N          where the service listens, 8787`;
 
-const DRIPS = ["head", "body", "idle"] as const;
-const QUIET_MS = 5_000;
-const BESIDE_MS = 20_000;
+const SLOW_ATTACKS = ["head", "body", "idle"] as const;
+const BASELINE_MS = 5_000;
+const UNDER_LOAD_MS = 20_000;
 const MERCHANTS = 40;
-const DESCRIPTORS_BESIDE = 300;
+const DESCRIPTORS_RESERVED = 300;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -60,28 +60,30 @@ async function main(of: "slow" | "keys"): Promise<void> {
   const port = Number(values.port);
   // Whoever stands before the service on this machine may say for whom it asks.
   const config = { trustedProxies: ["127.0.0.1"] };
-  const site = await openSite({ chain: SILENT_CHAIN, databaseUrl, port, pollMs: 60_000, config });
+  const site = await openInstallation({ chain: UNREACHABLE_CHAIN, databaseUrl, port, pollMs: 60_000, config });
   const service = await site.start();
   try {
     const merchants = Array.from({ length: MERCHANTS }, () =>
-      addMerchant(db, { chainReference: String(SILENT_CHAIN.chainId) }),
+      addMerchant(db, { chainReference: String(UNREACHABLE_CHAIN.chainId) }),
     );
     const apiKeys = (await Promise.all(merchants)).map(({ apiKey }) => apiKey);
     const at = { url: values.through ?? site.baseUrl, apiKeys };
-    console.log(`quiet: ${inWords(await callFor(QUIET_MS, at))}; ${residentOf(service.pid)}`);
+    console.log(`quiet: ${formatCallResults(await callRepeatedly(BASELINE_MS, at))}; ${formatMemory(service.pid)}`);
     if (of === "keys") {
       const guessing = guessKeys({
         port,
         requests: Number(values.requests),
         db,
-        resident: () => residentOf(service.pid),
+        formatMemory: () => formatMemory(service.pid),
       });
-      console.log(`beside guesses: ${inWords(await callFor(BESIDE_MS, at))}`);
+      console.log(`beside guesses: ${formatCallResults(await callRepeatedly(UNDER_LOAD_MS, at))}`);
       await guessing;
-      console.log(`afterwards: ${inWords(await callFor(QUIET_MS, at))}; ${residentOf(service.pid)}`);
+      console.log(
+        `afterwards: ${formatCallResults(await callRepeatedly(BASELINE_MS, at))}; ${formatMemory(service.pid)}`,
+      );
     } else {
-      for (const drip of DRIPS.filter((one) => values.only === undefined || values.only === one))
-        await slowDown(drip, at, service.pid);
+      for (const drip of SLOW_ATTACKS.filter((one) => values.only === undefined || values.only === one))
+        await runSlowAttack(drip, at, service.pid);
     }
   } finally {
     await service.stop();
@@ -90,29 +92,29 @@ async function main(of: "slow" | "keys"): Promise<void> {
   }
 }
 
-async function slowDown(drip: Drip, at: { url: string; apiKeys: string[] }, pid: number): Promise<void> {
+async function runSlowAttack(attack: SlowAttack, at: { url: string; apiKeys: string[] }, pid: number): Promise<void> {
   const { hostname, port } = new URL(at.url);
   const attacker = fork(new URL("attacker.ts", import.meta.url));
-  let told: Told = { open: 0, ended: [] };
+  let report: SlowClientReport = { open: 0, ended: [] };
   let openMax = 0;
-  attacker.on("message", (message: Told) => {
-    told = message;
+  attacker.on("message", (message: SlowClientReport) => {
+    report = message;
     openMax = Math.max(openMax, message.open);
   });
   const connections = Number(values.connections);
-  const options: SlowOptions = {
+  const options: SlowClientOptions = {
     host: hostname,
     port: Number(port),
     connections,
     networks: Number(values.networks),
-    drip,
-    everyMs: 1_000,
-    isStubborn: true,
+    attack,
+    intervalMs: 1_000,
+    reconnects: true,
   };
   attacker.send(options);
-  const fared = await callFor(Number(values.seconds) * 1_000, at);
-  console.log(`${connections} slow (${drip}): ${inWords(fared)}; ${residentOf(pid)}`);
-  const ended = told.ended.map(([status, count]) => `${count} with ${status === 0 ? "nothing" : status}`).join(", ");
+  const fared = await callRepeatedly(Number(values.seconds) * 1_000, at);
+  console.log(`${connections} slow (${attack}): ${formatCallResults(fared)}; ${formatMemory(pid)}`);
+  const ended = report.ended.map(([status, count]) => `${count} with ${status === 0 ? "nothing" : status}`).join(", ");
   console.log(`  up to ${openMax} stood at once; ended by the other side: ${ended || "none"}`);
   attacker.disconnect();
   await once(attacker, "exit");
@@ -121,7 +123,7 @@ async function slowDown(drip: Drip, at: { url: string; apiKeys: string[] }, pid:
 /** Each connection is one in the process that opens it. What the service itself may open, it inherits from here. */
 function lacksDescriptors(connections: number): boolean {
   const soft = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
-  const wanted = connections + DESCRIPTORS_BESIDE;
+  const wanted = connections + DESCRIPTORS_RESERVED;
   if (soft === undefined || Number(soft) >= wanted) return false;
   console.error(
     `This shell allows ${soft} open files and ${connections} connections take ${wanted}: ulimit -n ${wanted}`,
@@ -129,7 +131,7 @@ function lacksDescriptors(connections: number): boolean {
   return true;
 }
 
-function residentOf(pid: number): string {
+function formatMemory(pid: number): string {
   const kibibytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return `the service holds ${(Number(kibibytes) / 1_024).toFixed(0)} MiB`;
 }

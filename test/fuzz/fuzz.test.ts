@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fuzz } from "./run.ts";
+import { runFuzz } from "./runFuzz.ts";
 
 // A taste of `npm run fuzz`, which sends a hundred thousand.
 
@@ -8,7 +8,7 @@ const REQUESTS = 1_600;
 const SEED = 20_261_121;
 
 test("1 §7.1, D22 whatever is sent, each answer stands in the envelope, what is accepted is kept as sent, and good calls go on", async () => {
-  const { requests, failures, byStatus, byKind, compared } = await fuzz({ seed: SEED, requests: REQUESTS });
+  const { requests, failures, byStatus, byKind, compared } = await runFuzz({ seed: SEED, requests: REQUESTS });
   assert.deepEqual(failures, []);
   assert.equal(requests, REQUESTS);
   // A fuzzer whose every request fails at the first check finds nothing.

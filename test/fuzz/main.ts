@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { fuzz } from "./run.ts";
+import { runFuzz } from "./runFuzz.ts";
 
 // `npm run fuzz`: malformed requests by the hundred thousand against the real server, each answer judged.
 
@@ -23,7 +23,7 @@ process.exit();
 async function main({ requests, seed, from }: { requests: number; seed: number; from: number }): Promise<void> {
   console.log(`${requests} requests, seed ${seed}${from === 0 ? "" : `, from number ${from}`}`);
   const startedMs = performance.now();
-  const report = await fuzz({
+  const report = await runFuzz({
     requests,
     seed,
     from,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { countDeposits } from "../../src/deposit/countDeposits.ts";
-import { takeMovements } from "../../src/deposit/takeMovements.ts";
+import { processMovements } from "../../src/deposit/processMovements.ts";
 import { assertFault, DUSD, testApi, UNKNOWN_ID, USDC, type Merchant, type TestApi } from "../support/api.ts";
 import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 import { TEST_CHAIN } from "../support/intents.ts";
@@ -74,7 +74,7 @@ test("a payer sees the payment arrive: waiting, partly paid, seen, paid", { skip
     page.on("request", (request) => requests.push(request.url()));
     await setHead(api.world.db, TEST_CHAIN, { number: 10n });
     await page.goto(`${base}/c/${created.intentId}#${created.widgetToken}`);
-    await stage(page, "waiting");
+    await screenshot(page, "waiting");
     assert.equal(await text(page, "[data-text=amount]"), "25.5");
     assert.equal(await text(page, "[data-address]"), created.inboxAddress);
     assert.equal(new URL(page.url()).hash, "", "the token has left the address bar");
@@ -85,18 +85,18 @@ test("a payer sees the payment arrive: waiting, partly paid, seen, paid", { skip
     assert.ok((await context.cookies()).every((cookie) => cookie.httpOnly));
     await page.waitForFunction("document.querySelector('[data-code]').naturalWidth > 0");
 
-    await arrive(created.intentId, { chainTx: "0xa1", amountUnits: 10_000_000n, block: 11n });
-    await stage(page, "waiting");
+    await recordTransfer(created.intentId, { chainTx: "0xa1", amountUnits: 10_000_000n, block: 11n });
+    await screenshot(page, "waiting");
     await page.getByText("10 USDC arrived, 15.5 USDC are missing.").waitFor();
     assert.equal(await text(page, "[data-text=toSend]"), "15.5");
 
-    await arrive(created.intentId, { chainTx: "0xa2", amountUnits: 15_500_000n, block: 13n });
-    await stage(page, "seen");
+    await recordTransfer(created.intentId, { chainTx: "0xa2", amountUnits: 15_500_000n, block: 13n });
+    await screenshot(page, "seen");
     assert.equal(await page.locator(".pay").isVisible(), false, "nothing more to send");
 
     await setHead(api.world.db, TEST_CHAIN, { number: 20n });
     await advance();
-    await stage(page, "paid");
+    await screenshot(page, "paid");
     assert.equal(await text(page, "[data-text=amount]"), "25.5");
     assert.equal(await page.locator("[data-deposits] li").count(), 2);
   });
@@ -106,17 +106,17 @@ test("a replaced link says so to whoever opens it anew, and an opened page goes 
   const { intentId, widgetToken } = await merchant.createIntent({ payoutTokenAddress: DUSD });
   await withPage(async (page) => {
     await page.goto(`${base}/c/${intentId}#${widgetToken}`);
-    await stage(page, "waiting");
+    await screenshot(page, "waiting");
     assert.match(await text(page, ".sum"), /Any amount of\s+DUSD/);
     await page.reload();
-    await stage(page, "waiting");
+    await screenshot(page, "waiting");
     await merchant.createIntent({ payoutTokenAddress: DUSD });
     await page.reload();
-    await stage(page, "waiting");
+    await screenshot(page, "waiting");
   });
   await withPage(async (page) => {
     await page.goto(`${base}/c/${intentId}#${widgetToken}`);
-    await stage(page, "refused");
+    await screenshot(page, "refused");
   });
 });
 
@@ -138,10 +138,10 @@ test("names from outside are text and nothing else", { skip }, async () => {
   const payout = { namespace: "eip155", chainReference: "31337", wallet: merchant.wallet, currency: "USDC" } as const;
   const account = await createAccount(api.world, { name: '<img src=x onerror="document.title=1">', payout });
   const { createIntent } = await import("../../src/intent/createIntent.ts");
-  const { intent, widgetToken } = await createIntent(api.world.db.read, api.world, { account, input: {} });
+  const { intent, widgetToken } = await createIntent(api.world.db.root, api.world, { account, input: {} });
   await withPage(async (page) => {
     await page.goto(`${base}/c/${intent.id}#${widgetToken}`);
-    await stage(page, "waiting");
+    await screenshot(page, "waiting");
     assert.equal(await text(page, ".merchant"), '<img src=x onerror="document.title=1">');
     assert.notEqual(await page.title(), "1");
   });
@@ -152,11 +152,11 @@ function openSession(intentId: string, widgetToken: string) {
   return api.send(`/c/${intentId}/session`, { method: "POST", headers, body: { widgetToken } });
 }
 
-type Arriving = { chainTx: string; amountUnits: bigint; block: bigint };
+type IncomingTransfer = { chainTx: string; amountUnits: bigint; block: bigint };
 
-async function arrive(intentId: string, { chainTx, amountUnits, block }: Arriving): Promise<void> {
+async function recordTransfer(intentId: string, { chainTx, amountUnits, block }: IncomingTransfer): Promise<void> {
   const { db } = api.world;
-  const intent = await db.read.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirstOrThrow();
+  const intent = await db.root.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirstOrThrow();
   await setHead(db, TEST_CHAIN, { number: block });
   await recordMovements(db, intent, [{ chainTx: `${chainTx}${intentId}`, amountUnits, block }]);
   await advance();
@@ -164,7 +164,7 @@ async function arrive(intentId: string, { chainTx, amountUnits, block }: Arrivin
 
 /** What the service's loops would do now. */
 async function advance(): Promise<void> {
-  await takeMovements(api.world, TEST_CHAIN);
+  await processMovements(api.world, TEST_CHAIN);
   await countDeposits(api.world, TEST_CHAIN);
 }
 
@@ -188,7 +188,7 @@ async function withPage(use: (page: Page, context: BrowserContext) => Promise<vo
   }
 }
 
-async function stage(page: Page, name: string): Promise<void> {
+async function screenshot(page: Page, name: string): Promise<void> {
   await page.locator(`main[data-stage="${name}"]`).waitFor({ timeout: 15_000 });
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openTestApi, testApi, type Answered, type Json, type TestApi } from "../support/api.ts";
+import { openTestApi, testApi, type TestResponse, type Json, type TestApi } from "../support/api.ts";
 import { openTestDatabase } from "../support/database.ts";
 import type { Db } from "../../src/db/database.ts";
 
@@ -22,7 +22,7 @@ after(async () => {
   await db.close();
 });
 
-function bodiesOf(answers: readonly Answered[], status: number): Json[] {
+function bodiesOf(answers: readonly TestResponse[], status: number): Json[] {
   return answers.filter((answered) => answered.status === status).map((answered) => answered.body);
 }
 

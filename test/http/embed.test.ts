@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
-import { takeMovements } from "../../src/deposit/takeMovements.ts";
+import { processMovements } from "../../src/deposit/processMovements.ts";
 import { addPageOrigin, removePageOrigin } from "../../src/merchant/pageOrigins.ts";
 import {
   assertFault,
@@ -25,19 +25,19 @@ const skip = skipWithoutChromium;
 const SHOP = "https://shop.example";
 const TICKET_MS = 60_000;
 
-type Site = { origin: string; requests: IncomingMessage[]; close(): Promise<void> };
+type MerchantSite = { origin: string; requests: IncomingMessage[]; close(): Promise<void> };
 
 let api: TestApi;
 let base: string;
 let merchant: Merchant;
 let browser: Browser | undefined;
-let shop: Site;
-let evil: Site;
+let shop: MerchantSite;
+let evil: MerchantSite;
 
 before(async () => {
   api = await testApi();
   base = await api.server.listen({ host: "127.0.0.1", port: 0 });
-  [shop, evil] = await Promise.all([openSite(), openSite()]);
+  [shop, evil] = await Promise.all([openMerchantSite(), openMerchantSite()]);
   merchant = await api.openMerchant();
   if (skip === false) browser = await openBrowser();
 });
@@ -48,7 +48,7 @@ after(async () => {
 });
 
 /** A web site with one empty page. */
-async function openSite(): Promise<Site> {
+async function openMerchantSite(): Promise<MerchantSite> {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
@@ -70,13 +70,13 @@ async function openSite(): Promise<Site> {
   };
 }
 
-async function allow(origin: string): Promise<Merchant> {
+async function allowOrigin(origin: string): Promise<Merchant> {
   const other = await api.openMerchant();
   await addPageOrigin(api.world, { accountId: other.accountId, origin });
   return other;
 }
 
-function ask(intentId: string, headers: Record<string, string | string[]>, body?: object) {
+function requestTicket(intentId: string, headers: Record<string, string | string[]>, body?: object) {
   const type = body === undefined ? {} : { "content-type": "application/json" };
   return api.send(`/c/${intentId}/session`, { method: "POST", headers: { ...type, ...headers }, body });
 }
@@ -87,9 +87,9 @@ async function policyOf(intentId: string): Promise<string> {
 }
 
 test("D19 a page of a listed origin gets a ticket without a token, and the ticket opens a session of that intent alone", async () => {
-  const listed = await allow(SHOP);
+  const listed = await allowOrigin(SHOP);
   const { intentId } = await listed.createIntent();
-  const answered = await ask(intentId, { origin: SHOP });
+  const answered = await requestTicket(intentId, { origin: SHOP });
   assert.equal(answered.status, 200, answered.text);
   assert.equal(answered.headers["access-control-allow-origin"], SHOP);
   assert.equal(answered.headers["vary"], "Origin");
@@ -98,8 +98,8 @@ test("D19 a page of a listed origin gets a ticket without a token, and the ticke
   const { ticket } = answered.body;
 
   const other = await listed.createIntent();
-  assertFault(await ask(other.intentId, {}, { ticket }), 401, "unauthorized");
-  const opened = await ask(intentId, {}, { ticket });
+  assertFault(await requestTicket(other.intentId, {}, { ticket }), 401, "unauthorized");
+  const opened = await requestTicket(intentId, {}, { ticket });
   assert.equal(opened.status, 204);
   const cookie = String(opened.headers["set-cookie"]);
   for (const part of ["HttpOnly", "SameSite=None", "Partitioned", "Secure", `Path=/c/${intentId};`])
@@ -110,7 +110,7 @@ test("D19 a page of a listed origin gets a ticket without a token, and the ticke
 });
 
 test("D19 an origin that is not on the list letter for letter gets nothing, and no page may read why", async () => {
-  const listed = await allow(SHOP);
+  const listed = await allowOrigin(SHOP);
   const { intentId } = await listed.createIntent();
   const near: (string | string[] | undefined)[] = [
     undefined,
@@ -133,35 +133,35 @@ test("D19 an origin that is not on the list letter for letter gets nothing, and 
     "*",
   ];
   for (const origin of near) {
-    const answered = await ask(intentId, origin === undefined ? {} : { origin });
+    const answered = await requestTicket(intentId, origin === undefined ? {} : { origin });
     assertFault(answered, 401, "unauthorized");
     assert.equal(answered.headers["access-control-allow-origin"], undefined, String(origin));
   }
   const foreign = (await merchant.createIntent()).intentId;
-  assertFault(await ask(foreign, { origin: SHOP }), 401, "unauthorized");
-  assertFault(await ask(UNKNOWN_ID, { origin: SHOP }), 401, "unauthorized");
+  assertFault(await requestTicket(foreign, { origin: SHOP }), 401, "unauthorized");
+  assertFault(await requestTicket(UNKNOWN_ID, { origin: SHOP }), 401, "unauthorized");
 });
 
 test("D19 a ticket lasts a minute, is no cookie, and a cookie or a made-up one is no ticket", async () => {
-  const listed = await allow(SHOP);
+  const listed = await allowOrigin(SHOP);
   const { intentId } = await listed.createIntent();
-  const { ticket } = (await ask(intentId, { origin: SHOP })).body;
-  const opened = await ask(intentId, {}, { ticket });
+  const { ticket } = (await requestTicket(intentId, { origin: SHOP })).body;
+  const opened = await requestTicket(intentId, {}, { ticket });
   const cookie = /tributary_session=([^;]+)/.exec(String(opened.headers["set-cookie"]))?.[1] ?? "";
   const asCookie = { cookie: `tributary_session=${ticket.slice(3)}` };
   assertFault(await api.send(`/c/${intentId}/status`, { headers: asCookie }), 401, "unauthorized");
   const later = String(ticket).replace(/^et_\d+/, `et_${api.world.clock.now().getTime() + 10 * TICKET_MS}`);
   for (const wrong of [`et_${cookie}`, cookie, later, "et_", "et_1.x", `wt_${ticket.slice(3)}`])
-    assertFault(await ask(intentId, {}, { ticket: wrong }), 401, "unauthorized");
-  assertFault(await ask(intentId, {}, { ticket, widgetTokn: "x" }), 400, "invalid_request");
-  api.passTime(TICKET_MS - 1);
-  assert.equal((await ask(intentId, {}, { ticket })).status, 204);
-  api.passTime(1);
-  assertFault(await ask(intentId, {}, { ticket }), 401, "unauthorized");
+    assertFault(await requestTicket(intentId, {}, { ticket: wrong }), 401, "unauthorized");
+  assertFault(await requestTicket(intentId, {}, { ticket, widgetTokn: "x" }), 400, "invalid_request");
+  api.advanceTime(TICKET_MS - 1);
+  assert.equal((await requestTicket(intentId, {}, { ticket })).status, 204);
+  api.advanceTime(1);
+  assertFault(await requestTicket(intentId, {}, { ticket }), 401, "unauthorized");
 });
 
 test("D19 the page names who may frame it: the account's list and by default nobody", async () => {
-  const listed = await allow(SHOP);
+  const listed = await allowOrigin(SHOP);
   const { intentId } = await listed.createIntent();
   assert.equal(await policyOf(intentId), SHOP);
   await addPageOrigin(api.world, { accountId: listed.accountId, origin: "https://a.example:8443" });
@@ -169,13 +169,13 @@ test("D19 the page names who may frame it: the account's list and by default nob
   for (const origin of [SHOP, "https://a.example:8443"])
     await removePageOrigin(api.world, { accountId: listed.accountId, origin });
   assert.equal(await policyOf(intentId), "'none'");
-  assertFault(await ask(intentId, { origin: SHOP }), 401, "unauthorized");
+  assertFault(await requestTicket(intentId, { origin: SHOP }), 401, "unauthorized");
   assert.equal(await policyOf((await merchant.createIntent()).intentId), "'none'");
   assert.equal(await policyOf(UNKNOWN_ID), "'none'");
 });
 
 test("D19 while the database is away nobody may frame the page", async () => {
-  const listed = await allow(SHOP);
+  const listed = await allowOrigin(SHOP);
   const { intentId } = await listed.createIntent();
   const { world } = api;
   const broken = {
@@ -191,7 +191,7 @@ test("D19 while the database is away nobody may frame the page", async () => {
 });
 
 test("C24 a listed site's page shows the checkout in a frame", { skip }, async () => {
-  const listed = await allow(shop.origin);
+  const listed = await allowOrigin(shop.origin);
   const { intentId, inboxAddress } = await listed.createIntent({ priceUnits: 5_000_000 });
   await withPage(shop, async (page, said) => {
     assert.equal(await embed(page, intentId), "ticket");
@@ -209,28 +209,28 @@ test(
   "C24 a site that is not listed gets no ticket and no frame, nor does one inside a listed one's frame",
   { skip },
   async () => {
-    const listed = await allow(shop.origin);
+    const listed = await allowOrigin(shop.origin);
     const { intentId } = await listed.createIntent();
     await withPage(evil, async (page, said) => {
       assert.equal(await embed(page, intentId), "refused");
-      await blocked(page, said);
+      await waitForBlockedFrame(page, said);
     });
-    const { ticket } = (await ask(intentId, { origin: shop.origin })).body;
+    const { ticket } = (await requestTicket(intentId, { origin: shop.origin })).body;
     await withPage(evil, async (page, said) => {
       await frame(page, `${base}/c/${intentId}#${ticket}`);
-      await blocked(page, said);
+      await waitForBlockedFrame(page, said);
     });
     await withPage(evil, async (page, said) => {
       await frame(page, shop.origin);
       const inner = page.frames().find((each) => each.url().startsWith(shop.origin));
       assert.ok(inner);
       await inBrowser(inner, addFrame, `${base}/c/${intentId}#${ticket}`);
-      await blocked(page, said);
+      await waitForBlockedFrame(page, said);
     });
     await removePageOrigin(api.world, { accountId: listed.accountId, origin: shop.origin });
     await withPage(shop, async (page, said) => {
       assert.equal(await embed(page, intentId), "refused");
-      await blocked(page, said);
+      await waitForBlockedFrame(page, said);
     });
   },
 );
@@ -263,13 +263,13 @@ test("C23 a link that leaves the page takes neither the token nor the page's add
 
 async function arrive({ intentId }: Json): Promise<void> {
   const { db } = api.world;
-  const intent = await db.read.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirstOrThrow();
+  const intent = await db.root.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirstOrThrow();
   await setHead(db, TEST_CHAIN, { number: 40n });
   await recordMovements(db, intent, [{ chainTx: `0xe1${intentId}`, amountUnits: 1n, block: 40n }]);
-  await takeMovements(api.world, TEST_CHAIN);
+  await processMovements(api.world, TEST_CHAIN);
 }
 
-async function withPage(site: Site, use: (page: Page, said: string[]) => Promise<void>): Promise<void> {
+async function withPage(site: MerchantSite, use: (page: Page, said: string[]) => Promise<void>): Promise<void> {
   assert.ok(browser);
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -296,7 +296,7 @@ async function frame(page: Page, url: string): Promise<void> {
 }
 
 /** The browser has shown an error in the frame's place, and said which rule forbade it. */
-async function blocked(page: Page, said: readonly string[]): Promise<void> {
+async function waitForBlockedFrame(page: Page, said: readonly string[]): Promise<void> {
   const deadline = AbortSignal.timeout(15_000);
   while (!said.some((text) => text.includes("frame-ancestors")) && !deadline.aborted) await page.waitForTimeout(20);
   assert.ok(

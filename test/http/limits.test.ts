@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { openDatabase, type Db } from "../../src/db/database.ts";
-import { callerNetwork, callerSite } from "../../src/http/rate/address.ts";
-import { slidingLog } from "../../src/http/rate/slidingLog.ts";
+import { toClientNetwork, callerSite } from "../../src/http/rate/clientNetwork.ts";
+import { createLocalRateLimiter } from "../../src/http/rate/localRateLimiter.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import type { World } from "../../src/world.ts";
 import {
@@ -11,7 +11,7 @@ import {
   testApi,
   UNKNOWN_ID,
   VERSION,
-  type Answered,
+  type TestResponse,
   type Merchant,
   type TestApi,
 } from "../support/api.ts";
@@ -19,7 +19,7 @@ import { createPostgresDatabase, openTestDatabase, type PostgresDatabase } from 
 
 const URL = "/api/v1/intents";
 const HOUR_MS = 3_600_000;
-const GUESSES_MAX = 600;
+const WRONG_KEYS_MAX = 600;
 
 // A process whose clock is an hour early and one whose clock is an hour late.
 describe("limits of two services on one PostgreSQL", () => {
@@ -118,20 +118,20 @@ test("D25 D23 while the database that counts is away, nobody is admitted, limits
   let isAway = false;
   const flaky: Db = {
     ...db,
-    get read() {
+    get root() {
       if (isAway) throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
-      return db.read;
+      return db.root;
     },
   };
   const api = await openTestApi(flaky);
   const merchant = await api.openMerchant();
   assert.equal((await merchant.get(URL)).status, 200);
   isAway = true;
-  const told = ({ headers }: Answered) =>
+  const told = ({ headers }: TestResponse) =>
     ["limit", "remaining", "reset"].map((name) => headers[`ratelimit-${name}`]?.toString());
   const one = `${URL}/${UNKNOWN_ID}`;
   // The key is known for a moment still. What the count is, only the database knows, but for calls that were taken before.
-  const nothingLeft: [Answered, string, string][] = [
+  const nothingLeft: [TestResponse, string, string][] = [
     [await merchant.get(one), "120", "internal_error"],
     [await merchant.post(URL, {}), "30", "internal_error"],
     [await merchant.post(`${one}/view`, {}), "30", "internal_error"],
@@ -145,7 +145,7 @@ test("D25 D23 while the database that counts is away, nobody is admitted, limits
   const taken = await merchant.get(URL);
   assertFault(taken, 500, "internal_error");
   assert.deepEqual(told(taken), ["60", "58", "60"]);
-  api.passTime(1_000);
+  api.advanceTime(1_000);
   // Nobody knows any more whose key it is.
   const unknown = await merchant.get(URL);
   assertFault(unknown, 500, "internal_error");
@@ -178,9 +178,9 @@ describe("who guesses keys", () => {
     await api.server.close();
   }
 
-  async function guessOften(api: TestApi, fromOf: (index: number) => Parameters<typeof guess>[1]): Promise<number> {
+  async function sendWrongKeys(api: TestApi, fromOf: (index: number) => Parameters<typeof guess>[1]): Promise<number> {
     let refused = 0;
-    for (let index = 0; index < GUESSES_MAX + 10; index += 1) {
+    for (let index = 0; index < WRONG_KEYS_MAX + 10; index += 1) {
       const { statusCode } = await guess(api, fromOf(index));
       assert.ok(statusCode === 401 || statusCode === 429);
       if (statusCode === 429) refused += 1;
@@ -191,17 +191,20 @@ describe("who guesses keys", () => {
   test("19 an address that says on whose behalf it asks is believed only where it is a proxy of ours", async () => {
     const named = (index: number) => ({ forwarded: `203.0.${index >> 8}.${index & 255}` });
     await withApi(["10.0.0.0/8"], async (api) => {
-      assert.equal(await guessOften(api, (index) => ({ remoteAddress: "198.51.100.1", ...named(index) })), 10);
-      assert.equal(await guessOften(api, (index) => ({ remoteAddress: "10.1.2.3", ...named(index) })), 0);
+      assert.equal(await sendWrongKeys(api, (index) => ({ remoteAddress: "198.51.100.1", ...named(index) })), 10);
+      assert.equal(await sendWrongKeys(api, (index) => ({ remoteAddress: "10.1.2.3", ...named(index) })), 0);
       // What stands before the address that the proxy saw is the caller's own invention.
       const invented = (index: number) => `${named(index).forwarded}, 192.0.2.9`;
-      assert.equal(await guessOften(api, (index) => ({ remoteAddress: "10.1.2.3", forwarded: invented(index) })), 10);
+      assert.equal(
+        await sendWrongKeys(api, (index) => ({ remoteAddress: "10.1.2.3", forwarded: invented(index) })),
+        10,
+      );
     });
   });
 
   test("D23 a right key passes where others guess", async () => {
     await withApi([], async (api) => {
-      assert.equal(await guessOften(api, () => ({})), 10);
+      assert.equal(await sendWrongKeys(api, () => ({})), 10);
       const merchant = await api.openMerchant();
       assert.equal((await merchant.get(URL)).status, 200);
     });
@@ -222,7 +225,7 @@ describe("who guesses keys", () => {
       ["unknown", "unknown"],
       ["x".repeat(5_000), "x".repeat(45)],
     ];
-    for (const [address, network] of table) assert.equal(callerNetwork(address), network);
+    for (const [address, network] of table) assert.equal(toClientNetwork(address), network);
     assert.equal(callerSite("2001:0DB8:1:2:3::6"), "2001:db8:1::/48");
     for (const address of ["192.0.2.1", "::ffff:192.0.2.1", "unknown"]) assert.equal(callerSite(address), undefined);
   });
@@ -230,13 +233,17 @@ describe("who guesses keys", () => {
   test("20 a hundred thousand keys leave as many counts behind as may be, and no more", async () => {
     let nowMs = 0;
     const keysMax = 1_000;
-    const log = slidingLog({ monotonicMs: () => nowMs }, keysMax);
+    const log = createLocalRateLimiter({ monotonicMs: () => nowMs }, keysMax);
     const limit = 2;
-    await log.take("first", limit);
-    for (let index = 0; index < 100_000; index += 1) await log.take(`guess ${index}`, limit);
-    assert.equal((await log.take("first", limit)).remaining, 1, "it was the longest unused one, and is forgotten");
-    assert.equal((await log.take(`guess ${100_000 - keysMax / 2}`, limit)).remaining, 0, "a recent one is not");
+    await log.tryAcquire("first", limit);
+    for (let index = 0; index < 100_000; index += 1) await log.tryAcquire(`guess ${index}`, limit);
+    assert.equal(
+      (await log.tryAcquire("first", limit)).remaining,
+      1,
+      "it was the longest unused one, and is forgotten",
+    );
+    assert.equal((await log.tryAcquire(`guess ${100_000 - keysMax / 2}`, limit)).remaining, 0, "a recent one is not");
     nowMs += 60_000;
-    assert.equal((await log.take("first", limit)).remaining, 1);
+    assert.equal((await log.tryAcquire("first", limit)).remaining, 1);
   });
 });

@@ -7,14 +7,14 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { testApi, VERSION } from "../support/api.ts";
-import type { Sending } from "./sender.ts";
+import type { SendOrder } from "./slowSender.ts";
 
 // What a caller may send for nothing does not fill the service's memory.
 
 const HELD_BYTES_MAX = 20_000_000;
 /** What was read and is waiting to be collected comes on top. */
 const RESIDENT_BYTES_MAX = 80_000_000;
-const SAMPLED_EVERY_MS = 5;
+const SAMPLE_INTERVAL_MS = 5;
 
 let port: number;
 let head: string;
@@ -36,7 +36,7 @@ before(async () => {
   const authorization = String(merchant.headers["authorization"]);
   head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\nservice-version: ${VERSION}\r\ncontent-type: application/json\r\nconnection: close\r\n`;
 });
-async function send(sending: Omit<Sending, "port">): Promise<string[]> {
+async function send(sending: Omit<SendOrder, "port">): Promise<string[]> {
   const child = fork(new URL("sender.ts", import.meta.url));
   const exited = once(child, "exit");
   child.send({ port, ...sending });
@@ -69,7 +69,7 @@ test(
     let residentMax = before.resident;
     const sampling = setInterval(() => {
       residentMax = Math.max(residentMax, process.memoryUsage.rss());
-    }, SAMPLED_EVERY_MS);
+    }, SAMPLE_INTERVAL_MS);
     const sent = [
       await send({ ...endless, connections: 3 }),
       await send({ ...large, connections: 2 }),

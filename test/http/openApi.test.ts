@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { inboxAddress } from "@tributary/inbox/address";
+import { computeInboxAddress } from "@tributary/inbox/address";
 import { termsFromWire } from "@tributary/inbox/wire";
 import { intentExample } from "../../src/http/schema/examples.ts";
 import { faultRows } from "../../src/kernel/faults.ts";
 import { testApi, type Json } from "../support/api.ts";
-import { assertDocumented, assertShape, DOCUMENT } from "../support/documented.ts";
+import { assertDocumented, assertShape, DOCUMENT } from "../support/assertDocumented.ts";
 
 type Described = { path: string; method: string; operation: Json };
 
@@ -132,7 +132,7 @@ test("what is this service's own is marked as an extension", () => {
 });
 
 test("D31 the example's inbox address is the one that its terms commit to", () => {
-  assert.equal(intentExample.inboxAddress.toLowerCase(), inboxAddress(termsFromWire(intentExample.inboxTerms)));
+  assert.equal(intentExample.inboxAddress.toLowerCase(), computeInboxAddress(termsFromWire(intentExample.inboxTerms)));
 });
 
 function codesOf(response: Json): string[] {

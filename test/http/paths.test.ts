@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type AddressInfo } from "node:net";
 import { before, test } from "node:test";
-import { isDocument } from "../../src/http/documents/paths.ts";
+import { isDocumentPath } from "../../src/http/documents/isDocumentPath.ts";
 import { OPERATIONS } from "../../src/http/operationList.ts";
 import { testApi, UNKNOWN_ID, VERSION, type Merchant, type TestApi } from "../support/api.ts";
 
@@ -122,7 +122,7 @@ test("§7.2.1, §9.1, D20 of 54 paths, 8 verbs and 3 kinds of headers only what 
       ]);
       const what = `${verb} ${path}`;
       const isRoute = isOperation(verb, path);
-      if (isDocument(path)) continue;
+      if (isDocumentPath(path)) continue;
       assert.deepEqual([bare.status, bare.code ?? "missing_version"], [400, "missing_version"], what);
       assert.equal(unknown.status, isRoute ? 401 : 404, what);
       // Behind the key an operation may find no intent: that is a 404 too, and says so in its message.

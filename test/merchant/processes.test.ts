@@ -1,20 +1,26 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
-import { findPort } from "../../src/cli/dev/port.ts";
+import { findPort } from "../../src/cli/dev/findPort.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { runCli } from "../support/cli.ts";
-import { GATE_SECRET, openIssuingGate, type IssuingGate } from "../support/issuingGate.ts";
+import { GATE_SECRET, openFakeIssuingGate, type FakeIssuingGate } from "../support/fakeIssuingGate.ts";
 import { addMerchant } from "../support/merchants.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
-import { chainFields, openSite, SILENT_CHAIN, type RunningService, type ServiceSite } from "../support/service.ts";
+import {
+  chainFields,
+  openInstallation,
+  UNREACHABLE_CHAIN,
+  type RunningService,
+  type ServiceInstallation,
+} from "../support/serviceInstallation.ts";
 
 // Two processes over one PostgreSQL, and a third one, the command line, that changes keys and switches behind their backs. They
 // leave their source inboxes to somebody else's gate.
 
-const PROMISED_MS = 1_000;
+const PROPAGATION_MS_MAX = 1_000;
 /** Seldom enough for the limit of one account, which both processes share. */
 const POLL_MS = 100;
 const POLLS_MAX = 300;
@@ -22,25 +28,25 @@ const CREATES = 200;
 const READS = 500;
 const READS_PER_MINUTE = 60;
 
-const GATED_CHAIN = chainFields(SILENT_CHAIN, { gate: "remote" });
+const GATED_CHAIN = chainFields(UNREACHABLE_CHAIN, { gate: "remote" });
 
 describe("several processes", () => {
   let server: PostgresServer;
   let db: Db;
-  let sites: ServiceSite[] = [];
+  let sites: ServiceInstallation[] = [];
   let services: RunningService[] = [];
-  let remote: IssuingGate;
+  let remote: FakeIssuingGate;
   const secrets: string[] = [];
 
   before(async () => {
-    [server, remote] = await Promise.all([startPostgres(undefined, { isDurable: true }), openIssuingGate()]);
+    [server, remote] = await Promise.all([startPostgres(undefined, { isDurable: true }), openFakeIssuingGate()]);
     const databaseUrl = server.urlOf("postgres");
     db = await openDatabase({ url: databaseUrl });
     await migrate(db, { appliedAt: systemClock.now() });
     sites = await Promise.all(
       [1, 2].map(async () =>
-        openSite({
-          chain: SILENT_CHAIN,
+        openInstallation({
+          chain: UNREACHABLE_CHAIN,
           databaseUrl,
           port: await findPort("127.0.0.1", 0),
           config: {
@@ -61,20 +67,20 @@ describe("several processes", () => {
   });
 
   async function openMerchant(): Promise<{ accountId: string; apiKey: string }> {
-    const merchant = await addMerchant(db, { chainReference: String(SILENT_CHAIN.chainId) });
+    const merchant = await addMerchant(db, { chainReference: String(UNREACHABLE_CHAIN.chainId) });
     secrets.push(merchant.apiKey);
     return merchant;
   }
 
   /** Status and code of a call to one of the two. */
-  async function call(site: ServiceSite, apiKey: string): Promise<string> {
+  async function call(site: ServiceInstallation, apiKey: string): Promise<string> {
     const headers = { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" };
     const answer = await fetch(`${site.baseUrl}/api/v1/intents/pi_0`, { headers });
     const body = (await answer.json()) as { error: { code: string } };
     return `${answer.status} ${body.error.code}`;
   }
 
-  async function operate<T>(words: readonly string[]): Promise<T> {
+  async function runOperatorCommand<T>(words: readonly string[]): Promise<T> {
     const [site] = sites;
     assert.ok(site);
     const { code, out, err } = await runCli([...words, "--config", site.file, "--json"], site.environment);
@@ -83,14 +89,14 @@ describe("several processes", () => {
   }
 
   /** Calls every process again and again, until all answer so; whoever was asked later than promised must. */
-  async function everyProcessSays(expected: string, apiKey: string): Promise<void> {
+  async function waitUntilAllRespond(expected: string, apiKey: string): Promise<void> {
     const startedMs = performance.now();
     await Promise.all(
       sites.map(async (site) => {
         for (;;) {
           const ageMs = performance.now() - startedMs;
           const said = await call(site, apiKey);
-          if (ageMs < PROMISED_MS) {
+          if (ageMs < PROPAGATION_MS_MAX) {
             await systemClock.sleep(POLL_MS);
             continue;
           }
@@ -104,29 +110,29 @@ describe("several processes", () => {
   test("D21 a key that another process has revoked is refused by every process within a second of use", async () => {
     const { apiKey } = await openMerchant();
     for (const site of sites) assert.equal(await call(site, apiKey), "404 not_found");
-    await operate(["keys", "revoke", apiKey]);
-    await everyProcessSays("401 key_revoked", apiKey);
+    await runOperatorCommand(["keys", "revoke", apiKey]);
+    await waitUntilAllRespond("401 key_revoked", apiKey);
   });
 
   test("D21 a suspended account is refused by every process, and let in again", async () => {
     const { apiKey, accountId } = await openMerchant();
     for (const site of sites) assert.equal(await call(site, apiKey), "404 not_found");
-    await operate(["accounts", "suspend", accountId]);
-    await everyProcessSays("403 account_suspended", apiKey);
-    await operate(["accounts", "resume", accountId]);
-    await everyProcessSays("404 not_found", apiKey);
+    await runOperatorCommand(["accounts", "suspend", accountId]);
+    await waitUntilAllRespond("403 account_suspended", apiKey);
+    await runOperatorCommand(["accounts", "resume", accountId]);
+    await waitUntilAllRespond("404 not_found", apiKey);
   });
 
   test("a rotated key and its successor work side by side in every process, and the old one ends alone", async () => {
     const { apiKey, accountId } = await openMerchant();
     type Rotated = { apiKey: string; keyId: string; oldKeyId: string; oldExpiresAt: string };
-    const rotated = await operate<Rotated>(["keys", "rotate", apiKey, "--overlap-hours", "1"]);
+    const rotated = await runOperatorCommand<Rotated>(["keys", "rotate", apiKey, "--overlap-hours", "1"]);
     secrets.push(rotated.apiKey);
     for (const site of sites) {
       for (const key of [apiKey, rotated.apiKey]) assert.equal(await call(site, key), "404 not_found");
     }
     type Shown = { keyId: string; state: string; expiresAt: string | null };
-    const listed = await operate<Shown[]>(["keys", "list", accountId]);
+    const listed = await runOperatorCommand<Shown[]>(["keys", "list", accountId]);
     assert.deepEqual(
       listed.map(({ keyId, state, expiresAt }) => [keyId, state, expiresAt]),
       [
@@ -134,9 +140,9 @@ describe("several processes", () => {
         [rotated.keyId, "valid", null],
       ],
     );
-    const next = await operate<Rotated>(["keys", "rotate", rotated.keyId, "--overlap-hours", "0"]);
+    const next = await runOperatorCommand<Rotated>(["keys", "rotate", rotated.keyId, "--overlap-hours", "0"]);
     secrets.push(next.apiKey);
-    await everyProcessSays("401 key_expired", rotated.apiKey);
+    await waitUntilAllRespond("401 key_expired", rotated.apiKey);
     for (const site of sites) assert.equal(await call(site, next.apiKey), "404 not_found");
   });
 
@@ -151,7 +157,7 @@ describe("several processes", () => {
   });
 
   /** Posts to one of the two; the status and the code, if it is refused. */
-  async function post(site: ServiceSite, path: string, of: { apiKey: string; body: object }) {
+  async function post(site: ServiceInstallation, path: string, of: { apiKey: string; body: object }) {
     const headers = {
       authorization: `Bearer ${of.apiKey}`,
       "service-version": "2026-11-01",
@@ -173,16 +179,16 @@ describe("several processes", () => {
 
   test("§7.3.3 an origin that the command line switches off issues nothing in any process, until it is on again", async () => {
     const { apiKey } = await openMerchant();
-    const ask = async (site: ServiceSite) => {
+    const ask = async (site: ServiceInstallation) => {
       const { body } = await post(site, "/intents", { apiKey, body: {} });
       const path = `/intents/${body.intentId}/source-inbox`;
-      return (await post(site, path, { apiKey, body: { chainId: SILENT_CHAIN.chainId } })).said;
+      return (await post(site, path, { apiKey, body: { chainId: UNREACHABLE_CHAIN.chainId } })).said;
     };
-    await operate(["origins", "disable", "local:usdc"]);
-    const [listed] = await operate<{ isIssuing: boolean; offBy: string }[]>(["origins", "list"]);
+    await runOperatorCommand(["origins", "disable", "local:usdc"]);
+    const [listed] = await runOperatorCommand<{ isIssuing: boolean; offBy: string }[]>(["origins", "list"]);
     assert.deepEqual([listed?.isIssuing, listed?.offBy], [false, "switch"]);
     for (const site of sites) assert.equal(await ask(site), "503 source_inbox_not_active");
-    await operate(["origins", "enable", "local:usdc"]);
+    await runOperatorCommand(["origins", "enable", "local:usdc"]);
     for (const site of sites) assert.equal(await ask(site), "201");
   });
 
@@ -192,7 +198,7 @@ describe("several processes", () => {
     assert.ok(site);
     const { body } = await post(site, "/intents", { apiKey, body: {} });
     const bound = async () => {
-      const row = db.read
+      const row = db.root
         .selectFrom("intent")
         .select("customer_bound_at")
         .where("id", "=", body.intentId ?? "");
@@ -200,7 +206,7 @@ describe("several processes", () => {
     };
     for (let polls = 0; polls < POLLS_MAX && !(await bound()); polls += 1) await systemClock.sleep(POLL_MS);
     assert.ok(await bound());
-    const asked = remote.asked.filter((each) => each.body.intentId === body.intentId);
+    const asked = remote.requests.filter((each) => each.body.intentId === body.intentId);
     assert.ok(asked.length >= 1 && asked.every(({ kind }) => kind === "customers"));
   });
 
@@ -216,23 +222,23 @@ describe("several processes", () => {
           return /frame-ancestors ([^;]*)/.exec(headers.get("content-security-policy") ?? "")?.[1];
         }),
       );
-    await operate(["accounts", "origins", "add", accountId, "https://shop.example/"]);
-    assert.deepEqual(await operate(["accounts", "origins", "list", accountId]), ["https://shop.example"]);
+    await runOperatorCommand(["accounts", "origins", "add", accountId, "https://shop.example/"]);
+    assert.deepEqual(await runOperatorCommand(["accounts", "origins", "list", accountId]), ["https://shop.example"]);
     assert.deepEqual(await policies(), ["https://shop.example", "https://shop.example"]);
-    await operate(["accounts", "origins", "remove", accountId, "https://shop.example"]);
+    await runOperatorCommand(["accounts", "origins", "remove", accountId, "https://shop.example"]);
     assert.deepEqual(await policies(), ["'none'", "'none'"]);
   });
 
   /** Takes away what every process counts, so that a crowd of calls is only held up by what it does. */
-  async function withoutLimits(run: () => Promise<void>): Promise<void> {
+  async function withoutRateLimits(run: () => Promise<void>): Promise<void> {
     await sql`create function forget_calls() returns trigger language plpgsql as $$
-      begin new.counted_until_ms = '{}'; return new; end $$`.execute(db.read);
+      begin new.counted_until_ms = '{}'; return new; end $$`.execute(db.root);
     await sql`create trigger forget_calls before insert or update on rate_log
-      for each row execute function forget_calls()`.execute(db.read);
+      for each row execute function forget_calls()`.execute(db.root);
     try {
       await run();
     } finally {
-      await sql`drop function forget_calls() cascade`.execute(db.read);
+      await sql`drop function forget_calls() cascade`.execute(db.root);
     }
   }
 
@@ -240,13 +246,13 @@ describe("several processes", () => {
     const { apiKey, accountId } = await openMerchant();
     const body = { payoutWallet: `0x${"5".repeat(40)}`, priceUnits: 5 };
     const everywhere = Array.from({ length: CREATES / 2 }, () => sites).flat();
-    await withoutLimits(async () => {
+    await withoutRateLimits(async () => {
       const created = await Promise.all(everywhere.map((site) => post(site, "/intents", { apiKey, body })));
       assert.deepEqual(new Set(created.map(({ said }) => said)), new Set(["201"]));
       assert.equal(created.filter((each) => each.body.created).length, 1);
       const [intentId, ...others] = new Set(created.map((each) => each.body.intentId));
       assert.deepEqual(others, []);
-      const open = async (site: ServiceSite, index: number) => {
+      const open = async (site: ServiceInstallation, index: number) => {
         const { widgetToken } = created[index]?.body ?? {};
         const headers = { "content-type": "application/json" };
         const sent = { method: "POST", headers, body: JSON.stringify({ widgetToken }) };
@@ -259,14 +265,14 @@ describe("several processes", () => {
       );
     });
     const count = (table: "intent" | "event") =>
-      db.read.selectFrom(table).select("account_id").where("account_id", "=", accountId).execute();
+      db.root.selectFrom(table).select("account_id").where("account_id", "=", accountId).execute();
     assert.deepEqual([(await count("intent")).length, (await count("event")).length], [1, 1]);
   });
 
   test("19 D23 of 500 parallel calls through two processes the limit passes and no more, and every answer tells of it", async () => {
     const { apiKey } = await openMerchant();
     const headers = { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" };
-    const list = async ({ baseUrl }: ServiceSite) => {
+    const list = async ({ baseUrl }: ServiceInstallation) => {
       const answer = await fetch(`${baseUrl}/api/v1/intents`, { headers });
       await answer.arrayBuffer();
       return answer;
@@ -293,8 +299,8 @@ describe("several processes", () => {
     assert.ok(secrets.length >= 4);
     secrets.push(GATE_SECRET);
     for (const service of services) {
-      assert.match(service.said(), /"level":/);
-      for (const secret of secrets) assert.ok(!service.said().includes(secret.slice(-64)));
+      assert.match(service.output(), /"level":/);
+      for (const secret of secrets) assert.ok(!service.output().includes(secret.slice(-64)));
     }
   });
 });

@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { inboxAddress } from "@tributary/inbox/address";
-import { recoverAfter } from "@tributary/inbox/recoverAfter";
-import { routesRoot } from "@tributary/inbox/routes";
-import { inboxSalt } from "@tributary/inbox/salt";
+import { computeInboxAddress } from "@tributary/inbox/address";
+import { computeRecoverAfter } from "@tributary/inbox/recoverAfter";
+import { computeRoutesRoot } from "@tributary/inbox/routes";
+import { computeInboxSalt } from "@tributary/inbox/salt";
 import type { Terms } from "@tributary/inbox/terms";
 import { termsToWire } from "@tributary/inbox/wire";
 import type { Browser, Page } from "playwright-core";
 import type { Hex } from "viem";
-import { buildPage, PAGE } from "../../packages/recover/scripts/page.ts";
-import { DEV_ACCOUNTS, type DevAccount } from "../../src/cli/dev/accounts.ts";
-import { sendCalls } from "../../src/cli/dev/client.ts";
+import { buildPage, PAGE_PATH } from "../../packages/recover/scripts/buildPage.ts";
+import { DEV_ACCOUNTS, type DevAccount } from "../../src/cli/dev/devAccounts.ts";
+import { sendCalls } from "../../src/cli/dev/devClient.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
@@ -22,7 +22,7 @@ import { startTestChain, type TestChain } from "../support/chain.ts";
 const WALLET: Hex = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 
 test("the page in the repository is what its sources make", async () => {
-  assert.equal(await readFile(PAGE, "utf8"), await buildPage(), "run: npm run page -w @tributary/recover");
+  assert.equal(await readFile(PAGE_PATH, "utf8"), await buildPage(), "run: npm run page -w @tributary/recover");
 });
 
 describe("the recovery page", { skip: skipWithoutChromium }, () => {
@@ -33,18 +33,18 @@ describe("the recovery page", { skip: skipWithoutChromium }, () => {
   before(async () => {
     [chain, browser] = await Promise.all([startTestChain(), openBrowser()]);
     terms = {
-      salt: inboxSalt(`0x${"11".repeat(32)}`, "pi_page"),
+      salt: computeInboxSalt(`0x${"11".repeat(32)}`, "pi_page"),
       settleChainId: BigInt(chain.chainId),
       settleToken: chain.usdc.address,
       payout: WALLET,
       feeRecipient: DEV_ACCOUNTS.feeRecipient.address,
       feeBps: 100,
       recovery: DEV_ACCOUNTS.recoveryFirst.address,
-      recoverAfter: recoverAfter(systemClock.now()),
-      routesRoot: routesRoot([]),
+      recoverAfter: computeRecoverAfter(systemClock.now()),
+      routesRoot: computeRoutesRoot([]),
     };
-    await chain.pay(chain.usdc.address, inboxAddress(terms), { amountUnits: 3_000_000n });
-    await chain.pay(chain.dusd.address, inboxAddress(terms), { amountUnits: 2n * 10n ** 18n });
+    await chain.pay(chain.usdc.address, computeInboxAddress(terms), { amountUnits: 3_000_000n });
+    await chain.pay(chain.dusd.address, computeInboxAddress(terms), { amountUnits: 2n * 10n ** 18n });
   });
   after(async () => {
     await Promise.all([chain.stop(), browser.close()]);
@@ -72,7 +72,7 @@ describe("the recovery page", { skip: skipWithoutChromium }, () => {
         );
       window.addEventListener("eip6963:requestProvider", announce);
     });
-    await page.goto(pathToFileURL(PAGE).href);
+    await page.goto(pathToFileURL(PAGE_PATH).href);
     await page
       .getByLabel("Intents as JSON")
       .fill(JSON.stringify({ intentId: "pi_page", inboxTerms: termsToWire(terms) }));

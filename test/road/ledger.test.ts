@@ -1,10 +1,15 @@
 import { deepEqual, match, ok, rejects } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
-import { compareChain } from "../../src/audit/compareChain.ts";
+import { compareBalances } from "../../src/audit/compareBalances.ts";
 import { runLedgerChecks } from "../../src/audit/runLedgerChecks.ts";
-import { perform } from "../../src/cli/operations/perform.ts";
-import type { LedgerFinding, LedgerLine, LedgerPage, ShownBalance } from "../../src/cli/operations/ledger.ts";
+import { runOperation } from "../../src/cli/operations/runOperation.ts";
+import type {
+  LedgerFinding,
+  LedgerLine,
+  LedgerPage,
+  BalanceOutput,
+} from "../../src/cli/operations/ledgerOperations.ts";
 import type { Chain } from "../../src/chain/chain.ts";
 import { caip19 } from "../../src/kernel/caip.ts";
 import { watchChain } from "../../src/watch/watchChain.ts";
@@ -26,15 +31,18 @@ for (const database of databases) {
     after(() => road.close());
 
     const wrongs = async () =>
-      ((await perform(road.world, "ledger check", {})) as LedgerFinding[]).filter(({ verdict }) => verdict === "wrong");
-    const read = async (question: object) => ((await perform(road.world, "ledger page", question)) as LedgerPage).lines;
+      ((await runOperation(road.world, "ledger check", {})) as LedgerFinding[]).filter(
+        ({ verdict }) => verdict === "wrong",
+      );
+    const read = async (question: object) =>
+      ((await runOperation(road.world, "ledger page", question)) as LedgerPage).lines;
 
     test("a payment and its sweep leave nothing in the inbox, and every check holds", async () => {
       const intent = await road.create();
       await road.pay(intent, 10_000n);
       await road.settle();
       deepEqual(await wrongs(), []);
-      const balances = (await perform(road.world, "ledger balances", {})) as ShownBalance[];
+      const balances = (await runOperation(road.world, "ledger balances", {})) as BalanceOutput[];
       deepEqual(balances, [
         { account: "fee:platform", asset, units: 50n },
         { account: "inbox:*", asset, units: 0n },
@@ -98,8 +106,8 @@ for (const database of databases) {
       deepEqual(await wrongs(), []);
       // A transfer beyond what was read, and a cursor that claims to have read it.
       await road.pay(intent, 12n);
-      await sql`update chain_cursor set booked_number = booked_number + 1`.execute(road.world.db.read);
-      const differences = (await compareChain(road.world, chain, { inboxesMax: 1_000 })).flatMap(
+      await sql`update chain_cursor set booked_number = booked_number + 1`.execute(road.world.db.root);
+      const differences = (await compareBalances(road.world, chain, { inboxesMax: 1_000 })).flatMap(
         (one) => one.differences,
       );
       deepEqual(
@@ -107,7 +115,7 @@ for (const database of databases) {
         [[intent.id, 30n, 42n]],
       );
       match((await wrongs()).map(({ found }) => found).join(), /The ledger and the chain differ/);
-      await sql`update chain_cursor set booked_number = booked_number - 1`.execute(road.world.db.read);
+      await sql`update chain_cursor set booked_number = booked_number - 1`.execute(road.world.db.root);
       await road.settle();
       deepEqual(await wrongs(), []);
     });
@@ -123,42 +131,42 @@ for (const database of databases) {
         [
           "update ledger_entry set amount_units = amount_units + 1 where posting_id = 1 and place = 2",
           "update ledger_entry set amount_units = amount_units - 1 where posting_id = 1 and place = 2",
-          ["posting-adds-up", "asset-adds-up", "balance-is-drawn"],
+          ["posting-sums-to-zero", "asset-sums-to-zero", "balance-matches-entries"],
         ],
         [
           "update ledger_entry set account = 'payout:world' where posting_id = 3 and place = 1",
           "update ledger_entry set account = 'fee:platform' where posting_id = 3 and place = 1",
-          ["movement-is-booked"],
+          ["movement-has-posting"],
         ],
         [
           "update ledger_balance set balance_units = balance_units + 5",
           "update ledger_balance set balance_units = balance_units - 5",
-          ["balance-is-drawn"],
+          ["balance-matches-entries"],
         ],
         [
           "update movement set amount_units = amount_units + 1 where id = 1",
           "update movement set amount_units = amount_units - 1 where id = 1",
-          ["movement-is-booked", "sweep-empties", "deposit-has-its-movement"],
+          ["movement-has-posting", "sweep-empties-inbox", "deposit-matches-movement"],
         ],
         [
           "update intent set counted_units = counted_units + 1 where seq = 1",
           "update intent set counted_units = counted_units - 1 where seq = 1",
-          ["tallies-of-deposits"],
+          ["intent-totals-match-deposits"],
         ],
         [
           "update settlement set fee_units = fee_units - 1, net_units = net_units + 1 where seq = 1",
           "update settlement set fee_units = fee_units + 1, net_units = net_units - 1 where seq = 1",
-          ["fee-is-pinned", "tallies-of-settlements"],
+          ["fee-matches-intent", "intent-totals-match-settlements"],
         ],
         [
           "update event set type = 'deposit.held' where type = 'deposit.counted'",
           "update event set type = 'deposit.counted' where type = 'deposit.held'",
-          ["deposit-is-told"],
+          ["deposit-has-event"],
         ],
         [
           "update block set parent_hash = parent_hash || '0'",
           "update block set parent_hash = left(parent_hash, -1)",
-          ["blocks-are-a-chain"],
+          ["blocks-are-linked"],
         ],
       ];
       for (const [edit, undo, expected] of tamperings) {

@@ -3,15 +3,15 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Hex } from "viem";
 import { HUB } from "../../src/cli/dev/contracts.ts";
-import { findPort } from "../../src/cli/dev/port.ts";
+import { findPort } from "../../src/cli/dev/findPort.ts";
 import { openDatabase } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { openHoldingProxy } from "../crash/holdingProxy.ts";
+import { openBlockingProxy } from "../crash/blockingProxy.ts";
 import { runCli } from "../support/cli.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
 import { addMerchant } from "../support/merchants.ts";
 import { startPostgres } from "../support/postgres.ts";
-import { openSite, type ServiceSite } from "../support/service.ts";
+import { openInstallation, type ServiceInstallation } from "../support/serviceInstallation.ts";
 
 // Three days without the service, while payers went on paying.
 
@@ -22,23 +22,23 @@ const BLOCK_SECONDS = (72 * 3_600) / (DEPOSITS * BLOCKS_BETWEEN);
 const AMOUNT = 3_000_000n;
 const ROUNDS_MAX = 150;
 
-type Made = { intentId: string; inboxAddress: Hex };
-type Ask = (path: string, body?: object) => Promise<unknown>;
+type CreatedIntent = { intentId: string; inboxAddress: Hex };
+type CallService = (path: string, body?: object) => Promise<unknown>;
 
 test("after 72 hours without the service every deposit is found once, and meanwhile it answers and says how far it is", async (t) => {
-  const { chain, apiKey, openService } = await openShop(t);
+  const { chain, apiKey, openService } = await openOutageContext(t);
   const before = await openService(chain.rpcUrl);
   const first = await before.start();
-  const intents = await createIntents(asking(before, apiKey));
+  const intents = await createIntents(createCaller(before, apiKey));
   assert.equal(await first.stop(), 0);
-  await passOutage(chain, intents);
+  await mineOutage(chain, intents);
 
-  const provider = await openHoldingProxy(chain.rpcUrl, "eth_getLogs");
+  const provider = await openBlockingProxy(chain.rpcUrl, "eth_getLogs");
   t.after(() => provider.close());
   const after = await openService(provider.url);
-  const ask = asking(after, apiKey);
+  const ask = createCaller(after, apiKey);
   const second = await after.start();
-  await provider.held;
+  await provider.blocked;
   assert.deepEqual(
     await readDeposits(ask, intents),
     intents.map(() => []),
@@ -55,7 +55,7 @@ test("after 72 hours without the service every deposit is found once, and meanwh
   assert.equal(await second.stop(), 0);
 });
 
-async function openShop(t: TestContext) {
+async function openOutageContext(t: TestContext) {
   const [chain, server] = await Promise.all([
     startTestChain({ hub: HUB }),
     startPostgres(undefined, { isDurable: true }),
@@ -68,14 +68,14 @@ async function openShop(t: TestContext) {
   await db.close();
   const openService = async (rpcUrl: string) => {
     const port = await findPort("127.0.0.1", 0);
-    const site = await openSite({ chain: { ...chain, rpcUrl }, databaseUrl, port });
+    const site = await openInstallation({ chain: { ...chain, rpcUrl }, databaseUrl, port });
     t.after(() => site.remove());
     return site;
   };
   return { chain, apiKey, openService };
 }
 
-function asking(site: ServiceSite, apiKey: string): Ask {
+function createCaller(site: ServiceInstallation, apiKey: string): CallService {
   return async (path, body) => {
     const response = await fetch(`${site.baseUrl}/api/v1/intents${path}`, {
       headers: {
@@ -91,16 +91,16 @@ function asking(site: ServiceSite, apiKey: string): Ask {
   };
 }
 
-async function createIntents(ask: Ask): Promise<Made[]> {
-  const intents: Made[] = [];
+async function createIntents(ask: CallService): Promise<CreatedIntent[]> {
+  const intents: CreatedIntent[] = [];
   for (let index = 0; index < DEPOSITS; index += 1) {
     const payoutWallet = `0x${(index + 1).toString(16).padStart(40, "3")}`;
-    intents.push((await ask("", { merchantReference: `order ${index}`, payoutWallet })) as Made);
+    intents.push((await ask("", { merchantReference: `order ${index}`, payoutWallet })) as CreatedIntent);
   }
   return intents;
 }
 
-async function passOutage(chain: TestChain, intents: readonly Made[]): Promise<void> {
+async function mineOutage(chain: TestChain, intents: readonly CreatedIntent[]): Promise<void> {
   for (const { inboxAddress } of intents) {
     await chain.client.mine({ blocks: BLOCKS_BETWEEN, interval: BLOCK_SECONDS });
     await chain.pay(chain.usdc.address, inboxAddress, { amountUnits: AMOUNT });
@@ -108,7 +108,7 @@ async function passOutage(chain: TestChain, intents: readonly Made[]): Promise<v
 }
 
 /** Asks so seldom that no limit is met. */
-async function untilReceived(ask: Ask): Promise<void> {
+async function untilReceived(ask: CallService): Promise<void> {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const { data } = (await ask("")) as { data: { amounts: { receivedUnits: string } }[] };
     if (data.length > 0 && data.every(({ amounts }) => amounts.receivedUnits !== "0")) return;
@@ -117,7 +117,7 @@ async function untilReceived(ask: Ask): Promise<void> {
 }
 
 /** The amount of each deposit of each intent. */
-async function readDeposits(ask: Ask, intents: readonly Made[]): Promise<string[][]> {
+async function readDeposits(ask: CallService, intents: readonly CreatedIntent[]): Promise<string[][]> {
   const lists = await Promise.all(intents.map(({ intentId }) => ask(`/${intentId}/deposits`)));
   return lists.map((list) => (list as { data: { amountUnits: string }[] }).data.map(({ amountUnits }) => amountUnits));
 }

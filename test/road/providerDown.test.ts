@@ -4,15 +4,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { buildServer } from "../../src/http/server.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
-import { runLoops } from "../../src/loops/run.ts";
-import { openGate, type Gate } from "../support/gate.ts";
+import { runLoops } from "../../src/loops/runLoops.ts";
+import { openTcpProxy, type TcpProxy } from "../support/tcpProxy.ts";
 import { addMerchant } from "../support/merchants.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
 const WAIT_MS_MAX = 20_000;
 
 describe("a chain whose provider is down", () => {
-  let gate: Gate;
+  let gate: TcpProxy;
   let road: Road;
   let server: FastifyInstance;
   let apiKey: string;
@@ -22,7 +22,7 @@ describe("a chain whose provider is down", () => {
   const clock = { ...systemClock, now: () => addMs(systemClock.now(), aheadMs) };
 
   before(async () => {
-    const rpcUrl = async (chain: { rpcUrl: string }) => (gate = await openGate(chain.rpcUrl)).url;
+    const rpcUrl = async (chain: { rpcUrl: string }) => (gate = await openTcpProxy(chain.rpcUrl)).url;
     road = await openRoad({ clock, rpcUrl });
     ({ apiKey } = await addMerchant(road.world.db, { chainReference: String(road.chain.chainId) }));
     server = await buildServer(road.world);
@@ -30,7 +30,7 @@ describe("a chain whose provider is down", () => {
   });
   after(async () => {
     ending.abort();
-    await gate.shut();
+    await gate.disconnect();
     await Promise.all([loops, server.close()]);
     await road.close();
   });
@@ -67,18 +67,18 @@ describe("a chain whose provider is down", () => {
     assert.equal(await isIssuable(intent), false);
     await pay(intent);
     await road.chain.mine(2);
-    await gate.open();
+    await gate.reconnect();
     await until("issuable", () => isIssuable(intent));
     await until("counted", async () => (await road.intent(intent)).counted_units === 5n);
   });
 
   test("D28 down later: what was paid meanwhile is found when it is back", async () => {
-    await gate.shut();
+    await gate.disconnect();
     const intent = await create();
     await pay(intent);
     aheadMs += 31_000;
     assert.equal(await isIssuable(intent), false);
-    await gate.open();
+    await gate.reconnect();
     await until("settled", async () => (await road.intent(intent)).settled_units === 5n);
     assert.equal(await isIssuable(intent), true);
   });

@@ -3,14 +3,14 @@ import { after, afterEach, before, beforeEach, describe, test } from "node:test"
 import { sql } from "kysely";
 import { getContractAddress, type Hex } from "viem";
 import type { BlockRef } from "../../src/chain/driver.ts";
-import { ChainRefused } from "../../src/chain/providers.ts";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
+import { ChainMismatch } from "../../src/chain/providers.ts";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
 import { transferCall } from "../../src/cli/dev/tokens.ts";
 import type { Db } from "../../src/db/database.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
 import { openTestDatabase } from "../support/database.ts";
-import { assertBooksHold } from "../support/ledger.ts";
-import { beginWatching, callByParity, movementsOf, newInbox, openTestChain } from "../support/watching.ts";
+import { assertLedgerAndWatchChecks } from "../support/ledgerAssertions.ts";
+import { startWatcher, callByBlockParity, movementsOf, insertInbox, openTestChain } from "../support/watcher.ts";
 
 const { stranger } = DEV_ACCOUNTS;
 
@@ -32,23 +32,23 @@ describe("a chain that changes its mind", () => {
   afterEach(() => db.close());
 
   test("a payment that was never mined again is orphaned, under a new revision", async () => {
-    const { look } = await beginWatching(db, chain);
-    await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
-    await look();
+    const { watch } = await startWatcher(db, chain);
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
+    await watch();
     const [before] = await movementsOf(db, chain);
     await chain.reorg(1);
-    await look();
+    await watch();
     const [orphaned] = await movementsOf(db, chain);
     ok(before && orphaned?.orphaned_at && orphaned.revision > before.revision);
     await assertOneChain();
   });
 
   test("payments that are mined again in another order are the same rows in other blocks", async () => {
-    const { look } = await beginWatching(db, chain);
-    const inbox = await newInbox(db);
+    const { watch } = await startWatcher(db, chain);
+    const inbox = await insertInbox(db);
     const first = await chain.pay(usdc, inbox, { amountUnits: 1n });
     const second = await chain.pay(usdc, inbox, { amountUnits: 2n, from: stranger });
-    await look();
+    await watch();
     const before = await movementsOf(db, chain);
     const [firstSigned, secondSigned] = [
       await chain.signedOf(first.transactionHash),
@@ -58,7 +58,7 @@ describe("a chain that changes its mind", () => {
       { signed: secondSigned, blockIndex: 1 },
       { signed: firstSigned, blockIndex: 1 },
     ]);
-    await look();
+    await watch();
     const now = await movementsOf(db, chain);
     deepEqual(
       now.map(({ id, chain_tx, position, amount_units, orphaned_at }) => ({
@@ -83,26 +83,26 @@ describe("a chain that changes its mind", () => {
   });
 
   test("a payment that moves is never shown as gone in between", async () => {
-    const { look } = await beginWatching(db, chain);
-    const paid = await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
-    await look();
+    const { watch } = await startWatcher(db, chain);
+    const paid = await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
+    await watch();
     const [before] = await movementsOf(db, chain);
     await chain.reorg(1, [{ signed: await chain.signedOf(paid.transactionHash), blockIndex: 0 }]);
-    await look();
+    await watch();
     const [now] = await movementsOf(db, chain);
     notEqual(now?.block_hash, paid.blockHash);
     equal(now?.revision, (before?.revision ?? 0n) + 1n, "one transaction took it from block to block");
   });
 
   test("an orphaned payment that comes back later is revived in its row", async () => {
-    const { look } = await beginWatching(db, chain);
-    const paid = await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
-    await look();
+    const { watch } = await startWatcher(db, chain);
+    const paid = await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
+    await watch();
     const signed = await chain.signedOf(paid.transactionHash);
     await chain.reorg(1);
-    await look();
+    await watch();
     await chain.client.sendRawTransactionSync({ serializedTransaction: signed });
-    await look();
+    await watch();
     const movements = await movementsOf(db, chain);
     equal(movements.length, 1);
     equal(movements[0]?.orphaned_at, null);
@@ -110,13 +110,13 @@ describe("a chain that changes its mind", () => {
   });
 
   test("a transaction that does something else on the other branch is recorded as it is there", async () => {
-    const { look } = await beginWatching(db, chain);
-    const inbox = await newInbox(db);
+    const { watch } = await startWatcher(db, chain);
+    const inbox = await insertInbox(db);
     const nonceTaker = await chain.pay(usdc, inbox, { amountUnits: 5n, from: stranger });
-    await look();
+    await watch();
     await chain.reorg(1);
     const [other] = await chain.send(stranger, [transferCall(usdc, inbox, 6n)]);
-    await look();
+    await watch();
     deepEqual(
       (await movementsOf(db, chain)).map((row) => [row.chain_tx, row.amount_units, row.orphaned_at === null]),
       [
@@ -127,21 +127,21 @@ describe("a chain that changes its mind", () => {
   });
 
   test("a contract that pays another inbox when it is mined again does not turn one inbox's movement into the other's", async () => {
-    const { look } = await beginWatching(db, chain);
-    const [odd, even] = [await newInbox(db), await newInbox(db)];
+    const { watch } = await startWatcher(db, chain);
+    const [odd, even] = [await insertInbox(db), await insertInbox(db)];
     const nonce = await chain.client.getTransactionCount({ address: stranger.address });
     await chain.mint(usdc, getContractAddress({ from: stranger.address, nonce: BigInt(nonce) }), 5n);
     const [receipt] = await chain.send(stranger, [
-      callByParity({ even: transferCall(usdc, even, 5n), odd: transferCall(usdc, odd, 5n) }),
+      callByBlockParity({ even: transferCall(usdc, even, 5n), odd: transferCall(usdc, odd, 5n) }),
     ]);
-    await look();
+    await watch();
     const [before] = await movementsOf(db, chain);
     const [first, second] = (receipt?.blockNumber ?? 0n) % 2n === 0n ? [even, odd] : [odd, even];
     equal(before?.inbox, first);
     const signed = await chain.signedOf(receipt?.transactionHash ?? "0x");
     await chain.mine(1);
     await chain.reorg(2, [{ signed, blockIndex: 1 }]);
-    await look();
+    await watch();
     const movements = await movementsOf(db, chain);
     deepEqual(
       movements.map((row) => [row.chain_tx, row.position, row.inbox, row.orphaned_at === null]),
@@ -156,15 +156,15 @@ describe("a chain that changes its mind", () => {
   test("two processes follow a reorg together, and nothing is taken back twice", async (context) => {
     const db = await openTestDatabase("postgres");
     context.after(() => db.close());
-    const [one, other] = [await beginWatching(db, chain), await beginWatching(db, chain)];
-    const inbox = await newInbox(db);
+    const [one, other] = [await startWatcher(db, chain), await startWatcher(db, chain)];
+    const inbox = await insertInbox(db);
     const paid = await chain.pay(usdc, inbox, { amountUnits: 1n });
-    await Promise.all([one.look(), other.look()]);
+    await Promise.all([one.watch(), other.watch()]);
     const [before] = await movementsOf(db, chain);
     const signed = await chain.signedOf(paid.transactionHash);
     await chain.mine(2);
     await chain.reorg(3, [{ signed, blockIndex: 2 }]);
-    await Promise.all([one.look(), other.look()]);
+    await Promise.all([one.watch(), other.watch()]);
     const [now, ...others] = await movementsOf(db, chain);
     equal(others.length, 0);
     deepEqual([now?.id, now?.orphaned_at, now?.block_number], [before?.id, null, paid.blockNumber + 2n]);
@@ -172,14 +172,14 @@ describe("a chain that changes its mind", () => {
 
   for (const depth of [1, 2, 7, 20]) {
     test(`${depth} replaced blocks are followed to the block that both branches share`, async () => {
-      const { look } = await beginWatching(db, chain);
-      const inbox = await newInbox(db);
+      const { watch } = await startWatcher(db, chain);
+      const inbox = await insertInbox(db);
       await chain.pay(usdc, inbox, { amountUnits: 1n });
-      await look();
+      await watch();
       for (let block = 0; block < depth; block += 1) await chain.pay(usdc, inbox, { amountUnits: 2n });
-      await look();
+      await watch();
       await chain.reorg(depth);
-      const { advancedTo } = await look();
+      const { advancedTo } = await watch();
       equal(advancedTo, await chain.client.getBlockNumber());
       const kept = (await movementsOf(db, chain)).filter((row) => row.orphaned_at === null);
       deepEqual(
@@ -192,64 +192,64 @@ describe("a chain that changes its mind", () => {
 
   test("G60 a reorg that reaches below the block where watching began is followed", async () => {
     await chain.mine(2);
-    const { look } = await beginWatching(db, chain);
+    const { watch } = await startWatcher(db, chain);
     await chain.reorg(3);
-    const paid = await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
-    const { advancedTo } = await look();
+    const paid = await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
+    const { advancedTo } = await watch();
     equal(advancedTo, paid.blockNumber);
     equal((await movementsOf(db, chain))[0]?.block_hash, paid.blockHash);
     await assertOneChain();
   });
 
   test("a shorter branch takes nothing back before it has caught up", async () => {
-    const { look } = await beginWatching(db, chain);
-    await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
-    const { advancedTo } = await look();
+    const { watch } = await startWatcher(db, chain);
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
+    const { advancedTo } = await watch();
     await chain.rollback(1);
-    equal((await look()).advancedTo, advancedTo);
+    equal((await watch()).advancedTo, advancedTo);
     equal((await movementsOf(db, chain))[0]?.orphaned_at, null);
     await chain.mine(1);
-    await look();
+    await watch();
     ok((await movementsOf(db, chain))[0]?.orphaned_at);
   });
 
   test("finality is not taken from a branch that we have not followed yet", async () => {
     // A node that still shows the branch that was left, while another one behind the same name tells what is final.
     const left: { head?: BlockRef } = {};
-    const { look } = await beginWatching(db, chain, (driver) => ({
+    const { watch } = await startWatcher(db, chain, (driver) => ({
       head: async (tag) => (tag === "latest" && left.head ? left.head : driver.head(tag)),
     }));
-    const paid = await chain.pay(usdc, await newInbox(db), { amountUnits: 1n });
-    await look();
+    const paid = await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
+    await watch();
     left.head = await openTestChain(chain).providers.head("latest");
     await chain.reorg(1);
     await chain.mine(3);
-    await db.read
+    await db.root
       .updateTable("chain_cursor")
       .set({ updated_at: new Date("2026-01-01T00:00:00Z") })
       .execute();
-    await look();
-    const cursor = await db.read.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
+    await watch();
+    const cursor = await db.root.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
     ok(cursor.updated_at > new Date("2026-01-02T00:00:00Z"), "finality was asked for");
     ok(cursor.finalized_number < paid.blockNumber, "the block that was left must not become final");
   });
 
   test("a chain that shares nothing with what was recorded is refused in one sentence", async () => {
-    const { look } = await beginWatching(db, chain);
+    const { watch } = await startWatcher(db, chain);
     const hash = sql<string>`'0x3333' || substring(hash from 7)`;
-    await db.read.updateTable("chain_cursor").set({ hash }).execute();
-    await db.read.updateTable("block").set({ hash }).execute();
+    await db.root.updateTable("chain_cursor").set({ hash }).execute();
+    await db.root.updateTable("block").set({ hash }).execute();
     await chain.mine(1);
     await rejects(
-      look(),
-      (error) => error instanceof ChainRefused && /another chain, or one that was reset/.test(error.message),
+      watch(),
+      (error) => error instanceof ChainMismatch && /another chain, or one that was reset/.test(error.message),
     );
   });
 
   /** What we hold to be canonical is a chain, and the provider's; and the books are those of it. */
   async function assertOneChain(): Promise<void> {
-    await assertBooksHold(db);
-    const blocks = await db.read
+    await assertLedgerAndWatchChecks(db);
+    const blocks = await db.root
       .selectFrom("block")
       .selectAll()
       .where("orphaned_at", "is", null)

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import { encodeFunctionData } from "viem";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
 import { archiveIntent } from "../../src/intent/archiveIntent.ts";
-import { inboxTermsOf } from "../../src/intent/terms.ts";
-import { settleCall } from "../../src/settlement/hubCall.ts";
+import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
+import { settleCall } from "../../src/settlement/settleCall.ts";
 import { databases } from "../support/database.ts";
-import { assertAllHolds } from "../support/ledger.ts";
+import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
 const { payoutFirst, feeRecipient, stranger } = DEV_ACCOUNTS;
@@ -21,7 +21,7 @@ for (const database of databases) {
     after(() => road.close());
 
     /** What the payout and the fee wallet gained meanwhile. */
-    async function gains(work: () => Promise<void>): Promise<[payout: bigint, fee: bigint]> {
+    async function balanceGains(work: () => Promise<void>): Promise<[payout: bigint, fee: bigint]> {
       const before = [await road.balance(payoutFirst.address), await road.balance(feeRecipient.address)] as const;
       await work();
       return [
@@ -32,7 +32,7 @@ for (const database of databases) {
 
     test("§1.1, D7 25 USDC reach the merchant as 24.875 and the platform as 0.125, and the inbox is empty", async () => {
       const intent = await road.create({ priceUnits: 25_000_000, oneTime: true });
-      const gained = await gains(async () => {
+      const gained = await balanceGains(async () => {
         await road.pay(intent, 25_000_000n);
         await road.settle();
       });
@@ -54,7 +54,7 @@ for (const database of databases) {
     test("D3 money that comes to an archived intent is recorded, counted and paid out", async () => {
       const intent = await road.create({ priceUnits: 1_000_000, oneTime: true });
       await road.world.db.transaction((tx) => archiveIntent(tx, road.world, intent.id));
-      const gained = await gains(async () => {
+      const gained = await balanceGains(async () => {
         await road.pay(intent, 2_000_000n);
         await road.settle();
       });
@@ -71,7 +71,7 @@ for (const database of databases) {
       const intent = await road.create({ priceUnits: 1_000_000, oneTime: true });
       await road.pay(intent, 1_000_000n);
       await road.settle();
-      const gained = await gains(async () => {
+      const gained = await balanceGains(async () => {
         await road.pay(intent, 2_000_000n);
         await road.settle();
       });
@@ -86,7 +86,7 @@ for (const database of databases) {
       const intents = [];
       for (let index = 0; index < 12; index += 1) intents.push(await road.create());
       for (const intent of intents) await road.pay(intent, 1_000n);
-      const gained = await gains(() => road.settle());
+      const gained = await balanceGains(() => road.settle());
       assert.deepEqual(gained, [12n * 995n, 12n * 5n]);
       const settlements = (await Promise.all(intents.map((intent) => road.settlements(intent)))).flat();
       assert.deepEqual([...new Set(settlements.map(({ status }) => status))], ["landed"]);
@@ -96,9 +96,9 @@ for (const database of databases) {
     test("D7 a stranger who nets several inboxes pays merchant and platform as a sweep does, and the books say so", async () => {
       const { chain } = road;
       const intents = [await road.create(), await road.create()];
-      const [shared, other] = intents.map(inboxTermsOf);
+      const [shared, other] = intents.map(toInboxTerms);
       assert.ok(shared && other);
-      const gained = await gains(async () => {
+      const gained = await balanceGains(async () => {
         for (const intent of intents) await road.pay(intent, 2_000_001n);
         const args = [shared, [shared.salt, other.salt]] as const;
         const data = encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args });
@@ -115,7 +115,7 @@ for (const database of databases) {
       }
       await road.chain.finalize();
       await road.settle();
-      await assertAllHolds(road.world.db);
+      await assertAllChecks(road.world.db);
     });
 
     test("a token that is only called USDC credits nothing", async () => {
@@ -135,11 +135,11 @@ for (const database of databases) {
       const [first, second] = [await road.create(), await road.create()];
       const [one, two] = [await road.pay(first, 111n), await road.pay(second, 222n)];
       const signed = await Promise.all([chain.signedOf(two as `0x${string}`), chain.signedOf(one as `0x${string}`)]);
-      await road.turn();
+      await road.tick();
       assert.equal((await road.intent(first)).counted_units, 111n);
       // The operator's sweep may stand on top; everything of the last blocks goes, the payments come back in one block.
       await chain.reorg(3);
-      await road.turn();
+      await road.tick();
       assert.deepEqual(
         (await road.deposits(first)).map(({ status }) => status),
         ["dropped"],
@@ -178,7 +178,7 @@ for (const database of databases) {
       assert.match(held?.reason ?? "", /settle_refused/);
       assert.equal(await road.balance(blocked.inbox_address), 1_000n);
       await chain.unblocklist(chain.usdc.address, blocked.payout_wallet as `0x${string}`);
-      await road.world.db.read
+      await road.world.db.root
         .updateTable("settlement")
         .set({ retry_at: null })
         .where("intent_id", "=", blocked.id)
@@ -191,7 +191,7 @@ for (const database of databases) {
       const intent = await road.create();
       await road.pay(intent, 10_000n);
       const call = settleCall(intent.inbox_hub, [intent]);
-      const gained = await gains(async () => {
+      const gained = await balanceGains(async () => {
         await road.chain.send(stranger, [{ to: call.to as `0x${string}`, data: call.data as `0x${string}` }]);
         await road.settle();
       });

@@ -1,6 +1,6 @@
-import { readArguments, readWhole, refuse } from "./arguments.ts";
-import { SimDatabase } from "./database.ts";
-import { Summary } from "./summary.ts";
+import { parseArguments, parseInteger, exitWithUsage } from "./parseArguments.ts";
+import { SimDatabase } from "./simDatabase.ts";
+import { RunSummary } from "./summary.ts";
 import { shrink } from "./shrink.ts";
 import { runSeed, type Run } from "./simulation.ts";
 
@@ -15,7 +15,7 @@ const USAGE = `Usage: npm run sim -- [--seeds=300] [--from=1] [--verbose] [--all
   --trace    everything that happened
   --without  faults and other elements that are left out, by their names in a trace`;
 
-const { values, positionals } = readArguments(
+const { values, positionals } = parseArguments(
   {
     seed: { type: "string" },
     seeds: { type: "string", default: "300" },
@@ -28,9 +28,9 @@ const { values, positionals } = readArguments(
   USAGE,
 );
 const [extra] = positionals;
-if (extra !== undefined) refuse(`${extra} is one argument too many.`, USAGE);
-const [first, count] = [readWhole(values.from, "from", USAGE), readWhole(values.seeds, "seeds", USAGE)];
-const seeds = values.seed?.split(",").map((seed) => readWhole(seed, "seed", USAGE));
+if (extra !== undefined) exitWithUsage(`${extra} is one argument too many.`, USAGE);
+const [first, count] = [parseInteger(values.from, "from", USAGE), parseInteger(values.seeds, "seeds", USAGE)];
+const seeds = values.seed?.split(",").map((seed) => parseInteger(seed, "seed", USAGE));
 
 const TRACE_LINES = 120;
 /** Told on the way, after so many seeds. */
@@ -45,33 +45,33 @@ await database.close();
 async function runOne(seed: number): Promise<void> {
   const run = await runSeed(database, { seed, without, isTraced: values.trace });
   if (values.trace) process.stdout.write(`${run.lines.join("\n")}\n`);
-  process.stdout.write(`${lineOf(run)}\n`);
+  process.stdout.write(`${formatRun(run)}\n`);
   if (run.violation !== undefined) process.exitCode = 1;
 }
 
 async function runMany(): Promise<void> {
-  const summary = new Summary(
+  const summary = new RunSummary(
     () => performance.now(),
     () => process.cpuUsage(),
   );
   for (let seed = first; seed < first + count; seed += 1) {
     const run = await runSeed(database, { seed, without });
     summary.add(run);
-    if (values.verbose) process.stdout.write(`${lineOf(run)}\n`);
+    if (values.verbose) process.stdout.write(`${formatRun(run)}\n`);
     const done = seed - first + 1;
     if (done % SEEDS_PER_LINE === 0 && done < count)
       process.stderr.write(`${done} of ${count} seeds, ${Math.round(performance.now() / 1_000)} s\n`);
     if (run.violation === undefined) continue;
     process.exitCode = 1;
-    process.stdout.write(`${lineOf(run)}\n`);
+    process.stdout.write(`${formatRun(run)}\n`);
     if (values.all) continue;
-    await showSmallest(run);
+    await printSmallestRun(run);
     break;
   }
   process.stdout.write(`\n${summary.text()}\n`);
 }
 
-async function showSmallest(failing: Run): Promise<void> {
+async function printSmallestRun(failing: Run): Promise<void> {
   process.stdout.write("looking for the smallest run that fails alike …\n");
   const { run, without: left, runs } = await shrink(database, failing);
   process.stdout.write(`${run.lines.slice(-TRACE_LINES).join("\n")}\n`);
@@ -80,7 +80,7 @@ async function showSmallest(failing: Run): Promise<void> {
   );
 }
 
-function lineOf({ seed, steps, virtualMs, deposits, settlements, digest, violation }: Run): string {
+function formatRun({ seed, steps, virtualMs, deposits, settlements, digest, violation }: Run): string {
   const facts = `${steps} steps, ${Math.round(virtualMs / 1_000)} s, ${deposits} deposits, ${settlements} settled`;
   const verdict = violation === undefined ? "holds" : `FAILS ${violation.rule}: ${violation.subject}`;
   return `seed ${seed}: ${facts}, trace ${digest.slice(0, 12)}: ${verdict}`;

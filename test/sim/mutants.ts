@@ -125,7 +125,7 @@ export const mutants: readonly Mutant[] = [
     bug: "What became of deposits is told after the transaction that changed them.",
     patches: [
       {
-        path: "src/deposit/applyChanges.ts",
+        path: "src/deposit/applyDepositChanges.ts",
         search: "  await appendEvents(tx, world, { events, at: batch.at });",
         replace: `  setImmediate(() => {
     world.db.transaction((later) => appendEvents(later, world, { events, at: batch.at })).catch(() => undefined);
@@ -149,7 +149,7 @@ export const mutants: readonly Mutant[] = [
     bug: "A provider that lags moves the cursor back.",
     patches: [
       {
-        path: "src/watch/branch.ts",
+        path: "src/watch/readBranch.ts",
         search: `if (head.number < cursor.number || head.hash === cursor.hash) return { kind: "still", head };`,
         replace: `if (head.hash === cursor.hash) return { kind: "still", head };
   if (head.number < cursor.number) return { kind: "near", head, ancestor: head, blocks: [], sightings: [] };`,
@@ -196,7 +196,7 @@ export const mutants: readonly Mutant[] = [
     bug: "A nonce that was given out is given out again.",
     patches: [
       {
-        path: "src/chain/sendingStore.ts",
+        path: "src/chain/outgoingStore.ts",
         search: ".set({ next_nonce: sql<bigint>`next_nonce + 1` })",
         replace: ".set({ next_nonce: sql<bigint>`greatest(next_nonce, 1)` })",
       },
@@ -207,7 +207,7 @@ export const mutants: readonly Mutant[] = [
     bug: "A nonce that somebody else has used is waited for, for ever.",
     patches: [
       {
-        path: "src/chain/tendSendings.ts",
+        path: "src/chain/processOutgoingTransactions.ts",
         search: "      return giveUpNonce(world, tending, open);",
         replace: "      return;",
       },
@@ -218,7 +218,7 @@ export const mutants: readonly Mutant[] = [
     bug: "A transaction that nobody wants is never paid better.",
     patches: [
       {
-        path: "src/chain/tendSendings.ts",
+        path: "src/chain/processOutgoingTransactions.ts",
         search: "const attempt = isOurs && isStuck(world, open) ?",
         replace: "const attempt = isOurs && world === undefined ?",
       },
@@ -229,7 +229,7 @@ export const mutants: readonly Mutant[] = [
     bug: "Signed bytes are broadcast once, and never again.",
     patches: [
       {
-        path: "src/chain/tendSendings.ts",
+        path: "src/chain/processOutgoingTransactions.ts",
         search: "  for (const each of waiting) await broadcast(world, tending, each);",
         replace: `  for (const each of waiting) {
     if (each.attempts.every((attempt) => attempt.submitted_at === null)) await broadcast(world, tending, each);
@@ -264,7 +264,7 @@ export const mutants: readonly Mutant[] = [
     bug: "The hand-over passes a revision that it has not seen yet.",
     patches: [
       {
-        path: "src/deposit/takeMovements.ts",
+        path: "src/deposit/processMovements.ts",
         search: "const taken = { chain, revision: last.revision, movement_id: last.id };",
         replace: "const taken = { chain, revision: last.revision + 1n, movement_id: last.id };",
       },

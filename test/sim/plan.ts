@@ -1,6 +1,6 @@
-import type { Agreement, FinalityTier } from "../../src/config.ts";
+import type { AgreementPolicy, FinalityTier } from "../../src/config.ts";
 import type { TokenKind } from "./chain/token.ts";
-import type { Random } from "./random.ts";
+import type { SeededRandom } from "./seededRandom.ts";
 
 // What a seed decides before anything happens: which chains there are, who runs the service, who creates and who pays. Every element has a name, so
 // that a run can be repeated without it.
@@ -12,7 +12,7 @@ export type TokenPlan = {
   minimumUnits: bigint;
   isRail: boolean;
   /** A twin of another token that nobody has configured. */
-  isFake: boolean;
+  isUnconfigured: boolean;
 };
 
 export type ChainPlan = {
@@ -22,15 +22,15 @@ export type ChainPlan = {
   pollMs: number;
   providers: number;
   /** Whether they tell of their heads by themselves. */
-  isPushed: boolean;
+  pushesHeads: boolean;
   /** Whether headers say of which tokens there are transfers in their blocks. */
-  hasDigests: boolean;
+  hasLogsBloom: boolean;
   /** How many of them must agree; one of three may lie then. */
-  agreement: Agreement | undefined;
-  lag: { safe: number; finalized: number } | null;
+  agreement: AgreementPolicy | undefined;
+  finalityLag: { safe: number; finalized: number } | null;
   finality: FinalityTier[];
   /** The deepest reorg after which everything that was counted must still be there. */
-  promisedDepth: number;
+  toleratedReorgDepth: number;
   settleAfterMs: number;
   settleBatchMax: number;
   tokens: TokenPlan[];
@@ -60,14 +60,14 @@ export type PaymentPlan = {
   kind: (typeof paymentKinds)[number];
 };
 
-export type Plan = {
+export type SimPlan = {
   seed: number;
   chaosMs: number;
   processes: number;
   /** How much longer loops sleep than they ask to. */
-  slowness: number;
+  slowdown: number;
   /** How long a signal is on its way. */
-  wakeMs: number;
+  wakeDelayMs: number;
   merchants: { feeBps: number; underpayToleranceBps: number }[];
   chains: ChainPlan[];
   creates: CreatePlan[];
@@ -92,39 +92,44 @@ export const paymentKinds = [
 ] as const;
 
 /** Most pay what they were asked for; the odd ones share the rest. */
-const USUAL = ["right", "right", "right", "split", "under", "over"] as const;
+const COMMON_PAYMENT_KINDS = ["right", "right", "right", "split", "under", "over"] as const;
 
 const CHAOS_MS_MIN = 40_000;
 const CHAOS_MS_MAX = 120_000;
 
-export function drawPlan(seed: number, random: Random, without: ReadonlySet<string>): Plan {
-  const shape = random.of("shape");
+export function drawPlan(seed: number, random: SeededRandom, without: ReadonlySet<string>): SimPlan {
+  const shape = random.derive("shape");
   const chaosMs = shape.between(CHAOS_MS_MIN, CHAOS_MS_MAX);
   const merchants = Array.from({ length: shape.between(1, 2) }, () => ({
     feeBps: shape.pick([0, 50, 137, 1_000] as const),
     underpayToleranceBps: shape.pick([0, 0, 100] as const),
   }));
   const chains = Array.from({ length: shape.chance(0.3) ? 2 : 1 }, (_, index) =>
-    drawChain(index, random.of(`chain ${index}`)),
-  ).map((chain) => ({ ...chain, isPushed: chain.isPushed && !without.has("feeds") }));
+    drawChain(index, random.derive(`chain ${index}`)),
+  ).map((chain) => ({ ...chain, isPushed: chain.pushesHeads && !without.has("feeds") }));
   const creates = Array.from({ length: shape.between(1, 6) }, (_, index) =>
-    drawCreate(random.of(`create ${index}`), { name: `create-${index}`, chaosMs, merchants: merchants.length, chains }),
+    drawCreate(random.derive(`create ${index}`), {
+      name: `create-${index}`,
+      chaosMs,
+      merchants: merchants.length,
+      chains,
+    }),
   );
   const processes = shape.pick([1, 1, 2, 2, 3] as const);
   return {
     seed,
     chaosMs,
     processes: without.has("processes") ? 1 : processes,
-    slowness: shape.pick([6, 12, 24] as const),
-    wakeMs: shape.pick([100, 1_000, 3_000, 6_000] as const),
+    slowdown: shape.pick([6, 12, 24] as const),
+    wakeDelayMs: shape.pick([100, 1_000, 3_000, 6_000] as const),
     merchants,
     chains: without.has("chain-1") ? chains.slice(0, 1) : chains,
-    creates: creates.filter(({ name }) => !without.has(name)).map((create) => trimmed(create, without)),
+    creates: creates.filter(({ name }) => !without.has(name)).map((create) => removeElements(create, without)),
     strangers: without.has("strangers") ? 0 : shape.pick([0, 0, 2, 6] as const),
   };
 }
 
-function trimmed(create: CreatePlan, without: ReadonlySet<string>): CreatePlan {
+function removeElements(create: CreatePlan, without: ReadonlySet<string>): CreatePlan {
   return {
     ...create,
     chain: without.has("chain-1") ? 0 : create.chain,
@@ -135,12 +140,12 @@ function trimmed(create: CreatePlan, without: ReadonlySet<string>): CreatePlan {
   };
 }
 
-function drawChain(index: number, random: Random): ChainPlan {
+function drawChain(index: number, random: SeededRandom): ChainPlan {
   const blockMs = random.pick([2_000, 4_000, 8_000] as const);
   const safe = random.between(1, 3);
   const tags = { safe, finalized: safe + random.between(1, 4) };
-  const lag = random.chance(0.12) ? null : tags;
-  const finality = drawFinality(random, lag !== null);
+  const finalityLag = random.chance(0.12) ? null : tags;
+  const finality = drawFinality(random, finalityLag !== null);
   const providers = random.between(1, 3);
   const agreement = providers > 1 && random.chance(0.5) ? { providers: 2, abovePriceUnits: 0n } : undefined;
   return {
@@ -149,19 +154,19 @@ function drawChain(index: number, random: Random): ChainPlan {
     blockMs,
     pollMs: random.pick([400, 800] as const),
     providers,
-    isPushed: random.of("push").chance(0.6),
-    hasDigests: random.of("digests").chance(0.5),
+    pushesHeads: random.derive("push").chance(0.6),
+    hasLogsBloom: random.derive("digests").chance(0.5),
     agreement,
-    lag,
+    finalityLag,
     finality,
-    promisedDepth: promisedDepth(finality, tags),
+    toleratedReorgDepth: toleratedReorgDepth(finality, tags),
     settleAfterMs: random.pick([0, 0, 20_000] as const),
     settleBatchMax: random.pick([1, 2, 100] as const),
     tokens: drawTokens(random),
   };
 }
 
-function drawFinality(random: Random, hasTags: boolean): FinalityTier[] {
+function drawFinality(random: SeededRandom, hasTags: boolean): FinalityTier[] {
   const confirmations = random.between(1, 5);
   const byDepth = { upToPriceUnits: undefined, finality: { confirmations } };
   if (!hasTags) return [byDepth];
@@ -171,27 +176,27 @@ function drawFinality(random: Random, hasTags: boolean): FinalityTier[] {
   return random.pick<FinalityTier[]>([[byDepth], [byTag], tiers]);
 }
 
-function promisedDepth(finality: readonly FinalityTier[], lag: { safe: number; finalized: number }): number {
+function toleratedReorgDepth(finality: readonly FinalityTier[], lag: { safe: number; finalized: number }): number {
   const depths = finality.map(({ finality: of }) =>
     "confirmations" in of ? of.confirmations - 1 : of.tag === "safe" ? lag.safe : lag.finalized,
   );
   return Math.min(lag.finalized, ...depths);
 }
 
-function drawTokens(random: Random): TokenPlan[] {
+function drawTokens(random: SeededRandom): TokenPlan[] {
   const minimumUnits = random.pick([0n, 0n, 50_000n] as const);
-  const rail = { decimals: 6, minimumUnits, isRail: true, isFake: false };
+  const rail = { decimals: 6, minimumUnits, isRail: true, isUnconfigured: false };
   return [
     { ...rail, symbol: "USDC", kind: "plain" },
     { ...rail, symbol: "USDT", kind: random.pick(["silent", "false"] as const) },
     { ...rail, symbol: "DUSD", kind: "plain", decimals: 18, minimumUnits: minimumUnits * 10n ** 12n },
     { ...rail, symbol: "TAXD", kind: "taxed", isRail: false },
-    { ...rail, symbol: "FAKE", kind: "plain", isRail: false, isFake: true },
+    { ...rail, symbol: "FAKE", kind: "plain", isRail: false, isUnconfigured: true },
   ];
 }
 
 function drawCreate(
-  random: Random,
+  random: SeededRandom,
   context: { name: string; chaosMs: number; merchants: number; chains: readonly ChainPlan[] },
 ): CreatePlan {
   const { name, chaosMs } = context;
@@ -211,7 +216,7 @@ function drawCreate(
     payments: Array.from({ length: random.between(0, 3) }, (_, index) => ({
       name: `${name}.payment-${index}`,
       afterMs: random.between(0, Math.floor(chaosMs * 0.5)),
-      kind: random.chance(0.6) ? random.pick(USUAL) : random.pick(paymentKinds),
+      kind: random.chance(0.6) ? random.pick(COMMON_PAYMENT_KINDS) : random.pick(paymentKinds),
     })),
   };
 }

@@ -1,8 +1,8 @@
-import type { Random } from "./random.ts";
+import type { SeededRandom } from "./seededRandom.ts";
 
 /** Returns false when it has woken nobody. */
-type Happening = () => unknown;
-type Event = { atMs: number; tie: number; run: Happening };
+type EventHandler = () => unknown;
+type ScheduledEvent = { atMs: number; tieBreaker: number; run: EventHandler };
 
 /**
  * What happens next, in virtual time. Between two events everything that was woken runs until it waits for an event again: nothing in
@@ -11,17 +11,17 @@ type Event = { atMs: number; tie: number; run: Happening };
 export class Scheduler {
   nowMs = 0;
   steps = 0;
-  readonly #random: Random;
+  readonly #random: SeededRandom;
   /** A binary heap, the earliest first; the seed decides between equals. */
-  readonly #heap: Event[] = [];
+  readonly #heap: ScheduledEvent[] = [];
 
-  constructor(random: Random) {
+  constructor(random: SeededRandom) {
     this.#random = random;
   }
 
   /** Runs `run` when `delayMs` have passed. */
-  after(delayMs: number, run: Happening): void {
-    const event = { atMs: this.nowMs + delayMs, tie: this.#random.number(), run };
+  after(delayMs: number, run: EventHandler): void {
+    const event = { atMs: this.nowMs + delayMs, tieBreaker: this.#random.number(), run };
     const heap = this.#heap;
     heap.push(event);
     for (let at = heap.length - 1; at > 0;) {
@@ -34,15 +34,15 @@ export class Scheduler {
 
   /** Lets the next event happen, and what it wakes come to rest. False when nothing is left to happen. */
   async step(): Promise<boolean> {
-    const event = this.#takeFirst();
+    const event = this.#popEarliest();
     if (event === undefined) return false;
     this.steps += 1;
     this.nowMs = Math.max(this.nowMs, event.atMs);
-    if (event.run() !== false) await atRest();
+    if (event.run() !== false) await flushPromises();
     return true;
   }
 
-  #takeFirst(): Event | undefined {
+  #popEarliest(): ScheduledEvent | undefined {
     const heap = this.#heap;
     const first = heap[0];
     const last = heap.pop();
@@ -59,17 +59,17 @@ export class Scheduler {
 }
 
 /** Resolves when every promise that can settle has settled. */
-export function atRest(): Promise<void> {
+export function flushPromises(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function isBefore(heap: readonly Event[], one: number, other: number): boolean {
+function isBefore(heap: readonly ScheduledEvent[], one: number, other: number): boolean {
   const [a, b] = [heap[one], heap[other]];
   if (a === undefined || b === undefined) return false;
-  return a.atMs === b.atMs ? a.tie < b.tie : a.atMs < b.atMs;
+  return a.atMs === b.atMs ? a.tieBreaker < b.tieBreaker : a.atMs < b.atMs;
 }
 
-function swap(heap: Event[], one: number, other: number): void {
+function swap(heap: ScheduledEvent[], one: number, other: number): void {
   const [a, b] = [heap[one], heap[other]];
   if (a === undefined || b === undefined) return;
   heap[one] = b;

@@ -1,4 +1,4 @@
-import type { SimDatabase } from "./database.ts";
+import type { SimDatabase } from "./simDatabase.ts";
 import { runSeed, type Run } from "./simulation.ts";
 
 const RUNS_MAX = 120;
@@ -26,9 +26,9 @@ export async function shrink(
 }
 
 /** Many at once first, then each alone. */
-function candidates({ plan, faultKinds, struck }: Run): string[][] {
-  const idle = faultKinds.filter((kind) => !struck.has(kind));
-  const active = faultKinds.filter((kind) => struck.has(kind));
+function candidates({ plan, faultKinds, injected }: Run): string[][] {
+  const idle = faultKinds.filter((kind) => !injected.has(kind));
+  const active = faultKinds.filter((kind) => injected.has(kind));
   const half = Math.ceil(active.length / 2);
   const creates = plan.creates.map(({ name }) => name);
   const payments = plan.creates.flatMap((create) => create.payments.map(({ name }) => name));

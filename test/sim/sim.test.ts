@@ -4,13 +4,13 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { readSeeds } from "./corpus.ts";
+import { readCorpus } from "./readCorpus.ts";
 import { mutants } from "./mutants.ts";
 
 const run = promisify(execFile);
 const root = new URL("../../", import.meta.url);
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
-const mutate = fileURLToPath(new URL("mutate.ts", import.meta.url));
+const mutantScript = fileURLToPath(new URL("mutate.ts", import.meta.url));
 /** Half of the seeds in each of two processes. */
 const SEEDS = 300;
 
@@ -26,15 +26,15 @@ const TIMEOUT_MS = 1_800_000;
 
 const half = SEEDS / 2;
 /** The seed whose traces are compared: it comes first in one process, and after others in the other one. */
-const COMPARED = 7;
+const COMPARED_SEED = 7;
 
 test(
   "300 seeds and all that ever failed hold, and one leaves the same trace in two processes",
   { timeout: TIMEOUT_MS },
   async (t) => {
-    const failed = readSeeds().map(({ seed }) => seed);
+    const failed = readCorpus().map(({ seed }) => seed);
     const [alone, afterOthers, later] = await Promise.all([
-      simulate("--seed", [COMPARED, ...failed].join(",")),
+      simulate("--seed", [COMPARED_SEED, ...failed].join(",")),
       simulate("--from", "1", "--seeds", String(half), "--verbose"),
       simulate("--from", String(1 + half), "--seeds", String(half)),
     ]);
@@ -48,7 +48,7 @@ test(
       for (const seed of failed) ok(new RegExp(`^seed ${seed}: .*: holds$`, "m").test(alone), alone);
     });
     await t.test("one seed leaves the same trace alone and after others", () => {
-      const line = new RegExp(`^seed ${COMPARED}: .*$`, "m");
+      const line = new RegExp(`^seed ${COMPARED_SEED}: .*$`, "m");
       ok(line.test(alone), alone);
       equal(line.exec(afterOthers)?.[0], line.exec(alone)?.[0]);
     });
@@ -65,6 +65,6 @@ test("every planted bug still has its place", () => {
 });
 
 test("a planted bug is found", { timeout: TIMEOUT_MS }, async () => {
-  const { stdout } = await run(process.execPath, [mutate, "hash-only-identity", "--seeds", "20"]);
+  const { stdout } = await run(process.execPath, [mutantScript, "hash-only-identity", "--seeds", "20"]);
   ok(/"after":/.test(stdout), stdout);
 });

@@ -1,15 +1,15 @@
-import { Chronicle } from "./chronicle.ts";
-import type { SimDatabase } from "./database.ts";
-import { checkEnding, whatIsOpen } from "./ending.ts";
-import { Faults, type FaultKind } from "./faults.ts";
-import { People } from "./people.ts";
-import { drawPlan, type Plan } from "./plan.ts";
-import { Random } from "./random.ts";
-import { compileChecks, CountedDeposits, type Violation } from "./safety.ts";
+import { StateLog } from "./stateLog.ts";
+import type { SimDatabase } from "./simDatabase.ts";
+import { checkFinalState, listUnfinishedWork } from "./checkFinalState.ts";
+import { FaultSchedule, type FaultKind } from "./faultSchedule.ts";
+import { Actors } from "./actors.ts";
+import { drawPlan, type SimPlan } from "./plan.ts";
+import { SeededRandom } from "./seededRandom.ts";
+import { compileLedgerChecks, CountedDepositChecker, type Violation } from "./invariants.ts";
 import { Scheduler } from "./scheduler.ts";
-import { Site } from "./site.ts";
+import { SimWorld } from "./simWorld.ts";
 import { Trace } from "./trace.ts";
-import { Weather } from "./weather.ts";
+import { FaultInjector } from "./faultInjector.ts";
 
 export type RunOptions = {
   seed: number;
@@ -21,12 +21,12 @@ export type RunOptions = {
 
 export type Run = {
   seed: number;
-  plan: Plan;
+  plan: SimPlan;
   /** The first that was found; a run ends with it. */
   violation: Violation | undefined;
   digest: string;
   lines: readonly string[];
-  struck: ReadonlyMap<FaultKind, number>;
+  injected: ReadonlyMap<FaultKind, number>;
   faultKinds: readonly FaultKind[];
   deposits: number;
   settlements: number;
@@ -36,12 +36,12 @@ export type Run = {
 
 /** The rows are looked at after so many commits. */
 const COMMITS_PER_CHECK = 120;
-const LOOKS_AFTER_REORG = 3;
+const CHECKS_AFTER_REORG = 3;
 const HEAL_MS_MAX = 6 * 3_600_000;
 const STEPS_MAX = 60_000;
 /** While everything heals the pace slows down, so that waits of an hour cost no more than waits of a minute. */
-const SLOWER_EVERY_MS = 60_000;
-const SLOWNESS_MAX = 240;
+const SLOWDOWN_INTERVAL_MS = 60_000;
+const SLOWDOWN_MAX = 240;
 
 let compiledChecks: string | undefined;
 
@@ -55,62 +55,62 @@ export async function runSeed(database: SimDatabase, options: RunOptions): Promi
 
 class Simulation {
   readonly #database: SimDatabase;
-  readonly #plan: Plan;
+  readonly #plan: SimPlan;
   readonly #scheduler: Scheduler;
-  readonly #faults: Faults;
+  readonly #faultSchedule: FaultSchedule;
   readonly #trace: Trace;
-  readonly #site: Site;
-  readonly #weather: Weather;
-  readonly #people: People;
-  readonly #counted: CountedDeposits;
-  readonly #checks: string;
-  readonly #chronicle: Chronicle;
+  readonly #simWorld: SimWorld;
+  readonly #faultInjector: FaultInjector;
+  readonly #actors: Actors;
+  readonly #depositChecker: CountedDepositChecker;
+  readonly #checksSql: string;
+  readonly #stateLog: StateLog;
   #violation: Violation | undefined;
   #commits = 0;
   #areDepositsWritten = false;
-  readonly #begun = new Set<string>();
+  readonly #watchedChains = new Set<string>();
   #reorgs = 0;
-  #looksDue = 0;
+  #checksDue = 0;
 
   constructor(database: SimDatabase, { seed, without = new Set(), isTraced = false }: RunOptions) {
-    const random = new Random(`seed ${seed}`);
+    const random = new SeededRandom(`seed ${seed}`);
     this.#database = database;
-    this.#checks = compiledChecks ??= compileChecks(database);
-    this.#plan = drawPlan(seed, random.of("plan"), without);
-    this.#scheduler = new Scheduler(random.of("scheduler"));
+    this.#checksSql = compiledChecks ??= compileLedgerChecks(database);
+    this.#plan = drawPlan(seed, random.derive("plan"), without);
+    this.#scheduler = new Scheduler(random.derive("scheduler"));
     this.#trace = new Trace(isTraced);
     this.#trace.nowMs = () => this.#scheduler.nowMs;
-    this.#chronicle = new Chronicle(database, this.#trace);
-    this.#faults = new Faults(random.of("faults"), {
+    this.#stateLog = new StateLog(database, this.#trace);
+    this.#faultSchedule = new FaultSchedule(random.derive("faults"), {
       without,
-      onStrike: (kind, what) => this.#trace.say("fault", `${kind} ${what}`),
+      onStrike: (kind, what) => this.#trace.append("fault", `${kind} ${what}`),
     });
-    this.#site = new Site({
+    this.#simWorld = new SimWorld({
       plan: this.#plan,
-      random: random.of("site"),
+      random: random.derive("site"),
       scheduler: this.#scheduler,
       database,
-      faults: this.#faults,
+      faults: this.#faultSchedule,
       trace: this.#trace,
       onCommit: (process, tables) => this.#noteCommit(process.name, tables),
       violate: (rule, subject) => this.#violate({ rule, subject }),
     });
-    this.#weather = new Weather(this.#site, random.of("weather"));
-    this.#people = new People(this.#site, random.of("people"));
+    this.#faultInjector = new FaultInjector(this.#simWorld, random.derive("weather"));
+    this.#actors = new Actors(this.#simWorld, random.derive("people"));
     // What is invented in a token that an intent is not paid in is held and never asked about again, so it would stay.
-    this.#weather.inboxesOf = (chain) =>
-      [...this.#people.intents.values()]
+    this.#faultInjector.listInboxes = (chain) =>
+      [...this.#actors.intents.values()]
         .filter((one) => one.chain === chain && one.row.payout_token === chain.tokens[0]?.address)
         .map(({ row }) => row.inbox_address);
-    this.#counted = new CountedDeposits(this.#site.chains);
+    this.#depositChecker = new CountedDepositChecker(this.#simWorld.chains);
   }
 
   async run(): Promise<void> {
-    await this.#open();
+    await this.#setUp();
     if (this.#violation === undefined) await this.#stepUntil(() => this.#scheduler.nowMs >= this.#plan.chaosMs);
     if (this.#violation === undefined) await this.#heal();
-    if (this.#violation === undefined) this.#judge();
-    for (const { process } of this.#site.running) process.end();
+    if (this.#violation === undefined) this.#checkFinalState();
+    for (const { process } of this.#simWorld.running) process.crash();
   }
 
   report(): Run {
@@ -121,8 +121,8 @@ class Simulation {
       violation: this.#violation,
       digest: this.#trace.digest(),
       lines: this.#trace.lines,
-      struck: this.#faults.struck,
-      faultKinds: [...this.#faults.rates.keys()],
+      injected: this.#faultSchedule.injected,
+      faultKinds: [...this.#faultSchedule.rates.keys()],
       deposits: count("select count(*) as count from deposit"),
       settlements: count("select count(*) as count from settlement where status = 'landed'"),
       steps: this.#scheduler.steps,
@@ -131,56 +131,58 @@ class Simulation {
   }
 
   /** Accounts are made and every chain has been looked at before anything may go wrong: what is older than that was never promised. */
-  async #open(): Promise<void> {
-    for (const { chain, nodes } of this.#site.chains) {
+  async #setUp(): Promise<void> {
+    for (const { chain, nodes } of this.#simWorld.chains) {
       for (let block = 0; block < 8; block += 1) chain.mine();
-      for (const node of nodes) node.made = chain.made;
+      for (const node of nodes) node.knownBlockCount = chain.blockCount;
     }
-    const setup = this.#site.open("setup");
-    this.#faults.isAsleep = true;
+    const setup = this.#simWorld.createProcess("setup");
+    this.#faultSchedule.isSuspended = true;
     let isReady = false;
-    const opening = this.#people.open(setup.world).then(() => (isReady = true));
-    for (const [slot] of this.#site.slots.entries()) this.#site.start(slot);
-    await this.#stepUntil(() => isReady && this.#begun.size === this.#site.chains.length);
+    const opening = this.#actors.createAccounts(setup.world).then(() => (isReady = true));
+    for (const [slot] of this.#simWorld.slots.entries()) this.#simWorld.startService(slot);
+    await this.#stepUntil(() => isReady && this.#watchedChains.size === this.#simWorld.chains.length);
     await opening;
-    setup.process.end();
-    for (const chain of this.#site.chains) chain.firstBlock = Number(chain.chain.head.number);
-    this.#faults.isAsleep = false;
+    setup.process.crash();
+    for (const chain of this.#simWorld.chains) chain.firstBlock = Number(chain.chain.head.number);
+    this.#faultSchedule.isSuspended = false;
     for (const wallet of this.#plan.merchants.flatMap((_, merchant) =>
-      [0, 1].map((index) => this.#people.walletOf(merchant, index)),
+      [0, 1].map((index) => this.#actors.walletOf(merchant, index)),
     ))
-      this.#weather.wallets.add(wallet);
-    this.#weather.begin();
-    this.#people.begin();
+      this.#faultInjector.wallets.add(wallet);
+    this.#faultInjector.start();
+    this.#actors.start();
   }
 
   async #heal(): Promise<void> {
-    this.#trace.say("weather", "everything heals");
-    this.#faults.heal();
-    this.#weather.heal();
+    this.#trace.append("weather", "everything heals");
+    this.#faultSchedule.heal();
+    this.#faultInjector.heal();
     const startMs = this.#scheduler.nowMs;
     let open: string[] = [];
     while (this.#scheduler.nowMs < startMs + HEAL_MS_MAX) {
-      const endMs = this.#scheduler.nowMs + 5_000 * this.#weather.slowness;
+      const endMs = this.#scheduler.nowMs + 5_000 * this.#faultInjector.slowdown;
       await this.#stepUntil(() => this.#scheduler.nowMs >= endMs);
       if (this.#violation !== undefined) return;
       const healingMs = this.#scheduler.nowMs - startMs;
-      open = whatIsOpen(this.#ended, { isLong: this.#weather.blockedForEver.size > 0 && healingMs > 600_000 });
+      open = listUnfinishedWork(this.#finalState, {
+        ignoresHeld: this.#faultInjector.permanentlyBlocked.size > 0 && healingMs > 600_000,
+      });
       if (open.length === 0) return;
-      const slowness = Math.min(1 + (healingMs / SLOWER_EVERY_MS) ** 2 / 4, SLOWNESS_MAX);
-      this.#weather.slowness = slowness;
-      for (const { process } of this.#site.running) process.slowness = this.#plan.slowness * slowness;
+      const slowness = Math.min(1 + (healingMs / SLOWDOWN_INTERVAL_MS) ** 2 / 4, SLOWDOWN_MAX);
+      this.#faultInjector.slowdown = slowness;
+      for (const { process } of this.#simWorld.running) process.slowdown = this.#plan.slowdown * slowness;
     }
     this.#violate({ rule: "not everything was finished", subject: open.slice(0, 6).join("; ") });
   }
 
-  #judge(): void {
-    this.#look();
-    for (const violation of checkEnding(this.#ended)) this.#violate(violation);
+  #checkFinalState(): void {
+    this.#runChecks();
+    for (const violation of checkFinalState(this.#finalState)) this.#violate(violation);
   }
 
-  get #ended() {
-    return { database: this.#database, chains: this.#site.chains, people: this.#people };
+  get #finalState() {
+    return { database: this.#database, chains: this.#simWorld.chains, actors: this.#actors };
   }
 
   async #stepUntil(isReached: () => boolean): Promise<void> {
@@ -188,23 +190,23 @@ class Simulation {
       if (!(await this.#scheduler.step())) return this.#violate({ rule: "nothing happens any more", subject: "" });
       if (this.#scheduler.steps > STEPS_MAX)
         return this.#violate({ rule: "it never ends", subject: `${STEPS_MAX} steps` });
-      if (this.#database.isTaken) continue;
-      this.#chronicle.tell();
-      if (this.#areDepositsWritten) this.#lookAtCounted();
-      if (this.#commits >= COMMITS_PER_CHECK) this.#look();
+      if (this.#database.isLocked) continue;
+      this.#stateLog.logChanges();
+      if (this.#areDepositsWritten) this.#checkCountedDeposits();
+      if (this.#commits >= COMMITS_PER_CHECK) this.#runChecks();
     }
   }
 
-  #look(): void {
+  #runChecks(): void {
     this.#commits = 0;
-    const [found] = this.#database.rows(this.#checks) as Violation[];
+    const [found] = this.#database.rows(this.#checksSql) as Violation[];
     if (found) this.#violate(found);
-    this.#lookAtCounted();
+    this.#checkCountedDeposits();
   }
 
-  #lookAtCounted(): void {
+  #checkCountedDeposits(): void {
     this.#areDepositsWritten = false;
-    const [found] = this.#counted.check(this.#database);
+    const [found] = this.#depositChecker.check(this.#database);
     if (found) this.#violate(found);
   }
 
@@ -212,30 +214,31 @@ class Simulation {
     this.#commits += 1;
     this.#noteReorg(tables);
     if (tables.has("deposit")) this.#areDepositsWritten = true;
-    if (tables.has("chain_cursor") && this.#faults.isAsleep) this.#noteBegun();
-    this.#trace.sayQuietly(who, `writes ${[...tables].join(" ")}`);
-    this.#chronicle.note(tables);
+    if (tables.has("chain_cursor") && this.#faultSchedule.isSuspended) this.#noteWatchedChains();
+    this.#trace.appendToDigest(who, `writes ${[...tables].join(" ")}`);
+    this.#stateLog.noteCommit(tables);
   }
 
   /** What a reorg left behind may be mended soon after, so the rows are looked at as soon as the first blocks that follow are recorded. */
   #noteReorg(tables: ReadonlySet<string>): void {
-    if (this.#weather.reorgs > this.#reorgs) {
-      this.#reorgs = this.#weather.reorgs;
-      this.#looksDue = LOOKS_AFTER_REORG;
+    if (this.#faultInjector.reorgCount > this.#reorgs) {
+      this.#reorgs = this.#faultInjector.reorgCount;
+      this.#checksDue = CHECKS_AFTER_REORG;
     }
-    if (this.#looksDue === 0 || !tables.has("block")) return;
-    this.#looksDue -= 1;
+    if (this.#checksDue === 0 || !tables.has("block")) return;
+    this.#checksDue -= 1;
     this.#commits = COMMITS_PER_CHECK;
   }
 
   /** Which chains have been looked at for the first time. */
-  #noteBegun(): void {
-    for (const { chain } of this.#database.rows("select chain from chain_cursor")) this.#begun.add(String(chain));
+  #noteWatchedChains(): void {
+    for (const { chain } of this.#database.rows("select chain from chain_cursor"))
+      this.#watchedChains.add(String(chain));
   }
 
   #violate(violation: Violation): void {
     if (this.#violation !== undefined) return;
     this.#violation = violation;
-    this.#trace.say("VIOLATION", `${violation.rule}: ${violation.subject}`);
+    this.#trace.append("VIOLATION", `${violation.rule}: ${violation.subject}`);
   }
 }

@@ -1,12 +1,12 @@
 import type { Run } from "./simulation.ts";
 
 /** What many seeds came to. */
-export class Summary {
+export class RunSummary {
   readonly #nowMs: () => number;
   readonly #cpu: (since?: NodeJS.CpuUsage) => NodeJS.CpuUsage;
   readonly #startedMs: number;
   readonly #startedCpu: NodeJS.CpuUsage;
-  readonly #struck = new Map<string, number>();
+  readonly #injected = new Map<string, number>();
   readonly #failed: Run[] = [];
   #seeds = 0;
   #deposits = 0;
@@ -25,7 +25,7 @@ export class Summary {
     this.#deposits += run.deposits;
     this.#settlements += run.settlements;
     this.#virtualMs += run.virtualMs;
-    for (const [kind, times] of run.struck) this.#struck.set(kind, (this.#struck.get(kind) ?? 0) + times);
+    for (const [kind, times] of run.injected) this.#injected.set(kind, (this.#injected.get(kind) ?? 0) + times);
     if (run.violation) this.#failed.push(run);
   }
 
@@ -35,7 +35,7 @@ export class Summary {
     const cpuMinutes = (user + system) / 60_000_000;
     const count = (pattern: RegExp) =>
       this.#failed.filter(({ violation }) => pattern.test(violation?.rule ?? "")).length;
-    const faults = [...this.#struck]
+    const faults = [...this.#injected]
       .toSorted(([, a], [, b]) => b - a)
       .map(([kind, times]) => `  ${kind.padEnd(20)} ${String(times).padStart(7)}`);
     return [

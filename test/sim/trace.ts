@@ -6,37 +6,37 @@ const LINES_MAX = 200_000;
 export class Trace {
   readonly lines: string[] = [];
   readonly #digest: Hash = createHash("sha256");
-  readonly isKept: boolean;
+  readonly keepsLines: boolean;
   /** Tells the virtual time. */
   nowMs: () => number = () => 0;
 
-  /** Without `isKept` only the digest grows. */
+  /** Without `keepsLines` only the digest grows. */
   constructor(isKept: boolean) {
-    this.isKept = isKept;
+    this.keepsLines = isKept;
   }
 
-  say(who: string, what: string): void {
-    this.#keep(this.#write(who, what));
+  append(who: string, what: string): void {
+    this.#keepLine(this.#formatAndDigest(who, what));
   }
 
   /** What only shows that time passes: it is part of the digest and of no page. */
-  sayQuietly(who: string, what: string): void {
-    this.#write(who, what);
+  appendToDigest(who: string, what: string): void {
+    this.#formatAndDigest(who, what);
   }
 
   /** For the reader alone. */
-  note(what: string): void {
-    this.#keep(`${" ".repeat(24)} → ${what}`);
+  annotate(what: string): void {
+    this.#keepLine(`${" ".repeat(24)} → ${what}`);
   }
 
-  #write(who: string, what: string): string {
+  #formatAndDigest(who: string, what: string): string {
     const line = `${(this.nowMs() / 1_000).toFixed(3).padStart(9)}  ${who.padEnd(12)} ${what}`;
     this.#digest.update(line);
     return line;
   }
 
-  #keep(line: string): void {
-    if (this.isKept && this.lines.length < LINES_MAX) this.lines.push(line);
+  #keepLine(line: string): void {
+    if (this.keepsLines && this.lines.length < LINES_MAX) this.lines.push(line);
   }
 
   digest(): string {
@@ -45,6 +45,6 @@ export class Trace {
 }
 
 /** A hash or an address as it can be read in a line. */
-export function short(hex: string): string {
+export function shortenHex(hex: string): string {
   return hex.length > 12 ? hex.slice(0, 8) : hex;
 }

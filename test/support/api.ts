@@ -14,7 +14,7 @@ import { createKey } from "../../src/merchant/createKey.ts";
 import { CREATE_INTENTS } from "../../src/merchant/scopes.ts";
 import type { World } from "../../src/world.ts";
 import { openTestDatabase } from "./database.ts";
-import { assertDocumented } from "./documented.ts";
+import { assertDocumented } from "./assertDocumented.ts";
 import { insertIntent, randomAddress } from "./intents.ts";
 import { stationWorld } from "./stationWorld.ts";
 
@@ -31,21 +31,21 @@ export const USDC = "0x00000000000000000000000000000000000c0de6";
 /** 18 decimals, on both chains. */
 export const DUSD = "0x00000000000000000000000000000000000c0d18";
 /** 2 decimals, a rail and no origin, on the first chain. */
-export const COARSE = "0x00000000000000000000000000000000000c0de2";
+export const TWO_DECIMAL_TOKEN = "0x00000000000000000000000000000000000c0de2";
 
 type Headers = Record<string, string | string[]>;
 /** What was answered is read as it comes; a wrong shape fails the assertion that looks at it. */
 export type Json = ReturnType<JSON["parse"]>;
-export type Sent = { method?: string; headers?: Headers; body?: unknown };
-export type Answered = { status: number; headers: LightMyRequestResponse["headers"]; body: Json; text: string };
+export type TestRequest = { method?: string; headers?: Headers; body?: unknown };
+export type TestResponse = { status: number; headers: LightMyRequestResponse["headers"]; body: Json; text: string };
 
 export type TestApi = {
   world: World;
   server: FastifyInstance;
   /** Moves the service's clock on; in between it stands still. */
-  passTime: (durationMs: number) => void;
+  advanceTime: (durationMs: number) => void;
   /** Sends exactly these headers and this body: text and bytes as they are, anything else as JSON. */
-  send(url: string, sent?: Sent): Promise<Answered>;
+  send(url: string, sent?: TestRequest): Promise<TestResponse>;
   openMerchant(options?: MerchantOptions): Promise<Merchant>;
 };
 
@@ -58,8 +58,8 @@ export type Merchant = {
   /** The account's default payout; lower case. */
   wallet: string;
   headers: Headers;
-  get(url: string, headers?: Headers): Promise<Answered>;
-  post(url: string, body?: unknown, headers?: Headers): Promise<Answered>;
+  get(url: string, headers?: Headers): Promise<TestResponse>;
+  post(url: string, body?: unknown, headers?: Headers): Promise<TestResponse>;
   /** A new intent without a destination, through the API. */
   createIntent(body?: object): Promise<Json>;
   /** An intent row of this account, past the API: for states that only time and money bring about. */
@@ -81,11 +81,11 @@ after(async () => {
 
 /** An API over a database of the caller's, who closes both. */
 export async function openTestApi(db: Db, change: Partial<World> = {}): Promise<TestApi> {
-  const { clock, passTime } = movableClock();
+  const { clock, passTime: advanceTime } = adjustableClock();
   const station = stationWorld(db);
   const [base] = station.config.chains;
   assert(base);
-  const config = { ...station.config, chains: chainsLike(base) };
+  const config = { ...station.config, chains: testChains(base) };
   const world: World = {
     ...station,
     clock,
@@ -96,16 +96,16 @@ export async function openTestApi(db: Db, change: Partial<World> = {}): Promise<
     ...change,
   };
   const server = await buildServer(world);
-  const send = async (url: string, sent: Sent = {}) => {
+  const send = async (url: string, sent: TestRequest = {}) => {
     const answered = await inject(server, url, sent);
     assertDocumented(url, sent, answered);
     return answered;
   };
-  return { world, server, passTime, send, openMerchant: (options = {}) => openMerchant(world, send, options) };
+  return { world, server, advanceTime, send, openMerchant: (options = {}) => openMerchant(world, send, options) };
 }
 
 /** Stands still until it is moved, so that no test depends on how fast the machine is. */
-function movableClock(): { clock: Clock; passTime: (durationMs: number) => void } {
+function adjustableClock(): { clock: Clock; passTime: (durationMs: number) => void } {
   const startedAt = systemClock.now();
   let passedMs = 0;
   return {
@@ -120,7 +120,7 @@ function movableClock(): { clock: Clock; passTime: (durationMs: number) => void 
   };
 }
 
-function chainsLike(base: ChainConfig): ChainConfig[] {
+function testChains(base: ChainConfig): ChainConfig[] {
   const token = (symbol: string, address: string, decimals: number): TokenConfig => ({
     symbol,
     slug: symbol.toLowerCase(),
@@ -132,7 +132,7 @@ function chainsLike(base: ChainConfig): ChainConfig[] {
   });
   const common = [token("USDC", USDC, 6), token("DUSD", DUSD, 18)];
   return [
-    { ...base, tokens: [...common, token("COARSE", COARSE, 2)] },
+    { ...base, tokens: [...common, token("COARSE", TWO_DECIMAL_TOKEN, 2)] },
     {
       ...base,
       caip2: `eip155:${OTHER_CHAIN_ID}`,
@@ -147,9 +147,9 @@ function chainsLike(base: ChainConfig): ChainConfig[] {
 async function inject(
   server: FastifyInstance,
   url: string,
-  { method = "GET", headers = {}, body }: Sent,
-): Promise<Answered> {
-  const payload = payloadOf(body);
+  { method = "GET", headers = {}, body }: TestRequest,
+): Promise<TestResponse> {
+  const payload = encodeBody(body);
   const answered = await server.inject({
     method: method as "GET",
     url,
@@ -165,7 +165,7 @@ async function inject(
   };
 }
 
-function payloadOf(body: unknown): string | Buffer | undefined {
+function encodeBody(body: unknown): string | Buffer | undefined {
   // Bytes that are no Buffer would be sent as the JSON of an object.
   if (body instanceof Uint8Array) return Buffer.from(body);
   return body === undefined || typeof body === "string" ? body : JSON.stringify(body);
@@ -212,7 +212,7 @@ async function openMerchant(world: World, send: TestApi["send"], options: Mercha
 }
 
 /** Asserts an error's envelope as every operation promises it, and returns its `error`. */
-export function assertFault(answered: Answered, status: number, code: string): Json {
+export function assertFault(answered: TestResponse, status: number, code: string): Json {
   assert.equal(answered.status, status, answered.text);
   const { error } = answered.body;
   assert.equal(error.code, code, answered.text);

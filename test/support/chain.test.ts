@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
 import { transferCall } from "../../src/cli/dev/tokens.ts";
 import { startTestChain, type TestChain } from "./chain.ts";
 
@@ -35,7 +35,7 @@ test("the second token has 18 decimals and can be paid by anybody who has it", a
 });
 
 test("several payments share one block in their order", async () => {
-  const receipts = await chain.payTogether([
+  const receipts = await chain.payInOneBlock([
     { token: chain.usdc.address, to: INBOX, amountUnits: 1n },
     { token: chain.usdc.address, to: OTHER, amountUnits: 2n },
     { token: chain.dusd.address, to: INBOX, amountUnits: 3n },

@@ -1,11 +1,18 @@
 import type { Hex, TransactionReceipt } from "viem";
 import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
 import { REREAD_DEPTH_MIN } from "../../src/watch/rereadFinal.ts";
-import { DEV_ACCOUNTS, type DevAccount } from "../../src/cli/dev/accounts.ts";
+import { DEV_ACCOUNTS, type DevAccount } from "../../src/cli/dev/devAccounts.ts";
 import { startAnvil } from "../../src/cli/dev/anvil.ts";
-import { connect, performCalls, sendCalls, signCalls, type Call, type DevClient } from "../../src/cli/dev/client.ts";
+import {
+  createDevClient,
+  sendCallsOrThrow,
+  sendCalls,
+  signCalls,
+  type ContractCall,
+  type DevClient,
+} from "../../src/cli/dev/devClient.ts";
 import { HUB, type Deployment } from "../../src/cli/dev/contracts.ts";
-import { furnish, type LocalToken } from "../../src/cli/dev/localChains.ts";
+import { deployFixtures, type LocalToken } from "../../src/cli/dev/localChains.ts";
 import * as tokens from "../../src/cli/dev/tokens.ts";
 
 // A chain that stands still unless a test moves it: one block for every transaction, and no other.
@@ -27,9 +34,9 @@ export interface TestChain {
   /** Transfers from the payer, or from another account, in a block of its own; throws when it reverts. */
   pay(token: Hex, to: Hex, transfer: Amount): Promise<TransactionReceipt>;
   /** Transfers of the payer, or of another account, that share one block, in this order. */
-  payTogether(transfers: readonly SharedTransfer[], from?: DevAccount): Promise<TransactionReceipt[]>;
+  payInOneBlock(transfers: readonly BlockTransfer[], from?: DevAccount): Promise<TransactionReceipt[]>;
   /** Sends calls of one account, in order; receipts of reverted ones too. */
-  send(account: DevAccount, calls: readonly Call[]): Promise<TransactionReceipt[]>;
+  send(account: DevAccount, calls: readonly ContractCall[]): Promise<TransactionReceipt[]>;
   /** Creates tokens out of nothing. */
   mint(token: Hex, to: Hex, amountUnits: bigint): Promise<TransactionReceipt>;
   blocklist(token: Hex, address: Hex): Promise<void>;
@@ -48,11 +55,11 @@ export interface TestChain {
   /** The signed bytes of a mined transaction, to mine it again elsewhere. */
   signedOf(hash: Hex): Promise<Hex>;
   /** Signed bytes with the account's next nonces, which nobody has sent yet. */
-  sign(account: DevAccount, calls: readonly Call[]): Promise<Hex[]>;
+  sign(account: DevAccount, calls: readonly ContractCall[]): Promise<Hex[]>;
   stop(): Promise<void>;
 }
 
-export interface SharedTransfer {
+export interface BlockTransfer {
   token: Hex;
   to: Hex;
   amountUnits: bigint;
@@ -74,7 +81,7 @@ const CHAIN_ID = 900_001;
 const FINALITY_DEPTH = Number(REREAD_DEPTH_MIN);
 
 /** Methods of anvil that viem has no words for. */
-function ask<Answer>(client: DevClient, method: string, params: unknown[]): Promise<Answer> {
+function requestRpc<Answer>(client: DevClient, method: string, params: unknown[]): Promise<Answer> {
   return client.request<{ Method: string; Parameters: unknown[]; ReturnType: Answer }>({ method, params });
 }
 
@@ -82,27 +89,36 @@ function ask<Answer>(client: DevClient, method: string, params: unknown[]): Prom
 export async function startTestChain(options: TestChainOptions = {}): Promise<TestChain> {
   const { chainId = CHAIN_ID, hub = HUB } = options;
   const anvil = await startAnvil({ chainId, slotsInAnEpoch: 1 });
-  const client = connect(anvil.rpcUrl);
-  const furniture = await furnish(client, hub);
+  const client = createDevClient(anvil.rpcUrl);
+  const furniture = await deployFixtures(client, hub);
   const [usdc, dusd] = furniture.tokens;
   if (!usdc || !dusd) throw new Error("the dev world has two tokens");
   const { rpcUrl, pid } = anvil;
   const stop = () => anvil.stop();
   const identity = { caip2: caip2("eip155", String(chainId)), chainId, rpcUrl, pid };
-  return { ...identity, client, hub: furniture.hub, usdc, dusd, ...moneyOf(client), ...blocksOf(client), stop };
+  return {
+    ...identity,
+    client,
+    hub: furniture.hub,
+    usdc,
+    dusd,
+    ...tokenOperations(client),
+    ...blockOperations(client),
+    stop,
+  };
 }
 
-function moneyOf(client: DevClient) {
+function tokenOperations(client: DevClient) {
   const { payer, issuer } = DEV_ACCOUNTS;
-  const one = async (account: DevAccount, call: Call) => {
-    const [receipt] = await performCalls(client, account, [call]);
+  const performCall = async (account: DevAccount, call: ContractCall) => {
+    const [receipt] = await sendCallsOrThrow(client, account, [call]);
     if (!receipt) throw new Error("a call has a receipt");
     return receipt;
   };
   return {
     pay: (token: Hex, to: Hex, { amountUnits, from = payer }: Amount) =>
-      one(from, tokens.transferCall(token, to, amountUnits)),
-    payTogether: async (transfers: readonly SharedTransfer[], from: DevAccount = payer) => {
+      performCall(from, tokens.transferCall(token, to, amountUnits)),
+    payInOneBlock: async (transfers: readonly BlockTransfer[], from: DevAccount = payer) => {
       const calls = transfers.map(({ token, to, amountUnits }) => tokens.transferCall(token, to, amountUnits));
       await client.setAutomine(false);
       const hashes = await Promise.all(
@@ -114,25 +130,28 @@ function moneyOf(client: DevClient) {
       await client.setAutomine(true);
       return Promise.all(hashes.map((hash) => client.getTransactionReceipt({ hash })));
     },
-    send: (account: DevAccount, calls: readonly Call[]) => sendCalls(client, account, calls),
-    sign: (account: DevAccount, calls: readonly Call[]) => signCalls(client, account, calls),
-    mint: (token: Hex, to: Hex, amountUnits: bigint) => one(issuer, tokens.mintCall(token, to, amountUnits)),
+    send: (account: DevAccount, calls: readonly ContractCall[]) => sendCalls(client, account, calls),
+    sign: (account: DevAccount, calls: readonly ContractCall[]) => signCalls(client, account, calls),
+    mint: (token: Hex, to: Hex, amountUnits: bigint) => performCall(issuer, tokens.mintCall(token, to, amountUnits)),
     blocklist: (token: Hex, address: Hex) => tokens.blocklist(client, issuer, { token, address }),
     unblocklist: (token: Hex, address: Hex) => tokens.unblocklist(client, issuer, { token, address }),
     balanceOf: (token: Hex, owner: Hex) => tokens.balanceOf(client, token, owner),
   };
 }
 
-function blocksOf(client: DevClient) {
+function blockOperations(client: DevClient) {
   return {
     mine: (blocks: number) => client.mine({ blocks }),
     finalize: () => client.mine({ blocks: FINALITY_DEPTH }),
     reorg: async (depth: number, replacement: Replacement = []) => {
-      await ask(client, "anvil_reorg", [depth, replacement.map(({ signed, blockIndex }) => [signed, blockIndex])]);
+      await requestRpc(client, "anvil_reorg", [
+        depth,
+        replacement.map(({ signed, blockIndex }) => [signed, blockIndex]),
+      ]);
     },
     rollback: async (depth: number) => {
-      await ask(client, "anvil_rollback", [depth]);
+      await requestRpc(client, "anvil_rollback", [depth]);
     },
-    signedOf: (hash: Hex) => ask<Hex>(client, "eth_getRawTransactionByHash", [hash]),
+    signedOf: (hash: Hex) => requestRpc<Hex>(client, "eth_getRawTransactionByHash", [hash]),
   };
 }

@@ -7,14 +7,14 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { after, before } from "node:test";
 import { text } from "node:stream/consumers";
-import { findPort } from "../../src/cli/dev/port.ts";
-import type { Ready } from "../../src/cli/dev/ready.ts";
+import { findPort } from "../../src/cli/dev/findPort.ts";
+import type { DevManifest } from "../../src/cli/dev/devManifest.ts";
 
 // The command line as people run it: a process of its own, with an environment that the test decides.
 
 export const BIN = new URL("../../bin/tributary.js", import.meta.url).pathname;
 
-export type Run = { code: number | null; out: string; err: string };
+export type CliResult = { code: number | null; out: string; err: string };
 type Variables = Readonly<Record<string, string>>;
 
 /** What every command needs of the environment, and nothing of this process's own settings. */
@@ -28,12 +28,12 @@ export function temporaryFolder(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-export function spawnCli(words: readonly string[], variables: Variables): ChildProcess {
-  return spawn(process.execPath, [BIN, ...words], { env: environmentOf(variables), stdio: ["ignore", "pipe", "pipe"] });
+export function spawnCli(args: readonly string[], variables: Variables): ChildProcess {
+  return spawn(process.execPath, [BIN, ...args], { env: environmentOf(variables), stdio: ["ignore", "pipe", "pipe"] });
 }
 
 /** Runs a command to its end. */
-export async function runCli(words: readonly string[], variables: Variables = {}): Promise<Run> {
+export async function runCli(words: readonly string[], variables: Variables = {}): Promise<CliResult> {
   const child = spawnCli(words, variables);
   if (child.stdout === null || child.stderr === null) throw new Error("the streams are piped");
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
@@ -41,7 +41,10 @@ export async function runCli(words: readonly string[], variables: Variables = {}
 }
 
 /** Runs a command whose reader is gone before the first line, as behind `| head` once it has enough. */
-export async function runUnread(words: readonly string[], variables: Variables = {}): Promise<Omit<Run, "out">> {
+export async function runWithClosedStdout(
+  words: readonly string[],
+  variables: Variables = {},
+): Promise<Omit<CliResult, "out">> {
   const child = spawnCli(words, variables);
   if (child.stdout === null || child.stderr === null) throw new Error("the streams are piped");
   child.stdout.destroy();
@@ -49,7 +52,7 @@ export async function runUnread(words: readonly string[], variables: Variables =
   return { code: child.exitCode, err };
 }
 
-export type DevProcess = { ready: Ready; child: ChildProcess; err(): string; ended: Promise<unknown> };
+export type DevProcess = { ready: DevManifest; child: ChildProcess; err(): string; ended: Promise<unknown> };
 
 /** A dev world that has said it is ready. Whoever starts it ends it. */
 export async function startDevProcess(words: readonly string[], variables: Variables): Promise<DevProcess> {
@@ -63,13 +66,13 @@ export async function startDevProcess(words: readonly string[], variables: Varia
     once(lines, "line"),
     ended.then(() => Promise.reject(new Error(`the dev world ended before it was ready: ${said}`))),
   ])) as [string];
-  return { ready: JSON.parse(line) as Ready, child, err: () => said, ended };
+  return { ready: JSON.parse(line) as DevManifest, child, err: () => said, ended };
 }
 
-export type SuiteWorld = { readonly dev: DevProcess; folder: string; variables: Variables };
+export type DevWorldFixture = { readonly dev: DevProcess; folder: string; variables: Variables };
 
 /** A dev world, with a home of its own, for all tests of the `describe` in which it is asked for. */
-export function devWorldOfSuite(): SuiteWorld {
+export function useDevWorld(): DevWorldFixture {
   const folder = temporaryFolder();
   const variables = { TRIBUTARY_HOME: folder.path };
   let dev: DevProcess | undefined;

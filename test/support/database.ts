@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { migratedSnapshot, schemaDigest } from "../../src/db/snapshot.ts";
+import { loadMigratedSnapshot, schemaDigest } from "../../src/db/snapshot.ts";
 import { postgresVersion, startPostgres, type PostgresServer } from "./postgres.ts";
 
 /** Every kind of database, for suites that must hold on each. */
@@ -44,8 +44,8 @@ export type PostgresDatabase = { url: string; drop: () => Promise<void> };
 export async function createPostgresDatabase(contents: "migrated" | "empty" = "migrated"): Promise<PostgresDatabase> {
   const running = await server();
   const name = `test_${databaseCount++}`;
-  await command(running, `create database ${name} template ${contents === "empty" ? "template1" : TEMPLATE}`);
-  return { url: running.urlOf(name), drop: () => command(running, `drop database ${name} with (force)`) };
+  await executeSql(running, `create database ${name} template ${contents === "empty" ? "template1" : TEMPLATE}`);
+  return { url: running.urlOf(name), drop: () => executeSql(running, `drop database ${name} with (force)`) };
 }
 
 let databaseCount = 1;
@@ -53,14 +53,14 @@ let snapshotMade: Promise<Blob> | undefined;
 let serverStarted: Promise<PostgresServer> | undefined;
 
 function snapshot(): Promise<Blob> {
-  return (snapshotMade ??= migratedSnapshot({ cacheDirectory, appliedAt: APPLIED_AT }));
+  return (snapshotMade ??= loadMigratedSnapshot({ cacheDirectory, appliedAt: APPLIED_AT }));
 }
 
 function server(): Promise<PostgresServer> {
   return (serverStarted ??= seedDirectory().then(startPostgres));
 }
 
-async function command(running: PostgresServer, text: string): Promise<void> {
+async function executeSql(running: PostgresServer, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: running.urlOf("postgres") });
   await client.connect();
   try {
@@ -81,14 +81,14 @@ async function seedDirectory(): Promise<string> {
     () => true,
     () => false,
   );
-  if (!isMade) await makeSeed(seed);
+  if (!isMade) await createSeedDirectory(seed);
   return seed;
 }
 
-async function makeSeed(seed: string): Promise<void> {
+async function createSeedDirectory(seed: string): Promise<void> {
   await mkdir(cacheDirectory, { recursive: true });
   const maker = await startPostgres();
-  await command(maker, `create database ${TEMPLATE}`);
+  await executeSql(maker, `create database ${TEMPLATE}`);
   const template = await openDatabase({ url: maker.urlOf(TEMPLATE), allowUnsafeFsync: true });
   await migrate(template, { appliedAt: APPLIED_AT });
   await template.close();

@@ -6,62 +6,66 @@ import { headerOf, type FakeBlock, type FakeChain } from "./fakeChain.ts";
 // whole and true for the node that answered, or it is visibly broken. Those that lie stand in liar.ts.
 
 /** What a refusal says; with HTTP 200 unless it has a status of its own. */
-export type Refusal = { code: number; message: string; data?: unknown; status?: number };
+export type RpcError = { code: number; message: string; data?: unknown; status?: number };
 
 /** A range that is too much, and the last block to which it would not have been. */
-export type TooMuch = { from: number; to: number; fits: number };
-type Refuse = (asked: TooMuch) => Refusal;
+export type ExceededRange = { from: number; to: number; lastAllowed: number };
+type BuildRpcError = (asked: ExceededRange) => RpcError;
 
-export type Habits = {
+export type ProviderProfile = {
   /** The most of an eth_getLogs: blocks of a range, and logs and bytes of the answer, also of one block. Beyond it the question is refused. */
-  blocks?: { most: number; refuse: Refuse };
-  results?: { most: number; refuse: Refuse };
-  bytes?: { most: number; refuse: Refuse };
+  blocks?: { max: number; buildError: BuildRpcError };
+  results?: { max: number; buildError: BuildRpcError };
+  bytes?: { max: number; buildError: BuildRpcError };
   /** A range with more blocks or bytes never gets its answer: the gateway gives up, or the connection ends half-way. */
-  givesUp?: { blocks: number; status: number };
-  cutsAbove?: { bytes: number };
+  gatewayTimeout?: { blocks: number; status: number };
+  truncatesAbove?: { bytes: number };
   /** One request of so many, by chance, is refused because of the rate; or its answer is cut. */
-  rate?: { of: number; refuse: Refusal; retryAfterS?: number };
-  cuts?: { of: number };
+  rate?: { oneIn: number; error: RpcError; retryAfterS?: number };
+  truncates?: { oneIn: number };
   /** Each request waits so long. */
-  slowMs?: number;
+  delayMs?: number;
   /** Nodes behind the one name, each so many blocks behind; one of them answers each request. */
-  nodes?: readonly number[];
+  nodeLags?: readonly number[];
   /** How far behind its head a node calls blocks safe, and final. */
   finality?: { safe: number; final: number };
   /** What a node says of a range that ends beyond its head. */
-  beyondHead?: "empty" | Refusal;
+  beyondHead?: "empty" | RpcError;
   /** How it takes several calls in one request. `calls`: the most of them. */
-  batches?: { calls?: number; refuse?: Refusal; isReordered?: boolean; withoutLogs?: Refusal };
+  batches?: { callsMax?: number; error?: RpcError; isReordered?: boolean; logsError?: RpcError };
   /** Everything that tells of logs, or the receipts of a block alone, or everything. */
-  refuses?: { what: "logs" | "receipts" | "all"; refuse: Refusal };
+  rejects?: { methods: "logs" | "receipts" | "all"; error: RpcError };
 };
 
 export type FakeProvider = {
   readonly url: string;
-  habits: Habits;
+  profile: ProviderProfile;
   /** HTTP requests, those that asked for logs of a range, and how many of these were answered. */
-  readonly counts: { requests: number; ranges: number; rangesAnswered: number };
+  readonly counts: { requests: number; rangeRequests: number; rangeReplies: number };
   close(): Promise<void>;
 };
 
-type Message = { id: unknown; method: string; params: readonly unknown[] };
-type Answer = { result: unknown } | { error: Refusal };
+type RpcRequest = { id: unknown; method: string; params: readonly unknown[] };
+type RpcReply = { result: unknown } | { error: RpcError };
 /** What one node answers of the chain. */
-type Node = { chain: FakeChain; habits: Habits; head: number };
+type NodeView = { chain: FakeChain; profile: ProviderProfile; head: number };
 
 /** Opens a provider of `chain` on a port of its own. `seed` picks the nodes that answer. */
-export async function openFakeProvider(chain: FakeChain, habits: Habits = {}, seed = 1): Promise<FakeProvider> {
-  const server = createServer((request, response) => void answerTo(request, response));
+export async function openFakeProvider(
+  chain: FakeChain,
+  profile: ProviderProfile = {},
+  seed = 1,
+): Promise<FakeProvider> {
+  const server = createServer((request, response) => void handleRequest(request, response));
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
   });
   const { port } = server.address() as AddressInfo;
-  const counts = { requests: 0, ranges: 0, rangesAnswered: 0 };
-  const random = randomOf(seed);
+  const counts = { requests: 0, rangeRequests: 0, rangeReplies: 0 };
+  const random = createSeededRandom(seed);
   const provider: FakeProvider = {
     url: `http://127.0.0.1:${port}`,
-    habits,
+    profile,
     counts,
     close: () =>
       new Promise((resolve) => {
@@ -70,54 +74,52 @@ export async function openFakeProvider(chain: FakeChain, habits: Habits = {}, se
       }),
   };
 
-  async function answerTo(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const asked = JSON.parse(await bodyOf(request)) as Message | Message[];
-    const { habits } = provider;
+  async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const asked = JSON.parse(await readBody(request)) as RpcRequest | RpcRequest[];
+    const { profile } = provider;
     counts.requests += 1;
-    if (habits.slowMs !== undefined) await new Promise((resolve) => setTimeout(resolve, habits.slowMs));
-    const { rate, nodes = [0] } = habits;
-    if (rate !== undefined && random() * rate.of < 1) {
-      const { retryAfterS, refuse } = rate;
+    if (profile.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, profile.delayMs));
+    const { rate, nodeLags = [0] } = profile;
+    if (rate !== undefined && random() * rate.oneIn < 1) {
+      const { retryAfterS, error } = rate;
       const headers = retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) };
-      response.writeHead(refuse.status ?? 429, headers).end(JSON.stringify({ error: refuse }));
+      response.writeHead(error.status ?? 429, headers).end(JSON.stringify({ error }));
       return;
     }
-    const behind = nodes[Math.floor(random() * nodes.length)] ?? 0;
-    const node = { chain, habits, head: Math.max(chain.head.number - behind, 0) };
-    const { cuts, cutsAbove } = habits;
-    const { status, body } = answerAll(node, asked);
-    const isCut = random() * (cuts?.of ?? Infinity) < 1 || body.length > (cutsAbove?.bytes ?? Infinity);
+    const behind = nodeLags[Math.floor(random() * nodeLags.length)] ?? 0;
+    const node = { chain, profile, head: Math.max(chain.head.number - behind, 0) };
+    const { truncates, truncatesAbove } = profile;
+    const { status, body } = replyToBatch(node, asked);
+    const isCut = random() * (truncates?.oneIn ?? Infinity) < 1 || body.length > (truncatesAbove?.bytes ?? Infinity);
     response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(body) });
     if (isCut) response.write(body.slice(0, Math.floor(body.length / 2)), () => response.destroy());
     else response.end(body);
   }
 
-  function answerAll(node: Node, asked: Message | Message[]): Spoken {
-    if (!Array.isArray(asked)) return spoken(answerOne(node, asked), asked.id);
-    const { calls = Infinity, refuse, isReordered, withoutLogs } = node.habits.batches ?? {};
-    if (refuse !== undefined && asked.length > calls) return spoken({ error: refuse }, null);
+  function replyToBatch(node: NodeView, asked: RpcRequest | RpcRequest[]): HttpReply {
+    if (!Array.isArray(asked)) return toHttpReply(replyToCall(node, asked), asked.id);
+    const { callsMax = Infinity, error, isReordered, logsError } = node.profile.batches ?? {};
+    if (error !== undefined && asked.length > callsMax) return toHttpReply({ error }, null);
     const answers = asked.map((message) => {
       const answer =
-        withoutLogs !== undefined && message.method === "eth_getLogs"
-          ? { error: withoutLogs }
-          : answerOne(node, message);
+        logsError !== undefined && message.method === "eth_getLogs" ? { error: logsError } : replyToCall(node, message);
       return { jsonrpc: "2.0", id: message.id, ...answer };
     });
     return { status: 200, body: JSON.stringify(isReordered ? answers.toReversed() : answers) };
   }
 
-  function answerOne(node: Node, { method, params }: Message): Answer {
-    const { refuses } = node.habits;
+  function replyToCall(node: NodeView, { method, params }: RpcRequest): RpcReply {
+    const { rejects } = node.profile;
     const isLogs = method === "eth_getLogs";
     const isReceipts = method === "eth_getBlockReceipts";
     const isRefused = { logs: isLogs || isReceipts, receipts: isReceipts, all: true };
-    if (refuses !== undefined && isRefused[refuses.what]) return { error: refuses.refuse };
-    if (!isLogs) return { result: factOf(node, method, params) };
+    if (rejects !== undefined && isRefused[rejects.methods]) return { error: rejects.error };
+    if (!isLogs) return { result: readChain(node, method, params) };
     const [filter] = params as readonly [Filter];
     if ("blockHash" in filter) return logsOfBlock(node, filter);
-    counts.ranges += 1;
+    counts.rangeRequests += 1;
     const answer = logsOfRange(node, filter);
-    if ("result" in answer) counts.rangesAnswered += 1;
+    if ("result" in answer) counts.rangeReplies += 1;
     return answer;
   }
 
@@ -129,13 +131,13 @@ type Filter = { address: readonly string[]; topics: readonly (string | readonly 
   | { fromBlock: string; toBlock: string }
 );
 
-function factOf(node: Node, method: string, [first]: readonly unknown[]): unknown {
+function readChain(node: NodeView, method: string, [first]: readonly unknown[]): unknown {
   const { chain, head } = node;
   switch (method) {
     case "eth_chainId":
       return `0x${chain.chainId.toString(16)}`;
     case "eth_getBlockByNumber":
-      return headerOrNull(chain.blocks[numberOf(String(first), node)], head);
+      return headerOrNull(chain.blocks[resolveBlockNumber(String(first), node)], head);
     case "eth_getBlockByHash":
       return headerOrNull(chain.blockOf(String(first)), head);
     case "eth_getTransactionReceipt": {
@@ -143,7 +145,7 @@ function factOf(node: Node, method: string, [first]: readonly unknown[]): unknow
       return receipt !== undefined && Number(receipt["blockNumber"]) <= head ? receipt : null;
     }
     case "eth_getBlockReceipts": {
-      const block = chain.blockOf(String(first)) ?? chain.blocks[numberOf(String(first), node)];
+      const block = chain.blockOf(String(first)) ?? chain.blocks[resolveBlockNumber(String(first), node)];
       if (block === undefined || block.number > head) return null;
       return transactionsIn(block).map((chainTx) => chain.receiptOf(chainTx));
     }
@@ -154,8 +156,8 @@ function factOf(node: Node, method: string, [first]: readonly unknown[]): unknow
 
 const FINALITY = { safe: 32, final: 64 };
 
-function numberOf(text: string, { head, habits }: Node): number {
-  const { safe, final } = habits.finality ?? FINALITY;
+function resolveBlockNumber(text: string, { head, profile }: NodeView): number {
+  const { safe, final } = profile.finality ?? FINALITY;
   const tags = new Map([
     ["latest", 0],
     ["safe", safe],
@@ -175,41 +177,44 @@ function transactionsIn({ logs }: FakeBlock): string[] {
   return [...new Set(logs.map((log) => String(log["transactionHash"])))];
 }
 
-function logsOfBlock({ chain, habits, head }: Node, filter: Filter & { blockHash: string }): Answer {
+function logsOfBlock({ chain, profile, head }: NodeView, filter: Filter & { blockHash: string }): RpcReply {
   const block = chain.blockOf(filter.blockHash);
   if (block === undefined || block.number > head) return { error: { code: -32000, message: "unknown block" } };
-  const { results, bytes } = habits;
-  const found = block.logs.filter((log) => passes(log, filter));
-  const tooMuch = { from: block.number, to: block.number, fits: block.number };
-  if (results !== undefined && found.length > results.most) return { error: results.refuse(tooMuch) };
-  if (bytes !== undefined && JSON.stringify(found).length > bytes.most) return { error: bytes.refuse(tooMuch) };
+  const { results, bytes } = profile;
+  const found = block.logs.filter((log) => matchesFilter(log, filter));
+  const tooMuch = { from: block.number, to: block.number, lastAllowed: block.number };
+  if (results !== undefined && found.length > results.max) return { error: results.buildError(tooMuch) };
+  if (bytes !== undefined && JSON.stringify(found).length > bytes.max) return { error: bytes.buildError(tooMuch) };
   return { result: found };
 }
 
-function logsOfRange({ chain, habits, head }: Node, filter: Filter & { fromBlock: string; toBlock: string }): Answer {
+function logsOfRange(
+  { chain, profile, head }: NodeView,
+  filter: Filter & { fromBlock: string; toBlock: string },
+): RpcReply {
   const [from, to] = [Number(filter.fromBlock), Number(filter.toBlock)];
-  const { blocks, results, bytes, givesUp, beyondHead = "empty" } = habits;
-  if (givesUp !== undefined && to - from + 1 > givesUp.blocks)
-    return { error: { code: -32000, message: "the gateway gave up", status: givesUp.status } };
-  if (blocks !== undefined && to - from + 1 > blocks.most)
-    return { error: blocks.refuse({ from, to, fits: from + blocks.most - 1 }) };
+  const { blocks, results, bytes, gatewayTimeout, beyondHead = "empty" } = profile;
+  if (gatewayTimeout !== undefined && to - from + 1 > gatewayTimeout.blocks)
+    return { error: { code: -32000, message: "the gateway gave up", status: gatewayTimeout.status } };
+  if (blocks !== undefined && to - from + 1 > blocks.max)
+    return { error: blocks.buildError({ from, to, lastAllowed: from + blocks.max - 1 }) };
   if (to > head && beyondHead !== "empty") return { error: beyondHead };
   const found: unknown[] = [];
   let size = 0;
   for (const block of chain.blocks.slice(from, Math.min(to, head) + 1)) {
     for (const log of block.logs) {
-      if (!passes(log, filter)) continue;
+      if (!matchesFilter(log, filter)) continue;
       found.push(log);
       size += JSON.stringify(log).length;
     }
-    const tooMuch = { from, to, fits: Math.max(block.number - 1, from) };
-    if (results !== undefined && found.length > results.most) return { error: results.refuse(tooMuch) };
-    if (bytes !== undefined && size > bytes.most) return { error: bytes.refuse(tooMuch) };
+    const tooMuch = { from, to, lastAllowed: Math.max(block.number - 1, from) };
+    if (results !== undefined && found.length > results.max) return { error: results.buildError(tooMuch) };
+    if (bytes !== undefined && size > bytes.max) return { error: bytes.buildError(tooMuch) };
   }
   return { result: found };
 }
 
-function passes(log: { address: string; topics: readonly string[] }, { address, topics }: Filter): boolean {
+function matchesFilter(log: { address: string; topics: readonly string[] }, { address, topics }: Filter): boolean {
   if (!address.includes(log.address)) return false;
   return topics.every((wanted, place) => {
     const topic = log.topics[place];
@@ -217,9 +222,9 @@ function passes(log: { address: string; topics: readonly string[] }, { address, 
   });
 }
 
-type Spoken = { status: number; body: string };
+type HttpReply = { status: number; body: string };
 
-function spoken(answer: Answer, id: unknown): Spoken {
+function toHttpReply(answer: RpcReply, id: unknown): HttpReply {
   if ("result" in answer) return { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id, ...answer }) };
   const { status = 200, ...error } = answer.error;
   if (status >= 500) return { status, body: "<html>the gateway gave up</html>" };
@@ -227,7 +232,7 @@ function spoken(answer: Answer, id: unknown): Spoken {
 }
 
 /** Mulberry32: small, and the same for the same seed. */
-function randomOf(seed: number): () => number {
+function createSeededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -237,7 +242,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString("utf8");

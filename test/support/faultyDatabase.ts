@@ -1,7 +1,7 @@
 import type { DatabaseConnection, Driver, TransactionSettings } from "kysely";
-import { databaseOver, type Db } from "../../src/db/database.ts";
+import { createEmbeddedDatabase, type Db } from "../../src/db/database.ts";
 import { EmbeddedDriver, EmbeddedServer } from "../../src/db/pglite.ts";
-import { migratedSnapshot } from "../../src/db/snapshot.ts";
+import { loadMigratedSnapshot } from "../../src/db/snapshot.ts";
 import { cacheDirectory } from "./database.ts";
 
 /** An embedded database that gives out at a chosen statement, also in the middle of a transaction or at its end. */
@@ -15,7 +15,7 @@ export type FaultyDatabase = {
 /** Migrated; whoever opens it closes its `db`. */
 export async function openFaultyDatabase(): Promise<FaultyDatabase> {
   let failure: { statementsLeft: number; error: Error } | undefined;
-  const db = await openWatchedDatabase(() => {
+  const db = await openObservedDatabase(() => {
     if (failure === undefined) return;
     if (failure.statementsLeft <= 0) throw failure.error;
     failure.statementsLeft -= 1;
@@ -32,14 +32,14 @@ export async function openFaultyDatabase(): Promise<FaultyDatabase> {
 }
 
 /** A migrated embedded database that calls `use` with each statement, begin and commit, before it takes it; whoever opens it closes it. */
-export async function openWatchedDatabase(use: (sql: string) => void): Promise<Db> {
-  const snapshot = await migratedSnapshot({ cacheDirectory, appliedAt: new Date("2026-01-01T00:00:00Z") });
+export async function openObservedDatabase(onStatement: (sql: string) => void): Promise<Db> {
+  const snapshot = await loadMigratedSnapshot({ cacheDirectory, appliedAt: new Date("2026-01-01T00:00:00Z") });
   const server = await EmbeddedServer.start({ directory: "memory", snapshot });
-  return databaseOver(server, (guard) => watchedDriver(new EmbeddedDriver(server, guard), use));
+  return createEmbeddedDatabase(server, (guard) => observedDriver(new EmbeddedDriver(server, guard), onStatement));
 }
 
 /** A rollback is not told, and so succeeds: it is what the server does when a client is gone. */
-function watchedDriver(driver: EmbeddedDriver, use: (sql: string) => void): Driver {
+function observedDriver(driver: EmbeddedDriver, use: (sql: string) => void): Driver {
   const inner = new WeakMap<DatabaseConnection, DatabaseConnection>();
   const innerOf = (connection: DatabaseConnection) => inner.get(connection) ?? connection;
   return {

@@ -1,10 +1,10 @@
 import { hubAddress, implementationAddress } from "@tributary/inbox/hub";
-import { inboxAddress } from "@tributary/inbox/address";
-import { inboxSalt } from "@tributary/inbox/salt";
+import { computeInboxAddress } from "@tributary/inbox/address";
+import { computeInboxSalt } from "@tributary/inbox/salt";
 import type { Db } from "../../src/db/database.ts";
 import type { IntentTable } from "../../src/db/schema.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
-import { inboxTermsOf } from "../../src/intent/terms.ts";
+import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { newId } from "../../src/kernel/ids.ts";
 import { sql, type Insertable } from "kysely";
@@ -33,11 +33,11 @@ export async function insertIntent(db: Db, overrides: IntentOverrides = {}): Pro
     recovery: `0x${"0".repeat(40)}`,
     recover_after: 1_800_000_000n,
     routes_root: ZERO_32,
-    inbox_salt: inboxSalt(ZERO_32 as `0x${string}`, id) as string,
+    inbox_salt: computeInboxSalt(ZERO_32 as `0x${string}`, id) as string,
     ...overrides,
   };
-  const terms = inboxTermsOf({ ...pinned, recover_after: BigInt(pinned.recover_after) });
-  return db.read
+  const terms = toInboxTerms({ ...pinned, recover_after: BigInt(pinned.recover_after) });
+  return db.root
     .insertInto("intent")
     .values({
       id,
@@ -56,7 +56,7 @@ export async function insertIntent(db: Db, overrides: IntentOverrides = {}): Pro
       underpay_tolerance_bps: 0,
       inbox_hub: hubAddress,
       inbox_implementation: implementationAddress,
-      inbox_address: inboxAddress(terms),
+      inbox_address: computeInboxAddress(terms),
       widget_token_hash: systemEntropy.bytes(32),
       customer_bound_at: CREATED_AT,
       created_at: CREATED_AT,
@@ -72,7 +72,7 @@ export async function insertIntent(db: Db, overrides: IntentOverrides = {}): Pro
 
 export async function insertAccount(db: Db): Promise<string> {
   const id = newId("acct", systemEntropy);
-  await db.read
+  await db.root
     .insertInto("account")
     .values({ id, name: "Test", environment: "test", created_at: CREATED_AT })
     .execute();

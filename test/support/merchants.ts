@@ -18,7 +18,7 @@ export type MerchantOptions = {
 /** An account with a complete default destination in USDC on one EVM chain, and a key of it. */
 export async function addMerchant(db: Db, options: MerchantOptions): Promise<{ accountId: string; apiKey: string }> {
   const accountId = newId("acct", systemEntropy);
-  await db.read
+  await db.root
     .insertInto("account")
     .values({
       id: accountId,
@@ -41,7 +41,7 @@ export async function addMerchant(db: Db, options: MerchantOptions): Promise<{ a
     scopes: options.scopes ?? [CREATE_INTENTS],
     created_at: CREATED_AT,
   };
-  await db.read.insertInto("api_key").values(key).execute();
+  await db.root.insertInto("api_key").values(key).execute();
   return { accountId, apiKey };
 }
 

@@ -6,7 +6,7 @@ import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
 
 // A chain as the watch station would have recorded it, for tests of the stations that only read its rows.
 
-export type Recorded = {
+export type MovementInput = {
   chainTx: string;
   position?: number;
   direction?: "in" | "out";
@@ -33,11 +33,11 @@ export async function setHead(
     insert into chain_cursor (chain, genesis_hash, number, hash, safe_number, finalized_number, reread_number, revision, updated_at)
     values (${chain}, '0x00', ${number}, ${`0x${number}`}, ${safe}, ${finalized}, ${finalized}, 0, ${SEEN_AT})
     on conflict (chain) do update set number = excluded.number, hash = excluded.hash, safe_number = excluded.safe_number,
-      finalized_number = excluded.finalized_number`.execute(db.read);
+      finalized_number = excluded.finalized_number`.execute(db.root);
 }
 
 /** Records movements of one intent under one new revision, again where they are known already. */
-export async function recordMovements(db: Db, intent: IntentRow, movements: readonly Recorded[]): Promise<void> {
+export async function recordMovements(db: Db, intent: IntentRow, movements: readonly MovementInput[]): Promise<void> {
   const chain = caip2(intent.payout_namespace, intent.payout_chain_reference);
   await db.transaction(async (tx) => {
     const { rows } = await sql<{ revision: bigint }>`

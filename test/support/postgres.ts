@@ -20,7 +20,7 @@ const UNPRIVILEGED_ID = 65_534;
 const READY_TRIES_MAX = 400;
 const READY_PAUSE_MS = 25;
 
-const OWNER = "tributary";
+const SUPERUSER = "tributary";
 
 const SETTINGS = {
   listen_addresses: "",
@@ -52,11 +52,11 @@ export async function startPostgres(seed?: string, options: { isDurable?: boolea
   const home = await mkdtemp(join(tmpdir(), "tributary-postgres-"));
   const dataDirectory = join(home, "data");
   if (seed !== undefined) await run("cp", ["-R", seed, dataDirectory]);
-  await giveAway(home);
+  await chownToUnprivileged(home);
   if (seed === undefined) await createCluster(programs, dataDirectory);
   const settings = { ...SETTINGS, ...(options.isDurable ? {} : FAST), unix_socket_directories: home };
   const watchdog = launch({ programs, home, dataDirectory, settings });
-  const urlOf = (database: string) => `postgres://${OWNER}@/${database}?host=${encodeURIComponent(home)}`;
+  const urlOf = (database: string) => `postgres://${SUPERUSER}@/${database}?host=${encodeURIComponent(home)}`;
   await untilReady(urlOf("postgres"), home);
   return {
     urlOf,
@@ -64,7 +64,7 @@ export async function startPostgres(seed?: string, options: { isDurable?: boolea
     dataDirectory,
     async stop() {
       await run(join(programs, "pg_ctl"), ["stop", "-w", "-m", "fast", "-D", dataDirectory], {
-        ...identity(),
+        ...unprivilegedIdentity(),
         cwd: home,
       });
     },
@@ -79,16 +79,16 @@ export async function startPostgres(seed?: string, options: { isDurable?: boolea
 /** The version of the programs that `startPostgres` uses. */
 export async function postgresVersion(): Promise<string> {
   return spawnSync(join(await findPrograms(), "postgres"), ["--version"], {
-    ...identity(),
+    ...unprivilegedIdentity(),
     encoding: "utf8",
   }).stdout.trim();
 }
 
-function identity(): { uid?: number; gid?: number } {
+function unprivilegedIdentity(): { uid?: number; gid?: number } {
   return process.getuid?.() === 0 ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {};
 }
 
-async function giveAway(directory: string): Promise<void> {
+async function chownToUnprivileged(directory: string): Promise<void> {
   if (process.getuid?.() === 0) await run("chown", ["-R", `${UNPRIVILEGED_ID}:${UNPRIVILEGED_ID}`, directory]);
 }
 
@@ -97,12 +97,12 @@ async function createCluster(programs: string, dataDirectory: string): Promise<v
     "--encoding=UTF8",
     "--locale=C",
     "--auth=trust",
-    `--username=${OWNER}`,
+    `--username=${SUPERUSER}`,
     "--no-sync",
     "--no-instructions",
   ];
   await run(join(programs, "initdb"), [...options, "-D", dataDirectory], {
-    ...identity(),
+    ...unprivilegedIdentity(),
     cwd: dirname(dataDirectory),
   });
 }
@@ -125,7 +125,7 @@ function launch({
   const flags = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
   const script = ["-c", WATCHDOG, "watchdog", join(programs, "postgres"), dataDirectory, home, flags.join(" ")];
   const watchdog = spawn("sh", script, {
-    ...identity(),
+    ...unprivilegedIdentity(),
     cwd: home,
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
@@ -164,9 +164,9 @@ function findPrograms(): Promise<string> {
 async function searchPrograms(): Promise<string> {
   const packaged = packagedPrograms();
   const candidates = [...(packaged === undefined ? [] : [packaged]), ...debianPrograms()];
-  const reachable = candidates.find(runs);
+  const reachable = candidates.find(canRun);
   if (reachable !== undefined) return reachable;
-  if (packaged !== undefined && existsSync(packaged)) return await copyWithinReach(dirname(packaged));
+  if (packaged !== undefined && existsSync(packaged)) return await copyToReadableFolder(dirname(packaged));
   throw new Error("no PostgreSQL found: run npm ci, or install Debian's postgresql");
 }
 
@@ -187,17 +187,19 @@ function debianPrograms(): string[] {
   return versions.toSorted((a, b) => Number(b) - Number(a)).map((version) => join(root, version, "bin"));
 }
 
-function runs(programs: string): boolean {
-  return spawnSync(join(programs, "postgres"), ["--version"], { ...identity(), cwd: tmpdir() }).status === 0;
+function canRun(programs: string): boolean {
+  return (
+    spawnSync(join(programs, "postgres"), ["--version"], { ...unprivilegedIdentity(), cwd: tmpdir() }).status === 0
+  );
 }
 
 // Where the checkout is under a private folder (such as root's home), "nobody" cannot run what is in it.
-async function copyWithinReach(native: string): Promise<string> {
+async function copyToReadableFolder(native: string): Promise<string> {
   const shared = join(tmpdir(), "tributary-postgres-programs");
-  if (!runs(join(shared, "bin"))) {
+  if (!canRun(join(shared, "bin"))) {
     const draft = await mkdtemp(`${shared}-`);
     await cp(native, draft, { recursive: true, verbatimSymlinks: true });
-    await giveAway(draft);
+    await chownToUnprivileged(draft);
     await rename(draft, shared).catch(() => rm(draft, { recursive: true }));
   }
   return join(shared, "bin");

@@ -2,17 +2,17 @@ import { pino, type Logger } from "pino";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
 import { openChain } from "../../src/chain/chain.ts";
 import { openEvmDriver } from "../../src/chain/evm/driver.ts";
-import { openNewHeads } from "../../src/chain/evm/newHeads.ts";
+import { openNewHeadsFeed } from "../../src/chain/evm/newHeadsFeed.ts";
 import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
-import { tendSendings } from "../../src/chain/tendSendings.ts";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/accounts.ts";
+import { processOutgoingTransactions } from "../../src/chain/processOutgoingTransactions.ts";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
 import { HUB } from "../../src/cli/dev/contracts.ts";
 import type { ChainConfig, Config } from "../../src/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import type { DepositRow } from "../../src/deposit/deposit.ts";
-import { agreeDeposits } from "../../src/deposit/agreeDeposits.ts";
+import { verifyDeposits } from "../../src/deposit/verifyDeposits.ts";
 import { countDeposits } from "../../src/deposit/countDeposits.ts";
-import { takeMovements } from "../../src/deposit/takeMovements.ts";
+import { processMovements } from "../../src/deposit/processMovements.ts";
 import { createIntent, type CreateIntentInput } from "../../src/intent/createIntent.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { systemClock, type Clock } from "../../src/kernel/clock.ts";
@@ -22,14 +22,14 @@ import { createAccount } from "../../src/merchant/createAccount.ts";
 import type { AccountRow } from "../../src/merchant/store.ts";
 import { observeSettlements } from "../../src/settlement/observeSettlements.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";
-import { reviewSettlements } from "../../src/settlement/reviewSettlements.ts";
+import { replanSettlements } from "../../src/settlement/replanSettlements.ts";
 import type { SettlementRow } from "../../src/settlement/settlement.ts";
 import { submitSettlements } from "../../src/settlement/submitSettlements.ts";
 import { watchChain } from "../../src/watch/watchChain.ts";
 import type { World } from "../../src/world.ts";
 import { startTestChain, type TestChain } from "./chain.ts";
 import { openTestDatabase, type databases } from "./database.ts";
-import { assertAllHolds } from "./ledger.ts";
+import { assertAllChecks } from "./ledgerAssertions.ts";
 
 // The whole road over a real chain and a real database, moved by hand: what the loops do when time passes, a test does when it
 // wants to, so that nothing is slept for.
@@ -39,7 +39,7 @@ export type Road = {
   chain: TestChain;
   account: AccountRow;
   /** One turn of every loop, in the order of the stations. */
-  turn(): Promise<void>;
+  tick(): Promise<void>;
   /** Turns until a new deposit has been settled and the settlement observed. */
   settle(): Promise<void>;
   create(input?: CreateIntentInput): Promise<IntentRow>;
@@ -70,8 +70,8 @@ export type RoadOptions = {
 };
 
 /** Seen → counted → submitted → landed takes four turns; a busy machine may mine a sweep a little after it was broadcast. */
-const TURNS_MIN = 4;
-const TURNS_MAX = 100;
+const TICKS_MIN = 4;
+const TICKS_MAX = 100;
 
 export async function openRoad(options: RoadOptions = {}): Promise<Road> {
   const [chain, db] = await Promise.all([
@@ -86,7 +86,7 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
   if (driver === undefined) throw new Error("a road has a provider");
   const gasAccount = openGasAccount(DEV_ACCOUNTS.operator.privateKey);
   const wsUrl = await options.wsUrl?.(chain);
-  const feeds = wsUrl === undefined ? [] : [openNewHeads({ caip2: chain.caip2, wsUrl, clock })];
+  const feeds = wsUrl === undefined ? [] : [openNewHeadsFeed({ caip2: chain.caip2, wsUrl, clock })];
   const opened = openChain({ drivers: [driver, ...others], gasAccount, feeds }, { clock, log });
   const chains = new Map([[chain.caip2, opened]]);
   const world: World = {
@@ -110,40 +110,40 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
     },
   });
 
-  async function turn(): Promise<void> {
+  async function tick(): Promise<void> {
     await watchChain(world, opened);
-    await takeMovements(world, chain.caip2);
+    await processMovements(world, chain.caip2);
     await countDeposits(world, chain.caip2);
-    await agreeDeposits(world, opened);
+    await verifyDeposits(world, opened);
     await observeSettlements(world, chain.caip2);
     await planSettlements(world, chain.caip2);
     await submitSettlements(world, { chain: opened, driver: opened.providers });
-    await tendSendings(world, opened, opened.providers);
-    await reviewSettlements(world, chain.caip2);
+    await processOutgoingTransactions(world, opened, opened.providers);
+    await replanSettlements(world, chain.caip2);
   }
 
-  if (options.rpcUrl === undefined) await turn();
+  if (options.rpcUrl === undefined) await tick();
   return {
     world,
     chain,
     account,
-    turn,
+    tick,
     settle: async () => {
-      for (let turns = 0; turns < TURNS_MAX && (turns < TURNS_MIN || (await isOnItsWay(world))); turns += 1)
-        await turn();
+      for (let turns = 0; turns < TICKS_MAX && (turns < TICKS_MIN || (await hasSubmittedSettlement(world))); turns += 1)
+        await tick();
     },
-    create: async (input = {}) => (await createIntent(world.db.read, world, { account, input })).intent,
+    create: async (input = {}) => (await createIntent(world.db.root, world, { account, input })).intent,
     pay: async (intent, amountUnits) =>
       (await chain.pay(chain.usdc.address, intent.inbox_address as `0x${string}`, { amountUnits })).transactionHash,
-    intent: ({ id }) => db.read.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow(),
+    intent: ({ id }) => db.root.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow(),
     deposits: ({ id }) =>
-      db.read.selectFrom("deposit").selectAll().where("intent_id", "=", id).orderBy("seq").execute(),
+      db.root.selectFrom("deposit").selectAll().where("intent_id", "=", id).orderBy("seq").execute(),
     settlements: ({ id }) =>
-      db.read.selectFrom("settlement").selectAll().where("intent_id", "=", id).orderBy("seq").execute(),
+      db.root.selectFrom("settlement").selectAll().where("intent_id", "=", id).orderBy("seq").execute(),
     balance: (address) => chain.balanceOf(chain.usdc.address, address as `0x${string}`),
     close: async () => {
       try {
-        await assertAllHolds(db);
+        await assertAllChecks(db);
       } finally {
         await db.close();
         await chain.stop();
@@ -153,8 +153,8 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
 }
 
 /** Whether a sweep was submitted that no block has shown yet. */
-async function isOnItsWay(world: World): Promise<boolean> {
-  const query = world.db.read.selectFrom("settlement").select("id").where("status", "=", "submitted").limit(1);
+async function hasSubmittedSettlement(world: World): Promise<boolean> {
+  const query = world.db.root.selectFrom("settlement").select("id").where("status", "=", "submitted").limit(1);
   return (await query.executeTakeFirst()) !== undefined;
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { runOn } from "./plant.ts";
+import { runToolOn } from "./runToolOn.ts";
 
 // A checker that reads nothing succeeds, and nobody notices. So each one is run, as `npm run check` runs it, on a project
 // without a fault and on the same project with one.
@@ -13,16 +13,16 @@ const DEAD_CODE = ["knip", "--include", "files,exports", "--no-config-hints"] as
 
 const MAIN = "src/main.ts";
 const USED = "src/kernel/used.ts";
-const CLEAN = {
+const CLEAN_FILES = {
   [MAIN]: 'import { later } from "./kernel/used.ts";\n\nawait later();\n',
   [USED]: "export async function later(): Promise<void> {\n  await Promise.resolve();\n}\n",
 };
 
 /** Each entry: the tool, a file with a fault, and what the tool must say about it. */
-const FAULTS = [
-  { tool: LINT, path: MAIN, text: CLEAN[MAIN].replace("await ", ""), says: /no-floating-promises/ },
-  { tool: LINT, path: MAIN, text: `${CLEAN[MAIN]}\n[1].forEach(later);\n`, says: /no-misused-promises/ },
-  { tool: LINT, path: MAIN, text: `${CLEAN[MAIN]}\nawait 5;\n`, says: /await-thenable/ },
+const VIOLATIONS = [
+  { tool: LINT, path: MAIN, text: CLEAN_FILES[MAIN].replace("await ", ""), says: /no-floating-promises/ },
+  { tool: LINT, path: MAIN, text: `${CLEAN_FILES[MAIN]}\n[1].forEach(later);\n`, says: /no-misused-promises/ },
+  { tool: LINT, path: MAIN, text: `${CLEAN_FILES[MAIN]}\nawait 5;\n`, says: /await-thenable/ },
   { tool: LINT, path: "src/a.ts", text: "export const a = (b: any) => String(b);\n", says: /no-explicit-any/ },
   { tool: LINT, path: "src/a.ts", text: "export const a = (b: number[]) => b[0]!;\n", says: /no-non-null-assertion/ },
   { tool: LINT, path: "src/a.ts", text: "export default 1;\n", says: /no-default-export/ },
@@ -52,7 +52,7 @@ const FAULTS = [
   {
     tool: DEAD_CODE,
     path: USED,
-    text: `${CLEAN[USED]}\nexport const unused = 1;\n`,
+    text: `${CLEAN_FILES[USED]}\nexport const unused = 1;\n`,
     says: /unused.*src\/kernel\/used\.ts/,
   },
   { tool: DEAD_CODE, path: "src/kernel/nobody.ts", text: "export const a = 1;\n", says: /src\/kernel\/nobody\.ts/ },
@@ -60,14 +60,14 @@ const FAULTS = [
 
 for (const tool of [LINT, FORMAT, TYPES, DEAD_CODE]) {
   test(`tools: ${tool[0]} accepts a project without a fault`, () => {
-    const outcome = runOn(CLEAN, tool);
+    const outcome = runToolOn(CLEAN_FILES, tool);
     assert.ok(outcome.passed, outcome.output);
   });
 }
 
-for (const { tool, path, text, says } of FAULTS) {
+for (const { tool, path, text, says } of VIOLATIONS) {
   test(`tools: ${tool[0]} refuses ${says.source}`, () => {
-    const outcome = runOn({ ...CLEAN, [path]: text }, tool);
+    const outcome = runToolOn({ ...CLEAN_FILES, [path]: text }, tool);
     assert.ok(!outcome.passed, `${tool[0]} accepted this:\n${text}`);
     assert.match(outcome.output, says);
   });

@@ -1,5 +1,5 @@
 import { API_VERSION, OPERATIONS, type Methods, type OperationId, type Route } from "./api.generated.ts";
-import { send } from "./send.ts";
+import { sendWithRetries } from "./sendWithRetries.ts";
 
 export type ClientOptions = {
   /** Where the service is reached, such as `https://pay.example`. */
@@ -22,7 +22,7 @@ export type CallOptions = {
   readonly timeoutMs?: number | undefined;
 };
 
-export type KeyedOptions = CallOptions & {
+export type IdempotentCallOptions = CallOptions & {
   /**
    * One text for each thing that you want done, such as an order's number: a later call with it gets the first answer again.
    * Without one, a key is made for this call alone, so that its own retries do nothing twice.
@@ -31,33 +31,40 @@ export type KeyedOptions = CallOptions & {
 };
 
 /** One method for each operation of the API. They need no `this`. */
-export type Tributary = Methods<CallOptions, KeyedOptions>;
+export type TributaryClient = Methods<CallOptions, IdempotentCallOptions>;
 
 const RETRIES_MAX_DEFAULT = 4;
 const TIMEOUT_MS_DEFAULT = 30_000;
 
 /** A client for one account. Its methods throw a TributaryError when a call does not succeed. */
-export function createClient(options: ClientOptions): Tributary {
+export function createClient(options: ClientOptions): TributaryClient {
   const ids = Object.keys(OPERATIONS) as OperationId[];
-  const methods = ids.map((operationId) => [operationId, methodOf(OPERATIONS[operationId], options)]);
-  return Object.fromEntries(methods) as Tributary;
+  const methods = ids.map((operationId) => [operationId, createMethod(OPERATIONS[operationId], options)]);
+  return Object.fromEntries(methods) as TributaryClient;
 }
 
-type Taken = { id?: unknown; query?: unknown; body?: unknown };
+type CallArguments = { id?: unknown; query?: unknown; body?: unknown };
 
-function methodOf(route: Route, client: ClientOptions): (...given: unknown[]) => Promise<unknown> {
+function createMethod(route: Route, client: ClientOptions): (...args: unknown[]) => Promise<unknown> {
   return async (...given) => {
-    const taken: Taken = Object.fromEntries(route.takes.map((name, index) => [name, given[index]]));
-    return call(route, client, { taken, options: (given[route.takes.length] ?? {}) as KeyedOptions });
+    const callArguments: CallArguments = Object.fromEntries(route.takes.map((name, index) => [name, given[index]]));
+    return callOperation(route, client, {
+      taken: callArguments,
+      options: (given[route.takes.length] ?? {}) as IdempotentCallOptions,
+    });
   };
 }
 
-function call(route: Route, client: ClientOptions, given: { taken: Taken; options: KeyedOptions }): Promise<unknown> {
-  const { taken, options } = given;
+function callOperation(
+  route: Route,
+  client: ClientOptions,
+  callInput: { taken: CallArguments; options: IdempotentCallOptions },
+): Promise<unknown> {
+  const { taken, options } = callInput;
   const key = route.isKeyed ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
   const body = route.method === "POST" ? JSON.stringify(taken.body ?? {}) : undefined;
-  return send({
-    url: urlOf(route, client, taken),
+  return sendWithRetries({
+    url: buildUrl(route, client, taken),
     method: route.method,
     headers: {
       accept: "application/json",
@@ -67,7 +74,7 @@ function call(route: Route, client: ClientOptions, given: { taken: Taken; option
       ...(key === undefined ? {} : { "idempotency-key": key }),
     },
     body,
-    isRepeatable: route.isRepeatable || key !== undefined,
+    isRetrySafe: route.isRepeatable || key !== undefined,
     retriesMax: client.retriesMax ?? RETRIES_MAX_DEFAULT,
     timeoutMs: options.timeoutMs ?? client.timeoutMs ?? TIMEOUT_MS_DEFAULT,
     signal: options.signal,
@@ -75,8 +82,8 @@ function call(route: Route, client: ClientOptions, given: { taken: Taken; option
   });
 }
 
-function urlOf({ path }: Route, { baseUrl }: ClientOptions, { id, query }: Taken): string {
-  const filled = path.replace("{id}", () => segmentOf(String(id)));
+function buildUrl({ path }: Route, { baseUrl }: ClientOptions, { id, query }: CallArguments): string {
+  const filled = path.replace("{id}", () => encodePathSegment(String(id)));
   const pairs = Object.entries((query ?? {}) as Record<string, unknown>).filter(
     (pair): pair is [string, string | number] => typeof pair[1] === "string" || typeof pair[1] === "number",
   );
@@ -85,7 +92,7 @@ function urlOf({ path }: Route, { baseUrl }: ClientOptions, { id, query }: Taken
 }
 
 /** Of dots alone an address makes another path, also where they are encoded. */
-function segmentOf(id: string): string {
+function encodePathSegment(id: string): string {
   if (/^\.{0,2}$/.test(id)) throw new RangeError(`${JSON.stringify(id)} is no id.`);
   return encodeURIComponent(id);
 }

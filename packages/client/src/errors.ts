@@ -3,7 +3,7 @@ import type { ErrorCode, JsonObject } from "./api.generated.ts";
 /** What a service answered, or `no_answer` when none came, or `unreadable_answer` when it was no JSON of ours. */
 export type AnyErrorCode = ErrorCode | "no_answer" | "unreadable_answer" | (string & {});
 
-export type ErrorFacts = {
+export type TributaryErrorOptions = {
   code: AnyErrorCode;
   message: string;
   /** HTTP status; 0 when there was no answer. */
@@ -34,7 +34,7 @@ export class TributaryError extends Error {
   readonly param: string | undefined;
   readonly details: JsonObject | undefined;
 
-  constructor(facts: ErrorFacts) {
+  constructor(facts: TributaryErrorOptions) {
     super(facts.message, { cause: facts.cause });
     this.code = facts.code;
     this.status = facts.status;
@@ -48,11 +48,15 @@ export class TributaryError extends Error {
 }
 
 /** The error that an unsuccessful answer tells; proxies on the way may answer with anything. */
-export function errorOfAnswer(answer: Response, body: unknown): TributaryError {
-  const said = fieldOf(body, "error");
-  const code = textOf(said, "code");
-  const status = answer.status;
-  const common = { status, requestId: answer.headers.get("request-id") ?? undefined, retryAfterS: waitOf(answer) };
+export function toTributaryError(response: Response, body: unknown): TributaryError {
+  const error = readField(body, "error");
+  const code = readString(error, "code");
+  const status = response.status;
+  const common = {
+    status,
+    requestId: response.headers.get("request-id") ?? undefined,
+    retryAfterS: parseRetryAfter(response),
+  };
   if (code === undefined) {
     const isRetryable = status === 429 || status >= 500;
     return new TributaryError({
@@ -65,25 +69,25 @@ export function errorOfAnswer(answer: Response, body: unknown): TributaryError {
   return new TributaryError({
     ...common,
     code,
-    message: textOf(said, "message") ?? code,
-    docs: textOf(said, "docs"),
-    param: textOf(said, "param"),
-    isRetryable: fieldOf(said, "retryable") === true || status === 429,
-    details: fieldOf(said, "details") as JsonObject | undefined,
+    message: readString(error, "message") ?? code,
+    docs: readString(error, "docs"),
+    param: readString(error, "param"),
+    isRetryable: readField(error, "retryable") === true || status === 429,
+    details: readField(error, "details") as JsonObject | undefined,
   });
 }
 
 /** Whole seconds; the form with a date is not one that the service uses. */
-function waitOf({ headers }: Response): number | undefined {
+function parseRetryAfter({ headers }: Response): number | undefined {
   const text = headers.get("retry-after");
   return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : undefined;
 }
 
-function textOf(value: unknown, name: string): string | undefined {
-  const field = fieldOf(value, name);
+function readString(value: unknown, name: string): string | undefined {
+  const field = readField(value, name);
   return typeof field === "string" ? field : undefined;
 }
 
-function fieldOf(value: unknown, name: string): unknown {
+function readField(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? (Reflect.get(value, name) as unknown) : undefined;
 }

@@ -16,8 +16,8 @@ const merchant: Hex = "0x1111111111111111111111111111111111111111";
 const operator: Hex = "0x2222222222222222222222222222222222222222";
 const deploymentId: Hex = keccak256(stringToHex("an example deployment"));
 
-const usual: Terms = {
-  salt: saltOf("pi_example_0001"),
+const baseTerms: Terms = {
+  salt: deriveSalt("pi_example_0001"),
   settleChainId: 8_453n,
   settleToken: usdc,
   payout: merchant,
@@ -28,12 +28,12 @@ const usual: Terms = {
   routesRoot: zeroWord,
 };
 
-const named: Readonly<Record<string, Terms>> = {
-  usual,
-  "no fee and no recovery": { ...usual, feeRecipient: zero, feeBps: 0, recovery: zero },
-  "native coin": { ...usual, settleToken: zero },
-  "with routes": { ...usual, routesRoot: keccak256("0x01") },
-  "payout on another kind of chain": { ...usual, settleChainId: 0n, settleToken: zero, payout: zero },
+const namedTerms: Readonly<Record<string, Terms>> = {
+  usual: baseTerms,
+  "no fee and no recovery": { ...baseTerms, feeRecipient: zero, feeBps: 0, recovery: zero },
+  "native coin": { ...baseTerms, settleToken: zero },
+  "with routes": { ...baseTerms, routesRoot: keccak256("0x01") },
+  "payout on another kind of chain": { ...baseTerms, settleChainId: 0n, settleToken: zero, payout: zero },
   "largest values": {
     salt: `0x${"ff".repeat(32)}`,
     settleChainId: (1n << 64n) - 1n,
@@ -57,12 +57,12 @@ const routes = [
   { ...route, chainId: (1n << 64n) - 1n, minAmount: 0n, config: "0x00" },
 ] as const;
 
-function saltOf(intentId: string): Hex {
+function deriveSalt(intentId: string): Hex {
   const types = [{ type: "string" }, { type: "bytes32" }, { type: "string" }] as const;
   return keccak256(encodeAbiParameters(types, ["tributary.inbox.v1", deploymentId, intentId]));
 }
 
-function inboxOf(terms: Terms) {
+function deriveInbox(terms: Terms) {
   const inputs = hubAbi.find((item) => item.type === "function" && item.name === "inboxOf")?.inputs ?? [];
   const termsHash = keccak256(encodeAbiParameters(inputs, [terms]));
   const bytecode = concat([
@@ -74,21 +74,21 @@ function inboxOf(terms: Terms) {
   return { termsHash, inboxAddress };
 }
 
-function leafOf({ chainId, token, adapter, minAmount, config }: (typeof routes)[number]): Hex {
+function hashLeaf({ chainId, token, adapter, minAmount, config }: (typeof routes)[number]): Hex {
   const types = ["uint64", "address", "address", "uint256", "bytes32"].map((type) => ({ type }));
   return keccak256(keccak256(encodeAbiParameters(types, [chainId, token, adapter, minAmount, keccak256(config)])));
 }
 
-function parentOf(one: Hex, other: Hex): Hex {
+function hashPair(one: Hex, other: Hex): Hex {
   return keccak256(one < other ? concat([one, other]) : concat([other, one]));
 }
 
 // A tree of five: three levels, an odd last node carried up twice. Each proof is written out by hand.
 const [first, second, third, fourth, fifth] = routes;
-const leaves = [first, second, third, fourth, fifth].map(leafOf) as [Hex, Hex, Hex, Hex, Hex];
-const left = parentOf(leaves[0], leaves[1]);
-const right = parentOf(leaves[2], leaves[3]);
-const inner = parentOf(left, right);
+const leaves = [first, second, third, fourth, fifth].map(hashLeaf) as [Hex, Hex, Hex, Hex, Hex];
+const left = hashPair(leaves[0], leaves[1]);
+const right = hashPair(leaves[2], leaves[3]);
+const inner = hashPair(left, right);
 const proofs = [
   [leaves[1], right, leaves[4]],
   [leaves[0], right, leaves[4]],
@@ -108,15 +108,15 @@ const vectors = {
   hub: getAddress(hubAddress),
   implementation: getAddress(implementationAddress),
   deploymentId,
-  salts: ["pi_example_0001", "", "ü€😀", "x".repeat(64)].map((intentId) => ({ intentId, salt: saltOf(intentId) })),
-  inboxes: Object.entries(named).map(([name, terms]) => ({ name, terms, ...inboxOf(terms) })),
+  salts: ["pi_example_0001", "", "ü€😀", "x".repeat(64)].map((intentId) => ({ intentId, salt: deriveSalt(intentId) })),
+  inboxes: Object.entries(namedTerms).map(([name, terms]) => ({ name, terms, ...deriveInbox(terms) })),
   recoverAfter: [
     { createdAt: "2026-01-02T00:00:00.000Z", recoverAfter: Date.UTC(2026, 6, 1) / 1000 },
     { createdAt: "2026-01-02T00:00:00.001Z", recoverAfter: Date.UTC(2026, 7, 1) / 1000 },
     { createdAt: "2026-11-21T12:00:00.000Z", recoverAfter: Date.UTC(2027, 5, 1) / 1000 },
   ],
-  routes: routes.map((each, index) => ({ route: each, leaf: leafOf(each), proof: proofs[index] })),
-  routesRoot: parentOf(inner, leaves[4]),
+  routes: routes.map((each, index) => ({ route: each, leaf: hashLeaf(each), proof: proofs[index] })),
+  routesRoot: hashPair(inner, leaves[4]),
   cctpV2Adapter: getAddress(cctpV2AdapterAddress),
   cctpV2Configs,
 };

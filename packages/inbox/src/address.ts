@@ -1,6 +1,6 @@
-import { create2Address } from "./create2.ts";
+import { computeCreate2Address } from "./create2.ts";
 import { cloneCreationCodeHash, hubAddress } from "./hub.generated.ts";
-import { termsHash } from "./terms.ts";
+import { hashTerms } from "./terms.ts";
 import type { Hex } from "./hex.ts";
 import type { Terms } from "./terms.ts";
 
@@ -8,6 +8,6 @@ import type { Terms } from "./terms.ts";
  * The address that the hub creates for these terms, in lower case, the same on every EVM chain.
  * Throws a RangeError naming the first field that does not fit.
  */
-export function inboxAddress(terms: Terms): Hex {
-  return create2Address(hubAddress, termsHash(terms), cloneCreationCodeHash);
+export function computeInboxAddress(terms: Terms): Hex {
+  return computeCreate2Address(hubAddress, hashTerms(terms), cloneCreationCodeHash);
 }

@@ -1,4 +1,4 @@
-import { wordOfAddress, wordOfBytes32, wordOfUint, zeroWord } from "./hex.ts";
+import { encodeAddress, encodeBytes32, encodeUint, zeroBytes32 } from "./hex.ts";
 import type { Hex } from "./hex.ts";
 
 /** How a route of Circle's Cross-Chain Transfer Protocol, version 2, is travelled: the `config` of such a route. */
@@ -21,10 +21,10 @@ export type CctpV2Config = {
 /** `abi.encode(config)` as the adapter reads it. Throws a RangeError naming the first field that does not fit. */
 export function encodeCctpV2Config(config: CctpV2Config): Hex {
   return `0x${[
-    wordOfAddress("messenger", config.messenger),
-    wordOfUint("domain", config.domain, 32),
-    wordOfUint("finalityThresholdMin", config.finalityThresholdMin, 32),
-    wordOfUint("feePpmMax", config.feePpmMax, 32),
-    wordOfBytes32("recipient", config.recipient ?? zeroWord),
+    encodeAddress("messenger", config.messenger),
+    encodeUint("domain", config.domain, 32),
+    encodeUint("finalityThresholdMin", config.finalityThresholdMin, 32),
+    encodeUint("feePpmMax", config.feePpmMax, 32),
+    encodeBytes32("recipient", config.recipient ?? zeroBytes32),
   ].join("")}`;
 }

@@ -4,23 +4,23 @@ import type { Hex } from "./hex.ts";
 import { keccak256 } from "./keccak.ts";
 
 /** Tokens, hubs and wallets are shown over and over, and each spelling takes a hash. The longest known one makes room. */
-const known = new Map<string, Hex>();
-const KNOWN_MAX = 10_000;
+const checksumCache = new Map<string, Hex>();
+const CHECKSUM_CACHE_MAX = 10_000;
 
 /** The EIP-55 spelling of an address. Throws a RangeError when the text is not an address. */
 export function checksumAddress(address: Hex): Hex {
-  const found = known.get(address);
-  if (found !== undefined) return found;
+  const cached = checksumCache.get(address);
+  if (cached !== undefined) return cached;
   const lower = address.toLowerCase();
   if (!isAddress(lower)) throw new RangeError("an address is 0x and 40 digits");
-  const spelled = spell(lower.slice(2));
-  const [longestKnown = ""] = known.size >= KNOWN_MAX ? known.keys() : [];
-  known.delete(longestKnown);
-  known.set(lower, spelled);
+  const spelled = applyChecksum(lower.slice(2));
+  const [oldest = ""] = checksumCache.size >= CHECKSUM_CACHE_MAX ? checksumCache.keys() : [];
+  checksumCache.delete(oldest);
+  checksumCache.set(lower, spelled);
   return spelled;
 }
 
-function spell(digits: string): Hex {
+function applyChecksum(digits: string): Hex {
   const hash = keccak256(utf8ToBytes(digits));
   const upper = digits.toUpperCase();
   let spelled: Hex = "0x";
@@ -35,11 +35,11 @@ function spell(digits: string): Hex {
  * The lower-case form of an address that somebody else wrote, or undefined when it is none. Mixed case
  * must be correct EIP-55; one case throughout carries no checksum and is accepted.
  */
-export function findAddress(text: unknown): Hex | undefined {
+export function parseAddress(text: unknown): Hex | undefined {
   if (typeof text !== "string") return undefined;
   const lower = text.toLowerCase();
   if (!text.startsWith("0x") || !isAddress(lower)) return undefined;
   const digits = text.slice(2);
-  const oneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
-  return oneCase || checksumAddress(lower) === text ? lower : undefined;
+  const isSingleCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
+  return isSingleCase || checksumAddress(lower) === text ? lower : undefined;
 }

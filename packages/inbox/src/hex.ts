@@ -4,23 +4,23 @@ import { keccak256 } from "./keccak.ts";
 /** Bytes as text: `0x` and an even number of hexadecimal digits, lower case where this package makes it. */
 export type Hex = `0x${string}`;
 
-const wordPattern = /^0x[0-9a-f]{64}$/;
+const bytes32Pattern = /^0x[0-9a-f]{64}$/;
 const addressPattern = /^0x[0-9a-f]{40}$/;
 const bytesPattern = /^0x(?:[0-9a-f]{2})*$/;
 
 export const zeroAddress: Hex = `0x${"0".repeat(40)}`;
-export const zeroWord: Hex = `0x${"0".repeat(64)}`;
+export const zeroBytes32: Hex = `0x${"0".repeat(64)}`;
 
 /** Keccak-256 of bytes that are written as hexadecimal digits without `0x`. */
-export function keccakOfDigits(digits: string): Hex {
+export function keccakHex(digits: string): Hex {
   const bytes = new Uint8Array(digits.length / 2);
   for (let index = 0; index < bytes.length; index += 1)
-    bytes[index] = valueAt(digits, 2 * index) * 16 + valueAt(digits, 2 * index + 1);
+    bytes[index] = hexDigitValue(digits, 2 * index) * 16 + hexDigitValue(digits, 2 * index + 1);
   return `0x${bytesToHex(keccak256(bytes))}`;
 }
 
 /** Of a lower-case digit: "0" has the code 48, and "a" has 97. */
-function valueAt(digits: string, index: number): number {
+function hexDigitValue(digits: string, index: number): number {
   const code = digits.charCodeAt(index);
   return code < 58 ? code - 48 : code - 87;
 }
@@ -29,26 +29,26 @@ export function isAddress(text: unknown): text is Hex {
   return typeof text === "string" && addressPattern.test(text);
 }
 
-export function isWord(text: unknown): text is Hex {
-  return typeof text === "string" && wordPattern.test(text);
+export function isBytes32(text: unknown): text is Hex {
+  return typeof text === "string" && bytes32Pattern.test(text);
 }
 
 /** 64 digits of a 32-byte value. Throws a RangeError when the text is not one. */
-export function wordOfBytes32(name: string, value: Hex): string {
+export function encodeBytes32(name: string, value: Hex): string {
   const lower = value.toLowerCase();
-  if (!wordPattern.test(lower)) throw new RangeError(`${name} must be 32 bytes as 0x and 64 digits`);
+  if (!bytes32Pattern.test(lower)) throw new RangeError(`${name} must be 32 bytes as 0x and 64 digits`);
   return lower.slice(2);
 }
 
 /** 64 digits of an address, padded on the left. Throws a RangeError when the text is not an address. */
-export function wordOfAddress(name: string, value: Hex): string {
+export function encodeAddress(name: string, value: Hex): string {
   const lower = value.toLowerCase();
   if (!addressPattern.test(lower)) throw new RangeError(`${name} must be 20 bytes as 0x and 40 digits`);
   return lower.slice(2).padStart(64, "0");
 }
 
 /** 64 digits of an unsigned integer of at most `bits` bits. Throws a RangeError when it does not fit. */
-export function wordOfUint(name: string, value: bigint | number, bits: number): string {
+export function encodeUint(name: string, value: bigint | number, bits: number): string {
   const fits = typeof value === "bigint" || Number.isSafeInteger(value);
   const whole = fits ? BigInt(value) : -1n;
   if (whole < 0n || whole >= 1n << BigInt(bits))
@@ -57,7 +57,7 @@ export function wordOfUint(name: string, value: bigint | number, bits: number): 
 }
 
 /** The digits of arbitrary bytes. Throws a RangeError when the text is not whole bytes. */
-export function digitsOfBytes(name: string, value: Hex): string {
+export function toHexDigits(name: string, value: Hex): string {
   const lower = value.toLowerCase();
   if (!bytesPattern.test(lower)) throw new RangeError(`${name} must be 0x and an even number of digits`);
   return lower.slice(2);

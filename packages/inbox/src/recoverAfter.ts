@@ -1,12 +1,12 @@
-const recoverDays = 180;
+const recoveryDelayDays = 180;
 const dayMs = 86_400_000;
 
 /**
  * The first second of the first UTC month that begins at least 180 days after `createdAt`, in Unix seconds. All intents
  * of one month share it, so that their inboxes can be settled as one netted batch.
  */
-export function recoverAfter(createdAt: Date): number {
-  const earliestMs = createdAt.getTime() + recoverDays * dayMs;
+export function computeRecoverAfter(createdAt: Date): number {
+  const earliestMs = createdAt.getTime() + recoveryDelayDays * dayMs;
   if (Number.isNaN(earliestMs)) throw new RangeError("createdAt must be a valid date");
   const earliest = new Date(earliestMs);
   const monthMs = Date.UTC(earliest.getUTCFullYear(), earliest.getUTCMonth(), 1);

@@ -1,4 +1,4 @@
-import { digitsOfBytes, keccakOfDigits, wordOfAddress, wordOfBytes32, wordOfUint, zeroWord } from "./hex.ts";
+import { toHexDigits, keccakHex, encodeAddress, encodeBytes32, encodeUint, zeroBytes32 } from "./hex.ts";
 import type { Hex } from "./hex.ts";
 
 /** One way by which money that arrives on another chain may travel to the settle chain. */
@@ -16,41 +16,41 @@ export type Route = {
 };
 
 /** Double Keccak-256 of the route, so that no inner node can be taken for a leaf. */
-export function routeLeaf(route: Route): Hex {
+export function hashRoute(route: Route): Hex {
   const words = [
-    wordOfUint("chainId", route.chainId, 64),
-    wordOfAddress("token", route.token),
-    wordOfAddress("adapter", route.adapter),
-    wordOfUint("minAmount", route.minAmount, 256),
-    wordOfBytes32("config", keccakOfDigits(digitsOfBytes("config", route.config))),
+    encodeUint("chainId", route.chainId, 64),
+    encodeAddress("token", route.token),
+    encodeAddress("adapter", route.adapter),
+    encodeUint("minAmount", route.minAmount, 256),
+    encodeBytes32("config", keccakHex(toHexDigits("config", route.config))),
   ];
-  return keccakOfDigits(keccakOfDigits(words.join("")).slice(2));
+  return keccakHex(keccakHex(words.join("")).slice(2));
 }
 
 /** Merkle root over the leaves in the given order, pairs sorted, an odd last one carried up; zero when there is none. */
-export function routesRoot(routes: readonly Route[]): Hex {
-  let level: Hex[] = routes.map(routeLeaf);
-  while (level.length > 1) level = nextLevel(level);
-  return level[0] ?? zeroWord;
+export function computeRoutesRoot(routes: readonly Route[]): Hex {
+  let level: Hex[] = routes.map(hashRoute);
+  while (level.length > 1) level = hashLevel(level);
+  return level[0] ?? zeroBytes32;
 }
 
 /** The siblings on the way from the route at `index` to the root. Throws a RangeError when there is no such route. */
-export function routeProof(routes: readonly Route[], index: number): Hex[] {
+export function computeRouteProof(routes: readonly Route[], index: number): Hex[] {
   if (!Number.isInteger(index) || index < 0 || index >= routes.length)
     throw new RangeError(`there is no route ${index}`);
   const proof: Hex[] = [];
   let position = index;
-  let level: Hex[] = routes.map(routeLeaf);
+  let level: Hex[] = routes.map(hashRoute);
   while (level.length > 1) {
     const sibling = level[position ^ 1];
     if (sibling !== undefined) proof.push(sibling);
-    level = nextLevel(level);
+    level = hashLevel(level);
     position >>= 1;
   }
   return proof;
 }
 
-function nextLevel(level: readonly Hex[]): Hex[] {
+function hashLevel(level: readonly Hex[]): Hex[] {
   const parents: Hex[] = [];
   for (let index = 0; index < level.length; index += 2) {
     const left = level[index];
@@ -63,5 +63,5 @@ function nextLevel(level: readonly Hex[]): Hex[] {
 
 function hashPair(one: Hex, other: Hex): Hex {
   const [low, high] = one < other ? [one, other] : [other, one];
-  return keccakOfDigits(low.slice(2) + high.slice(2));
+  return keccakHex(low.slice(2) + high.slice(2));
 }

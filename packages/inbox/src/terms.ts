@@ -1,4 +1,4 @@
-import { keccakOfDigits, wordOfAddress, wordOfBytes32, wordOfUint } from "./hex.ts";
+import { keccakHex, encodeAddress, encodeBytes32, encodeUint } from "./hex.ts";
 import type { Hex } from "./hex.ts";
 
 export type { Hex } from "./hex.ts";
@@ -8,7 +8,7 @@ export type { Hex } from "./hex.ts";
  * so a `Terms` can be handed to viem as it is.
  */
 export type Terms = {
-  /** Keccak-256 over the deployment and the intent: see `inboxSalt`. */
+  /** Keccak-256 over the deployment and the intent: see `computeInboxSalt`. */
   readonly salt: Hex;
   /** EIP-155 id of the chain where the payout is made; 0 when the payout is not on an EVM chain. */
   readonly settleChainId: bigint;
@@ -29,19 +29,19 @@ export type Terms = {
 /** `abi.encode(terms)` as hexadecimal digits. Throws a RangeError naming the first field that does not fit. */
 export function encodeTerms(terms: Terms): Hex {
   return `0x${[
-    wordOfBytes32("salt", terms.salt),
-    wordOfUint("settleChainId", terms.settleChainId, 64),
-    wordOfAddress("settleToken", terms.settleToken),
-    wordOfAddress("payout", terms.payout),
-    wordOfAddress("feeRecipient", terms.feeRecipient),
-    wordOfUint("feeBps", terms.feeBps, 16),
-    wordOfAddress("recovery", terms.recovery),
-    wordOfUint("recoverAfter", terms.recoverAfter, 48),
-    wordOfBytes32("routesRoot", terms.routesRoot),
+    encodeBytes32("salt", terms.salt),
+    encodeUint("settleChainId", terms.settleChainId, 64),
+    encodeAddress("settleToken", terms.settleToken),
+    encodeAddress("payout", terms.payout),
+    encodeAddress("feeRecipient", terms.feeRecipient),
+    encodeUint("feeBps", terms.feeBps, 16),
+    encodeAddress("recovery", terms.recovery),
+    encodeUint("recoverAfter", terms.recoverAfter, 48),
+    encodeBytes32("routesRoot", terms.routesRoot),
   ].join("")}`;
 }
 
 /** `keccak256(abi.encode(terms))`: the CREATE2 salt of the inbox. */
-export function termsHash(terms: Terms): Hex {
-  return keccakOfDigits(encodeTerms(terms).slice(2));
+export function hashTerms(terms: Terms): Hex {
+  return keccakHex(encodeTerms(terms).slice(2));
 }

@@ -1,8 +1,8 @@
-import { inboxAddress } from "./address.ts";
-import { findAddress } from "./checksum.ts";
+import { computeInboxAddress } from "./address.ts";
+import { parseAddress } from "./checksum.ts";
 import { hubAddress, implementationAddress, inboxVersion } from "./hub.generated.ts";
-import { zeroAddress, zeroWord } from "./hex.ts";
-import { inboxSalt } from "./salt.ts";
+import { zeroAddress, zeroBytes32 } from "./hex.ts";
+import { computeInboxSalt } from "./salt.ts";
 import { termsFromWire } from "./wire.ts";
 import type { Hex } from "./hex.ts";
 import type { Terms } from "./terms.ts";
@@ -52,13 +52,13 @@ export type Verification = { readonly ok: true } | { readonly ok: false; readonl
  * when it answers ok, money at that address can only reach the expected payout wallet, less at most the agreed fee.
  */
 export function verifyInbox(inboxTerms: InboxTerms, expected: ExpectedInbox): Verification {
-  const terms = findTerms(inboxTerms);
+  const terms = tryParseTerms(inboxTerms);
   if (terms === undefined) return { ok: false, reason: "malformed_terms" };
-  const reason = contractReason(inboxTerms) ?? moneyReason(terms, expected) ?? controlReason(terms, expected);
+  const reason = checkContracts(inboxTerms) ?? checkPayout(terms, expected) ?? checkCommitments(terms, expected);
   return reason === undefined ? { ok: true } : { ok: false, reason };
 }
 
-function findTerms(inboxTerms: InboxTerms): Terms | undefined {
+function tryParseTerms(inboxTerms: InboxTerms): Terms | undefined {
   try {
     return termsFromWire(inboxTerms);
   } catch {
@@ -67,20 +67,21 @@ function findTerms(inboxTerms: InboxTerms): Terms | undefined {
 }
 
 /** Only the published contracts are trusted: terms that name others say nothing about where money may go. */
-function contractReason(inboxTerms: InboxTerms): VerifyReason | undefined {
+function checkContracts(inboxTerms: InboxTerms): VerifyReason | undefined {
   if (inboxTerms.version !== inboxVersion) return "unknown_version";
-  const named =
-    findAddress(inboxTerms.hub) === hubAddress && findAddress(inboxTerms.implementation) === implementationAddress;
-  return named ? undefined : "wrong_hub";
+  const isKnownHub =
+    parseAddress(inboxTerms.hub) === hubAddress && parseAddress(inboxTerms.implementation) === implementationAddress;
+  return isKnownHub ? undefined : "wrong_hub";
 }
 
-function moneyReason(terms: Terms, expected: ExpectedInbox): VerifyReason | undefined {
-  const shown = findAddress(expected.inboxAddress);
-  const payout = findAddress(expected.payoutWallet);
-  const token = findAddress(expected.token);
-  const chainId = typeof expected.chainId === "bigint" || Number.isSafeInteger(expected.chainId);
-  if (shown === undefined || payout === undefined || token === undefined || !chainId) return "malformed_expectation";
-  if (inboxAddress(terms) !== shown) return "wrong_address";
+function checkPayout(terms: Terms, expected: ExpectedInbox): VerifyReason | undefined {
+  const address = parseAddress(expected.inboxAddress);
+  const payout = parseAddress(expected.payoutWallet);
+  const token = parseAddress(expected.token);
+  const isChainIdValid = typeof expected.chainId === "bigint" || Number.isSafeInteger(expected.chainId);
+  if (address === undefined || payout === undefined || token === undefined || !isChainIdValid)
+    return "malformed_expectation";
+  if (computeInboxAddress(terms) !== address) return "wrong_address";
   if (terms.payout !== payout) return "wrong_payout";
   if (terms.settleToken !== token) return "wrong_token";
   if (terms.settleChainId !== BigInt(expected.chainId)) return "wrong_chain";
@@ -89,13 +90,15 @@ function moneyReason(terms: Terms, expected: ExpectedInbox): VerifyReason | unde
 }
 
 /** The terms by which somebody other than the payout wallet could ever come to the money. */
-function controlReason(terms: Terms, expected: ExpectedInbox): VerifyReason | undefined {
-  if (expected.feeRecipient !== undefined && terms.feeRecipient !== findAddress(expected.feeRecipient)) {
+function checkCommitments(terms: Terms, expected: ExpectedInbox): VerifyReason | undefined {
+  if (expected.feeRecipient !== undefined && terms.feeRecipient !== parseAddress(expected.feeRecipient)) {
     return "wrong_fee_recipient";
   }
-  const recoveries = [zeroAddress, terms.payout, findAddress(expected.recovery)];
+  const recoveries = [zeroAddress, terms.payout, parseAddress(expected.recovery)];
   if (!recoveries.includes(terms.recovery)) return "wrong_recovery";
-  if (terms.routesRoot !== (expected.routesRoot ?? zeroWord).toLowerCase()) return "wrong_routes";
+  if (terms.routesRoot !== (expected.routesRoot ?? zeroBytes32).toLowerCase()) return "wrong_routes";
   if (expected.intent === undefined) return undefined;
-  return terms.salt === inboxSalt(expected.intent.deploymentId, expected.intent.intentId) ? undefined : "wrong_intent";
+  return terms.salt === computeInboxSalt(expected.intent.deploymentId, expected.intent.intentId)
+    ? undefined
+    : "wrong_intent";
 }

@@ -1,6 +1,6 @@
-import { checksumAddress, findAddress } from "./checksum.ts";
+import { checksumAddress, parseAddress } from "./checksum.ts";
 import { hubAddress, implementationAddress, inboxVersion } from "./hub.generated.ts";
-import { isWord } from "./hex.ts";
+import { isBytes32 } from "./hex.ts";
 import type { Hex } from "./hex.ts";
 import type { Terms } from "./terms.ts";
 
@@ -43,38 +43,38 @@ export function termsToWire(terms: Terms): InboxTerms {
 /** Terms from the published form, addresses in lower case. Throws a RangeError naming the first malformed field. */
 export function termsFromWire(wire: InboxTerms): Terms {
   return {
-    salt: wordField("salt", wire.salt),
-    settleChainId: BigInt(chainIdField(wire.settleChainId)),
-    settleToken: addressField("settleToken", wire.settleToken),
-    payout: addressField("payout", wire.payout),
-    feeRecipient: addressField("feeRecipient", wire.feeRecipient),
-    feeBps: integerField("feeBps", wire.feeBps, 10_000),
-    recovery: addressField("recovery", wire.recovery),
-    recoverAfter: integerField("recoverAfter", wire.recoverAfter, 2 ** 48 - 1),
-    routesRoot: wordField("routesRoot", wire.routesRoot),
+    salt: requireBytes32("salt", wire.salt),
+    settleChainId: BigInt(requireChainId(wire.settleChainId)),
+    settleToken: requireAddress("settleToken", wire.settleToken),
+    payout: requireAddress("payout", wire.payout),
+    feeRecipient: requireAddress("feeRecipient", wire.feeRecipient),
+    feeBps: requireInteger("feeBps", wire.feeBps, 10_000),
+    recovery: requireAddress("recovery", wire.recovery),
+    recoverAfter: requireInteger("recoverAfter", wire.recoverAfter, 2 ** 48 - 1),
+    routesRoot: requireBytes32("routesRoot", wire.routesRoot),
   };
 }
 
-function wordField(name: string, value: unknown): Hex {
+function requireBytes32(name: string, value: unknown): Hex {
   const lower = typeof value === "string" ? value.toLowerCase() : value;
-  if (!isWord(lower)) throw new RangeError(`${name} must be 32 bytes as 0x and 64 digits`);
+  if (!isBytes32(lower)) throw new RangeError(`${name} must be 32 bytes as 0x and 64 digits`);
   return lower;
 }
 
-function addressField(name: string, value: unknown): Hex {
-  const address = findAddress(value);
+function requireAddress(name: string, value: unknown): Hex {
+  const address = parseAddress(value);
   if (address === undefined) throw new RangeError(`${name} must be an address with a correct checksum`);
   return address;
 }
 
-function chainIdField(value: unknown): string {
+function requireChainId(value: unknown): string {
   const digits = typeof value === "string" && /^(?:0|[1-9][0-9]{0,19})$/.test(value);
   if (!digits || BigInt(value) >= 1n << 64n)
     throw new RangeError("settleChainId must be the decimal digits of a 64-bit number");
   return value;
 }
 
-function integerField(name: string, value: unknown, maximum: number): number {
+function requireInteger(name: string, value: unknown, maximum: number): number {
   const whole = typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= maximum;
   if (!whole) throw new RangeError(`${name} must be a whole number from 0 to ${maximum}`);
   return value;

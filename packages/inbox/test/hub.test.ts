@@ -3,19 +3,19 @@ import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { decodeErrorResult, encodeFunctionData, keccak256, size } from "viem";
 import type { Hex } from "viem";
-import { inboxAddress } from "@tributary/inbox/address";
+import { computeInboxAddress } from "@tributary/inbox/address";
 import { hubAddress, hubSalt, implementationAddress } from "@tributary/inbox/hub";
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import { hubCreationCode, hubCreationCodeHash } from "@tributary/inbox/hubCode";
-import { routeProof, routesRoot } from "@tributary/inbox/routes";
+import { computeRouteProof, computeRoutesRoot } from "@tributary/inbox/routes";
 import type { Route } from "@tributary/inbox/routes";
-import { DEV_ACCOUNTS } from "../../../src/cli/dev/accounts.ts";
+import { DEV_ACCOUNTS } from "../../../src/cli/dev/devAccounts.ts";
 import { startTestChain } from "../../../test/support/chain.ts";
 import type { TestChain } from "../../../test/support/chain.ts";
 import type { Terms } from "@tributary/inbox/terms";
-import { anyRoute, anyTerms } from "./arbitrary.ts";
+import { anyRoute, anyTerms } from "./arbitraries.ts";
 
-const comparisons = 1_000;
+const SAMPLE_COUNT = 1_000;
 let chain: TestChain;
 
 before(async () => {
@@ -39,7 +39,7 @@ test("the hub comes to stand at the published address and creates the published 
 });
 
 test("for a thousand random terms the package and the hub agree on the address", async () => {
-  const samples = fc.sample(anyTerms, { numRuns: comparisons, seed: 20_261_121 });
+  const samples = fc.sample(anyTerms, { numRuns: SAMPLE_COUNT, seed: 20_261_121 });
   const calls = samples.map((terms, id) => ({
     jsonrpc: "2.0",
     id,
@@ -56,8 +56,8 @@ test("for a thousand random terms the package and the hub agree on the address",
   });
   const answers = (await response.json()) as { id: number; result: string }[];
   const byId = new Map(answers.map(({ id, result }) => [id, `0x${result.slice(-40)}`]));
-  assert.equal(byId.size, comparisons);
-  for (const [id, terms] of samples.entries()) assert.equal(inboxAddress(terms), byId.get(id));
+  assert.equal(byId.size, SAMPLE_COUNT);
+  for (const [id, terms] of samples.entries()) assert.equal(computeInboxAddress(terms), byId.get(id));
 });
 
 test("the hub finds every route by the package's proof, and no other route", async () => {
@@ -67,17 +67,17 @@ test("the hub finds every route by the package's proof, and no other route", asy
   const sampled = fc.sample(anyRoute, { numRuns: 14, seed: 20_261_121 }).map((route) => ({ ...route, chainId }));
   const [foreign, ...routes] = sampled;
   assert.ok(foreign !== undefined);
-  const committed = { ...terms, feeBps: 0, routesRoot: routesRoot(routes) };
+  const committed = { ...terms, feeBps: 0, routesRoot: computeRoutesRoot(routes) };
   for (const [index, route] of routes.entries()) {
-    const proof = routeProof(routes, index);
+    const proof = computeRouteProof(routes, index);
     // Nothing stands at a random adapter's address, and the hub looks there after it has found the route.
-    assert.equal(await refusal([committed, route, proof, "0x"]), "NoAdapter");
-    assert.equal(await refusal([committed, foreign, proof, "0x"]), "NoSuchRoute");
+    assert.equal(await readBridgeError([committed, route, proof, "0x"]), "NoAdapter");
+    assert.equal(await readBridgeError([committed, foreign, proof, "0x"]), "NoSuchRoute");
   }
 });
 
 /** Name of the error with which the hub refuses to bridge. */
-async function refusal(args: readonly [Terms, Route, Hex[], Hex]) {
+async function readBridgeError(args: readonly [Terms, Route, Hex[], Hex]) {
   const data = encodeFunctionData({ abi: hubAbi, functionName: "bridge", args });
   const params = [{ to: hubAddress, data }, "latest"];
   const response = await fetch(chain.rpcUrl, {
@@ -93,13 +93,13 @@ test("money at a computed address is paid out by the hub, less the fee", async (
   const [base] = fc.sample(anyTerms, 1);
   assert.ok(base !== undefined);
   const terms = { ...base, settleChainId: BigInt(chain.chainId), settleToken: chain.usdc.address, feeBps: 50 };
-  await chain.mint(chain.usdc.address, inboxAddress(terms), 100_000_000n);
+  await chain.mint(chain.usdc.address, computeInboxAddress(terms), 100_000_000n);
   const data = encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [terms] });
   const [receipt] = await chain.send(DEV_ACCOUNTS.payer, [{ to: hubAddress, data }]);
   assert.equal(receipt?.status, "success");
   assert.equal(await chain.balanceOf(chain.usdc.address, terms.payout), 99_500_000n);
   assert.equal(await chain.balanceOf(chain.usdc.address, terms.feeRecipient), 500_000n);
-  assert.equal(await chain.balanceOf(chain.usdc.address, inboxAddress(terms)), 0n);
-  const code = await chain.client.getCode({ address: inboxAddress(terms) });
+  assert.equal(await chain.balanceOf(chain.usdc.address, computeInboxAddress(terms)), 0n);
+  const code = await chain.client.getCode({ address: computeInboxAddress(terms) });
   assert.equal(code === undefined ? 0 : size(code), 45);
 });

@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { keccak_256 } from "@noble/hashes/sha3";
-import { hashFast } from "../src/fastHash.ts";
-import { hashWith, keccak256 } from "../src/keccak.ts";
+import { enableWasmKeccak } from "../src/wasmKeccak.ts";
+import { setKeccak256, keccak256 } from "../src/keccak.ts";
 
 const BLOCK_BYTES = 136;
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
-after(() => hashWith(keccak_256));
+after(() => setKeccak256(keccak_256));
 
 test("the fast hash is the usual one, for messages of every length up to several blocks and for a long one", async () => {
-  assert.equal(await hashFast(), true);
+  assert.equal(await enableWasmKeccak(), true);
   const lengths = Array.from({ length: 5 * BLOCK_BYTES }, (_, length) => length);
   for (const length of [...lengths, 100_000]) {
     const message = new Uint8Array(randomBytes(length));
@@ -20,11 +20,11 @@ test("the fast hash is the usual one, for messages of every length up to several
 });
 
 test("where WebAssembly is forbidden the usual hash stays", async () => {
-  hashWith(keccak_256);
+  setKeccak256(keccak_256);
   const { WebAssembly: allowed } = globalThis as unknown as { WebAssembly: object };
   Object.defineProperty(globalThis, "WebAssembly", { value: undefined, configurable: true });
   try {
-    assert.equal(await hashFast(), false);
+    assert.equal(await enableWasmKeccak(), false);
     assert.equal(hex(keccak256(new Uint8Array())).slice(0, 8), "c5d24601");
   } finally {
     Object.defineProperty(globalThis, "WebAssembly", { value: allowed, configurable: true, writable: true });

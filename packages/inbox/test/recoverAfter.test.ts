@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { recoverAfter } from "@tributary/inbox/recoverAfter";
+import { computeRecoverAfter } from "@tributary/inbox/recoverAfter";
 
 const dayMs = 86_400_000;
 const earliest = { min: new Date("1970-01-01T00:00:00Z"), max: new Date("2999-12-31T23:59:59Z"), noInvalidDate: true };
@@ -9,7 +9,7 @@ const earliest = { min: new Date("1970-01-01T00:00:00Z"), max: new Date("2999-12
 test("D31: recovery begins with a UTC month that is 180 days away, and never with a later one than needed", () => {
   fc.assert(
     fc.property(fc.date(earliest), (createdAt) => {
-      const begins = new Date(recoverAfter(createdAt) * 1000);
+      const begins = new Date(computeRecoverAfter(createdAt) * 1000);
       assert.equal(begins.toISOString().slice(7), "-01T00:00:00.000Z");
       assert.ok(begins.getTime() - createdAt.getTime() >= 180 * dayMs);
       const monthBefore = Date.UTC(begins.getUTCFullYear(), begins.getUTCMonth() - 1, 1);
@@ -26,7 +26,7 @@ test("D31: the exact moment, a millisecond after it, and leap years", () => {
     ["2027-09-04T00:00:00.000Z", "2028-04-01"],
   ] as const;
   for (const [createdAt, month] of cases) {
-    assert.equal(new Date(recoverAfter(new Date(createdAt)) * 1000).toISOString(), `${month}T00:00:00.000Z`);
+    assert.equal(new Date(computeRecoverAfter(new Date(createdAt)) * 1000).toISOString(), `${month}T00:00:00.000Z`);
   }
-  assert.throws(() => recoverAfter(new Date(Number.NaN)), RangeError);
+  assert.throws(() => computeRecoverAfter(new Date(Number.NaN)), RangeError);
 });

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { concat, encodeAbiParameters, keccak256 } from "viem";
-import { routeLeaf, routeProof, routesRoot } from "@tributary/inbox/routes";
+import { hashRoute, computeRouteProof, computeRoutesRoot } from "@tributary/inbox/routes";
 import type { Hex } from "@tributary/inbox/terms";
-import { anyRoute } from "./arbitrary.ts";
+import { anyRoute } from "./arbitraries.ts";
 
 const leafParameters = ["uint64", "address", "address", "uint256", "bytes32"].map((type) => ({ type }));
 
@@ -13,7 +13,7 @@ test("a leaf is the double hash of the route's ABI encoding, its config hashed",
     fc.property(anyRoute, (route) => {
       const { chainId, token, adapter, minAmount, config } = route;
       const encoded = encodeAbiParameters(leafParameters, [chainId, token, adapter, minAmount, keccak256(config)]);
-      assert.equal(routeLeaf(route), keccak256(keccak256(encoded)));
+      assert.equal(hashRoute(route), keccak256(keccak256(encoded)));
     }),
   );
 });
@@ -21,10 +21,10 @@ test("a leaf is the double hash of the route's ABI encoding, its config hashed",
 test("every route proves its way to the root, and no route beside it does", () => {
   fc.assert(
     fc.property(fc.array(anyRoute, { minLength: 1, maxLength: 20 }), anyRoute, (routes, foreign) => {
-      const root = routesRoot(routes);
+      const root = computeRoutesRoot(routes);
       for (const [index, route] of routes.entries()) {
-        assert.equal(climb(routeLeaf(route), routeProof(routes, index)), root);
-        assert.notEqual(climb(routeLeaf(foreign), routeProof(routes, index)), root);
+        assert.equal(computeRoot(hashRoute(route), computeRouteProof(routes, index)), root);
+        assert.notEqual(computeRoot(hashRoute(foreign), computeRouteProof(routes, index)), root);
       }
     }),
   );
@@ -33,14 +33,14 @@ test("every route proves its way to the root, and no route beside it does", () =
 test("no routes have the root 0, one route is its own root, and there is no proof for what is not there", () => {
   const [route] = fc.sample(anyRoute, 1);
   assert.ok(route !== undefined);
-  assert.equal(routesRoot([]), `0x${"00".repeat(32)}`);
-  assert.equal(routesRoot([route]), routeLeaf(route));
-  assert.deepEqual(routeProof([route], 0), []);
-  for (const index of [-1, 1, 0.5]) assert.throws(() => routeProof([route], index), RangeError);
+  assert.equal(computeRoutesRoot([]), `0x${"00".repeat(32)}`);
+  assert.equal(computeRoutesRoot([route]), hashRoute(route));
+  assert.deepEqual(computeRouteProof([route], 0), []);
+  for (const index of [-1, 1, 0.5]) assert.throws(() => computeRouteProof([route], index), RangeError);
 });
 
 /** As the contract climbs: the smaller hash first. */
-function climb(leaf: Hex, proof: readonly Hex[]): Hex {
+function computeRoot(leaf: Hex, proof: readonly Hex[]): Hex {
   return proof.reduce(
     (node, sibling) => keccak256(node < sibling ? concat([node, sibling]) : concat([sibling, node])),
     leaf,

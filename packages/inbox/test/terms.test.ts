@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { encodeAbiParameters, keccak256 } from "viem";
-import { inboxSalt } from "@tributary/inbox/salt";
-import { encodeTerms, termsHash } from "@tributary/inbox/terms";
-import { anyTerms, anyWord } from "./arbitrary.ts";
+import { computeInboxSalt } from "@tributary/inbox/salt";
+import { encodeTerms, hashTerms } from "@tributary/inbox/terms";
+import { anyTerms, anyBytes32 } from "./arbitraries.ts";
 
 const termsParameters = [
   { type: "bytes32" },
@@ -33,7 +33,7 @@ test("terms are encoded and hashed exactly as by the ABI", () => {
         terms.routesRoot,
       ]);
       assert.equal(encodeTerms(terms), encoded);
-      assert.equal(termsHash(terms), keccak256(encoded));
+      assert.equal(hashTerms(terms), keccak256(encoded));
     }),
   );
 });
@@ -41,22 +41,22 @@ test("terms are encoded and hashed exactly as by the ABI", () => {
 test("a field that does not fit is refused by name", () => {
   const [terms] = fc.sample(anyTerms, 1);
   assert.ok(terms !== undefined);
-  assert.throws(() => termsHash({ ...terms, feeBps: 65_536 }), /feeBps/);
-  assert.throws(() => termsHash({ ...terms, feeBps: 0.5 }), /feeBps/);
-  assert.throws(() => termsHash({ ...terms, settleChainId: 1n << 64n }), /settleChainId/);
-  assert.throws(() => termsHash({ ...terms, settleChainId: -1n }), /settleChainId/);
-  assert.throws(() => termsHash({ ...terms, payout: "0x12" }), /payout/);
-  assert.throws(() => termsHash({ ...terms, salt: "0x12" }), /salt/);
+  assert.throws(() => hashTerms({ ...terms, feeBps: 65_536 }), /feeBps/);
+  assert.throws(() => hashTerms({ ...terms, feeBps: 0.5 }), /feeBps/);
+  assert.throws(() => hashTerms({ ...terms, settleChainId: 1n << 64n }), /settleChainId/);
+  assert.throws(() => hashTerms({ ...terms, settleChainId: -1n }), /settleChainId/);
+  assert.throws(() => hashTerms({ ...terms, payout: "0x12" }), /payout/);
+  assert.throws(() => hashTerms({ ...terms, salt: "0x12" }), /salt/);
 });
 
 test("the salt of an intent is the keccak of its ABI encoding, for any text", () => {
   fc.assert(
-    fc.property(anyWord, fc.string({ unit: "binary", maxLength: 100 }), (deploymentId, intentId) => {
+    fc.property(anyBytes32, fc.string({ unit: "binary", maxLength: 100 }), (deploymentId, intentId) => {
       const encoded = encodeAbiParameters(
         [{ type: "string" }, { type: "bytes32" }, { type: "string" }],
         ["tributary.inbox.v1", deploymentId, intentId],
       );
-      assert.equal(inboxSalt(deploymentId, intentId), keccak256(encoded));
+      assert.equal(computeInboxSalt(deploymentId, intentId), keccak256(encoded));
     }),
   );
 });

@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { inboxAddress } from "@tributary/inbox/address";
+import { computeInboxAddress } from "@tributary/inbox/address";
 import { encodeCctpV2Config } from "@tributary/inbox/cctpV2";
 import type { CctpV2Config } from "@tributary/inbox/cctpV2";
 import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";
 import { checksumAddress } from "@tributary/inbox/checksum";
 import { hubAddress, implementationAddress, inboxVersion } from "@tributary/inbox/hub";
-import { recoverAfter } from "@tributary/inbox/recoverAfter";
-import { routeLeaf, routeProof, routesRoot } from "@tributary/inbox/routes";
+import { computeRecoverAfter } from "@tributary/inbox/recoverAfter";
+import { hashRoute, computeRouteProof, computeRoutesRoot } from "@tributary/inbox/routes";
 import type { Route } from "@tributary/inbox/routes";
-import { inboxSalt } from "@tributary/inbox/salt";
-import { termsHash } from "@tributary/inbox/terms";
+import { computeInboxSalt } from "@tributary/inbox/salt";
+import { hashTerms } from "@tributary/inbox/terms";
 import type { Hex, Terms } from "@tributary/inbox/terms";
 
 // These values are what every other implementation is compared with. A change here means that addresses of inboxes that
 // were given to payers cannot be computed any more.
 
-type Written<Type> = { [Key in keyof Type]: Type[Key] extends bigint ? string : Type[Key] };
+type JsonForm<Type> = { [Key in keyof Type]: Type[Key] extends bigint ? string : Type[Key] };
 
 type Vectors = {
   version: number;
@@ -25,9 +25,9 @@ type Vectors = {
   implementation: Hex;
   deploymentId: Hex;
   salts: { intentId: string; salt: Hex }[];
-  inboxes: { name: string; terms: Written<Terms>; termsHash: Hex; inboxAddress: Hex }[];
+  inboxes: { name: string; terms: JsonForm<Terms>; termsHash: Hex; inboxAddress: Hex }[];
   recoverAfter: { createdAt: string; recoverAfter: number }[];
-  routes: { route: Written<Route>; leaf: Hex; proof: Hex[] }[];
+  routes: { route: JsonForm<Route>; leaf: Hex; proof: Hex[] }[];
   routesRoot: Hex;
   cctpV2Adapter: Hex;
   cctpV2Configs: { config: CctpV2Config; encoded: Hex }[];
@@ -45,21 +45,22 @@ test("the vectors belong to the published contracts", () => {
 
 test("salts", () => {
   assert.equal(vectors.salts.length, 4);
-  for (const { intentId, salt } of vectors.salts) assert.equal(inboxSalt(vectors.deploymentId, intentId), salt);
+  for (const { intentId, salt } of vectors.salts) assert.equal(computeInboxSalt(vectors.deploymentId, intentId), salt);
 });
 
 test("hashes of terms and addresses of inboxes", () => {
   assert.equal(vectors.inboxes.length, 6);
   for (const { name, terms, ...expected } of vectors.inboxes) {
     const read = { ...terms, settleChainId: BigInt(terms.settleChainId) };
-    assert.equal(termsHash(read), expected.termsHash, name);
-    assert.equal(checksumAddress(inboxAddress(read)), expected.inboxAddress, name);
+    assert.equal(hashTerms(read), expected.termsHash, name);
+    assert.equal(checksumAddress(computeInboxAddress(read)), expected.inboxAddress, name);
   }
 });
 
 test("recovery dates", () => {
   assert.equal(vectors.recoverAfter.length, 3);
-  for (const each of vectors.recoverAfter) assert.equal(recoverAfter(new Date(each.createdAt)), each.recoverAfter);
+  for (const each of vectors.recoverAfter)
+    assert.equal(computeRecoverAfter(new Date(each.createdAt)), each.recoverAfter);
 });
 
 test("settings of a CCTP route", () => {
@@ -76,12 +77,12 @@ test("leaves, proofs and root of routes", () => {
     minAmount: BigInt(route.minAmount),
   }));
   assert.deepEqual(
-    routes.map(routeLeaf),
+    routes.map(hashRoute),
     vectors.routes.map(({ leaf }) => leaf),
   );
   assert.deepEqual(
-    routes.map((_, index) => routeProof(routes, index)),
+    routes.map((_, index) => computeRouteProof(routes, index)),
     vectors.routes.map(({ proof }) => proof),
   );
-  assert.equal(routesRoot(routes), vectors.routesRoot);
+  assert.equal(computeRoutesRoot(routes), vectors.routesRoot);
 });

@@ -1,35 +1,35 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { inboxAddress } from "@tributary/inbox/address";
+import { computeInboxAddress } from "@tributary/inbox/address";
 import { encodeCctpV2Config } from "@tributary/inbox/cctpV2";
 import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";
 import { checksumAddress } from "@tributary/inbox/checksum";
-import { routesRoot } from "@tributary/inbox/routes";
-import { inboxSalt } from "@tributary/inbox/salt";
+import { computeRoutesRoot } from "@tributary/inbox/routes";
+import { computeInboxSalt } from "@tributary/inbox/salt";
 import type { Hex, Terms } from "@tributary/inbox/terms";
 import { verifyInbox } from "@tributary/inbox/verify";
 import type { ExpectedInbox, VerifyReason } from "@tributary/inbox/verify";
 import { termsToWire } from "@tributary/inbox/wire";
 import type { InboxTerms } from "@tributary/inbox/wire";
-import { anyAddress, anyTerms, anyWord } from "./arbitrary.ts";
+import { anyAddress, anyTerms, anyBytes32 } from "./arbitraries.ts";
 
 const intent = { deploymentId: `0x${"ab".repeat(32)}`, intentId: "pi_example" } as const;
-const thief = `0x${"66".repeat(20)}` as const;
+const attacker = `0x${"66".repeat(20)}` as const;
 const zero = `0x${"00".repeat(20)}` as const;
 
 /** Terms of an honest server: the payout wallet recovers, and there are no routes. */
 const honestTerms = anyTerms.map((terms): Terms => ({
   ...terms,
-  salt: inboxSalt(intent.deploymentId, intent.intentId),
+  salt: computeInboxSalt(intent.deploymentId, intent.intentId),
   recovery: terms.payout,
   routesRoot: `0x${"00".repeat(32)}`,
 }));
 
 /** What the merchant knows, and the answer that they got. */
-function answerOf(terms: Terms): { wire: InboxTerms; expected: ExpectedInbox } {
+function issueInbox(terms: Terms): { wire: InboxTerms; expected: ExpectedInbox } {
   const expected = {
-    inboxAddress: checksumAddress(inboxAddress(terms)),
+    inboxAddress: checksumAddress(computeInboxAddress(terms)),
     payoutWallet: checksumAddress(terms.payout),
     token: terms.settleToken,
     chainId: terms.settleChainId,
@@ -47,7 +47,7 @@ function assertRefused(wire: InboxTerms, expected: ExpectedInbox, reason: Verify
 test("an honest inbox is verified, in every spelling", () => {
   fc.assert(
     fc.property(honestTerms, (terms) => {
-      const { wire, expected } = answerOf(terms);
+      const { wire, expected } = issueInbox(terms);
       assert.deepEqual(verifyInbox(wire, expected), { ok: true });
       const inboxAddressLower = expected.inboxAddress.toLowerCase();
       assert.deepEqual(verifyInbox(wire, { ...expected, inboxAddress: inboxAddressLower }), { ok: true });
@@ -58,12 +58,12 @@ test("an honest inbox is verified, in every spelling", () => {
 test("D31: terms that were exchanged without the address are noticed", () => {
   fc.assert(
     fc.property(honestTerms, honestTerms, (terms, other) => {
-      const { wire, expected } = answerOf(terms);
+      const { wire, expected } = issueInbox(terms);
       for (const field of ["settleToken", "payout", "feeRecipient", "recoverAfter"] as const) {
         if (terms[field] === other[field]) continue;
         assertRefused(termsToWire({ ...terms, [field]: other[field] }), expected, "wrong_address");
       }
-      const { inboxAddress: otherAddress } = answerOf(other).expected;
+      const { inboxAddress: otherAddress } = issueInbox(other).expected;
       if (otherAddress !== expected.inboxAddress) {
         assertRefused(wire, { ...expected, inboxAddress: otherAddress }, "wrong_address");
       }
@@ -73,32 +73,32 @@ test("D31: terms that were exchanged without the address are noticed", () => {
 
 test("D31: an address that a thief made with terms of their own is noticed, whichever they changed", () => {
   const changes: readonly (readonly [Partial<Terms>, VerifyReason])[] = [
-    [{ payout: thief }, "wrong_payout"],
-    [{ settleToken: thief }, "wrong_token"],
+    [{ payout: attacker }, "wrong_payout"],
+    [{ settleToken: attacker }, "wrong_token"],
     [{ settleChainId: 666_666n }, "wrong_chain"],
     [{ feeBps: 10_000 }, "fee_too_high"],
-    [{ feeRecipient: thief }, "wrong_fee_recipient"],
-    [{ recovery: thief }, "wrong_recovery"],
+    [{ feeRecipient: attacker }, "wrong_fee_recipient"],
+    [{ recovery: attacker }, "wrong_recovery"],
     [{ routesRoot: `0x${"66".repeat(32)}` }, "wrong_routes"],
     [{ salt: `0x${"66".repeat(32)}` }, "wrong_intent"],
   ];
   const [sample] = fc.sample(honestTerms, 1);
   assert.ok(sample !== undefined);
   const terms = { ...sample, feeBps: 50 };
-  const { expected } = answerOf(terms);
+  const { expected } = issueInbox(terms);
   for (const [change, reason] of changes) {
     const forged = { ...terms, ...change };
-    assertRefused(termsToWire(forged), { ...expected, inboxAddress: inboxAddress(forged) }, reason);
+    assertRefused(termsToWire(forged), { ...expected, inboxAddress: computeInboxAddress(forged) }, reason);
   }
 });
 
 test("other contracts than the published ones are refused, whatever their terms say", () => {
   const [terms] = fc.sample(honestTerms, 1);
   assert.ok(terms !== undefined);
-  const { wire, expected } = answerOf(terms);
+  const { wire, expected } = issueInbox(terms);
   assertRefused({ ...wire, version: 2 }, expected, "unknown_version");
-  assertRefused({ ...wire, hub: thief }, expected, "wrong_hub");
-  assertRefused({ ...wire, implementation: thief }, expected, "wrong_hub");
+  assertRefused({ ...wire, hub: attacker }, expected, "wrong_hub");
+  assertRefused({ ...wire, implementation: attacker }, expected, "wrong_hub");
 });
 
 test("recovery may be nobody, the payout wallet, or the account's own address", () => {
@@ -106,18 +106,18 @@ test("recovery may be nobody, the payout wallet, or the account's own address", 
     fc.property(honestTerms, anyAddress, (terms, own) => {
       const nobody = { ...terms, recovery: `0x${"00".repeat(20)}` } as const;
       const mine = { ...terms, recovery: own };
-      assert.equal(verifyInbox(answerOf(nobody).wire, answerOf(nobody).expected).ok, true);
-      assert.equal(verifyInbox(answerOf(mine).wire, { ...answerOf(mine).expected, recovery: own }).ok, true);
-      if (own !== terms.payout) assertRefused(answerOf(mine).wire, answerOf(mine).expected, "wrong_recovery");
+      assert.equal(verifyInbox(issueInbox(nobody).wire, issueInbox(nobody).expected).ok, true);
+      assert.equal(verifyInbox(issueInbox(mine).wire, { ...issueInbox(mine).expected, recovery: own }).ok, true);
+      if (own !== terms.payout) assertRefused(issueInbox(mine).wire, issueInbox(mine).expected, "wrong_recovery");
     }),
   );
 });
 
 test("agreed routes are accepted, a lower fee too, and nonsense is named", () => {
   fc.assert(
-    fc.property(honestTerms, anyWord, (honest, routesRoot) => {
+    fc.property(honestTerms, anyBytes32, (honest, routesRoot) => {
       const terms = { ...honest, routesRoot };
-      const { wire, expected } = answerOf(terms);
+      const { wire, expected } = issueInbox(terms);
       assert.deepEqual(verifyInbox(wire, { ...expected, routesRoot, feeBpsMax: 10_000 }), { ok: true });
       assertRefused({ ...wire, payout: "0x" }, expected, "malformed_terms");
       assertRefused(wire, { ...expected, payoutWallet: "me" }, "malformed_expectation");
@@ -128,14 +128,15 @@ test("agreed routes are accepted, a lower fee too, and nonsense is named", () =>
 });
 
 test("a payout on Solana is verified by its routes, and not without them", () => {
-  const route = { chainId: 8_453n, token: thief, adapter: cctpV2AdapterAddress, minAmount: 1n };
-  const settings = { messenger: thief, domain: 5, finalityThresholdMin: 2_000, feePpmMax: 0 };
-  const rootOf = (recipient: Hex) => routesRoot([{ ...route, config: encodeCctpV2Config({ ...settings, recipient }) }]);
+  const route = { chainId: 8_453n, token: attacker, adapter: cctpV2AdapterAddress, minAmount: 1n };
+  const settings = { messenger: attacker, domain: 5, finalityThresholdMin: 2_000, feePpmMax: 0 };
+  const rootOf = (recipient: Hex) =>
+    computeRoutesRoot([{ ...route, config: encodeCctpV2Config({ ...settings, recipient }) }]);
   const [mine, another] = [rootOf(`0x${"01".repeat(32)}`), rootOf(`0x${"02".repeat(32)}`)];
   fc.assert(
     fc.property(honestTerms, (honest) => {
       const nowhere = { settleChainId: 0n, settleToken: zero, payout: zero, recovery: zero };
-      const { wire, expected } = answerOf({ ...honest, ...nowhere, routesRoot: mine });
+      const { wire, expected } = issueInbox({ ...honest, ...nowhere, routesRoot: mine });
       assert.deepEqual(verifyInbox(wire, { ...expected, routesRoot: mine }), { ok: true });
       assertRefused(wire, { ...expected, routesRoot: another }, "wrong_routes");
       assertRefused(wire, expected, "wrong_routes");

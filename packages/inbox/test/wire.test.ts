@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { getAddress } from "viem";
-import { checksumAddress, findAddress } from "@tributary/inbox/checksum";
+import { checksumAddress, parseAddress } from "@tributary/inbox/checksum";
 import { hubAddress, implementationAddress, inboxVersion } from "@tributary/inbox/hub";
 import { termsFromWire, termsToWire } from "@tributary/inbox/wire";
 import type { InboxTerms } from "@tributary/inbox/wire";
-import { anyAddress, anyTerms } from "./arbitrary.ts";
+import { anyAddress, anyTerms } from "./arbitraries.ts";
 
 test("terms survive the way through JSON", () => {
   fc.assert(
@@ -49,9 +49,9 @@ test("addresses are spelled by EIP-55, and a wrong spelling is noticed", () => {
     fc.property(anyAddress, fc.nat(), (address, choice) => {
       const spelled = checksumAddress(address);
       assert.equal(spelled, getAddress(address));
-      assert.equal(findAddress(spelled), address);
-      assert.equal(findAddress(address), address);
-      assert.equal(findAddress(`0x${address.slice(2).toUpperCase()}`), address);
+      assert.equal(parseAddress(spelled), address);
+      assert.equal(parseAddress(address), address);
+      assert.equal(parseAddress(`0x${address.slice(2).toUpperCase()}`), address);
       const letters = Array.from(spelled.slice(2).matchAll(/[a-f]/gi), (match) => match.index + 2);
       const at = letters[choice % letters.length];
       if (at === undefined || letters.length < 3) return;
@@ -59,7 +59,7 @@ test("addresses are spelled by EIP-55, and a wrong spelling is noticed", () => {
       const swapped = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
       const wrong = spelled.slice(0, at) + swapped + spelled.slice(at + 1);
       const oneCase = [wrong.toLowerCase(), `0x${wrong.slice(2).toUpperCase()}`].includes(wrong);
-      if (!oneCase) assert.equal(findAddress(wrong), undefined);
+      if (!oneCase) assert.equal(parseAddress(wrong), undefined);
     }),
   );
 });

@@ -1,40 +1,41 @@
-import type { Ask } from "../src/look.ts";
+import type { RpcRequester } from "../src/inspectChain.ts";
 
 /** A wallet in the browser, as EIP-1193 describes it. */
-export type Provider = {
+export type Eip1193Provider = {
   request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>;
   on?(event: string, listener: () => void): void;
 };
 
-export type BrowserWallet = { readonly name: string; readonly provider: Provider };
+export type BrowserWallet = { readonly name: string; readonly provider: Eip1193Provider };
 
 /**
  * Tells of each wallet that announces itself (EIP-6963), at once or later; `window.ethereum` stands in while none has.
  */
 export function watchWallets(onChange: (wallets: readonly BrowserWallet[]) => void): void {
   const announced = new Map<string, BrowserWallet>();
-  const tell = () => onChange(announced.size > 0 ? [...announced.values()] : oldWallets());
+  const notify = () => onChange(announced.size > 0 ? [...announced.values()] : legacyWallets());
   window.addEventListener("eip6963:announceProvider", (event) => {
-    const { info, provider } = (event as CustomEvent<{ info: { uuid: string; name: string }; provider: Provider }>)
-      .detail;
+    const { info, provider } = (
+      event as CustomEvent<{ info: { uuid: string; name: string }; provider: Eip1193Provider }>
+    ).detail;
     announced.set(info.uuid, { name: info.name, provider });
-    tell();
+    notify();
   });
   window.dispatchEvent(new Event("eip6963:requestProvider"));
-  tell();
+  notify();
 }
 
-function oldWallets(): BrowserWallet[] {
-  const provider = (window as { ethereum?: Provider }).ethereum;
+function legacyWallets(): BrowserWallet[] {
+  const provider = (window as { ethereum?: Eip1193Provider }).ethereum;
   return provider === undefined ? [] : [{ name: "Browser wallet", provider }];
 }
 
-export function askThrough(provider: Provider): Ask {
+export function createRpcRequester(provider: Eip1193Provider): RpcRequester {
   return (method, params) => provider.request({ method, params });
 }
 
 /** What a wallet says when it refuses is an object of its own kind as often as an Error. */
-export function reasonOf(error: unknown): string {
+export function describeError(error: unknown): string {
   if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string") {
     const inner = "data" in error && typeof error.data === "object" && error.data !== null ? error.data : {};
     const reason = "message" in inner && typeof inner.message === "string" ? ` (${inner.message})` : "";

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { keccak256, parseTransaction, recoverTransactionAddress, type TransactionSerializedEIP1559 } from "viem";
-import { DEV_ACCOUNTS } from "../../cli/dev/accounts.ts";
+import { DEV_ACCOUNTS } from "../../cli/dev/devAccounts.ts";
 import { transferCall } from "../../cli/dev/tokens.ts";
 import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
 import { CallReverted, ProviderFailed } from "../driver.ts";
@@ -77,13 +77,13 @@ describe("a provider of an EVM chain", () => {
   });
 
   test("tells where a transaction's logs begin, of those that are mined", async () => {
-    const [first, second] = await chain.payTogether([
+    const [first, second] = await chain.payInOneBlock([
       { token: chain.usdc.address, to: OWNER, amountUnits: 1n },
       { token: chain.usdc.address, to: OWNER, amountUnits: 2n },
     ]);
     const hashes = [second?.transactionHash ?? "", `0x${"22".repeat(32)}`, first?.transactionHash ?? ""];
     deepEqual(
-      (await driver.positions(hashes)).map(({ chainTx, logIndexFirst, succeeded }) => [
+      (await driver.receiptPositions(hashes)).map(({ chainTx, logIndexFirst, succeeded }) => [
         chainTx,
         logIndexFirst,
         succeeded,
@@ -93,7 +93,7 @@ describe("a provider of an EVM chain", () => {
         [hashes[2], 0, true],
       ],
     );
-    deepEqual(await driver.positions([]), []);
+    deepEqual(await driver.receiptPositions([]), []);
   });
 
   test("tells balances at a block, in the order of the owners, however many", async () => {

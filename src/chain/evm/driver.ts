@@ -8,22 +8,22 @@ import {
   type ChainReceipt,
   type FeeQuote,
   type HeadTag,
-  type Identity,
+  type ChainIdentity,
   type ReceiptPosition,
-  type SiftedTransfers,
-  type Sieve,
+  type FilteredTransfers,
+  type AddressFilter,
   type SubmitOutcome,
   type Transfer,
   type TransferScope,
 } from "../driver.ts";
-import { mayHoldTransfer } from "./bloom.ts";
-import { failureOf, submitOutcomeOf } from "./failures.ts";
-import { bytes, list, quantity, smallQuantity, toHex } from "./hex.ts";
-import { readBlock, readPosition, readReceipt } from "./read.ts";
-import { Rpc, type RpcBytes, type RpcCall } from "./rpc.ts";
-import { siftLogs } from "./siftLogs.ts";
-import { readTransfers, transferFilters } from "./transfers.ts";
-import { readReceiptTransfers, type BlockAnswers } from "./transfersOfReceipts.ts";
+import { mayContainTransfer } from "./logsBloom.ts";
+import { toProviderError, toSubmitOutcome } from "./rpcErrors.ts";
+import { parseBytes, parseArray, parseQuantity, parseSafeInteger, toHex } from "./rpcValues.ts";
+import { parseBlock, parseReceiptPosition, parseReceipt } from "./parseBlock.ts";
+import { JsonRpcClient, type RawResponse, type RpcCall } from "./jsonRpcClient.ts";
+import { filterLogs } from "./filterLogs.ts";
+import { parseTransfers, transferFilters } from "./parseTransfers.ts";
+import { parseReceiptTransfers, type BlockWithReceipts } from "./parseReceiptTransfers.ts";
 
 const TIMEOUT_MS = 10_000;
 /** The logs of a long range can be a hundred megabytes. */
@@ -49,83 +49,87 @@ export function openEvmDriver(options: EvmDriverOptions): EvmDriver {
 export class EvmDriver implements ChainDriver {
   readonly caip2: Caip2;
   readonly name: string;
-  readonly #rpc: Rpc;
+  readonly #rpc: JsonRpcClient;
   readonly #logsTimeoutMs: number;
 
   constructor({ caip2, rpcUrl, timeoutMs = TIMEOUT_MS }: EvmDriverOptions) {
     this.caip2 = caip2;
-    this.#rpc = new Rpc({ url: rpcUrl, timeoutMs, connectionsMax: CONNECTIONS_MAX });
+    this.#rpc = new JsonRpcClient({ url: rpcUrl, timeoutMs, connectionsMax: CONNECTIONS_MAX });
     this.name = this.#rpc.host;
     this.#logsTimeoutMs = Math.max(timeoutMs, LOGS_TIMEOUT_MS);
   }
 
-  async identify(): Promise<Identity> {
-    const [chainId, genesis] = await this.#askAll([
+  async identify(): Promise<ChainIdentity> {
+    const [chainId, genesis] = await this.#requestAll([
       ["eth_chainId", []],
       ["eth_getBlockByNumber", ["0x0", false]],
     ]);
-    const { hash } = readBlock(genesis);
-    return { caip2: caip2("eip155", quantity(chainId, "a chain id").toString()), genesisHash: hash };
+    const { hash } = parseBlock(genesis);
+    return { caip2: caip2("eip155", parseQuantity(chainId, "a chain id").toString()), genesisHash: hash };
   }
 
   async head(tag: HeadTag): Promise<BlockRef> {
-    const answer = await this.#ask("eth_getBlockByNumber", [tag, false]);
+    const answer = await this.#request("eth_getBlockByNumber", [tag, false]);
     if (answer === null) throw new ProviderFailed("unknown_block", `${this.name} knows no ${tag} block`);
-    return readBlock(answer);
+    return parseBlock(answer);
   }
 
   async block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
     const answer =
       "hash" in at
-        ? await this.#ask("eth_getBlockByHash", [at.hash, false])
-        : await this.#ask("eth_getBlockByNumber", [toHex(at.number), false]);
-    return answer === null ? undefined : this.#blockAt(at, answer);
+        ? await this.#request("eth_getBlockByHash", [at.hash, false])
+        : await this.#request("eth_getBlockByNumber", [toHex(at.number), false]);
+    return answer === null ? undefined : this.#parseExpectedBlock(at, answer);
   }
 
   async transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
     if (tokens.length === 0) return [];
     try {
-      return await this.#transfersIn(scope, tokens, parties);
+      return await this.#fetchTransfers(scope, tokens, parties);
     } catch (error) {
-      if (!isRefusedBlock(scope, error)) throw error;
-      return this.#transfersOfBlock(scope, tokens, parties);
+      if (!isBlockTooLarge(scope, error)) throw error;
+      return this.#fetchBlockTransfersInParts(scope, tokens, parties);
     }
   }
 
-  mayHold({ logsDigest }: BlockRef, tokens: readonly string[]): boolean {
-    return logsDigest !== undefined && tokens.some((token) => mayHoldTransfer(logsDigest, token));
+  mayContainTransfers({ logsBloom }: BlockRef, tokens: readonly string[]): boolean {
+    return logsBloom !== undefined && tokens.some((token) => mayContainTransfer(logsBloom, token));
   }
 
-  async sift(range: BlockRange, tokens: readonly string[], sieve: Sieve): Promise<SiftedTransfers> {
-    if (tokens.length === 0) return { transfers: [], logCount: 0, endHash: undefined };
-    const answer = await this.#asked(() =>
-      this.#rpc.askBytes("eth_getLogs", transferFilters(range, tokens), this.#logsTimeoutMs),
+  async filterTransfers(
+    range: BlockRange,
+    tokens: readonly string[],
+    filter: AddressFilter,
+  ): Promise<FilteredTransfers> {
+    if (tokens.length === 0) return { transfers: [], logCount: 0, lastBlockHash: undefined };
+    const answer = await this.#mapErrors(() =>
+      this.#rpc.requestRaw("eth_getLogs", transferFilters(range, tokens), this.#logsTimeoutMs),
     );
-    await sieve.refresh();
-    const sifted = answer.status === 200 ? siftLogs(answer.bytes, { ...range, tokens, sieve }) : undefined;
+    await filter.refresh();
+    const sifted = answer.status === 200 ? filterLogs(answer.bytes, { ...range, tokens, filter }) : undefined;
     if (sifted) return sifted;
-    const transfers = await this.#transfersTold(range, { tokens, sieve, answer });
-    const endHash = transfers.findLast(({ blockNumber }) => blockNumber === range.toBlock)?.blockHash;
-    return { transfers, logCount: transfers.length, endHash };
+    const transfers = await this.#transfersFromResponse(range, { tokens, sieve: filter, answer });
+    const lastBlockHash = transfers.findLast(({ blockNumber }) => blockNumber === range.toBlock)?.blockHash;
+    return { transfers, logCount: transfers.length, lastBlockHash };
   }
 
-  async positions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
-    return positionsIn(await this.#askAll(chainTxs.map(receiptCall)), chainTxs);
+  async receiptPositions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
+    return toReceiptPositions(await this.#requestAll(chainTxs.map(toReceiptCall)), chainTxs);
   }
 
   async blockWithPositions(
     number: bigint,
     chainTxs: readonly string[],
   ): Promise<{ block: BlockRef | undefined; positions: ReceiptPosition[] }> {
-    const calls: RpcCall[] = [["eth_getBlockByNumber", [toHex(number), false]], ...chainTxs.map(receiptCall)];
-    const [answer, ...receipts] = await this.#askAll(calls);
-    const block = answer === null ? undefined : this.#blockAt({ number }, answer);
-    return { block, positions: positionsIn(receipts, chainTxs) };
+    const calls: RpcCall[] = [["eth_getBlockByNumber", [toHex(number), false]], ...chainTxs.map(toReceiptCall)];
+    const [answer, ...receipts] = await this.#requestAll(calls);
+    const block = answer === null ? undefined : this.#parseExpectedBlock({ number }, answer);
+    return { block, positions: toReceiptPositions(receipts, chainTxs) };
   }
 
   async receipt(chainTx: string): Promise<ChainReceipt | undefined> {
-    const answer = await this.#ask("eth_getTransactionReceipt", [chainTx]);
-    return answer === null ? undefined : readReceipt(answer, chainTx);
+    const answer = await this.#request("eth_getTransactionReceipt", [chainTx]);
+    return answer === null ? undefined : parseReceipt(answer, chainTx);
   }
 
   async balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]> {
@@ -134,47 +138,47 @@ export class EvmDriver implements ChainDriver {
       "eth_call",
       [{ to: token, data: `${BALANCE_OF}${owner.slice(2).padStart(64, "0")}` }, block],
     ]);
-    return (await this.#askAll(calls)).map((answer) => quantity(answer, "a balance"));
+    return (await this.#requestAll(calls)).map((answer) => parseQuantity(answer, "a balance"));
   }
 
   async tokenDecimals(token: string): Promise<number> {
-    return smallQuantity(await this.call({ to: token, data: DECIMALS }), "a token's decimals");
+    return parseSafeInteger(await this.call({ to: token, data: DECIMALS }), "a token's decimals");
   }
 
   async hasCode(address: string): Promise<boolean> {
-    return bytes(await this.#ask("eth_getCode", [address, "latest"]), "code") !== "0x";
+    return parseBytes(await this.#request("eth_getCode", [address, "latest"]), "code") !== "0x";
   }
 
   async nonce(address: string): Promise<bigint> {
-    return quantity(await this.#ask("eth_getTransactionCount", [address, "latest"]), "a nonce");
+    return parseQuantity(await this.#request("eth_getTransactionCount", [address, "latest"]), "a nonce");
   }
 
   async nativeBalance(address: string): Promise<bigint> {
-    return quantity(await this.#ask("eth_getBalance", [address, "latest"]), "a balance");
+    return parseQuantity(await this.#request("eth_getBalance", [address, "latest"]), "a balance");
   }
 
   async fees(): Promise<FeeQuote> {
-    const [tip, history] = await this.#askAll([
+    const [tip, history] = await this.#requestAll([
       ["eth_maxPriorityFeePerGas", []],
       ["eth_feeHistory", ["0x1", "latest", []]],
     ]);
-    return feeQuoteOf(quantity(tip, "a priority fee"), history);
+    return toFeeQuote(parseQuantity(tip, "a priority fee"), history);
   }
 
   async estimateGas(call: ChainCall): Promise<bigint> {
-    return quantity(await this.#ask("eth_estimateGas", [call]), "an amount of gas");
+    return parseQuantity(await this.#request("eth_estimateGas", [call]), "an amount of gas");
   }
 
   async call(call: ChainCall): Promise<string> {
-    return bytes(await this.#ask("eth_call", [call, "latest"]), "returned bytes");
+    return parseBytes(await this.#request("eth_call", [call, "latest"]), "returned bytes");
   }
 
   async submit(rawTransaction: string): Promise<SubmitOutcome> {
     try {
-      await this.#rpc.ask("eth_sendRawTransaction", [rawTransaction]);
+      await this.#rpc.request("eth_sendRawTransaction", [rawTransaction]);
       return { kind: "accepted" };
     } catch (error) {
-      return submitOutcomeOf(error);
+      return toSubmitOutcome(error);
     }
   }
 
@@ -183,27 +187,29 @@ export class EvmDriver implements ChainDriver {
     await this.#rpc.close();
   }
 
-  async #transfersIn(
+  async #fetchTransfers(
     scope: TransferScope,
     tokens: readonly string[],
     parties: readonly string[] | undefined,
   ): Promise<Transfer[]> {
     const filters = transferFilters(scope, tokens, parties);
-    const answers = await Promise.all(filters.map((filter) => this.#ask("eth_getLogs", [filter], this.#logsTimeoutMs)));
-    const [transfers, ...more] = answers.map((answer) => readTransfers(answer, scope, tokens));
-    return more.length === 0 ? (transfers ?? []) : distinct([...(transfers ?? []), ...more.flat()]);
+    const answers = await Promise.all(
+      filters.map((filter) => this.#request("eth_getLogs", [filter], this.#logsTimeoutMs)),
+    );
+    const [transfers, ...more] = answers.map((answer) => parseTransfers(answer, scope, tokens));
+    return more.length === 0 ? (transfers ?? []) : dedupeTransfers([...(transfers ?? []), ...more.flat()]);
   }
 
-  async #transfersTold(
+  async #transfersFromResponse(
     range: BlockRange,
-    { tokens, sieve, answer }: { tokens: readonly string[]; sieve: Sieve; answer: RpcBytes },
+    { tokens, sieve, answer }: { tokens: readonly string[]; sieve: AddressFilter; answer: RawResponse },
   ): Promise<Transfer[]> {
     try {
-      const logs = await this.#asked(async () => this.#rpc.resultIn("eth_getLogs", answer));
-      return readTransfers(logs, range, tokens);
+      const logs = await this.#mapErrors(async () => this.#rpc.parseResult("eth_getLogs", answer));
+      return parseTransfers(logs, range, tokens);
     } catch (error) {
-      if (!isRefusedBlock(range, error)) throw error;
-      const transfers = await this.#transfersOfBlock(range, tokens);
+      if (!isBlockTooLarge(range, error)) throw error;
+      const transfers = await this.#fetchBlockTransfersInParts(range, tokens);
       // These answers are newer than the one before which the sieve was last brought up to date.
       await sieve.refresh();
       return transfers;
@@ -214,101 +220,101 @@ export class EvmDriver implements ChainDriver {
    * One block that holds more logs than the provider tells of at once has no smaller part than the logs of one token. Where that is too much
    * as well, all receipts of the block hold them: a limit on logs does not count there.
    */
-  async #transfersOfBlock(
+  async #fetchBlockTransfersInParts(
     scope: TransferScope,
     tokens: readonly string[],
     parties?: readonly string[],
   ): Promise<Transfer[]> {
     if (tokens.length > 1) {
       try {
-        const parts = await Promise.all(tokens.map((token) => this.#transfersIn(scope, [token], parties)));
-        return ofOneBlock(parts.flat());
+        const parts = await Promise.all(tokens.map((token) => this.#fetchTransfers(scope, [token], parties)));
+        return assertSameBlock(parts.flat());
       } catch (error) {
-        if (!isRefusedBlock(scope, error)) throw error;
+        if (!isBlockTooLarge(scope, error)) throw error;
       }
     }
-    const answers = await ofWhole(() => this.#blockAndReceipts(scope));
-    const transfers = readReceiptTransfers(answers, scope, tokens);
+    const answers = await failOverIfTooLarge(() => this.#fetchBlockWithReceipts(scope));
+    const transfers = parseReceiptTransfers(answers, scope, tokens);
     return parties ? transfers.filter(({ from, to }) => parties.includes(from) || parties.includes(to)) : transfers;
   }
 
   /** Receipts are asked for by the block's number, since not every provider takes a hash there; whose they are they say themselves. */
-  async #blockAndReceipts(scope: TransferScope): Promise<BlockAnswers> {
+  async #fetchBlockWithReceipts(scope: TransferScope): Promise<BlockWithReceipts> {
     const block =
       "blockHash" in scope
-        ? await this.#ask("eth_getBlockByHash", [scope.blockHash, false])
-        : await this.#ask("eth_getBlockByNumber", [toHex(scope.fromBlock), false]);
+        ? await this.#request("eth_getBlockByHash", [scope.blockHash, false])
+        : await this.#request("eth_getBlockByNumber", [toHex(scope.fromBlock), false]);
     if (block === null) throw new ProviderFailed("unknown_block", `${this.name} lacks a block whose logs it refused`);
-    const { number } = readBlock(block);
-    const receipts = await this.#ask("eth_getBlockReceipts", [toHex(number)], this.#logsTimeoutMs);
+    const { number } = parseBlock(block);
+    const receipts = await this.#request("eth_getBlockReceipts", [toHex(number)], this.#logsTimeoutMs);
     if (receipts === null) throw new ProviderFailed("unknown_block", `${this.name} lacks block ${number}`);
     return { block, receipts };
   }
 
-  #blockAt(at: { number: bigint } | { hash: string }, answer: unknown): BlockRef {
-    const block = readBlock(answer);
+  #parseExpectedBlock(at: { number: bigint } | { hash: string }, answer: unknown): BlockRef {
+    const block = parseBlock(answer);
     const isAsked = "hash" in at ? block.hash === at.hash : block.number === at.number;
     if (!isAsked)
       throw new ProviderFailed("bad_answer", `${this.name} answered with another block than the one asked for`);
     return block;
   }
 
-  async #ask(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown> {
-    return this.#asked(() => this.#rpc.ask(method, params, timeoutMs));
+  async #request(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown> {
+    return this.#mapErrors(() => this.#rpc.request(method, params, timeoutMs));
   }
 
-  async #askAll(calls: readonly RpcCall[]): Promise<unknown[]> {
-    return this.#asked(() => this.#rpc.askAll(calls));
+  async #requestAll(calls: readonly RpcCall[]): Promise<unknown[]> {
+    return this.#mapErrors(() => this.#rpc.requestAll(calls));
   }
 
-  async #asked<T>(asking: () => Promise<T>): Promise<T> {
+  async #mapErrors<T>(request: () => Promise<T>): Promise<T> {
     try {
-      return await asking();
+      return await request();
     } catch (error) {
-      throw failureOf(this.name, error);
+      throw toProviderError(this.name, error);
     }
   }
 }
 
-function receiptCall(chainTx: string): RpcCall {
+function toReceiptCall(chainTx: string): RpcCall {
   return ["eth_getTransactionReceipt", [chainTx]];
 }
 
 /** `answers` in the order of `chainTxs`. */
-function positionsIn(answers: readonly unknown[], chainTxs: readonly string[]): ReceiptPosition[] {
+function toReceiptPositions(answers: readonly unknown[], chainTxs: readonly string[]): ReceiptPosition[] {
   return answers.flatMap((answer, index) => {
-    const position = answer === null ? undefined : readPosition(answer, chainTxs[index] ?? "");
+    const position = answer === null ? undefined : parseReceiptPosition(answer, chainTxs[index] ?? "");
     return position ? [position] : [];
   });
 }
 
-function isRefusedBlock(scope: TransferScope, error: unknown): error is ProviderFailed {
+function isBlockTooLarge(scope: TransferScope, error: unknown): error is ProviderFailed {
   const isOneBlock = "blockHash" in scope || scope.fromBlock === scope.toBlock;
-  return isOneBlock && isTooLarge(error);
+  return isOneBlock && isRangeTooLarge(error);
 }
 
-function isTooLarge(error: unknown): error is ProviderFailed {
+function isRangeTooLarge(error: unknown): error is ProviderFailed {
   return error instanceof ProviderFailed && error.kind === "range_too_large";
 }
 
 /** Nothing is left to be asked for in parts: who refuses that as too much is asked later, and another one now. */
-async function ofWhole<T>(asking: () => Promise<T>): Promise<T> {
+async function failOverIfTooLarge<T>(request: () => Promise<T>): Promise<T> {
   try {
-    return await asking();
+    return await request();
   } catch (error) {
-    if (!isTooLarge(error)) throw error;
+    if (!isRangeTooLarge(error)) throw error;
     throw new ProviderFailed("timeout", error.message, { cause: error });
   }
 }
 
 /** The parts of a block that was asked for by its number may come from before and after it was replaced. */
-function ofOneBlock(transfers: Transfer[]): Transfer[] {
+function assertSameBlock(transfers: Transfer[]): Transfer[] {
   if (new Set(transfers.map(({ blockHash }) => blockHash)).size <= 1) return transfers;
   throw new ProviderFailed("unknown_block", "a block was replaced while its parts were read");
 }
 
 /** A transfer between two of the parties asked for answers both filters. */
-function distinct(transfers: readonly Transfer[]): Transfer[] {
+function dedupeTransfers(transfers: readonly Transfer[]): Transfer[] {
   return [...new Map(transfers.map((transfer) => [`${transfer.blockHash}/${transfer.logIndex}`, transfer])).values()];
 }
 
@@ -316,9 +322,9 @@ function distinct(transfers: readonly Transfer[]): Transfer[] {
  * Head-room for the base fee to double, which takes at least six full blocks: a transaction that waits that long is better
  * replaced than waited for.
  */
-function feeQuoteOf(tip: bigint, history: unknown): FeeQuote {
-  const fees = list(Reflect.get(Object(history), "baseFeePerGas"), "base fees");
+function toFeeQuote(tip: bigint, history: unknown): FeeQuote {
+  const fees = parseArray(Reflect.get(Object(history), "baseFeePerGas"), "base fees");
   // The last of them is the next block's, which is the one that counts.
-  const baseFee = quantity(fees.at(-1), "a base fee");
+  const baseFee = parseQuantity(fees.at(-1), "a base fee");
   return { maxFeePerGas: 2n * baseFee + tip, maxPriorityFeePerGas: tip };
 }

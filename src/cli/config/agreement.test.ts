@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readAgreement } from "./agreement.ts";
-import { ConfigRefused, openSection } from "./section.ts";
+import { ConfigError, readSection } from "./section.ts";
 
 const read = (agreement: unknown, rpcUrls: readonly string[]) =>
-  readAgreement(openSection({ agreement }, { path: "chains[0]", known: ["agreement"] }), rpcUrls);
+  readAgreement(readSection({ agreement }, { path: "chains[0]", known: ["agreement"] }), rpcUrls);
 const TWO = ["https://one.example/key", "https://two.example/key"];
 
 test("two hosts agree on everything unless the file says otherwise, and one host on nothing", () => {
@@ -26,7 +26,7 @@ test("more than there are hosts cannot agree, and a limit is a text", () => {
   const refuses = (agreement: unknown, message: RegExp) =>
     assert.throws(
       () => read(agreement, TWO),
-      (error) => error instanceof ConfigRefused && message.test(error.message),
+      (error) => error instanceof ConfigError && message.test(error.message),
     );
   refuses({ providers: 3 }, /^chains\[0\]\.agreement\.providers: 3 cannot agree where rpcUrls has 2 hosts/);
   refuses({ abovePriceUnits: 5 }, /^chains\[0\]\.agreement\.abovePriceUnits: 5 is not accepted/);

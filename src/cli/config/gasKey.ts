@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Environment } from "../../config.ts";
+import type { ProcessEnvironment } from "../../config.ts";
 import * as rules from "./rules.ts";
-import { ConfigRefused, isGiven, place, read, sourceShown, type Section } from "./section.ts";
+import { ConfigError, hasField, fieldPath, readField, quoteSource, type ConfigSection } from "./section.ts";
 
 /** Keys that everybody knows, from the mnemonic of the usual local chains: on a real network a robot empties them at once. */
-const KEYS_OF_EVERYBODY: ReadonlySet<string> = new Set([
+const WELL_KNOWN_KEYS: ReadonlySet<string> = new Set([
   "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
   "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d",
   "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a",
@@ -18,41 +18,41 @@ const KEYS_OF_EVERYBODY: ReadonlySet<string> = new Set([
   "0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6",
 ]);
 
-export type KeySurroundings = { environment: "test" | "live"; variables: Environment; directory: string };
+export type GasKeyContext = { environment: "test" | "live"; variables: ProcessEnvironment; directory: string };
 
 /** The key that pays gas, from where the file says it is kept. No sentence quotes it. */
-export function readGasKey(section: Section, around: KeySurroundings): string {
-  const fromVariable = isGiven(section, "gasKeyEnv");
-  if (fromVariable === isGiven(section, "gasKeyFile")) {
-    throw new ConfigRefused(
-      `${place(section, "gasKeyEnv")}: name either an environment variable here or a file in gasKeyFile that holds the private key which pays gas.`,
+export function readGasKey(section: ConfigSection, context: GasKeyContext): string {
+  const fromVariable = hasField(section, "gasKeyEnv");
+  if (fromVariable === hasField(section, "gasKeyFile")) {
+    throw new ConfigError(
+      `${fieldPath(section, "gasKeyEnv")}: name either an environment variable here or a file in gasKeyFile that holds the private key which pays gas.`,
     );
   }
-  const { key, source } = fromVariable ? keyFromVariable(section, around) : keyFromFile(section, around);
+  const { key, source } = fromVariable ? readKeyFromEnvironment(section, context) : readKeyFromFile(section, context);
   const parsed = rules.privateKey.parse(key);
-  if (parsed === undefined) throw new ConfigRefused(`${source} does not hold ${rules.privateKey.expected}.`);
-  if (around.environment === "live" && KEYS_OF_EVERYBODY.has(parsed)) {
-    throw new ConfigRefused(`${source} holds a key that everybody knows, make a new one for live networks.`);
+  if (parsed === undefined) throw new ConfigError(`${source} does not hold ${rules.privateKey.expected}.`);
+  if (context.environment === "live" && WELL_KNOWN_KEYS.has(parsed)) {
+    throw new ConfigError(`${source} holds a key that everybody knows, make a new one for live networks.`);
   }
   return parsed;
 }
 
-function keyFromVariable(section: Section, around: KeySurroundings): { key: string; source: string } {
-  const name = read(section, "gasKeyEnv", rules.environmentVariable);
-  const source = `${place(section, "gasKeyEnv")}: the environment variable ${sourceShown(name)}`;
+function readKeyFromEnvironment(section: ConfigSection, around: GasKeyContext): { key: string; source: string } {
+  const name = readField(section, "gasKeyEnv", rules.environmentVariable);
+  const source = `${fieldPath(section, "gasKeyEnv")}: the environment variable ${quoteSource(name)}`;
   const key = around.variables[name];
   if (key === undefined || key === "") {
-    throw new ConfigRefused(`${source} is not set, set it to ${rules.privateKey.expected}.`);
+    throw new ConfigError(`${source} is not set, set it to ${rules.privateKey.expected}.`);
   }
   return { key, source };
 }
 
-function keyFromFile(section: Section, around: KeySurroundings): { key: string; source: string } {
-  const file = resolve(around.directory, read(section, "gasKeyFile", rules.path));
-  const source = `${place(section, "gasKeyFile")}: the file ${sourceShown(file)}`;
+function readKeyFromFile(section: ConfigSection, around: GasKeyContext): { key: string; source: string } {
+  const file = resolve(around.directory, readField(section, "gasKeyFile", rules.path));
+  const source = `${fieldPath(section, "gasKeyFile")}: the file ${quoteSource(file)}`;
   try {
     return { key: readFileSync(file, "utf8"), source };
   } catch {
-    throw new ConfigRefused(`${source} cannot be read, put ${rules.privateKey.expected} there.`);
+    throw new ConfigError(`${source} cannot be read, put ${rules.privateKey.expected} there.`);
   }
 }

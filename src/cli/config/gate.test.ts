@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { inspect } from "node:util";
 import { buildCatalog } from "../../catalog/catalog.ts";
-import { readConfig } from "./file.ts";
-import { ConfigRefused } from "./section.ts";
+import { readConfig } from "./loadConfig.ts";
+import { ConfigError } from "./section.ts";
 
 const KEY = `0x${"1a".repeat(32)}`;
 const SECRET = "canary-of-the-gate-0123456789-abcdef";
@@ -91,7 +91,7 @@ test("D27 chains of Solana are read with the numbers of their clusters, as origi
   );
 });
 
-const REFUSED: [name: string, change: Json, sentence: RegExp][] = [
+const REJECTED_CONFIGS: [name: string, change: Json, sentence: RegExp][] = [
   ["a chain that waits for no gate", { chains: [{ ...sample.chains[0], gate: "remote" }] }, /^gate: it is missing/],
   ["a gate of another kind", { chains: [{ ...sample.chains[0], gate: "both" }] }, /gate: "both".*"local" or "remote"/],
   ["a secret in the file", { gate: { ...gate, secret: SECRET } }, /gate.secret: this key is not known/],
@@ -127,12 +127,12 @@ const REFUSED: [name: string, change: Json, sentence: RegExp][] = [
   ["gas on Solana", { chains: [solana({ gasKeyEnv: "X" })] }, /gasKeyEnv: this key is not known/],
 ];
 
-for (const [name, change, sentence] of REFUSED) {
+for (const [name, change, sentence] of REJECTED_CONFIGS) {
   test(`refused in one sentence: ${name}`, () => {
     assert.throws(
       () => load(change),
       (error) => {
-        assert.ok(error instanceof ConfigRefused, String(error));
+        assert.ok(error instanceof ConfigError, String(error));
         assert.match(error.message, sentence);
         assert.ok(!error.message.includes(SECRET));
         return true;

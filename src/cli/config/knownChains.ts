@@ -11,26 +11,26 @@ export type KnownChain = Pick<
 
 const ETHER = { name: "Ether", symbol: "ETH", decimals: 18 };
 /** Price units are millionths of the payout currency. */
-const CURRENCY = 1_000_000n;
-const LARGE = 10_000n * CURRENCY;
-const VERY_LARGE = 250_000n * CURRENCY;
+const PRICE_UNITS_PER_CURRENCY_UNIT = 1_000_000n;
+const LARGE_PRICE_UNITS = 10_000n * PRICE_UNITS_PER_CURRENCY_UNIT;
+const VERY_LARGE_PRICE_UNITS = 250_000n * PRICE_UNITS_PER_CURRENCY_UNIT;
 
 /** Only the chain's own word is trusted, whatever the amount. */
-const finalizedOnly: FinalityTier[] = [{ upToPriceUnits: undefined, finality: { tag: "finalized" } }];
+const finalizedFinality: FinalityTier[] = [{ upToPriceUnits: undefined, finality: { tag: "finalized" } }];
 /** A few blocks for everyday amounts; above them the chain's own word, since a reorg may then be worth somebody's money. */
-function blocksThen(confirmations: number, tag: "safe" | "finalized"): FinalityTier[] {
+function confirmationsThenTag(confirmations: number, tag: "safe" | "finalized"): FinalityTier[] {
   return [
-    { upToPriceUnits: LARGE, finality: { confirmations } },
+    { upToPriceUnits: LARGE_PRICE_UNITS, finality: { confirmations } },
     { upToPriceUnits: undefined, finality: { tag } },
   ];
 }
-const rollup: FinalityTier[] = [
-  { upToPriceUnits: LARGE, finality: { confirmations: 5 } },
-  { upToPriceUnits: VERY_LARGE, finality: { tag: "safe" } },
+const rollupFinality: FinalityTier[] = [
+  { upToPriceUnits: LARGE_PRICE_UNITS, finality: { confirmations: 5 } },
+  { upToPriceUnits: VERY_LARGE_PRICE_UNITS, finality: { tag: "safe" } },
   { upToPriceUnits: undefined, finality: { tag: "finalized" } },
 ];
 
-const KNOWN: ReadonlyMap<number, KnownChain> = new Map([
+const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
   [
     1,
     {
@@ -40,7 +40,7 @@ const KNOWN: ReadonlyMap<number, KnownChain> = new Map([
       explorerUrl: "https://etherscan.io",
       native: ETHER,
       pollMs: 4_000,
-      finality: blocksThen(6, "finalized"),
+      finality: confirmationsThenTag(6, "finalized"),
       isTestnet: false,
     },
   ],
@@ -53,7 +53,7 @@ const KNOWN: ReadonlyMap<number, KnownChain> = new Map([
       explorerUrl: "https://sepolia.etherscan.io",
       native: ETHER,
       pollMs: 4_000,
-      finality: blocksThen(6, "finalized"),
+      finality: confirmationsThenTag(6, "finalized"),
       isTestnet: true,
     },
   ],
@@ -66,7 +66,7 @@ const KNOWN: ReadonlyMap<number, KnownChain> = new Map([
       explorerUrl: "https://basescan.org",
       native: ETHER,
       pollMs: 1_000,
-      finality: rollup,
+      finality: rollupFinality,
       isTestnet: false,
     },
   ],
@@ -79,7 +79,7 @@ const KNOWN: ReadonlyMap<number, KnownChain> = new Map([
       explorerUrl: "https://sepolia.basescan.org",
       native: ETHER,
       pollMs: 1_000,
-      finality: rollup,
+      finality: rollupFinality,
       isTestnet: true,
     },
   ],
@@ -92,7 +92,7 @@ const KNOWN: ReadonlyMap<number, KnownChain> = new Map([
       explorerUrl: "https://optimistic.etherscan.io",
       native: ETHER,
       pollMs: 1_000,
-      finality: rollup,
+      finality: rollupFinality,
       isTestnet: false,
     },
   ],
@@ -105,7 +105,7 @@ const KNOWN: ReadonlyMap<number, KnownChain> = new Map([
       explorerUrl: "https://arbiscan.io",
       native: ETHER,
       pollMs: 1_000,
-      finality: blocksThen(20, "safe"),
+      finality: confirmationsThenTag(20, "safe"),
       isTestnet: false,
     },
   ],
@@ -118,7 +118,7 @@ const KNOWN: ReadonlyMap<number, KnownChain> = new Map([
       explorerUrl: "https://polygonscan.com",
       native: { name: "POL", symbol: "POL", decimals: 18 },
       pollMs: 2_000,
-      finality: finalizedOnly,
+      finality: finalizedFinality,
       isTestnet: false,
     },
   ],
@@ -131,7 +131,7 @@ const KNOWN: ReadonlyMap<number, KnownChain> = new Map([
       explorerUrl: "https://bscscan.com",
       native: { name: "BNB", symbol: "BNB", decimals: 18 },
       pollMs: 1_000,
-      finality: finalizedOnly,
+      finality: finalizedFinality,
       isTestnet: false,
     },
   ],
@@ -144,12 +144,12 @@ const KNOWN: ReadonlyMap<number, KnownChain> = new Map([
       explorerUrl: "https://snowtrace.io",
       native: { name: "Avalanche", symbol: "AVAX", decimals: 18 },
       pollMs: 1_000,
-      finality: blocksThen(1, "finalized"),
+      finality: confirmationsThenTag(1, "finalized"),
       isTestnet: false,
     },
   ],
 ]);
 
 export function findKnownChain(chainId: number): KnownChain | undefined {
-  return KNOWN.get(chainId);
+  return KNOWN_CHAINS.get(chainId);
 }

@@ -1,7 +1,16 @@
-import type { ChainFacts, TokenConfig } from "../../config.ts";
+import type { ChainDescription, TokenConfig } from "../../config.ts";
 import { caip2 } from "../../kernel/caip.ts";
 import * as rules from "./rules.ts";
-import { ConfigRefused, isGiven, openSection, place, read, readList, refuseTwins, type Rule } from "./section.ts";
+import {
+  ConfigError,
+  hasField,
+  readSection,
+  fieldPath,
+  readField,
+  readList,
+  rejectDuplicates,
+  type FieldRule,
+} from "./section.ts";
 
 const CHAIN_KEYS = ["namespace", "reference", "name", "slug", "publicRpcUrl", "explorerUrl", "tokens"] as const;
 const TOKEN_KEYS = ["symbol", "slug", "mint", "decimals", "minimumUnits", "isOrigin", "isRail", "isIssuing"] as const;
@@ -36,7 +45,7 @@ const CLUSTERS: Readonly<Record<string, Cluster>> = {
 const LOCAL_CHAIN_ID = 104;
 const EXPLORER_URL = "https://explorer.solana.com";
 
-const reference: Rule<string> = {
+const referenceRule: FieldRule<string> = {
   expected: "the first 32 characters of the genesis hash, in base58",
   parse: (value) => (typeof value === "string" && /^[1-9A-HJ-NP-Za-km-z]{32}$/.test(value) ? value : undefined),
 };
@@ -47,27 +56,27 @@ export function isSolanaChain(value: unknown): boolean {
 }
 
 /** One entry of `chains` on Solana: origins that payers are told of. No program here watches it or settles on it. */
-export function readSolanaChain(value: unknown, path: string, environment: "test" | "live"): ChainFacts {
-  const section = openSection(value, { path, known: CHAIN_KEYS });
-  const named = read(section, "reference", reference);
-  const cluster = Object.hasOwn(CLUSTERS, named) ? CLUSTERS[named] : undefined;
+export function readSolanaChain(value: unknown, path: string, environment: "test" | "live"): ChainDescription {
+  const section = readSection(value, { path, known: CHAIN_KEYS });
+  const clusterReference = readField(section, "reference", referenceRule);
+  const cluster = Object.hasOwn(CLUSTERS, clusterReference) ? CLUSTERS[clusterReference] : undefined;
   if (cluster !== undefined && cluster.isTestnet !== (environment === "test")) {
-    throw new ConfigRefused(
-      `${place(section, "reference")}: ${cluster.name} is ${cluster.isTestnet ? "a test network" : "a real network"}, set environment to "${cluster.isTestnet ? "test" : "live"}" or remove the chain.`,
+    throw new ConfigError(
+      `${fieldPath(section, "reference")}: ${cluster.name} is ${cluster.isTestnet ? "a test network" : "a real network"}, set environment to "${cluster.isTestnet ? "test" : "live"}" or remove the chain.`,
     );
   }
   const tokens = readList(section, "tokens", readToken);
   for (const key of ["address", "slug", "symbol"] as const) {
-    const shown = key === "address" ? "mint" : key;
-    refuseTwins(tokens, { path: `${path}.tokens`, key: shown, of: (token) => token[key] });
+    const keyName = key === "address" ? "mint" : key;
+    rejectDuplicates(tokens, { path: `${path}.tokens`, key: keyName, of: (token) => token[key] });
   }
   return {
-    caip2: caip2("solana", named),
+    caip2: caip2("solana", clusterReference),
     chainId: cluster?.chainId ?? LOCAL_CHAIN_ID,
-    name: read(section, "name", { ...rules.text, fallback: cluster?.name }),
-    slug: read(section, "slug", { ...rules.slug, fallback: cluster?.slug }),
-    publicRpcUrl: read(section, "publicRpcUrl", { ...rules.webUrl, fallback: cluster?.publicRpcUrl }),
-    explorerUrl: read(section, "explorerUrl", {
+    name: readField(section, "name", { ...rules.text, fallback: cluster?.name }),
+    slug: readField(section, "slug", { ...rules.slug, fallback: cluster?.slug }),
+    publicRpcUrl: readField(section, "publicRpcUrl", { ...rules.webUrl, fallback: cluster?.publicRpcUrl }),
+    explorerUrl: readField(section, "explorerUrl", {
       ...rules.baseUrl,
       fallback: cluster === undefined ? undefined : EXPLORER_URL,
     }),
@@ -79,27 +88,27 @@ export function readSolanaChain(value: unknown, path: string, environment: "test
 }
 
 function readToken(value: unknown, path: string): TokenConfig {
-  const section = openSection(value, { path, known: TOKEN_KEYS });
-  if (isGiven(section, "isRail") && section.fields["isRail"] !== false) {
-    throw new ConfigRefused(
-      `${place(section, "isRail")}: nothing settles on Solana in this version, so nobody can be paid there; leave it out.`,
+  const section = readSection(value, { path, known: TOKEN_KEYS });
+  if (hasField(section, "isRail") && section.fields["isRail"] !== false) {
+    throw new ConfigError(
+      `${fieldPath(section, "isRail")}: nothing settles on Solana in this version, so nobody can be paid there; leave it out.`,
     );
   }
-  const symbol = read(section, "symbol", rules.text);
-  const decimals = read(section, "decimals", rules.wholeNumber(0, 18));
-  const isOrigin = read(section, "isOrigin", { ...rules.flag, fallback: true });
-  if (!isOrigin) throw new ConfigRefused(`${path}.isOrigin: a token on Solana is an origin or nothing, remove it.`);
+  const symbol = readField(section, "symbol", rules.text);
+  const decimals = readField(section, "decimals", rules.wholeNumber(0, 18));
+  const isOrigin = readField(section, "isOrigin", { ...rules.flag, fallback: true });
+  if (!isOrigin) throw new ConfigError(`${path}.isOrigin: a token on Solana is an origin or nothing, remove it.`);
   return {
     symbol,
-    slug: read(section, "slug", { ...rules.slug, fallback: rules.slug.parse(symbol.toLowerCase()) }),
-    address: read(section, "mint", rules.solanaAddress),
+    slug: readField(section, "slug", { ...rules.slug, fallback: rules.slug.parse(symbol.toLowerCase()) }),
+    address: readField(section, "mint", rules.solanaAddress),
     decimals,
-    minimumUnits: read(section, "minimumUnits", {
+    minimumUnits: readField(section, "minimumUnits", {
       ...rules.amount,
       fallback: 10n ** BigInt(Math.max(decimals - 2, 0)),
     }),
     isOrigin,
     isRail: false,
-    isIssuing: read(section, "isIssuing", { ...rules.flag, fallback: true }),
+    isIssuing: readField(section, "isIssuing", { ...rules.flag, fallback: true }),
   };
 }

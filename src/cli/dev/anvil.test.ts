@@ -12,7 +12,7 @@ import { startAnvil } from "./anvil.ts";
 import type { Anvil } from "./anvil.ts";
 
 const CHAIN_ID = 31_337;
-const SOMEBODY = "0x00000000000000000000000000000000000f00d5";
+const ACCOUNT_ADDRESS = "0x00000000000000000000000000000000000f00d5";
 const POLLS_MAX = 200;
 const POLL_MS = 25;
 
@@ -30,7 +30,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-async function isGone(pid: number): Promise<boolean> {
+async function waitUntilExited(pid: number): Promise<boolean> {
   for (let poll = 0; poll < POLLS_MAX; poll += 1) {
     if (!isRunning(pid)) return true;
     await systemClock.sleep(POLL_MS);
@@ -86,8 +86,8 @@ test("anvil dies with a parent that is killed", async (t) => {
   assert.equal(isRunning(parent.anvil.pid), true);
   process.kill(parent.pid, "SIGKILL");
   await parent.ended;
-  assert.equal(await isGone(parent.anvil.pid), true);
-  assert.equal(await isGone(parent.anvil.watchdogPid), true);
+  assert.equal(await waitUntilExited(parent.anvil.pid), true);
+  assert.equal(await waitUntilExited(parent.anvil.watchdogPid), true);
 });
 
 test("anvil dies when its watchdog is killed, and so it does when both are killed at once", async (t) => {
@@ -95,7 +95,7 @@ test("anvil dies when its watchdog is killed, and so it does when both are kille
   t.after(() => anvil.stop());
   process.kill(anvil.watchdogPid, "SIGKILL");
   await anvil.stopped;
-  assert.equal(await isGone(anvil.pid), true);
+  assert.equal(await waitUntilExited(anvil.pid), true);
 
   if (process.platform !== "linux") return;
   const parent = await startParent({ chainId: CHAIN_ID });
@@ -106,7 +106,7 @@ test("anvil dies when its watchdog is killed, and so it does when both are kille
   process.kill(parent.anvil.watchdogPid, "SIGSTOP");
   process.kill(parent.pid, "SIGKILL");
   process.kill(parent.anvil.watchdogPid, "SIGKILL");
-  assert.equal(await isGone(parent.anvil.pid), true);
+  assert.equal(await waitUntilExited(parent.anvil.pid), true);
 });
 
 test("Ctrl-C reaches the parent's process group, and leaves the ending of anvil to the parent", async (t) => {
@@ -118,13 +118,13 @@ test("Ctrl-C reaches the parent's process group, and leaves the ending of anvil 
   assert.equal(await clientOf(parent.anvil).getChainId(), CHAIN_ID);
   process.kill(parent.pid, "SIGCONT");
   await parent.ended;
-  assert.equal(await isGone(parent.anvil.pid), true);
+  assert.equal(await waitUntilExited(parent.anvil.pid), true);
 });
 
 test("a kept chain goes on where it stopped, with its history", async (t) => {
   const stateDirectory = temporaryDirectory(t);
   const first = await startAnvil({ chainId: CHAIN_ID, stateDirectory });
-  await clientOf(first).setBalance({ address: SOMEBODY, value: 7n });
+  await clientOf(first).setBalance({ address: ACCOUNT_ADDRESS, value: 7n });
   await clientOf(first).mine({ blocks: 3 });
   const block = await clientOf(first).getBlock({ blockNumber: 2n });
   await first.stop();
@@ -133,9 +133,9 @@ test("a kept chain goes on where it stopped, with its history", async (t) => {
   t.after(() => second.stop());
   assert.equal(second.genesisHash, first.genesisHash);
   assert.equal((await clientOf(second).getBlock({ blockTag: "finalized" })).number, 3n);
-  assert.equal(await clientOf(second).getBalance({ address: SOMEBODY, blockTag: "finalized" }), 7n);
+  assert.equal(await clientOf(second).getBalance({ address: ACCOUNT_ADDRESS, blockTag: "finalized" }), 7n);
   assert.deepEqual(await clientOf(second).getBlock({ blockNumber: 2n }), block);
-  assert.equal(await clientOf(second).getBalance({ address: SOMEBODY }), 7n);
+  assert.equal(await clientOf(second).getBalance({ address: ACCOUNT_ADDRESS }), 7n);
 });
 
 test("a kept chain survives the kill of its parent, and its successor waits until it is written", async (t) => {
@@ -169,12 +169,12 @@ test("one-second blocks come by themselves, and a transaction does not wait for 
   const anvil = await startAnvil({ chainId: CHAIN_ID, blockTimeSeconds: 3_600, slotsInAnEpoch: 1 });
   t.after(() => anvil.stop());
   const client = clientOf(anvil);
-  await client.setBalance({ address: SOMEBODY, value: 10n ** 18n });
-  await client.impersonateAccount({ address: SOMEBODY });
+  await client.setBalance({ address: ACCOUNT_ADDRESS, value: 10n ** 18n });
+  await client.impersonateAccount({ address: ACCOUNT_ADDRESS });
   const hash = await client.request<{ Method: "eth_sendTransaction"; Parameters: [object]; ReturnType: `0x${string}` }>(
     {
       method: "eth_sendTransaction",
-      params: [{ from: SOMEBODY, to: SOMEBODY, value: toHex(1n) }],
+      params: [{ from: ACCOUNT_ADDRESS, to: ACCOUNT_ADDRESS, value: toHex(1n) }],
     },
   );
   assert.equal((await client.waitForTransactionReceipt({ hash })).status, "success");

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createTestClient, http, publicActions, type Hex } from "viem";
 import { systemClock } from "../../kernel/clock.ts";
-import type { WatchdogOrder, WatchdogReport } from "./watchdog.ts";
+import type { WatchdogOptions, WatchdogReport } from "./watchdog.ts";
 
 export interface AnvilOptions {
   chainId: number;
@@ -62,31 +62,35 @@ export function findAnvilBinary(): string {
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   if (options.stateDirectory !== undefined) mkdirSync(options.stateDirectory, { recursive: true });
-  const watchdog = fork(fileURLToPath(new URL("watchdog.ts", import.meta.url)), [JSON.stringify(orderOf(options))], {
-    detached: true,
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-    execArgv: ["--no-warnings"],
-  });
+  const watchdog = fork(
+    fileURLToPath(new URL("watchdog.ts", import.meta.url)),
+    [JSON.stringify(buildWatchdogOptions(options))],
+    {
+      detached: true,
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      execArgv: ["--no-warnings"],
+    },
+  );
   const exited = once(watchdog, "exit").then(() => undefined);
-  const { pid, port, scratch } = await listening(watchdog);
-  const stopped = exited.then(() => clearAway(pid, scratch));
+  const { pid, port, scratch } = await waitUntilListening(watchdog);
+  const stopped = exited.then(() => cleanUp(pid, scratch));
   const rpcUrl = `http://127.0.0.1:${port}`;
   const stop = () => {
     // The channel no longer kept the process alive; from here on it must, until anvil is gone.
     watchdog.ref();
     if (watchdog.connected) watchdog.disconnect();
-    const patience = new AbortController();
+    const stopTimeout = new AbortController();
     void systemClock
-      .sleep(STOP_WAIT_MS, patience.signal)
-      .then(() => patience.signal.aborted || watchdog.kill("SIGKILL"));
-    return stopped.finally(() => patience.abort());
+      .sleep(STOP_WAIT_MS, stopTimeout.signal)
+      .then(() => stopTimeout.signal.aborted || watchdog.kill("SIGKILL"));
+    return stopped.finally(() => stopTimeout.abort());
   };
   try {
     const client = createTestClient({ mode: "anvil", transport: http(rpcUrl) }).extend(publicActions);
     // It prints a line for every request and block otherwise, for nobody.
     await client.setLoggingEnabled(false);
     const { hash: genesisHash } = await client.getBlock({ blockNumber: 0n });
-    if (keepGenesis(options, genesisHash) === "resumed") {
+    if (checkGenesis(options, genesisHash) === "resumed") {
       // Of the blocks before the restart only the last one's balances are known: it becomes the final one.
       await client.mine({ blocks: 2 * (options.slotsInAnEpoch ?? 1) });
     }
@@ -95,26 +99,26 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     return { rpcUrl, chainId: options.chainId, pid, watchdogPid: watchdog.pid ?? 0, genesisHash, stop, stopped };
   } catch (error) {
     // Killed, it writes nothing into a directory that it has no business in.
-    killQuietly(pid);
+    killIfRunning(pid);
     await stop();
     throw error;
   }
 }
 
-function orderOf(options: AnvilOptions): WatchdogOrder {
+function buildWatchdogOptions(options: AnvilOptions): WatchdogOptions {
   const { stateDirectory, blockTimeSeconds, slotsInAnEpoch = 1 } = options;
   const flags = ["--host", "127.0.0.1", "--port", String(options.port ?? 0), "--chain-id", String(options.chainId)];
   // No account of anvil's own: the mnemonic everybody knows has no money here, and no request is signed by the node.
   flags.push("--accounts", "0", "--max-persisted-states", String(PAST_STATES_MAX));
   flags.push("--slots-in-an-epoch", String(slotsInAnEpoch));
   if (blockTimeSeconds !== undefined) flags.push("--mixed-mining", "--block-time", String(blockTimeSeconds));
-  const order: WatchdogOrder = { binary: findAnvilBinary(), arguments: flags, graceMs: 0 };
+  const order: WatchdogOptions = { binary: findAnvilBinary(), arguments: flags, graceMs: 0 };
   return stateDirectory === undefined ? order : { ...order, stateDirectory, graceMs: STATE_GRACE_MS };
 }
 
-type Listening = Extract<WatchdogReport, { kind: "listening" }>;
+type ListeningReport = Extract<WatchdogReport, { kind: "listening" }>;
 
-function listening(watchdog: ChildProcess): Promise<Listening> {
+function waitUntilListening(watchdog: ChildProcess): Promise<ListeningReport> {
   return new Promise((resolve, reject) => {
     watchdog.on("message", (message: WatchdogReport) => {
       if (message.kind === "listening") resolve(message);
@@ -126,26 +130,27 @@ function listening(watchdog: ChildProcess): Promise<Listening> {
 }
 
 /** Remembers which chain lives in the directory, and refuses another one there. */
-function keepGenesis({ stateDirectory, chainId }: AnvilOptions, genesisHash: Hex): "new" | "resumed" {
+function checkGenesis({ stateDirectory, chainId }: AnvilOptions, genesisHash: Hex): "new" | "resumed" {
   if (stateDirectory === undefined) return "new";
   const path = join(stateDirectory, "genesis.json");
-  const found = JSON.stringify({ chainId, genesisHash });
+  const current = JSON.stringify({ chainId, genesisHash });
   if (!existsSync(path)) {
-    writeFileSync(path, `${found}\n`);
+    writeFileSync(path, `${current}\n`);
     return "new";
   }
-  const kept = readFileSync(path, "utf8").trim();
-  if (kept !== found) throw new Error(`${stateDirectory} keeps the chain ${kept}, but anvil has loaded ${found}`);
+  const stored = readFileSync(path, "utf8").trim();
+  if (stored !== current)
+    throw new Error(`${stateDirectory} keeps the chain ${stored}, but anvil has loaded ${current}`);
   return "resumed";
 }
 
 /** The watchdog has done all this, unless it was killed itself. */
-function clearAway(pid: number, scratch: string): void {
-  killQuietly(pid);
+function cleanUp(pid: number, scratch: string): void {
+  killIfRunning(pid);
   rmSync(scratch, { recursive: true, force: true });
 }
 
-function killQuietly(pid: number): void {
+function killIfRunning(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {

@@ -1,8 +1,8 @@
 import { deterministicDeployer, hubSalt } from "@tributary/inbox/hub";
 import { hubCreationCode } from "@tributary/inbox/hubCode";
 import { concat, getContractAddress, type Hex } from "viem";
-import { lowerCase, type DevAccount } from "./accounts.ts";
-import { performCalls, type Call, type DevClient } from "./client.ts";
+import { lowerCase, type DevAccount } from "./devAccounts.ts";
+import { sendCallsOrThrow, type ContractCall, type DevClient } from "./devClient.ts";
 
 export interface Deployment {
   /** With the constructor's arguments at its end. */
@@ -23,7 +23,7 @@ export function deployedAddress({ creationCode, salt }: Deployment): Hex {
 }
 
 /** The call that puts it there; it reverts where it stands already. */
-export function deploymentCall({ creationCode, salt }: Deployment): Call {
+export function deploymentCall({ creationCode, salt }: Deployment): ContractCall {
   return { to: deterministicDeployer, data: concat([salt, creationCode]), gasLimit: CREATION_GAS_LIMIT };
 }
 
@@ -34,7 +34,7 @@ export function deploymentCall({ creationCode, salt }: Deployment): Call {
 export async function deployHub(client: DevClient, payer: DevAccount, hub: Deployment): Promise<Hex> {
   const address = deployedAddress(hub);
   if (await client.getCode({ address })) return address;
-  await performCalls(client, payer, [deploymentCall(hub)]);
+  await sendCallsOrThrow(client, payer, [deploymentCall(hub)]);
   if (!(await client.getCode({ address }))) throw new Error(`the hub did not come to stand at ${address}`);
   return address;
 }

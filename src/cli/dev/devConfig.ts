@@ -1,5 +1,5 @@
 import type { ChainConfig, Config } from "../../config.ts";
-import { DEV_ACCOUNTS } from "./accounts.ts";
+import { DEV_ACCOUNTS } from "./devAccounts.ts";
 import type { LocalChain } from "./localChains.ts";
 
 /** The chains of the dev world. The ids are taken by no public network. */

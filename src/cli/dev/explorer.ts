@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { getAddress, isAddress, isHash, parseAbiItem, TransactionReceiptNotFoundError, type Hex } from "viem";
-import { DEV_ACCOUNTS, DEV_ROLES } from "./accounts.ts";
-import { connect, type DevClient } from "./client.ts";
+import { DEV_ACCOUNTS, DEV_ROLES } from "./devAccounts.ts";
+import { createDevClient, type DevClient } from "./devClient.ts";
 import {
   addressLink,
   balancesTable,
-  escape,
-  facts,
-  page,
+  escapeHtml,
+  renderFactTable,
+  renderExplorerPage,
   transfersTable,
-  type Names,
-  type Place,
-  type ShownTransfer,
+  type AddressNames,
+  type SiteLocation,
+  type TransferRow,
 } from "./explorerPages.ts";
 import type { LocalChain } from "./localChains.ts";
 import { balanceOf } from "./tokens.ts";
@@ -24,66 +24,70 @@ const TRANSFERS_MAX = 50;
 const BLOCKS_MAX = 20_000n;
 const ETHER_DECIMALS = 18;
 
-type Shown = { chain: LocalChain; client: DevClient; place: Place; names: Names };
+type ExplorerChain = { chain: LocalChain; client: DevClient; place: SiteLocation; names: AddressNames };
 type Params = { chainId: string; hash: string; address: string };
 
 /** Adds the explorer's pages to a server that does not listen yet. */
 export function addExplorer(server: FastifyInstance, chains: readonly LocalChain[]): void {
-  const shown = new Map(chains.map((chain) => [String(chain.chainId), showChain(chain)]));
-  const answer = async (reply: FastifyReply, chainId: string, render: (on: Shown) => Promise<string | undefined>) => {
-    const on = shown.get(chainId);
+  const explorerChains = new Map(chains.map((chain) => [String(chain.chainId), openExplorerChain(chain)]));
+  const sendPage = async (
+    reply: FastifyReply,
+    chainId: string,
+    render: (on: ExplorerChain) => Promise<string | undefined>,
+  ) => {
+    const on = explorerChains.get(chainId);
     const html = on === undefined ? undefined : await render(on);
     return reply
       .code(html === undefined ? 404 : 200)
       .header("content-type", "text/html; charset=utf-8")
       .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-      .send(html ?? page("Not on this chain", { chainName: "Explorer", root: "/dev/explorer/" }, ""));
+      .send(html ?? renderExplorerPage("Not on this chain", { chainName: "Explorer", root: "/dev/explorer/" }, ""));
   };
   server.get<{ Params: Params }>("/dev/explorer/:chainId", ({ params }, reply) =>
-    answer(reply, params.chainId, chainPage),
+    sendPage(reply, params.chainId, renderChainPage),
   );
   server.get<{ Params: Params }>("/dev/explorer/:chainId/tx/:hash", ({ params }, reply) =>
-    answer(reply, params.chainId, (on) => txPage(on, params.hash)),
+    sendPage(reply, params.chainId, (on) => renderTxPage(on, params.hash)),
   );
   server.get<{ Params: Params }>("/dev/explorer/:chainId/address/:address", ({ params }, reply) =>
-    answer(reply, params.chainId, (on) => addressPage(on, params.address)),
+    sendPage(reply, params.chainId, (on) => renderAddressPage(on, params.address)),
   );
 }
 
-function showChain(chain: LocalChain): Shown {
+function openExplorerChain(chain: LocalChain): ExplorerChain {
   const names = new Map<string, string>([
-    ...DEV_ROLES.map((role): [string, string] => [DEV_ACCOUNTS[role].address, wordsOf(role)]),
+    ...DEV_ROLES.map((role): [string, string] => [DEV_ACCOUNTS[role].address, splitCamelCase(role)]),
     ...chain.tokens.map((token): [string, string] => [token.address, `${token.symbol} contract`]),
     [chain.hub, "inbox hub"],
     [`0x${"0".repeat(40)}`, "nobody"],
   ]);
   const place = { chainName: chain.name, root: `/dev/explorer/${chain.chainId}` };
-  return { chain, client: connect(chain.rpcUrl), place, names };
+  return { chain, client: createDevClient(chain.rpcUrl), place, names };
 }
 
 /** "payoutFirst" is "payout first". */
-function wordsOf(role: string): string {
+function splitCamelCase(role: string): string {
   return role.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-async function chainPage(on: Shown): Promise<string> {
+async function renderChainPage(on: ExplorerChain): Promise<string> {
   const head = await on.client.getBlockNumber();
   const transfers = await findTransfers(on, { fromBlock: head > BLOCKS_MAX ? head - BLOCKS_MAX : 0n });
   const known = [...on.names.keys()].map((address) => addressLink(getAddress(address), on.place, on.names));
   const body = [
-    facts([
-      ["Chain", `<code>${escape(on.chain.caip2)}</code>`],
-      ["RPC", `<code>${escape(on.chain.rpcUrl)}</code>`],
+    renderFactTable([
+      ["Chain", `<code>${escapeHtml(on.chain.caip2)}</code>`],
+      ["RPC", `<code>${escapeHtml(on.chain.rpcUrl)}</code>`],
       ["Head", `block ${head}`],
       ["Known", known.join(" · ")],
     ]),
     "<h2>Latest token transfers</h2>",
     transfersTable(transfers.toReversed().slice(0, TRANSFERS_MAX), on.place, on.names),
   ];
-  return page(on.chain.name, on.place, body.join(""));
+  return renderExplorerPage(on.chain.name, on.place, body.join(""));
 }
 
-async function txPage(on: Shown, hash: string): Promise<string | undefined> {
+async function renderTxPage(on: ExplorerChain, hash: string): Promise<string | undefined> {
   if (!isHash(hash)) return undefined;
   const receipt = await on.client.getTransactionReceipt({ hash }).catch((error: unknown) => {
     if (error instanceof TransactionReceiptNotFoundError) return undefined;
@@ -93,9 +97,9 @@ async function txPage(on: Shown, hash: string): Promise<string | undefined> {
   const transfers = await findTransfers(on, { blockHash: receipt.blockHash });
   const status = receipt.status === "success" ? `<span class="ok">success</span>` : `<span class="bad">reverted</span>`;
   const body = [
-    facts([
+    renderFactTable([
       ["Status", status],
-      ["Block", `${receipt.blockNumber} <span class="dim"><code>${escape(receipt.blockHash)}</code></span>`],
+      ["Block", `${receipt.blockNumber} <span class="dim"><code>${escapeHtml(receipt.blockHash)}</code></span>`],
       ["From", addressLink(receipt.from, on.place, on.names)],
       ["To", receipt.to === null ? "a new contract" : addressLink(receipt.to, on.place, on.names)],
       ["Gas used", String(receipt.gasUsed)],
@@ -107,10 +111,10 @@ async function txPage(on: Shown, hash: string): Promise<string | undefined> {
       on.names,
     ),
   ];
-  return page(`Transaction ${hash}`, on.place, body.join(""));
+  return renderExplorerPage(`Transaction ${hash}`, on.place, body.join(""));
 }
 
-async function addressPage(on: Shown, address: string): Promise<string | undefined> {
+async function renderAddressPage(on: ExplorerChain, address: string): Promise<string | undefined> {
   if (!isAddress(address, { strict: false })) return undefined;
   const owner = getAddress(address.toLowerCase());
   const head = await on.client.getBlockNumber();
@@ -135,12 +139,12 @@ async function addressPage(on: Shown, address: string): Promise<string | undefin
     "<h2>Sent</h2>",
     transfersTable(outgoing.toReversed().slice(0, TRANSFERS_MAX), on.place, on.names),
   ];
-  return page(name === undefined ? "Address" : `Address: ${name}`, on.place, body.join(""));
+  return renderExplorerPage(name === undefined ? "Address" : `Address: ${name}`, on.place, body.join(""));
 }
 
-type Scope = { blockHash: Hex } | { fromBlock: bigint; args?: { from?: Hex; to?: Hex } };
+type LogFilter = { blockHash: Hex } | { fromBlock: bigint; args?: { from?: Hex; to?: Hex } };
 
-async function findTransfers(on: Shown, scope: Scope): Promise<ShownTransfer[]> {
+async function findTransfers(on: ExplorerChain, scope: LogFilter): Promise<TransferRow[]> {
   const address = on.chain.tokens.map((token) => token.address);
   const logs = await on.client.getLogs({ address, event: TRANSFER, strict: true, ...scope });
   return logs.flatMap((log) => {

@@ -2,13 +2,13 @@ import { formatUnits } from "../../kernel/units.ts";
 
 // The pages of the local explorer, as text. Everything that comes from a chain is escaped: a token may be named anything.
 
-export type Place = { chainName: string; root: string };
-export type ShownTransfer = { txHash: string; from: string; to: string; amountUnits: bigint; token: ShownToken };
-export type ShownToken = { symbol: string; address: string; decimals: number };
+export type SiteLocation = { chainName: string; root: string };
+export type TransferRow = { txHash: string; from: string; to: string; amountUnits: bigint; token: TokenLabel };
+export type TokenLabel = { symbol: string; address: string; decimals: number };
 export type Balance = { symbol: string; amountUnits: bigint; decimals: number };
 
 /** Names for addresses that the dev world knows, in stored form. */
-export type Names = ReadonlyMap<string, string>;
+export type AddressNames = ReadonlyMap<string, string>;
 
 const STYLE = `
 :root{color-scheme:light dark;--line:#8884;--dim:#888;--link:#2563eb}
@@ -27,24 +27,24 @@ code,.n{font-family:ui-monospace,monospace;font-size:.9em}.n{text-align:right;wh
 .transfers td:nth-child(3){order:3}.transfers td:nth-child(3)::before{content:"to "}
 .transfers .n{order:1;flex:1;min-width:calc(100% - 9rem);white-space:normal;overflow-wrap:anywhere}}`;
 
-export function page(title: string, place: Place, body: string): string {
+export function renderExplorerPage(title: string, place: SiteLocation, body: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escape(title)}</title><style>${STYLE}</style>
-<p class="dim"><a href="${escape(place.root)}">${escape(place.chainName)}</a> · local explorer</p>
-<h1>${escape(title)}</h1>${body}</html>`;
+<title>${escapeHtml(title)}</title><style>${STYLE}</style>
+<p class="dim"><a href="${escapeHtml(place.root)}">${escapeHtml(place.chainName)}</a> · local explorer</p>
+<h1>${escapeHtml(title)}</h1>${body}</html>`;
 }
 
-export function facts(rows: readonly (readonly [name: string, html: string])[]): string {
-  return `<table>${rows.map(([name, html]) => `<tr><th>${escape(name)}</th><td>${html}</td></tr>`).join("")}</table>`;
+export function renderFactTable(rows: readonly (readonly [name: string, html: string])[]): string {
+  return `<table>${rows.map(([name, html]) => `<tr><th>${escapeHtml(name)}</th><td>${html}</td></tr>`).join("")}</table>`;
 }
 
-export function transfersTable(transfers: readonly ShownTransfer[], place: Place, names: Names): string {
+export function transfersTable(transfers: readonly TransferRow[], place: SiteLocation, names: AddressNames): string {
   if (transfers.length === 0) return `<p class="dim">No token transfers.</p>`;
   const rows = transfers.map(({ txHash, from, to, amountUnits, token }) => {
     const cells = [txLink(txHash, place), addressLink(from, place, names), addressLink(to, place, names)].map(
       (cell) => `<td>${cell}</td>`,
     );
-    return `<tr>${cells.join("")}<td class="n">${amountText(amountUnits, token)}</td></tr>`;
+    return `<tr>${cells.join("")}<td class="n">${formatAmount(amountUnits, token)}</td></tr>`;
   });
   return `<table class="transfers"><tr><th>Transaction</th><th>From</th><th>To</th><th class="n">Amount</th></tr>${rows.join("")}</table>`;
 }
@@ -52,29 +52,29 @@ export function transfersTable(transfers: readonly ShownTransfer[], place: Place
 export function balancesTable(balances: readonly Balance[]): string {
   const rows = balances.map(
     (balance) =>
-      `<tr><th>${escape(balance.symbol)}</th><td class="n">${formatUnits(balance.amountUnits, balance.decimals)}</td></tr>`,
+      `<tr><th>${escapeHtml(balance.symbol)}</th><td class="n">${formatUnits(balance.amountUnits, balance.decimals)}</td></tr>`,
   );
   return `<table>${rows.join("")}</table>`;
 }
 
-export function addressLink(address: string, place: Place, names: Names): string {
+export function addressLink(address: string, place: SiteLocation, names: AddressNames): string {
   const name = names.get(address.toLowerCase());
-  const shown = name === undefined ? `<code>${shorten(address)}</code>` : escape(name);
-  return `<a href="${escape(`${place.root}/address/${address}`)}" title="${escape(address)}">${shown}</a>`;
+  const shown = name === undefined ? `<code>${shorten(address)}</code>` : escapeHtml(name);
+  return `<a href="${escapeHtml(`${place.root}/address/${address}`)}" title="${escapeHtml(address)}">${shown}</a>`;
 }
 
-function txLink(txHash: string, place: Place): string {
-  return `<a href="${escape(`${place.root}/tx/${txHash}`)}" title="${escape(txHash)}"><code>${shorten(txHash)}</code></a>`;
+function txLink(txHash: string, place: SiteLocation): string {
+  return `<a href="${escapeHtml(`${place.root}/tx/${txHash}`)}" title="${escapeHtml(txHash)}"><code>${shorten(txHash)}</code></a>`;
 }
 
-function amountText(amountUnits: bigint, token: ShownToken): string {
-  return `${formatUnits(amountUnits, token.decimals)} ${escape(token.symbol)}`;
+function formatAmount(amountUnits: bigint, token: TokenLabel): string {
+  return `${formatUnits(amountUnits, token.decimals)} ${escapeHtml(token.symbol)}`;
 }
 
 function shorten(hex: string): string {
-  return escape(`${hex.slice(0, 8)}…${hex.slice(-6)}`);
+  return escapeHtml(`${hex.slice(0, 8)}…${hex.slice(-6)}`);
 }
 
-export function escape(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
 }

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../kernel/clock.ts";
-import { DEV_ACCOUNTS, DEV_ROLES, FUNDED_ROLES } from "./accounts.ts";
-import { connect } from "./client.ts";
+import { DEV_ACCOUNTS, DEV_ROLES, FUNDED_ROLES } from "./devAccounts.ts";
+import { createDevClient } from "./devClient.ts";
 import { compactFiatToken } from "./compactFiatToken.ts";
 import { deployedAddress, deployHub, type Deployment } from "./contracts.ts";
 import code from "./fiatToken.generated.json" with { type: "json" };
@@ -14,7 +14,7 @@ import { startLocalChains } from "./localChains.ts";
 import { balanceOf, fiatTokenAbi } from "./tokens.ts";
 
 /** One byte of code: enough to stand somewhere. */
-const SMALL: Deployment = { creationCode: "0x60018060093d393df300", salt: `0x${"00".repeat(32)}` };
+const MINIMAL_CONTRACT: Deployment = { creationCode: "0x60018060093d393df300", salt: `0x${"00".repeat(32)}` };
 const CHAINS = [
   { chainId: 900_001, name: "One" },
   { chainId: 900_002, name: "Two" },
@@ -44,7 +44,7 @@ test("two chains stand ready with hub, both tokens and a funded payer", async (t
     ],
   );
   for (const chain of world.chains) {
-    const client = connect(chain.rpcUrl);
+    const client = createDevClient(chain.rpcUrl);
     assert.equal(await client.getChainId(), chain.chainId);
     assert.equal(chain.hub, hubAddress);
     assert.ok(await client.getCode({ address: hubAddress }));
@@ -108,8 +108,8 @@ test("a hub is deployed once, and its absence is noticed", async (t) => {
   t.after(() => world.stop());
   const [chain] = world.chains;
   assert.ok(chain);
-  const client = connect(chain.rpcUrl);
-  const other: Deployment = { ...SMALL, salt: `0x${"01".repeat(32)}` };
+  const client = createDevClient(chain.rpcUrl);
+  const other: Deployment = { ...MINIMAL_CONTRACT, salt: `0x${"01".repeat(32)}` };
   assert.equal(await deployHub(client, DEV_ACCOUNTS.stranger, other), deployedAddress(other));
   const nonce = await client.getTransactionCount({ address: DEV_ACCOUNTS.stranger.address });
   assert.equal(await deployHub(client, DEV_ACCOUNTS.stranger, other), deployedAddress(other));

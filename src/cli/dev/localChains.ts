@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { parseEther, type Hex } from "viem";
 import { caip2, type Caip2 } from "../../kernel/caip.ts";
-import { DEV_ACCOUNTS, FUNDED_ROLES, type DevAccount } from "./accounts.ts";
+import { DEV_ACCOUNTS, FUNDED_ROLES, type DevAccount } from "./devAccounts.ts";
 import { startAnvil, type Anvil } from "./anvil.ts";
-import { connect, performCalls, type DevClient } from "./client.ts";
+import { createDevClient, sendCallsOrThrow, type DevClient } from "./devClient.ts";
 import { deployHub, HUB, type Deployment } from "./contracts.ts";
 import { balanceOf, deployFiatToken, mintCall, type FiatToken } from "./tokens.ts";
 
@@ -50,7 +50,7 @@ const GAS_WEI = parseEther("10000");
 const PAYER_TOKENS = 10_000_000n;
 
 /** A block comes every second as on a real chain, and `finalized` lags by two of them instead of 64. */
-const PACE = { blockTimeSeconds: 1, slotsInAnEpoch: 1 };
+const MINING_OPTIONS = { blockTimeSeconds: 1, slotsInAnEpoch: 1 };
 
 /**
  * Starts the chains of the dev world side by side, each with the hub, the tokens and a payer who owns plenty of both.
@@ -60,34 +60,34 @@ export async function startLocalChains(options: LocalChainsOptions): Promise<Loc
   const { chains, hub = HUB, stateDirectory } = options;
   const starts = chains.map(({ chainId }) => {
     const keeping = stateDirectory === undefined ? {} : { stateDirectory: join(stateDirectory, String(chainId)) };
-    return startAnvil({ chainId, ...PACE, ...keeping });
+    return startAnvil({ chainId, ...MINING_OPTIONS, ...keeping });
   });
-  const settled = await Promise.allSettled(starts);
-  const anvils = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const results = await Promise.allSettled(starts);
+  const anvils = results.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   const stop = async () => {
     await Promise.all(anvils.map((anvil) => anvil.stop()));
   };
   try {
-    const furnished = chains.map(async ({ name }, index) => furnishChain(await starts[index], name, hub));
+    const prepared = chains.map(async ({ name }, index) => prepareChain(await starts[index], name, hub));
     const { payer, operator, feeRecipient } = DEV_ACCOUNTS;
-    const people = { payer, operator, feeRecipient: feeRecipient.address };
+    const accounts = { payer, operator, feeRecipient: feeRecipient.address };
     const stopped = Promise.race(anvils.map((anvil) => anvil.stopped));
-    return { chains: await Promise.all(furnished), ...people, stopped, stop };
+    return { chains: await Promise.all(prepared), ...accounts, stopped, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function furnishChain(anvil: Anvil | undefined, name: string, hub: Deployment): Promise<LocalChain> {
+async function prepareChain(anvil: Anvil | undefined, name: string, hub: Deployment): Promise<LocalChain> {
   if (!anvil) throw new Error(`${name} did not start`);
   const { chainId, rpcUrl, genesisHash } = anvil;
-  const furniture = await furnish(connect(rpcUrl), hub);
-  return { caip2: caip2("eip155", String(chainId)), chainId, name, rpcUrl, genesisHash, ...furniture };
+  const fixtures = await deployFixtures(createDevClient(rpcUrl), hub);
+  return { caip2: caip2("eip155", String(chainId)), chainId, name, rpcUrl, genesisHash, ...fixtures };
 }
 
 /** Puts hub, tokens and money onto a chain; what is there already stays. */
-export async function furnish(client: DevClient, hub: Deployment): Promise<{ hub: Hex; tokens: LocalToken[] }> {
+export async function deployFixtures(client: DevClient, hub: Deployment): Promise<{ hub: Hex; tokens: LocalToken[] }> {
   const { issuer, payer } = DEV_ACCOUNTS;
   await Promise.all(
     FUNDED_ROLES.map((role) => client.setBalance({ address: DEV_ACCOUNTS[role].address, value: GAS_WEI })),
@@ -99,7 +99,7 @@ export async function furnish(client: DevClient, hub: Deployment): Promise<{ hub
     const missing = PAYER_TOKENS * 10n ** BigInt(decimals) - (held[index] ?? 0n);
     return missing > 0n ? [mintCall(address, payer.address, missing)] : [];
   });
-  await performCalls(client, issuer, mints);
+  await sendCallsOrThrow(client, issuer, mints);
   return { hub: hubAddress, tokens };
 }
 

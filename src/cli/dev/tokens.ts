@@ -8,8 +8,8 @@ import {
   stringToHex,
   type Hex,
 } from "viem";
-import type { DevAccount } from "./accounts.ts";
-import { performCalls, sendCalls, type Call, type DevClient } from "./client.ts";
+import type { DevAccount } from "./devAccounts.ts";
+import { sendCallsOrThrow, sendCalls, type ContractCall, type DevClient } from "./devClient.ts";
 import { deployedAddress, deploymentCall, type Deployment } from "./contracts.ts";
 import code from "./fiatToken.generated.json" with { type: "json" };
 
@@ -50,7 +50,7 @@ export interface FiatToken {
 export interface PlannedToken extends FiatToken {
   address: Hex;
   /** In this order, from the issuer. Those that were done before revert, and change nothing. */
-  calls: readonly Call[];
+  calls: readonly ContractCall[];
 }
 
 const SALT = keccak256(stringToHex("tributary dev world"));
@@ -69,7 +69,7 @@ function linkedImplementation(): Hex {
 }
 
 /** What has to happen once on a chain before any token can be created there. */
-function sharedTokenCalls(): Call[] {
+function planLibraryCalls(): ContractCall[] {
   return [deploymentCall(library), deploymentCall(implementation)];
 }
 
@@ -98,7 +98,7 @@ function planFiatToken(chainId: number, issuer: Hex, token: FiatToken): PlannedT
 }
 
 /** Whether the last two steps of a token's making are done: it mints for the issuer, and V2.2 blocklists the token itself. */
-async function isReady(client: DevClient, issuer: Hex, token: Hex): Promise<boolean> {
+async function isDeployed(client: DevClient, issuer: Hex, token: Hex): Promise<boolean> {
   const contract = { address: token, abi: fiatTokenAbi } as const;
   try {
     const [mints, initialized] = await Promise.all([
@@ -118,17 +118,17 @@ async function isReady(client: DevClient, issuer: Hex, token: Hex): Promise<bool
  */
 export async function deployFiatToken(client: DevClient, issuer: DevAccount, token: FiatToken): Promise<Hex> {
   const planned = planFiatToken(await client.getChainId(), issuer.address, token);
-  if (await isReady(client, issuer.address, planned.address)) return planned.address;
-  await sendCalls(client, issuer, [...sharedTokenCalls(), ...planned.calls]);
-  if (await isReady(client, issuer.address, planned.address)) return planned.address;
+  if (await isDeployed(client, issuer.address, planned.address)) return planned.address;
+  await sendCalls(client, issuer, [...planLibraryCalls(), ...planned.calls]);
+  if (await isDeployed(client, issuer.address, planned.address)) return planned.address;
   throw new Error(`${token.symbol} did not come to work at ${planned.address}`);
 }
 
-export function mintCall(token: Hex, to: Hex, amountUnits: bigint): Call {
+export function mintCall(token: Hex, to: Hex, amountUnits: bigint): ContractCall {
   return { to: token, data: encodeFunctionData({ abi: fiatTokenAbi, functionName: "mint", args: [to, amountUnits] }) };
 }
 
-export function transferCall(token: Hex, to: Hex, amountUnits: bigint): Call {
+export function transferCall(token: Hex, to: Hex, amountUnits: bigint): ContractCall {
   const data = encodeFunctionData({ abi: fiatTokenAbi, functionName: "transfer", args: [to, amountUnits] });
   return { to: token, data };
 }
@@ -140,7 +140,7 @@ export async function blocklist(
   entry: { token: Hex; address: Hex },
 ): Promise<void> {
   const data = encodeFunctionData({ abi: fiatTokenAbi, functionName: "blacklist", args: [entry.address] });
-  await performCalls(client, issuer, [{ to: entry.token, data }]);
+  await sendCallsOrThrow(client, issuer, [{ to: entry.token, data }]);
 }
 
 export async function unblocklist(
@@ -149,7 +149,7 @@ export async function unblocklist(
   entry: { token: Hex; address: Hex },
 ): Promise<void> {
   const data = encodeFunctionData({ abi: fiatTokenAbi, functionName: "unBlacklist", args: [entry.address] });
-  await performCalls(client, issuer, [{ to: entry.token, data }]);
+  await sendCallsOrThrow(client, issuer, [{ to: entry.token, data }]);
 }
 
 /** In the token's smallest units. */

@@ -10,9 +10,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "../../kernel/clock.ts";
-import { dropForeignGenesis } from "./keptState.ts";
+import { removeDuplicateGenesis } from "./removeDuplicateGenesis.ts";
 
-export interface WatchdogOrder {
+export interface WatchdogOptions {
   binary: string;
   arguments: string[];
   /** Where the chain is kept; its lock is held while anvil runs, so that no two of them write one state. */
@@ -33,13 +33,13 @@ const START_WAIT_MS = 60_000;
 const OUTPUT_LENGTH_MAX = 2_000;
 
 /** Sends it, and then does `done`, also when the parent is gone and reads nothing. */
-function report(message: WatchdogReport, done: () => void = () => undefined): void {
-  if (process.connected) process.send?.(message, () => done());
-  else done();
+function sendReport(message: WatchdogReport, afterSend: () => void = () => undefined): void {
+  if (process.connected) process.send?.(message, () => afterSend());
+  else afterSend();
 }
 
 /** Returns the open database whose lock the operating system frees with this process. */
-function holdLock(directory: string): DatabaseSync {
+function acquireLock(directory: string): DatabaseSync {
   const database = new DatabaseSync(join(directory, "lock"), { timeout: LOCK_WAIT_MS });
   database.exec("pragma locking_mode = exclusive; begin exclusive; commit");
   return database;
@@ -49,13 +49,13 @@ function holdLock(directory: string): DatabaseSync {
  * What anvil is told about its state, and what to do with it when anvil has ended well. Anvil writes the state in place, so that
  * a kill would leave half of it: it writes beside the last good one, which a whole one replaces.
  */
-function stateFiles(directory: string): { flags: string[]; replace: () => void } {
+function prepareStateFiles(directory: string): { flags: string[]; replace: () => void } {
   const [kept, written] = [join(directory, "state.json"), join(directory, "state.next.json")];
   const flags = ["--dump-state", written];
   if (existsSync(kept)) flags.push("--load-state", kept);
   const replace = () => {
     if (!existsSync(written)) return;
-    dropForeignGenesis(written);
+    removeDuplicateGenesis(written);
     renameSync(written, kept);
   };
   return { flags, replace };
@@ -65,10 +65,10 @@ function stateFiles(directory: string): { flags: string[]; replace: () => void }
  * Where the system offers it, the kernel itself ends anvil together with this process: somebody may kill parent and
  * watchdog at one stroke.
  */
-function leashed(binary: string, flags: string[]): [string, string[]] {
-  const leash = ["--pdeathsig", "TERM"];
-  const offered = process.platform === "linux" && spawnSync("setpriv", [...leash, "true"]).status === 0;
-  return offered ? ["setpriv", [...leash, binary, ...flags]] : [binary, flags];
+function withParentDeathSignal(binary: string, flags: string[]): [string, string[]] {
+  const setprivFlags = ["--pdeathsig", "TERM"];
+  const isSupported = process.platform === "linux" && spawnSync("setpriv", [...setprivFlags, "true"]).status === 0;
+  return isSupported ? ["setpriv", [...setprivFlags, binary, ...flags]] : [binary, flags];
 }
 
 /** Reads what anvil prints, to the end: a full pipe would stop it. */
@@ -87,48 +87,48 @@ function readOutput(anvil: ChildProcess, listen: (port: number) => void): () => 
   return () => output.trim();
 }
 
-function runAnvil(order: WatchdogOrder): void {
-  const files = order.stateDirectory === undefined ? undefined : stateFiles(order.stateDirectory);
+function runAnvil(order: WatchdogOptions): void {
+  const files = order.stateDirectory === undefined ? undefined : prepareStateFiles(order.stateDirectory);
   // Anvil's own place for past states is in the home directory, where it leaves them behind.
   const scratch = mkdtempSync(join(tmpdir(), "tributary-anvil-"));
   const flags = [...order.arguments, "--cache-path", scratch, ...(files?.flags ?? [])];
-  const anvil = spawn(...leashed(order.binary, flags), { stdio: ["ignore", "pipe", "pipe"] });
+  const anvil = spawn(...withParentDeathSignal(order.binary, flags), { stdio: ["ignore", "pipe", "pipe"] });
   const listening = new AbortController();
   const output = readOutput(anvil, (port) => {
     listening.abort();
-    report({ kind: "listening", pid: anvil.pid ?? 0, port, scratch });
+    sendReport({ kind: "listening", pid: anvil.pid ?? 0, port, scratch });
   });
-  const ending = new AbortController();
-  const end = () => {
-    if (ending.signal.aborted) return;
-    ending.abort();
+  const stopping = new AbortController();
+  const stopAnvil = () => {
+    if (stopping.signal.aborted) return;
+    stopping.abort();
     if (order.graceMs > 0) anvil.kill("SIGTERM");
     void systemClock.sleep(order.graceMs).then(() => anvil.kill("SIGKILL"));
   };
-  const leave = (reason: string) => report({ kind: "failed", reason }, () => process.exit());
-  anvil.once("error", (error) => leave(error.message));
+  const reportFailure = (reason: string) => sendReport({ kind: "failed", reason }, () => process.exit());
+  anvil.once("error", (error) => reportFailure(error.message));
   anvil.once("close", (code) => {
     if (code === 0) files?.replace();
-    leave(output());
+    reportFailure(output());
   });
   process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
-  process.once("disconnect", end);
-  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, end);
+  process.once("disconnect", stopAnvil);
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, stopAnvil);
   // The parent may have died while this process was still starting.
-  if (!process.connected) end();
-  void systemClock.sleep(START_WAIT_MS, listening.signal).then(() => listening.signal.aborted || end());
+  if (!process.connected) stopAnvil();
+  void systemClock.sleep(START_WAIT_MS, listening.signal).then(() => listening.signal.aborted || stopAnvil());
 }
 
-function watch(order: WatchdogOrder): void {
+function runWatchdog(order: WatchdogOptions): void {
   try {
-    const lock = order.stateDirectory === undefined ? undefined : holdLock(order.stateDirectory);
+    const lock = order.stateDirectory === undefined ? undefined : acquireLock(order.stateDirectory);
     // An open database that nobody refers to would be collected, and its lock with it.
     process.once("exit", () => lock?.close());
   } catch (error) {
     const reason = `another process uses ${order.stateDirectory} (${String(error)})`;
-    return report({ kind: "failed", reason }, () => process.exit());
+    return sendReport({ kind: "failed", reason }, () => process.exit());
   }
   runAnvil(order);
 }
 
-watch(JSON.parse(process.argv[2] ?? "") as WatchdogOrder);
+runWatchdog(JSON.parse(process.argv[2] ?? "") as WatchdogOptions);

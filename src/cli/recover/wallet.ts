@@ -1,17 +1,17 @@
 import type { Hex } from "@tributary/inbox/terms";
-import type { Call } from "@tributary/recover/calls";
-import type { Ask } from "@tributary/recover/look";
+import type { ContractCall } from "@tributary/recover/contractCalls";
+import type { RpcRequester } from "@tributary/recover/inspectChain";
 import { createPublicClient, createWalletClient, custom, defineChain } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { CommandFailed } from "../command.ts";
-import { told } from "../told.ts";
+import { CommandError } from "../command.ts";
+import { withChainError } from "../withChainError.ts";
 
 /** Somebody with a key and gas money. */
 export type Wallet = {
   /** Lower case. */
   address: Hex;
-  /** Resolves with the hash once it is in a block. Throws CommandFailed when the chain refuses it, saying why. */
-  send(call: Call, onSent: (txHash: Hex) => void): Promise<Hex>;
+  /** Resolves with the hash once it is in a block. Throws CommandError when the chain refuses it, saying why. */
+  send(call: ContractCall, onSent: (txHash: Hex) => void): Promise<Hex>;
 };
 
 type RpcRequest = { method: string; params?: readonly unknown[] };
@@ -21,10 +21,10 @@ const GAS_MARGIN_PERCENT = 140n;
 const RECEIPT_MS_MAX = 300_000;
 const POLL_MS = 500;
 
-export async function openWallet(ask: Ask, key: Hex): Promise<Wallet> {
+export async function createWallet(ask: RpcRequester, key: Hex): Promise<Wallet> {
   const transport = custom({ request: (call: RpcRequest) => ask(call.method, call.params ?? []) });
   const reader = createPublicClient({ transport, pollingInterval: POLL_MS, cacheTime: 0 });
-  const chainId = await told(reader.getChainId(), "The chain does not answer");
+  const chainId = await withChainError(reader.getChainId(), "The chain does not answer");
   const nativeCurrency = { name: "coin", symbol: "coin", decimals: 18 };
   const chain = defineChain({ id: chainId, name: String(chainId), nativeCurrency, rpcUrls: { default: { http: [] } } });
   const account = privateKeyToAccount(key);
@@ -32,16 +32,19 @@ export async function openWallet(ask: Ask, key: Hex): Promise<Wallet> {
   return {
     address: account.address.toLowerCase() as Hex,
     async send(call, onSent) {
-      const estimated = await told(
+      const estimated = await withChainError(
         reader.estimateGas({ account: account.address, ...call }),
         "The hub refuses the call",
       );
       const gas = (estimated * GAS_MARGIN_PERCENT) / 100n;
-      const hash = await told(wallet.sendTransaction({ ...call, gas }), "The chain refuses the transaction");
+      const hash = await withChainError(wallet.sendTransaction({ ...call, gas }), "The chain refuses the transaction");
       onSent(hash);
-      const waiting = reader.waitForTransactionReceipt({ hash, timeout: RECEIPT_MS_MAX });
-      const receipt = await told(waiting, `${hash} was sent and is not in a block yet; running this again is safe`);
-      if (receipt.status === "reverted") throw new CommandFailed(`${hash} reverted: nothing has moved.`);
+      const pendingReceipt = reader.waitForTransactionReceipt({ hash, timeout: RECEIPT_MS_MAX });
+      const receipt = await withChainError(
+        pendingReceipt,
+        `${hash} was sent and is not in a block yet; running this again is safe`,
+      );
+      if (receipt.status === "reverted") throw new CommandError(`${hash} reverted: nothing has moved.`);
       return hash;
     },
   };

@@ -1,4 +1,4 @@
-import { payoutChain } from "../../intent/payout.ts";
+import { payoutChain } from "../../intent/payoutAsset.ts";
 import type { IntentRow } from "../../intent/store.ts";
 import { displayAddress } from "../../kernel/caip.ts";
 
@@ -6,7 +6,7 @@ import { displayAddress } from "../../kernel/caip.ts";
  * What a wallet reads from the code on the page: on EVM chains EIP-681, the call `transfer` of the token with the inbox and, where an
  * amount is known, the amount in the token's units; elsewhere the address alone. A wallet is never asked for more than a transfer.
  */
-export function paymentUri(intent: IntentRow, amountUnits: bigint | undefined): string {
+export function buildPaymentUri(intent: IntentRow, amountUnits: bigint | undefined): string {
   const chain = payoutChain(intent);
   const address = displayAddress(chain, intent.inbox_address);
   if (intent.payout_namespace !== "eip155") return address;

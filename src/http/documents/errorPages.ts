@@ -1,42 +1,42 @@
 import { readFileSync } from "node:fs";
 import { faultRows, type FaultCode, type FaultRow } from "../../kernel/faults.ts";
 import { escapeHtml, renderMarkdown } from "./markdown.ts";
-import { errorExample } from "./openApi/errors.ts";
-import { renderPage, type Page } from "./page.ts";
+import { buildErrorExample } from "./openApi/errorResponses.ts";
+import { renderPage, type DocsPage } from "./docsPage.ts";
 
-const FOLDER = new URL("../../../docs/errors/", import.meta.url);
+const ERROR_DOCS_DIRECTORY = new URL("../../../docs/errors/", import.meta.url);
 
 /** The page of every code, by its path: where every error's `docs` points to. Throws when a code has none. */
-export function errorPages(baseUrl: string): [path: string, page: Page][] {
-  return allRows().map(([code, row]) => {
-    const written = readFileSync(new URL(`${code}.md`, FOLDER), "utf8");
-    const markdown = `${written.trimEnd()}\n\n${answerOf(code, baseUrl)}`;
-    return [`/docs/errors/${code}`, { html: errorPage(code, row, markdown), markdown }];
+export function renderErrorPages(baseUrl: string): [path: string, page: DocsPage][] {
+  return listFaultRows().map(([code, row]) => {
+    const written = readFileSync(new URL(`${code}.md`, ERROR_DOCS_DIRECTORY), "utf8");
+    const markdown = `${written.trimEnd()}\n\n${responseSection(code, baseUrl)}`;
+    return [`/docs/errors/${code}`, { html: renderErrorHtml(code, row, markdown), markdown }];
   });
 }
 
 /** What a caller gets, made by the code that answers. */
-function answerOf(code: FaultCode, baseUrl: string): string {
-  return `## Answer\n\n\`\`\`json\n${JSON.stringify(errorExample(code, baseUrl), undefined, 2)}\n\`\`\`\n`;
+function responseSection(code: FaultCode, baseUrl: string): string {
+  return `## Answer\n\n\`\`\`json\n${JSON.stringify(buildErrorExample(code, baseUrl), undefined, 2)}\n\`\`\`\n`;
 }
 
-function allRows(): [FaultCode, FaultRow][] {
+function listFaultRows(): [FaultCode, FaultRow][] {
   return Object.entries(faultRows) as [FaultCode, FaultRow][];
 }
 
-function errorPage(code: FaultCode, row: FaultRow, markdown: string): string {
+function renderErrorHtml(code: FaultCode, row: FaultRow, markdown: string): string {
   const [title = "", ...sections] = renderMarkdown(markdown).split("\n");
   const retry = row.retryable ? "the same request may succeed later" : "the same request will fail again";
-  const facts = `<p class="facts">HTTP ${row.status} · ${retry}</p>`;
+  const summaryLine = `<p class="facts">HTTP ${row.status} · ${retry}</p>`;
   return renderPage(
     code,
-    `<nav><a href="/docs">Reference</a> · <a href="/docs/errors">All errors</a> · <a href="/docs/index">Index</a></nav>\n${title}\n${facts}\n${sections.join("\n")}`,
+    `<nav><a href="/docs">Reference</a> · <a href="/docs/errors">All errors</a> · <a href="/docs/index">Index</a></nav>\n${title}\n${summaryLine}\n${sections.join("\n")}`,
   );
 }
 
 /** All codes with a link to the page of each. */
-export function errorList(): string {
-  const lines = allRows()
+export function renderErrorList(): string {
+  const lines = listFaultRows()
     .toSorted(([one, first], [other, second]) => first.status - second.status || one.localeCompare(other))
     .map(
       ([code, { status, message }]) =>

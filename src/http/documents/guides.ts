@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 /** A page of `docs`; its folder is empty for those that stand in none. */
 export type Guide = { folder: string; url: string; title: string; markdown: string };
 
-const FOLDERS = ["integrate", "operate", "why", ""] as const;
+const GUIDE_FOLDERS = ["integrate", "operate", "why", ""] as const;
 /** What one reads first, in this order. Whatever is not named here follows by name. */
-const FIRST: readonly string[] = [
+const READING_ORDER: readonly string[] = [
   "first-intent.md",
   "deposits-and-settlements.md",
   "errors-and-retries.md",
@@ -14,25 +14,27 @@ const FIRST: readonly string[] = [
   "accounts.md",
   "proxy.md",
 ];
-const DOCS = new URL("../../../docs/", import.meta.url);
+const DOCS_DIRECTORY = new URL("../../../docs/", import.meta.url);
 
 /** All guides, in the order in which one would read them. */
 export function readGuides(): Guide[] {
-  return FOLDERS.flatMap((folder) => {
-    const files = readdirSync(new URL(`./${folder}`, DOCS)).filter((file) => file.endsWith(".md"));
-    const sorted = files.toSorted((one, other) => placeOf(one) - placeOf(other) || one.localeCompare(other));
+  return GUIDE_FOLDERS.flatMap((folder) => {
+    const files = readdirSync(new URL(`./${folder}`, DOCS_DIRECTORY)).filter((file) => file.endsWith(".md"));
+    const sorted = files.toSorted(
+      (one, other) => readingPosition(one) - readingPosition(other) || one.localeCompare(other),
+    );
     return sorted.map((file) => readGuide(folder, file));
   });
 }
 
-function placeOf(file: string): number {
-  const place = FIRST.indexOf(file);
-  return place < 0 ? FIRST.length : place;
+function readingPosition(file: string): number {
+  const place = READING_ORDER.indexOf(file);
+  return place < 0 ? READING_ORDER.length : place;
 }
 
 function readGuide(folder: string, file: string): Guide {
   const path = folder === "" ? file : `${folder}/${file}`;
-  const markdown = readFileSync(new URL(path, DOCS), "utf8");
+  const markdown = readFileSync(new URL(path, DOCS_DIRECTORY), "utf8");
   const title = /^# (.+)$/m.exec(markdown)?.[1] ?? file;
   return { folder, url: `/docs/${path.replace(/\.md$/, "")}`, title, markdown };
 }

@@ -1,14 +1,14 @@
 import type { Tx } from "../../db/database.ts";
-import { answerOnce } from "../../idempotency/answerOnce.ts";
+import { runIdempotent } from "../../idempotency/runIdempotent.ts";
 import { archiveIntent } from "../../intent/archiveIntent.ts";
 import { getIntent } from "../../intent/readIntents.ts";
-import { intentRecord } from "../../intent/record.ts";
-import { operation } from "../operation.ts";
+import { intentRecord } from "../../intent/intentRecord.ts";
+import { defineOperation } from "../operation.ts";
 import { archivedIntentExample } from "../schema/examples.ts";
 import { paymentIntent } from "../schema/records/paymentIntent.ts";
-import { noFields } from "../schema/requests/noFields.ts";
+import { emptyBody } from "../schema/requests/emptyBody.ts";
 
-export const archivePaymentIntent = operation({
+export const archivePaymentIntent = defineOperation({
   operationId: "archivePaymentIntent",
   method: "POST",
   path: "/api/v1/intents/{id}/archive",
@@ -17,19 +17,21 @@ export const archivePaymentIntent = operation({
   description: `The intent takes no new source inbox and frees its destination. What is sent to its inboxes all the same is still recorded and
 paid out. Archiving an archived intent again changes nothing.`,
   isExtension: true,
-  isIdempotent: true,
-  isRepeatable: true,
+  acceptsIdempotencyKey: true,
+  isRetrySafe: true,
   perMinute: 30,
-  body: noFields,
+  body: emptyBody,
   bodyExamples: { "Nothing to say": {} },
   success: { status: 200, description: "The archived intent.", schema: paymentIntent, example: archivedIntentExample },
   faults: ["intent_has_pending_deposits"],
-  async answer(world, { account, id, call }) {
+  async handle(world, { account, id, idempotentRequest }) {
     const { id: intentId } = await getIntent(world, { accountId: account.id, intentId: id });
     const run = async (tx: Tx) => {
       const intent = await archiveIntent(tx, world, intentId);
       return { status: 200, body: intentRecord(intent, world.config) } as const;
     };
-    return call === undefined ? world.db.transaction(run) : answerOnce(world, call, { run });
+    return idempotentRequest === undefined
+      ? world.db.transaction(run)
+      : runIdempotent(world, idempotentRequest, { run });
   },
 });

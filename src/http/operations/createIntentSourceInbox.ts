@@ -1,8 +1,8 @@
-import { issueSourceInbox, type OriginName } from "../../inbox/issueSourceInbox.ts";
-import { getOpenIntent } from "../../intent/readIntents.ts";
-import { operation } from "../operation.ts";
+import { issueSourceInbox, type OriginSelector } from "../../inbox/issueSourceInbox.ts";
+import { getUnarchivedIntent } from "../../intent/readIntents.ts";
+import { defineOperation } from "../operation.ts";
 import { sourceInboxExample } from "../schema/examples.ts";
-import type { JsonSchema, TypeOf } from "../schema/jsonSchema.ts";
+import type { JsonSchema, FromSchema } from "../schema/jsonSchema.ts";
 import { sourceInbox } from "../schema/records/origins.ts";
 
 const originText = { type: "string", minLength: 1, maxLength: 100 } as const;
@@ -51,7 +51,7 @@ const body = {
   ],
 } as const satisfies JsonSchema;
 
-export const createIntentSourceInbox = operation({
+export const createIntentSourceInbox = defineOperation({
   operationId: "createIntentSourceInbox",
   method: "POST",
   path: "/api/v1/intents/{id}/source-inbox",
@@ -61,9 +61,9 @@ export const createIntentSourceInbox = operation({
 one, also when the intent is settled by then or the origin switched off.
 
 Name an EVM origin by \`chainId\`, a Solana one by \`namespace\`, \`reference\` and \`mint\`.`,
-  isRepeatable: true,
+  isRetrySafe: true,
   perMinute: 30,
-  whenUnavailable: "source_inbox_unavailable",
+  unavailableFault: "source_inbox_unavailable",
   body,
   bodyExamples: {
     "On an EVM chain": { chainId: 8453 },
@@ -81,13 +81,13 @@ Name an EVM origin by \`chainId\`, a Solana one by \`namespace\`, \`reference\` 
     "source_inbox_not_active",
     "customer_not_bound",
   ],
-  async answer(world, { account, id, body: given }) {
-    const intent = await getOpenIntent(world, { accountId: account.id, intentId: id });
-    return { status: 201, body: await issueSourceInbox(world, intent, originOf(given)) };
+  async handle(world, { account, id, body: given }) {
+    const intent = await getUnarchivedIntent(world, { accountId: account.id, intentId: id });
+    return { status: 201, body: await issueSourceInbox(world, intent, toOriginName(given)) };
   },
 });
 
-function originOf(given: TypeOf<typeof body>): OriginName {
-  if (typeof given.chainId === "number") return { chainId: given.chainId };
-  return given;
+function toOriginName(requestBody: FromSchema<typeof body>): OriginSelector {
+  if (typeof requestBody.chainId === "number") return { chainId: requestBody.chainId };
+  return requestBody;
 }

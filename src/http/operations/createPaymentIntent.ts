@@ -1,16 +1,16 @@
 import type { Db, Tx } from "../../db/database.ts";
-import { answerOnce } from "../../idempotency/answerOnce.ts";
+import { runIdempotent } from "../../idempotency/runIdempotent.ts";
 import { createIntent, type CreateIntentInput } from "../../intent/createIntent.ts";
 import { ensureDeployment } from "../../intent/deployment.ts";
-import { intentRecord } from "../../intent/record.ts";
+import { intentRecord } from "../../intent/intentRecord.ts";
 import { renewWidgetToken } from "../../intent/renewWidgetToken.ts";
-import { operation } from "../operation.ts";
+import { defineOperation } from "../operation.ts";
 import { createdPaymentIntent } from "../schema/records/paymentIntent.ts";
 import { intentExample, widgetTokenExample } from "../schema/examples.ts";
-import type { TypeOf } from "../schema/jsonSchema.ts";
+import type { FromSchema } from "../schema/jsonSchema.ts";
 import { createPaymentIntentBody as body } from "../schema/requests/createPaymentIntent.ts";
 
-export const createPaymentIntent = operation({
+export const createPaymentIntent = defineOperation({
   operationId: "createPaymentIntent",
   method: "POST",
   path: "/api/v1/intents",
@@ -25,7 +25,7 @@ refused with \`destination_conflict\`.
 
 A body that names no part of the destination always mints another intent. Send an \`Idempotency-Key\` with it, so that a repeat after a
 lost answer does not. \`merchantReference\` is yours alone and is no key.`,
-  isIdempotent: true,
+  acceptsIdempotencyKey: true,
   perMinute: 30,
   body,
   bodyExamples: {
@@ -52,35 +52,35 @@ lost answer does not. \`merchantReference\` is yours alone and is no key.`,
     "destination_required",
     "destination_conflict",
   ],
-  async answer(world, { account, body: given, call }) {
-    const input = inputOf(given);
-    const create = async (on: Db["read"]) => {
+  async handle(world, { account, body: given, idempotentRequest }) {
+    const input = toCreateIntentInput(given);
+    const create = async (on: Db["root"]) => {
       const { intent, isCreated, widgetToken } = await createIntent(on, world, { account, input });
       const record = { ...intentRecord(intent, world.config), created: isCreated };
       return { status: 201, body: record, secrets: { widgetToken } } as const;
     };
-    if (call === undefined) {
-      const { status, body: record, secrets } = await create(world.db.read);
+    if (idempotentRequest === undefined) {
+      const { status, body: record, secrets } = await create(world.db.root);
       return { status, body: { ...record, ...secrets } };
     }
     await ensureDeployment(world.db, world.entropy);
-    const renew = async (tx: Tx, { intentId }: { intentId: string }) => ({
+    const renewSecrets = async (tx: Tx, { intentId }: { intentId: string }) => ({
       widgetToken: await renewWidgetToken(tx, world, intentId),
     });
-    return answerOnce(world, call, { run: create, renew });
+    return runIdempotent(world, idempotentRequest, { run: create, renewSecrets });
   },
 });
 
-function inputOf(given: TypeOf<typeof body>): CreateIntentInput {
-  const { payoutChainReference: reference = null } = given;
+function toCreateIntentInput(requestBody: FromSchema<typeof body>): CreateIntentInput {
+  const { payoutChainReference: reference = null } = requestBody;
   return {
-    merchantReference: given.merchantReference ?? null,
-    metadata: given.metadata ?? null,
-    priceUnits: given.priceUnits ?? null,
-    oneTime: given.oneTime ?? null,
-    payoutWallet: given.payoutWallet ?? null,
-    payoutNamespace: given.payoutNamespace ?? null,
+    merchantReference: requestBody.merchantReference ?? null,
+    metadata: requestBody.metadata ?? null,
+    priceUnits: requestBody.priceUnits ?? null,
+    oneTime: requestBody.oneTime ?? null,
+    payoutWallet: requestBody.payoutWallet ?? null,
+    payoutNamespace: requestBody.payoutNamespace ?? null,
     payoutChainReference: reference === null ? null : String(reference),
-    payoutTokenAddress: given.payoutTokenAddress ?? null,
+    payoutTokenAddress: requestBody.payoutTokenAddress ?? null,
   };
 }

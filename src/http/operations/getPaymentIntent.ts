@@ -1,10 +1,10 @@
 import { getIntent } from "../../intent/readIntents.ts";
-import { intentRecord } from "../../intent/record.ts";
-import { operation } from "../operation.ts";
+import { intentRecord } from "../../intent/intentRecord.ts";
+import { defineOperation } from "../operation.ts";
 import { settledIntentExample } from "../schema/examples.ts";
 import { paymentIntent } from "../schema/records/paymentIntent.ts";
 
-export const getPaymentIntent = operation({
+export const getPaymentIntent = defineOperation({
   operationId: "getPaymentIntent",
   method: "GET",
   path: "/api/v1/intents/{id}",
@@ -16,7 +16,7 @@ An id that was never created and one of another account are answered alike.`,
   perMinute: 120,
   success: { status: 200, description: "The intent.", schema: paymentIntent, example: settledIntentExample },
   faults: [],
-  async answer(world, { account, id }) {
+  async handle(world, { account, id }) {
     const intent = await getIntent(world, { accountId: account.id, intentId: id });
     return { status: 200, body: intentRecord(intent, world.config) };
   },

@@ -1,15 +1,15 @@
 import { findAsset } from "../../catalog/catalog.ts";
-import { depositRecord } from "../../deposit/record.ts";
+import { depositRecord } from "../../deposit/depositRecord.ts";
 import { getIntent } from "../../intent/readIntents.ts";
 import { listCursors } from "../../watch/store.ts";
-import { listBody } from "../listBody.ts";
-import { operation } from "../operation.ts";
+import { toListResponse } from "../listResponse.ts";
+import { defineOperation } from "../operation.ts";
 import { depositList } from "../schema/components.ts";
 import { depositExample, pageExample } from "../schema/examples.ts";
 import { pageQuery } from "../schema/records/list.ts";
-import { readIntentPage } from "../reads/intentPage.ts";
+import { readIntentPage } from "../reads/readIntentPage.ts";
 
-export const listIntentDeposits = operation({
+export const listIntentDeposits = defineOperation({
   operationId: "listIntentDeposits",
   method: "GET",
   path: "/api/v1/intents/{id}/deposits",
@@ -27,7 +27,7 @@ export const listIntentDeposits = operation({
     example: pageExample(depositExample),
   },
   faults: ["invalid_cursor"],
-  async answer(world, { account, id, query }) {
+  async handle(world, { account, id, query }) {
     const intent = await getIntent(world, { accountId: account.id, intentId: id });
     const { rows, hasMore, nextCursor } = await readIntentPage(world, {
       table: "deposit",
@@ -39,6 +39,6 @@ export const listIntentDeposits = operation({
       const symbol = findAsset(world.catalog, row.chain, row.token)?.symbol ?? row.token;
       return depositRecord(row, { symbol, headNumber: heads.get(row.chain) ?? row.block_number });
     });
-    return { status: 200, body: listBody({ records, hasMore, nextCursor }) };
+    return { status: 200, body: toListResponse({ records, hasMore, nextCursor }) };
   },
 });

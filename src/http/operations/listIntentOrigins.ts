@@ -1,12 +1,12 @@
 import { listOrigins } from "../../inbox/listOrigins.ts";
-import { readIssuing } from "../../inbox/originSwitch.ts";
-import { getOpenIntent } from "../../intent/readIntents.ts";
-import { readScannerHealth } from "../../watch/health.ts";
-import { operation } from "../operation.ts";
+import { loadIssuingPredicate } from "../../inbox/originSwitch.ts";
+import { getUnarchivedIntent } from "../../intent/readIntents.ts";
+import { readScannerHealth } from "../../watch/scannerHealth.ts";
+import { defineOperation } from "../operation.ts";
 import { originsExample } from "../schema/examples.ts";
 import { intentOrigins } from "../schema/records/origins.ts";
 
-export const listIntentOrigins = operation({
+export const listIntentOrigins = defineOperation({
   operationId: "listIntentOrigins",
   method: "GET",
   path: "/api/v1/intents/{id}/origins",
@@ -17,11 +17,11 @@ rail. An archived intent has none: it is answered like one that was never create
   perMinute: 120,
   success: { status: 200, description: "Origins and rails.", schema: intentOrigins, example: originsExample },
   faults: [],
-  async answer(world, { account, id }) {
-    const intent = await getOpenIntent(world, { accountId: account.id, intentId: id });
+  async handle(world, { account, id }) {
+    const intent = await getUnarchivedIntent(world, { accountId: account.id, intentId: id });
     const health = new Map<string, boolean>(await readScannerHealth(world));
-    const isEnabled = await readIssuing(world);
-    const facts = { isEnabled, isHealthy: (chain: string) => health.get(chain) === true };
-    return { status: 200, body: listOrigins(world, { intent, account }, facts) };
+    const isEnabled = await loadIssuingPredicate(world);
+    const availability = { isEnabled, isHealthy: (chain: string) => health.get(chain) === true };
+    return { status: 200, body: listOrigins(world, { intent, account }, availability) };
   },
 });

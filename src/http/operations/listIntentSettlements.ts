@@ -1,13 +1,13 @@
 import { getIntent } from "../../intent/readIntents.ts";
-import { settlementRecord } from "../../settlement/record.ts";
-import { listBody } from "../listBody.ts";
-import { operation } from "../operation.ts";
+import { settlementRecord } from "../../settlement/settlementRecord.ts";
+import { toListResponse } from "../listResponse.ts";
+import { defineOperation } from "../operation.ts";
 import { settlementList } from "../schema/components.ts";
 import { settlementExample, pageExample } from "../schema/examples.ts";
 import { pageQuery } from "../schema/records/list.ts";
-import { readIntentPage } from "../reads/intentPage.ts";
+import { readIntentPage } from "../reads/readIntentPage.ts";
 
-export const listIntentSettlements = operation({
+export const listIntentSettlements = defineOperation({
   operationId: "listIntentSettlements",
   method: "GET",
   path: "/api/v1/intents/{id}/settlements",
@@ -24,13 +24,13 @@ export const listIntentSettlements = operation({
     example: pageExample(settlementExample),
   },
   faults: ["invalid_cursor"],
-  async answer(world, { account, id, query }) {
+  async handle(world, { account, id, query }) {
     const intent = await getIntent(world, { accountId: account.id, intentId: id });
     const { rows, hasMore, nextCursor } = await readIntentPage(world, {
       table: "settlement",
       intentId: intent.id,
       ...query,
     });
-    return { status: 200, body: listBody({ records: rows.map(settlementRecord), hasMore, nextCursor }) };
+    return { status: 200, body: toListResponse({ records: rows.map(settlementRecord), hasMore, nextCursor }) };
   },
 });

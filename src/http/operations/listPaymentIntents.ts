@@ -1,7 +1,7 @@
 import { listIntents } from "../../intent/readIntents.ts";
-import { intentRecord } from "../../intent/record.ts";
-import { listBody } from "../listBody.ts";
-import { operation } from "../operation.ts";
+import { intentRecord } from "../../intent/intentRecord.ts";
+import { toListResponse } from "../listResponse.ts";
+import { defineOperation } from "../operation.ts";
 import { paymentIntentList } from "../schema/components.ts";
 import { pageExample, settledIntentExample } from "../schema/examples.ts";
 import type { Properties } from "../schema/jsonSchema.ts";
@@ -13,7 +13,7 @@ const query = {
   merchantReference: { ...merchantReference, description: "Only intents with exactly this reference." },
 } as const satisfies Properties;
 
-export const listPaymentIntents = operation({
+export const listPaymentIntents = defineOperation({
   operationId: "listPaymentIntents",
   method: "GET",
   path: "/api/v1/intents",
@@ -29,7 +29,7 @@ export const listPaymentIntents = operation({
     example: pageExample(settledIntentExample),
   },
   faults: ["invalid_cursor"],
-  async answer(world, { account, query: { limit, cursor, merchantReference: reference } }) {
+  async handle(world, { account, query: { limit, cursor, merchantReference: reference } }) {
     const { intents, hasMore, nextCursor } = await listIntents(world, {
       accountId: account.id,
       limit,
@@ -37,6 +37,6 @@ export const listPaymentIntents = operation({
       merchantReference: reference,
     });
     const records = intents.map((intent) => intentRecord(intent, world.config));
-    return { status: 200, body: listBody({ records, hasMore, nextCursor }) };
+    return { status: 200, body: toListResponse({ records, hasMore, nextCursor }) };
   },
 });

@@ -1,6 +1,6 @@
-import { getOpenIntent } from "../../intent/readIntents.ts";
-import { recordView } from "../../view/recordView.ts";
-import { operation } from "../operation.ts";
+import { getUnarchivedIntent } from "../../intent/readIntents.ts";
+import { registerView } from "../../view/registerView.ts";
+import { defineOperation } from "../operation.ts";
 import { selectionExample } from "../schema/examples.ts";
 import type { JsonSchema } from "../schema/jsonSchema.ts";
 import { recordedView } from "../schema/records/origins.ts";
@@ -29,7 +29,7 @@ const body = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-export const recordIntentView = operation({
+export const recordIntentView = defineOperation({
   operationId: "recordIntentView",
   method: "POST",
   path: "/api/v1/intents/{id}/view",
@@ -37,15 +37,15 @@ export const recordIntentView = operation({
   summary: "Report that a payer is looking",
   description: `Report it when a deposit address is shown, and again on each choice of a chain or token: the service then looks for deposits there
 sooner. It is a hint and nothing else. It settles nothing and moves nothing, and without it deposits are found all the same.`,
-  isRepeatable: true,
+  isRetrySafe: true,
   perMinute: 60,
   perMinuteAndIntent: 30,
   body,
   bodyExamples: { "One token": { selection: selectionExample }, "Everything of the intent": {} },
   success: { status: 202, description: "The hint was taken.", schema: recordedView, example: { recorded: true } },
   faults: [],
-  async answer(world, { account, id, body: { selection } }) {
-    const intent = await getOpenIntent(world, { accountId: account.id, intentId: id });
-    return { status: 202, body: { recorded: await recordView(world, intent, selection ?? undefined) } };
+  async handle(world, { account, id, body: { selection } }) {
+    const intent = await getUnarchivedIntent(world, { accountId: account.id, intentId: id });
+    return { status: 202, body: { recorded: await registerView(world, intent, selection ?? undefined) } };
   },
 });

@@ -1,15 +1,15 @@
 import type { JsonSchema } from "./jsonSchema.ts";
 import { deposit } from "./records/deposit.ts";
 import { errorEnvelope } from "./records/error.ts";
-import { listOf } from "./records/list.ts";
+import { listSchema } from "./records/list.ts";
 import { metadataLevels } from "./records/metadata.ts";
 import { intentOrigins, recordedView, settleRail, sourceInbox, sourceOrigin, token } from "./records/origins.ts";
 import { createdPaymentIntent, paymentIntent } from "./records/paymentIntent.ts";
 import { settlement } from "./records/settlement.ts";
 
-export const paymentIntentList = listOf(paymentIntent, "payment intents");
-export const depositList = listOf(deposit, "deposits");
-export const settlementList = listOf(settlement, "settlements");
+export const paymentIntentList = listSchema(paymentIntent, "payment intents");
+export const depositList = listSchema(deposit, "deposits");
+export const settlementList = listSchema(settlement, "settlements");
 
 /** The schemas that have a name of their own in the document, and with it in the client. */
 export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
@@ -32,31 +32,33 @@ export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
   ),
 };
 
-const NAMES = new Map<unknown, string>(Object.entries(COMPONENTS).map(([name, schema]) => [schema, name]));
+const COMPONENT_NAMES = new Map<unknown, string>(Object.entries(COMPONENTS).map(([name, schema]) => [schema, name]));
 
 /** The schema with references where named components stand in it, or as a whole. */
-export function byReference(schema: JsonSchema): JsonSchema {
-  const name = NAMES.get(schema);
-  return name === undefined ? withReferences(schema) : { $ref: `#/components/schemas/${name}` };
+export function referenceComponents(schema: JsonSchema): JsonSchema {
+  const name = COMPONENT_NAMES.get(schema);
+  return name === undefined ? referenceNested(schema) : { $ref: `#/components/schemas/${name}` };
 }
 
 /** The named components as the document has them. */
-export function namedSchemas(): Record<string, JsonSchema> {
-  return Object.fromEntries(Object.entries(COMPONENTS).map(([name, schema]) => [name, withReferences(schema)]));
+export function componentSchemas(): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(COMPONENTS).map(([name, schema]) => [name, referenceNested(schema)]));
 }
 
 // Schemas are trees that we wrote ourselves, so they are no deeper than their source.
-function withReferences(schema: JsonSchema): JsonSchema {
-  return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, referred(keyword, value)]));
+function referenceNested(schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => [keyword, referenceKeyword(keyword, value)]),
+  );
 }
 
-const SCHEMAS = new Set(["additionalProperties", "propertyNames", "items", "not"]);
-const LISTS = new Set(["oneOf", "allOf"]);
+const SCHEMA_KEYWORDS = new Set(["additionalProperties", "propertyNames", "items", "not"]);
+const SCHEMA_LIST_KEYWORDS = new Set(["oneOf", "allOf"]);
 
-function referred(keyword: string, value: unknown): unknown {
-  if (SCHEMAS.has(keyword) && typeof value === "object") return byReference(value as JsonSchema);
-  if (LISTS.has(keyword)) return (value as readonly JsonSchema[]).map(byReference);
+function referenceKeyword(keyword: string, value: unknown): unknown {
+  if (SCHEMA_KEYWORDS.has(keyword) && typeof value === "object") return referenceComponents(value as JsonSchema);
+  if (SCHEMA_LIST_KEYWORDS.has(keyword)) return (value as readonly JsonSchema[]).map(referenceComponents);
   if (keyword !== "properties") return value;
   const properties = Object.entries(value as Record<string, JsonSchema>);
-  return Object.fromEntries(properties.map(([name, schema]) => [name, byReference(schema)]));
+  return Object.fromEntries(properties.map(([name, schema]) => [name, referenceComponents(schema)]));
 }

@@ -1,12 +1,12 @@
-import { inboxAddress } from "@tributary/inbox/address";
+import { computeInboxAddress } from "@tributary/inbox/address";
 import { checksumAddress } from "@tributary/inbox/checksum";
 import type { Terms } from "@tributary/inbox/terms";
 import { termsToWire } from "@tributary/inbox/wire";
-import type { DepositRecord } from "../../deposit/record.ts";
+import type { DepositRecord } from "../../deposit/depositRecord.ts";
 import type { OriginListing, OriginRecord, RailRecord } from "../../inbox/listOrigins.ts";
 import type { SourceInboxRecord } from "../../inbox/issueSourceInbox.ts";
-import type { IntentRecord } from "../../intent/record.ts";
-import type { SettlementRecord } from "../../settlement/record.ts";
+import type { IntentRecord } from "../../intent/intentRecord.ts";
+import type { SettlementRecord } from "../../settlement/settlementRecord.ts";
 
 // One payment of 25 USDC on Base as its answers show it, from the first to the last: what the document and the reference use as
 // examples. The inbox's address is computed from its terms, so whoever tries the recipe on it finds it right.
@@ -36,7 +36,7 @@ const TERMS: Terms = {
   routesRoot: `0x${"0".repeat(64)}`,
 };
 
-const INBOX = checksumAddress(inboxAddress(TERMS));
+const INBOX = checksumAddress(computeInboxAddress(TERMS));
 
 /** As the call that minted it shows it. */
 export const intentExample: IntentRecord = {

@@ -48,7 +48,7 @@ export type JsonSchema = {
 /** An object's named schemas. */
 export type Properties = Readonly<Record<string, JsonSchema>>;
 
-type Named = {
+type TypeByName = {
   string: string;
   integer: number;
   number: number;
@@ -59,32 +59,32 @@ type Named = {
 };
 
 /** The values of a schema that is known as a constant. What it does not say is unknown. */
-export type TypeOf<S> = S extends { enum: readonly (infer Value)[] }
+export type FromSchema<S> = S extends { enum: readonly (infer Value)[] }
   ? Value
   : S extends { const: infer Value }
     ? Value
     : S extends { oneOf: readonly (infer Branch)[] }
-      ? TypeOfEach<Branch>
+      ? FromEachSchema<Branch>
       : S extends { properties: infer Inner }
-        ? ObjectOf<Inner, RequiredIn<S>> | NullIn<S>
+        ? FromProperties<Inner, RequiredNames<S>> | NullIfNullable<S>
         : S extends { items: infer Item }
-          ? TypeOf<Item>[] | NullIn<S>
+          ? FromSchema<Item>[] | NullIfNullable<S>
           : S extends { type: infer Type }
-            ? NamedBy<Type>
+            ? FromTypeName<Type>
             : unknown;
 
-type TypeOfEach<Branch> = Branch extends unknown ? TypeOf<Branch> : never;
-type NamedBy<Type> = Type extends keyof Named
-  ? Named[Type]
-  : Type extends readonly (keyof Named)[]
-    ? Named[Type[number]]
+type FromEachSchema<Branch> = Branch extends unknown ? FromSchema<Branch> : never;
+type FromTypeName<Type> = Type extends keyof TypeByName
+  ? TypeByName[Type]
+  : Type extends readonly (keyof TypeByName)[]
+    ? TypeByName[Type[number]]
     : never;
-type RequiredIn<S> = S extends { required: readonly (infer Name)[] } ? Name : never;
-type NullIn<S> = S extends { type: readonly (infer Type)[] } ? ("null" extends Type ? null : never) : never;
-type ObjectOf<Inner, Required> = {
-  [Name in keyof Inner as Name extends Required ? Name : never]: TypeOf<Inner[Name]>;
+type RequiredNames<S> = S extends { required: readonly (infer Name)[] } ? Name : never;
+type NullIfNullable<S> = S extends { type: readonly (infer Type)[] } ? ("null" extends Type ? null : never) : never;
+type FromProperties<Inner, Required> = {
+  [Name in keyof Inner as Name extends Required ? Name : never]: FromSchema<Inner[Name]>;
 } & {
-  [Name in keyof Inner as Name extends Required ? never : Name]?: TypeOf<Inner[Name]> | undefined;
+  [Name in keyof Inner as Name extends Required ? never : Name]?: FromSchema<Inner[Name]> | undefined;
 };
 
 /** The same schema, and null. */
@@ -95,7 +95,7 @@ export function nullable<const S extends JsonSchema & { type: TypeName }>(
 }
 
 /** An answer's object: it has all of its fields always, and may have more in a later version. */
-export function record<const P extends Properties>(
+export function recordSchema<const P extends Properties>(
   description: string,
   properties: P,
 ): {

@@ -66,7 +66,7 @@ export const feeBps = {
 } as const;
 
 /** An id of ours: its prefix and 26 characters of Crockford's base32. */
-export function id<const Prefix extends string>(prefix: Prefix) {
+export function idSchema<const Prefix extends string>(prefix: Prefix) {
   return {
     type: "string",
     pattern: `^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`,

@@ -2,10 +2,10 @@ import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { cpuUsOf, endedUs } from "../cpu.ts";
-import type { BackfillReport } from "./backfillSide.ts";
-import { BLOCKS, TRANSFERS_A_BLOCK, type QuietChain } from "./chain.ts";
-import type { Kind, Scene } from "./scene.ts";
+import { cpuUsOf, endedUs } from "../cpuTime.ts";
+import type { BackfillReport } from "./backfillWorker.ts";
+import { BLOCKS, TRANSFERS_A_BLOCK, type BenchChain } from "./chain.ts";
+import type { DatabaseKind, BackfillFixture } from "./backfillFixture.ts";
 import { median, tabulate } from "./statistics.ts";
 
 // What an outage takes to make up for, beside the time in which the same answers of the same node can be thrown away.
@@ -14,8 +14,8 @@ import { median, tabulate } from "./statistics.ts";
 const WARM_RUNS = 1;
 /** As many as ours has, and more make anvil no quicker on two cores. */
 const IN_FLIGHT = 3;
-const BYTES_A_MB = 1_000_000;
-const US_A_S = 1_000_000;
+const BYTES_PER_MB = 1_000_000;
+const US_PER_S = 1_000_000;
 
 export type DetectOptions = {
   runs: number;
@@ -23,37 +23,37 @@ export type DetectOptions = {
   profiles: string | undefined;
 };
 
-/** `timesBefore`: after a few times a process runs what the engine has compiled for good, as it does for most of a long outage. */
-type Side = { name: string; kind: Kind; timesBefore: number };
+/** `warmUpRuns`: after a few times a process runs what the engine has compiled for good, as it does for most of a long outage. */
+type BackfillSubject = { name: string; kind: DatabaseKind; timesBefore: number };
 
-const SIDES: readonly [Side, ...Side[]] = [
+const BACKFILL_SUBJECTS: readonly [BackfillSubject, ...BackfillSubject[]] = [
   { name: "on PostgreSQL, fsync on", kind: "postgres", timesBefore: 0 },
   { name: "on PostgreSQL, by a process that did it 3 times before", kind: "postgres", timesBefore: 3 },
   { name: "on PGlite in a directory", kind: "pglite", timesBefore: 0 },
 ];
 
-type Run = (side: Side) => Promise<BackfillReport>;
+type Run = (side: BackfillSubject) => Promise<BackfillReport>;
 
 /** Prints what ours takes on each database beside the floor. `finalChain` is the same chain, all of which is final. */
 export async function benchBackfillOnAnvil(
-  { chain, finalChain }: { chain: QuietChain; finalChain: QuietChain },
-  scene: Scene,
+  { chain, finalChain }: { chain: BenchChain; finalChain: BenchChain },
+  scene: BackfillFixture,
   options: DetectOptions,
 ): Promise<void> {
-  const run: Run = ({ kind, timesBefore }) =>
-    scene.run(kind, { rpcUrl: chain.rpcUrl, nodeId: chain.processId, readsAgain: false, timesBefore });
-  const bodies = (await run(SIDES[0])).bodies.filter((body) => body.includes("eth_getLogs"));
+  const run: Run = ({ kind, timesBefore: warmUpRuns }) =>
+    scene.run(kind, { rpcUrl: chain.rpcUrl, nodeId: chain.processId, rereadsFinal: false, warmUpRuns });
+  const bodies = (await run(BACKFILL_SUBJECTS[0])).bodies.filter((body) => body.includes("eth_getLogs"));
   const curl = join(scene.scratch, "curl");
   await writeFile(curl, curlConfig(chain.rpcUrl, bodies));
   const floorMs = await compare({ run, curl, nodeId: chain.processId, answers: bodies.length }, options);
   const again = () =>
-    scene.run("postgres", { rpcUrl: finalChain.rpcUrl, nodeId: finalChain.processId, readsAgain: true });
-  await measureSecondReading(again, { ...options, floorMs });
+    scene.run("postgres", { rpcUrl: finalChain.rpcUrl, nodeId: finalChain.processId, rereadsFinal: true });
+  await measureReread(again, { ...options, floorMs });
   if (options.profiles === undefined) return;
   await mkdir(options.profiles, { recursive: true });
   for (const kind of ["postgres", "pglite"] as const) {
     const profile = join(options.profiles, `backfill-${kind}.cpuprofile`);
-    await scene.run(kind, { rpcUrl: chain.rpcUrl, readsAgain: false, profile });
+    await scene.run(kind, { rpcUrl: chain.rpcUrl, rereadsFinal: false, profile });
     console.log(`profile: ${profile}`);
   }
 }
@@ -64,10 +64,10 @@ async function compare(
   { runs }: DetectOptions,
 ): Promise<number> {
   const floors: Floor[] = [];
-  const ours = new Map(SIDES.map((side): [Side, BackfillReport[]] => [side, []]));
+  const ours = new Map(BACKFILL_SUBJECTS.map((side): [BackfillSubject, BackfillReport[]] => [side, []]));
   for (let count = -WARM_RUNS; count < runs; count += 1) {
     const isMeasured = count >= 0;
-    const floor = await throwAway(curl, nodeId);
+    const floor = await measureFloor(curl, nodeId);
     if (isMeasured) floors.push(floor);
     for (const [side, reports] of ours) {
       const report = await run(side);
@@ -81,7 +81,16 @@ async function compare(
   );
   const name = `floor: ${answers} answers of logs, thrown away`;
   const used = [ofFloor(({ nodeUs }) => nodeUs), ofFloor(({ curlUs }) => curlUs), Number.NaN];
-  const floor = [name, floorMs.toFixed(0), "1.00", ...used.map(inSeconds), String(answers), String(answers), "", ""];
+  const floor = [
+    name,
+    floorMs.toFixed(0),
+    "1.00",
+    ...used.map(formatSeconds),
+    String(answers),
+    String(answers),
+    "",
+    "",
+  ];
   const table = [HEAD, floor];
   for (const [{ name }, reports] of ours) table.push(rowOf(name, reports, floorMs));
   console.log(tabulate(table));
@@ -89,7 +98,7 @@ async function compare(
 }
 
 /** What is final is read again and compared, after all of it was committed. */
-async function measureSecondReading(
+async function measureReread(
   run: () => Promise<BackfillReport>,
   { runs, floorMs }: { runs: number; floorMs: number },
 ): Promise<void> {
@@ -107,20 +116,20 @@ function rowOf(name: string, reports: readonly BackfillReport[], floorMs: number
     name,
     ms.toFixed(0),
     (ms / floorMs).toFixed(2),
-    ...[of(({ nodeUs }) => nodeUs), of(({ oursUs }) => oursUs), of(({ databaseUs }) => databaseUs)].map(inSeconds),
+    ...[of(({ nodeUs }) => nodeUs), of(({ oursUs }) => oursUs), of(({ databaseUs }) => databaseUs)].map(formatSeconds),
     of((report) => report.bodies.length).toFixed(0),
-    of((report) => callsIn(report.bodies)).toFixed(0),
-    (of((report) => report.peakRssBytes) / BYTES_A_MB).toFixed(0),
+    of((report) => countCalls(report.bodies)).toFixed(0),
+    (of((report) => report.peakRssBytes) / BYTES_PER_MB).toFixed(0),
     of((report) => report.warmMs).toFixed(0),
   ];
 }
 
 /** Nothing where it was not told. */
-function inSeconds(us: number): string {
-  return Number.isNaN(us) ? "" : (us / US_A_S).toFixed(2);
+function formatSeconds(us: number): string {
+  return Number.isNaN(us) ? "" : (us / US_PER_S).toFixed(2);
 }
 
-function callsIn(bodies: readonly string[]): number {
+function countCalls(bodies: readonly string[]): number {
   return bodies.flatMap((body) => JSON.parse(body) as unknown).length;
 }
 
@@ -138,7 +147,7 @@ function curlConfig(url: string, bodies: readonly string[]): string {
 
 type Floor = { ms: number; nodeUs: number; curlUs: number };
 
-async function throwAway(config: string, nodeId: number): Promise<Floor> {
+async function measureFloor(config: string, nodeId: number): Promise<Floor> {
   const used = () => ({ nodeUs: cpuUsOf(nodeId), curlUs: endedUs(process.pid) });
   const before = used();
   const startedAt = performance.now();

@@ -30,42 +30,43 @@ const TOKEN_CODE =
   "0x6024355f52600435337fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef60205fa3604436106005026001015f5260205ff3";
 
 /** An anvil that mines when it is told to, with a token whose transfers cost it next to nothing. */
-export type QuietChain = {
+export type BenchChain = {
   processId: number;
   rpcUrl: string;
-  ask(method: string, params: readonly unknown[]): Promise<unknown>;
+  requestRpc(method: string, params: readonly unknown[]): Promise<unknown>;
   /** Mines blocks of 50 transfers, each in a transaction of its own, to whom `recipient` says. */
   mineBusy(blocks: number, recipient: (block: number, index: number) => string): Promise<void>;
   stop(): Promise<void>;
 };
 
-export type QuietChainOptions = {
+export type BenchChainOptions = {
   /** `finalized` lags by twice as many blocks. */
   slotsInAnEpoch: number;
 };
 
-export async function startQuietChain({ slotsInAnEpoch }: QuietChainOptions): Promise<QuietChain> {
+export async function startBenchChain({ slotsInAnEpoch }: BenchChainOptions): Promise<BenchChain> {
   const home = await mkdtemp(join(tmpdir(), "tributary-bench-anvil-"));
   const anvil = launch(["--port", "0", "--slots-in-an-epoch", String(slotsInAnEpoch), "--cache-path", home]);
   const rpcUrl = `http://127.0.0.1:${await portOf(anvil)}`;
   const pool = new Pool(rpcUrl, { connections: 1 });
-  const ask = async (method: string, params: readonly unknown[]) => resultOf(await post(pool, callOf(method, params)));
-  await ask("anvil_setLoggingEnabled", [false]);
-  await ask("anvil_impersonateAccount", [SENDER]);
-  await ask("anvil_setBalance", [SENDER, SENDER_WEI]);
-  await ask("anvil_setCode", [TOKEN, TOKEN_CODE]);
+  const requestRpc = async (method: string, params: readonly unknown[]) =>
+    resultOf(await post(pool, callOf(method, params)));
+  await requestRpc("anvil_setLoggingEnabled", [false]);
+  await requestRpc("anvil_impersonateAccount", [SENDER]);
+  await requestRpc("anvil_setBalance", [SENDER, SENDER_WEI]);
+  await requestRpc("anvil_setCode", [TOKEN, TOKEN_CODE]);
   let nonce = 0;
   return {
     processId: anvil.pid ?? Number.NaN,
     rpcUrl,
-    ask,
+    requestRpc,
     async mineBusy(blocks, recipient) {
       for (let block = 0; block < blocks; block += 1) {
         const recipients = Array.from({ length: TRANSFERS_A_BLOCK }, (_, index) => recipient(block, index));
         const answers = await post(pool, transfersTo(recipients, nonce));
         for (const answer of answers as unknown[]) resultOf(answer);
         nonce += recipients.length;
-        await ask("anvil_mine", ["0x1"]);
+        await requestRpc("anvil_mine", ["0x1"]);
       }
     },
     async stop() {
@@ -77,18 +78,18 @@ export async function startQuietChain({ slotsInAnEpoch }: QuietChainOptions): Pr
 }
 
 /** 2,000 blocks of 50 transfers; the twenty-sixth of each block pays one of the inboxes. */
-export async function startBusyChain(options: QuietChainOptions): Promise<QuietChain> {
-  const chain = await startQuietChain(options);
-  await chain.ask("anvil_mine", [toHex(WARM_BLOCK - 1)]);
+export async function startChainWithTransfers(options: BenchChainOptions): Promise<BenchChain> {
+  const chain = await startBenchChain(options);
+  await chain.requestRpc("anvil_mine", [toHex(WARM_BLOCK - 1)]);
   await chain.mineBusy(BLOCKS + 1, (block, index) =>
-    index === 25 && block > 0 ? inboxAt((block - 1) * TRANSFERS_A_BLOCK) : strangerAt(block, index),
+    index === 25 && block > 0 ? inboxAt((block - 1) * TRANSFERS_A_BLOCK) : unwatchedAddress(block, index),
   );
-  await chain.ask("anvil_mine", [toHex(BLOCKS_ABOVE)]);
+  await chain.requestRpc("anvil_mine", [toHex(BLOCKS_ABOVE)]);
   return chain;
 }
 
 /** An address that is nobody's inbox. */
-export function strangerAt(block: number, index: number): string {
+export function unwatchedAddress(block: number, index: number): string {
   return hashOf(`to ${block} ${index}`).slice(0, 42);
 }
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import pg from "pg";
 import { TOKEN } from "../backfillNode.ts";
 import { BLOCKS, FIRST_BLOCK, LAST_BLOCK } from "./chain.ts";
-import { exists, install, run, runRival } from "./rivalProcess.ts";
-import type { Rival, RivalRun, RivalScene } from "./rival.ts";
+import { exists, install, run, runIndexer } from "./indexerProcess.ts";
+import type { Indexer, IndexerRun, IndexerContext } from "./indexer.ts";
 
 const VERSION = "2.32.12";
 const TIMEOUT_MS = 600_000;
@@ -14,7 +14,7 @@ const POSTGRES_PORT = 5_432;
 const RANGE_BLOCKS = 100;
 
 /** Envio over RPC on PostgreSQL, without the web console and the GraphQL server that it would start in Docker. */
-export async function prepareEnvio(scene: RivalScene): Promise<Rival[]> {
+export async function prepareEnvio(scene: IndexerContext): Promise<Indexer[]> {
   const folder = join(tmpdir(), `tributary-bench-envio-${VERSION}`);
   await mkdir(join(folder, "src"), { recursive: true });
   await writeProject(folder, scene.rpcUrl);
@@ -34,7 +34,7 @@ async function generate(folder: string): Promise<void> {
   await writeFile(join(shims, "pnpm"), "#!/bin/sh\nexit 0\n");
   await chmod(join(shims, "pnpm"), 0o755);
   await run("node", ["node_modules/envio/bin.js", "codegen"], { folder, programs: shims });
-  const needed = JSON.parse(await readFile(join(generated, "package.json"), "utf8")) as Needed;
+  const needed = JSON.parse(await readFile(join(generated, "package.json"), "utf8")) as RequiredPackages;
   const packages = Object.entries(needed.dependencies).map(([name, version]) => `${name}@${version}`);
   if (!(await exists(join(folder, "node_modules", "rescript-envsafe"))))
     await install(folder, ["--legacy-peer-deps"], packages);
@@ -44,9 +44,9 @@ async function generate(folder: string): Promise<void> {
   await symlink("../generated", link);
 }
 
-type Needed = { dependencies: Record<string, string> };
+type RequiredPackages = { dependencies: Record<string, string> };
 
-async function measure(folder: string, scene: RivalScene, count: number): Promise<RivalRun> {
+async function measure(folder: string, scene: IndexerContext, count: number): Promise<IndexerRun> {
   const url = await scene.newDatabase(`envio_${count}`);
   const generated = join(folder, "generated");
   const environment = {
@@ -61,19 +61,19 @@ async function measure(folder: string, scene: RivalScene, count: number): Promis
   };
   const setUp = "require('./src/db/Migrations.res.js').runUpMigrations(true, true)";
   await run("node", ["-e", setUp], { folder: generated, environment });
-  const measured = await runRival({
+  const measured = await runIndexer({
     command: ["node", "src/Index.res.js"],
     folder: generated,
     environment,
-    begins: "Successfully resumed indexing state!",
-    ends: "All chains are caught up to end blocks.",
+    startLine: "Successfully resumed indexing state!",
+    endLine: "All chains are caught up to end blocks.",
     timeoutMs: TIMEOUT_MS,
   });
-  await mustHaveHits(url);
+  await assertHasHits(url);
   return { ...measured, calls: undefined };
 }
 
-async function mustHaveHits(url: string): Promise<void> {
+async function assertHasHits(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const { rows } = await client.query<{ hits: number }>('select count(*)::int as hits from "Hit"');

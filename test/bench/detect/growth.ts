@@ -1,8 +1,8 @@
 import pg from "pg";
 import { startPostgres } from "../../support/postgres.ts";
-import type { GrowthOrder, GrowthReport } from "./growthSide.ts";
+import type { GrowthJob, GrowthReport } from "./growthWorker.ts";
 import { fillWithInboxes } from "./manyInboxes.ts";
-import { inOwnProcess } from "./ownProcess.ts";
+import { runInChildProcess } from "./runInChildProcess.ts";
 import { heading, median, tabulate } from "./statistics.ts";
 
 // Whether a block costs more the more inboxes there are.
@@ -24,8 +24,8 @@ export async function benchGrowth(): Promise<void> {
     // In turns, so that whatever else the machine does falls upon all.
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const inboxes of COUNTS) {
-        const order: GrowthOrder = { url: server.urlOf(`inboxes_${inboxes}`), inboxes };
-        reports.get(inboxes)?.push(await inOwnProcess<GrowthReport>("growthSide.ts", order));
+        const order: GrowthJob = { url: server.urlOf(`inboxes_${inboxes}`), inboxes };
+        reports.get(inboxes)?.push(await runInChildProcess<GrowthReport>("growthSide.ts", order));
       }
     }
     await client.end();

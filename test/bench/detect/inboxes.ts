@@ -10,7 +10,7 @@ export async function insertInboxes(db: Db): Promise<void> {
   const inboxes = Array.from({ length: INBOXES - 1 }, (_, index) => inboxAt(index + 1));
   const { rows } = await sql<{ name: string }>`
     select column_name as name from information_schema.columns where table_name = 'intent' and is_identity = 'NO'`.execute(
-    db.read,
+    db.root,
   );
   const columns = rows.map((row) => row.name);
   const values: Readonly<Record<string, RawBuilder<unknown>>> = {
@@ -21,12 +21,12 @@ export async function insertInboxes(db: Db): Promise<void> {
   await sql`
     insert into intent (${sql.join(columns.map((name) => sql.ref(name)))})
     select ${sql.join(columns.map((name) => values[name] ?? sql.ref(`intent.${name}`)))}
-    from intent, unnest(${array(inboxes, "text")}) as made (inbox) where intent.id = ${id}`.execute(db.read);
-  await sql`analyze intent`.execute(db.read);
+    from intent, unnest(${array(inboxes, "text")}) as made (inbox) where intent.id = ${id}`.execute(db.root);
+  await sql`analyze intent`.execute(db.root);
 }
 
 /** Takes back the last run, also what nobody may take back in earnest. */
-export async function forget(db: Db): Promise<void> {
+export async function resetRecordedState(db: Db): Promise<void> {
   await db.transaction(async (tx) => {
     const books = ["ledger_posting", "ledger_entry", "ledger_balance"];
     for (const table of books) await sql`alter table ${sql.ref(table)} disable trigger user`.execute(tx);

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Hex } from "viem";
-import { DEV_ACCOUNTS } from "../../../src/cli/dev/accounts.ts";
-import { signCalls } from "../../../src/cli/dev/client.ts";
+import { DEV_ACCOUNTS } from "../../../src/cli/dev/devAccounts.ts";
+import { signCalls } from "../../../src/cli/dev/devClient.ts";
 import { transferCall } from "../../../src/cli/dev/tokens.ts";
 import { openDatabase, type Db } from "../../../src/db/database.ts";
 import { migrate } from "../../../src/db/migrate.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { runLoops } from "../../../src/loops/run.ts";
+import { runLoops } from "../../../src/loops/runLoops.ts";
 import { startPostgres } from "../../support/postgres.ts";
 import { openRoad, type Road } from "../../support/road.ts";
-import { startBare } from "./liveBare.ts";
+import { startMinimalIndexer } from "./minimalIndexer.ts";
 import { heading, tabulate } from "./statistics.ts";
 
 // How long it takes from the block that has a deposit to the committed rows (cursor and movement), with every loop of the service running.
@@ -24,7 +24,7 @@ const WARM_UP = 60;
 const POLL_MS = 250;
 /** With a websocket the polling interval is so long that nothing can come of it. */
 const POLL_MS_PUSHED = 60_000;
-const GIVE_UP_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const PAUSE_MS = 150;
 /** That of a rollup: a few blocks, so that what a block records is booked with a later one. */
 const FINALITY = [{ upToPriceUnits: undefined, finality: { confirmations: 5 } }];
@@ -32,24 +32,24 @@ const FINALITY = [{ upToPriceUnits: undefined, finality: { confirmations: 5 } }]
 export type LiveFigures = { p50Ms: number; p90Ms: number; slowestMs: number };
 export type LiveKind = "postgres" | "pglite";
 /** `bare`: a program that can do nothing else, as the floor for the websocket. */
-export type LiveWay = "bare" | "websocket" | "polling";
-export type LiveReport = Record<LiveKind, Record<LiveWay, LiveFigures>>;
+export type DetectionMode = "bare" | "websocket" | "polling";
+export type LiveReport = Record<LiveKind, Record<DetectionMode, LiveFigures>>;
 
 /** Prints and returns how long a block waits to be recorded, by each way on each database. PostgreSQL runs with fsync. */
 export async function benchLive(): Promise<LiveReport> {
   const scratch = await mkdtemp(join(tmpdir(), "tributary-bench-live-"));
   const postgres = await startPostgres(undefined, { isDurable: true });
   try {
-    const postgresOf = async (way: LiveWay) => {
+    const postgresOf = async (way: DetectionMode) => {
       const admin = await openDatabase({ url: postgres.urlOf("postgres") });
-      await sql`create database ${sql.ref(`live_${way}`)}`.execute(admin.read);
+      await sql`create database ${sql.ref(`live_${way}`)}`.execute(admin.root);
       await admin.close();
       return openDatabase({ url: postgres.urlOf(`live_${way}`) });
     };
-    const pgliteOf = (way: LiveWay) => openDatabase({ directory: join(scratch, way) });
+    const pgliteOf = (way: DetectionMode) => openDatabase({ directory: join(scratch, way) });
     const report = {
-      postgres: await measureBoth(postgresOf),
-      pglite: await measureBoth(pgliteOf),
+      postgres: await measureModes(postgresOf),
+      pglite: await measureModes(pgliteOf),
     };
     console.log(tableOf(report));
     return report;
@@ -59,7 +59,7 @@ export async function benchLive(): Promise<LiveReport> {
   }
 }
 
-async function measureBoth(openFor: (way: LiveWay) => Promise<Db>): Promise<Record<LiveWay, LiveFigures>> {
+async function measureModes(openFor: (way: DetectionMode) => Promise<Db>): Promise<Record<DetectionMode, LiveFigures>> {
   return {
     bare: await measure("bare", openFor),
     websocket: await measure("websocket", openFor),
@@ -67,13 +67,13 @@ async function measureBoth(openFor: (way: LiveWay) => Promise<Db>): Promise<Reco
   };
 }
 
-async function measure(way: LiveWay, openFor: (way: LiveWay) => Promise<Db>): Promise<LiveFigures> {
+async function measure(way: DetectionMode, openFor: (way: DetectionMode) => Promise<Db>): Promise<LiveFigures> {
   const db = await openFor(way);
   await migrate(db, { appliedAt: systemClock.now() });
   const pollMs = way === "polling" ? POLL_MS : POLL_MS_PUSHED;
   const wsUrl = async ({ rpcUrl }: { rpcUrl: string }) => rpcUrl.replace(/^http/, "ws");
   const road = await openRoad({ db, ...(way === "websocket" && { wsUrl }), chain: { pollMs, finality: FINALITY } });
-  const side = await (way === "bare" ? runBare(road) : runService(road));
+  const side = await (way === "bare" ? runMinimalIndexer(road) : runService(road));
   const waits: number[] = [];
   for (let block = 0; block < BLOCKS + WARM_UP; block += 1) {
     const ms = await waitForRows(road, { block, side });
@@ -84,17 +84,17 @@ async function measure(way: LiveWay, openFor: (way: LiveWay) => Promise<Db>): Pr
   return figuresOf(waits);
 }
 
-type Side = {
+type LiveSubject = {
   watch: (inbox: string) => void;
   /** Resolves with the time when rows are next said to be there: right after their transaction was committed. */
-  next: () => Promise<number>;
+  nextRecorded: () => Promise<number>;
   isRecorded: (chainTx: string) => Promise<boolean>;
   stop: () => Promise<void>;
 };
 
-async function runService(road: Road): Promise<Side> {
+async function runService(road: Road): Promise<LiveSubject> {
   const { wake, db } = road.world;
-  const { next, tell } = openBell();
+  const { next: nextRecorded, tell } = createNotifier();
   const notify = wake.notify.bind(wake);
   wake.notify = (topic) => {
     if (topic.startsWith("deposits:")) tell();
@@ -105,9 +105,9 @@ async function runService(road: Road): Promise<Side> {
   await delay(1_000);
   return {
     watch: () => {},
-    next,
+    nextRecorded,
     isRecorded: async (chainTx) => {
-      const query = db.read
+      const query = db.root
         .selectFrom("movement")
         .innerJoin("chain_cursor", "chain_cursor.chain", "movement.chain")
         .select("movement.id")
@@ -122,32 +122,32 @@ async function runService(road: Road): Promise<Side> {
   };
 }
 
-async function runBare(road: Road): Promise<Side> {
+async function runMinimalIndexer(road: Road): Promise<LiveSubject> {
   const { db } = road.world;
-  const { next, tell } = openBell();
+  const { next: nextRecorded, tell } = createNotifier();
   const { rpcUrl, usdc } = road.chain;
-  const bare = await startBare({ db, rpcUrl, token: usdc.address, onRecorded: tell });
+  const bare = await startMinimalIndexer({ db, rpcUrl, token: usdc.address, onRecorded: tell });
   return {
     watch: (inbox) => bare.inboxes.add(inbox),
-    next,
+    nextRecorded,
     isRecorded: async (chainTx) => {
-      const { rows } = await sql`select from bare_movement where chain_tx = ${chainTx}`.execute(db.read);
+      const { rows } = await sql`select from bare_movement where chain_tx = ${chainTx}`.execute(db.root);
       return rows.length > 0;
     },
     stop: bare.stop,
   };
 }
 
-function openBell(): { next: () => Promise<number>; tell: () => void } {
+function createNotifier(): { next: () => Promise<number>; tell: () => void } {
   let heard = Promise.withResolvers<number>();
-  const tell = () => {
+  const signalRecorded = () => {
     heard.resolve(performance.now());
     heard = Promise.withResolvers<number>();
   };
-  return { next: () => heard.promise, tell };
+  return { next: () => heard.promise, tell: signalRecorded };
 }
 
-async function waitForRows(road: Road, { block, side }: { block: number; side: Side }): Promise<number> {
+async function waitForRows(road: Road, { block, side }: { block: number; side: LiveSubject }): Promise<number> {
   const { client, usdc } = road.chain;
   const intent = await road.create();
   side.watch(intent.inbox_address);
@@ -162,10 +162,10 @@ async function waitForRows(road: Road, { block, side }: { block: number; side: S
   const mined = client.mine({ blocks: 1 }).then(() => performance.now());
   const firstAt = performance.now();
   for (;;) {
-    const recordedAt = await side.next();
+    const recordedAt = await side.nextRecorded();
     const isRecorded = await side.isRecorded(chainTx);
-    if (!isRecorded && performance.now() - firstAt < GIVE_UP_MS) continue;
-    if (!isRecorded) throw new Error(`${chainTx} was not recorded within ${GIVE_UP_MS} ms`);
+    if (!isRecorded && performance.now() - firstAt < TIMEOUT_MS) continue;
+    if (!isRecorded) throw new Error(`${chainTx} was not recorded within ${TIMEOUT_MS} ms`);
     const minedAt = await mined;
     await client.setAutomine(true);
     return recordedAt - minedAt;

@@ -17,7 +17,7 @@ export async function fillWithInboxes(url: string, count: number, known = 0): Pr
   const { id } =
     known === 0
       ? await insertIntent(db, { inbox_address: inboxAt(0) })
-      : await db.read.selectFrom("intent").select("id").orderBy("seq").limit(1).executeTakeFirstOrThrow();
+      : await db.root.selectFrom("intent").select("id").orderBy("seq").limit(1).executeTakeFirstOrThrow();
   const names = await columnsOf(db);
   const values: Readonly<Record<string, RawBuilder<unknown>>> = {
     id: sql`'pi_' || made.inbox`,
@@ -31,16 +31,16 @@ export async function fillWithInboxes(url: string, count: number, known = 0): Pr
       select ${sql.join(names.map((name) => values[name] ?? sql.ref(`intent.${name}`)))}
       from intent, (select '0x' || left(encode(sha256(('inbox ' || n)::bytea), 'hex'), 40)
         from generate_series(${from}::int, ${to}::int) as n) as made (inbox)
-      where intent.id = ${id}`.execute(db.read);
+      where intent.id = ${id}`.execute(db.root);
   }
-  await sql`vacuum (analyze) intent`.execute(db.read);
+  await sql`vacuum (analyze) intent`.execute(db.root);
   await db.close();
 }
 
 async function columnsOf(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select column_name as name from information_schema.columns where table_name = 'intent' and is_identity = 'NO'`.execute(
-    db.read,
+    db.root,
   );
   return rows.map((row) => row.name);
 }

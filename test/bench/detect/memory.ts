@@ -1,20 +1,20 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabase } from "../../../src/db/database.ts";
-import { DEV_ACCOUNTS } from "../../../src/cli/dev/accounts.ts";
-import { findPort } from "../../../src/cli/dev/port.ts";
+import { DEV_ACCOUNTS } from "../../../src/cli/dev/devAccounts.ts";
+import { findPort } from "../../../src/cli/dev/findPort.ts";
 import { startTestChain } from "../../support/chain.ts";
 import { startPostgres } from "../../support/postgres.ts";
-import { openSite } from "../../support/service.ts";
+import { openInstallation } from "../../support/serviceInstallation.ts";
 import { inboxAt } from "../backfillNode.ts";
 import { fillWithInboxes } from "./manyInboxes.ts";
-import type { Holder, HoldReport, LoadReport, MemoryOrder } from "./memorySide.ts";
-import { inOwnProcess } from "./ownProcess.ts";
+import type { SetImplementation, SetReport, LoadReport, MemoryJob } from "./memoryWorker.ts";
+import { runInChildProcess } from "./runInChildProcess.ts";
 import { heading, tabulate } from "./statistics.ts";
 
 // What it takes to know every inbox: of memory, and of time when a process starts.
 
-const HELD: readonly (readonly [Holder, number])[] = [
+const HELD_COUNTS: readonly (readonly [SetImplementation, number])[] = [
   ["AddressSet", 100_000],
   ["Set", 100_000],
   ["Map", 100_000],
@@ -25,7 +25,7 @@ const HELD: readonly (readonly [Holder, number])[] = [
 ];
 const LOADED = 1_000_000;
 const SERVED = 100_000;
-const BYTES_A_MB = 1_000_000;
+const BYTES_PER_MB = 1_000_000;
 const SERVICE_GOAL_MB = 350;
 const DEPOSITS_MAX = 600;
 
@@ -37,7 +37,10 @@ export async function benchMemory(): Promise<void> {
     await fillWithInboxes(server.urlOf("postgres"), SERVED);
     await measureService(server.urlOf("postgres"));
     await fillWithInboxes(server.urlOf("postgres"), LOADED, SERVED);
-    const report = await inOwnProcess<LoadReport>("memorySide.ts", { kind: "load", url: server.urlOf("postgres") });
+    const report = await runInChildProcess<LoadReport>("memorySide.ts", {
+      kind: "load",
+      url: server.urlOf("postgres"),
+    });
     console.log(
       `\nstart with ${report.count.toLocaleString("en")} inboxes in the database: ${(report.ms / 1_000).toFixed(1)} s, ${mb(report.rssBytes)} more than before, ${mb(report.peakBytes)} at the peak`,
     );
@@ -48,16 +51,16 @@ export async function benchMemory(): Promise<void> {
 
 async function compareHolders(): Promise<void> {
   const rows: string[][] = [];
-  for (const [holder, count] of HELD) {
-    const order: MemoryOrder = { kind: "hold", holder, count };
-    const report = await inOwnProcess<HoldReport>("memorySide.ts", order);
+  for (const [holder, count] of HELD_COUNTS) {
+    const order: MemoryJob = { kind: "hold", holder, count };
+    const report = await runInChildProcess<SetReport>("memorySide.ts", order);
     const each = (bytes: number) => (bytes / count).toFixed(1);
     rows.push([
       `${holder}, ${count.toLocaleString("en")}`,
       each(report.heldBytes),
       each(report.rssBytes),
       each(report.peakBytes),
-      report.strangerNs === undefined ? "" : report.strangerNs.toFixed(0),
+      report.missNs === undefined ? "" : report.missNs.toFixed(0),
     ]);
   }
   console.log("memory: bytes an inbox, each in a process of its own");
@@ -67,7 +70,7 @@ async function compareHolders(): Promise<void> {
 /** A real service that has recorded a deposit into one of its inboxes, so that it knows them all. */
 async function measureService(databaseUrl: string): Promise<void> {
   const chain = await startTestChain();
-  const site = await openSite({ chain, databaseUrl, port: await findPort("127.0.0.1", 0) });
+  const site = await openInstallation({ chain, databaseUrl, port: await findPort("127.0.0.1", 0) });
   const service = await site.start();
   try {
     const db = await openDatabase({ url: databaseUrl });
@@ -79,15 +82,15 @@ async function measureService(databaseUrl: string): Promise<void> {
           from: DEV_ACCOUNTS.payer,
         });
       await sleep(100);
-      deposits = (await db.read.selectFrom("deposit").select("id").execute()).length;
+      deposits = (await db.root.selectFrom("deposit").select("id").execute()).length;
     }
     await db.close();
-    if (deposits === 0) throw new Error(`the service found no deposit: ${service.said()}`);
+    if (deposits === 0) throw new Error(`the service found no deposit: ${service.output()}`);
     const status = await readFile(`/proc/${service.pid}/status`, "utf8");
     const kilobytes = (field: string) => Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1_024;
     const [resident, peak] = [kilobytes("VmRSS"), kilobytes("VmHWM")];
     console.log(
-      `\nthe service with ${SERVED.toLocaleString("en")} inboxes: ${mb(resident)} resident, ${mb(peak)} at the peak = ${(peak / BYTES_A_MB / SERVICE_GOAL_MB).toFixed(2)} of ${SERVICE_GOAL_MB} MB`,
+      `\nthe service with ${SERVED.toLocaleString("en")} inboxes: ${mb(resident)} resident, ${mb(peak)} at the peak = ${(peak / BYTES_PER_MB / SERVICE_GOAL_MB).toFixed(2)} of ${SERVICE_GOAL_MB} MB`,
     );
   } finally {
     await service.kill();
@@ -97,7 +100,7 @@ async function measureService(databaseUrl: string): Promise<void> {
 }
 
 function mb(bytes: number): string {
-  return `${(bytes / BYTES_A_MB).toFixed(0)} MB`;
+  return `${(bytes / BYTES_PER_MB).toFixed(0)} MB`;
 }
 
 if (import.meta.main) {

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TOKEN } from "../backfillNode.ts";
 import { BLOCKS, FIRST_BLOCK, LAST_BLOCK } from "./chain.ts";
-import { exists, install, runRival } from "./rivalProcess.ts";
-import type { Rival, RivalRun, RivalScene } from "./rival.ts";
+import { exists, install, runIndexer } from "./indexerProcess.ts";
+import type { Indexer, IndexerRun, IndexerContext } from "./indexer.ts";
 
 const VERSION = "0.17.7";
 const VIEM_VERSION = "2.57.0";
@@ -17,10 +17,10 @@ const CAP = /const (INITIAL_MAX_RPS|MAX_RPS) = [\d_]+;/g;
 const NO_CAP = "const $1 = 1_000_000_000;";
 
 /** Ponder as shipped and without its limit of calls, on PostgreSQL, and without the limit on PGlite. */
-export async function preparePonder(scene: RivalScene): Promise<Rival[]> {
+export async function preparePonder(scene: IndexerContext): Promise<Indexer[]> {
   const shipped = await installed();
-  const uncapped = await withoutCap(shipped);
-  const rival = (name: string, over: Pick<Side, "folder" | "kind">): Rival => ({
+  const uncapped = await removeCap(shipped);
+  const rival = (name: string, over: Pick<Side, "folder" | "kind">): Indexer => ({
     name: `Ponder ${VERSION}, ${name}`,
     run: (count) => measure({ ...over, count, scene }),
   });
@@ -31,9 +31,9 @@ export async function preparePonder(scene: RivalScene): Promise<Rival[]> {
   ];
 }
 
-type Side = { folder: string; kind: "postgres" | "pglite"; count: number; scene: RivalScene };
+type Side = { folder: string; kind: "postgres" | "pglite"; count: number; scene: IndexerContext };
 
-async function measure({ folder, kind, count, scene }: Side): Promise<RivalRun> {
+async function measure({ folder, kind, count, scene }: Side): Promise<IndexerRun> {
   const port = await freePort();
   const name = `ponder_${kind}_${folder.endsWith("uncapped") ? "uncapped" : "shipped"}_${count}`;
   const directory = join(folder, ".pglite");
@@ -42,7 +42,7 @@ async function measure({ folder, kind, count, scene }: Side): Promise<RivalRun> 
   // What was fetched before would not be fetched again.
   await rm(directory, { recursive: true, force: true });
   let calls: number | undefined;
-  const measured = await runRival({
+  const measured = await runIndexer({
     command: [
       "node",
       "node_modules/ponder/dist/esm/bin/ponder.js",
@@ -61,11 +61,11 @@ async function measure({ folder, kind, count, scene }: Side): Promise<RivalRun> 
       WATCHED_FILE: scene.watchedFile,
       PONDER_TELEMETRY_DISABLED: "true",
     },
-    begins: "Started fetching backfill JSON-RPC data",
-    ends: "Completed backfill indexing across all chains",
+    startLine: "Started fetching backfill JSON-RPC data",
+    endLine: "Completed backfill indexing across all chains",
     timeoutMs: TIMEOUT_MS,
     beforeEnd: async () => {
-      calls = await callsTold(port);
+      calls = await readCallCount(port);
       const hits = await (await fetch(`http://127.0.0.1:${port}/hits`)).text();
       if (Number(hits) !== BLOCKS) throw new Error(`it kept ${hits} hits, not ${BLOCKS}`);
     },
@@ -73,7 +73,7 @@ async function measure({ folder, kind, count, scene }: Side): Promise<RivalRun> 
   return { ...measured, calls };
 }
 
-async function callsTold(port: number): Promise<number> {
+async function readCallCount(port: number): Promise<number> {
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const counts = [...metrics.matchAll(/^ponder_rpc_request_duration_count\{.*\} (\d+)$/gm)];
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
@@ -91,7 +91,7 @@ async function installed(): Promise<string> {
   return folder;
 }
 
-async function withoutCap(shipped: string): Promise<string> {
+async function removeCap(shipped: string): Promise<string> {
   const folder = `${shipped}-uncapped`;
   await rm(folder, { recursive: true, force: true });
   await cp(shipped, folder, { recursive: true, verbatimSymlinks: true });

@@ -1,4 +1,4 @@
-import { hashFast } from "@tributary/inbox/fastHash";
+import { enableWasmKeccak } from "@tributary/inbox/wasmKeccak";
 import { CompiledQuery } from "kysely";
 import { createIntent } from "../../../src/intent/createIntent.ts";
 import { ensureDeployment } from "../../../src/intent/deployment.ts";
@@ -14,7 +14,7 @@ const EMBEDDED_CREATES = 600;
 /** The embedded database has no server to compare with: the use case beside a loop over its statement. */
 export async function compareEmbedded(runs: number): Promise<void> {
   // As the service does when it starts.
-  await hashFast();
+  await enableWasmKeccak();
   const db = await openTestDatabase("pglite");
   try {
     const world = stationWorld(db);
@@ -32,9 +32,9 @@ export async function compareEmbedded(runs: number): Promise<void> {
       return EMBEDDED_CREATES / ((user + system) / 1_000_000);
     };
     const bareLoop = (text: string) => () =>
-      db.read.executeQuery(CompiledQuery.raw(text, freshValues(statement.values, places)));
+      db.root.executeQuery(CompiledQuery.raw(text, freshValues(statement.values, places)));
     const loops = {
-      ours: () => createIntent(db.read, world, { account, input }),
+      ours: () => createIntent(db.root, world, { account, input }),
       // Without its name it is parsed and planned every time.
       parsing: bareLoop(statement.text.replace(/^\/\*.*?\*\//, "")),
       prepared: bareLoop(statement.text),

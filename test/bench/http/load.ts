@@ -23,11 +23,11 @@ export function requestText(head: string, headers: Readonly<Record<string, strin
 
 /** How many calls were answered with 2xx, each connection sending the next when the last is answered. Throws at the first other. */
 export async function load(options: LoadOptions): Promise<number> {
-  const counts = Array.from({ length: options.connections }, (_, connection) => converse(options, connection));
+  const counts = Array.from({ length: options.connections }, (_, connection) => runConnection(options, connection));
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
-async function converse({ port, call }: LoadOptions, connection: number): Promise<number> {
+async function runConnection({ port, call }: LoadOptions, connection: number): Promise<number> {
   let answered = 0;
   let text = call(connection);
   while (text !== undefined) {
@@ -47,7 +47,7 @@ function useSocket(socket: Socket, first: Call, next: () => Call | undefined): P
   socket.setEncoding("latin1");
   socket.on("data", (part: string) => {
     heard += part;
-    if (!isWhole(heard)) return;
+    if (!isCompleteResponse(heard)) return;
     if (!heard.startsWith("HTTP/1.1 2")) {
       socket.destroy(new Error(heard));
       return;
@@ -64,7 +64,7 @@ function useSocket(socket: Socket, first: Call, next: () => Call | undefined): P
   return promise;
 }
 
-function isWhole(text: string): boolean {
+function isCompleteResponse(text: string): boolean {
   const headEnd = text.indexOf(HEAD_END);
   if (headEnd < 0) return false;
   const [, length = "NaN"] = /\r\ncontent-length: (\d+)/i.exec(text) ?? [];

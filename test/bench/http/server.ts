@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import process from "node:process";
-import { hashFast } from "@tributary/inbox/fastHash";
+import { enableWasmKeccak } from "@tributary/inbox/wasmKeccak";
 import pg from "pg";
 import { buildCatalog } from "../../../src/catalog/catalog.ts";
 import { openDatabase } from "../../../src/db/database.ts";
@@ -28,13 +28,15 @@ export type Served =
 const CONNECTIONS = 10;
 
 process.once("message", (served: Served) => {
-  void (served.kind === "ours" ? ours(served.databaseUrl) : bare(served)).then((port) => process.send?.(port));
+  void (served.kind === "ours" ? startOwnServer(served.databaseUrl) : startMinimalServer(served)).then((port) =>
+    process.send?.(port),
+  );
 });
 process.once("disconnect", () => process.exit());
 
-async function ours(databaseUrl: string): Promise<number> {
+async function startOwnServer(databaseUrl: string): Promise<number> {
   // As the service does when it starts.
-  await hashFast();
+  await enableWasmKeccak();
   const db = await openDatabase({ url: databaseUrl, allowUnsafeFsync: true });
   const station = stationWorld(db);
   const world = {
@@ -49,9 +51,9 @@ async function ours(databaseUrl: string): Promise<number> {
 }
 
 /** The least that can be between a socket and the statement: no check, no key, no limit, no record, and columns stay as they come. */
-async function bare(served: Extract<Served, { kind: "bare" }>): Promise<number> {
+async function startMinimalServer(served: Extract<Served, { kind: "bare" }>): Promise<number> {
   const { databaseUrl, create, places, get, list, owners } = served;
-  const types = { getTypeParser: () => asItCame };
+  const types = { getTypeParser: () => parseRawResult };
   const pool = new pg.Pool({ connectionString: databaseUrl, max: CONNECTIONS, types });
   const ownerOf = new Map(owners);
   const answer = async (request: IncomingMessage): Promise<[status: number, body: unknown]> => {
@@ -86,6 +88,6 @@ async function bare(served: Extract<Served, { kind: "bare" }>): Promise<number> 
   return (server.address() as AddressInfo).port;
 }
 
-function asItCame(text: string): string {
+function parseRawResult(text: string): string {
   return text;
 }

@@ -15,35 +15,35 @@ type CreateWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog"
 
 /** What a create asks of the database: listened to, not written down, so that it is always today's. */
 export async function createStatement(world: CreateWorld, account: AccountRow): Promise<Statement> {
-  const heard = new Listening();
+  const heard = new CapturingDatabase();
   await createIntent(heard.db, world, { account, input: { priceUnits: 25_000_000 } }).catch(() => {});
   return heard.first();
 }
 
 /** What a read of one intent asks. */
 export async function getStatement(of: { accountId: string; intentId: string }): Promise<Statement> {
-  const heard = new Listening();
-  await findIntent({ read: heard.db } as Db, of);
+  const heard = new CapturingDatabase();
+  await findIntent({ root: heard.db } as Db, of);
   return heard.first();
 }
 
 /** What the first page of an account's intents asks: one more than it shows, to know whether there are others. */
 export async function listStatement({ accountId, limit }: { accountId: string; limit: number }): Promise<Statement> {
-  const heard = new Listening();
+  const heard = new CapturingDatabase();
   const page = { accountId, limit: limit + 1, belowSeq: undefined, merchantReference: undefined };
-  await listIntentPage({ read: heard.db } as Db, page);
+  await listIntentPage({ root: heard.db } as Db, page);
   return heard.first();
 }
 
 /** A database that answers every statement with no row, and remembers it. */
-class Listening {
-  readonly #heard: CompiledQuery[] = [];
+class CapturingDatabase {
+  readonly #statements: CompiledQuery[] = [];
   readonly db: Kysely<Schema>;
 
   constructor() {
     const connection = {
       executeQuery: async (query: CompiledQuery) => {
-        this.#heard.push(query);
+        this.#statements.push(query);
         return { rows: [] };
       },
       streamQuery: () => {
@@ -70,7 +70,7 @@ class Listening {
   }
 
   first(): Statement {
-    const [query] = this.#heard;
+    const [query] = this.#statements;
     if (query === undefined) throw new Error("nothing was asked");
     return { text: query.sql, values: query.parameters.map(encodeParameter) };
   }
@@ -92,14 +92,14 @@ export function freshValues(values: readonly (string | null)[], places: readonly
   const renamed = new Map<string, string>();
   for (const place of places) {
     const old = values[place] ?? "";
-    const name = renamed.get(old) ?? nameLike(old);
+    const name = renamed.get(old) ?? freshName(old);
     renamed.set(old, name);
     fresh[place] = name;
   }
   return fresh;
 }
 
-function nameLike(old: string): string {
+function freshName(old: string): string {
   const hex = randomBytes(32).toString("hex");
   const [prefix = ""] = /^(?:pi_|evt_|\\x|0x)/.exec(old) ?? [];
   return `${prefix}${hex.slice(0, old.length - prefix.length)}`;
@@ -126,14 +126,14 @@ export function pgbenchScript({ text, values }: Statement, places: readonly numb
     }
     const number = names.get(value) ?? names.size;
     names.set(value, number);
-    return expressionLike(value, number);
+    return pgbenchExpression(value, number);
   });
   const drawn = Array.from({ length: names.size }, (_, number) => `\\set v${number} random(1, 9000000000000000000)`);
   // One line a command is what pgbench reads.
   return { text: `${drawn.join("\n")}\n${replaced.replaceAll(/\s*\n\s*/g, " ")};\n`, variables };
 }
 
-function expressionLike(value: string, number: number): string {
+function pgbenchExpression(value: string, number: number): string {
   const [prefix = ""] = /^(?:pi_|evt_|\\x|0x)/.exec(value) ?? [];
   const digits = `md5(:v${number}::text) || md5(:v${number}::text)`;
   const length = value.length - prefix.length;

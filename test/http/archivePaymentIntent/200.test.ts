@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stampEvents } from "../../../src/event/stampEvents.ts";
+import { assignEventSequences } from "../../../src/event/assignEventSequences.ts";
 import { listEvents } from "../../../src/event/listEvents.ts";
 import { assertFault, SETTLE_CHAIN_ID, testApi, type Merchant, type TestApi } from "../../support/api.ts";
 
 const URL = "/api/v1/intents";
 
 async function eventsOf(api: TestApi, merchant: Merchant, intentId: string) {
-  await stampEvents(api.world.db);
+  await assignEventSequences(api.world.db);
   return listEvents(api.world.db, { accountId: merchant.accountId, afterSequence: 0n, limit: 100, intentId });
 }
 
@@ -15,7 +15,7 @@ test("D3 an archived intent says so and when, and is still read and listed", asy
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { widgetToken, ...created } = await merchant.createIntent({ priceUnits: 5, merchantReference: "order 7" });
-  api.passTime(1_000);
+  api.advanceTime(1_000);
   const { status, body, text } = await merchant.post(`${URL}/${created.intentId}/archive`);
   const at = api.world.clock.now().toISOString();
   assert.equal(status, 200);
@@ -29,9 +29,9 @@ test("D32 it is told once, with what changed; a repeat returns the same record",
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { intentId, updatedAt } = await merchant.createIntent();
-  api.passTime(1_000);
+  api.advanceTime(1_000);
   const first = await merchant.post(`${URL}/${intentId}/archive`, {});
-  api.passTime(1_000);
+  api.advanceTime(1_000);
   const again = await merchant.post(`${URL}/${intentId}/archive`, {});
   assert.deepEqual([again.status, again.body], [200, first.body]);
   const events = await eventsOf(api, merchant, intentId);

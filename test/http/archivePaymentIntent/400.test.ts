@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertFault, testApi } from "../../support/api.ts";
-import { refusesVersions } from "../../support/everyOperation.ts";
+import { testVersionErrors } from "../../support/operationTests.ts";
 
-refusesVersions("archivePaymentIntent");
+testVersionErrors("archivePaymentIntent");
 
 test("D14 a body has no fields, so a misread one archives nothing", async () => {
   const merchant = await (await testApi()).openMerchant();

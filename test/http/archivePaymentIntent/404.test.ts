@@ -1,4 +1,4 @@
-import { refusesIds, refusesRoutes } from "../../support/everyOperation.ts";
+import { testIdErrors, testRouteErrors } from "../../support/operationTests.ts";
 
-refusesRoutes("archivePaymentIntent");
-refusesIds("archivePaymentIntent", "shown");
+testRouteErrors("archivePaymentIntent");
+testIdErrors("archivePaymentIntent", "shown");

@@ -11,7 +11,7 @@ test("D3 while a deposit is seen and not final the intent stays, and then it may
   assert.deepEqual([error.retryable, error.details], [true, { pendingCount: 2 }]);
   assert.equal((await merchant.get(url)).body.status, "active");
   const pend = (count: number) =>
-    api.world.db.read.updateTable("intent").set({ pending_count: count }).where("id", "=", id).execute();
+    api.world.db.root.updateTable("intent").set({ pending_count: count }).where("id", "=", id).execute();
   await pend(1);
   assertFault(await merchant.post(`${url}/archive`), 409, "intent_has_pending_deposits");
   await pend(0);

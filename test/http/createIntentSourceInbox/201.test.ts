@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertFault, testApi } from "../../support/api.ts";
-import { CLUSTER, createOnSolana, gatedApi, MINT, SOLANA_WALLET } from "../../support/gatedApi.ts";
+import { CLUSTER, createSolanaIntent, remoteGateApi, MINT, SOLANA_WALLET } from "../../support/remoteGateApi.ts";
 
 test("§4.5.1, §4.5.2, §4.5.3, §2.5 the inbox of an origin is an address that every later call returns again", async () => {
   const merchant = await (await testApi()).openMerchant();
@@ -18,7 +18,7 @@ test("§4.5.4 create binds a customer to the intent, and the inbox is issued for
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
-  const intent = await api.world.db.read
+  const intent = await api.world.db.root
     .selectFrom("intent")
     .selectAll()
     .where("id", "=", intentId)
@@ -39,15 +39,15 @@ test("D29 an inbox once issued is returned also when the intent is settled", asy
   const url = `/api/v1/intents/${intentId}/source-inbox`;
   const { body } = await merchant.post(url, { chainId: 31337 });
   const settled = { status: "settled" as const, settled_at: api.world.clock.now() };
-  await api.world.db.read.updateTable("intent").set(settled).where("id", "=", intentId).execute();
+  await api.world.db.root.updateTable("intent").set(settled).where("id", "=", intentId).execute();
   const again = await merchant.post(url, { chainId: 31337 });
   assert.deepEqual([again.status, again.body], [201, body]);
 });
 
 test("§4.5.1, §4.5.3 on Solana the gate issues the address, named by cluster and mint, and it is shown byte for byte", async () => {
-  const { api, remote } = await gatedApi();
+  const { api, remote } = await remoteGateApi();
   const merchant = await api.openMerchant();
-  const intentId = await createOnSolana(merchant);
+  const intentId = await createSolanaIntent(merchant);
   const url = `/api/v1/intents/${intentId}/source-inbox`;
   const name = { namespace: "solana", reference: CLUSTER, mint: MINT };
   const first = await merchant.post(url, name);
@@ -56,7 +56,7 @@ test("§4.5.1, §4.5.3 on Solana the gate issues the address, named by cluster a
   const others = await Promise.all([1, 2, 3].map(() => merchant.post(url, name)));
   for (const other of others) assert.deepEqual([other.status, other.body], [201, first.body]);
   assert.equal(
-    remote.asked.filter(({ body }) => body.intentId === intentId).length,
+    remote.requests.filter(({ body }) => body.intentId === intentId).length,
     2,
     "customer and inbox, once each",
   );

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertFault, testApi, UNKNOWN_ID } from "../../support/api.ts";
-import { refusesVersions } from "../../support/everyOperation.ts";
+import { testVersionErrors } from "../../support/operationTests.ts";
 
-refusesVersions("createIntentSourceInbox");
+testVersionErrors("createIntentSourceInbox");
 
 test("D29 a body names one origin, by chain id or by its three parts", async () => {
   const merchant = await (await testApi()).openMerchant();

@@ -1,4 +1,4 @@
-import { refusesIds, refusesRoutes } from "../../support/everyOperation.ts";
+import { testIdErrors, testRouteErrors } from "../../support/operationTests.ts";
 
-refusesRoutes("createIntentSourceInbox");
-refusesIds("createIntentSourceInbox", "absent");
+testRouteErrors("createIntentSourceInbox");
+testIdErrors("createIntentSourceInbox", "absent");

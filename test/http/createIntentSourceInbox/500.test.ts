@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTestApi, assertFault } from "../../support/api.ts";
 import { openTestDatabase } from "../../support/database.ts";
-import { gatedApi } from "../../support/gatedApi.ts";
-import { honest, issues } from "../../support/issuingGate.ts";
+import { remoteGateApi } from "../../support/remoteGateApi.ts";
+import { issueAlways, replyToInboxes } from "../../support/fakeIssuingGate.ts";
 
 test("D25 what breaks on our side is told as that, with nothing of the inside", async () => {
   const db = await openTestDatabase("pglite");
@@ -30,12 +30,12 @@ test("D25 what breaks on our side is told as that, with nothing of the inside", 
 });
 
 test("§7.3.2 what the gate refuses is for support, not for another try, and shows no reason", async () => {
-  const { api, remote } = await gatedApi();
+  const { api, remote } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
-  remote.behave(issues(() => ({ verdict: "refused", reason: "secret suspicion" })));
+  remote.setBehaviour(replyToInboxes(() => ({ verdict: "refused", reason: "secret suspicion" })));
   const answered = await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: 31337 });
-  remote.behave(honest());
+  remote.setBehaviour(issueAlways());
   assert.equal(assertFault(answered, 500, "source_inbox_refused").retryable, false);
   assert.equal(answered.headers["retry-after"], undefined);
   assert.doesNotMatch(answered.text, /suspicion/);

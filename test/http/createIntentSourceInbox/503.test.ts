@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { switchOrigin } from "../../../src/inbox/originSwitch.ts";
+import { setOriginEnabled } from "../../../src/inbox/originSwitch.ts";
 import { assertFault, OTHER_CHAIN_ID, testApi, USDC } from "../../support/api.ts";
-import { gatedApi } from "../../support/gatedApi.ts";
-import { always, honest, issues } from "../../support/issuingGate.ts";
-import { survivesFailures } from "../../support/survivesFailures.ts";
+import { remoteGateApi } from "../../support/remoteGateApi.ts";
+import { replyAlways, issueAlways, replyToInboxes } from "../../support/fakeIssuingGate.ts";
+import { testDatabaseFailures } from "../../support/testDatabaseFailures.ts";
 
-survivesFailures("createIntentSourceInbox");
+testDatabaseFailures("createIntentSourceInbox");
 
 test("§7.3.3, §1.7 an origin that cannot reach the payout is not active, and says not to wait", async () => {
   const merchant = await (await testApi()).openMerchant();
@@ -34,47 +34,47 @@ test("D29 a settled intent gets no new inbox", async () => {
 });
 
 test("§7.3.4 a customer that the gate has not bound yet is worth a short wait", async () => {
-  const { api, remote } = await gatedApi();
+  const { api, remote } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
   const url = `/api/v1/intents/${intentId}/source-inbox`;
-  remote.behave(always({ verdict: "pending" }));
+  remote.setBehaviour(replyAlways({ verdict: "pending" }));
   const answered = await merchant.post(url, { chainId: 31337 });
   assert.equal(assertFault(answered, 503, "customer_not_bound").retryable, true);
   assert.equal(answered.headers["retry-after"], "2");
-  remote.behave(honest());
+  remote.setBehaviour(issueAlways());
   assert.equal((await merchant.post(url, { chainId: 31337 })).status, 201);
 });
 
 test("§7.3.1 a gate that cannot be reached is worth a longer one", async () => {
-  const { api, remote } = await gatedApi();
+  const { api, remote } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
   const url = `/api/v1/intents/${intentId}/source-inbox`;
-  remote.behave((_asked, response) => response.destroy());
+  remote.setBehaviour((_asked, response) => response.destroy());
   const answered = await merchant.post(url, { chainId: 31337 });
   assert.equal(assertFault(answered, 503, "source_inbox_unavailable").retryable, true);
   assert.equal(answered.headers["retry-after"], "5");
-  remote.behave(honest());
+  remote.setBehaviour(issueAlways());
   const first = await merchant.post(url, { chainId: 31337 });
-  remote.behave(always({}, 500));
+  remote.setBehaviour(replyAlways({}, 500));
   const again = await merchant.post(url, { chainId: 31337 });
   assert.deepEqual([again.status, again.body], [201, first.body], "what is issued needs no gate");
-  remote.behave(honest());
+  remote.setBehaviour(issueAlways());
 });
 
 test("§7.3.3 an origin that the gate or the operator has switched off is not active, and says not to wait", async () => {
-  const { api, remote } = await gatedApi();
+  const { api, remote } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const url = async () => `/api/v1/intents/${(await merchant.createIntent()).intentId}/source-inbox`;
-  remote.behave(issues(() => ({ verdict: "disabled" })));
+  remote.setBehaviour(replyToInboxes(() => ({ verdict: "disabled" })));
   const disabled = await merchant.post(await url(), { chainId: 31337 });
-  remote.behave(honest());
+  remote.setBehaviour(issueAlways());
   const origin = api.world.catalog.assets.find((asset) => asset.chainId === 31337 && asset.token === USDC);
   assert.ok(origin);
-  await switchOrigin(api.world, { origin, isEnabled: false });
+  await setOriginEnabled(api.world, { origin, isEnabled: false });
   const off = await merchant.post(await url(), { chainId: 31337 });
-  await switchOrigin(api.world, { origin, isEnabled: true });
+  await setOriginEnabled(api.world, { origin, isEnabled: true });
   for (const answered of [disabled, off]) {
     assert.equal(assertFault(answered, 503, "source_inbox_not_active").retryable, false);
     assert.equal(answered.headers["retry-after"], undefined);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inboxAddress } from "@tributary/inbox/address";
+import { computeInboxAddress } from "@tributary/inbox/address";
 import { termsFromWire } from "@tributary/inbox/wire";
 import fc from "fast-check";
-import { forgetKeys } from "../../../src/merchant/keyRing.ts";
-import { COARSE, DUSD, OTHER_CHAIN_ID, testApi, USDC, type Merchant } from "../../support/api.ts";
+import { clearKeyCache } from "../../../src/merchant/keyCache.ts";
+import { TWO_DECIMAL_TOKEN, DUSD, OTHER_CHAIN_ID, testApi, USDC, type Merchant } from "../../support/api.ts";
 import { randomAddress } from "../../support/intents.ts";
 
 const URL = "/api/v1/intents";
@@ -42,7 +42,7 @@ test("§2.1, §4.2.8 a create answers with the record, the flag and a widget tok
 test("D31 anyone can compute the inbox address from the terms in the answer", async () => {
   const merchant = await (await testApi()).openMerchant();
   const created = await merchant.createIntent();
-  assert.equal(inboxAddress(termsFromWire(created.inboxTerms)), created.inboxAddress.toLowerCase());
+  assert.equal(computeInboxAddress(termsFromWire(created.inboxTerms)), created.inboxAddress.toLowerCase());
 });
 
 test("§4.2.1 what is left out comes from the account", async () => {
@@ -97,7 +97,7 @@ test("D1, §1.2 create, read, list and event carry the same record; the widget t
   const read = { ...record, created: false };
   assert.deepEqual((await merchant.get(`${URL}/${record.intentId}`)).body, read);
   assert.deepEqual((await merchant.get(URL)).body.data, [read]);
-  const { data } = await api.world.db.read
+  const { data } = await api.world.db.root
     .selectFrom("event")
     .select("data")
     .where("intent_id", "=", record.intentId)
@@ -113,8 +113,8 @@ test("§4.2.2 wallet and token are pinned: a repeat finds them as they were, wha
   const create = async (body: object, headers = {}) => (await merchant.post(URL, body, headers)).body;
   const first = await create({ payoutWallet, priceUnits: 5 }, key);
   const others = { currency: "DUSD", payout_wallet: randomAddress() };
-  await api.world.db.read.updateTable("account").set(others).where("id", "=", merchant.accountId).execute();
-  forgetKeys(api.world.db);
+  await api.world.db.root.updateTable("account").set(others).where("id", "=", merchant.accountId).execute();
+  clearKeyCache(api.world.db);
   const byDefault = await create({ priceUnits: 5 });
   assert.deepEqual(
     [byDefault.payout.wallet.toLowerCase(), byDefault.payout.tokenAddress.toLowerCase()],
@@ -174,7 +174,7 @@ test("D9 a price is scaled to the payout token's decimals", async () => {
   const merchant = await (await testApi()).openMerchant();
   const fine = await merchant.createIntent({ priceUnits: 1, payoutTokenAddress: DUSD });
   assert.equal(fine.amounts.priceUnits, "1000000000000");
-  const coarse = await merchant.createIntent({ priceUnits: 1_230_000, payoutTokenAddress: COARSE });
+  const coarse = await merchant.createIntent({ priceUnits: 1_230_000, payoutTokenAddress: TWO_DECIMAL_TOKEN });
   assert.equal(coarse.amounts.priceUnits, "123");
 });
 
@@ -187,7 +187,7 @@ test("§4.2.5, §5.7 the same destination and terms return the same intent, with
     merchantReference: "a",
     metadata: { n: 1 },
   });
-  api.passTime(1_000);
+  api.advanceTime(1_000);
   const again = await merchant.createIntent({
     payoutWallet: merchant.wallet,
     priceUnits: 5,

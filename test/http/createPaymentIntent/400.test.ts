@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deterministicDeployer, hubAddress, implementationAddress } from "@tributary/inbox/hub";
-import { assertFault, COARSE, DUSD, testApi, USDC } from "../../support/api.ts";
-import { refusesVersions } from "../../support/everyOperation.ts";
+import { assertFault, TWO_DECIMAL_TOKEN, DUSD, testApi, USDC } from "../../support/api.ts";
+import { testVersionErrors } from "../../support/operationTests.ts";
 import { randomAddress } from "../../support/intents.ts";
 
 const URL = "/api/v1/intents";
 const SOLANA_WALLET = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV";
 
-refusesVersions("createPaymentIntent");
+testVersionErrors("createPaymentIntent");
 
 const PRICES = [
   "0",
@@ -42,7 +42,7 @@ test("D9 a price that is no whole number from 1 to 2^53 - 1 is refused", async (
 test("D9 a price that is no whole number of the token's units is refused", async () => {
   const merchant = await (await testApi()).openMerchant();
   const error = assertFault(
-    await merchant.post(URL, { priceUnits: 1, payoutTokenAddress: COARSE }),
+    await merchant.post(URL, { priceUnits: 1, payoutTokenAddress: TWO_DECIMAL_TOKEN }),
     400,
     "invalid_request",
   );

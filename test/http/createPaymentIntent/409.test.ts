@@ -13,7 +13,7 @@ test("§4.2.6 other terms for an occupied destination are refused, and nothing i
   const asItWas = { ...first, created: false };
   for (const terms of [{ priceUnits: 6, oneTime: true }, { priceUnits: 5 }, {}]) {
     // Whatever is written now has another time than the intent.
-    api.passTime(1_000);
+    api.advanceTime(1_000);
     const more = { ...terms, merchantReference: "order 8", metadata: { n: 8 } };
     const error = assertFault(await merchant.post(URL, { payoutWallet, ...more }), 409, "destination_conflict");
     assert.equal(error.details.intentId, first.intentId);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { buildCatalog } from "../../../src/catalog/catalog.ts";
-import { forgetKeys } from "../../../src/merchant/keyRing.ts";
+import { clearKeyCache } from "../../../src/merchant/keyCache.ts";
 import { assertFault, DUSD, openTestApi, OTHER_CHAIN_ID, testApi, USDC, type TestApi } from "../../support/api.ts";
 
 // What a create leaves out and nobody else has said either.
@@ -25,8 +25,8 @@ test("D11 a token that neither the call nor the account nor the chain names is a
   const merchant = await api.openMerchant();
   const currency = async (symbol: string | null) => {
     const { db } = api.world;
-    await db.read.updateTable("account").set({ currency: symbol }).where("id", "=", merchant.accountId).execute();
-    forgetKeys(db);
+    await db.root.updateTable("account").set({ currency: symbol }).where("id", "=", merchant.accountId).execute();
+    clearKeyCache(db);
   };
   for (const symbol of [null, "EURC"]) {
     await currency(symbol);

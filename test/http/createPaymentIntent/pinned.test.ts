@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inboxAddress } from "@tributary/inbox/address";
+import { computeInboxAddress } from "@tributary/inbox/address";
 import { termsFromWire } from "@tributary/inbox/wire";
-import { forgetKeys } from "../../../src/merchant/keyRing.ts";
+import { clearKeyCache } from "../../../src/merchant/keyCache.ts";
 import { testApi, type Merchant, type TestApi } from "../../support/api.ts";
-import { createOnSolana, gatedApi } from "../../support/gatedApi.ts";
+import { createSolanaIntent, remoteGateApi } from "../../support/remoteGateApi.ts";
 import { randomAddress } from "../../support/intents.ts";
 
 const URL = "/api/v1/intents";
@@ -13,8 +13,8 @@ const NOBODY = `0x${"0".repeat(40)}`;
 type Changes = { fee_bps?: number; recovery?: string; underpay_tolerance_bps?: number; payout_wallet?: string };
 
 async function change({ world }: TestApi, { accountId }: Merchant, columns: Changes): Promise<void> {
-  await world.db.read.updateTable("account").set(columns).where("id", "=", accountId).execute();
-  forgetKeys(world.db);
+  await world.db.root.updateTable("account").set(columns).where("id", "=", accountId).execute();
+  clearKeyCache(world.db);
 }
 
 test("D7, D8, §4.2.2 fee, recovery, wallet and tolerance of an intent are those of its account when it was created", async () => {
@@ -34,7 +34,7 @@ test("D7, D8, §4.2.2 fee, recovery, wallet and tolerance of an intent are those
     [feeBps, inboxTerms.feeBps, inboxTerms.recovery.toLowerCase()],
     [1_000, 1_000, changes.recovery.toLowerCase()],
   );
-  const row = await api.world.db.read
+  const row = await api.world.db.root
     .selectFrom("intent")
     .select("underpay_tolerance_bps")
     .where("id", "=", first.intentId)
@@ -43,7 +43,7 @@ test("D7, D8, §4.2.2 fee, recovery, wallet and tolerance of an intent are those
 });
 
 test("D31 recovery is the account's own address, else the EVM wallet, else nobody's, and begins with a month", async () => {
-  const [api, gated] = [await testApi(), (await gatedApi()).api];
+  const [api, gated] = [await testApi(), (await remoteGateApi()).api];
   const merchant = await api.openMerchant();
   const onWallet = await merchant.createIntent();
   assert.equal(onWallet.inboxTerms.recovery, onWallet.payout.wallet);
@@ -51,7 +51,7 @@ test("D31 recovery is the account's own address, else the EVM wallet, else nobod
   const other = await merchant.createIntent({ payoutWallet: named });
   assert.equal(other.inboxTerms.recovery.toLowerCase(), named);
   const onSolana = await gated.openMerchant();
-  const { body } = await onSolana.get(`${URL}/${await createOnSolana(onSolana)}`);
+  const { body } = await onSolana.get(`${URL}/${await createSolanaIntent(onSolana)}`);
   assert.equal(body.inboxTerms.recovery, NOBODY);
   await change(api, merchant, { recovery: named });
   const own = await merchant.createIntent();
@@ -61,6 +61,6 @@ test("D31 recovery is the account's own address, else the EVM wallet, else nobod
     assert.deepEqual([begins.getUTCDate(), begins.getTime() % 86_400_000], [1, 0]);
     const days = (begins.getTime() - Date.parse(createdAt)) / 86_400_000;
     assert.ok(days >= 180 && days < 212, `${days} days`);
-    assert.equal(inboxAddress(termsFromWire(inboxTerms)), inbox.toLowerCase());
+    assert.equal(computeInboxAddress(termsFromWire(inboxTerms)), inbox.toLowerCase());
   }
 });

@@ -4,27 +4,35 @@ import { test } from "node:test";
 import { deterministicDeployer, hubAddress, implementationAddress } from "@tributary/inbox/hub";
 import { getAddress } from "viem";
 import { encodeBase58 } from "../../../src/kernel/base58.ts";
-import { assertFault, COARSE, DUSD, OTHER_CHAIN_ID, testApi, USDC, type Merchant } from "../../support/api.ts";
-import { CLUSTER, gatedApi, MINT, SOLANA_WALLET } from "../../support/gatedApi.ts";
-import { honest, issues } from "../../support/issuingGate.ts";
+import {
+  assertFault,
+  TWO_DECIMAL_TOKEN,
+  DUSD,
+  OTHER_CHAIN_ID,
+  testApi,
+  USDC,
+  type Merchant,
+} from "../../support/api.ts";
+import { CLUSTER, remoteGateApi, MINT, SOLANA_WALLET } from "../../support/remoteGateApi.ts";
+import { issueAlways, replyToInboxes } from "../../support/fakeIssuingGate.ts";
 
 // Every kind of address that a payout must not go to, and their honest neighbours.
 
 const URL = "/api/v1/intents";
 const numbered = (value: number) => `0x${value.toString(16).padStart(40, "0")}`;
-const upper = (address: string) => `0x${address.slice(2).toUpperCase()}`;
+const toUpperHex = (address: string) => `0x${address.slice(2).toUpperCase()}`;
 /** Its checksum has letters in both cases. */
 const CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const PLAIN = CHECKSUMMED.toLowerCase();
 const SOLANA = { payoutNamespace: "solana", payoutChainReference: CLUSTER };
 
 /** Where money would be lost or go round for ever. */
-const SWALLOWING = [
+const TRAP_ADDRESSES = [
   ...Array.from({ length: 0x12 }, (_, value) => numbered(value)),
   numbered(0x100),
-  ...[hubAddress, implementationAddress, deterministicDeployer, USDC, DUSD, COARSE].flatMap((address) => [
+  ...[hubAddress, implementationAddress, deterministicDeployer, USDC, DUSD, TWO_DECIMAL_TOKEN].flatMap((address) => [
     address,
-    upper(address),
+    toUpperHex(address),
     getAddress(address),
   ]),
 ];
@@ -64,54 +72,54 @@ const MALFORMED = [
   SOLANA_WALLET,
 ];
 
-async function refuses(merchant: Merchant, body: object, code: string): Promise<void> {
+async function assertRefused(merchant: Merchant, body: object, code: string): Promise<void> {
   const error = assertFault(await merchant.post(URL, body), 400, code);
   assert.equal(error.param, "payoutWallet", JSON.stringify(body));
 }
 
 /** A hundred addresses are more than one account may send in a minute. */
-async function refusesAll(open: () => Promise<Merchant>, bodies: readonly object[], code: string): Promise<void> {
+async function assertAllRefused(open: () => Promise<Merchant>, bodies: readonly object[], code: string): Promise<void> {
   let merchant = await open();
   for (const [index, body] of bodies.entries()) {
     if (index % 25 === 24) merchant = await open();
-    await refuses(merchant, body, code);
+    await assertRefused(merchant, body, code);
   }
 }
 
 test("9 D11 an EVM wallet that would swallow the money is refused, however it is written", async () => {
   const api = await testApi();
-  const bodies = SWALLOWING.map((payoutWallet) => ({ payoutWallet }));
-  await refusesAll(() => api.openMerchant(), bodies, "unsupported_destination");
+  const bodies = TRAP_ADDRESSES.map((payoutWallet) => ({ payoutWallet }));
+  await assertAllRefused(() => api.openMerchant(), bodies, "unsupported_destination");
 });
 
 test("9 D11 what is no EVM address is refused as that", async () => {
   const api = await testApi();
   const bodies = MALFORMED.map((text) => ({ payoutWallet: JSON.parse(`"${text}"`) as unknown }));
-  await refusesAll(() => api.openMerchant(), bodies, "invalid_request");
+  await assertAllRefused(() => api.openMerchant(), bodies, "invalid_request");
 });
 
 test("9 D11 an inbox of ours is no wallet: on no chain, in no spelling, and not another merchant's either", async () => {
   const api = await testApi();
   const [merchant, stranger] = [await api.openMerchant(), await api.openMerchant()];
   for (const { inboxAddress } of [await merchant.createIntent(), await stranger.createIntent()]) {
-    for (const payoutWallet of [inboxAddress, inboxAddress.toLowerCase(), upper(inboxAddress)]) {
-      await refuses(merchant, { payoutWallet }, "unsupported_destination");
+    for (const payoutWallet of [inboxAddress, inboxAddress.toLowerCase(), toUpperHex(inboxAddress)]) {
+      await assertRefused(merchant, { payoutWallet }, "unsupported_destination");
       const elsewhere = { payoutWallet, payoutChainReference: OTHER_CHAIN_ID };
-      await refuses(merchant, elsewhere, "unsupported_destination");
+      await assertRefused(merchant, elsewhere, "unsupported_destination");
     }
   }
 });
 
 test("9 D11 neighbours of what is refused are wallets, and are told in their checksum", async () => {
   const merchant = await (await testApi()).openMerchant();
-  for (const wallet of [numbered(0x12), numbered(0xff), numbered(0x101), PLAIN, CHECKSUMMED, upper(PLAIN)]) {
+  for (const wallet of [numbered(0x12), numbered(0xff), numbered(0x101), PLAIN, CHECKSUMMED, toUpperHex(PLAIN)]) {
     const { payout } = await merchant.createIntent({ payoutWallet: wallet });
     assert.equal(payout.wallet, getAddress(wallet.toLowerCase()));
   }
 });
 
 test("9 D11 a Solana wallet is 32 bytes of base58 on the curve, and no mint", async () => {
-  const { api } = await gatedApi();
+  const { api } = await remoteGateApi();
   const malformed = [
     "",
     "1",
@@ -130,8 +138,8 @@ test("9 D11 a Solana wallet is 32 bytes of base58 on the curve, and no mint", as
     "DShWnroshVbeUp28oopA3Pu7oFPDBtC1DBmPECXXAQ9n",
   ];
   const bodies = (texts: string[]) => texts.map((payoutWallet) => ({ ...SOLANA, payoutWallet }));
-  await refusesAll(() => api.openMerchant(), bodies(malformed), "invalid_request");
-  await refusesAll(() => api.openMerchant(), bodies(unpayable), "unsupported_destination");
+  await assertAllRefused(() => api.openMerchant(), bodies(malformed), "invalid_request");
+  await assertAllRefused(() => api.openMerchant(), bodies(unpayable), "unsupported_destination");
   const merchant = await api.openMerchant();
   const { payout } = await merchant.createIntent({ ...SOLANA, payoutWallet: SOLANA_WALLET });
   assert.equal(payout.wallet, SOLANA_WALLET, "byte for byte");
@@ -141,15 +149,15 @@ test("9 D11 a Solana wallet is 32 bytes of base58 on the curve, and no mint", as
 });
 
 test("9 D11 an inbox that a gate has issued on Solana is no wallet there", async () => {
-  const { api, remote } = await gatedApi();
+  const { api, remote } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const key = generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32);
   const address = encodeBase58(new Uint8Array(key));
   const { intentId } = await merchant.createIntent({ ...SOLANA, payoutWallet: SOLANA_WALLET });
-  remote.behave(issues(() => ({ verdict: "issued", address })));
+  remote.setBehaviour(replyToInboxes(() => ({ verdict: "issued", address })));
   const place = { namespace: "solana", reference: CLUSTER, mint: MINT };
   const issued = await merchant.post(`${URL}/${intentId}/source-inbox`, place);
-  remote.behave(honest());
+  remote.setBehaviour(issueAlways());
   assert.deepEqual([issued.status, issued.body.address], [201, address]);
-  await refuses(merchant, { ...SOLANA, payoutWallet: address }, "unsupported_destination");
+  await assertRefused(merchant, { ...SOLANA, payoutWallet: address }, "unsupported_destination");
 });

@@ -1,4 +1,4 @@
-import { refusesIds, refusesRoutes } from "../../support/everyOperation.ts";
+import { testIdErrors, testRouteErrors } from "../../support/operationTests.ts";
 
-refusesRoutes("getPaymentIntent");
-refusesIds("getPaymentIntent", "shown");
+testRouteErrors("getPaymentIntent");
+testIdErrors("getPaymentIntent", "shown");

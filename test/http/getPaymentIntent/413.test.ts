@@ -1,3 +1,3 @@
-import { refusesSizes } from "../../support/everyOperation.ts";
+import { testSizeErrors } from "../../support/operationTests.ts";
 
-refusesSizes("getPaymentIntent");
+testSizeErrors("getPaymentIntent");

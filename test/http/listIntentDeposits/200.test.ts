@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countDeposits } from "../../../src/deposit/countDeposits.ts";
-import { takeMovements } from "../../../src/deposit/takeMovements.ts";
+import { processMovements } from "../../../src/deposit/processMovements.ts";
 import { displayAddress } from "../../../src/kernel/caip.ts";
 import { systemEntropy } from "../../../src/kernel/entropy.ts";
 import { newId } from "../../../src/kernel/ids.ts";
@@ -24,7 +24,7 @@ test("D4 every deposit is listed, newest first and a page at a time, with what i
     block: BigInt(9 + index),
   }));
   await recordMovements(api.world.db, intent, movements);
-  await takeMovements(api.world, TEST_CHAIN);
+  await processMovements(api.world, TEST_CHAIN);
   await countDeposits(api.world, TEST_CHAIN);
 
   const { body: first } = await merchant.get(`${url}?limit=2`);
@@ -66,17 +66,17 @@ test("D4, D3 a deposit is told with every field, each from where it belongs", as
     fork: "b",
   };
   await recordMovements(api.world.db, intent, [movement]);
-  await takeMovements(api.world, TEST_CHAIN);
+  await processMovements(api.world, TEST_CHAIN);
   const settlementId = newId("set", systemEntropy);
   const [seenAt, confirmedAt, countedAt, updatedAt] = [1, 2, 3, 4].map((day) => new Date(Date.UTC(2026, 9, day)));
   assert.ok(seenAt && confirmedAt && countedAt && updatedAt);
   const settlement = { id: settlementId, intent_id: intent.id, chain: TEST_CHAIN, token: USDC } as const;
-  await api.world.db.read
+  await api.world.db.root
     .insertInto("settlement")
     .values({ ...settlement, status: "planned", created_at: updatedAt, updated_at: updatedAt })
     .execute();
   // As if a rule since changed had counted it: no two numbers of the row are the same.
-  const { id: depositId } = await api.world.db.read
+  const { id: depositId } = await api.world.db.root
     .updateTable("deposit")
     .set({ status: "counted", counted_units: 567n, late: true, reason: "odd", required_confirmations: 6 })
     .set({ settlement_id: settlementId, seen_at: seenAt, confirmed_at: confirmedAt })

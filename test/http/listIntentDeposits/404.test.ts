@@ -1,4 +1,4 @@
-import { refusesIds, refusesRoutes } from "../../support/everyOperation.ts";
+import { testIdErrors, testRouteErrors } from "../../support/operationTests.ts";
 
-refusesRoutes("listIntentDeposits");
-refusesIds("listIntentDeposits", "shown");
+testRouteErrors("listIntentDeposits");
+testIdErrors("listIntentDeposits", "shown");

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { switchOrigin } from "../../../src/inbox/originSwitch.ts";
-import { forgetKeys } from "../../../src/merchant/keyRing.ts";
+import { setOriginEnabled } from "../../../src/inbox/originSwitch.ts";
+import { clearKeyCache } from "../../../src/merchant/keyCache.ts";
 import { DUSD, testApi, USDC, type Merchant, type TestApi } from "../../support/api.ts";
-import { CLUSTER, createOnSolana, gatedApi, MINT } from "../../support/gatedApi.ts";
+import { CLUSTER, createSolanaIntent, remoteGateApi, MINT } from "../../support/remoteGateApi.ts";
 
 type Listed = { chainId: number; token: { symbol: string }; depositIssuable: boolean };
 
@@ -17,7 +17,7 @@ async function watched(api: TestApi, ageMs: number): Promise<void> {
     reread_number: 0n,
     updated_at: new Date(now.getTime() - ageMs),
   };
-  await api.world.db.read
+  await api.world.db.root
     .insertInto("chain_cursor")
     .values(row)
     .onConflict((conflict) => conflict.column("chain").doUpdateSet({ updated_at: row.updated_at }))
@@ -126,7 +126,7 @@ test("D27 what is issuable stands before what is not, of both the settle chain's
 });
 
 test("D27 Solana's origins stand with their cluster's number and CAIP-19, and are not issuable unwatched", async () => {
-  const { api } = await gatedApi();
+  const { api } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
   await watched(api, 1_000);
@@ -154,10 +154,10 @@ test("D27 Solana's origins stand with their cluster's number and CAIP-19, and ar
 });
 
 test("D27 without anything issuable the settle chain's origins stand first, and the account's rail is the default", async () => {
-  const { api } = await gatedApi();
+  const { api } = await remoteGateApi();
   const merchant = await api.openMerchant();
   await watched(api, 3_600_000);
-  const { body } = await originsOf(merchant, await createOnSolana(merchant));
+  const { body } = await originsOf(merchant, await createSolanaIntent(merchant));
   assert.deepEqual([body.origins[0].chainId, body.sourceDepositIssuable], [103, false]);
   const rails = body.settleRails.filter((rail: { default: boolean }) => rail.default);
   assert.deepEqual(
@@ -165,9 +165,9 @@ test("D27 without anything issuable the settle chain's origins stand first, and 
     ["local:usdc"],
   );
   const inOther = { currency: "DUSD" };
-  await api.world.db.read.updateTable("account").set(inOther).where("id", "=", merchant.accountId).execute();
-  forgetKeys(api.world.db);
-  const changed = (await originsOf(merchant, await createOnSolana(merchant))).body.settleRails;
+  await api.world.db.root.updateTable("account").set(inOther).where("id", "=", merchant.accountId).execute();
+  clearKeyCache(api.world.db);
+  const changed = (await originsOf(merchant, await createSolanaIntent(merchant))).body.settleRails;
   assert.deepEqual(
     changed.filter((rail: { default: boolean }) => rail.default).map(({ id }: { id: string }) => id),
     ["local:dusd"],
@@ -185,7 +185,7 @@ test("D27 without anything issuable the settle chain's origins stand first, and 
 });
 
 test("D28 an origin that is switched off is listed and not issuable, and an unbound customer asks for no deposit", async () => {
-  const { api } = await gatedApi();
+  const { api } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
   await watched(api, 1_000);
@@ -195,8 +195,8 @@ test("D28 an origin that is switched off is listed and not issuable, and an unbo
   assert.equal((await originsOf(merchant, intentId)).body.sourceDepositIssuable, true);
   const origin = api.world.catalog.assets.find((asset) => asset.chainId === 31337 && asset.token === USDC);
   assert.ok(origin);
-  await switchOrigin(api.world, { origin, isEnabled: false });
+  await setOriginEnabled(api.world, { origin, isEnabled: false });
   const { body, issuable } = await originsOf(merchant, intentId);
-  await switchOrigin(api.world, { origin, isEnabled: true });
+  await setOriginEnabled(api.world, { origin, isEnabled: true });
   assert.deepEqual([issuable, body.sourceDepositIssuable, body.origins.length], [[], false, 5]);
 });

@@ -1,3 +1,3 @@
-import { refusesVersions } from "../../support/everyOperation.ts";
+import { testVersionErrors } from "../../support/operationTests.ts";
 
-refusesVersions("listIntentOrigins");
+testVersionErrors("listIntentOrigins");

@@ -1,3 +1,3 @@
-import { refusesKeys } from "../../support/everyOperation.ts";
+import { testApiKeyErrors } from "../../support/operationTests.ts";
 
-refusesKeys("listIntentOrigins");
+testApiKeyErrors("listIntentOrigins");

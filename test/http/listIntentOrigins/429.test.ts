@@ -1,3 +1,3 @@
-import { limitsRate } from "../../support/everyOperation.ts";
+import { testRateLimit } from "../../support/operationTests.ts";
 
-limitsRate("listIntentOrigins");
+testRateLimit("listIntentOrigins");

@@ -24,7 +24,7 @@ test("D4 every settlement is listed, newest first and a page at a time", async (
     } as const;
     const times = { created_at: at, submitted_at: at, landed_at: at, updated_at: at };
     const row = { id, intent_id: intent.id, status: "landed" as const, ...amounts, ...place, ...times };
-    await api.world.db.read
+    await api.world.db.root
       .insertInto("settlement")
       .values({ ...row, reason: null, sending_id: null, retry_at: null })
       .execute();
@@ -57,11 +57,11 @@ test("D4 a settlement is told with every field, each from where it belongs, and 
   const amounts = { gross_units: 100n, fee_units: 7n, route_cost_units: 3n, net_units: 90n };
   const times = { submitted_at: submittedAt, landed_at: landedAt, updated_at: updatedAt };
   const place = { chain_tx: `0xf4${landedId}`, block_number: 41n };
-  await api.world.db.read
+  await api.world.db.root
     .insertInto("settlement")
     .values({ id: landedId, status: "landed", ...common, ...amounts, ...times, ...place, reason: "odd", attempts: 2 })
     .execute();
-  await api.world.db.read
+  await api.world.db.root
     .insertInto("settlement")
     .values({ id: heldId, status: "held", ...common, reason: "gas", updated_at: updatedAt, retry_at: landedAt })
     .execute();

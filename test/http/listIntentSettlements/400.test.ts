@@ -1,8 +1,8 @@
 import { test } from "node:test";
 import { assertFault, testApi, UNKNOWN_ID } from "../../support/api.ts";
-import { refusesVersions } from "../../support/everyOperation.ts";
+import { testVersionErrors } from "../../support/operationTests.ts";
 
-refusesVersions("listIntentSettlements");
+testVersionErrors("listIntentSettlements");
 
 test("D15 limits and cursors are those of every list", async () => {
   const merchant = await (await testApi()).openMerchant();

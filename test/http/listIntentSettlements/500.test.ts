@@ -1,3 +1,3 @@
-import { survivesFailures } from "../../support/survivesFailures.ts";
+import { testDatabaseFailures } from "../../support/testDatabaseFailures.ts";
 
-survivesFailures("listIntentSettlements");
+testDatabaseFailures("listIntentSettlements");

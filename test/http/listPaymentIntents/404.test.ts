@@ -1,3 +1,3 @@
-import { refusesRoutes } from "../../support/everyOperation.ts";
+import { testRouteErrors } from "../../support/operationTests.ts";
 
-refusesRoutes("listPaymentIntents");
+testRouteErrors("listPaymentIntents");

@@ -10,7 +10,7 @@ import { assertFault, testApi, VERSION } from "../../support/api.ts";
 
 // Every state that a key and its account can be in, together: of what is wrong, the first in order is told.
 
-const STATES = Array.from({ length: 64 }, (_, number) => {
+const KEY_STATES = Array.from({ length: 64 }, (_, number) => {
   const is = (bit: number) => (number & (1 << bit)) !== 0;
   const [ofLive, wrongSecret, revoked, expired, suspended, unscoped] = [is(0), is(1), is(2), is(3), is(4), is(5)];
   return { ofLive, wrongSecret, revoked, expired, suspended, unscoped };
@@ -18,7 +18,7 @@ const STATES = Array.from({ length: 64 }, (_, number) => {
 /** None of them is the one that is asked for. */
 const OTHER_SCOPES = ["payment_intents:read", "payment_intents", "PAYMENT_INTENTS:CREATE", "payment_intents:create:x"];
 
-function toldOf(state: (typeof STATES)[number]): [number, string] | undefined {
+function expectedError(state: (typeof KEY_STATES)[number]): [number, string] | undefined {
   if (state.ofLive || state.wrongSecret) return [401, "unauthorized"];
   if (state.revoked) return [401, "key_revoked"];
   if (state.expired) return [401, "key_expired"];
@@ -29,10 +29,10 @@ function toldOf(state: (typeof STATES)[number]): [number, string] | undefined {
 test("18 §5.4, D21 of environment, secret, revocation, expiry, account and scope the first that is wrong is told", async () => {
   const api = await testApi();
   const now = api.world.clock.now();
-  for (const state of STATES) {
+  for (const state of KEY_STATES) {
     const { accountId } = await api.openMerchant();
     const made = newApiKey(state.ofLive ? "live" : "test", systemEntropy);
-    await insertKey(api.world.db.read, {
+    await insertKey(api.world.db.root, {
       key_id: made.keyId,
       account_id: accountId,
       secret_hash: state.wrongSecret ? newApiKey("test", systemEntropy).hash : made.hash,
@@ -45,7 +45,7 @@ test("18 §5.4, D21 of environment, secret, revocation, expiry, account and scop
     if (state.suspended) await setAccountStatus(api.world, { accountId, status: "suspended" });
     const headers = { authorization: `Bearer ${made.apiKey}`, "service-version": VERSION };
     const answered = await api.send("/api/v1/intents", { headers });
-    const told = toldOf(state);
+    const told = expectedError(state);
     if (told === undefined) assert.equal(answered.status, 200, answered.text);
     else assertFault(answered, ...told);
   }

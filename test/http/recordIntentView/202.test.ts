@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { COARSE, DUSD, OTHER_CHAIN_ID, testApi, USDC } from "../../support/api.ts";
-import { CLUSTER, createOnSolana, gatedApi, MINT } from "../../support/gatedApi.ts";
+import { TWO_DECIMAL_TOKEN, DUSD, OTHER_CHAIN_ID, testApi, USDC } from "../../support/api.ts";
+import { CLUSTER, createSolanaIntent, remoteGateApi, MINT } from "../../support/remoteGateApi.ts";
 
 const SELECTION = { namespace: "eip155", reference: "31337", tokenAddress: USDC };
 
@@ -35,7 +35,7 @@ test("§4.6.2 a view settles nothing and moves nothing", async () => {
   await merchant.post(`${url}/source-inbox`, { chainId: 31337 });
   for (const body of [{}, { selection: SELECTION }, {}]) {
     // Whatever is written now has another time than the intent.
-    api.passTime(1_000);
+    api.advanceTime(1_000);
     assert.deepEqual((await merchant.post(`${url}/view`, body)).body, { recorded: true });
     assert.deepEqual((await merchant.get(url)).body, before);
   }
@@ -53,7 +53,7 @@ test("D30 an unknown chain or token is no error, and nothing is recorded", async
     { namespace: "near" },
     { tokenAddress: "0x1" },
     // A merchant may be paid in it; a payer may not pay in it.
-    { tokenAddress: COARSE },
+    { tokenAddress: TWO_DECIMAL_TOKEN },
   ];
   for (const other of others) {
     const { status, body } = await merchant.post(`/api/v1/intents/${intentId}/view`, {
@@ -75,14 +75,14 @@ test("D30 any token that is an origin of the issued chain is recorded, and a set
   for (const other of [{ namespace: "EIP155" }, { reference: "031337" }, { tokenAddress: `${USDC} ` }])
     assert.equal(await view({ ...SELECTION, ...other }), false);
   const settled = { status: "settled" as const, settled_at: api.world.clock.now() };
-  await api.world.db.read.updateTable("intent").set(settled).where("id", "=", intentId).execute();
+  await api.world.db.root.updateTable("intent").set(settled).where("id", "=", intentId).execute();
   assert.deepEqual([await view(), await view(SELECTION)], [false, true]);
 });
 
 test("D30 on Solana a mint is the one that was named, byte by byte", async () => {
-  const { api } = await gatedApi();
+  const { api } = await remoteGateApi();
   const merchant = await api.openMerchant();
-  const url = `/api/v1/intents/${await createOnSolana(merchant)}`;
+  const url = `/api/v1/intents/${await createSolanaIntent(merchant)}`;
   const place = { namespace: "solana", reference: CLUSTER };
   const issued = await merchant.post(`${url}/source-inbox`, { ...place, mint: MINT });
   assert.equal(issued.status, 201, issued.text);

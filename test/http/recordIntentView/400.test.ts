@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertFault, testApi, UNKNOWN_ID } from "../../support/api.ts";
-import { refusesVersions } from "../../support/everyOperation.ts";
+import { testVersionErrors } from "../../support/operationTests.ts";
 
-refusesVersions("recordIntentView");
+testVersionErrors("recordIntentView");
 
 test("D30 a selection has all its three fields, and no others", async () => {
   const merchant = await (await testApi()).openMerchant();

@@ -1,3 +1,3 @@
-import { refusesScopes } from "../../support/everyOperation.ts";
+import { testScopeErrors } from "../../support/operationTests.ts";
 
-refusesScopes("recordIntentView");
+testScopeErrors("recordIntentView");

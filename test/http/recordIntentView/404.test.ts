@@ -1,4 +1,4 @@
-import { refusesIds, refusesRoutes } from "../../support/everyOperation.ts";
+import { testIdErrors, testRouteErrors } from "../../support/operationTests.ts";
 
-refusesRoutes("recordIntentView");
-refusesIds("recordIntentView", "absent");
+testRouteErrors("recordIntentView");
+testIdErrors("recordIntentView", "absent");

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertFault, testApi, type Answered } from "../../support/api.ts";
-import { limitsRate } from "../../support/everyOperation.ts";
+import { assertFault, testApi, type TestResponse } from "../../support/api.ts";
+import { testRateLimit } from "../../support/operationTests.ts";
 
-limitsRate("recordIntentView");
+testRateLimit("recordIntentView");
 
 test("§8.2, D23 recordIntentView: 30 calls in any 60 seconds for one intent, and others go on", async () => {
   const api = await testApi();
@@ -11,18 +11,18 @@ test("§8.2, D23 recordIntentView: 30 calls in any 60 seconds for one intent, an
   const [first, second] = [await merchant.insertIntent(), await merchant.insertIntent()];
   const view = (id: string) => merchant.post(`/api/v1/intents/${id}/view`);
   const recorded = async (calls: number) => {
-    const answers: Answered[] = [];
+    const answers: TestResponse[] = [];
     for (let index = 0; index < calls; index += 1) answers.push(await view(first.id));
     return answers.filter(({ status }) => status === 202).length;
   };
   assert.equal(await recorded(10), 10);
-  api.passTime(25_000);
+  api.advanceTime(25_000);
   assert.equal(await recorded(20), 20);
   const refused = await view(first.id);
   assertFault(refused, 429, "rate_limited");
   assert.deepEqual([refused.headers["ratelimit-limit"], refused.headers["retry-after"]], ["30", "35"]);
   assert.equal((await view(second.id)).status, 202);
-  api.passTime(35_000);
+  api.advanceTime(35_000);
   assert.equal(await recorded(20), 10, "the first ten have left the window, and none of the others");
 });
 
@@ -33,16 +33,16 @@ test("D23 recordIntentView: each call uses up both limits, also where one of the
   const view = (of: { id: string } | undefined) => merchant.post(`/api/v1/intents/${of?.id}/view`);
   for (let index = 0; index < 30; index += 1) await view(second);
   for (let index = 0; index < 30; index += 1) assert.equal((await view(third)).status, 202);
-  api.passTime(50_000);
+  api.advanceTime(50_000);
   // All of these are refused for the operation's sake, with ten seconds to wait, and are counted for the intent's.
-  const refused: Answered[] = [];
+  const refused: TestResponse[] = [];
   for (let index = 0; index < 31; index += 1) refused.push(await view(looked));
   assert.deepEqual(new Set(refused.map(({ status }) => status)), new Set([429]));
   assert.deepEqual(
     [refused[0], refused[30]].map((each) => each?.headers["retry-after"]),
     ["10", "60"],
   );
-  api.passTime(10_000);
+  api.advanceTime(10_000);
   const [still, other] = [await view(looked), await view(second)];
   assert.deepEqual([still.status, other.status], [429, 202]);
   assert.equal(still.headers["retry-after"], "50");

@@ -5,7 +5,7 @@ import { codeKey } from "./state.ts";
 import { callToken, type TokenSpec } from "./token.ts";
 
 /** The tokens, the hub where it is deployed, and accounts that take any call and do nothing. */
-export function contractsOf(tokens: readonly TokenSpec[]): Contracts {
+export function createContracts(tokens: readonly TokenSpec[]): Contracts {
   const tokenAt = new Map(tokens.map((token) => [token.address, token]));
   return (machine, call) => {
     const token = tokenAt.get(call.to);

@@ -1,12 +1,12 @@
-import { inboxAddress } from "@tributary/inbox/address";
+import { computeInboxAddress } from "@tributary/inbox/address";
 import { hubAddress } from "@tributary/inbox/hub";
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import type { Terms } from "@tributary/inbox/terms";
 import { decodeFunctionData, toFunctionSelector, type Hex } from "viem";
-import type { Machine, Outcome } from "./machine.ts";
+import type { Machine, CallOutcome } from "./machine.ts";
 import { codeKey, unitsKey } from "./state.ts";
-import { isMoved, tokenCalls } from "./token.ts";
-import { wordOf } from "./words.ts";
+import { isTransferSuccessful, tokenCalls } from "./token.ts";
+import { encodeWord } from "./abiWords.ts";
 
 // What the hub's contracts do, told again in a few lines: an inbox pays its pinned payout and fee and nobody else, an item of a
 // batch fails alone, an empty inbox is passed over. `rescue` is left out, because nothing that is simulated lasts half a year.
@@ -15,37 +15,37 @@ const NO_FAILURE = "00000000";
 const BPS = 10_000n;
 const FEE_BPS_MAX = 1_000;
 
-const failures = {
-  wrongChain: selectorOfError("WrongChain"),
-  feeTooHigh: selectorOfError("FeeTooHigh"),
-  balanceUnreadable: selectorOfError("BalanceUnreadable"),
-  payoutFailed: selectorOfError("PayoutFailed"),
-  transferFailed: selectorOfError("TransferFailed"),
+const errorSelectors = {
+  wrongChain: errorSelector("WrongChain"),
+  feeTooHigh: errorSelector("FeeTooHigh"),
+  balanceUnreadable: errorSelector("BalanceUnreadable"),
+  payoutFailed: errorSelector("PayoutFailed"),
+  transferFailed: errorSelector("TransferFailed"),
 };
 
-function selectorOfError(name: string): string {
+function errorSelector(name: string): string {
   return toFunctionSelector(`${name}()`).slice(2);
 }
 
 /** What an item of a batch came to: what left the inbox, or the selector of the error. */
-type Settled = { units: bigint; failure: string };
+type SettleResult = { units: bigint; failure: string };
 
-export function callHub(machine: Machine, data: string): Outcome {
+export function callHub(machine: Machine, data: string): CallOutcome {
   const call = decode(data);
   switch (call?.functionName) {
     case "settle": {
-      const { units, failure } = settle(machine, inStoredForm(call.args[0]));
+      const { units, failure } = settle(machine, lowercaseAddresses(call.args[0]));
       return failure === NO_FAILURE
-        ? { ok: true, output: `0x${wordOf(units)}` }
+        ? { ok: true, output: `0x${encodeWord(units)}` }
         : { ok: false, output: `0x${failure}` };
     }
     case "settleMany":
       return {
         ok: true,
-        output: failureList(call.args[0].map((terms) => settle(machine, inStoredForm(terms)).failure)),
+        output: encodeFailures(call.args[0].map((terms) => settle(machine, lowercaseAddresses(terms)).failure)),
       };
     case "settleNetted":
-      return settleNetted(machine, inStoredForm(call.args[0]), call.args[1]);
+      return settleNetted(machine, lowercaseAddresses(call.args[0]), call.args[1]);
     default:
       return { ok: false, output: "0x" };
   }
@@ -71,7 +71,7 @@ function decode(data: string): HubCall | undefined {
 }
 
 /** The decoder writes addresses with their checksums. */
-function inStoredForm(terms: Terms): Terms {
+function lowercaseAddresses(terms: Terms): Terms {
   const lower = (address: Hex) => address.toLowerCase() as Hex;
   return {
     ...terms,
@@ -82,46 +82,46 @@ function inStoredForm(terms: Terms): Terms {
   };
 }
 
-function settle(machine: Machine, terms: Terms): Settled {
+function settle(machine: Machine, terms: Terms): SettleResult {
   machine.useGas(8_000n);
-  const failure = failureOfTerms(machine, terms);
+  const failure = validateTerms(machine, terms);
   if (failure !== undefined) return { units: 0n, failure };
-  const inbox = inboxAddress(terms);
+  const inbox = computeInboxAddress(terms);
   const gross = balanceOf(machine, terms.settleToken, inbox);
-  if (gross === undefined) return { units: 0n, failure: failures.balanceUnreadable };
+  if (gross === undefined) return { units: 0n, failure: errorSelectors.balanceUnreadable };
   if (gross === 0n) return { units: 0n, failure: NO_FAILURE };
-  create(machine, inbox);
-  const feeUnits = feeOf(gross, terms.feeBps);
-  const paid = atOnce(machine, () => pay(machine, { terms, from: inbox, netUnits: gross - feeUnits, feeUnits }));
-  if (!paid) return { units: 0n, failure: failures.payoutFailed };
+  deployInbox(machine, inbox);
+  const feeUnits = computeFee(gross, terms.feeBps);
+  const paid = runAtomically(machine, () => pay(machine, { terms, from: inbox, netUnits: gross - feeUnits, feeUnits }));
+  if (!paid) return { units: 0n, failure: errorSelectors.payoutFailed };
   machine.log({ address: hubAddress });
   return { units: gross, failure: NO_FAILURE };
 }
 
 /** One payout and one fee for all: what is pulled in by turns goes out together. */
-function settleNetted(machine: Machine, shared: Terms, salts: readonly Hex[]): Outcome {
-  const failure = failureOfTerms(machine, shared);
+function settleNetted(machine: Machine, shared: Terms, salts: readonly Hex[]): CallOutcome {
+  const failure = validateTerms(machine, shared);
   if (failure !== undefined) return { ok: false, output: `0x${failure}` };
   const pulled = salts.map((salt) => pull(machine, { ...shared, salt }));
   const grossUnits = pulled.reduce((sum, { units }) => sum + units, 0n);
-  const output = failureList(pulled.map((one) => one.failure));
+  const output = encodeFailures(pulled.map((one) => one.failure));
   if (grossUnits === 0n) return { ok: true, output };
-  const feeUnits = pulled.reduce((sum, { units }) => sum + feeOf(units, shared.feeBps), 0n);
+  const feeUnits = pulled.reduce((sum, { units }) => sum + computeFee(units, shared.feeBps), 0n);
   const isPaid = pay(machine, { terms: shared, from: hubAddress, netUnits: grossUnits - feeUnits, feeUnits });
-  if (!isPaid) return { ok: false, output: `0x${failures.payoutFailed}` };
+  if (!isPaid) return { ok: false, output: `0x${errorSelectors.payoutFailed}` };
   machine.log({ address: hubAddress });
   return { ok: true, output };
 }
 
-function pull(machine: Machine, terms: Terms): Settled {
+function pull(machine: Machine, terms: Terms): SettleResult {
   machine.useGas(8_000n);
-  const inbox = inboxAddress(terms);
+  const inbox = computeInboxAddress(terms);
   const units = balanceOf(machine, terms.settleToken, inbox);
-  if (units === undefined) return { units: 0n, failure: failures.balanceUnreadable };
+  if (units === undefined) return { units: 0n, failure: errorSelectors.balanceUnreadable };
   if (units === 0n) return { units, failure: NO_FAILURE };
-  create(machine, inbox);
+  deployInbox(machine, inbox);
   const isIn = send(machine, { token: terms.settleToken, from: inbox, to: hubAddress, units });
-  return isIn ? { units, failure: NO_FAILURE } : { units: 0n, failure: failures.transferFailed };
+  return isIn ? { units, failure: NO_FAILURE } : { units: 0n, failure: errorSelectors.transferFailed };
 }
 
 type Payment = { terms: Terms; from: string; netUnits: bigint; feeUnits: bigint };
@@ -135,22 +135,24 @@ function pay(machine: Machine, { terms, from, netUnits, feeUnits }: Payment): bo
 }
 
 function send(machine: Machine, of: { token: string; from: string; to: string; units: bigint }): boolean {
-  return isMoved(machine.call({ from: of.from, to: of.token, data: tokenCalls.transfer(of.to, of.units) }));
+  return isTransferSuccessful(
+    machine.call({ from: of.from, to: of.token, data: tokenCalls.transfer(of.to, of.units) }),
+  );
 }
 
 /** All of it or nothing. */
-function atOnce(machine: Machine, work: () => boolean): boolean {
-  const mark = machine.state.mark();
+function runAtomically(machine: Machine, work: () => boolean): boolean {
+  const mark = machine.state.snapshot();
   const said = machine.logs.length;
   if (work()) return true;
-  machine.state.returnTo(mark);
-  machine.forget(said);
+  machine.state.revertTo(mark);
+  machine.truncateLogs(said);
   return false;
 }
 
-function failureOfTerms(machine: Machine, terms: Terms): string | undefined {
-  if (terms.settleChainId !== machine.chainId) return failures.wrongChain;
-  return terms.feeBps > FEE_BPS_MAX ? failures.feeTooHigh : undefined;
+function validateTerms(machine: Machine, terms: Terms): string | undefined {
+  if (terms.settleChainId !== machine.chainId) return errorSelectors.wrongChain;
+  return terms.feeBps > FEE_BPS_MAX ? errorSelectors.feeTooHigh : undefined;
 }
 
 /** Undefined where there is no token. */
@@ -158,17 +160,17 @@ function balanceOf(machine: Machine, token: string, owner: string): bigint | und
   return machine.state.get(codeKey(token)) > 0n ? machine.state.get(unitsKey(token, owner)) : undefined;
 }
 
-function create(machine: Machine, inbox: string): void {
+function deployInbox(machine: Machine, inbox: string): void {
   if (machine.state.get(codeKey(inbox)) > 0n) return;
   machine.useGas(41_000n);
   machine.state.set(codeKey(inbox), 1n);
 }
 
-function feeOf(units: bigint, feeBps: number): bigint {
+function computeFee(units: bigint, feeBps: number): bigint {
   return (units * BigInt(feeBps)) / BPS;
 }
 
-function failureList(selectors: readonly string[]): string {
+function encodeFailures(selectors: readonly string[]): string {
   const words = selectors.map((selector) => selector.padEnd(64, "0"));
-  return `0x${wordOf(32n)}${wordOf(BigInt(selectors.length))}${words.join("")}`;
+  return `0x${encodeWord(32n)}${encodeWord(BigInt(selectors.length))}${words.join("")}`;
 }

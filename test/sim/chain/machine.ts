@@ -1,25 +1,25 @@
-import type { State } from "./state.ts";
+import type { ChainState } from "./state.ts";
 
 /** What a contract said while it ran. Without `transfer` it is a log that only takes a place in the receipt. */
 export type Log = { address: string; transfer?: { from: string; to: string; units: bigint } };
 
-export type Call = { from: string; to: string; data: string };
+export type MachineCall = { from: string; to: string; data: string };
 
 /** What a call came to: whether it ran through, and the bytes it answered. */
-export type Outcome = { ok: boolean; output: string };
+export type CallOutcome = { ok: boolean; output: string };
 
 /** What the contracts at all addresses do. */
-export type Contracts = (machine: Machine, call: Call) => Outcome;
+export type Contracts = (machine: Machine, call: MachineCall) => CallOutcome;
 
 /** Runs calls on a state, and undoes those that fail. */
 export class Machine {
-  readonly state: State;
+  readonly state: ChainState;
   readonly chainId: bigint;
   readonly #contracts: Contracts;
   #logs: Log[] = [];
   #gasUsed = 0n;
 
-  constructor(parts: { state: State; chainId: bigint; contracts: Contracts }) {
+  constructor(parts: { state: ChainState; chainId: bigint; contracts: Contracts }) {
     this.state = parts.state;
     this.chainId = parts.chainId;
     this.#contracts = parts.contracts;
@@ -38,7 +38,7 @@ export class Machine {
   }
 
   /** Begins a transaction: no gas used, nothing said yet. */
-  begin(gasUsed: bigint): void {
+  beginTransaction(gasUsed: bigint): void {
     this.#logs = [];
     this.#gasUsed = gasUsed;
   }
@@ -49,18 +49,18 @@ export class Machine {
   }
 
   /** Takes back what was said after the first `count` logs. */
-  forget(count: number): void {
+  truncateLogs(count: number): void {
     this.#logs.length = count;
   }
 
   /** Runs a call. One that fails leaves neither changes nor logs behind, only the gas it used. */
-  call(call: Call): Outcome {
-    const mark = this.state.mark();
+  call(call: MachineCall): CallOutcome {
+    const mark = this.state.snapshot();
     const said = this.#logs.length;
     const outcome = this.#contracts(this, call);
     if (!outcome.ok) {
-      this.state.returnTo(mark);
-      this.forget(said);
+      this.state.revertTo(mark);
+      this.truncateLogs(said);
     }
     return outcome;
   }

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
-import { inboxAddress } from "@tributary/inbox/address";
+import { computeInboxAddress } from "@tributary/inbox/address";
 import { hubAddress } from "@tributary/inbox/hub";
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import type { Terms } from "@tributary/inbox/terms";
@@ -45,8 +45,8 @@ test("a batch settles each inbox that can be settled, and the others stay as the
   const { chain, driver } = open();
   const blocked: `0x${string}` = `0x${"bb".repeat(20)}`;
   const items = [termsOf(1), termsOf(2, blocked), termsOf(3)];
-  chain.pay({ token: USDC, from: PAYER, to: inboxAddress(termsOf(1)), units: 1_999n });
-  chain.pay({ token: USDC, from: PAYER, to: inboxAddress(termsOf(2, blocked)), units: 5n });
+  chain.pay({ token: USDC, from: PAYER, to: computeInboxAddress(termsOf(1)), units: 1_999n });
+  chain.pay({ token: USDC, from: PAYER, to: computeInboxAddress(termsOf(2, blocked)), units: 5n });
   chain.send({ from: OWNER, calls: [{ to: USDC, data: tokenCalls.block(blocked) }] });
   chain.mine();
   const data = encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [items] });
@@ -59,7 +59,7 @@ test("a batch settles each inbox that can be settled, and the others stay as the
   equal((await driver.receipt(signed.chainTx))?.succeeded, true);
   deepEqual(await driver.submit(signed.raw), { kind: "nonce_used" });
   deepEqual([chain.unitsOf(USDC, PAYOUT), chain.unitsOf(USDC, FEE)], [1_990n, 9n]);
-  equal(chain.unitsOf(USDC, inboxAddress(termsOf(2, blocked))), 5n);
+  equal(chain.unitsOf(USDC, computeInboxAddress(termsOf(2, blocked))), 5n);
 });
 
 test("a branch that is left takes everything with it, and what it held is mined again", async () => {
@@ -67,12 +67,12 @@ test("a branch that is left takes everything with it, and what it held is mined 
   const first = chain.pay({ token: USDC, from: PAYER, to: PAYOUT, units: 7n });
   const old = chain.mine();
   chain.mine();
-  const madeBefore = chain.made;
+  const madeBefore = chain.blockCount;
   chain.reorg(2, { isLost: ({ chainTx }) => chainTx === first });
   equal(chain.unitsOf(USDC, PAYOUT), 0n);
   equal((await driver.head("latest")).number, 3n);
   equal(await driver.receipt(first), undefined);
-  const behind = openScriptedDriver(chain, { made: () => madeBefore });
+  const behind = openScriptedDriver(chain, { knownBlockCount: () => madeBefore });
   equal((await behind.head("latest")).number, 2n);
   equal(
     (await behind.receipt(first))?.blockHash,
@@ -86,7 +86,7 @@ test("a branch that is left takes everything with it, and what it held is mined 
 for (const kind of ["plain", "silent", "false", "taxed"] as const) {
   test(`a token that is ${kind} pays out, and what it refuses leaves no log`, () => {
     const { chain } = open(kind);
-    const paid = chain.pay({ token: USDC, from: PAYER, to: inboxAddress(termsOf(9)), units: 10_000n });
+    const paid = chain.pay({ token: USDC, from: PAYER, to: computeInboxAddress(termsOf(9)), units: 10_000n });
     const refused = chain.pay({ token: USDC, from: PAYOUT, to: PAYER, units: 1n });
     const data = encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [termsOf(9)] });
     chain.mine();
@@ -96,6 +96,6 @@ for (const kind of ["plain", "silent", "false", "taxed"] as const) {
     equal(chain.receiptsOf(refused)[0]?.logs.length, 0);
     equal(chain.receiptsOf(refused)[0]?.succeeded, kind === "false");
     ok(chain.unitsOf(USDC, PAYOUT) >= 9_700n);
-    equal(chain.unitsOf(USDC, inboxAddress(termsOf(9))), 0n);
+    equal(chain.unitsOf(USDC, computeInboxAddress(termsOf(9))), 0n);
   });
 }

@@ -1,14 +1,14 @@
 import { hubAddress } from "@tributary/inbox/hub";
 import type { SubmitOutcome } from "../../../src/chain/driver.ts";
 import { caip2, type Caip2 } from "../../../src/kernel/caip.ts";
-import { contractsOf } from "./contracts.ts";
-import { Machine, type Call } from "./machine.ts";
-import { Pool, type Choose } from "./pool.ts";
-import { codeKey, nonceKey, State, unitsKey, weiKey } from "./state.ts";
+import { createContracts } from "./contracts.ts";
+import { Machine, type MachineCall } from "./machine.ts";
+import { TransactionPool, type SelectTransaction } from "./transactionPool.ts";
+import { codeKey, nonceKey, ChainState, unitsKey, weiKey } from "./state.ts";
 import { tokenCalls, type TokenSpec } from "./token.ts";
 import {
-  digestOf,
-  readSigned,
+  hashOf,
+  parseSignedTransaction,
   type ScriptedBlock,
   type ScriptedCall,
   type ScriptedReceipt,
@@ -24,7 +24,7 @@ export type ScriptedChainOptions = {
   startAtS?: number;
   blockS?: number;
   /** How many blocks `safe` and `finalized` lie behind the head; null when the chain has no such tags. */
-  lag?: { safe: number; finalized: number } | null;
+  finalityLag?: { safe: number; finalized: number } | null;
   baseFee?: bigint;
   hasHub?: boolean;
   /** Who holds what at genesis. */
@@ -32,11 +32,11 @@ export type ScriptedChainOptions = {
   wei?: readonly { address: string; wei: bigint }[];
 };
 
-export type Sending = {
+export type TransactionRequest = {
   from: string;
   calls: readonly ScriptedCall[];
-  oddCalls?: readonly ScriptedCall[];
-  isPatient?: boolean;
+  oddBlockCalls?: readonly ScriptedCall[];
+  ignoresCallFailures?: boolean;
   reverts?: boolean;
   /** The next one of the sender when absent; a used one makes it a rival of what waits there. */
   nonce?: bigint;
@@ -44,13 +44,13 @@ export type Sending = {
   tip?: bigint;
 };
 
-export type Mining = { choose?: Choose; atS?: number; transactionsMax?: number };
+export type MineOptions = { selectTransaction?: SelectTransaction; atS?: number; transactionsMax?: number };
 
 const GWEI = 1_000_000_000n;
 const TRANSACTION_GAS = 21_000n;
 const BYTE_GAS = 12n;
 const GAS_MAX = 16_000_000n;
-const RICH = 10n ** 30n;
+const UNLIMITED_FEE = 10n ** 30n;
 
 /**
  * A chain without a network: accounts, tokens, the hub, a pool of transactions, blocks and branches, in memory and in one thread. Nothing
@@ -60,11 +60,11 @@ export class ScriptedChain {
   readonly caip2: Caip2;
   readonly chainId: number;
   readonly tokens: readonly TokenSpec[];
-  readonly pool = new Pool();
-  readonly lag: { safe: number; finalized: number } | null;
+  readonly pool = new TransactionPool();
+  readonly finalityLag: { safe: number; finalized: number } | null;
   /** What a block asks for per gas from now on. */
   baseFee: bigint;
-  readonly state = new State();
+  readonly state = new ChainState();
   readonly #machine: Machine;
   readonly #salt: string;
   readonly #blockS: number;
@@ -73,9 +73,9 @@ export class ScriptedChain {
   readonly #blocks = new Map<string, ScriptedBlock>();
   readonly #receipts = new Map<string, ScriptedReceipt[]>();
   /** The head after every change of it, with how many blocks had been made then. */
-  readonly #heads: { order: number; block: ScriptedBlock }[] = [];
+  readonly #heads: { creationIndex: number; block: ScriptedBlock }[] = [];
   readonly #signed = new Map<string, (ScriptedTransaction & { chainId: number }) | undefined>();
-  #made = 0;
+  #blockCount = 0;
   #sent = 0;
 
   constructor(options: ScriptedChainOptions) {
@@ -83,28 +83,28 @@ export class ScriptedChain {
     this.caip2 = caip2("eip155", String(chainId));
     this.chainId = chainId;
     this.tokens = tokens;
-    this.lag = options.lag === undefined ? { safe: 1, finalized: 2 } : options.lag;
+    this.finalityLag = options.finalityLag === undefined ? { safe: 1, finalized: 2 } : options.finalityLag;
     this.baseFee = baseFee;
     this.#salt = salt;
     this.#blockS = blockS;
-    this.#machine = new Machine({ state: this.state, chainId: BigInt(chainId), contracts: contractsOf(tokens) });
+    this.#machine = new Machine({ state: this.state, chainId: BigInt(chainId), contracts: createContracts(tokens) });
     this.#writeGenesis(options);
-    this.#mineOne({ atS: startAtS });
-    this.#showHead();
+    this.#mineBlock({ atS: startAtS });
+    this.#publishHead();
   }
 
   get head(): ScriptedBlock {
-    return this.#last();
+    return this.#headBlock();
   }
 
   /** How many blocks were ever made. What a node knows is a prefix of them. */
-  get made(): number {
-    return this.#made;
+  get blockCount(): number {
+    return this.#blockCount;
   }
 
   /** The head as it was when so many blocks had been made. */
-  headWhen(made: number): ScriptedBlock {
-    return this.#heads.findLast(({ order }) => order <= made)?.block ?? this.#genesis();
+  headAtBlockCount(made: number): ScriptedBlock {
+    return this.#heads.findLast(({ creationIndex }) => creationIndex <= made)?.block ?? this.#genesis();
   }
 
   blockByHash(hash: string): ScriptedBlock | undefined {
@@ -112,7 +112,7 @@ export class ScriptedChain {
   }
 
   /** The block of a number on the branch that ends with `head`; on the present chain when it is left out. */
-  blockAt(number: bigint, head: ScriptedBlock = this.#last()): ScriptedBlock | undefined {
+  blockAt(number: bigint, head: ScriptedBlock = this.#headBlock()): ScriptedBlock | undefined {
     if (number < 0n || number > head.number) return undefined;
     let block: ScriptedBlock | undefined = head;
     while (block && block.number > number && this.#canonical[Number(block.number)] !== block) {
@@ -132,11 +132,11 @@ export class ScriptedChain {
   }
 
   /** Where the state stood after a block; for one that was left, after the last block that its branch shares with the chain. */
-  markAfter(block: ScriptedBlock): number {
+  stateAfter(block: ScriptedBlock): number {
     let shared: ScriptedBlock | undefined = block;
     while (shared && this.#canonical[Number(shared.number)] !== shared) shared = this.#blocks.get(shared.parentHash);
     const next = this.#canonical[Number(shared?.number ?? 0n) + 1];
-    return next?.mark ?? this.state.mark();
+    return next?.stateBefore ?? this.state.snapshot();
   }
 
   unitsOf(token: string, owner: string): bigint {
@@ -153,24 +153,24 @@ export class ScriptedChain {
   }
 
   /** Puts a transaction of anybody into the pool and returns its hash. */
-  send(sending: Sending): string {
+  send(sending: TransactionRequest): string {
     this.#sent += 1;
-    const { from: sender, calls, oddCalls, isPatient = false, reverts = false, tip = GWEI } = sending;
+    const { from: sender, calls, oddBlockCalls, ignoresCallFailures = false, reverts = false, tip = GWEI } = sending;
     const nonce = sending.nonce ?? this.#nextNonce(sender);
     const transaction: ScriptedTransaction = {
-      chainTx: digestOf(this.caip2, this.#salt, "tx", this.#sent),
+      chainTx: hashOf(this.caip2, this.#salt, "tx", this.#sent),
       sender,
       nonce,
       calls,
-      ...(oddCalls === undefined ? {} : { oddCalls }),
-      isPatient,
+      ...(oddBlockCalls === undefined ? {} : { oddBlockCalls }),
+      ignoresCallFailures,
       reverts,
       gasLimit: GAS_MAX,
-      maxFeePerGas: RICH,
+      maxFeePerGas: UNLIMITED_FEE,
       maxPriorityFeePerGas: tip,
       paysGas: false,
     };
-    this.pool.put(transaction);
+    this.pool.forceAdd(transaction);
     return transaction.chainTx;
   }
 
@@ -182,49 +182,49 @@ export class ScriptedChain {
 
   /** What a node says to signed bytes. */
   async submit(raw: string): Promise<SubmitOutcome> {
-    if (!this.#signed.has(raw)) this.#signed.set(raw, await readSigned(raw));
+    if (!this.#signed.has(raw)) this.#signed.set(raw, await parseSignedTransaction(raw));
     const transaction = this.#signed.get(raw);
     if (transaction?.chainId !== this.chainId) return { kind: "unknown", reason: "invalid transaction" };
     if (transaction.nonce < this.state.get(nonceKey(transaction.sender))) return { kind: "nonce_used" };
     if (this.pool.get(transaction.chainTx) && this.pool.isCurrent(transaction)) return { kind: "known" };
     if (this.state.get(weiKey(transaction.sender)) < transaction.gasLimit * transaction.maxFeePerGas)
       return { kind: "no_funds" };
-    return this.pool.offer(transaction);
+    return this.pool.add(transaction);
   }
 
   /** Makes the next block of what waits. */
-  mine(mining: Mining = {}): ScriptedBlock {
-    const block = this.#mineOne(mining);
-    this.#showHead();
+  mine(mining: MineOptions = {}): ScriptedBlock {
+    const block = this.#mineBlock(mining);
+    this.#publishHead();
     return block;
   }
 
   /**
-   * Leaves the last `depth` blocks for a branch that is `longerBy` (1 when absent) blocks longer. What stood in them waits again, but for what `isLost`
+   * Leaves the last `depth` blocks for a branch that is `longerBy` (1 when absent) blocks longer. What stood in them waits again, but for what `isConnectionLost`
    * names, and `choose` decides the order in which it comes back. Nobody sees the branch before it is longer.
    */
   reorg(depth: number, options: ReorgOptions = {}): ScriptedBlock {
     const left = this.#canonical.splice(Math.max(1, this.#canonical.length - depth));
     const [first] = left;
-    if (first) this.state.returnTo(first.mark);
+    if (first) this.state.revertTo(first.stateBefore);
     for (const block of left) {
       for (const transaction of block.transactions) {
-        if (!options.isLost?.(transaction)) this.pool.put(transaction);
+        if (!options.isLost?.(transaction)) this.pool.forceAdd(transaction);
       }
     }
     options.onBranch?.();
     const { longerBy = 1 } = options;
-    for (let mined = 0; mined < left.length + longerBy; mined += 1) this.#mineOne(options);
-    this.#showHead();
-    return this.#last();
+    for (let mined = 0; mined < left.length + longerBy; mined += 1) this.#mineBlock(options);
+    this.#publishHead();
+    return this.#headBlock();
   }
 
   /** Runs a call on the present state and leaves nothing of it. */
-  tryCall(call: Call): { ok: boolean; output: string; gasUsed: bigint } {
-    const mark = this.state.mark();
-    this.#machine.begin(TRANSACTION_GAS + BigInt(call.data.length / 2) * BYTE_GAS);
+  simulateCall(call: MachineCall): { ok: boolean; output: string; gasUsed: bigint } {
+    const mark = this.state.snapshot();
+    this.#machine.beginTransaction(TRANSACTION_GAS + BigInt(call.data.length / 2) * BYTE_GAS);
     const { ok, output } = this.#machine.call(call);
-    this.state.returnTo(mark);
+    this.state.revertTo(mark);
     return { ok, output, gasUsed: this.#machine.gasUsed };
   }
 
@@ -236,30 +236,34 @@ export class ScriptedChain {
   }
 
   #nextNonce(sender: string): bigint {
-    const waiting = this.pool.all.filter((transaction) => transaction.sender === sender);
+    const waiting = this.pool.pending.filter((transaction) => transaction.sender === sender);
     return waiting.reduce((next, { nonce }) => (nonce >= next ? nonce + 1n : next), this.state.get(nonceKey(sender)));
   }
 
-  #mineOne({ choose = this.pool.chooseDearest, atS, transactionsMax = 200 }: Mining): ScriptedBlock {
+  #mineBlock({
+    selectTransaction = this.pool.selectHighestTip,
+    atS,
+    transactionsMax = 200,
+  }: MineOptions): ScriptedBlock {
     const parent = this.#canonical.at(-1);
     const number = parent === undefined ? 0n : parent.number + 1n;
-    this.#made += 1;
+    this.#blockCount += 1;
     const block = {
       number,
-      hash: digestOf(this.caip2, this.#salt, "block", number, this.#made),
+      hash: hashOf(this.caip2, this.#salt, "block", number, this.#blockCount),
       parentHash: parent?.hash ?? `0x${"0".repeat(64)}`,
       timestampS: Math.max(atS ?? 0, (parent?.timestampS ?? 0) + (atS === undefined ? this.#blockS : 1)),
       baseFee: this.baseFee,
-      order: this.#made,
-      mark: this.state.mark(),
+      creationIndex: this.#blockCount,
+      stateBefore: this.state.snapshot(),
       transactions: [] as ScriptedTransaction[],
       receipts: [] as ScriptedReceipt[],
     };
     for (let taken = 0; taken < transactionsMax; taken += 1) {
-      const next = choose(this.pool.all.filter((transaction) => this.#isMinable(transaction)));
+      const next = selectTransaction(this.pool.pending.filter((transaction) => this.#isMinable(transaction)));
       if (next === undefined) break;
       this.pool.drop(next.chainTx);
-      this.pool.forgetBelow(next.sender, next.nonce + 1n);
+      this.pool.dropBelowNonce(next.sender, next.nonce + 1n);
       const receipt = this.#execute(next, block);
       block.transactions.push(next);
       block.receipts.push(receipt);
@@ -281,15 +285,15 @@ export class ScriptedChain {
     const { state } = this;
     const machine = this.#machine;
     state.set(nonceKey(transaction.sender), transaction.nonce + 1n);
-    const mark = state.mark();
-    const calls = block.number % 2n === 1n ? (transaction.oddCalls ?? transaction.calls) : transaction.calls;
+    const mark = state.snapshot();
+    const calls = block.number % 2n === 1n ? (transaction.oddBlockCalls ?? transaction.calls) : transaction.calls;
     const bytes = calls.reduce((sum, call) => sum + (call.data ?? "0x").length / 2, 0);
-    machine.begin(TRANSACTION_GAS + BigInt(Math.ceil(bytes)) * BYTE_GAS);
+    machine.beginTransaction(TRANSACTION_GAS + BigInt(Math.ceil(bytes)) * BYTE_GAS);
     const succeeded = this.#runCalls(transaction, calls) && machine.gasUsed <= transaction.gasLimit;
     const gasUsed = machine.gasUsed > transaction.gasLimit ? transaction.gasLimit : machine.gasUsed;
     if (!succeeded) {
-      state.returnTo(mark);
-      machine.forget(0);
+      state.revertTo(mark);
+      machine.truncateLogs(0);
     }
     if (transaction.paysGas) state.add(weiKey(transaction.sender), -(gasUsed * pricePerGas(transaction, block)));
     const first = block.receipts.reduce((sum, receipt) => sum + receipt.logs.length, 0);
@@ -307,17 +311,17 @@ export class ScriptedChain {
   #runCalls(transaction: ScriptedTransaction, calls: readonly ScriptedCall[]): boolean {
     for (const { to, data = "0x", wei = 0n } of calls) {
       const { ok } = this.#machine.call({ from: transaction.sender, to, data });
-      if (!ok && !transaction.isPatient) return false;
+      if (!ok && !transaction.ignoresCallFailures) return false;
       if (wei !== 0n) this.state.add(weiKey(to), wei);
     }
     return !transaction.reverts;
   }
 
-  #showHead(): void {
-    this.#heads.push({ order: this.#made, block: this.#last() });
+  #publishHead(): void {
+    this.#heads.push({ creationIndex: this.#blockCount, block: this.#headBlock() });
   }
 
-  #last(): ScriptedBlock {
+  #headBlock(): ScriptedBlock {
     return this.#canonical.at(-1) ?? this.#genesis();
   }
 
@@ -328,7 +332,7 @@ export class ScriptedChain {
   }
 }
 
-export type ReorgOptions = Mining & {
+export type ReorgOptions = MineOptions & {
   longerBy?: number;
   isLost?: (transaction: ScriptedTransaction) => boolean;
   /** Called when the old blocks are gone and the new ones not yet made: whoever pays otherwise this time does it here. */

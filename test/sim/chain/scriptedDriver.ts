@@ -7,7 +7,7 @@ import {
   type ChainReceipt,
   type FeeQuote,
   type HeadTag,
-  type Identity,
+  type ChainIdentity,
   type ReceiptPosition,
   type SubmitOutcome,
   type Transfer,
@@ -16,17 +16,17 @@ import {
 import type { Caip2 } from "../../../src/kernel/caip.ts";
 import type { ScriptedChain } from "./scriptedChain.ts";
 import { codeKey, nonceKey, unitsKey, weiKey } from "./state.ts";
-import { digestOf, type ScriptedBlock, type ScriptedReceipt } from "./transaction.ts";
+import { hashOf, type ScriptedBlock, type ScriptedReceipt } from "./transaction.ts";
 
 const TIP = 1_000_000_000n;
-const NOBODY = `0x${"0".repeat(40)}`;
+const ZERO_SENDER = `0x${"0".repeat(40)}`;
 
 export type NodeView = {
   name?: string;
   /** How many of all blocks ever made this node has heard of; all of them when it answers undefined. */
-  made?: () => number | undefined;
+  knownBlockCount?: () => number | undefined;
   /** Whether its headers say of which tokens there are transfers. */
-  hasDigests?: boolean;
+  hasLogsBloom?: boolean;
 };
 
 /** Opens a node of a scripted chain. It answers at once and truthfully, as far as it has heard of the chain. */
@@ -39,27 +39,27 @@ export class ScriptedDriver implements ChainDriver {
   readonly caip2: Caip2;
   readonly name: string;
   readonly #chain: ScriptedChain;
-  readonly #made: () => number;
-  readonly #hasDigests: boolean;
+  readonly #knownBlockCount: () => number;
+  readonly #hasLogsBloom: boolean;
 
   constructor(chain: ScriptedChain, view: NodeView) {
     this.caip2 = chain.caip2;
     this.name = view.name ?? `scripted-${chain.chainId}`;
     this.#chain = chain;
-    this.#made = () => view.made?.() ?? chain.made;
-    this.#hasDigests = view.hasDigests ?? false;
+    this.#knownBlockCount = () => view.knownBlockCount?.() ?? chain.blockCount;
+    this.#hasLogsBloom = view.hasLogsBloom ?? false;
   }
 
-  async identify(): Promise<Identity> {
-    return { caip2: this.caip2, genesisHash: this.#chain.blockAt(0n)?.hash ?? digestOf("none") };
+  async identify(): Promise<ChainIdentity> {
+    return { caip2: this.caip2, genesisHash: this.#chain.blockAt(0n)?.hash ?? hashOf("none") };
   }
 
   async head(tag: HeadTag): Promise<BlockRef> {
     const head = this.#head();
     if (tag === "latest") return this.#refOf(head);
-    const { lag } = this.#chain;
-    if (lag === null) throw new ProviderFailed("unknown_block", `${this.name} knows no ${tag} block`);
-    const number = head.number - BigInt(tag === "safe" ? lag.safe : lag.finalized);
+    const { finalityLag } = this.#chain;
+    if (finalityLag === null) throw new ProviderFailed("unknown_block", `${this.name} knows no ${tag} block`);
+    const number = head.number - BigInt(tag === "safe" ? finalityLag.safe : finalityLag.finalized);
     const block = this.#chain.blockAt(number < 0n ? 0n : number, head);
     if (!block) throw new ProviderFailed("unknown_block", `${this.name} knows no ${tag} block`);
     return this.#refOf(block);
@@ -81,11 +81,11 @@ export class ScriptedDriver implements ChainDriver {
       });
   }
 
-  mayHold({ logsDigest = "" }: BlockRef, tokens: readonly string[]): boolean {
-    return tokens.some((token) => logsDigest.includes(token));
+  mayContainTransfers({ logsBloom = "" }: BlockRef, tokens: readonly string[]): boolean {
+    return tokens.some((token) => logsBloom.includes(token));
   }
 
-  async positions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
+  async receiptPositions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
     return chainTxs.flatMap((chainTx) => {
       const receipt = this.#receipt(chainTx);
       const [first] = receipt?.logs ?? [];
@@ -105,7 +105,7 @@ export class ScriptedDriver implements ChainDriver {
   async balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]> {
     const block = this.#chain.blockAt(at.blockNumber, this.#head());
     if (!block) throw new ProviderFailed("unknown_block", `${this.name} lacks block ${at.blockNumber}`);
-    const mark = this.#chain.markAfter(block);
+    const mark = this.#chain.stateAfter(block);
     return owners.map((owner) => this.#chain.state.valueAt(unitsKey(token, owner), mark));
   }
 
@@ -145,23 +145,23 @@ export class ScriptedDriver implements ChainDriver {
 
   #refOf(block: ScriptedBlock): BlockRef {
     const { number, hash, parentHash, timestampS } = block;
-    const tokens = this.#hasDigests ? block.receipts.flatMap(transfersOf).map(({ token }) => token) : [];
-    return { number, hash, parentHash, timestampS, ...(this.#hasDigests ? { logsDigest: tokens.join() } : {}) };
+    const tokens = this.#hasLogsBloom ? block.receipts.flatMap(transfersOf).map(({ token }) => token) : [];
+    return { number, hash, parentHash, timestampS, ...(this.#hasLogsBloom ? { logsBloom: tokens.join() } : {}) };
   }
 
-  #try({ from = NOBODY, to, data }: ChainCall): { output: string; gasUsed: bigint } {
-    const tried = this.#chain.tryCall({ from, to, data });
+  #try({ from = ZERO_SENDER, to, data }: ChainCall): { output: string; gasUsed: bigint } {
+    const tried = this.#chain.simulateCall({ from, to, data });
     if (!tried.ok) throw new CallReverted(`execution reverted: ${tried.output}`);
     return tried;
   }
 
   #head(): ScriptedBlock {
-    return this.#chain.headWhen(this.#made());
+    return this.#chain.headAtBlockCount(this.#knownBlockCount());
   }
 
   #known(hash: string): ScriptedBlock | undefined {
     const block = this.#chain.blockByHash(hash);
-    return block && block.order <= this.#made() ? block : undefined;
+    return block && block.creationIndex <= this.#knownBlockCount() ? block : undefined;
   }
 
   /** A range that reaches beyond the head ends there, as with most nodes. */
@@ -188,7 +188,7 @@ export class ScriptedDriver implements ChainDriver {
   }
 
   #now(key: string): bigint {
-    return this.#chain.state.valueAt(key, this.#chain.markAfter(this.#head()));
+    return this.#chain.state.valueAt(key, this.#chain.stateAfter(this.#head()));
   }
 }
 

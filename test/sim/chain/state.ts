@@ -1,11 +1,11 @@
 // Everything a chain's accounts hold, as one map of integers that can be taken back to any earlier mark. A call that reverts, a
 // transaction that fails and a branch that is left are then the same thing: a return to a mark.
 
-type Change = { key: string; before: bigint };
+type JournalEntry = { key: string; before: bigint };
 
-export class State {
+export class ChainState {
   readonly #values = new Map<string, bigint>();
-  readonly #changes: Change[] = [];
+  readonly #journal: JournalEntry[] = [];
 
   /** 0 for what was never set. */
   get(key: string): bigint {
@@ -13,7 +13,7 @@ export class State {
   }
 
   set(key: string, value: bigint): void {
-    this.#changes.push({ key, before: this.get(key) });
+    this.#journal.push({ key, before: this.get(key) });
     this.#values.set(key, value);
   }
 
@@ -22,22 +22,22 @@ export class State {
   }
 
   /** Where the state stands now. */
-  mark(): number {
-    return this.#changes.length;
+  snapshot(): number {
+    return this.#journal.length;
   }
 
   /** Undoes everything since the mark. */
-  returnTo(mark: number): void {
-    for (let change = this.#changes.length; change > mark; change -= 1) {
-      const last = this.#changes.pop();
+  revertTo(mark: number): void {
+    for (let change = this.#journal.length; change > mark; change -= 1) {
+      const last = this.#journal.pop();
       if (last) this.#values.set(last.key, last.before);
     }
   }
 
   /** What stood there at an earlier mark. */
   valueAt(key: string, mark: number): bigint {
-    for (let change = mark; change < this.#changes.length; change += 1) {
-      const entry = this.#changes[change];
+    for (let change = mark; change < this.#journal.length; change += 1) {
+      const entry = this.#journal[change];
       if (entry?.key === key) return entry.before;
     }
     return this.get(key);

@@ -1,6 +1,6 @@
-import type { Machine, Outcome } from "./machine.ts";
+import type { Machine, CallOutcome } from "./machine.ts";
 import { blockedKey, pausedKey, unitsKey } from "./state.ts";
-import { addressAt, callData, selectorOf, uintAt, wordOf } from "./words.ts";
+import { decodeAddress, encodeCall, selectorOf, decodeUint, encodeWord } from "./abiWords.ts";
 
 /**
  * How a token behaves. `plain` reverts what it refuses and answers true; `silent` answers nothing, as USDT does; `false` answers false
@@ -20,39 +20,42 @@ const BLOCK = "0xf9f92be4";
 const UNBLOCK = "0x1a895266";
 
 export const tokenCalls = {
-  transfer: (to: string, units: bigint): string => callData(TRANSFER, to, units),
-  mint: (to: string, units: bigint): string => callData(MINT, to, units),
-  pause: (): string => callData(PAUSE),
-  unpause: (): string => callData(UNPAUSE),
-  block: (address: string): string => callData(BLOCK, address),
-  unblock: (address: string): string => callData(UNBLOCK, address),
+  transfer: (to: string, units: bigint): string => encodeCall(TRANSFER, to, units),
+  mint: (to: string, units: bigint): string => encodeCall(MINT, to, units),
+  pause: (): string => encodeCall(PAUSE),
+  unpause: (): string => encodeCall(UNPAUSE),
+  block: (address: string): string => encodeCall(BLOCK, address),
+  unblock: (address: string): string => encodeCall(UNBLOCK, address),
 };
 
-const REVERTED: Outcome = { ok: false, output: "0x" };
-const TRUE: Outcome = { ok: true, output: `0x${wordOf(1n)}` };
-const FALSE: Outcome = { ok: true, output: `0x${wordOf(0n)}` };
-const SILENT: Outcome = { ok: true, output: "0x" };
+const REVERTED: CallOutcome = { ok: false, output: "0x" };
+const TRUE: CallOutcome = { ok: true, output: `0x${encodeWord(1n)}` };
+const FALSE: CallOutcome = { ok: true, output: `0x${encodeWord(0n)}` };
+const EMPTY_RETURN: CallOutcome = { ok: true, output: "0x" };
 
 /** Runs one call of a token. Whoever calls is taken at its word: there are no signatures here. */
-export function callToken(machine: Machine, token: TokenSpec, call: { from: string; data: string }): Outcome {
+export function callToken(machine: Machine, token: TokenSpec, call: { from: string; data: string }): CallOutcome {
   const { from, data } = call;
   const isOwner = from === token.owner;
   switch (selectorOf(data)) {
     case TRANSFER:
-      return transfer(machine, token, { from, to: addressAt(data, 0), units: uintAt(data, 1) });
+      return transfer(machine, token, { from, to: decodeAddress(data, 0), units: decodeUint(data, 1) });
     case BALANCE_OF:
-      return { ok: true, output: `0x${wordOf(machine.state.get(unitsKey(token.address, addressAt(data, 0))))}` };
+      return {
+        ok: true,
+        output: `0x${encodeWord(machine.state.get(unitsKey(token.address, decodeAddress(data, 0))))}`,
+      };
     case DECIMALS:
-      return { ok: true, output: `0x${wordOf(BigInt(token.decimals))}` };
+      return { ok: true, output: `0x${encodeWord(BigInt(token.decimals))}` };
     case MINT:
-      return isOwner ? mint(machine, token, { to: addressAt(data, 0), units: uintAt(data, 1) }) : REVERTED;
+      return isOwner ? mint(machine, token, { to: decodeAddress(data, 0), units: decodeUint(data, 1) }) : REVERTED;
     case PAUSE:
     case UNPAUSE:
-      return isOwner ? flag(machine, pausedKey(token.address), selectorOf(data) === PAUSE) : REVERTED;
+      return isOwner ? setFlag(machine, pausedKey(token.address), selectorOf(data) === PAUSE) : REVERTED;
     case BLOCK:
     case UNBLOCK:
       return isOwner
-        ? flag(machine, blockedKey(token.address, addressAt(data, 0)), selectorOf(data) === BLOCK)
+        ? setFlag(machine, blockedKey(token.address, decodeAddress(data, 0)), selectorOf(data) === BLOCK)
         : REVERTED;
     default:
       return REVERTED;
@@ -60,7 +63,7 @@ export function callToken(machine: Machine, token: TokenSpec, call: { from: stri
 }
 
 /** Whether a transfer happened by what it answered: true, or nothing from something that has code. */
-export function isMoved({ ok, output }: Outcome): boolean {
+export function isTransferSuccessful({ ok, output }: CallOutcome): boolean {
   return ok && (output === "0x" || output === TRUE.output);
 }
 
@@ -68,7 +71,7 @@ function transfer(
   machine: Machine,
   token: TokenSpec,
   { from, to, units }: { from: string; to: string; units: bigint },
-): Outcome {
+): CallOutcome {
   machine.useGas(45_000n);
   const { state } = machine;
   const { address } = token;
@@ -82,7 +85,7 @@ function transfer(
   const taxUnits = token.kind === "taxed" ? units / 100n : 0n;
   move(machine, address, { from, to, units: units - taxUnits });
   if (taxUnits > 0n) move(machine, address, { from, to: token.owner, units: taxUnits });
-  return token.kind === "silent" ? SILENT : TRUE;
+  return token.kind === "silent" ? EMPTY_RETURN : TRUE;
 }
 
 function move(machine: Machine, token: string, { from, to, units }: { from: string; to: string; units: bigint }): void {
@@ -91,13 +94,13 @@ function move(machine: Machine, token: string, { from, to, units }: { from: stri
   machine.log({ address: token, transfer: { from, to, units } });
 }
 
-function mint(machine: Machine, token: TokenSpec, { to, units }: { to: string; units: bigint }): Outcome {
+function mint(machine: Machine, token: TokenSpec, { to, units }: { to: string; units: bigint }): CallOutcome {
   machine.state.add(unitsKey(token.address, to), units);
   machine.log({ address: token.address, transfer: { from: `0x${"0".repeat(40)}`, to, units } });
   return TRUE;
 }
 
-function flag(machine: Machine, key: string, isSet: boolean): Outcome {
+function setFlag(machine: Machine, key: string, isSet: boolean): CallOutcome {
   machine.state.set(key, isSet ? 1n : 0n);
   machine.log({ address: key });
   return TRUE;

@@ -15,12 +15,12 @@ export type ScriptedTransaction = {
   chainTx: string;
   sender: string;
   nonce: bigint;
-  /** Made one after the other; one that fails makes the transaction fail, unless it is `isPatient`. */
+  /** Made one after the other; one that fails makes the transaction fail, unless it is `ignoresCallFailures`. */
   calls: readonly ScriptedCall[];
   /** Made instead in blocks of odd numbers: a contract may do something else when it is mined again. */
-  oddCalls?: readonly ScriptedCall[];
+  oddBlockCalls?: readonly ScriptedCall[];
   /** Goes on after a call that failed, as a contract can. */
-  isPatient: boolean;
+  ignoresCallFailures: boolean;
   /** Fails at its end, after having made its calls. */
   reverts: boolean;
   gasLimit: bigint;
@@ -30,7 +30,7 @@ export type ScriptedTransaction = {
   paysGas: boolean;
 };
 
-export type LoggedTransfer = Log & { logIndex: number };
+export type ReceiptLog = Log & { logIndex: number };
 
 export type ScriptedReceipt = {
   chainTx: string;
@@ -39,7 +39,7 @@ export type ScriptedReceipt = {
   blockHash: string;
   succeeded: boolean;
   gasUsed: bigint;
-  logs: readonly LoggedTransfer[];
+  logs: readonly ReceiptLog[];
 };
 
 export type ScriptedBlock = {
@@ -49,20 +49,22 @@ export type ScriptedBlock = {
   timestampS: number;
   baseFee: bigint;
   /** Counts blocks in the order in which they were made, whatever branch they are on. */
-  order: number;
+  creationIndex: number;
   /** Where the state stood before it. */
-  mark: number;
+  stateBefore: number;
   transactions: readonly ScriptedTransaction[];
   receipts: readonly ScriptedReceipt[];
 };
 
 /** 32 bytes that depend on all the parts, as `0x…`. */
-export function digestOf(...parts: readonly (string | number | bigint)[]): string {
+export function hashOf(...parts: readonly (string | number | bigint)[]): string {
   return `0x${hash("sha256", parts.join("/"))}`;
 }
 
 /** Reads signed bytes. Undefined when they are no transaction of a kind that is known here. */
-export async function readSigned(raw: string): Promise<(ScriptedTransaction & { chainId: number }) | undefined> {
+export async function parseSignedTransaction(
+  raw: string,
+): Promise<(ScriptedTransaction & { chainId: number }) | undefined> {
   try {
     const serializedTransaction = raw as TransactionSerializedEIP1559;
     const parsed = parseTransaction(serializedTransaction);
@@ -73,7 +75,7 @@ export async function readSigned(raw: string): Promise<(ScriptedTransaction & { 
       sender: sender.toLowerCase(),
       nonce: BigInt(parsed.nonce ?? 0),
       calls: [{ to: (parsed.to ?? "0x").toLowerCase(), data: parsed.data ?? "0x" }],
-      isPatient: false,
+      ignoresCallFailures: false,
       reverts: false,
       gasLimit: parsed.gas ?? 0n,
       maxFeePerGas: parsed.maxFeePerGas ?? 0n,

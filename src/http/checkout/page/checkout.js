@@ -8,90 +8,91 @@ const DEPOSIT_STATES = { seen: "seen", confirmed: "confirmed", counted: "counted
 
 const root = location.pathname;
 const main = document.querySelector("main");
-const code = document.querySelector("[data-code]");
+const qrImage = document.querySelector("[data-code]");
 /** What the code shows: the whole payment, or the address alone. */
-let codeOf = "payment";
-let shown = {};
+let qrContent = "payment";
+let displayed = {};
 
-void start();
+void startCheckout();
 
-async function start() {
+async function startCheckout() {
   const token = location.hash.slice(1);
   if (token !== "") {
-    const opened = await open(token);
-    if (!opened) return showStage("refused");
+    const opened = await openSession(token);
+    if (!opened) return renderStage("refused");
     // The token has done its work, and an address bar is often photographed.
     history.replaceState(null, "", root);
   }
-  await follow();
+  await pollStatus();
 }
 
 /** Opens the session with what the fragment holds: the intent's widget token, or the ticket of a page that embeds this one. */
-async function open(credential) {
-  const held = credential.startsWith("et_") ? { ticket: credential } : { widgetToken: credential };
+async function openSession(credential) {
+  const credentials = credential.startsWith("et_") ? { ticket: credential } : { widgetToken: credential };
   for (;;) {
     try {
       const answer = await fetch(`${root}/session`, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify(held),
+        body: JSON.stringify(credentials),
       });
       if (answer.status === 204) return true;
       if (answer.status < 500 && answer.status !== 429) return false;
     } catch {
-      showWhen("isOffline", true);
+      setVisible("isOffline", true);
     }
-    await wait(POLL_MS);
+    await sleep(POLL_MS);
   }
 }
 
 /** Asks for as long as the page is open: a finished payment may still be joined by another transfer. */
-async function follow() {
+async function pollStatus() {
   for (;;) {
     if (!document.hidden) {
-      const isOpen = await look();
+      const isOpen = await refreshStatus();
       if (!isOpen) return;
     }
-    await wait(main.dataset.stage === "paid" || main.dataset.stage === "closed" ? POLL_SLOW_MS : POLL_MS);
+    await sleep(main.dataset.stage === "paid" || main.dataset.stage === "closed" ? POLL_SLOW_MS : POLL_MS);
   }
 }
 
-async function look() {
+async function refreshStatus() {
   try {
     const answer = await fetch(`${root}/status`, { cache: "no-store" });
     if (answer.status === 401) {
-      showStage("refused");
+      renderStage("refused");
       return false;
     }
     if (!answer.ok) throw new Error(`status ${answer.status}`);
-    show(await answer.json());
-    showWhen("isOffline", false);
+    renderStatus(await answer.json());
+    setVisible("isOffline", false);
   } catch {
-    showWhen("isOffline", true);
+    setVisible("isOffline", true);
   }
   return true;
 }
 
-function show(status) {
-  const hasPaid = status.stage === "paid";
-  shown = {
+function renderStatus(status) {
+  const isPaid = status.stage === "paid";
+  displayed = {
     ...status,
-    sumLabel: hasPaid ? "Paid" : "To pay",
-    amount: hasPaid ? status.counted : (status.price ?? "Any amount of"),
+    sumLabel: isPaid ? "Paid" : "To pay",
+    amount: isPaid ? status.counted : (status.price ?? "Any amount of"),
     toSend: status.remaining ?? "",
-    news: newsOf(status),
+    news: describeProgress(status),
   };
-  for (const element of document.querySelectorAll("[data-text]")) setText(element, shown[element.dataset.text] ?? "");
+  for (const element of document.querySelectorAll("[data-text]"))
+    setText(element, displayed[element.dataset.text] ?? "");
   document.querySelector('[data-copy="toSend"]').closest(".field").hidden = status.remaining === null;
-  document.title = hasPaid ? "Paid" : `Pay ${status.merchant}`;
-  showWhen("isTest", status.isTest);
-  showWhen("hasDeposits", status.deposits.length > 0);
-  document.querySelector("[data-deposits]").replaceChildren(...status.deposits.map(depositItem));
-  showStage(status.stage);
-  showCode();
+  document.title = isPaid ? "Paid" : `Pay ${status.merchant}`;
+  setVisible("isTest", status.isTest);
+  setVisible("hasDeposits", status.deposits.length > 0);
+  document.querySelector("[data-deposits]").replaceChildren(...status.deposits.map(renderDeposit));
+  renderStage(status.stage);
+  renderQrCode();
 }
 
-function newsOf(status) {
+function describeProgress(status) {
   const { stage, remaining, received, symbol, deposits } = status;
   const open = deposits.find((deposit) => deposit.status === "seen");
   if (stage === "waiting" && remaining !== null && received !== "0") {
@@ -106,7 +107,7 @@ function newsOf(status) {
   return "";
 }
 
-function depositItem(deposit) {
+function renderDeposit(deposit) {
   const item = document.createElement("li");
   const amount = document.createElement("span");
   const state = document.createElement(deposit.explorerUrl === null ? "span" : "a");
@@ -122,7 +123,7 @@ function depositItem(deposit) {
   return item;
 }
 
-function showStage(stage) {
+function renderStage(stage) {
   main.dataset.stage = stage;
   main.setAttribute("aria-busy", String(stage === "opening"));
   for (const element of document.querySelectorAll("[data-stages]")) {
@@ -137,14 +138,14 @@ function showStage(stage) {
 }
 
 /** The picture is asked for again only when what it stands for has changed. */
-function showCode() {
-  const what = codeOf === "address" ? shown.address : shown.paymentUri;
-  if (main.dataset.stage !== "waiting" || code.dataset.what === what) return;
-  code.dataset.what = what;
-  code.src = `${root}/qr.svg?of=${codeOf}&for=${encodeURIComponent(shown.toSend)}`;
+function renderQrCode() {
+  const what = qrContent === "address" ? displayed.address : displayed.paymentUri;
+  if (main.dataset.stage !== "waiting" || qrImage.dataset.what === what) return;
+  qrImage.dataset.what = what;
+  qrImage.src = `${root}/qr.svg?of=${qrContent}&for=${encodeURIComponent(displayed.toSend)}`;
 }
 
-function showWhen(name, isShown) {
+function setVisible(name, isShown) {
   for (const element of document.querySelectorAll(`[data-when="${name}"]`)) element.hidden = !isShown;
 }
 
@@ -154,21 +155,21 @@ function setText(element, text) {
 
 for (const button of document.querySelectorAll("[data-of]")) {
   button.addEventListener("click", () => {
-    codeOf = button.dataset.of;
+    qrContent = button.dataset.of;
     for (const other of document.querySelectorAll("[data-of]"))
       other.setAttribute("aria-pressed", String(other === button));
-    showCode();
+    renderQrCode();
   });
 }
 
 for (const button of document.querySelectorAll("[data-copy]")) {
-  button.addEventListener("click", () => void answerCopy(button));
+  button.addEventListener("click", () => void handleCopy(button));
 }
 
-async function answerCopy(button) {
-  const isCopied = await copy(shown[button.dataset.copy], button);
+async function handleCopy(button) {
+  const isCopied = await copy(displayed[button.dataset.copy], button);
   setText(button, isCopied ? "Copied" : "Selected");
-  await wait(COPIED_MS);
+  await sleep(COPIED_MS);
   setText(button, "Copy");
 }
 
@@ -183,7 +184,7 @@ async function copy(text, button) {
   }
 }
 
-function wait(durationMs) {
+function sleep(durationMs) {
   return new Promise((resolve) => setTimeout(resolve, durationMs));
 }
 

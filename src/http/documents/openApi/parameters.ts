@@ -1,8 +1,8 @@
-import { API_VERSIONS } from "../../checks/version.ts";
-import type { OperationFacts } from "../../operation.ts";
-import { byReference } from "../../schema/components.ts";
+import { API_VERSIONS } from "../../checks/checkVersion.ts";
+import type { OperationSpec } from "../../operation.ts";
+import { referenceComponents } from "../../schema/components.ts";
 import { EXAMPLE_INTENT_ID } from "../../schema/examples.ts";
-import type { Json } from "./json.ts";
+import type { JsonObject } from "./jsonObject.ts";
 
 export const PARAMETERS = {
   ServiceVersion: {
@@ -31,21 +31,25 @@ export const PARAMETERS = {
     schema: { type: "string", minLength: 1, maxLength: 255 },
     example: "order-4711",
   },
-} as const satisfies Record<string, Json>;
+} as const satisfies Record<string, JsonObject>;
 
 /** What an operation takes beside its body and the key. */
-export function parametersOf({ path, query = {}, isIdempotent = false }: OperationFacts): readonly Json[] {
+export function listParameters({
+  path,
+  query = {},
+  acceptsIdempotencyKey = false,
+}: OperationSpec): readonly JsonObject[] {
   const names: (keyof typeof PARAMETERS)[] = [
     ...(path.includes("{id}") ? (["IntentId"] as const) : []),
     "ServiceVersion",
-    ...(isIdempotent ? (["IdempotencyKey"] as const) : []),
+    ...(acceptsIdempotencyKey ? (["IdempotencyKey"] as const) : []),
   ];
-  const ofQuery = Object.entries(query).map(([name, { description, ...schema }]) => ({
+  const queryParameters = Object.entries(query).map(([name, { description, ...schema }]) => ({
     name,
     in: "query",
     required: false,
     description,
-    schema: byReference(schema),
+    schema: referenceComponents(schema),
   }));
-  return [...names.map((name) => ({ $ref: `#/components/parameters/${name}` })), ...ofQuery];
+  return [...names.map((name) => ({ $ref: `#/components/parameters/${name}` })), ...queryParameters];
 }

@@ -1,21 +1,21 @@
 import { escapeHtml } from "../markdown.ts";
-import { renderPage } from "../page.ts";
-import type { SearchGroup } from "./entries.ts";
+import { renderPage } from "../docsPage.ts";
+import type { SearchGroup } from "./searchEntries.ts";
 
 /** Everything that the search can find as one page of links, which needs no script. */
 export function renderIndex(groups: readonly SearchGroup[]): string {
-  const contents = groups.map(({ heading }) => `<a href="#${idOf(heading)}">${escapeHtml(heading)}</a>`);
+  const contents = groups.map(({ heading }) => `<a href="#${headingId(heading)}">${escapeHtml(heading)}</a>`);
   const lists = groups.map(({ heading, entries }) => {
     const items = entries.map(
       ({ title, kind, url }) =>
         `<li><a href="${escapeHtml(url)}">${escapeHtml(title)}</a> <span class="kind">${escapeHtml(kind)}</span></li>`,
     );
-    return `<h2 id="${idOf(heading)}">${escapeHtml(heading)}</h2>\n<ul class="index">\n${items.join("\n")}\n</ul>`;
+    return `<h2 id="${headingId(heading)}">${escapeHtml(heading)}</h2>\n<ul class="index">\n${items.join("\n")}\n</ul>`;
   });
   const nav = '<nav><a href="/docs">Reference and guides</a></nav>';
   return renderPage("Index", `${nav}\n<h1>Index</h1>\n<p>${contents.join(" · ")}</p>\n${lists.join("\n")}`);
 }
 
-function idOf(heading: string): string {
+function headingId(heading: string): string {
   return heading.toLowerCase().replaceAll(" ", "-");
 }

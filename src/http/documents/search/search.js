@@ -12,7 +12,7 @@ let active = -1;
 box.hidden = false;
 
 /** A failure is forgotten, so that the next letter tries again. */
-function load() {
+function loadEntries() {
   loading ??= fetch("/docs/index.json")
     .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(String(answer.status)))))
     .catch(() => {
@@ -22,7 +22,7 @@ function load() {
 }
 
 /** How well an entry answers; 0 when one of the words is nowhere in it. */
-function scoreOf(entry, words) {
+function scoreEntry(entry, words) {
   const title = entry.title.toLowerCase();
   let score = 0;
   for (const word of words) {
@@ -38,37 +38,37 @@ function scoreOf(entry, words) {
 }
 
 /** What was typed, without the endings that make one word look like two. */
-function wordsOf(text) {
+function queryWords(text) {
   const words = text.toLowerCase().match(/[a-z0-9_./]+/g) ?? [];
   return words.map((word) => (word.length > 4 ? word.replace(/(?:ies|y|s)$/, "") : word));
 }
 
-async function show() {
+async function updateResults() {
   const typed = input.value;
-  const words = wordsOf(typed);
-  if (words.length === 0) return close();
-  const entries = await load();
+  const words = queryWords(typed);
+  if (words.length === 0) return clearResults();
+  const entries = await loadEntries();
   // Somebody types faster than the file comes: what stands in the box now is what counts.
   if (typed !== input.value) return;
   if (entries === undefined) {
-    close();
+    clearResults();
     count.textContent = "The search is not available.";
     return;
   }
   const found = entries
-    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+    .map((entry) => ({ entry, score: scoreEntry(entry, words) }))
     .filter(({ score }) => score > 0)
     .sort((one, other) => other.score - one.score);
   const shown = found.slice(0, FOUND_MAX);
-  list.replaceChildren(...shown.map(({ entry }, index) => itemOf(entry, index)));
+  list.replaceChildren(...shown.map(({ entry }, index) => createItem(entry, index)));
   list.hidden = shown.length === 0;
   input.setAttribute("aria-expanded", String(shown.length > 0));
   const more = found.length > shown.length ? `, the first ${shown.length} are shown` : "";
   count.textContent = found.length === 0 ? "Nothing found." : `${found.length} found${more}.`;
-  choose(-1);
+  setActive(-1);
 }
 
-function itemOf({ title, kind, url }, index) {
+function createItem({ title, kind, url }, index) {
   const item = document.createElement("li");
   item.id = `found-${index}`;
   item.setAttribute("role", "option");
@@ -84,7 +84,7 @@ function itemOf({ title, kind, url }, index) {
   return item;
 }
 
-function choose(index) {
+function setActive(index) {
   active = index;
   for (const [place, item] of [...list.children].entries()) item.setAttribute("aria-selected", String(place === index));
   if (index < 0) input.removeAttribute("aria-activedescendant");
@@ -92,26 +92,26 @@ function choose(index) {
   list.children[index]?.scrollIntoView({ block: "nearest" });
 }
 
-function close() {
+function clearResults() {
   list.replaceChildren();
   list.hidden = true;
   input.setAttribute("aria-expanded", "false");
   count.textContent = "";
-  choose(-1);
+  setActive(-1);
 }
 
-input.addEventListener("focus", () => void load());
+input.addEventListener("focus", () => void loadEntries());
 input.addEventListener("input", () => {
-  void show();
+  void updateResults();
 });
 input.addEventListener("keydown", (event) => {
   const { length } = list.children;
-  if (event.key === "ArrowDown" && length > 0) choose((active + 1) % length);
-  else if (event.key === "ArrowUp" && length > 0) choose((active <= 0 ? length : active) - 1);
+  if (event.key === "ArrowDown" && length > 0) setActive((active + 1) % length);
+  else if (event.key === "ArrowUp" && length > 0) setActive((active <= 0 ? length : active) - 1);
   else if (event.key === "Enter" && length > 0) list.children[Math.max(active, 0)].querySelector("a").click();
   else if (event.key === "Escape" && input.value !== "") {
     input.value = "";
-    close();
+    clearResults();
   } else if (event.key === "Escape") input.blur();
   else return;
   event.preventDefault();
@@ -120,7 +120,7 @@ list.addEventListener("click", (event) => {
   // A place on this very page: there is no new page on which the list would be gone.
   if (event.target.closest("a") !== null) {
     input.value = "";
-    setTimeout(close);
+    setTimeout(clearResults);
   }
 });
 document.addEventListener("keydown", (event) => {

@@ -1,11 +1,11 @@
-import { record } from "../jsonSchema.ts";
-import { address, caip19, id, nullableTime, time, txHash, units } from "../values.ts";
+import { recordSchema } from "../jsonSchema.ts";
+import { address, caip19, idSchema, nullableTime, time, txHash, units } from "../values.ts";
 import { token } from "./origins.ts";
 
-export const deposit = record("What became of one transfer into an inbox of the intent.", {
+export const deposit = recordSchema("What became of one transfer into an inbox of the intent.", {
   object: { type: "string", const: "deposit" },
-  depositId: id("dep"),
-  intentId: id("pi"),
+  depositId: idSchema("dep"),
+  intentId: idSchema("pi"),
   status: {
     type: "string",
     enum: ["seen", "confirmed", "counted", "held", "dropped"],

@@ -1,8 +1,8 @@
-import { record, type JsonSchema } from "../jsonSchema.ts";
+import { recordSchema, type JsonSchema } from "../jsonSchema.ts";
 
 /** A page of a list, newest first. */
-export function listOf<const Item extends JsonSchema>(item: Item, what: string) {
-  return record(`A page of ${what}, newest first.`, {
+export function listSchema<const Item extends JsonSchema>(item: Item, itemNames: string) {
+  return recordSchema(`A page of ${itemNames}, newest first.`, {
     object: { type: "string", const: "list" },
     data: { type: "array", items: item },
     has_more: { type: "boolean", description: "True when more results follow." },

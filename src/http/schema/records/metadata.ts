@@ -6,7 +6,7 @@ const KEY_CHARACTERS_MAX = 40;
 const TEXT_CHARACTERS_MAX = 500;
 const BYTES_MAX = 16_384;
 
-const BOUNDS = [
+const LIMITS_TEXT = [
   `an object of at most ${BYTES_MAX} bytes and ${LEVELS_MAX} levels,`,
   `with at most ${KEYS_MAX} keys a level, keys of at most ${KEY_CHARACTERS_MAX} characters`,
   `and strings of at most ${TEXT_CHARACTERS_MAX}`,
@@ -15,23 +15,23 @@ const BOUNDS = [
 const leaf: JsonSchema = { type: ["string", "number", "boolean", "null"], maxLength: TEXT_CHARACTERS_MAX };
 
 /** The levels below an object's own, the innermost first: a schema has no other way to count how deep something is nested. */
-export const metadataLevels: readonly JsonSchema[] = levelsBelow();
+export const metadataLevels: readonly JsonSchema[] = buildLevels();
 
 /** The merchant's own object, within bounds that keep it small enough to be carried in every record and event. */
 export const metadata = {
-  ...objectOf(metadataLevels.at(-1) ?? leaf),
+  ...metadataObject(metadataLevels.at(-1) ?? leaf),
   type: "object",
   description: [
     "Keys and values of the merchant's own. They are kept and returned as given, and mean nothing here.",
     "Of the order of keys one thing is not kept: those that are whole numbers come first, and ascend.",
-    `It may be ${BOUNDS}. A number that a double cannot hold exactly is refused: send it as a string.`,
+    `It may be ${LIMITS_TEXT}. A number that a double cannot hold exactly is refused: send it as a string.`,
   ].join(" "),
   "x-maxBytes": BYTES_MAX,
-  "x-must": `be ${BOUNDS}`,
+  "x-must": `be ${LIMITS_TEXT}`,
   examples: [{ customer: "c-4711", basket: { items: 3 } }],
 } as const satisfies JsonSchema;
 
-function levelsBelow(): JsonSchema[] {
+function buildLevels(): JsonSchema[] {
   const levels: JsonSchema[] = [];
   for (let level = LEVELS_MAX; level > 1; level -= 1) {
     const inner = levels.at(-1) ?? leaf;
@@ -39,13 +39,13 @@ function levelsBelow(): JsonSchema[] {
       type: ["string", "number", "boolean", "null", "array", "object"],
       maxLength: TEXT_CHARACTERS_MAX,
       items: inner,
-      ...objectOf(inner),
+      ...metadataObject(inner),
     });
   }
   return levels;
 }
 
-function objectOf(inner: JsonSchema) {
+function metadataObject(inner: JsonSchema) {
   return {
     maxProperties: KEYS_MAX,
     propertyNames: { type: "string", maxLength: KEY_CHARACTERS_MAX },

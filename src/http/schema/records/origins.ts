@@ -1,7 +1,7 @@
-import { record } from "../jsonSchema.ts";
+import { recordSchema } from "../jsonSchema.ts";
 import { address, caip10, caip19, chainReference, namespace, units } from "../values.ts";
 
-export const token = record("A token on its chain.", {
+export const token = recordSchema("A token on its chain.", {
   symbol: { type: "string", examples: ["USDC"] },
   address,
   decimals: { type: "integer", minimum: 0 },
@@ -14,7 +14,7 @@ const chainId = {
 
 const explorerUrl = { type: "string", format: "uri" } as const;
 
-export const sourceOrigin = record("A chain and token from which a payer may deposit.", {
+export const sourceOrigin = recordSchema("A chain and token from which a payer may deposit.", {
   namespace,
   reference: chainReference,
   chainId,
@@ -32,7 +32,7 @@ export const sourceOrigin = record("A chain and token from which a payer may dep
   depositIssuable: { type: "boolean", description: "Whether a source inbox can be issued for it now." },
 });
 
-export const settleRail = record("A chain and token in which merchants are paid.", {
+export const settleRail = recordSchema("A chain and token in which merchants are paid.", {
   id: { type: "string", description: "`<chain slug>:<token slug>`.", examples: ["base:usdc"] },
   namespace,
   reference: chainReference,
@@ -44,15 +44,15 @@ export const settleRail = record("A chain and token in which merchants are paid.
   default: { type: "boolean", description: "True for exactly one of them." },
 });
 
-export const intentOrigins = record("Where this intent may be paid from, and what merchants are paid in.", {
+export const intentOrigins = recordSchema("Where this intent may be paid from, and what merchants are paid in.", {
   origins: { type: "array", items: sourceOrigin, description: "Issuable ones first, the payout's chain foremost." },
   settleRails: { type: "array", items: settleRail },
   sourceDepositIssuable: { type: "boolean", description: "Whether the intent can have any source inbox issued now." },
 });
 
-export const sourceInbox = record("A deposit address for one origin.", { address, caip10 });
+export const sourceInbox = recordSchema("A deposit address for one origin.", { address, caip10 });
 
-export const recordedView = record("Whether the hint was of use.", {
+export const recordedView = recordSchema("Whether the hint was of use.", {
   recorded: {
     type: "boolean",
     description: "False when nothing matched the selection: mostly because its source inbox has not been issued yet.",

@@ -1,4 +1,4 @@
-import { record } from "../jsonSchema.ts";
+import { recordSchema } from "../jsonSchema.ts";
 import { metadata } from "./metadata.ts";
 import {
   address,
@@ -6,7 +6,7 @@ import {
   caip19,
   chainReference,
   feeBps,
-  id,
+  idSchema,
   namespace,
   nullableTime,
   nullableUnits,
@@ -14,7 +14,7 @@ import {
   units,
 } from "../values.ts";
 
-const payout = record("Where the money ends. Pinned when the intent was created.", {
+const payout = recordSchema("Where the money ends. Pinned when the intent was created.", {
   namespace,
   chainReference,
   wallet: address,
@@ -25,7 +25,7 @@ const payout = record("Where the money ends. Pinned when the intent was created.
   caip19,
 });
 
-const amounts = record("Sums in the payout token's smallest units.", {
+const amounts = recordSchema("Sums in the payout token's smallest units.", {
   priceUnits: {
     ...nullableUnits,
     description: "The price in the token's own units; null when the intent is open-ended.",
@@ -39,7 +39,7 @@ const amounts = record("Sums in the payout token's smallest units.", {
   netUnits: { ...units, description: "What the payout wallet has received." },
 });
 
-const inboxTerms = record("What the inbox's address commits to. Anybody can compute the address from them.", {
+const inboxTerms = recordSchema("What the inbox's address commits to. Anybody can compute the address from them.", {
   version: { type: "integer" },
   hub: address,
   implementation: address,
@@ -54,11 +54,11 @@ const inboxTerms = record("What the inbox's address commits to. Anybody can comp
   routesRoot: { type: "string" },
 });
 
-export const paymentIntent = record(
+export const paymentIntent = recordSchema(
   "A merchant's wish to be paid: where the money shall end and, if there is one, the price.",
   {
     object: { type: "string", const: "payment_intent" },
-    intentId: id("pi"),
+    intentId: idSchema("pi"),
     inboxAddress: { ...address, description: "The deposit inbox: an address that can only be emptied to the payout." },
     created: { type: "boolean", description: "True only in the answer of the call that minted the intent." },
     livemode: { type: "boolean", description: "False on test networks." },
@@ -96,7 +96,7 @@ export const paymentIntent = record(
   },
 );
 
-export const createdPaymentIntent = record("The intent, and the token that opens its checkout.", {
+export const createdPaymentIntent = recordSchema("The intent, and the token that opens its checkout.", {
   ...paymentIntent.properties,
   widgetToken: {
     type: "string",

@@ -1,10 +1,10 @@
-import { record } from "../jsonSchema.ts";
-import { caip19, id, nullableTime, nullableUnits, time, txHash } from "../values.ts";
+import { recordSchema } from "../jsonSchema.ts";
+import { caip19, idSchema, nullableTime, nullableUnits, time, txHash } from "../values.ts";
 
-export const settlement = record("What takes an inbox's balance to the payout wallet.", {
+export const settlement = recordSchema("What takes an inbox's balance to the payout wallet.", {
   object: { type: "string", const: "settlement" },
-  settlementId: id("set"),
-  intentId: id("pi"),
+  settlementId: idSchema("set"),
+  intentId: idSchema("pi"),
   status: {
     type: "string",
     enum: ["planned", "submitted", "bridging", "landed", "held", "failed"],
@@ -27,7 +27,7 @@ export const settlement = record("What takes an inbox's balance to the payout wa
   txs: {
     type: "array",
     description: "The transaction in which it landed; empty before.",
-    items: record("A transaction on a chain.", {
+    items: recordSchema("A transaction on a chain.", {
       txHash,
       chain: { type: "string", description: "As CAIP-2 names it.", examples: ["eip155:8453"] },
       blockNumber: { type: ["integer", "null"] },

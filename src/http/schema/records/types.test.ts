@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DepositRecord } from "../../../deposit/record.ts";
+import type { DepositRecord } from "../../../deposit/depositRecord.ts";
 import type { SourceInboxRecord } from "../../../inbox/issueSourceInbox.ts";
 import type { OriginListing } from "../../../inbox/listOrigins.ts";
-import type { IntentRecord } from "../../../intent/record.ts";
-import type { SettlementRecord } from "../../../settlement/record.ts";
-import type { TypeOf } from "../jsonSchema.ts";
+import type { IntentRecord } from "../../../intent/intentRecord.ts";
+import type { SettlementRecord } from "../../../settlement/settlementRecord.ts";
+import type { FromSchema } from "../jsonSchema.ts";
 import type { deposit } from "./deposit.ts";
 import type { intentOrigins, sourceInbox } from "./origins.ts";
 import type { paymentIntent } from "./paymentIntent.ts";
@@ -19,31 +19,31 @@ type Plain<T> = T extends readonly (infer Item)[]
   : T extends object
     ? { [Name in keyof T]: Plain<T[Name]> }
     : T;
-type Same<One, Other> = [Plain<One>] extends [Plain<Other>]
+type IsSameType<One, Other> = [Plain<One>] extends [Plain<Other>]
   ? [Plain<Other>] extends [Plain<One>]
     ? true
     : false
   : false;
 /** Metadata is the merchant's own, and its type is no more than that. */
-type Known<T> = Omit<T, "metadata">;
+type WithoutMetadata<T> = Omit<T, "metadata">;
 
-const agree: {
-  paymentIntent: Same<Known<TypeOf<typeof paymentIntent>>, Known<IntentRecord>>;
-  deposit: Same<TypeOf<typeof deposit>, DepositRecord>;
-  settlement: Same<TypeOf<typeof settlement>, SettlementRecord>;
-  origins: Same<Loose<TypeOf<typeof intentOrigins>>, Loose<OriginListing>>;
-  sourceInbox: Same<TypeOf<typeof sourceInbox>, SourceInboxRecord>;
+const schemaMatchesRecord: {
+  paymentIntent: IsSameType<WithoutMetadata<FromSchema<typeof paymentIntent>>, WithoutMetadata<IntentRecord>>;
+  deposit: IsSameType<FromSchema<typeof deposit>, DepositRecord>;
+  settlement: IsSameType<FromSchema<typeof settlement>, SettlementRecord>;
+  origins: IsSameType<WithStringNamespaces<FromSchema<typeof intentOrigins>>, WithStringNamespaces<OriginListing>>;
+  sourceInbox: IsSameType<FromSchema<typeof sourceInbox>, SourceInboxRecord>;
 } = { paymentIntent: true, deposit: true, settlement: true, origins: true, sourceInbox: true };
 
 /** The catalogue's namespaces are texts to the station that lists them. */
-type Loose<T> = T extends "eip155" | "solana"
+type WithStringNamespaces<T> = T extends "eip155" | "solana"
   ? string
   : T extends (infer Item)[]
-    ? Loose<Item>[]
+    ? WithStringNamespaces<Item>[]
     : T extends object
-      ? { [Name in keyof T]: Loose<T[Name]> }
+      ? { [Name in keyof T]: WithStringNamespaces<T[Name]> }
       : T;
 
 test("records and their schemas agree in their types", () => {
-  assert.ok(Object.values(agree).every(Boolean));
+  assert.ok(Object.values(schemaMatchesRecord).every(Boolean));
 });

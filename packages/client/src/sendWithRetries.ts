@@ -1,0 +1,110 @@
+import { toTributaryError, TributaryError } from "./errors.ts";
+
+// One call over HTTP, as often as it may be tried.
+
+export type RetryableRequest = {
+  readonly url: string;
+  readonly method: "GET" | "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** It does the same thing when it is sent twice. */
+  readonly isRetrySafe: boolean;
+  /** How often it is sent again at most. */
+  readonly retriesMax: number;
+  /** How long one try may take, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly fetch: typeof fetch;
+};
+
+/** The first wait when the service did not say how long; each further one is twice as long. */
+const BACKOFF_MS_MIN = 500;
+const BACKOFF_MS_MAX = 60_000;
+
+/** The JSON that a call was answered with. Throws a TributaryError, or the signal's reason when the caller has given up. */
+export async function sendWithRetries(request: RetryableRequest): Promise<unknown> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await sendOnce(request);
+    } catch (error) {
+      if (!(error instanceof TributaryError) || !shouldRetry(error, request) || attempt > request.retriesMax)
+        throw error;
+      await sleep(retryDelayMs(error, attempt), request.signal);
+    }
+  }
+}
+
+async function sendOnce(request: RetryableRequest): Promise<unknown> {
+  const { url, method, headers, body, signal } = request;
+  const timeout = AbortSignal.timeout(request.timeoutMs);
+  const init = { method, headers, redirect: "error", ...(body === undefined ? {} : { body }) } as const;
+  let response: Response;
+  let text: string;
+  try {
+    response = await request.fetch(url, {
+      ...init,
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+    text = await response.text();
+  } catch (cause) {
+    signal?.throwIfAborted();
+    const reason = timeout.aborted ? `No answer within ${request.timeoutMs} ms` : "No answer";
+    throw new TributaryError({
+      code: "no_answer",
+      message: `${reason} from ${url}.`,
+      status: 0,
+      isRetryable: true,
+      cause,
+    });
+  }
+  const parsed = parse(text);
+  if (!response.ok) throw toTributaryError(response, parsed);
+  if (parsed !== undefined) return parsed;
+  const requestId = response.headers.get("request-id") ?? undefined;
+  const message = `${url} answered with something that is no JSON.`;
+  throw new TributaryError({
+    code: "unreadable_answer",
+    message,
+    status: response.status,
+    requestId,
+    isRetryable: false,
+  });
+}
+
+/** A call that was counted off the limit, or that waits for its own first try, has done nothing: it may be sent again in any case. */
+function shouldRetry(error: TributaryError, { isRetrySafe }: RetryableRequest): boolean {
+  if (error.status === 429 || error.code === "request_in_progress") return true;
+  return isRetrySafe && error.isRetryable && (error.status === 0 || error.status >= 500);
+}
+
+// Half of the wait is chance, so that callers who failed together do not come back together.
+function retryDelayMs({ retryAfterS }: TributaryError, attempt: number): number {
+  const backoffMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** (attempt - 1));
+  const jitteredMs = backoffMs / 2 + Math.random() * (backoffMs / 2);
+  return retryAfterS === undefined
+    ? jitteredMs
+    : Math.min(BACKOFF_MS_MAX, retryAfterS * 1_000 + Math.random() * BACKOFF_MS_MIN);
+}
+
+function sleep(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, durationMs);
+    if (signal?.aborted === true) onAbort();
+    else signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+import type { Hex } from "@tributary/inbox/terms";
+import type { ContractCall } from "../src/contractCalls.ts";
+import type { RpcRequester } from "../src/inspectChain.ts";
+
+const POLL_MS = 1_000;
+/** Ten minutes; what was sent goes on without the page. */
+const RECEIPT_POLLS_MAX = 600;
+/** A stranger may empty the inbox first: then the call takes another way than the one that was estimated. */
+const GAS_LIMIT_PERCENT = 140n;
+
+/** Has the wallet sign and send, and waits until it is in a block. Throws an Error that says what became of it. */
+export async function sendTransaction(
+  request: RpcRequester,
+  from: Hex,
+  { call, onSent }: { call: ContractCall; onSent: (hash: string) => void },
+): Promise<void> {
+  const estimated = BigInt((await request("eth_estimateGas", [{ from, ...call }])) as string);
+  const gas = `0x${((estimated * GAS_LIMIT_PERCENT) / 100n).toString(16)}`;
+  const hash = (await request("eth_sendTransaction", [{ from, ...call, gas }])) as string;
+  onSent(hash);
+  for (let poll = 0; poll < RECEIPT_POLLS_MAX; poll += 1) {
+    const receipt = (await request("eth_getTransactionReceipt", [hash])) as { status?: string } | null;
+    if (receipt?.status === "0x1") return;
+    if (receipt?.status === "0x0") throw new Error(`${hash} reverted: nothing has moved.`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new Error(`${hash} was sent and is not in a block yet. To look again later, or to send it again, is safe.`);
+}

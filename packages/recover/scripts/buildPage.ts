@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { hubAddress } from "@tributary/inbox/hub";
+import { build } from "esbuild";
+
+// Puts the page into one file that can be kept for years: no request, no dependency, and a policy that allows nothing else.
+// It is checked in, and a test compares it with a fresh build. The code is left readable, for whoever checks it before use.
+
+const packagePath = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+export const PAGE_PATH = packagePath("recover.html");
+
+export async function buildPage(): Promise<string> {
+  const [template, style, script] = await Promise.all([
+    readFile(packagePath("page/page.html"), "utf8"),
+    readFile(packagePath("page/page.css"), "utf8"),
+    bundleScript(),
+  ]);
+  const policy = `default-src 'none'; script-src '${cspHash(script)}'; style-src '${cspHash(style)}'; base-uri 'none'; form-action 'none'`;
+  return template
+    .replace("POLICY", policy)
+    .replace("HUB", hubAddress)
+    .replace("<style></style>", () => `<style>${style}</style>`)
+    .replace("<script></script>", () => `<script>${script}</script>`);
+}
+
+async function bundleScript(): Promise<string> {
+  const built = await build({
+    entryPoints: [packagePath("page/main.ts")],
+    absWorkingDir: packagePath("."),
+    bundle: true,
+    write: false,
+    format: "iife",
+    target: "es2022",
+    charset: "utf8",
+    legalComments: "inline",
+  });
+  const [script] = built.outputFiles;
+  if (script === undefined) throw new Error("the bundle is empty");
+  return `\n${script.text}`;
+}
+
+function cspHash(text: string): string {
+  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+}
+
+if (import.meta.main) await writeFile(PAGE_PATH, await buildPage());

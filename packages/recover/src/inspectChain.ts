@@ -1,0 +1,177 @@
+import { hexToBytes, bytesToHex } from "@noble/hashes/utils";
+import { keccak_256 } from "@noble/hashes/sha3";
+import { deterministicDeployer, hubAddress, hubCodeHash } from "@tributary/inbox/hub";
+import type { Hex } from "@tributary/inbox/terms";
+import { decodeUint, decodeString, parseQuantity, toFunctionSelector, encodeAddress } from "./abi.ts";
+import { NATIVE_TOKEN } from "./planRecovery.ts";
+import type { VerifiedInbox } from "./parseInboxes.ts";
+
+/** Asks a chain one thing: `request` of a browser's wallet, or a JSON-RPC client. Rejects when the chain refuses. */
+export type RpcRequester = (method: string, params: readonly unknown[]) => Promise<unknown>;
+
+export type Holding = {
+  readonly inbox: VerifiedInbox;
+  /** Lower case; the zero address is the native coin. */
+  readonly token: Hex;
+  readonly symbol: string;
+  readonly decimals: number;
+  readonly units: bigint;
+};
+
+/** What stands at the hub's address: nothing yet, the hub, or (on a chain that computes addresses in its own way) something else. */
+export type HubState = "absent" | "present" | "foreign";
+
+export type ChainInspection = {
+  readonly chainId: bigint;
+  /** Time of the newest block, Unix seconds: what the contract compares with. */
+  readonly timestamp: number;
+  readonly hub: HubState;
+  /** Whether the hub can be put there: the deterministic deployer stands on almost every chain. */
+  readonly canDeployHub: boolean;
+  /** In the order of the inboxes; nothing is listed that is zero. */
+  readonly holdings: readonly Holding[];
+  /** False when the chain refused to search its past for tokens, so that only the tokens asked for were looked at. */
+  readonly isTokenSearchComplete: boolean;
+};
+
+export type InspectOptions = {
+  /** Tokens to look at besides the settle tokens and whatever the chain's past shows. */
+  readonly tokens: readonly Hex[];
+  /** First block that is searched for tokens that were sent to the inboxes. */
+  readonly fromBlock: bigint;
+  readonly onProgress?: (done: number, total: number) => void;
+};
+
+const TRANSFER_TOPIC = `0x${bytesToHex(keccak_256(new TextEncoder().encode("Transfer(address,address,uint256)")))}`;
+const BALANCE_OF_SELECTOR = toFunctionSelector("balanceOf(address)");
+const SYMBOL_SELECTOR = toFunctionSelector("symbol()");
+const DECIMALS_SELECTOR = toFunctionSelector("decimals()");
+/** Nodes of the Geth family take a thousand topics in one place; half of that is taken everywhere. */
+const TOPICS_MAX = 500;
+/** Whoever floods an inbox with worthless tokens must not be able to hide the others: by count, then by age. */
+const TOKENS_MAX = 200;
+/** Balances that are asked for at once. */
+const CONCURRENT_READS_MAX = 20;
+
+/** What one chain holds for the inboxes, read from nothing but the chain. */
+export async function inspectChain(
+  request: RpcRequester,
+  inboxes: readonly VerifiedInbox[],
+  options: InspectOptions,
+): Promise<ChainInspection> {
+  const chainId = parseQuantity(await request("eth_chainId", []), "its id");
+  const block = await request("eth_getBlockByNumber", ["latest", false]);
+  const timestamp = Number(parseQuantity(readField(block, "timestamp"), "its time"));
+  const receivedTokens = await findReceivedTokens(request, inboxes, options.fromBlock);
+  const queries = inboxes.flatMap((inbox) => {
+    const settleTokens = inbox.terms.settleChainId === chainId ? [inbox.terms.settleToken] : [];
+    const received = receivedTokens?.get(inbox.address) ?? [];
+    return [...new Set([NATIVE_TOKEN, ...settleTokens, ...options.tokens, ...received])].map((token) => ({
+      inbox,
+      token,
+    }));
+  });
+  const holdings: Holding[] = [];
+  const metadata = new Map<Hex, Promise<TokenMetadata>>();
+  for (let start = 0; start < queries.length; start += CONCURRENT_READS_MAX) {
+    const batch = queries
+      .slice(start, start + CONCURRENT_READS_MAX)
+      .map((place) => readHolding(request, place, metadata));
+    holdings.push(...(await Promise.all(batch)).filter((holding) => holding !== undefined));
+    options.onProgress?.(Math.min(start + CONCURRENT_READS_MAX, queries.length), queries.length);
+  }
+  const [hub, deployer] = await Promise.all([readHubState(request), readCode(request, deterministicDeployer)]);
+  return {
+    chainId,
+    timestamp,
+    hub,
+    canDeployHub: deployer !== "0x",
+    holdings,
+    isTokenSearchComplete: receivedTokens !== undefined,
+  };
+}
+
+type TokenMetadata = { symbol: string; decimals: number };
+type BalanceQuery = { inbox: VerifiedInbox; token: Hex };
+
+async function readHolding(
+  request: RpcRequester,
+  { inbox, token }: BalanceQuery,
+  metadataCache: Map<Hex, Promise<TokenMetadata>>,
+) {
+  const units = await readBalance(request, token, inbox.address);
+  if (units === 0n) return undefined;
+  const metadata = metadataCache.get(token) ?? readTokenMetadata(request, token);
+  metadataCache.set(token, metadata);
+  return { inbox, token, units, ...(await metadata) };
+}
+
+/** Zero too where something else than a token stands: what has no balance to read has none to recover. */
+export async function readBalance(request: RpcRequester, token: Hex, owner: Hex): Promise<bigint> {
+  if (token === NATIVE_TOKEN) return parseQuantity(await request("eth_getBalance", [owner, "latest"]), "a balance");
+  const data = `${BALANCE_OF_SELECTOR}${encodeAddress(owner)}`;
+  const answer = await request("eth_call", [{ to: token, data }, "latest"]).catch(ignoreRevert);
+  return decodeUint(answer) ?? 0n;
+}
+
+async function readTokenMetadata(request: RpcRequester, token: Hex): Promise<TokenMetadata> {
+  if (token === NATIVE_TOKEN) return { symbol: "native coin", decimals: 18 };
+  const callToken = (data: Hex) => request("eth_call", [{ to: token, data }, "latest"]).catch(ignoreRevert);
+  const [symbol, decimals] = await Promise.all([callToken(SYMBOL_SELECTOR), callToken(DECIMALS_SELECTOR)]);
+  const places = decodeUint(decimals) ?? 0n;
+  return { symbol: decodeString(symbol) ?? "?", decimals: places <= 36n ? Number(places) : 0 };
+}
+
+/** A contract that reverts says nothing; a chain that is not reached is another matter, and ends the look. */
+function ignoreRevert(error: unknown): undefined {
+  const text = error instanceof Error ? error.message : JSON.stringify(error);
+  if (/revert|invalid|execution|opcode|out of gas|halt/i.test(text)) return undefined;
+  throw error;
+}
+
+/**
+ * The tokens that were ever sent to each inbox, from the transfers that the tokens themselves tell of. Undefined when the
+ * chain refuses a search that wide.
+ */
+async function findReceivedTokens(request: RpcRequester, inboxes: readonly VerifiedInbox[], fromBlock: bigint) {
+  const found = new Map<Hex, Set<Hex>>();
+  for (let start = 0; start < inboxes.length; start += TOPICS_MAX) {
+    const receivers = inboxes.slice(start, start + TOPICS_MAX).map(({ address }) => `0x${encodeAddress(address)}`);
+    const filter = {
+      fromBlock: `0x${fromBlock.toString(16)}`,
+      toBlock: "latest",
+      topics: [TRANSFER_TOPIC, null, receivers],
+    };
+    const logs = await request("eth_getLogs", [filter]).catch(() => undefined);
+    if (!Array.isArray(logs)) return undefined;
+    for (const log of logs) addTransferLog(found, log);
+  }
+  return found;
+}
+
+function addTransferLog(found: Map<Hex, Set<Hex>>, log: unknown): void {
+  const token = readField(log, "address");
+  const topics = readField(log, "topics");
+  const receiver: unknown = Array.isArray(topics) ? topics[2] : undefined;
+  if (typeof token !== "string" || typeof receiver !== "string") return;
+  const inbox: Hex = `0x${receiver.slice(-40).toLowerCase()}`;
+  const tokens = found.get(inbox) ?? new Set();
+  if (tokens.size < TOKENS_MAX) tokens.add(`0x${token.slice(2).toLowerCase()}`);
+  found.set(inbox, tokens);
+}
+
+async function readHubState(request: RpcRequester): Promise<HubState> {
+  const code = await readCode(request, hubAddress);
+  if (code === "0x") return "absent";
+  const hash = bytesToHex(keccak_256(hexToBytes(code.slice(2))));
+  return `0x${hash}` === hubCodeHash ? "present" : "foreign";
+}
+
+async function readCode(request: RpcRequester, address: Hex): Promise<string> {
+  const code = await request("eth_getCode", [address, "latest"]);
+  return typeof code === "string" ? code : "0x";
+}
+
+function readField(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (Reflect.get(value, name) as unknown) : undefined;
+}

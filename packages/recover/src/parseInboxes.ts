@@ -1,0 +1,103 @@
+import { computeInboxAddress } from "@tributary/inbox/address";
+import { parseAddress } from "@tributary/inbox/checksum";
+import { hubAddress, implementationAddress, inboxVersion } from "@tributary/inbox/hub";
+import type { Hex, Terms } from "@tributary/inbox/terms";
+import { termsFromWire, type InboxTerms } from "@tributary/inbox/wire";
+
+/** An inbox whose address was recomputed from the terms, not believed. */
+export type VerifiedInbox = { readonly intentId: string | undefined; readonly address: Hex; readonly terms: Terms };
+
+/** What was handed in cannot be used; the message says which entry and what would be right. */
+export class InboxInputError extends Error {
+  override readonly name = "InboxInputError";
+}
+
+/** More are recovered in several runs: every chain is asked about each of them. */
+const INBOXES_MAX = 10_000;
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/**
+ * Inboxes from the text of a file: an intent as the API answered it, its `inboxTerms` alone, a list of either (with or without
+ * the API's list envelope), or one of them a line. Throws InboxInputError when one of them is malformed, was made by other
+ * contracts, or names an address that its terms do not make.
+ */
+export function parseInboxes(text: string): VerifiedInbox[] {
+  const entries = splitEntries(text.replace(/^\ufeff/, ""));
+  if (entries.length === 0) throw new InboxInputError("There is no intent in it.");
+  if (entries.length > INBOXES_MAX) throw new InboxInputError(`It holds more than ${INBOXES_MAX} intents: split it.`);
+  const inboxes = entries.map((entry, index) => parseEntry(entry, entries.length === 1 ? "" : `Entry ${index + 1}: `));
+  // Two reads of one intent are one inbox.
+  return [...new Map(inboxes.map((inbox) => [inbox.address, inbox])).values()];
+}
+
+function splitEntries(text: string): unknown[] {
+  const whole = tryParseJson(text);
+  if (whole !== undefined) return listEntries(whole.value);
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return lines.flatMap((line, index) => {
+    const parsed = tryParseJson(line);
+    if (parsed === undefined)
+      throw new InboxInputError(
+        lines.length === 1 ? "It is not JSON." : `Line ${index + 1} is not JSON, nor is the whole.`,
+      );
+    return listEntries(parsed.value);
+  });
+}
+
+function listEntries(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  if (isJsonObject(value) && Array.isArray(value["data"])) return value["data"];
+  return [value];
+}
+
+function tryParseJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+function parseEntry(entry: unknown, prefix: string): VerifiedInbox {
+  if (!isJsonObject(entry)) throw new InboxInputError(`${prefix}an intent or its inboxTerms must be a JSON object.`);
+  const wire = isJsonObject(entry["inboxTerms"]) ? entry["inboxTerms"] : entry;
+  checkContracts(wire, prefix);
+  const terms = parseTerms(wire, prefix);
+  const address = computeInboxAddress(terms);
+  const statedAddress = entry["inboxAddress"];
+  if (statedAddress !== undefined && parseAddress(statedAddress) !== address)
+    throw new InboxInputError(`${prefix}its terms make the inbox ${address}, and not ${quoteValue(statedAddress)}.`);
+  const intentId = entry["intentId"];
+  return { intentId: typeof intentId === "string" ? intentId : undefined, address, terms };
+}
+
+/** Other contracts make other addresses, and what those contracts allow is not known here. */
+function checkContracts(wire: JsonObject, where: string): void {
+  if (wire["version"] === undefined || wire["hub"] === undefined)
+    throw new InboxInputError(`${where}it has no inboxTerms; take the whole intent as the API answers it.`);
+  const isOurs =
+    wire["version"] === inboxVersion &&
+    parseAddress(wire["hub"]) === hubAddress &&
+    parseAddress(wire["implementation"]) === implementationAddress;
+  if (isOurs) return;
+  throw new InboxInputError(
+    `${where}its inbox was made by the hub ${quoteValue(wire["hub"])}, and this release knows ${hubAddress}. Use the release that made it.`,
+  );
+}
+
+function parseTerms(wire: JsonObject, where: string): Terms {
+  try {
+    return termsFromWire(wire as InboxTerms);
+  } catch (error) {
+    throw new InboxInputError(`${where}inboxTerms: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}
+
+function quoteValue(value: unknown): string {
+  return JSON.stringify(value).slice(0, 60);
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,118 @@
+import { sql } from "kysely";
+import { watchedTokens, type Catalog } from "../catalog/catalog.ts";
+import type { Chain } from "../chain/chain.ts";
+import type { Db } from "../db/database.ts";
+import { array } from "../db/parameters.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+
+// The check from outside: no query can tell that a transfer was never heard of, but the chain can. The books stand at one block, and at
+// that block an inbox holds what they say, or somebody moved money that no transfer told of.
+
+export type BalanceDifference = {
+  intentId: string;
+  inbox: string;
+  token: string;
+  /** The block at which both were looked at. */
+  blockNumber: bigint;
+  ledgerUnits: bigint;
+  /** More than the ledger's: not heard of, or come without a transfer. Less: gone without one. */
+  chainUnits: bigint;
+};
+
+export type BalanceComparison = {
+  chain: Caip2;
+  token: string;
+  /** The inboxes that were looked at, and how many there are. */
+  comparedInboxes: number;
+  totalInboxes: number;
+  differences: BalanceDifference[];
+};
+
+/** Inboxes asked about at once. */
+const PAGE_MAX = 100;
+
+/**
+ * Compares the newest `inboxesMax` inboxes with one chain, for each of its tokens. What differs is looked at again at the block where the books
+ * stand then, so that a reorganisation meanwhile is not taken for a loss. Throws ProviderFailed when no provider answers.
+ */
+export async function compareBalances(
+  world: { db: Db; catalog: Catalog },
+  chain: Chain,
+  { inboxesMax }: { inboxesMax: number },
+): Promise<BalanceComparison[]> {
+  const tokens = watchedTokens(world.catalog, chain.caip2);
+  const comparisons = tokens.map((token): BalanceComparison => ({
+    chain: chain.caip2,
+    token,
+    comparedInboxes: 0,
+    totalInboxes: 0,
+    differences: [],
+  }));
+  const { total } = await world.db.root
+    .selectFrom("intent")
+    .select((select) => select.fn.countAll<bigint>().as("total"))
+    .executeTakeFirstOrThrow();
+  let belowSeq: bigint | undefined;
+  for (let compared = 0; compared < inboxesMax; compared += PAGE_MAX) {
+    const page = await listInboxes(world.db, { belowSeq, limit: Math.min(PAGE_MAX, inboxesMax - compared) });
+    if (page.length === 0) break;
+    belowSeq = page.at(-1)?.seq;
+    const ids = page.map(({ id }) => id);
+    for (const comparison of comparisons) {
+      const suspects = await findDifferences(world.db, chain, { ids, token: comparison.token });
+      const suspectIds = suspects.map(({ intentId }) => intentId);
+      comparison.differences.push(
+        ...(await findDifferences(world.db, chain, { ids: suspectIds, token: comparison.token })),
+      );
+      comparison.comparedInboxes += ids.length;
+      comparison.totalInboxes = Number(total);
+    }
+  }
+  return comparisons;
+}
+
+async function listInboxes(
+  db: Db,
+  { belowSeq, limit }: { belowSeq: bigint | undefined; limit: number },
+): Promise<{ id: string; seq: bigint }[]> {
+  return db.root
+    .selectFrom("intent")
+    .select(["id", "seq"])
+    .$if(belowSeq !== undefined, (select) => select.where("seq", "<", belowSeq ?? 0n))
+    .orderBy("seq", "desc")
+    .limit(limit)
+    .execute();
+}
+
+async function findDifferences(
+  db: Db,
+  chain: Chain,
+  { ids, token }: { ids: readonly string[]; token: string },
+): Promise<BalanceDifference[]> {
+  if (ids.length === 0) return [];
+  const rows = await readLedgerBalances(db, { chain: chain.caip2, ids, token });
+  const blockNumber = rows[0]?.blockNumber;
+  if (blockNumber === undefined || blockNumber < 0n) return [];
+  const owners = rows.map(({ inbox }) => inbox);
+  const balances = await chain.providers.balances(token, owners, { blockNumber });
+  return rows.flatMap((row, index) => {
+    const chainUnits = balances[index] ?? 0n;
+    return chainUnits === row.ledgerUnits ? [] : [{ ...row, token, chainUnits }];
+  });
+}
+
+/** One statement, so that the balances are those of the block. */
+async function readLedgerBalances(
+  db: Db,
+  { chain, ids, token }: { chain: Caip2; ids: readonly string[]; token: string },
+): Promise<{ intentId: string; inbox: string; blockNumber: bigint; ledgerUnits: bigint }[]> {
+  const { rows } = await sql<{ intentId: string; inbox: string; blockNumber: bigint; ledgerUnits: bigint }>`
+    select intent.id as "intentId", intent.inbox_address as inbox, chain_cursor.booked_number as "blockNumber",
+      coalesce(balance.balance_units, 0) as "ledgerUnits"
+    from intent join chain_cursor on chain_cursor.chain = ${chain}
+    left join ledger_balance balance on balance.holder = 'inbox:' || intent.id and balance.account = balance.holder
+      and balance.asset = chain_cursor.chain || case when chain_cursor.chain like 'eip155:%' then '/erc20:' else '/token:' end
+        || ${token}::text
+    where intent.id = any(${array(ids, "text")}) order by intent.seq`.execute(db.root);
+  return rows;
+}

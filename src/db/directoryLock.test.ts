@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { DirectoryInUse, lockDirectory } from "./directoryLock.ts";
+
+const lockModule = new URL("directoryLock.ts", import.meta.url).href;
+
+function newDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "tributary-lock-"));
+  after(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A process that takes the lock and holds it until it is ended. */
+async function startLockingProcess(directory: string): Promise<ChildProcess> {
+  const program = `
+    import { lockDirectory } from ${JSON.stringify(lockModule)};
+    globalThis.held = lockDirectory(${JSON.stringify(directory)});
+    console.log("held");
+    process.stdin.resume();
+  `;
+  const holder = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  after(() => holder.kill("SIGKILL"));
+  await once(holder.stdout, "data");
+  return holder;
+}
+
+describe("the lock of a database directory (J93)", () => {
+  test("a second process is refused in less than a second, by the name of the first", async () => {
+    const directory = newDirectory();
+    const holder = await startLockingProcess(directory);
+    const startedMs = performance.now();
+    assert.throws(
+      () => lockDirectory(directory),
+      (error) =>
+        error instanceof DirectoryInUse &&
+        error.message.includes(`process ${holder.pid}`) &&
+        error.message.includes(directory),
+    );
+    assert.ok(performance.now() - startedMs < 1_000);
+  });
+
+  test("being refused does not free the lock of the first", async () => {
+    const directory = newDirectory();
+    await startLockingProcess(directory);
+    for (let tries = 0; tries < 3; tries++) assert.throws(() => lockDirectory(directory), DirectoryInUse);
+  });
+
+  test("kill -9 of the holder frees it", async () => {
+    const directory = newDirectory();
+    const holder = await startLockingProcess(directory);
+    holder.kill("SIGKILL");
+    await once(holder, "exit");
+    lockDirectory(directory).release();
+  });
+
+  test("one process cannot take it twice, and can take it again after giving it back", () => {
+    const directory = join(newDirectory(), "made", "on the way");
+    const lock = lockDirectory(directory);
+    assert.throws(() => lockDirectory(directory), DirectoryInUse);
+    lock.release();
+    lock.release();
+    assert.ok(!existsSync(join(directory, "lock.pid")));
+    lockDirectory(directory).release();
+  });
+});

@@ -1,0 +1,50 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+export type DirectoryLock = { release(): void };
+
+/** Another process works in the directory. */
+export class DirectoryInUse extends Error {
+  override readonly name = "DirectoryInUse";
+}
+
+/**
+ * Takes `directory` (made when missing) for this process alone, or throws DirectoryInUse at once, naming the holder.
+ * The lock is that of an SQLite file held open for writing: the operating system frees it with the process, however that
+ * ends. Nothing here may open and close that file again, since closing any handle of it drops the lock of the whole process.
+ */
+export function lockDirectory(directory: string): DirectoryLock {
+  mkdirSync(directory, { recursive: true });
+  const holderFile = join(directory, "lock.pid");
+  const file = new DatabaseSync(join(directory, "lock.sqlite"), { timeout: 0 });
+  try {
+    file.exec(
+      "pragma locking_mode = exclusive; begin exclusive; create table if not exists held (x); commit; begin exclusive",
+    );
+  } catch (error) {
+    file.close();
+    if (!isBusy(error)) throw error;
+    throw new DirectoryInUse(`the database directory ${directory} is in use by ${describeHolder(holderFile)}`);
+  }
+  writeFileSync(holderFile, String(process.pid));
+  return {
+    release() {
+      if (!file.isOpen) return;
+      rmSync(holderFile, { force: true });
+      file.close();
+    },
+  };
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && /database is locked/.test(error.message);
+}
+
+function describeHolder(holderFile: string): string {
+  try {
+    return `process ${readFileSync(holderFile, "utf8")}`;
+  } catch {
+    return "another process, which is only just starting";
+  }
+}

@@ -1,0 +1,204 @@
+import { findAsset, findWatchedChain } from "../catalog/catalog.ts";
+import type { Tx } from "../db/database.ts";
+import type { EventType, NewEvent } from "../event/event.ts";
+import { appendEvents } from "../event/store.ts";
+import { changedFields } from "../event/changedFields.ts";
+import { intentRecord } from "../intent/intentRecord.ts";
+import { isDestinationTaken, writeIntentProgress, type IntentRow } from "../intent/store.ts";
+import type { World } from "../world.ts";
+import { toPriceUnits, findOverSingleProviderLimit, type SingleProviderTotal } from "./agreement.ts";
+import { countFinal } from "./countFinal.ts";
+import { isReceived, type Deposit } from "./deposit.ts";
+import { selectFinality, lastFinalBlock, requiredConfirmations, type ChainHead, type Exposure } from "./finality.ts";
+import { intentEventTypes, computeIntentProgress, type DepositChange } from "./computeIntentProgress.ts";
+import { depositRecord } from "./depositRecord.ts";
+import { insertVerifications, listSingleProviderTotals, writeDeposits } from "./store.ts";
+
+export type DepositWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log">;
+
+/** One intent under lock, with its deposits as the database has them and as the chain's word has left them. */
+export type IntentChangeSet = {
+  intent: IntentRow;
+  changes: readonly DepositChange[];
+  /** Whether more is recorded of it than is taken over. Then nothing is counted yet: a block that was left may be among it. */
+  hasPendingMovements: boolean;
+};
+
+type IntentUpdate = { before: IntentRow; after: IntentRow; changes: DepositChange[] };
+type RecountResult = {
+  changes: DepositChange[];
+  /** Deposits that would count, if more than one provider had told of them. */
+  toVerify: Deposit[];
+};
+
+/** Counts what is final, and writes the deposits, the intents and what happened to them. The intents are locked by the caller. */
+export async function applyDepositChanges(
+  tx: Tx,
+  world: DepositWorld,
+  input: { cases: readonly IntentChangeSet[]; heads: ReadonlyMap<string, ChainHead>; at: Date },
+): Promise<void> {
+  const updates: IntentUpdate[] = [];
+  const toVerify: Deposit[] = [];
+  const reopened = new Set<string>();
+  const counted = await loadSingleProviderTotals(tx, world, input.cases);
+  for (const each of input.cases) {
+    const { intent: before } = each;
+    const recounted = recountIntent(world, each, { ...input, counted });
+    const { changes } = recounted;
+    toVerify.push(...recounted.toVerify);
+    if (changes.length === 0) continue;
+    // Several that have settled in turn may lose their money in one go; the database has not heard of the first one yet.
+    const mayReopen = before.status === "settled" && before.occupies;
+    const isTaken = mayReopen && (reopened.has(destinationKey(before)) || (await isDestinationTaken(tx, before)));
+    const after = computeIntentProgress(before, changes, { isDestinationTaken: isTaken, at: input.at });
+    if (mayReopen && after.status === "active") reopened.add(destinationKey(before));
+    updates.push({ before, after, changes });
+  }
+  await writeDeposits(
+    tx,
+    updates.flatMap(({ changes }) => changes.map((change) => change.after)),
+  );
+  await insertVerifications(tx, { deposits: toVerify, at: input.at });
+  await writeIntentProgress(
+    tx,
+    updates.map(({ after }) => after),
+  );
+  const events = updates.flatMap((each) => buildEvents(world, each, input.heads));
+  await appendEvents(tx, world, { events, at: input.at });
+}
+
+function destinationKey(intent: IntentRow): string {
+  const { account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token } = intent;
+  return [account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token].join("/");
+}
+
+/** What a limit allows has to be known only where there is one that something can be below. */
+async function loadSingleProviderTotals(
+  tx: Tx,
+  world: DepositWorld,
+  cases: readonly IntentChangeSet[],
+): Promise<SingleProviderTotal[]> {
+  const isLimited = world.catalog.chains.some((chain) => (chain.agreement?.abovePriceUnits ?? 0n) > 0n);
+  if (!isLimited) return [];
+  return listSingleProviderTotals(
+    tx,
+    cases.map((each) => each.intent.id),
+  );
+}
+
+type RecountContext = { heads: ReadonlyMap<string, ChainHead>; counted: readonly SingleProviderTotal[]; at: Date };
+
+/** Only what differs from the database in the end. */
+function recountIntent(
+  world: DepositWorld,
+  { intent, changes, hasPendingMovements }: IntentChangeSet,
+  context: RecountContext,
+): RecountResult {
+  if (hasPendingMovements) return { changes: changes.filter((change) => change.before !== change.after), toVerify: [] };
+  // A deposit that lost its place no longer adds to what is counted, also not while the rest is being decided.
+  const progressed = computeIntentProgress(intent, changes, { isDestinationTaken: true, at: context.at });
+  const deposits = changes.map((change) => change.after);
+  const rules = resolveFinalityRules(world, { deposits, heads: context.heads });
+  const finalBlocks = new Map([...rules].map(([chain, rule]) => [chain, rule.finalBlock]));
+  const countedIfVerified = countFinal(progressed, deposits, { finalBlocks, unverified: NO_IDS, at: context.at });
+  const agreementOf = (chain: string) => findWatchedChain(world.catalog, chain)?.agreement;
+  const counted = context.counted.filter((each) => each.intentId === intent.id);
+  const overLimitIds = findOverSingleProviderLimit(changes, { counted, agreementOf });
+  const toVerify = countedIfVerified.filter((deposit) => deposit.status === "counted" && overLimitIds.has(deposit.id));
+  const unverifiedIds = new Set(toVerify.map((deposit) => deposit.id));
+  const finalDeposits =
+    toVerify.length === 0
+      ? countedIfVerified
+      : countFinal(progressed, deposits, { finalBlocks, unverified: unverifiedIds, at: context.at });
+  return {
+    toVerify,
+    changes: changes
+      .map((change, index) => ({
+        before: change.before,
+        after: applyFinalityRule(finalDeposits[index] ?? change.after, rules),
+      }))
+      .filter((change) => change.before !== change.after),
+  };
+}
+
+const NO_IDS: ReadonlySet<string> = new Set();
+
+type FinalityRule = { finalBlock: bigint; requiredConfirmations: number | null };
+
+/** Of each chain, how its deposits of one intent become final: the more there is of them, the more is asked for. */
+function resolveFinalityRules(
+  world: DepositWorld,
+  facts: { deposits: readonly Deposit[]; heads: ReadonlyMap<string, ChainHead> },
+): ReadonlyMap<string, FinalityRule> {
+  const rules = new Map<string, FinalityRule>();
+  for (const [chain, deposits] of Map.groupBy(facts.deposits.filter(isReceived), (deposit) => deposit.chain)) {
+    const head = facts.heads.get(chain);
+    const finality =
+      head && selectFinality(findWatchedChain(world.catalog, chain)?.finality ?? [], head, deposits.map(toExposure));
+    if (!head || !finality) continue;
+    rules.set(chain, {
+      finalBlock: lastFinalBlock(finality, head),
+      requiredConfirmations: requiredConfirmations(finality),
+    });
+  }
+  return rules;
+}
+
+/** What is not final yet says what it waits for now: others may have come beside it. */
+function applyFinalityRule(deposit: Deposit, rules: ReadonlyMap<string, FinalityRule>): Deposit {
+  const rule = rules.get(deposit.chain);
+  if (deposit.status !== "seen" || rule === undefined) return deposit;
+  if (deposit.required_confirmations === rule.requiredConfirmations) return deposit;
+  return { ...deposit, required_confirmations: rule.requiredConfirmations };
+}
+
+export function toExposure(deposit: Deposit): Exposure {
+  return { blockNumber: deposit.block_number, priceUnits: toPriceUnits(deposit) };
+}
+
+function buildEvents(
+  world: DepositWorld,
+  { before, after, changes }: IntentUpdate,
+  heads: ReadonlyMap<string, ChainHead>,
+): NewEvent[] {
+  const eventBase = {
+    accountId: after.account_id,
+    intentId: after.id,
+    merchantReference: after.merchant_reference,
+    livemode: after.livemode,
+  };
+  const depositEvents = changes.flatMap((change) => {
+    const object = toDepositRecord(world, change.after, heads);
+    const previous =
+      change.before === undefined ? null : changedFields(toDepositRecord(world, change.before, heads), object);
+    return depositEventTypes(change).map((type) => ({ ...eventBase, type, object, previous }));
+  });
+  const context = { baseUrl: world.config.baseUrl };
+  const object = intentRecord(after, context);
+  const previous = changedFields(intentRecord(before, context), object);
+  return [
+    ...depositEvents,
+    ...intentEventTypes(before, after).map((type) => ({ ...eventBase, type, object, previous })),
+  ];
+}
+
+function toDepositRecord(
+  world: DepositWorld,
+  deposit: Deposit,
+  heads: ReadonlyMap<string, ChainHead>,
+): ReturnType<typeof depositRecord> {
+  const symbol = findAsset(world.catalog, deposit.chain, deposit.token)?.symbol ?? deposit.token;
+  return depositRecord(deposit, { symbol, headNumber: heads.get(deposit.chain)?.number ?? deposit.block_number });
+}
+
+/** The steps between two states of a deposit, each told once: a chain that is final at once still shows all of them. */
+function depositEventTypes({ before, after }: DepositChange): EventType[] {
+  const types: EventType[] = [];
+  const isNewlySeen = before === undefined || before.status === "dropped" || before.block_hash !== after.block_hash;
+  if (isNewlySeen && after.status !== "dropped") types.push("deposit.seen");
+  if (after.confirmed_at !== null && (isNewlySeen || before.confirmed_at === null)) types.push("deposit.confirmed");
+  if (after.counted_at !== null && (isNewlySeen || before.counted_at === null)) types.push("deposit.counted");
+  if (after.status === "held" && (isNewlySeen || before.status !== "held")) types.push("deposit.held");
+  if (after.status === "dropped" && before?.status !== "dropped") types.push("deposit.dropped");
+  return types;
+}

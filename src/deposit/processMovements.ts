@@ -1,0 +1,116 @@
+import { findAsset, findWatchedChain } from "../catalog/catalog.ts";
+import type { Tx } from "../db/database.ts";
+import type { HandoverCursorTable } from "../db/schema.ts";
+import { isPayoutAsset } from "../intent/payoutAsset.ts";
+import { lockIntents, type IntentRow } from "../intent/store.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import { newId } from "../kernel/ids.ts";
+import { applyDepositChanges, type DepositWorld, type IntentChangeSet } from "./applyDepositChanges.ts";
+import type { MovementRow } from "../watch/movement.ts";
+import { applyMovement, newDeposit, type Deposit } from "./deposit.ts";
+import { lowestFinalBlock, requiredConfirmations, type ChainHead } from "./finality.ts";
+import type { DepositChange } from "./computeIntentProgress.ts";
+import {
+  advanceCursor,
+  lockCursor,
+  listInboundMovements,
+  listHeads,
+  listIntentsWithPendingMovements,
+  listDepositsToDecide,
+} from "./store.ts";
+
+/** Movements taken over in one transaction. */
+const BATCH_MAX = 500;
+
+/**
+ * Takes over what the watch station has recorded on a chain since the last time: movements into inboxes become deposits, and
+ * deposits follow what became of their movements. Returns how many were taken; fewer than the bound means that none is left.
+ */
+export async function processMovements(world: DepositWorld, chain: Caip2): Promise<{ taken: number; isDone: boolean }> {
+  const at = world.clock.now();
+  const processed = await world.db.transaction(async (tx) => {
+    const cursor = await lockCursor(tx, chain);
+    // Before the movements: a head that is read after them may belong to a branch that has replaced theirs.
+    const heads = await listHeads(tx);
+    const movements = await listInboundMovements(tx, cursor, BATCH_MAX);
+    const last = movements.at(-1);
+    if (last === undefined) return 0;
+    const nextCursor = { chain, revision: last.revision, movement_id: last.id };
+    const cases = await buildIntentChangeSets(tx, world, { nextCursor, movements, heads, at });
+    await applyDepositChanges(tx, world, { cases, heads, at });
+    await advanceCursor(tx, nextCursor);
+    return movements.length;
+  });
+  return { taken: processed, isDone: processed < BATCH_MAX };
+}
+
+type MovementBatch = {
+  /** Where the cursor will stand. */
+  nextCursor: HandoverCursorTable;
+  movements: readonly MovementRow[];
+  heads: ReadonlyMap<string, ChainHead>;
+  at: Date;
+};
+
+async function buildIntentChangeSets(tx: Tx, world: DepositWorld, batch: MovementBatch): Promise<IntentChangeSet[]> {
+  const { chain } = batch.nextCursor;
+  const intents = await lockIntents(tx, [...new Set(batch.movements.map((movement) => movement.intent_id))]);
+  const intentIds = intents.map((intent) => intent.id);
+  const intentsWithPendingMovements = await listIntentsWithPendingMovements(tx, batch.nextCursor, intentIds);
+  const deposits = await listDepositsToDecide(tx, {
+    intentIds,
+    movementIds: batch.movements.map((movement) => movement.id),
+    chain,
+    aboveBlock: lowestFinalBlock(findWatchedChain(world.catalog, chain)?.finality ?? [], batch.heads.get(chain)),
+  });
+  const movementsOf = Map.groupBy(batch.movements, (movement) => movement.intent_id);
+  const depositsByIntent = Map.groupBy(deposits, (deposit) => deposit.intent_id);
+  return intents.map((intent) => ({
+    intent,
+    hasPendingMovements: intentsWithPendingMovements.has(intent.id),
+    changes: buildDepositChanges(world, {
+      intent,
+      movements: movementsOf.get(intent.id) ?? [],
+      known: depositsByIntent.get(intent.id) ?? [],
+      at: batch.at,
+    }),
+  }));
+}
+
+/** Every deposit in view, changed or not: the unchanged ones take part in what counts and in what is exposed. */
+function buildDepositChanges(
+  world: DepositWorld,
+  input: { intent: IntentRow; movements: readonly MovementRow[]; known: readonly Deposit[]; at: Date },
+): DepositChange[] {
+  const { intent, at } = input;
+  const changes = new Map<bigint, DepositChange>();
+  for (const deposit of input.known) changes.set(deposit.movement_id, { before: deposit, after: deposit });
+  for (const movement of input.movements) {
+    const before = changes.get(movement.id)?.before;
+    const after = before
+      ? applyMovement(before, movement, { intent, at })
+      : createDeposit(world, { intent, movement, at });
+    changes.set(movement.id, { before, after });
+  }
+  return [...changes.values()];
+}
+
+function createDeposit(world: DepositWorld, input: { intent: IntentRow; movement: MovementRow; at: Date }): Deposit {
+  const { movement } = input;
+  const tiers = findWatchedChain(world.catalog, movement.chain)?.finality ?? [];
+  return newDeposit({
+    ...input,
+    id: newId("dep", world.entropy),
+    tokenDecimals: resolveTokenDecimals(world, input),
+    requiredConfirmations: requiredConfirmations(tiers[0]?.finality),
+  });
+}
+
+/** What an intent is paid in is pinned on it; anything else is held, and its decimals only serve to show it. */
+function resolveTokenDecimals(
+  world: DepositWorld,
+  { intent, movement }: { intent: IntentRow; movement: MovementRow },
+): number {
+  if (isPayoutAsset(intent, movement)) return intent.payout_decimals;
+  return findAsset(world.catalog, movement.chain, movement.token)?.decimals ?? 0;
+}

@@ -1,0 +1,101 @@
+import { Fault } from "../../kernel/faults.ts";
+
+// JSON as strict as money needs it. What JSON.parse would quietly repair or round is refused: of two equal keys it keeps the last,
+// of a number too fine or too large it keeps a neighbour, and half of a surrogate pair it lets through.
+
+/** Deeper than any honest body; each field has its own, narrower bound. */
+const DEPTH_MAX = 32;
+
+const TOKEN_PATTERN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|[{}[\]:,]|true|false|null/g;
+
+/** Throws invalid_json, or invalid_request where the text is JSON that cannot be kept as it was sent. */
+export function parseStrictJson(bytes: Uint8Array): unknown {
+  const text = decode(bytes);
+  const value = parse(text);
+  rejectLossyValues(text);
+  return value;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new Fault("invalid_json", { message: "The body is not valid UTF-8." });
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Fault("invalid_json");
+  }
+}
+
+type NestingLevel = { keys: Set<string> | undefined; isKeyNext: boolean };
+
+/** Walks over the tokens of a text that JSON.parse accepts, with a list instead of recursion. */
+function rejectLossyValues(text: string): void {
+  const levels: NestingLevel[] = [];
+  // The field of the outermost object that is being read: what a fault names.
+  let field: string | undefined;
+  for (const [token] of text.matchAll(TOKEN_PATTERN)) {
+    const level = levels.at(-1);
+    if (token === "{" || token === "[") {
+      levels.push({ keys: token === "{" ? new Set() : undefined, isKeyNext: token === "{" });
+      if (levels.length > DEPTH_MAX)
+        throw jsonFault(field, "invalid_request", `is nested more than ${DEPTH_MAX} levels deep`);
+    } else if (token === "}" || token === "]") levels.pop();
+    else if (token === ",") {
+      if (level?.keys !== undefined) level.isKeyNext = true;
+    } else if (level?.keys !== undefined && level.isKeyNext) {
+      level.isKeyNext = false;
+      const key = parseStringToken(token, field);
+      if (levels.length === 1) field = key;
+      rejectInvalidKey(level.keys, key, field);
+    } else if (token.startsWith('"')) parseStringToken(token, field);
+    else if (/^[-\d]/.test(token) && !isExactNumber(token)) {
+      throw jsonFault(field, "invalid_request", `holds the number ${token.slice(0, 40)}, which cannot be kept exactly`);
+    }
+  }
+}
+
+function rejectInvalidKey(keys: Set<string>, key: string, field: string | undefined): void {
+  if (keys.has(key)) throw jsonFault(field, "invalid_json", `has the key ${JSON.stringify(key.slice(0, 40))} twice`);
+  if (key === "__proto__") throw jsonFault(field, "invalid_json", 'has a key "__proto__"');
+  keys.add(key);
+}
+
+function parseStringToken(token: string, field: string | undefined): string {
+  const text = JSON.parse(token) as string;
+  if (text.includes("\0")) throw jsonFault(field, "invalid_request", "holds the character U+0000");
+  if (!text.isWellFormed()) throw jsonFault(field, "invalid_request", "holds half of a surrogate pair");
+  return text;
+}
+
+/** Whether the double that JSON.parse makes of a number is that number: 0.1 and 5.0 are, 9007199254740993, -0 and 1e999 are not. */
+function isExactNumber(token: string): boolean {
+  const value = Number(token);
+  return Number.isFinite(value) && !Object.is(value, -0) && normalizeDecimal(token) === normalizeDecimal(String(value));
+}
+
+/** A decimal as sign, digits without zeros at either end, and exponent: equal exactly when the numbers are. */
+function normalizeDecimal(decimal: string): string {
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(decimal);
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = match ?? [];
+  const digits = (whole + fraction).replace(/^0+/, "");
+  if (digits === "") return "0";
+  // Without the look behind, every zero of a long run in the middle would begin a search of its own: seconds for 64 KiB of them.
+  const trimmed = digits.replace(/(?<!0)0+$/, "");
+  return `${sign}${trimmed}e${Number(exponent) - fraction.length + digits.length - trimmed.length}`;
+}
+
+function jsonFault(field: string | undefined, code: "invalid_json" | "invalid_request", what: string): Fault {
+  const where = field === undefined ? "The body" : `${JSON.stringify(field.slice(0, 80))}`;
+  return new Fault(code, {
+    message: `${where} ${what}.`,
+    ...(field === undefined ? {} : { param: field.slice(0, 80) }),
+  });
+}

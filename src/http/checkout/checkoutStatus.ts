@@ -1,0 +1,116 @@
+import type { Selectable } from "kysely";
+import { findAsset, findChainDescription } from "../../catalog/catalog.ts";
+import { isPayoutAsset, payoutChain } from "../../intent/payoutAsset.ts";
+import type { DepositTable } from "../../db/schema.ts";
+import { paymentStatus } from "../../intent/paymentStatus.ts";
+import type { IntentRow } from "../../intent/store.ts";
+import { displayAddress } from "../../kernel/caip.ts";
+import { formatUnits } from "../../kernel/units.ts";
+import { findAccount } from "../../merchant/store.ts";
+import { listCursors } from "../../watch/store.ts";
+import type { World } from "../../world.ts";
+import { buildPaymentUri } from "./paymentUri.ts";
+
+/** How far a payment has come, as a payer sees it. A partial one begins again at waiting for what is missing. */
+type CheckoutStage = "waiting" | "seen" | "confirmed" | "paid" | "closed";
+
+/** What the page shows. Amounts are decimals for people, in the payout token. */
+export type CheckoutStatus = {
+  stage: CheckoutStage;
+  merchant: string;
+  isTest: boolean;
+  symbol: string;
+  tokenAddress: string;
+  chainName: string;
+  address: string;
+  /** Null when the payer decides. */
+  price: string | null;
+  /** What is still to be sent, beyond what is on its way; null when the payer decides. */
+  remaining: string | null;
+  received: string;
+  counted: string;
+  /** For a wallet: changes with what remains. */
+  paymentUri: string;
+  deposits: CheckoutDeposit[];
+};
+
+type CheckoutDeposit = {
+  status: string;
+  amount: string;
+  symbol: string;
+  confirmations: number;
+  requiredConfirmations: number | null;
+  /** Null where the chain has no explorer. */
+  explorerUrl: string | null;
+};
+
+type DepositRow = Selectable<DepositTable>;
+type StatusWorld = Pick<World, "db" | "catalog">;
+
+const DEPOSITS_MAX = 20;
+
+export async function readCheckoutStatus(world: StatusWorld, intent: IntentRow): Promise<CheckoutStatus> {
+  const { catalog } = world;
+  const chain = payoutChain(intent);
+  const deposits = await listDeposits(world, intent);
+  const heads = new Map((await listCursors(world.db)).map((cursor) => [cursor.chain, cursor.number]));
+  const formatAmount = (units: bigint) => formatUnits(units, intent.payout_decimals);
+  const missing = remainingUnits(intent);
+  return {
+    stage: determineStage(intent, deposits),
+    merchant: (await findAccount(world.db, intent.account_id))?.name ?? "",
+    isTest: !intent.livemode,
+    symbol: findAsset(catalog, chain, intent.payout_token)?.symbol ?? intent.payout_token,
+    tokenAddress: displayAddress(chain, intent.payout_token),
+    chainName: findChainDescription(catalog, chain)?.name ?? chain,
+    address: displayAddress(chain, intent.inbox_address),
+    price: intent.price_token_units === null ? null : formatAmount(intent.price_token_units),
+    remaining: missing === undefined ? null : formatAmount(missing),
+    received: formatAmount(intent.received_units),
+    counted: formatAmount(intent.counted_units),
+    paymentUri: buildPaymentUri(intent, missing),
+    deposits: deposits.map((deposit) => toCheckoutDeposit(world, deposit, heads.get(deposit.chain))),
+  };
+}
+
+/** What the payer should still send: the price less all that has arrived, counted or not; undefined without a price. */
+export function remainingUnits(intent: IntentRow): bigint | undefined {
+  if (intent.price_token_units === null) return undefined;
+  const missing = intent.price_token_units - intent.received_units;
+  return missing > 0n ? missing : 0n;
+}
+
+function determineStage(intent: IntentRow, deposits: readonly DepositRow[]): CheckoutStage {
+  if (["paid", "overpaid"].includes(paymentStatus(intent))) return "paid";
+  if (intent.status !== "active") return "closed";
+  // What is still missing is waited for, whatever else is on its way.
+  if ((remainingUnits(intent) ?? 0n) > 0n) return "waiting";
+  const open = deposits.filter((deposit) => isPayoutAsset(intent, deposit));
+  if (open.some((deposit) => deposit.status === "seen")) return "seen";
+  return open.some((deposit) => deposit.status === "confirmed" || deposit.status === "counted")
+    ? "confirmed"
+    : "waiting";
+}
+
+async function listDeposits(world: StatusWorld, intent: IntentRow): Promise<DepositRow[]> {
+  return world.db.root
+    .selectFrom("deposit")
+    .selectAll()
+    .where("intent_id", "=", intent.id)
+    .orderBy("seq", "desc")
+    .limit(DEPOSITS_MAX)
+    .execute();
+}
+
+function toCheckoutDeposit(world: StatusWorld, deposit: DepositRow, head: bigint | undefined): CheckoutDeposit {
+  const explorer = findChainDescription(world.catalog, deposit.chain)?.explorerUrl ?? "";
+  const isNotOnChain = deposit.status === "dropped" || head === undefined || head < deposit.block_number;
+  return {
+    status: deposit.status,
+    amount: formatUnits(deposit.amount_units, deposit.token_decimals),
+    symbol: findAsset(world.catalog, deposit.chain, deposit.token)?.symbol ?? deposit.token,
+    confirmations: isNotOnChain ? 0 : Number(head - deposit.block_number) + 1,
+    requiredConfirmations: deposit.required_confirmations,
+    explorerUrl: /^https?:\/\//.test(explorer) ? `${explorer}/tx/${deposit.chain_tx}` : null,
+  };
+}

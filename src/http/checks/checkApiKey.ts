@@ -1,0 +1,35 @@
+import type { FastifyRequest } from "fastify";
+import { isUnavailable } from "../../db/errors.ts";
+import { Fault } from "../../kernel/faults.ts";
+import { authenticate, type Caller } from "../../merchant/authenticate.ts";
+import type { HttpContext } from "../httpContext.ts";
+import { toClientNetwork } from "../rate/clientNetwork.ts";
+import { readHeaderValues } from "./readHeaderValues.ts";
+import { toWholeSeconds } from "./checkRateLimit.ts";
+
+const FAILED_AUTH_PER_MINUTE = 600;
+
+/**
+ * Who calls. Throws unauthorized, key_revoked or key_expired, and rate_limited for an address that has presented wrong keys
+ * too often. A right key is never held up by what others guess from the same address.
+ */
+export async function checkApiKey(context: HttpContext, request: FastifyRequest): Promise<Caller> {
+  // Of two such headers Node keeps the first and a proxy perhaps the last: neither is taken.
+  const [authorization, ...others] = readHeaderValues(request.raw, "authorization");
+  try {
+    return await authenticate(context.world, others.length === 0 ? authorization : undefined);
+  } catch (error) {
+    if (error instanceof Fault && error.row.status === 401) await limitFailedAuth(context, request.ip);
+    throw error;
+  }
+}
+
+async function limitFailedAuth(context: HttpContext, address: string): Promise<void> {
+  try {
+    const result = await context.perUnauthenticatedIp.tryAcquire(toClientNetwork(address), FAILED_AUTH_PER_MINUTE);
+    if (!result.isAllowed) throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(result.resetMs) });
+  } catch (error) {
+    // Without the database no key proves right, so there is nothing to guess.
+    if (!isUnavailable(error)) throw error;
+  }
+}

@@ -1,0 +1,38 @@
+import type { IncomingMessage } from "node:http";
+import { hashRequest, type IdempotentRequest } from "../../idempotency/idempotentRequest.ts";
+import { Fault } from "../../kernel/faults.ts";
+import type { Operation } from "../operation.ts";
+import { readHeaderValues } from "./readHeaderValues.ts";
+
+const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/;
+
+export type RequestIdentity = { accountId: string; id: string; body: unknown };
+
+/**
+ * Which call this is, where its operation takes an Idempotency-Key and the caller gave one; undefined otherwise.
+ * Throws invalid_request for a key that is given twice or that has other than 1 to 255 printable ASCII characters.
+ */
+export function readIdempotentRequest(
+  operation: Operation,
+  request: IncomingMessage,
+  identity: RequestIdentity,
+): IdempotentRequest | undefined {
+  if (operation.acceptsIdempotencyKey !== true) return undefined;
+  const [key, ...others] = readHeaderValues(request, "idempotency-key");
+  if (key === undefined) return undefined;
+  if (others.length > 0) throw invalidKey("must be given once");
+  if (!KEY_PATTERN.test(key)) throw invalidKey("must have 1 to 255 printable ASCII characters");
+  const { accountId, id, body } = identity;
+  const requestHash = hashRequest({ id, body: omitNulls(body) });
+  return { accountId, operation: operation.operationId, key, requestHash };
+}
+
+/** A field that is null says nothing, so a body with it asks for the same as one without. */
+function omitNulls(body: unknown): unknown {
+  if (typeof body !== "object" || body === null) return body;
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}
+
+function invalidKey(must: string): Fault {
+  return new Fault("invalid_request", { param: "Idempotency-Key", message: `Idempotency-Key ${must}.` });
+}

@@ -1,0 +1,39 @@
+import type { FastifyReply } from "fastify";
+import type { HttpContext } from "../httpContext.ts";
+import type { ValidatedRequest, Operation, OperationRequest } from "../operation.ts";
+import type { RawQuery } from "../queryString.ts";
+import { parseJsonBody } from "./parseJsonBody.ts";
+import { readIdempotentRequest } from "./readIdempotentRequest.ts";
+import { checkApiKey } from "./checkApiKey.ts";
+import { checkRateLimit } from "./checkRateLimit.ts";
+import { checkScope } from "./checkScope.ts";
+import type { ParseInput } from "./inputParser.ts";
+import { readBody } from "./readBody.ts";
+import { checkVersion } from "./checkVersion.ts";
+
+/**
+ * What a call must pass, in the promised order: a caller learns of the first thing that is wrong and of nothing behind it. The
+ * route was matched just before; where none matched, the version is checked all the same and then the answer is 404.
+ */
+export async function validateRequest(
+  context: HttpContext,
+  operation: Operation,
+  exchange: { request: OperationRequest; reply: FastifyReply; readShape: ParseInput },
+): Promise<ValidatedRequest> {
+  const { request, reply, readShape: parseInput } = exchange;
+  const id = request.params.id ?? "";
+  checkVersion(context.world.clock, request, reply);
+  const caller = await checkApiKey(context, request);
+  await checkRateLimit(context, { operation, accountId: caller.account.id, id }, reply);
+  checkScope(caller);
+  const bytes = await readBody(request.raw);
+  const body = operation.method === "POST" ? parseJsonBody(request.raw, bytes) : {};
+  const input = parseInput({ query: request.query as RawQuery, body });
+  const identity = { accountId: caller.account.id, id, body: input.body };
+  return {
+    account: caller.account,
+    id,
+    ...input,
+    idempotentRequest: readIdempotentRequest(operation, request.raw, identity),
+  };
+}

@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { escapeHtml } from "./markdown.ts";
+
+const STYLE = readFileSync(new URL("page.css", import.meta.url), "utf8");
+const SCRIPT = readFileSync(new URL("search/search.js", import.meta.url), "utf8");
+const SCRIPT_HASH = createHash("sha256").update(SCRIPT).digest("base64");
+
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  `script-src 'sha256-${SCRIPT_HASH}'`,
+  "style-src 'unsafe-inline'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+];
+
+/** A page for people, and what it was made of for programs. */
+export type DocsPage = { html: string; markdown: string };
+
+const DOCS_HEADERS = {
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "cache-control": "public, max-age=300",
+} as const;
+
+export const PAGE_HEADERS = {
+  ...DOCS_HEADERS,
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": CONTENT_SECURITY_POLICY.join("; "),
+} as const;
+
+export const MARKDOWN_HEADERS = { ...DOCS_HEADERS, "content-type": "text/markdown; charset=utf-8" } as const;
+
+export const INDEX_HEADERS = { ...DOCS_HEADERS, "content-type": "application/json; charset=utf-8" } as const;
+
+/** Shown by the script that makes it work. */
+const SEARCH_BOX = `<search id="search" hidden>
+<label for="search-text">Search</label>
+<input id="search-text" type="search" placeholder="Search, or press /" autocomplete="off" autocapitalize="off" spellcheck="false" role="combobox" aria-expanded="false" aria-controls="search-found" aria-autocomplete="list" aria-keyshortcuts="/">
+<ul id="search-found" role="listbox" aria-label="Found" hidden></ul>
+<p role="status"></p>
+</search>`;
+
+/** A page of documentation around `body`, which is HTML already. */
+export function renderPage(title: string, body: string): string {
+  return renderDocument(title, `<main>\n${SEARCH_BOX}\n${body}\n</main>`);
+}
+
+/** A page with its contents beside it, or above it where there is no room. */
+export function renderWidePage(title: string, { contents, body }: { contents: string; body: string }): string {
+  return renderDocument(
+    title,
+    `<div class="wide">\n<nav aria-label="Contents">\n${SEARCH_BOX}\n${contents}\n</nav>\n<main>\n${body}\n</main>\n</div>`,
+  );
+}
+
+function renderDocument(title: string, inner: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+${inner}
+<script type="module">${SCRIPT}</script>
+</body>
+</html>
+`;
+}

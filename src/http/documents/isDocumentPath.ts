@@ -1,0 +1,17 @@
+const DOCUMENT_PREFIXES = ["/docs/", "/c/", "/sdk/", "/hooks/", "/dev/"];
+const DOCUMENT_PATHS = new Set([
+  "/docs",
+  "/openapi.json",
+  "/healthz",
+  "/readyz",
+  "/metrics",
+  "/demo",
+  "/ops",
+  "/dashboard",
+]);
+
+/** Whether a path is a document's: people and probes open those, with neither version nor key. */
+export function isDocumentPath(url: string): boolean {
+  const path = url.split("?", 1)[0] ?? "";
+  return DOCUMENT_PATHS.has(path) || DOCUMENT_PREFIXES.some((prefix) => path.startsWith(prefix));
+}

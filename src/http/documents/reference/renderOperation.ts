@@ -1,0 +1,79 @@
+import { faultRows } from "../../../kernel/faults.ts";
+import type { OperationSpec } from "../../operation.ts";
+import type { JsonSchema } from "../../schema/jsonSchema.ts";
+import { referenceComponents } from "../../schema/components.ts";
+import { escapeHtml, renderCode, renderLine, renderMarkdown } from "../markdown.ts";
+import { groupFaultsByStatus } from "../openApi/errorResponses.ts";
+import { describeRateLimits } from "../openApi/operationObject.ts";
+import { formatCurl, formatClientCall } from "./callExamples.ts";
+import { renderField, renderFields } from "./renderFields.ts";
+
+/** One operation as its own section. */
+export function renderOperation(operation: OperationSpec, baseUrl: string): string {
+  const { operationId, method, path, summary, description, success, isExtension = false } = operation;
+  const extensionBadge = isExtension ? '<span class="mark">extension</span>' : "";
+  return `<section id="${operationId}">
+<h2>${escapeHtml(summary)}</h2>
+<p class="route"><span class="verb ${method.toLowerCase()}">${method}</span><code>${escapeHtml(path)}</code>${extensionBadge}</p>
+${renderMarkdown(description)}
+<p class="facts">${escapeHtml(describeRateLimits(operation))}</p>
+${renderParameters(operation)}
+${renderBody(operation)}
+<h3>Request</h3>
+${renderCode(formatCurl(operation, baseUrl))}
+${renderCode(formatClientCall(operation))}
+<h3>Answer ${success.status}</h3>
+<p>${renderLine(success.description)} ${linkToSchema(success.schema)}</p>
+<details><summary>Example</summary>${renderCode(JSON.stringify(success.example, undefined, 2))}</details>
+<h3>Errors</h3>
+${renderErrors(operation)}
+</section>`;
+}
+
+function renderParameters({ operationId, path, query = {}, acceptsIdempotencyKey = false }: OperationSpec): string {
+  const fields: [string, JsonSchema, boolean][] = [
+    ...(path.includes("{id}")
+      ? [["id", { type: "string", description: "In the path: the `intentId`." }, true] as [string, JsonSchema, boolean]]
+      : []),
+    ...Object.entries(query).map(([name, schema]): [string, JsonSchema, boolean] => [name, schema, false]),
+    ...(acceptsIdempotencyKey ? [IDEMPOTENCY_KEY_FIELD] : []),
+  ];
+  if (fields.length === 0) return "";
+  const items = fields.map(([name, field, isRequired]) =>
+    renderField({ name, field, isRequired }, { isRequest: true, anchor: operationId }),
+  );
+  return `<h3>Parameters</h3>\n<ul class="fields">\n${items.join("\n")}\n</ul>`;
+}
+
+const IDEMPOTENCY_KEY_FIELD: [string, JsonSchema, boolean] = [
+  "Idempotency-Key",
+  {
+    type: "string",
+    minLength: 1,
+    maxLength: 255,
+    description:
+      "A header. Within 24 hours a repeat with the same key and body gets the first answer again. See [retries](/docs/integrate/errors-and-retries).",
+  },
+  false,
+];
+
+function renderBody({ operationId, body }: OperationSpec): string {
+  if (body === undefined) return "";
+  return `<h3>Body</h3>\n${renderFields(body, { isRequest: true, anchor: operationId })}`;
+}
+
+function linkToSchema(schema: JsonSchema): string {
+  const name = referenceComponents(schema).$ref?.split("/").at(-1);
+  return name === undefined ? "" : `See <a href="#${name}">${name}</a>.`;
+}
+
+function renderErrors(operation: OperationSpec): string {
+  const rows = [...groupFaultsByStatus(operation)].map(([status, codes]) => {
+    const links = codes.map((code) => {
+      const title = escapeHtml(faultRows[code].message);
+      return `<a href="/docs/errors/${code}" title="${title}"><code>${code}</code></a>`;
+    });
+    return `<tr><td>${status}</td><td>${links.join(" ")}</td></tr>`;
+  });
+  return `<table class="codes">\n${rows.join("\n")}\n</table>`;
+}

@@ -1,0 +1,64 @@
+import { Readable } from "node:stream";
+import type { FastifyReply } from "fastify";
+import type { Fault } from "../kernel/faults.ts";
+
+/** What every error answers with. `request_id` is also the header Request-Id. */
+export type ErrorEnvelope = {
+  error: {
+    code: string;
+    message: string;
+    request_id: string;
+    docs: string;
+    retryable: boolean;
+    param?: string;
+    details?: Readonly<Record<string, unknown>>;
+  };
+};
+
+export type ErrorEnvelopeContext = { requestId: string; baseUrl: string };
+
+export function toErrorEnvelope(fault: Fault, { requestId, baseUrl }: ErrorEnvelopeContext): ErrorEnvelope {
+  return {
+    error: {
+      code: fault.code,
+      message: fault.message,
+      request_id: requestId,
+      docs: `${baseUrl}/docs/errors/${fault.code}`,
+      retryable: fault.row.retryable,
+      ...(fault.param === undefined ? {} : { param: fault.param }),
+      ...(fault.details === undefined ? {} : { details: fault.details }),
+    },
+  };
+}
+
+/** The headers that a fault brings with it, beside those of every answer. */
+export function faultHeaders(fault: Fault): Record<string, string> {
+  const isUnauthorized = fault.row.status === 401;
+  return {
+    "content-type": "application/json; charset=utf-8",
+    "cache-control": "no-store",
+    ...(fault.retryAfterS === undefined ? {} : { "retry-after": String(fault.retryAfterS) }),
+    ...(isUnauthorized ? { "www-authenticate": 'Bearer realm="tributary"' } : {}),
+  };
+}
+
+/**
+ * Sends a fault. Where a part of the request is still being discarded, the answer leaves at once and is ended when that is done:
+ * a connection that closes while the other side is sending can take the answer with it.
+ */
+export function sendFault(
+  reply: FastifyReply,
+  fault: Fault,
+  context: ErrorEnvelopeContext & { discarding?: Promise<void> | undefined },
+): FastifyReply {
+  const text = JSON.stringify(toErrorEnvelope(fault, context));
+  const { discarding: draining } = context;
+  reply.code(fault.row.status).headers({ ...faultHeaders(fault), "request-id": context.requestId });
+  if (draining === undefined) return reply.send(text);
+  return reply.header("content-length", Buffer.byteLength(text)).send(Readable.from(endAfterDrain(text, draining)));
+}
+
+async function* endAfterDrain(text: string, draining: Promise<void>): AsyncGenerator<string> {
+  yield text;
+  await draining;
+}

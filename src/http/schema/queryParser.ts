@@ -1,0 +1,47 @@
+import { Fault } from "../../kernel/faults.ts";
+import type { RawQuery } from "../queryString.ts";
+import { compileParser } from "./compileParser.ts";
+import type { JsonSchema, Properties, FromSchema } from "./jsonSchema.ts";
+import { invalidParam } from "./validationFault.ts";
+
+/** What the parameters of a query mean: a parameter with a default is always there. */
+export type QueryFromSchema<Parameters> = {
+  readonly [Name in keyof Parameters as Parameters[Name] extends { default: unknown } ? Name : never]: FromSchema<
+    Parameters[Name]
+  >;
+} & {
+  readonly [Name in keyof Parameters as Parameters[Name] extends { default: unknown } ? never : Name]:
+    | FromSchema<Parameters[Name]>
+    | undefined;
+};
+
+export type ParseQuery = (query: RawQuery) => Record<string, unknown>;
+
+/** A whole number is written in one way only: no sign, no exponent, no zero before it. */
+const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,15})$/;
+
+/** Makes a query's reader, once at the start. It ignores parameters that it does not know, and refuses known ones given twice or that cannot be decoded. */
+export function compileQueryParser(parameters: Properties): ParseQuery {
+  const names = Object.keys(parameters);
+  if (names.length === 0) return () => ({});
+  const parseValues = compileParser({ type: "object", properties: parameters }, "The query");
+  return (query) => {
+    const values: Record<string, unknown> = {};
+    for (const name of names) {
+      const value = parseParameter(name, query[name], parameters[name] ?? {});
+      if (value !== undefined) values[name] = value;
+    }
+    parseValues(values);
+    return values;
+  };
+}
+
+function parseParameter(name: string, text: RawQuery[string], schema: JsonSchema): unknown {
+  if (text === undefined) return schema.default;
+  if (text === null) {
+    const code = schema["x-error-code"];
+    throw code === undefined ? invalidParam(name, "must be percent-encoded UTF-8") : new Fault(code, { param: name });
+  }
+  if (typeof text !== "string") throw invalidParam(name, "must be given once");
+  return schema.type === "integer" && WHOLE_NUMBER.test(text) ? Number(text) : text;
+}

@@ -1,8 +1,0 @@
-import type { JsonSchema } from "../jsonSchema.ts";
-
-/** The body of an operation that needs none. It may be left out. */
-export const noFields = {
-  type: "object",
-  properties: {},
-  additionalProperties: false,
-} as const satisfies JsonSchema;

@@ -1,0 +1,11 @@
+import { isUnavailable } from "../db/errors.ts";
+import { Fault, type FaultCode } from "../kernel/faults.ts";
+
+/** The fault that a caller is told about, whatever was thrown; what is not meant for callers becomes internal_error. */
+export function toFault(error: unknown, unavailableFault: FaultCode = "internal_error"): Fault {
+  if (error instanceof Fault) return error;
+  const status: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "statusCode") : undefined;
+  if (typeof status === "number" && status >= 400 && status < 500)
+    return new Fault("invalid_request", { cause: error });
+  return new Fault(isUnavailable(error) ? unavailableFault : "internal_error", { cause: error });
+}

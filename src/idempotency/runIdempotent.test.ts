@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, test } from "node:test";
+import { sql } from "kysely";
+import { databases, openTestDatabase } from "../../test/support/database.ts";
+import type { Db, Tx } from "../db/database.ts";
+import { addMs, systemClock, type Clock } from "../kernel/clock.ts";
+import { runIdempotent } from "./runIdempotent.ts";
+import { hashRequest, type IdempotentRequest } from "./idempotentRequest.ts";
+import { purgeExpired } from "./purgeExpired.ts";
+
+const DAY_MS = 86_400_000;
+
+const startedAt = new Date("2026-11-01T12:00:00Z");
+const table = "create table done (number int generated always as identity, body text)";
+
+let requestCount = 0;
+const newRequest = (request: unknown = {}): IdempotentRequest => ({
+  accountId: "acct_a",
+  operation: "create",
+  key: `key ${requestCount++}`,
+  requestHash: hashRequest(request),
+});
+
+/** Leaves a row each time that it is really done. */
+const operation = {
+  run: async (tx: Tx) => {
+    const { rows } = await sql<{ number: number }>`insert into done (body) values ('x') returning number`.execute(tx);
+    return { status: 201, body: { number: rows[0]?.number }, secrets: { token: "first" } };
+  },
+  renew: async () => ({ token: "fresh" }),
+};
+
+for (const kind of databases) {
+  describe(`answers on ${kind}`, () => {
+    let db: Db;
+    let world: { db: Db; clock: Clock };
+    let passedMs = 0;
+    before(async () => {
+      db = await openTestDatabase(kind);
+      world = { db, clock: { ...systemClock, now: () => addMs(startedAt, passedMs) } };
+      await sql.raw(table).execute(db.root);
+    });
+    beforeEach(() => sql`truncate done`.execute(db.root));
+    after(() => db.close());
+
+    const timesDone = async () => (await sql`select 1 from done`.execute(db.root)).rows.length;
+
+    test("D17 a call is done once, and answered many times with the same body and a secret of each time", async () => {
+      const call = newRequest();
+      const first = await runIdempotent(world, call, operation);
+      const { number } = first.body as { number: number };
+      assert.deepEqual(first, { status: 201, body: { number, token: "first" }, isReplayed: false });
+      for (let repeat = 0; repeat < 20; repeat += 1) {
+        const again = await runIdempotent(world, call, operation);
+        assert.deepEqual(again, { status: 201, body: { number, token: "fresh" }, isReplayed: true });
+      }
+      assert.equal(await timesDone(), 1);
+      const { rows } = await sql`select * from idempotent_answer where key = ${call.key}`.execute(db.root);
+      assert.doesNotMatch(JSON.stringify(rows), /first|fresh/);
+    });
+
+    test("D17 of the same call many times at once, it is done once", async () => {
+      const call = newRequest();
+      const answers = await Promise.allSettled(Array.from({ length: 50 }, () => runIdempotent(world, call, operation)));
+      const isBusy = (reason: unknown) => Reflect.get(Object(reason), "code") === "request_in_progress";
+      assert.ok(answers.every((answer) => answer.status === "fulfilled" || isBusy(answer.reason)));
+      assert.equal(await timesDone(), 1);
+    });
+
+    test("D17 the key belongs to one request, of one account and operation", async () => {
+      const call = newRequest({ priceUnits: 5 });
+      await runIdempotent(world, call, operation);
+      const other = { ...call, requestHash: hashRequest({ priceUnits: 6 }) };
+      await assert.rejects(runIdempotent(world, other, operation), { code: "idempotency_key_reuse" });
+      assert.equal(await timesDone(), 1);
+      for (const apart of [{ accountId: "acct_b" }, { operation: "archive" }, { key: "another" }]) {
+        assert.equal((await runIdempotent(world, { ...other, ...apart }, operation)).isReplayed, false);
+      }
+      assert.equal(await timesDone(), 4);
+    });
+
+    test("D17 a call that fails leaves nothing, and is done when it is sent again", async () => {
+      const call = newRequest();
+      const failing = {
+        run: async (tx: Tx) => {
+          await operation.run(tx);
+          throw new Error("no");
+        },
+      };
+      await assert.rejects(runIdempotent(world, call, failing), /no/);
+      assert.equal(await timesDone(), 0);
+      assert.equal((await runIdempotent(world, call, operation)).isReplayed, false);
+    });
+
+    test("D17 after 24 hours the key is free again, whether its row is still there or not", async () => {
+      const [kept, removed, young] = [newRequest(), newRequest(), newRequest()];
+      await runIdempotent(world, kept, operation);
+      passedMs += DAY_MS - 1;
+      assert.equal((await runIdempotent(world, kept, operation)).isReplayed, true);
+      passedMs += 1;
+      const again = await runIdempotent(world, { ...kept, requestHash: hashRequest("other") }, operation);
+      assert.equal(again.isReplayed, false);
+      await runIdempotent(world, removed, operation);
+      passedMs += DAY_MS;
+      await runIdempotent(world, young, operation);
+      assert.deepEqual(await purgeExpired(world), { isDone: true });
+      const { rows } = await sql<{ key: string }>`select key from idempotent_answer`.execute(db.root);
+      assert.deepEqual(rows, [{ key: young.key }]);
+      assert.equal((await runIdempotent(world, removed, operation)).isReplayed, false);
+    });
+  });
+}
+
+test("what a caller may write in several ways is one request", () => {
+  const hash = (text: string) => Buffer.from(hashRequest(JSON.parse(text))).toString("hex");
+  assert.equal(hash('{"a":{"x":1,"y":[5.0,2]},"b":null}'), hash('{"b":null,"a":{"y":[5,2],"x":1}}'));
+  const different = ["{}", '{"a":1}', '{"a":"1"}', '{"a":[1]}', '{"a":[1,2]}', '{"a":[2,1]}', '{"a":{"0":1}}', "[]"];
+  assert.equal(new Set(different.map(hash)).size, different.length);
+});
+
+describe("answers of several connections", () => {
+  let db: Db;
+  before(async () => {
+    db = await openTestDatabase("postgres");
+    await sql.raw(table).execute(db.root);
+  });
+  after(() => db.close());
+
+  test("D17 while a call runs, the same call is told to wait, and another one is not", async () => {
+    const world = { db, clock: systemClock };
+    const [running, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = {
+      run: async (tx: Tx) => {
+        running.resolve();
+        await goOn.promise;
+        return operation.run(tx);
+      },
+    };
+    const call = newRequest();
+    const first = runIdempotent(world, call, slow);
+    await running.promise;
+    try {
+      await assert.rejects(runIdempotent(world, call, operation), { code: "request_in_progress", retryAfterS: 1 });
+      assert.equal((await runIdempotent(world, newRequest(), operation)).isReplayed, false);
+    } finally {
+      goOn.resolve();
+    }
+    assert.equal((await first).isReplayed, false);
+    assert.equal((await runIdempotent(world, call, operation)).isReplayed, true);
+  });
+
+  test("38 a call whose connection dies in the middle is done when it is sent again, and only then", async () => {
+    const world = { db, clock: systemClock };
+    await sql`truncate done`.execute(db.root);
+    const call = newRequest();
+    const dying = {
+      run: async (tx: Tx) => {
+        const answer = await operation.run(tx);
+        await sql`select pg_terminate_backend(pg_backend_pid())`.execute(tx);
+        return answer;
+      },
+    };
+    await assert.rejects(runIdempotent(world, call, dying));
+    assert.equal((await runIdempotent(world, call, operation)).isReplayed, false);
+    assert.equal((await runIdempotent(world, call, operation)).isReplayed, true);
+    assert.equal((await sql`select 1 from done`.execute(db.root)).rows.length, 1);
+  });
+});

@@ -1,0 +1,113 @@
+import { payoutChain } from "./payoutAsset.ts";
+import { checksumAddress } from "@tributary/inbox/checksum";
+import type { Hex } from "@tributary/inbox/terms";
+import { termsToWire, type InboxTerms } from "@tributary/inbox/wire";
+import type { IntentStatus } from "../db/schema.ts";
+import { caip10, caip19, displayAddress, type Namespace } from "../kernel/caip.ts";
+import { excessUnits, paymentStatus, shortfallUnits, type PaymentStatus } from "./paymentStatus.ts";
+import type { NewIntent } from "./store.ts";
+import { toInboxTerms } from "./inboxTerms.ts";
+
+/** An intent as the API, the events and the webhooks show it. Amounts are integer texts in the payout token's smallest units. */
+export type IntentRecord = {
+  object: "payment_intent";
+  intentId: string;
+  inboxAddress: string;
+  created: boolean;
+  livemode: boolean;
+  status: IntentStatus;
+  paymentStatus: PaymentStatus;
+  /** Millionths of the payout currency; null when open-ended. */
+  priceUnits: number | null;
+  oneTime: boolean;
+  merchantReference: string | null;
+  metadata: unknown;
+  payout: PayoutRecord;
+  feeBps: number;
+  amounts: AmountsRecord;
+  inboxTerms: InboxTerms;
+  /** Without the widget token, which only its owner adds as the fragment. */
+  checkoutUrl: string;
+  createdAt: string;
+  updatedAt: string;
+  settledAt: string | null;
+  archivedAt: string | null;
+};
+
+type PayoutRecord = {
+  namespace: Namespace;
+  chainReference: string;
+  wallet: string;
+  tokenAddress: string;
+  decimals: number;
+  railId: string;
+  caip10: string;
+  caip19: string;
+};
+
+type AmountsRecord = {
+  priceUnits: string | null;
+  receivedUnits: string;
+  countedUnits: string;
+  shortfallUnits: string;
+  excessUnits: string;
+  settledUnits: string;
+  feeUnits: string;
+  netUnits: string;
+};
+
+/** What a record needs beside the row: where this service is reached, without a trailing slash. */
+export type IntentRecordContext = { readonly baseUrl: string };
+
+/** The record as reads show it: `created` is true only in the answer of the call that minted the intent. */
+export function intentRecord(row: NewIntent, context: IntentRecordContext): IntentRecord {
+  const chain = payoutChain(row);
+  return {
+    object: "payment_intent",
+    intentId: row.id,
+    inboxAddress: checksumAddress(row.inbox_address as Hex),
+    created: false,
+    livemode: row.livemode,
+    status: row.status,
+    paymentStatus: paymentStatus(row),
+    priceUnits: row.price_units === null ? null : Number(row.price_units),
+    oneTime: row.one_time,
+    merchantReference: row.merchant_reference,
+    metadata: row.metadata,
+    payout: {
+      namespace: row.payout_namespace,
+      chainReference: row.payout_chain_reference,
+      wallet: displayAddress(chain, row.payout_wallet),
+      tokenAddress: displayAddress(chain, row.payout_token),
+      decimals: row.payout_decimals,
+      railId: row.rail_id,
+      caip10: caip10(chain, row.payout_wallet),
+      caip19: caip19(chain, row.payout_token),
+    },
+    feeBps: row.fee_bps,
+    amounts: amountsRecord(row),
+    inboxTerms: {
+      ...termsToWire(toInboxTerms(row)),
+      hub: checksumAddress(row.inbox_hub as Hex),
+      implementation: checksumAddress(row.inbox_implementation as Hex),
+    },
+    checkoutUrl: `${context.baseUrl}/c/${row.id}`,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    settledAt: row.settled_at?.toISOString() ?? null,
+    archivedAt: row.archived_at?.toISOString() ?? null,
+  };
+}
+
+function amountsRecord(row: NewIntent): AmountsRecord {
+  return {
+    priceUnits: row.price_token_units?.toString() ?? null,
+    receivedUnits: row.received_units.toString(),
+    countedUnits: row.counted_units.toString(),
+    shortfallUnits: shortfallUnits(row).toString(),
+    excessUnits: excessUnits(row).toString(),
+    settledUnits: row.settled_units.toString(),
+    feeUnits: row.fee_units.toString(),
+    netUnits: row.net_units.toString(),
+  };
+}

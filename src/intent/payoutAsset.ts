@@ -1,0 +1,13 @@
+import { caip2, type Caip2 } from "../kernel/caip.ts";
+import type { IntentRow } from "./store.ts";
+
+type Payout = Pick<IntentRow, "payout_namespace" | "payout_chain_reference" | "payout_token">;
+
+export function payoutChain(intent: Omit<Payout, "payout_token">): Caip2 {
+  return caip2(intent.payout_namespace, intent.payout_chain_reference);
+}
+
+/** Whether money in this token on this chain reaches the payout without a bridge. */
+export function isPayoutAsset(intent: Payout, asset: { chain: Caip2; token: string }): boolean {
+  return asset.chain === payoutChain(intent) && asset.token === intent.payout_token;
+}

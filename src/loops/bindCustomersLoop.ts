@@ -1,0 +1,18 @@
+import { bindCustomers } from "../inbox/bindCustomers.ts";
+import type { World } from "../world.ts";
+import type { Loop } from "./loop.ts";
+
+/** Asks the gate in rounds, so that those whom it keeps waiting hold up nobody behind them. */
+export function bindCustomersLoop(world: World): Loop {
+  let afterSeq = 0n;
+  return {
+    name: "customers",
+    topic: "customers",
+    intervalMs: 2_000,
+    tick: async () => {
+      afterSeq = await bindCustomers(world, afterSeq);
+      // The rest waits for the next round: a gate that keeps everybody waiting is not to be asked without a pause.
+      return false;
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { equal, rejects } from "node:assert/strict";
+import { test } from "node:test";
+import type { Chain } from "../chain/chain.ts";
+import type { HeadFeed } from "../chain/headFeed.ts";
+import { createWake } from "../kernel/wake.ts";
+import { systemClock } from "../kernel/clock.ts";
+import type { World } from "../world.ts";
+import { listenToFeedLoop } from "./followHeadsLoop.ts";
+
+test("a connection that has told of nothing new has failed, however long it lasted", async () => {
+  const tales = [[5n, 6n], [5n, 6n], [6n, 7n], []];
+  let passedMs = 0;
+  const feed: HeadFeed = {
+    name: "feed",
+    follow: async ({ onHead }) => {
+      passedMs += 60_000;
+      for (const number of tales.shift() ?? [])
+        onHead({ number, hash: `h${number}`, parentHash: `h${number - 1n}`, timestampS: 0 });
+      return "it was given up";
+    },
+  };
+  const clock = { ...systemClock, monotonicMs: () => passedMs };
+  // A feed's loop touches nothing else of its world.
+  const world = { clock, wake: createWake(clock), log: { warn: () => {} } } as unknown as World;
+  const { tick } = listenToFeedLoop(world, { caip2: "eip155:1" } as unknown as Chain, feed);
+  equal(await tick(), false);
+  await rejects(tick(), /told of nothing new: it was given up/);
+  equal(await tick(), false);
+  await rejects(tick(), /told of nothing new/);
+});

@@ -1,0 +1,61 @@
+import type { Chain } from "../chain/chain.ts";
+import { ProviderFailed } from "../chain/driver.ts";
+import type { HeadFeed, HeadListener } from "../chain/headFeed.ts";
+import { followQueuedHeads, headsTopic, enqueueHead, watchTopic } from "../watch/followHeads.ts";
+import { getChainMemory } from "../watch/chainMemory.ts";
+import type { World } from "../world.ts";
+import type { Loop } from "./loop.ts";
+
+/** Nothing but heads wakes it: what they do not tell is found by asking, at the chain's own interval. */
+const IDLE_MS = 60_000;
+/** Between two connections that both worked. */
+const RECONNECT_MS = 1_000;
+/** A connection that ended sooner, or told of nothing new, has failed, and is tried again ever more slowly. */
+const STABLE_CONNECTION_MS = 10_000;
+
+/** Records blocks as soon as they are told of. */
+export function followHeadsLoop(world: World, chain: Chain): Loop {
+  return {
+    name: `follow heads of ${chain.caip2}`,
+    topic: headsTopic(chain),
+    intervalMs: IDLE_MS,
+    tick: async () => {
+      await followQueuedHeads(world, chain);
+      return false;
+    },
+  };
+}
+
+/** Listens to one feed; a tick lasts as long as its connection. */
+export function listenToFeedLoop(world: World, chain: Chain, feed: HeadFeed): Loop {
+  const { clock, log } = world;
+  /** The highest block that the connection has told of. */
+  let highestHead = -1n;
+  const listener: HeadListener = {
+    // Blocks that came before it was listened to were told to nobody.
+    onOpen: () => world.wake.notify(watchTopic(chain)),
+    onHead: (head) => {
+      if (head.number > highestHead) highestHead = head.number;
+      enqueueHead(world, chain, head);
+    },
+    highestKnown: () => getChainMemory(chain, clock).cursor?.number,
+  };
+  return {
+    name: `listen to ${feed.name} of ${chain.caip2}`,
+    topic: `feed:${chain.caip2}:${feed.name}`,
+    intervalMs: RECONNECT_MS,
+    tick: async (ending = new AbortController().signal) => {
+      const connectedAtMs = clock.monotonicMs();
+      const previousHighestHead = highestHead;
+      highestHead = -1n;
+      const reason = await feed.follow(listener, ending);
+      if (ending.aborted) return false;
+      if (clock.monotonicMs() - connectedAtMs < STABLE_CONNECTION_MS)
+        throw new ProviderFailed("unreachable", `the connection did not last: ${reason}`);
+      if (highestHead <= previousHighestHead)
+        throw new ProviderFailed("unreachable", `the connection has told of nothing new: ${reason}`);
+      log.warn({ chain: chain.caip2, feed: feed.name, reason }, "a websocket was lost and is opened again");
+      return false;
+    },
+  };
+}

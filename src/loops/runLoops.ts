@@ -1,0 +1,39 @@
+import type { World } from "../world.ts";
+import { verifyDepositsLoop } from "./verifyDepositsLoop.ts";
+import { recheckSuspectBlocksLoop } from "./recheckSuspectBlocksLoop.ts";
+import { bindCustomersLoop } from "./bindCustomersLoop.ts";
+import { processDepositsLoop } from "./processDepositsLoop.ts";
+import { followHeadsLoop, listenToFeedLoop } from "./followHeadsLoop.ts";
+import { purgeExpiredLoop } from "./purgeExpiredLoop.ts";
+import { runLoop, type Loop } from "./loop.ts";
+import { scanHintedInboxesLoop } from "./scanHintedInboxesLoop.ts";
+import { settleLoop } from "./settleLoop.ts";
+import { assignEventSequencesLoop } from "./assignEventSequencesLoop.ts";
+import { watchChainLoop } from "./watchChainLoop.ts";
+
+/** Every loop of a world, those of one chain in the order in which rows are handed over. */
+export function createLoops(world: World): Loop[] {
+  const loops: Loop[] = [assignEventSequencesLoop(world), purgeExpiredLoop(world)];
+  if (world.gate !== undefined) loops.push(bindCustomersLoop(world));
+  for (const chain of world.chains.values()) {
+    if (chain.feeds.length > 0) loops.push(followHeadsLoop(world, chain));
+    loops.push(
+      ...chain.feeds.map((feed) => listenToFeedLoop(world, chain, feed)),
+      watchChainLoop(world, chain),
+      recheckSuspectBlocksLoop(world, chain),
+      scanHintedInboxesLoop(world, chain),
+      processDepositsLoop(world, chain.caip2),
+      verifyDepositsLoop(world, chain),
+      settleLoop(world, chain),
+    );
+  }
+  return loops;
+}
+
+/**
+ * Runs every loop until `signal` aborts and resolves when all have come to rest. Rejects at once when one of them finds the
+ * program itself wrong; the process is then to end.
+ */
+export async function runLoops(world: World, signal: AbortSignal): Promise<void> {
+  await Promise.all(createLoops(world).map((loop) => runLoop(world, loop, signal)));
+}

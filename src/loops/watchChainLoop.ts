@@ -1,0 +1,24 @@
+import type { Chain } from "../chain/chain.ts";
+import { findWatchedChain } from "../catalog/catalog.ts";
+import { verifyChain } from "../chain/verifyChain.ts";
+import { watchTopic } from "../watch/followHeads.ts";
+import { watchChain } from "../watch/watchChain.ts";
+import type { World } from "../world.ts";
+import type { Loop } from "./loop.ts";
+
+/** Asks for the head at the chain's own interval; whoever has heard of something new wakes it sooner. */
+export function watchChainLoop(world: World, chain: Chain): Loop {
+  // A chain that did not answer at the start is compared with the configuration before anything is read of it.
+  const config = findWatchedChain(world.catalog, chain.caip2);
+  let isVerified = config === undefined;
+  return {
+    name: `watch ${chain.caip2}`,
+    topic: watchTopic(chain),
+    intervalMs: config?.pollMs ?? 1_000,
+    tick: async () => {
+      if (config && !isVerified) isVerified = (await verifyChain(config, chain, world.log)) === "verified";
+      const { isBehind } = await watchChain(world, chain);
+      return isBehind;
+    },
+  };
+}

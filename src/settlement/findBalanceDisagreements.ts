@@ -1,0 +1,72 @@
+import { findWatchedChain } from "../catalog/catalog.ts";
+import type { Chain } from "../chain/chain.ts";
+import type { ProviderReply } from "../chain/providers.ts";
+import type { World } from "../world.ts";
+import { findCursor } from "../watch/store.ts";
+import { listUnsweptTotals, type DueSettlement } from "./store.ts";
+
+type BalanceWorld = Pick<World, "db" | "catalog" | "log">;
+
+/**
+ * Our newest block may be news to a provider who is a little behind. The one in which the last of the money came is none: those who count
+ * had to agree on it. Of blocks that are much older, few nodes keep what was held at them.
+ */
+const PROVIDER_LAG_BLOCKS = 16n;
+
+/**
+ * For each inbox why it may not be swept yet; undefined where enough providers say that it holds what was counted. A sweep can move
+ * nothing that is not there, but gas is paid for it, and a deposit that only one provider knows must not look as if it were on its way.
+ * All of the batch are in one token.
+ */
+export async function findBalanceDisagreements(
+  world: BalanceWorld,
+  chain: Chain,
+  batch: readonly DueSettlement[],
+): Promise<(string | undefined)[]> {
+  const requiredProviders = findWatchedChain(world.catalog, chain.caip2)?.agreement?.providers;
+  const cursor = requiredProviders === undefined ? undefined : await findCursor(world.db, chain.caip2);
+  if (requiredProviders === undefined || cursor === undefined) return batch.map(() => undefined);
+  const token = batch[0]?.settlement.token ?? "";
+  const intentIds = batch.map(({ intent }) => intent.id);
+  const unswept = await listUnsweptTotals(world.db, { chain: chain.caip2, token, intentIds });
+  const blockNumber = highestBlock([cursor.number - PROVIDER_LAG_BLOCKS, ...unswept.map(({ lastBlock }) => lastBlock)]);
+  const inboxes = batch.map(({ intent }) => intent.inbox_address);
+  const replies = await chain.providers.askEach((driver) => driver.balances(token, inboxes, { blockNumber }));
+  const counted = new Map(unswept.map((each) => [each.intentId, each.units]));
+  return batch.map(({ intent, settlement }, index) => {
+    const units = replies.map((each) => ("answer" in each ? each.answer[index] : undefined));
+    const reason = balanceDisagreement(units, {
+      needed: requiredProviders,
+      countedUnits: counted.get(intent.id) ?? 0n,
+    });
+    if (reason !== undefined) {
+      const facts = { alarm: reason, chain: chain.caip2, settlement: settlement.id, intent: intent.id };
+      world.log.error(
+        { ...facts, answers: replies.map((each) => formatReply(each, index)) },
+        "an inbox is not swept, because its chain's providers do not agree on what it holds",
+      );
+    }
+    return reason;
+  });
+}
+
+function highestBlock(blocks: readonly bigint[]): bigint {
+  return blocks.reduce((last, block) => (block > last ? block : last), 0n);
+}
+
+/** Pure: what the balances that the providers told, undefined where one told none, come to. */
+export function balanceDisagreement(
+  units: readonly (bigint | undefined)[],
+  { needed, countedUnits }: { needed: number; countedUnits: bigint },
+): string | undefined {
+  const reported = units.filter((each) => each !== undefined);
+  const sufficient = reported.filter((each) => each >= countedUnits).length;
+  const insufficient = reported.length - sufficient;
+  if (sufficient >= needed && sufficient > insufficient) return undefined;
+  if (reported.length < needed) return "provider_agreement_pending";
+  return sufficient === 0 ? "balance_below_counted" : "provider_disagreement";
+}
+
+function formatReply(said: ProviderReply<bigint[]>, index: number): string {
+  return `${said.provider}: ${"answer" in said ? String(said.answer[index]) : said.error.message}`;
+}

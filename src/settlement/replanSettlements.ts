@@ -1,0 +1,38 @@
+import { appendEvents } from "../event/store.ts";
+import { lockIntents } from "../intent/store.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import { addMs } from "../kernel/clock.ts";
+import type { World } from "../world.ts";
+import { settlementEvents } from "./settlementEvents.ts";
+import { afterFailedAttempt } from "./settlement.ts";
+import { lockSettlements, listIneffectiveSettlements, writeSettlement, type IneffectiveSettlement } from "./store.ts";
+
+type ReplanWorld = Pick<World, "db" | "clock" | "entropy" | "log">;
+
+/** Settlements reviewed in one call. */
+const REPLAN_MAX = 200;
+
+/**
+ * Takes back settlements whose transaction is over without having moved anything out of their inbox: it was reverted, its item
+ * was refused inside a batch, or its nonce was used by another transaction.
+ */
+export async function replanSettlements(world: ReplanWorld, chain: Caip2): Promise<number> {
+  const ineffective = await listIneffectiveSettlements(world.db, { chain, limit: REPLAN_MAX });
+  for (const each of ineffective) await replanSettlement(world, each);
+  return ineffective.length;
+}
+
+async function replanSettlement(world: ReplanWorld, missed: IneffectiveSettlement): Promise<void> {
+  const at = world.clock.now();
+  const reason = `transaction_${missed.transactionStatus}_without_effect`;
+  await world.db.transaction(async (tx) => {
+    // The intent first, like everybody who locks both: two that lock in turn would wait for each other.
+    const [intent] = await lockIntents(tx, [missed.intentId]);
+    const [current] = await lockSettlements(tx, [missed.id], ["submitted"]);
+    if (current === undefined) return;
+    const after = afterFailedAttempt(current, { reason, at, addMs });
+    await writeSettlement(tx, after);
+    if (intent) await appendEvents(tx, world, { events: settlementEvents(intent, current, after), at });
+  });
+  world.log.warn({ settlement: missed.id, reason }, "a settlement moved nothing; it is tried again later");
+}

@@ -1,0 +1,97 @@
+import type { Chain } from "../chain/chain.ts";
+import type { BlockRef } from "../chain/driver.ts";
+import type { Db } from "../db/database.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { PARSED_LOGS_TARGET, FILTERED_LOGS_TARGET, RangeSize } from "./readRange.ts";
+import type { KnownBlock } from "./store.ts";
+import { WatchedInboxes } from "./watchedInboxes.ts";
+
+/** A block that was read as empty against the word of its header. */
+export type SuspectBlock = { block: BlockRef; attempts: number; dueAtMs: number };
+
+/** Of a provider that objects to where the cursor stands. */
+export type Objection = {
+  /** Since when, and where its head was then. */
+  sinceMs: number;
+  sinceNumber: bigint;
+  /** Where its head is, and when it was last seen to move. */
+  headNumber: bigint;
+  movedAtMs: number;
+  /** Whether it merely stands still far behind. */
+  isStuck: boolean;
+};
+
+/** What a process remembers between two looks at a chain. It only saves work: without it the same rows are written. */
+export type ChainMemory = {
+  /** Of ranges on the way to the head, of those that are read a second time, and of those that are asked about when a payer looks. */
+  readonly rangeSize: RangeSize;
+  readonly rereadSize: RangeSize;
+  readonly hintSize: RangeSize;
+  /** Where the cursor stood when this process last read or moved it. Another process may have moved it since: the database decides. */
+  cursor: KnownBlock | undefined;
+  /** Heads that were told of and not looked at yet. */
+  readonly pushedHeads: BlockRef[];
+  /** Blocks that are to be asked for again, by their hashes. */
+  readonly suspectBlocks: Map<string, SuspectBlock>;
+  /** Blocks were recorded since the chain was last asked how final it is. */
+  isFinalityDue: boolean;
+  /** When a provider last told of a new block, on the monotonic clock. */
+  lastBlockAtMs: number;
+  /** When the providers were last asked what they think of the cursor, and whether more than one answered. */
+  comparedAtMs: number;
+  hasMultipleReplies: boolean;
+  /** Which provider objects to it. */
+  objections: ReadonlyMap<string, Objection>;
+  /** Whether it was told that heads are not followed because of that. */
+  isHoldLogged: boolean;
+  /** Whether the alarm about it was given already. */
+  isDisputeLogged: boolean;
+  /** Of which hints of payers the last ones were looked at: what expires later is new. */
+  hintsScannedUpTo: Date | undefined;
+  /** When that was, on the monotonic clock. */
+  hintsScannedAtMs: number;
+  /** When providers were last asked about something final that one of them told otherwise, on the monotonic clock. */
+  conflictsCheckedAtMs: number;
+  /** Until when final blocks are not read again, because too few providers could. */
+  rereadPausedUntilMs: number;
+};
+
+const memories = new WeakMap<Chain, ChainMemory>();
+const inboxesByDatabase = new WeakMap<Db, WatchedInboxes>();
+
+export function getChainMemory(chain: Chain, clock: Clock): ChainMemory {
+  let memory = memories.get(chain);
+  if (!memory) {
+    memory = {
+      rangeSize: new RangeSize(FILTERED_LOGS_TARGET),
+      rereadSize: new RangeSize(PARSED_LOGS_TARGET),
+      hintSize: new RangeSize(PARSED_LOGS_TARGET),
+      cursor: undefined,
+      pushedHeads: [],
+      suspectBlocks: new Map(),
+      isFinalityDue: false,
+      lastBlockAtMs: clock.monotonicMs(),
+      comparedAtMs: clock.monotonicMs(),
+      hasMultipleReplies: false,
+      objections: new Map(),
+      isHoldLogged: false,
+      isDisputeLogged: false,
+      hintsScannedUpTo: undefined,
+      hintsScannedAtMs: -Infinity,
+      conflictsCheckedAtMs: -Infinity,
+      rereadPausedUntilMs: 0,
+    };
+    memories.set(chain, memory);
+  }
+  return memory;
+}
+
+/** The inboxes of one database: an inbox has the same address on every EVM chain, so that all of them share one set. */
+export function getWatchedInboxes(db: Db, clock: Clock): WatchedInboxes {
+  let inboxes = inboxesByDatabase.get(db);
+  if (!inboxes) {
+    inboxes = new WatchedInboxes(clock);
+    inboxesByDatabase.set(db, inboxes);
+  }
+  return inboxes;
+}

@@ -1,0 +1,27 @@
+import type { Caip2 } from "../kernel/caip.ts";
+import type { World } from "../world.ts";
+import { listCursors } from "./store.ts";
+
+const STALE_MS_MIN = 30_000;
+const STALE_POLLS = 20;
+
+/**
+ * Whether a chain is looked at. A cursor's time is renewed with every block and every few seconds in between, so one that is old means
+ * that the providers are away or that nobody watches. A chain that was never looked at is not healthy.
+ */
+export function isScannerHealthy(updatedAt: Date | undefined, facts: { now: Date; pollMs: number }): boolean {
+  if (updatedAt === undefined) return false;
+  return facts.now.getTime() - updatedAt.getTime() < Math.max(STALE_MS_MIN, STALE_POLLS * facts.pollMs);
+}
+
+/** The health of every configured chain's scanner, whichever process runs it. One query. */
+export async function readScannerHealth(
+  world: Pick<World, "db" | "clock" | "catalog">,
+): Promise<ReadonlyMap<Caip2, boolean>> {
+  const cursors = await listCursors(world.db);
+  const updatedAt = new Map(cursors.map((cursor) => [cursor.chain, cursor.updated_at]));
+  const now = world.clock.now();
+  return new Map(
+    world.catalog.chains.map(({ caip2, pollMs }) => [caip2, isScannerHealthy(updatedAt.get(caip2), { now, pollMs })]),
+  );
+}

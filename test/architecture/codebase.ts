@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix, sep } from "node:path";
+import { maskSource, type MaskedSource } from "./maskSource.ts";
+
+// The house as the rules see it: every path, and of the TypeScript files their layers and imports. It is read as text and
+// nothing is executed, so a file that does not even load is still judged.
+
+export type ImportStatement = {
+  /** As written: "./store.ts", "kysely". */
+  readonly specifier: string;
+  /** The path in the house that a relative specifier means; undefined for a package. */
+  readonly target: string | undefined;
+  readonly line: number;
+  readonly reExports: boolean;
+  /** Erased before the code runs. */
+  readonly typeOnly: boolean;
+};
+
+export type Source = {
+  readonly path: string;
+  readonly lines: number;
+  readonly masked: MaskedSource;
+  readonly imports: readonly ImportStatement[];
+};
+
+export type Codebase = {
+  /** Every file, relative to the root, with forward slashes. */
+  readonly paths: readonly string[];
+  readonly sources: readonly Source[];
+};
+
+/** What a rule found, with what to do about it. */
+export type Violation = { readonly path: string; readonly line?: number; readonly message: string };
+
+const FOLDERS = ["src", "packages", "test", "scripts", "docs", "bin"];
+const SKIPPED = new Set(["node_modules", "dist", "out", "cache"]);
+const FOLDER_DEPTH_MAX = 12;
+
+const IMPORTS = [
+  /\b(?<verb>import|export)\s+(?:type\s+)?(?:\*(?:\s+as\s+[\w$]+)?|[\w$\s,]*\{[^}]*\}|[\w$]+(?:\s*,\s*\*\s+as\s+[\w$]+)?)\s*from\s*["'](?<specifier>[^"'\n]+)["']/g,
+  /\b(?<verb>import)\s*["'](?<specifier>[^"'\n]+)["']/g,
+  /\b(?<verb>import)\s*\(\s*["'`](?<specifier>[^"'`\n]+)["'`]/g,
+];
+
+/** Reads the folders that exist below `root`. */
+export function readCodebase(root: string): Codebase {
+  const paths = FOLDERS.flatMap((folder) => filesBelow(root, folder, FOLDER_DEPTH_MAX)).toSorted();
+  return createCodebase(paths.map((path) => [path, isSource(path) ? readFileSync(join(root, path), "utf8") : ""]));
+}
+
+/** A house of paths and texts; the tests of the rules build small ones. */
+export function createCodebase(files: Iterable<readonly [path: string, text: string]>): Codebase {
+  const all = [...files];
+  return {
+    paths: all.map(([path]) => path),
+    sources: all.filter(([path]) => isSource(path)).map(([path, text]) => parseSource(path, text)),
+  };
+}
+
+export function isTest(path: string): boolean {
+  return path.endsWith(".test.ts") || path.startsWith("test/") || /^packages\/[^/]+\/test\//.test(path);
+}
+
+/** The files that make the running service: what the rules about behaviour read. */
+export function productionSources(house: Codebase): Source[] {
+  return house.sources.filter((source) => source.path.startsWith("src/") && !isTest(source.path));
+}
+
+export function lineNumberAt(text: string, offset: number): number {
+  return text.slice(0, offset).split("\n").length;
+}
+
+function parseSource(path: string, text: string): Source {
+  const masked = maskSource(text);
+  return { path, lines: text.replace(/\n$/, "").split("\n").length, masked, imports: parseImports(path, masked) };
+}
+
+function parseImports(path: string, layers: MaskedSource): ImportStatement[] {
+  const found: ImportStatement[] = [];
+  for (const pattern of IMPORTS) {
+    for (const match of layers.withoutComments.matchAll(pattern)) {
+      const { verb = "", specifier = "" } = match.groups ?? {};
+      // The word may stand inside a text, as in the tests of these very rules.
+      if (!layers.code.startsWith(verb, match.index)) continue;
+      found.push({
+        specifier,
+        target: specifier.startsWith(".") ? posix.join(posix.dirname(path), specifier) : undefined,
+        line: lineNumberAt(layers.code, match.index),
+        reExports: verb === "export",
+        typeOnly: /^\w+\s+type\b/.test(match[0]),
+      });
+    }
+  }
+  return found.toSorted((a, b) => a.line - b.line);
+}
+
+function isSource(path: string): boolean {
+  return path.endsWith(".ts") && !path.endsWith(".d.ts");
+}
+
+function filesBelow(root: string, folder: string, depthLeft: number): string[] {
+  if (depthLeft === 0) throw new Error(`Folders are nested too deeply below ${folder}`);
+  return entriesOf(join(root, folder)).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`.split(sep).join("/");
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : filesBelow(root, path, depthLeft - 1);
+    return entry.isFile() ? [path] : [];
+  });
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
+}

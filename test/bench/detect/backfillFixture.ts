@@ -1,0 +1,75 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { openDatabase } from "../../../src/db/database.ts";
+import { migrate } from "../../../src/db/migrate.ts";
+import { startPostgres } from "../../support/postgres.ts";
+import type { BackfillJob, BackfillReport } from "./backfillWorker.ts";
+import { insertInboxes } from "./inboxes.ts";
+
+export type DatabaseKind = "postgres" | "pglite";
+
+/** What stands ready for all sides: a PostgreSQL that flushes to disk, and ours with 100,000 inboxes on each database. */
+export type BackfillFixture = {
+  /** One run of ours, in a process of its own. */
+  run(kind: DatabaseKind, over: Omit<BackfillJob, "database" | "databaseId">): Promise<BackfillReport>;
+  /** A new database for somebody else; its URL. */
+  newDatabase: (name: string) => Promise<string>;
+  /** A folder that goes with the scene. */
+  scratch: string;
+  close(): Promise<void>;
+};
+
+export async function openBackfillFixture(): Promise<BackfillFixture> {
+  const scratch = await mkdtemp(join(tmpdir(), "tributary-bench-"));
+  const server = await startPostgres(undefined, { isDurable: true });
+  const [url, directory] = [server.urlOf("postgres"), join(scratch, "pglite")];
+  for (const place of [{ url }, { directory }]) {
+    const db = await openDatabase(place);
+    await migrate(db, { appliedAt: new Date("2026-01-01T00:00:00Z") });
+    await insertInboxes(db);
+    await db.close();
+  }
+  const copy = `${directory}-copy`;
+  return {
+    scratch,
+    async run(kind, over) {
+      // No run pays for what the one before has left unwritten.
+      await executeSql(url, "checkpoint");
+      if (kind === "postgres")
+        return await runBackfillWorker({ database: { url }, databaseId: server.processId, ...over });
+      await rm(copy, { recursive: true, force: true });
+      await cp(directory, copy, { recursive: true });
+      return await runBackfillWorker({ database: { directory: copy }, ...over });
+    },
+    async newDatabase(name) {
+      await executeSql(url, `create database ${name}`);
+      return server.urlOf(name);
+    },
+    async close() {
+      await server.remove();
+      await rm(scratch, { recursive: true, force: true });
+    },
+  };
+}
+
+async function executeSql(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}
+
+async function runBackfillWorker(order: BackfillJob): Promise<BackfillReport> {
+  const side = fork(new URL("backfillSide.ts", import.meta.url), { execArgv: ["--no-warnings"] });
+  const ended = once(side, "exit").then(([code]) => {
+    throw new Error(`a run ended with ${code}`);
+  });
+  side.send(order);
+  const [report] = (await Promise.race([once(side, "message"), ended])) as [BackfillReport];
+  await ended.catch(() => undefined);
+  return report;
+}

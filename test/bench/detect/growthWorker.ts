@@ -1,0 +1,134 @@
+import { pino } from "pino";
+import { openChain } from "../../../src/chain/chain.ts";
+import type { BlockRef, ChainDriver, Transfer } from "../../../src/chain/driver.ts";
+import { openGasAccount } from "../../../src/chain/evm/gasAccount.ts";
+import { openDatabase } from "../../../src/db/database.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { createWake } from "../../../src/kernel/wake.ts";
+import { getWatchedInboxes } from "../../../src/watch/chainMemory.ts";
+import type { WatchWorld } from "../../../src/watch/applySegment.ts";
+import { watchChain } from "../../../src/watch/watchChain.ts";
+import { TEST_CHAIN, TEST_TOKEN } from "../../support/intents.ts";
+import { stationWorld } from "../../support/stationWorld.ts";
+import { hashOf, inboxAt } from "../backfillNode.ts";
+import { serveParent } from "./runInChildProcess.ts";
+import { median } from "./statistics.ts";
+
+// Looks at a chain whose provider answers at once, so that all of the time is ours and the database's.
+
+export type GrowthJob = { url: string; inboxes: number };
+export type GrowthReport = {
+  /** Of the first look that needs the watched set. */
+  loadMs: number;
+  /** Medians: a look that records one new block and reads one final block again, and what of it is the question for new inboxes. */
+  lookMs: number;
+  refreshMs: number;
+};
+
+const WARM_LOOKS = 50;
+const LOOKS = 200;
+const TRANSFERS = 50;
+const FINAL_DEPTH = 10;
+
+serveParent(async ({ url, inboxes }: GrowthJob): Promise<GrowthReport> => {
+  const db = await openDatabase({ url, allowUnsafeFsync: true });
+  const log = pino({ level: "silent" });
+  const world: WatchWorld = { ...stationWorld(db), wake: createWake(systemClock), log };
+  const found = await db.root.selectFrom("chain_cursor").select("number").executeTakeFirst();
+  const node = { head: Number(found?.number ?? 1_000n) };
+  const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
+  const chain = openChain({ drivers: [driverOf(node, inboxes)], gasAccount }, { clock: systemClock, log });
+  await watchChain(world, chain);
+  const watched = getWatchedInboxes(db, systemClock);
+  const loadMs = await timeOf(() => watched.refresh(db));
+  if (watched.size !== inboxes) throw new Error(`${watched.size} inboxes are watched, not ${inboxes}`);
+  const [looks, refreshes]: [number[], number[]] = [[], []];
+  for (let look = -WARM_LOOKS; look < LOOKS; look += 1) {
+    node.head += 1;
+    const lookMs = await timeOf(() => watchChain(world, chain));
+    const refreshMs = await timeOf(() => watched.refresh(db));
+    if (look < 0) continue;
+    looks.push(lookMs);
+    refreshes.push(refreshMs);
+  }
+  const { count } = await db.root
+    .selectFrom("movement")
+    .select((select) => select.fn.countAll<bigint>().as("count"))
+    .where("block_number", ">", BigInt(node.head - LOOKS))
+    .executeTakeFirstOrThrow();
+  if (count !== BigInt(LOOKS)) throw new Error(`${count} movements were recorded, not ${LOOKS}`);
+  await db.close();
+  return { loadMs, lookMs: median(looks), refreshMs: median(refreshes) };
+});
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+/** A provider of a chain in which each block holds fifty transfers, of which one pays an inbox. */
+function driverOf(node: { head: number }, inboxes: number): ChainDriver {
+  const numbers = new Map<string, number>();
+  const blockOf = (number: number): BlockRef | undefined => {
+    if (number > node.head || number < 0) return undefined;
+    numbers.set(hashAt(number), number);
+    const parentHash = hashAt(number - 1);
+    return { number: BigInt(number), hash: hashAt(number), parentHash, timestampS: 1_700_000_000 + number };
+  };
+  const asked: Partial<ChainDriver> = {
+    caip2: TEST_CHAIN,
+    name: "made",
+    identify: async () => ({ caip2: TEST_CHAIN, genesisHash: hashAt(0) }),
+    head: async (tag) => known(blockOf(tag === "latest" ? node.head : node.head - FINAL_DEPTH)),
+    block: async (at) => blockOf("hash" in at ? (numbers.get(at.hash) ?? -1) : Number(at.number)),
+    transfers: async (scope) => {
+      const blocks = "blockHash" in scope ? [known(numbers.get(scope.blockHash))] : numbersOf(scope);
+      return blocks.flatMap((number) => transfersOf(number, inboxes));
+    },
+    receiptPositions: async (chainTxs) =>
+      chainTxs.map((chainTx) => {
+        const number = known(numbers.get(`tx ${chainTx}`));
+        return { chainTx, blockHash: hashAt(number), succeeded: true, logIndexFirst: TRANSFERS / 2 };
+      }),
+  };
+  const paying = asked.transfers;
+  asked.transfers = async (...question) => {
+    const transfers = (await paying?.(...question)) ?? [];
+    for (const { chainTx, blockNumber } of transfers) numbers.set(`tx ${chainTx}`, Number(blockNumber));
+    return transfers;
+  };
+  return new Proxy(asked as ChainDriver, {
+    get: (driver, name) => {
+      const isOptional = name === "filterTransfers" || name === "blockWithPositions" || name === "then";
+      if (name in driver || isOptional) return Reflect.get(driver, name) as unknown;
+      throw new Error(`nobody should ask for ${String(name)}`);
+    },
+  });
+}
+
+function transfersOf(block: number, inboxes: number): Transfer[] {
+  return Array.from({ length: TRANSFERS }, (_, index) => ({
+    token: TEST_TOKEN,
+    from: hashOf(`from ${block} ${index}`).slice(0, 42),
+    to: index === TRANSFERS / 2 ? inboxAt((block * 7_919) % inboxes) : hashOf(`to ${block} ${index}`).slice(0, 42),
+    amountText: "1000000",
+    chainTx: hashOf(`tx ${block} ${index}`),
+    logIndex: index,
+    blockNumber: BigInt(block),
+    blockHash: hashAt(block),
+  }));
+}
+
+function hashAt(number: number): string {
+  return hashOf(`block ${number}`);
+}
+
+function numbersOf({ fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint }): number[] {
+  return Array.from({ length: Number(toBlock - fromBlock) + 1 }, (_, index) => Number(fromBlock) + index);
+}
+
+function known<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("nobody should ask for what was not told");
+  return value;
+}

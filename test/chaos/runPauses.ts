@@ -1,0 +1,77 @@
+import { setTimeout as delay } from "node:timers/promises";
+import process from "node:process";
+import { findPort } from "../../src/cli/dev/findPort.ts";
+import { openInstallation } from "../support/serviceInstallation.ts";
+import { openChaosContext, waitUntilSettled } from "./runKills.ts";
+import { MerchantClients, type AcknowledgedIntent } from "./merchants.ts";
+import { Payers } from "./payers.ts";
+import { SeededRandom } from "./seededRandom.ts";
+import { countUnsettled, verifyFinalState, type Findings } from "./verifyFinalState.ts";
+
+// Two services share one database, and one of them is stopped like a machine that hangs, for longer than anybody waits for it. When it
+// goes on it believes that nothing has happened meanwhile; whatever it had begun must not be done a second time.
+
+export type PauseOptions = {
+  pauses: number;
+  pauseMsMin: number;
+  pauseMsMax: number;
+  seed: number;
+  log?: (line: string) => void;
+};
+
+export type PauseReport = Findings & {
+  pauses: number;
+  payments: number;
+  acknowledged: number;
+  unsettled: number;
+  exitCodes: (number | null)[];
+};
+
+const INTERVAL_MS_MAX = 1_500;
+
+export async function runPauses(options: PauseOptions): Promise<PauseReport> {
+  const chaos = await openChaosContext();
+  const { chain, db, databaseUrl } = chaos;
+  const other = await openInstallation({ chain, databaseUrl, port: await findPort("127.0.0.1", 0) });
+  try {
+    const random = new SeededRandom(options.seed);
+    const running = [await chaos.installation.start(), await other.start()] as const;
+    const acknowledged: AcknowledgedIntent[] = [];
+    const payers = new Payers({ chain, random: new SeededRandom(random.below(2 ** 31)), acknowledged });
+    const load = new AbortController();
+    const atWork = chaos.merchants.map((merchant, index) => {
+      const { baseUrl } = [chaos.installation, other][index % 2] ?? chaos.installation;
+      // Wishes are told apart by their numbers, so each door has merchants and numbers of its own.
+      return new MerchantClients(baseUrl, new SeededRandom(random.below(2 ** 31)), acknowledged).run(
+        merchant,
+        load.signal,
+      );
+    });
+    atWork.push(payers.run(load.signal));
+    for (let pause = 1; pause <= options.pauses; pause += 1) {
+      await delay(random.below(INTERVAL_MS_MAX));
+      const { pid } = running[random.below(2)] ?? running[0];
+      const pauseMs = options.pauseMsMin + random.below(options.pauseMsMax - options.pauseMsMin);
+      process.kill(pid, "SIGSTOP");
+      await delay(pauseMs);
+      process.kill(pid, "SIGCONT");
+      options.log?.(`pause ${pause} of ${pauseMs} ms: ${payers.payments} paid`);
+    }
+    load.abort();
+    await Promise.all(atWork);
+    await waitUntilSettled(chaos);
+    const exitCodes = await Promise.all(running.map((service) => service.stop()));
+    const findings = await verifyFinalState(db, { chain, acknowledged });
+    return {
+      ...findings,
+      pauses: options.pauses,
+      payments: payers.payments,
+      acknowledged: acknowledged.length,
+      unsettled: await countUnsettled(db),
+      exitCodes,
+    };
+  } finally {
+    await other.remove();
+    await chaos.close();
+  }
+}

@@ -1,0 +1,64 @@
+import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
+import { ScriptedChain } from "../sim/chain/scriptedChain.ts";
+import { openScriptedDriver } from "../sim/chain/scriptedDriver.ts";
+import { tokenCalls } from "../sim/chain/token.ts";
+import type { ScriptedTransaction } from "../sim/chain/transaction.ts";
+import type { ChainUnderTest, TestTokens, Transfer } from "./chainUnderTest.ts";
+import { inboxTerms } from "./inboxTerms.ts";
+
+const CHAIN_ID = 31_337;
+const OWNER = `0x${"0e".repeat(20)}`;
+const PAYERS = [`0x${"a1".repeat(20)}`, `0x${"a2".repeat(20)}`] as const;
+const TOKENS: TestTokens = {
+  plain: `0x${"c1".repeat(20)}`,
+  silent: `0x${"c2".repeat(20)}`,
+  taxed: `0x${"c3".repeat(20)}`,
+};
+const INITIAL_UNITS = 10n ** 15n;
+
+/** The model that simulations run on. */
+export async function openScriptedChain(): Promise<ChainUnderTest> {
+  const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
+  const kinds = Object.entries(TOKENS) as [keyof TestTokens, string][];
+  const chain = new ScriptedChain({
+    chainId: CHAIN_ID,
+    tokens: kinds.map(([kind, address]) => ({ address, symbol: kind, decimals: 6, kind, owner: OWNER })),
+    units: kinds.flatMap(([, token]) => PAYERS.map((owner) => ({ token, owner, units: INITIAL_UNITS }))),
+    wei: [{ address: gasAccount.address, wei: 10n ** 24n }],
+  });
+  for (let block = 0; block < 5; block += 1) chain.mine();
+  const call = ({ token, to, units }: Transfer) => ({ to: token, data: tokenCalls.transfer(to, units) });
+  const callAsIssuer = (data: string) => {
+    chain.send({ from: OWNER, calls: [{ to: TOKENS.plain, data }] });
+    chain.mine();
+  };
+  return {
+    driver: openScriptedDriver(chain),
+    chainId: CHAIN_ID,
+    tokens: TOKENS,
+    payers: PAYERS,
+    gasAccount,
+    pay: async (from, transfer) => chain.send({ from, calls: [call(transfer)] }),
+    payInOneTransaction: async (transfers, ending = "keeps") => {
+      const [from] = PAYERS;
+      const calls = transfers.map(call);
+      return { from, chainTx: chain.send({ from, calls, ignoresCallFailures: true, reverts: ending === "reverts" }) };
+    },
+    mine: async (blocks = 1) => {
+      for (let mined = 0; mined < blocks; mined += 1) chain.mine();
+    },
+    reorg: async (depth, kept = []) => {
+      const selectNext = (among: readonly ScriptedTransaction[]) =>
+        kept.map((chainTx) => among.find((one) => one.chainTx === chainTx)).find((one) => one !== undefined);
+      chain.reorg(depth, {
+        longerBy: 0,
+        isLost: ({ chainTx }) => !kept.includes(chainTx),
+        selectTransaction: selectNext,
+      });
+    },
+    blocklist: async (account) => callAsIssuer(tokenCalls.block(account)),
+    unblocklist: async (account) => callAsIssuer(tokenCalls.unblock(account)),
+    termsOf: (of) => inboxTerms(CHAIN_ID, of),
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,198 @@
+import { runLedgerChecks } from "../../src/audit/runLedgerChecks.ts";
+import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
+import type { Config } from "../../src/config.ts";
+import type { Db } from "../../src/db/database.ts";
+import { issueSourceInbox } from "../../src/inbox/issueSourceInbox.ts";
+import { createIntent } from "../../src/intent/createIntent.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import { createAccount } from "../../src/merchant/createAccount.ts";
+import type { AccountRow } from "../../src/merchant/store.ts";
+import { registerView } from "../../src/view/registerView.ts";
+import { ScriptedChain } from "../sim/chain/scriptedChain.ts";
+import { openScriptedDriver } from "../sim/chain/scriptedDriver.ts";
+import { tokenCalls } from "../sim/chain/token.ts";
+import type { CrashDatabase } from "./crashDatabase.ts";
+import { CrashInjector } from "./crashInjector.ts";
+import { readOutcome, outgoingTransactionsSince, type Outcome } from "./outcome.ts";
+import { startProcess, type CrashableProcess, type CrashEnvironment } from "./crashableProcess.ts";
+
+// Where walks take place: a chain, a database, an account. Each walk is about intents and wallets of its own.
+
+const FEE_BPS = 50;
+const CHAIN_ID = 31_337;
+const USDC = `0x${"c0".repeat(20)}`;
+const PAYER = `0x${"0a".repeat(20)}`;
+const FEE_RECIPIENT = `0x${"0f".repeat(20)}`;
+const GAS_KEY = `0x${"11".repeat(32)}`;
+const TICK_MS = 2_000;
+
+export type CrashContext = {
+  environment: CrashEnvironment;
+  chain: ScriptedChain;
+  account: AccountRow;
+  /** Reads what is in the database; nothing ends it. */
+  db: Db;
+  /** What the checks of the books find, by name. */
+  findings(): Promise<string[]>;
+  close(): Promise<void>;
+};
+
+export async function openCrashContext(database: CrashDatabase): Promise<CrashContext> {
+  const chain = new ScriptedChain({
+    chainId: CHAIN_ID,
+    tokens: [{ address: USDC, symbol: "USDC", decimals: 6, kind: "plain", owner: PAYER }],
+    units: [{ token: USDC, owner: PAYER, units: 10n ** 15n }],
+    wei: [{ address: openGasAccount(GAS_KEY).address, wei: 10n ** 24n }],
+  });
+  chain.mine();
+  const time = { nowMs: Date.parse("2026-11-21T12:00:00Z") };
+  const environment = { database, config: configOf(), driver: openScriptedDriver(chain), time, gasKey: GAS_KEY };
+  const first = await startProcess(environment, new CrashInjector());
+  const wallet = `0x${"0b".repeat(20)}`;
+  const account = await createAccount(first.world, {
+    name: "Crash",
+    feeBps: FEE_BPS,
+    payout: { namespace: "eip155", chainReference: String(CHAIN_ID), wallet, currency: "USDC" },
+  });
+  await first.tick();
+  const db = first.world.db;
+  return {
+    environment,
+    chain,
+    account,
+    db,
+    findings: async () => (await runLedgerChecks(db)).map(({ check }) => `the books: ${check}`),
+    close: async () => {
+      await first.close();
+      await database.close();
+    },
+  };
+}
+
+/** Does something in a process, if need be in one after another. */
+export type RunInProcess = <T>(work: (process: CrashableProcess) => Promise<T>) => Promise<T>;
+
+/** A one-time and a repeatable intent on their way down the road. */
+export class IntentScenario {
+  readonly #context: CrashContext;
+  readonly #number: number;
+  readonly #intents: { once: IntentRow; open: IntentRow };
+  readonly #before: { sending: bigint; feeUnits: bigint };
+
+  constructor(
+    stage: CrashContext,
+    parts: { number: number; intents: IntentScenario["intents"]; before: { sending: bigint; feeUnits: bigint } },
+  ) {
+    this.#context = stage;
+    this.#number = parts.number;
+    this.#intents = parts.intents;
+    this.#before = parts.before;
+  }
+
+  get intents(): { once: IntentRow; open: IntentRow } {
+    return this.#intents;
+  }
+
+  /** Creates both intents and pays each of them twice, in two transactions of one block. */
+  static async start(stage: CrashContext, doing: RunInProcess, number: number): Promise<IntentScenario> {
+    const { chain, account, db } = stage;
+    const before = {
+      sending: (await outgoingTransactionsSince(db, 0n)).last,
+      feeUnits: chain.unitsOf(USDC, FEE_RECIPIENT),
+    };
+    const [walletOnce, walletOpen] = [walletOf(number, 1), walletOf(number, 2)];
+    const once = await doing(({ world }) =>
+      create(world, account, { payoutWallet: walletOnce, priceUnits: 1_000_000 }),
+    );
+    const open = await doing(({ world }) => create(world, account, { payoutWallet: walletOpen }));
+    const transfer = (intent: IntentRow, units: bigint) => ({
+      to: USDC,
+      data: tokenCalls.transfer(intent.inbox_address, units),
+    });
+    chain.send({ from: PAYER, calls: [transfer(once, 400_000n)] });
+    chain.send({ from: PAYER, calls: [transfer(open, 7_777n), transfer(once, 600_001n), transfer(open, 1n)] });
+    chain.mine();
+    return new IntentScenario(stage, { number, intents: { once, open }, before });
+  }
+
+  /** Time passes and the chain goes on. */
+  advanceTime(): void {
+    this.#context.environment.time.nowMs += TICK_MS;
+    this.#context.chain.mine();
+  }
+
+  async isFinished(): Promise<boolean> {
+    const { db } = this.#context;
+    const ids = Object.values(this.#intents).map((intent) => intent.id);
+    const rows = await db.root
+      .selectFrom("intent")
+      .select(["received_units", "settled_units"])
+      .where("id", "in", ids)
+      .execute();
+    if (rows.some((row) => row.received_units === 0n || row.settled_units !== row.received_units)) return false;
+    const open = await db.root.selectFrom("sending").select("id").where("status", "=", "signed").execute();
+    return open.length === 0;
+  }
+
+  async outcome(): Promise<Outcome> {
+    const { chain, db } = this.#context;
+    const outcome = await readOutcome(db, this.#intents);
+    const paid = [1, 2].map((role) => chain.unitsOf(USDC, walletOf(this.#number, role)));
+    const left = Object.values(this.#intents).map((intent) => chain.unitsOf(USDC, intent.inbox_address));
+    const feeUnits = chain.unitsOf(USDC, FEE_RECIPIENT) - this.#before.feeUnits;
+    outcome["sendings"] = (await outgoingTransactionsSince(db, this.#before.sending)).statuses;
+    outcome["on chain"] = [`paid ${paid.join(" and ")}`, `fee ${feeUnits}`, `left ${left.join(" and ")}`];
+    return outcome;
+  }
+}
+
+function walletOf(number: number, role: number): string {
+  return `0x5${(number * 16 + role).toString(16).padStart(39, "0")}`;
+}
+
+/** What a merchant's server and a payer's browser ask for; asked again when the answer was lost. */
+async function create(
+  world: CrashableProcess["world"],
+  account: AccountRow,
+  input: { payoutWallet: string; priceUnits?: number },
+): Promise<IntentRow> {
+  const terms = { ...input, oneTime: input.priceUnits !== undefined };
+  const { intent } = await createIntent(world.db.root, world, { account, input: terms });
+  await issueSourceInbox(world, intent, { chainId: CHAIN_ID });
+  await registerView(world, intent);
+  return intent;
+}
+
+function configOf(): Config {
+  const url = "http://127.0.0.1:1";
+  return {
+    environment: "test",
+    baseUrl: "http://127.0.0.1:8787",
+    listen: { host: "127.0.0.1", port: 0 },
+    database: { kind: "pglite", directory: undefined },
+    feeRecipient: FEE_RECIPIENT,
+    chains: [
+      {
+        caip2: `eip155:${CHAIN_ID}`,
+        chainId: CHAIN_ID,
+        name: "Scripted",
+        slug: "local",
+        rpcUrls: [url],
+        publicRpcUrl: url,
+        explorerUrl: url,
+        native: { name: "Ether", symbol: "ETH", decimals: 18 },
+        gasKey: GAS_KEY,
+        pollMs: 100,
+        finality: [{ upToPriceUnits: undefined, finality: { confirmations: 1 } }],
+        settleAfterMs: 0,
+        settleBatchMax: 100,
+        tokens: [
+          { symbol: "USDC", slug: "usdc", address: USDC, decimals: 6, minimumUnits: 0n, isOrigin: true, isRail: true },
+        ],
+        defaultToken: "USDC",
+      },
+    ],
+    defaultRail: "local:usdc",
+    logLevel: "silent",
+  };
+}

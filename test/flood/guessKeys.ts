@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { sql } from "kysely";
+import type { Db } from "../../src/db/database.ts";
+import { systemEntropy } from "../../src/kernel/entropy.ts";
+import { newApiKey } from "../../src/merchant/apiKey.ts";
+
+export type GuessOptions = {
+  port: number;
+  requests: number;
+  db: Db;
+  /** Says how much the service holds. */
+  formatMemory: () => string;
+};
+
+const CONNECTIONS = 8;
+/** As many as one connection takes. */
+const REQUESTS_PER_CONNECTION = 1_000;
+const REPORT_EVERY = 50_000;
+
+/** Sends keys that are well-formed and nobody's, each on behalf of another network, and tells what that leaves behind. */
+export async function guessKeys(options: GuessOptions): Promise<void> {
+  const { requests, db, formatMemory } = options;
+  const startedMs = performance.now();
+  let begun = 0;
+  let answered = 0;
+  let toldAt = 0;
+  const statuses = new Map<string, number>();
+  const work = async () => {
+    while (begun < requests) {
+      const from = begun;
+      begun += REQUESTS_PER_CONNECTION;
+      for (const status of await sendGuesses(options, from)) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      answered += REQUESTS_PER_CONNECTION;
+      if (answered - toldAt < REPORT_EVERY) continue;
+      toldAt = answered;
+      const perS = answered / ((performance.now() - startedMs) / 1_000);
+      const counts = [...statuses].map(([status, count]) => `${count} × ${status}`).join(", ");
+      console.log(
+        `${answered} guesses, ${perS.toFixed(0)} a second (${counts}); ${formatMemory()}; ${await formatRateLogSize(db)}`,
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, work));
+}
+
+async function formatRateLogSize(db: Db): Promise<string> {
+  // The PostgreSQL of the tests does not do so by itself.
+  await sql`vacuum rate_log`.execute(db.root);
+  const { rows: found } = await sql<{ count: string; bytes: string }>`
+    select count(*) as count, pg_total_relation_size('rate_log') as bytes from rate_log`.execute(db.root);
+  const [{ count, bytes } = { count: 0, bytes: 0 }] = found;
+  return `rate_log has ${count} rows, ${(Number(bytes) / 1_048_576).toFixed(0)} MiB`;
+}
+
+async function sendGuesses({ port }: GuessOptions, from: number): Promise<string[]> {
+  const socket = connect({ host: "127.0.0.1", port });
+  let text = "";
+  socket.on("data", (chunk: Buffer) => {
+    text += chunk.toString("latin1");
+  });
+  socket.on("error", () => {});
+  const requests = Array.from({ length: REQUESTS_PER_CONNECTION }, (_, index) => buildGuess(from + index));
+  socket.write(requests.join(""));
+  await once(socket, "close");
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status = ""]) => status);
+}
+
+function buildGuess(number: number): string {
+  const { apiKey } = newApiKey("test", systemEntropy);
+  const network = `2001:db8:${(number >> 16).toString(16)}:${(number & 0xffff).toString(16)}::1`;
+  const headers = `authorization: Bearer ${apiKey}\r\nservice-version: 2026-11-01\r\nx-forwarded-for: ${network}\r\n`;
+  return `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\n${headers}\r\n`;
+}

@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { faultRows } from "../../src/kernel/faults.ts";
+import { testApi, type TestResponse, type Json, type Merchant, type TestApi } from "../support/api.ts";
+import { HOSTILE_STRINGS } from "../support/hostileStrings.ts";
+
+// Wherever a text can be given: it is kept as it is, or refused in our envelope by the name of its field, and never anything in between.
+
+const URL = "/api/v1/intents";
+/** Fewer than what the strictest of the limits lets pass in a minute. */
+const CALLS_PER_MINUTE = 20;
+
+type Call = (merchant: Merchant, text: string, intentId: string) => Promise<TestResponse>;
+/** Where a text is given, what a refusal calls the place, and what of the answer is the text again. */
+type InputPlace = { location: string; field: string; call: Call; readBack?: (body: Json) => unknown };
+
+const inCreate = (
+  field: string,
+  readBack?: (body: Json) => unknown,
+  fieldIn?: (text: string) => object,
+): InputPlace => ({
+  location: fieldIn === undefined ? "a create" : JSON.stringify(fieldIn("…")),
+  field,
+  call: (merchant, text) => merchant.post(URL, fieldIn?.(text) ?? { [field]: text }),
+  ...(readBack === undefined ? {} : { readBack }),
+});
+const inSubresource = (path: string, field: string, bodyOf: (text: string) => object): InputPlace => ({
+  location: path,
+  field,
+  call: (merchant, text, id) => merchant.post(`${URL}/${id}/${path}`, bodyOf(text)),
+});
+const inQuery = (path: string, field: string): InputPlace => ({
+  location: `a list of ${path.slice(6) || "intents"}`,
+  field,
+  call: (merchant, text, id) => merchant.get(`${URL}${path.replace("{id}", id)}?${field}=${escaped(text)}`),
+});
+const inHeader = (field: string): InputPlace => ({
+  location: "a head",
+  field,
+  call: (merchant, text) => merchant.post(URL, {}, { [field.toLowerCase()]: toHeaderValue(text) }),
+});
+const inSession = (field: string): InputPlace => ({
+  location: "a session",
+  field,
+  call: async (_, text, id) =>
+    (await testApi()).send(`/c/${id}/session`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: { [field]: text },
+    }),
+});
+
+const SOLANA = { namespace: "solana", reference: "a", mint: "b" };
+const SELECTION = { namespace: "eip155", reference: "31337", tokenAddress: "0x" };
+
+const INPUT_PLACES: readonly InputPlace[] = [
+  inCreate("merchantReference", (body) => body.merchantReference),
+  inCreate(
+    "metadata",
+    (body) => body.metadata.kept,
+    (text) => ({ metadata: { kept: text } }),
+  ),
+  inCreate(
+    "metadata",
+    (body) => body.metadata.in[0].kept,
+    (text) => ({ metadata: { in: [{ kept: text }] } }),
+  ),
+  inCreate(
+    "metadata",
+    (body) => Object.keys(body.metadata)[0],
+    (text) => ({ metadata: { [text]: 1 } }),
+  ),
+  inCreate("payoutWallet", (body) => body.payout.wallet),
+  inCreate("payoutNamespace", (body) => body.payout.namespace),
+  inCreate("payoutChainReference", (body) => body.payout.chainReference),
+  inCreate("payoutTokenAddress", (body) => body.payout.tokenAddress),
+  inCreate("priceUnits"),
+  inCreate("oneTime"),
+  inSubresource("source-inbox", "chainId", (text) => ({ chainId: text })),
+  inSubresource("source-inbox", "namespace", (text) => ({ ...SOLANA, namespace: text })),
+  inSubresource("source-inbox", "reference", (text) => ({ ...SOLANA, reference: text })),
+  inSubresource("source-inbox", "mint", (text) => ({ ...SOLANA, mint: text })),
+  inSubresource("view", "selection", (text) => ({ selection: text })),
+  inSubresource("view", "selection.namespace", (text) => ({ selection: { ...SELECTION, namespace: text } })),
+  inSubresource("view", "selection.reference", (text) => ({ selection: { ...SELECTION, reference: text } })),
+  inSubresource("view", "selection.tokenAddress", (text) => ({ selection: { ...SELECTION, tokenAddress: text } })),
+  inQuery("", "merchantReference"),
+  ...["", "/{id}/deposits", "/{id}/settlements"].flatMap((path) => [inQuery(path, "limit"), inQuery(path, "cursor")]),
+  inHeader("Idempotency-Key"),
+  inHeader("Service-Version"),
+  inHeader("Authorization"),
+  inSession("widgetToken"),
+  inSession("ticket"),
+];
+const ID_SUFFIXES = ["", "/origins", "/deposits", "/settlements", "/source-inbox", "/view", "/archive"];
+
+/** As a browser writes it; half of a pair as the bytes that stand for it, which are no UTF-8. */
+function escaped(text: string): string {
+  return text.isWellFormed() ? encodeURIComponent(text) : `%ED%A0%80${encodeURIComponent(text.toWellFormed())}`;
+}
+
+/** Its bytes, as HTTP tells them, without those that would end the line. */
+function toHeaderValue(text: string): string {
+  return Buffer.from(text)
+    .toString("latin1")
+    .replaceAll(/[\r\n\0]/g, "");
+}
+
+/** Calls with every text; `look` sees each answer. */
+async function callWithEveryString(
+  api: TestApi,
+  call: (text: string) => Promise<TestResponse>,
+  look: (seen: TestResponse, text: string) => unknown,
+) {
+  let calls = 0;
+  for (const text of Object.values(HOSTILE_STRINGS).flat()) {
+    if (calls % CALLS_PER_MINUTE === 0) api.advanceTime(61_000);
+    calls += 1;
+    await look(await call(text), text);
+  }
+}
+
+function assertEnvelope({ status, body, headers, text }: TestResponse): { code: string; param?: string } {
+  const { error } = body ?? {};
+  const row = faultRows[error?.code as keyof typeof faultRows];
+  assert.equal(row?.status, status, text);
+  assert.ok(status < 500, text);
+  assert.equal(error.request_id, headers["request-id"]);
+  assert.doesNotMatch(text, /\\n {4}at |node_modules|select .{1,80} from "|invalid input syntax/);
+  return error;
+}
+
+/** A refusal names the field, or where the JSON itself is refused the outermost one around it. */
+function assertNamesField(field: string, answered: TestResponse, text: string): void {
+  const { code, param } = assertEnvelope(answered);
+  if (answered.status === 401 || code === "not_found" || code === "payload_too_large") return;
+  // No chain of this reference is known, which is told first.
+  if (field === "mint" && code === "unsupported_origin") return;
+  const isNamed = param === field || param === field.split(".")[0] || param?.startsWith(`${field}.`) === true;
+  assert.ok(isNamed, `${field} ${JSON.stringify(text.slice(0, 40))}: ${answered.text}`);
+}
+
+for (const { location: where, field, call, readBack: kept } of INPUT_PLACES) {
+  test(`4 D12 any text as ${field} of ${where} is kept as it is, or refused by the field's name`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant();
+    const { intentId } = await merchant.createIntent();
+    let keptTexts = 0;
+    await callWithEveryString(
+      api,
+      (text) => call(merchant, text, intentId),
+      async (answered, text) => {
+        if (answered.status >= 300) return assertNamesField(field, answered, text);
+        if (kept === undefined) return undefined;
+        keptTexts += 1;
+        assert.equal(kept(answered.body), text);
+        const read = await merchant.get(`${URL}/${answered.body.intentId}`);
+        assert.equal(kept(read.body), text);
+        return undefined;
+      },
+    );
+    if (/^(?:merchantReference|metadata)$/.test(field) && kept) assert.ok(keptTexts > 90, `${keptTexts} were kept`);
+    assert.deepEqual(Object.keys(Object.prototype), []);
+  });
+}
+
+test("4 D12 a reference that was kept finds its own intent and no other", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  await callWithEveryString(
+    api,
+    (merchantReference) => merchant.post(URL, { merchantReference }),
+    async (created, text) => {
+      const found = await merchant.get(`${URL}?merchantReference=${escaped(text)}`);
+      if (created.status !== 201) return assertNamesField("merchantReference", found, text);
+      const references = found.body.data.map(({ merchantReference }: Json) => merchantReference);
+      assert.equal(found.body.data[0].intentId, created.body.intentId);
+      return assert.deepEqual(new Set(references), new Set([text]));
+    },
+  );
+});
+
+for (const path of ID_SUFFIXES) {
+  test(`4 D22 any text as the id before "${path}" is nobody's`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant();
+    const isRead = ["", "/origins", "/deposits", "/settlements"].includes(path);
+    const call = (text: string) => {
+      const url = `${URL}/${escaped(text)}${path}`;
+      return isRead ? merchant.get(url) : merchant.post(url, {});
+    };
+    await callWithEveryString(api, call, (answered, text) => {
+      // An empty one, or a dot, leaves another path.
+      if (["", ".", ".."].includes(text)) return assert.ok(answered.status < 500);
+      const { code } = assertEnvelope(answered);
+      return assert.ok(["not_found", "invalid_request"].includes(code), `${text}: ${answered.text}`);
+    });
+  });
+}

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertFault, SETTLE_CHAIN_ID, testApi, USDC } from "../support/api.ts";
+import { callOperation, OPERATIONS, type OperationId } from "../support/operationTests.ts";
+
+// A field that is null is a field that is not there, wherever a field may be left out.
+
+const URL = "/api/v1/intents";
+
+/** What differs between two answers to the same question. */
+function withoutPerCallFields({
+  intentId,
+  inboxAddress,
+  inboxTerms,
+  checkoutUrl,
+  widgetToken,
+  ...record
+}: Record<string, unknown>) {
+  assert.ok(intentId && inboxAddress && inboxTerms && checkoutUrl && widgetToken);
+  return record;
+}
+
+test("D9, D10, D12, D13 each field of a create that is null is absent, alone and beside the others", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const whole = { merchantReference: "a", metadata: { b: 1 }, priceUnits: 5, oneTime: true };
+  for (const field of Object.keys(whole)) {
+    const { [field]: _, ...rest } = whole as Record<string, unknown>;
+    const absent = await merchant.post(URL, rest);
+    const nulled = await merchant.post(URL, { ...rest, [field]: null });
+    if (field === "priceUnits") {
+      for (const answered of [absent, nulled]) assertFault(answered, 400, "price_required");
+    } else {
+      assert.deepEqual([absent.status, nulled.status], [201, 201], nulled.text);
+      assert.deepEqual(withoutPerCallFields(nulled.body), withoutPerCallFields(absent.body), field);
+    }
+  }
+});
+
+test("D11, D18 a payout field that is null names nothing: alone it mints, beside others it is inherited", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const whole: Record<string, unknown> = {
+    payoutNamespace: "eip155",
+    payoutChainReference: String(SETTLE_CHAIN_ID),
+    payoutWallet: merchant.wallet,
+    payoutTokenAddress: USDC,
+  };
+  const found = await merchant.createIntent(whole);
+  for (const field of Object.keys(whole)) {
+    const [first, second] = [
+      await merchant.createIntent({ [field]: null }),
+      await merchant.createIntent({ [field]: null }),
+    ];
+    assert.deepEqual([first.created, second.created, first.intentId === second.intentId], [true, true, false], field);
+    const again = await merchant.createIntent({ ...whole, [field]: null });
+    assert.deepEqual([again.created, again.intentId], [false, found.intentId], field);
+  }
+});
+
+test("D17 a null more or less is the same request under an Idempotency-Key", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const headers = { "idempotency-key": "one" };
+  const first = await merchant.post(URL, { priceUnits: 5 }, headers);
+  const again = await merchant.post(URL, { priceUnits: 5, metadata: null, payoutWallet: null }, headers);
+  assert.deepEqual([again.status, again.body.intentId], [201, first.body.intentId]);
+  assert.equal(again.headers["idempotent-replayed"], "true");
+});
+
+test("D29, D30 nulls beside an origin or a view are absent", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const { intentId } = await merchant.createIntent();
+  const url = `${URL}/${intentId}`;
+  const named = { chainId: SETTLE_CHAIN_ID, namespace: null, reference: null, mint: null };
+  assert.equal((await merchant.post(`${url}/source-inbox`, named)).status, 201);
+  const onSolana = { chainId: null, namespace: "solana", reference: "x", mint: "y" };
+  assertFault(await merchant.post(`${url}/source-inbox`, onSolana), 400, "unsupported_origin");
+  const neither = { chainId: null, namespace: null, reference: null, mint: null };
+  assertFault(await merchant.post(`${url}/source-inbox`, neither), 400, "invalid_request");
+  assert.deepEqual((await merchant.post(`${url}/view`, { selection: null })).body, { recorded: true });
+});
+
+test("D14 a known parameter of any operation's query that is given twice is refused, however it is written", async () => {
+  const merchant = await (await testApi()).openMerchant();
+  const { id } = await merchant.insertIntent();
+  for (const list of [URL, `${URL}/${id}/deposits`, `${URL}/${id}/settlements`]) {
+    for (const query of ["limit=5&limit=5", "limit=5&cursor=x&limit=6", "limit=5&%6cimit=5", "cursor=&cursor="]) {
+      assertFault(await merchant.get(`${list}?${query}`), 400, "invalid_request");
+    }
+    for (const query of ["", "?", "?limit=1&Limit=2", "?limit[]=0&limit=1", "?a=1&a=2", "?limit=100", "?limit=1"])
+      assert.equal((await merchant.get(list + query)).status, 200, query);
+    for (const limit of ["0", "101", "1e2", "null"])
+      assert.equal(assertFault(await merchant.get(`${list}?limit=${limit}`), 400, "invalid_request").param, "limit");
+    for (const cursor of ["", "null", "AAAA", "%00", "..%2f"])
+      assert.equal(assertFault(await merchant.get(`${list}?cursor=${cursor}`), 400, "invalid_cursor").param, "cursor");
+  }
+});
+
+test("D14 parameters that an operation does not know are ignored by each of them, also when they are given twice", async () => {
+  const api = await testApi();
+  for (const operationId of Object.keys(OPERATIONS) as OperationId[]) {
+    const merchant = await api.openMerchant();
+    const { id } = await merchant.insertIntent();
+    const { method, path, status } = OPERATIONS[operationId];
+    const url = `${path.replace("{id}", id)}?x=1&x=2&__proto__=3&constructor=4&prices[]=5`;
+    const plain = await callOperation({ operationId, merchant }, { id });
+    assert.equal(plain.status, status);
+    const body = "body" in OPERATIONS[operationId] ? (OPERATIONS[operationId] as { body: object }).body : undefined;
+    const answered = method === "GET" ? await merchant.get(url) : await merchant.post(url, body);
+    assert.equal(answered.status, status, operationId);
+  }
+});

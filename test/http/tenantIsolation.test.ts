@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { newId } from "../../src/kernel/ids.ts";
+import { systemEntropy } from "../../src/kernel/entropy.ts";
+import { openTestApi, type Merchant } from "../support/api.ts";
+import { openTestDatabase } from "../support/database.ts";
+import { callOperation, OPERATIONS, type OperationId } from "../support/operationTests.ts";
+import { openObservedDatabase } from "../support/faultyDatabase.ts";
+
+// Two accounts on one service. Nothing that one of them can send tells it that the other is there.
+
+const WITH_ID = (Object.keys(OPERATIONS) as OperationId[]).filter((operationId) =>
+  OPERATIONS[operationId].path.includes("{id}"),
+);
+
+test("§5.3, D26 a foreign id and one that never was cost the same statements and get the same bytes, on every operation", async () => {
+  // Without their parameters: what the database is made to do for an answer, inside transactions too.
+  const asked: string[] = [];
+  const db = await openObservedDatabase((sql) => asked.push(sql));
+  const api = await openTestApi(db);
+  try {
+    const merchant = await api.openMerchant();
+    const stranger = await api.openMerchant();
+    const foreign = await stranger.insertIntent();
+    const archived = await stranger.insertIntent({ status: "archived", archived_at: api.world.clock.now() });
+    const unknown = newId("pi", systemEntropy);
+    for (const operationId of WITH_ID) {
+      const seen = new Set<string>();
+      for (const id of [unknown, foreign.id, archived.id]) {
+        await callOperation({ operationId, merchant }, { id: newId("pi", systemEntropy) });
+        asked.length = 0;
+        const { status, text, body, headers } = await callOperation({ operationId, merchant }, { id });
+        assert.equal(status, 404);
+        const names = Object.keys(headers).toSorted().join(" ");
+        const bytes = text.replace(body.error.request_id, "");
+        seen.add(JSON.stringify([bytes, names, headers["content-length"], asked]));
+        assert.notEqual(asked.length, 0, `${operationId} asked for nothing`);
+      }
+      assert.equal(seen.size, 1, `${operationId}: ${[...seen].join("\n")}`);
+    }
+  } finally {
+    await api.server.close();
+    await db.close();
+  }
+});
+
+test("§5.3, D15 a cursor of one account is none for the other, and lists never mix", async () => {
+  const db = await openTestDatabase("pglite");
+  const api = await openTestApi(db);
+  try {
+    const [one, other] = [await api.openMerchant(), await api.openMerchant()];
+    const idsOf = async (merchant: Merchant) => {
+      const mine: string[] = [];
+      for (let count = 0; count < 3; count += 1) mine.push((await merchant.createIntent()).intentId);
+      return mine.toReversed();
+    };
+    const [ones, others] = [await idsOf(one), await idsOf(other)];
+    const first = await one.get("/api/v1/intents?limit=2");
+    const stolen = await other.get(`/api/v1/intents?cursor=${first.body.next_cursor}`);
+    assert.deepEqual([stolen.status, stolen.body.error.code], [400, "invalid_cursor"]);
+    for (const [merchant, mine] of [
+      [one, ones],
+      [other, others],
+    ] as const) {
+      const { body } = await merchant.get("/api/v1/intents?limit=100");
+      assert.deepEqual(
+        body.data.map(({ intentId }: { intentId: string }) => intentId),
+        mine,
+      );
+    }
+  } finally {
+    await api.server.close();
+    await db.close();
+  }
+});

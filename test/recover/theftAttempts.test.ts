@@ -1,0 +1,213 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { computeInboxAddress } from "@tributary/inbox/address";
+import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";
+import { hubAddress, implementationAddress } from "@tributary/inbox/hub";
+import { hubAbi } from "@tributary/inbox/hubAbi";
+import { computeRoutesRoot, type Route } from "@tributary/inbox/routes";
+import type { Terms } from "@tributary/inbox/terms";
+import { buildSettleCall } from "@tributary/recover/contractCalls";
+import { sql } from "kysely";
+import { encodeFunctionData, erc20Abi, parseAbi, type Abi, type AbiFunction, type Hex } from "viem";
+import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
+import { sendCalls } from "../../src/cli/dev/devClient.ts";
+import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import { openRoad, type Road } from "../support/road.ts";
+
+// A thief has every key of the operator and writes the database. Everything that can be called is called, with everything that
+// can be said, and not a unit may end anywhere but where the inbox is bound to pay.
+
+const { operator, stranger, payoutFirst, feeRecipient } = DEV_ACCOUNTS;
+/** Where the thief would like to have it. */
+const STRAY_UNITS = stranger.address;
+const PAID = 50_000_000n;
+const LOST = 3n * 10n ** 18n;
+const GAS_LIMIT = 3_000_000n;
+
+const inboxAbi = parseAbi([
+  "struct Terms { bytes32 salt; uint64 settleChainId; address settleToken; address payout; address feeRecipient; uint16 feeBps; address recovery; uint48 recoverAfter; bytes32 routesRoot }",
+  "struct Route { uint64 chainId; address token; address adapter; uint256 minAmount; bytes config }",
+  "function pay(address token, address payout, uint256 net, address feeRecipient, uint256 fee)",
+  "function payFee(address token, address feeRecipient, uint256 fee)",
+  "function send(address token, address to, uint256 units)",
+  "function bridge(Terms terms, Route route, uint256 units, bytes quote)",
+]);
+
+type Attempt = { what: string; to: Hex; data: Hex };
+
+describe("a thief with the operator's keys and the database", () => {
+  let road: Road;
+  let intent: IntentRow;
+  let terms: Terms;
+  let inbox: Hex;
+
+  before(async () => {
+    road = await openRoad();
+    intent = await road.create({ priceUnits: 100_000_000, oneTime: true });
+    terms = toInboxTerms(intent);
+    inbox = intent.inbox_address as Hex;
+    await road.chain.pay(road.chain.usdc.address, inbox, { amountUnits: PAID });
+    await road.chain.pay(road.chain.dusd.address, inbox, { amountUnits: LOST });
+  });
+  after(() => road.close());
+
+  /** Everything a function takes, each in the true form and in those that a thief would try. */
+  function argumentsFor(name: string): unknown[] {
+    const { usdc, dusd } = road.chain;
+    const twisted: Partial<Terms>[] = [
+      {},
+      { payout: STRAY_UNITS },
+      { feeRecipient: STRAY_UNITS },
+      { feeRecipient: STRAY_UNITS, feeBps: 10_000 },
+      { recovery: STRAY_UNITS, recoverAfter: 0 },
+      { settleToken: dusd.address },
+      { settleToken: dusd.address, payout: STRAY_UNITS },
+      { settleChainId: 0n },
+      { settleChainId: 1n },
+      { routesRoot: computeRoutesRoot([maliciousRoute()]) },
+      { routesRoot: computeRoutesRoot([maliciousRoute()]), settleChainId: 1n },
+    ];
+    const allTerms = twisted.map((change) => ({ ...terms, ...change }));
+    const addresses: Hex[] = [STRAY_UNITS, operator.address, inbox, hubAddress, usdc.address];
+    const takeAll = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [STRAY_UNITS, PAID] });
+    const words: Record<string, unknown[]> = {
+      terms: allTerms,
+      shared: allTerms,
+      items: [...allTerms.map((one) => [one]), allTerms],
+      salts: [[terms.salt], [terms.salt, terms.salt]],
+      route: [
+        maliciousRoute(),
+        { ...maliciousRoute(), adapter: STRAY_UNITS },
+        { ...maliciousRoute(), adapter: cctpV2AdapterAddress },
+      ],
+      proof: [[], [computeRoutesRoot([maliciousRoute()])]],
+      quote: ["0x", takeAll],
+      transmitter: [...addresses, dusd.address],
+      message: ["0x", takeAll],
+      attestation: ["0x"],
+      token: [usdc.address, dusd.address, hubAddress],
+      to: addresses,
+      payout: [STRAY_UNITS],
+      feeRecipient: [STRAY_UNITS],
+      units: [PAID, LOST],
+      net: [PAID],
+      fee: [PAID, 0n],
+    };
+    const found = words[name];
+    assert.ok(found, `the thief does not know what to say for ${name}: teach it`);
+    return found;
+  }
+
+  function maliciousRoute(): Route {
+    const { chainId, usdc } = road.chain;
+    return { chainId: BigInt(chainId), token: usdc.address, adapter: usdc.address, minAmount: 0n, config: "0x" };
+  }
+
+  function attemptsOnContract(abi: Abi, to: Hex, whose: string): Attempt[] {
+    // The inbox looks at who calls before it looks at any terms.
+    const wordsOf = (name: string) => (abi === inboxAbi && name === "terms" ? [terms] : argumentsFor(name));
+    const functions = abi.filter(
+      (item): item is AbiFunction => item.type === "function" && !/view|pure/.test(item.stateMutability),
+    );
+    return functions.flatMap((item) =>
+      cartesianProduct(item.inputs.map(({ name = "" }) => wordsOf(name))).map((args) => ({
+        what: `${whose}.${item.name}`,
+        to,
+        data: encodeFunctionData({ abi: [item], functionName: item.name, args }),
+      })),
+    );
+  }
+
+  function attemptsOnToken(token: Hex): Attempt[] {
+    const call = (functionName: "transferFrom" | "approve" | "transfer", args: readonly unknown[]) => ({
+      what: `token.${functionName}`,
+      to: token,
+      data: encodeFunctionData({ abi: erc20Abi, functionName, args: args as never }),
+    });
+    return [
+      call("transferFrom", [inbox, STRAY_UNITS, PAID]),
+      call("approve", [STRAY_UNITS, PAID]),
+      call("transfer", [STRAY_UNITS, PAID]),
+    ];
+  }
+
+  async function readBalances() {
+    const { usdc, dusd } = road.chain;
+    const balanceOf = (token: Hex, owner: Hex) => road.chain.balanceOf(token, owner);
+    const held = await Promise.all(
+      [inbox, payoutFirst.address, feeRecipient.address].map((owner) => balanceOf(usdc.address, owner)),
+    );
+    const [atInbox = 0n, atPayout = 0n, atFee = 0n] = held;
+    return { atInbox, atPayout, atFee, lost: await balanceOf(dusd.address, inbox) };
+  }
+
+  test("every function of the hub, the inbox, its code and the adapter, with everything that can be said: 0 units elsewhere", async () => {
+    const { client, usdc, dusd } = road.chain;
+    const attempts = [
+      ...attemptsOnContract(hubAbi, hubAddress, "hub"),
+      ...[inbox, implementationAddress, cctpV2AdapterAddress].flatMap((to) =>
+        attemptsOnContract(inboxAbi, to, "inbox"),
+      ),
+      ...attemptsOnToken(usdc.address),
+      ...attemptsOnToken(dusd.address),
+    ];
+    assert.ok(attempts.length > 300, `${attempts.length} attempts`);
+    // Settled once, so that the inbox is a contract that can be called, and filled again.
+    await sendCalls(client, operator, [buildSettleCall([terms])]);
+    await road.chain.pay(usdc.address, inbox, { amountUnits: PAID });
+    const start = await readBalances();
+    let paidByTrueCalls = 0;
+    let snapshot = await client.snapshot();
+    for (const { what, to, data } of attempts) {
+      await sendCalls(client, operator, [{ to, data, gasLimit: GAS_LIMIT }]);
+      const now = await readBalances();
+      assert.equal(
+        now.atInbox + now.atPayout + now.atFee,
+        start.atInbox + start.atPayout + start.atFee,
+        `${what} ${data}`,
+      );
+      assert.equal(now.lost, LOST, `${what} ${data}`);
+      if (now.atPayout === start.atPayout) continue;
+      const fee = (PAID * BigInt(terms.feeBps)) / 10_000n;
+      assert.equal(now.atFee - start.atFee, fee, `${what} ${data}`);
+      paidByTrueCalls += 1;
+      await client.revert({ id: snapshot });
+      snapshot = await client.snapshot();
+    }
+    assert.ok(
+      paidByTrueCalls >= 3,
+      "settle, settleMany, settleNetted and receiveAndSettle do pay, with the true terms",
+    );
+  });
+
+  test("a database that names another wallet makes the service call for an inbox that does not exist", async () => {
+    const { db } = road.world;
+    const other = await road.create();
+    await road.chain.pay(road.chain.usdc.address, other.inbox_address as Hex, { amountUnits: PAID });
+    const name = (wallet: string) =>
+      db.transaction(async (tx) => {
+        // The database itself refuses to change what is pinned; whoever owns it switches that off.
+        await sql`set local session_replication_role = replica`.execute(tx);
+        await tx.updateTable("intent").set({ payout_wallet: wallet }).where("id", "=", other.id).execute();
+      });
+    await assert.rejects(
+      db.root.updateTable("intent").set({ payout_wallet: STRAY_UNITS }).where("id", "=", other.id).execute(),
+    );
+    await name(STRAY_UNITS);
+    const before = await road.balance(STRAY_UNITS);
+    for (let turn = 0; turn < 6; turn += 1) await road.tick();
+    assert.equal(await road.balance(STRAY_UNITS), before);
+    assert.equal(await road.balance(other.inbox_address), PAID);
+    assert.equal(computeInboxAddress(toInboxTerms(other)), other.inbox_address);
+    // What the merchant was told at create still brings it home.
+    await sendCalls(road.chain.client, stranger, [buildSettleCall([toInboxTerms(other)])]);
+    assert.equal(await road.balance(other.inbox_address), 0n);
+    await name(other.payout_wallet);
+  });
+});
+
+/** Every way to take one of each. */
+function cartesianProduct(choices: readonly (readonly unknown[])[]): unknown[][] {
+  return choices.reduce<unknown[][]>((rows, items) => rows.flatMap((row) => items.map((item) => [...row, item])), [[]]);
+}

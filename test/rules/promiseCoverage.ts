@@ -1,0 +1,45 @@
+import { globSync, readFileSync } from "node:fs";
+import { API_PROMISES, type ApiPromise } from "./apiPromises.ts";
+
+// Which tests show which promise, by the numbers that their names begin with: "D18 …", "§4.2.5, D18 …", "31 22 §4.2.3 …", where the
+// numbers before are those of faults that a test guards against.
+
+export type PromiseCoverage = { readonly promise: ApiPromise; readonly tests: readonly NamedTest[] };
+export type NamedTest = { readonly file: string; readonly name: string };
+
+const TEST_FILES = [
+  "src/**/*.test.ts",
+  "packages/*/test/**/*.test.ts",
+  "test/**/*.test.ts",
+  "test/support/operationTests.ts",
+  "test/support/testDatabaseFailures.ts",
+];
+const TITLE = /\b(?:test|it|describe)\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1/g;
+const PROMISE_IDS = /^(?:[A-L]?\d+ )*((?:§\d+(?:\.\d+)*|D\d+)(?:(?:, | )(?:§\d+(?:\.\d+)*|D\d+))*)[: ]/;
+
+/** Each promise with the tests that name it, and the names that name a promise that does not exist. */
+export function readPromiseCoverage(root: string): { shown: PromiseCoverage[]; strays: NamedTest[] } {
+  const named = globSync(TEST_FILES, { cwd: root })
+    .filter((file) => !file.includes("node_modules"))
+    .toSorted()
+    .flatMap((file) => testsOf(file, readFileSync(`${root}/${file}`, "utf8")));
+  const known = new Set(API_PROMISES.map(({ id }) => id));
+  const coverage = API_PROMISES.map((promise) => ({
+    promise,
+    tests: named.filter(({ ids }) => ids.includes(promise.id)).map(({ file, name }) => ({ file, name })),
+  }));
+  const unknownIds = named.filter(({ ids }) => ids.some((id) => !known.has(id) && !isOutsideRequestApi(id)));
+  return { shown: coverage, strays: unknownIds };
+}
+
+/** Events and webhooks have numbers too; they are no part of the request interface. */
+function isOutsideRequestApi(id: string): boolean {
+  return id === "D32" || id === "D33";
+}
+
+function testsOf(file: string, source: string): (NamedTest & { ids: string[] })[] {
+  return [...source.matchAll(TITLE)].flatMap(([, , name = ""]) => {
+    const numbers = PROMISE_IDS.exec(name)?.[1];
+    return numbers === undefined ? [] : [{ file, name, ids: numbers.split(/, | /) }];
+  });
+}

@@ -1,0 +1,331 @@
+import { computeInboxAddress } from "@tributary/inbox/address";
+import { hubAddress } from "@tributary/inbox/hub";
+import { hubAbi } from "@tributary/inbox/hubAbi";
+import { encodeFunctionData } from "viem";
+import { issueSourceInbox } from "../../src/inbox/issueSourceInbox.ts";
+import { archiveIntent } from "../../src/intent/archiveIntent.ts";
+import { createIntent, type CreateIntentInput } from "../../src/intent/createIntent.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
+import { Fault } from "../../src/kernel/faults.ts";
+import { createAccount } from "../../src/merchant/createAccount.ts";
+import type { AccountRow } from "../../src/merchant/store.ts";
+import { registerView } from "../../src/view/registerView.ts";
+import type { World } from "../../src/world.ts";
+import { tokenCalls } from "./chain/token.ts";
+import type { CreatePlan, PaymentPlan } from "./plan.ts";
+import type { SeededRandom } from "./seededRandom.ts";
+import {
+  addressOf,
+  FEE_RECIPIENT,
+  payerAddress,
+  type RunningProcess,
+  type SimChain,
+  type SimWorld,
+} from "./simWorld.ts";
+
+// Merchants who create, look and put away; payers who pay what they were asked for, or something else; strangers who sweep.
+
+/** One create as its merchant saw it. */
+export type CreateCall = {
+  startedMs: number;
+  /** Undefined when no answer came: it may have happened all the same. */
+  response: { endedMs: number; intentId: string; widgetToken: string; isCreated: boolean } | undefined;
+  /** What intents it may have meant: merchant, destination and terms. */
+  key: string;
+};
+
+export type TrackedIntent = { row: IntentRow; chain: SimChain; plan: CreatePlan };
+
+const RETRY_MS = 3_000;
+const NO_RESPONSE = Symbol("no answer");
+const FIRST_WALLET = 0xb00;
+
+export class Actors {
+  readonly creates: CreateCall[] = [];
+  readonly intents = new Map<string, TrackedIntent>();
+  /** What is still to be done by somebody. */
+  pendingActions = 0;
+  paymentCount = 0;
+  readonly #simWorld: SimWorld;
+  readonly #random: SeededRandom;
+  readonly #accounts: AccountRow[] = [];
+
+  constructor(site: SimWorld, random: SeededRandom) {
+    this.#simWorld = site;
+    this.#random = random;
+  }
+
+  /** Makes the merchants' accounts, before anything can go wrong. */
+  async createAccounts(world: World): Promise<void> {
+    for (const [index, merchant] of this.#simWorld.parts.plan.merchants.entries()) {
+      const payout = {
+        namespace: "eip155",
+        chainReference: String(this.#simWorld.chains[0]?.plan.chainId),
+        wallet: this.walletOf(index, 0),
+        currency: "USDC",
+      } as const;
+      this.#accounts.push(await createAccount(world, { name: `Merchant ${index}`, payout, ...merchant }));
+    }
+  }
+
+  walletOf(merchant: number, wallet: number): string {
+    return addressOf(FIRST_WALLET + merchant * 16 + wallet);
+  }
+
+  start(): void {
+    const { plan } = this.#simWorld.parts;
+    for (const create of plan.creates) {
+      for (let copy = 0; copy < create.copies; copy += 1) {
+        this.#schedule(create.atMs, () => this.#create(create, this.#random.derive(`${create.name} ${copy}`)));
+      }
+    }
+    for (let stranger = 0; stranger < plan.strangers; stranger += 1) {
+      this.#schedule(this.#random.between(0, plan.chaosMs), async () => this.#settleAsStranger());
+    }
+  }
+
+  async #create(plan: CreatePlan, random: SeededRandom): Promise<void> {
+    const account = this.#accounts[plan.merchant];
+    const chain = this.#simWorld.chains[plan.chain];
+    const token = chain?.tokens.filter(({ isRail }) => isRail)[plan.rail];
+    if (!account || !chain || !token) return;
+    const input: CreateIntentInput = {
+      priceUnits: plan.priceUnits,
+      oneTime: plan.oneTime,
+      merchantReference: plan.name,
+      ...(plan.wallet === undefined
+        ? {}
+        : {
+            payoutChainReference: String(chain.plan.chainId),
+            payoutWallet: this.walletOf(plan.merchant, plan.wallet),
+            payoutTokenAddress: token.address,
+          }),
+    };
+    const key = plan.wallet === undefined ? `${plan.name} ${random.number()}` : JSON.stringify([account.id, input]);
+    const created = await this.#request((world) => {
+      const call: CreateCall = { startedMs: this.#nowMs, response: undefined, key };
+      this.creates.push(call);
+      return createIntent(world.db.root, world, { account, input }).then((answer) => {
+        const { intent, widgetToken, isCreated } = answer;
+        call.response = { endedMs: this.#nowMs, intentId: intent.id, widgetToken, isCreated };
+        return answer;
+      });
+    });
+    if (created === undefined) return;
+    this.#verifyCreated(created.intent, plan, input);
+    await this.#viewCheckout(created.intent, plan);
+    if (created.isCreated) this.#schedulePayments(created.intent, plan);
+  }
+
+  /** A merchant checks what it was given before it shows it to anybody. */
+  #verifyCreated(row: IntentRow, plan: CreatePlan, input: CreateIntentInput): void {
+    const { violate, trace } = this.#simWorld.parts;
+    const reference = input.payoutChainReference ?? String(this.#simWorld.chains[0]?.plan.chainId);
+    const chain = this.#simWorld.chains.find((one) => String(one.plan.chainId) === reference);
+    if (!chain) return;
+    const wallet = input.payoutWallet ?? this.walletOf(plan.merchant, 0);
+    const terms = { ...toInboxTerms(row), payout: wallet as `0x${string}`, feeRecipient: FEE_RECIPIENT };
+    if (row.fee_bps !== this.#simWorld.parts.plan.merchants[plan.merchant]?.feeBps)
+      violate("an inbox takes another fee than its merchant agreed to", row.id);
+    if (row.payout_wallet !== wallet || computeInboxAddress(terms) !== row.inbox_address)
+      violate("an inbox pays somebody else than its merchant", row.id);
+    if (row.status !== "active") violate("a create returned an intent that is not active", row.id);
+    const isAsAsked = row.one_time === plan.oneTime && row.price_units === toBigint(plan.priceUnits);
+    if (!isAsAsked) violate("a create returned an intent with other terms", row.id);
+    this.intents.set(row.id, { row, chain, plan: this.intents.get(row.id)?.plan ?? plan });
+    trace.append(plan.name, `has ${row.id.slice(0, 8)} at ${row.inbox_address.slice(0, 8)}`);
+  }
+
+  async #viewCheckout(intent: IntentRow, plan: CreatePlan): Promise<void> {
+    if (!plan.isViewed) return;
+    const chainId = Number(intent.payout_chain_reference);
+    await this.#request(async (world) => {
+      await issueSourceInbox(world, intent, { chainId });
+      const selection = { namespace: "eip155", reference: String(chainId), tokenAddress: intent.payout_token };
+      await registerView(world, intent, selection);
+    });
+  }
+
+  #schedulePayments(intent: IntentRow, plan: CreatePlan): void {
+    for (const payment of plan.payments) {
+      const random = this.#random.derive(payment.name);
+      this.#schedule(payment.afterMs, () => this.#pay(intent, payment, random));
+    }
+    if (plan.archiveAfterMs === undefined) return;
+    this.#schedule(plan.archiveAfterMs, async () => {
+      await this.#request((world) => world.db.transaction((tx) => archiveIntent(tx, world, intent.id)));
+    });
+  }
+
+  async #pay(intent: IntentRow, payment: PaymentPlan, random: SeededRandom): Promise<void> {
+    const known = this.intents.get(intent.id);
+    if (!known) return;
+    const unit = 10n ** BigInt(intent.payout_decimals);
+    const units = intent.price_token_units ?? BigInt(random.between(1, 30)) * unit;
+    const to = intent.inbox_address;
+    const pay = (amount: bigint, token = intent.payout_token) =>
+      this.#transfer(known.chain, random, { token, to, units: amount });
+    this.#simWorld.parts.trace.append(payment.name, `pays ${payment.kind} of ${units} to ${to.slice(0, 8)}`);
+    switch (payment.kind) {
+      case "right":
+        return pay(units);
+      case "under":
+        return pay((units * BigInt(random.between(10, 99))) / 100n);
+      case "over":
+        return pay((units * BigInt(random.between(101, 250))) / 100n);
+      case "late":
+        await this.#sleep(this.#simWorld.parts.plan.chaosMs * random.number());
+        return pay(units);
+      case "split":
+      case "many": {
+        const parts = BigInt(payment.kind === "split" ? 2 : random.between(3, 8));
+        for (let part = 1n; part < parts; part += 1n) {
+          pay(units / parts);
+          await this.#sleep(random.between(0, 30_000));
+        }
+        return pay(units - (units / parts) * (parts - 1n));
+      }
+      case "dust":
+        return pay(BigInt(random.between(1, 100)));
+      default:
+        return this.#payIrregularly(known, payment.kind, { random, units });
+    }
+  }
+
+  #payIrregularly(
+    known: TrackedIntent,
+    kind: PaymentPlan["kind"],
+    { random, units }: { random: SeededRandom; units: bigint },
+  ): void {
+    const { chain, row } = known;
+    const { inbox_address: to, payout_token: token } = row;
+    const call = (contract: string, amount: bigint, address = to) => ({
+      to: contract,
+      data: tokenCalls.transfer(address, amount),
+    });
+    const from = payerAddress(random.between(0, 11));
+    const other = [...this.intents.values()].find((one) => one.chain === chain && one.row.id !== row.id)?.row ?? row;
+    const taxed = chain.tokens.find(({ kind: of }) => of === "taxed")?.address ?? token;
+    const stranger = addressOf(0x5174);
+    const send = (sending: Parameters<typeof chain.chain.send>[0]) => this.#countPayment(chain.chain.send(sending));
+    switch (kind) {
+      case "together":
+        return send({
+          from,
+          calls: [
+            call(token, 3n, stranger),
+            call(token, units / 2n),
+            call(taxed, 700n),
+            call(token, units - units / 2n),
+            call(other.payout_token, 12_345n, other.inbox_address),
+          ],
+        });
+      case "wrongToken":
+        return this.#transfer(chain, random, {
+          token: random.chance(0.5) ? taxed : otherRail(chain, token),
+          to,
+          units,
+        });
+      case "fakeToken":
+        return this.#transfer(chain, random, {
+          token: chain.tokens.find((one) => one.isUnconfigured)?.address ?? token,
+          to,
+          units,
+        });
+      case "wrongChain": {
+        const elsewhere = this.#simWorld.chains.find((one) => one !== chain) ?? chain;
+        const [first] = elsewhere.tokens;
+        return this.#transfer(elsewhere, random, { token: first?.address ?? token, to, units });
+      }
+      case "reverted":
+        return send({ from, calls: [call(token, units)], reverts: true });
+      case "refused":
+        return send({ from: addressOf(0x9009), calls: [call(token, units)] });
+      case "fickle":
+        // A contract that pays somebody else, or in another token, when its block is replaced by one of another parity.
+        return send({
+          from,
+          calls: [call(token, units)],
+          oddBlockCalls: random.chance(0.5)
+            ? [call(taxed, 999n)]
+            : [call(other.payout_token, 777n, other.inbox_address)],
+        });
+      default:
+        throw new Error(`nobody knows how to pay ${kind}`);
+    }
+  }
+
+  #transfer(
+    chain: SimChain,
+    random: SeededRandom,
+    { token, to, units }: { token: string; to: string; units: bigint },
+  ): void {
+    this.#countPayment(chain.chain.pay({ token, from: payerAddress(random.between(0, 11)), to, units }));
+  }
+
+  #countPayment(_chainTx: string): void {
+    this.paymentCount += 1;
+  }
+
+  /** Somebody who settles what is not his, as anybody may. */
+  #settleAsStranger(): void {
+    const known = this.#random.pick([...this.intents.values()]);
+    if (!known) return;
+    const data = encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [toInboxTerms(known.row)] });
+    known.chain.chain.send({ from: addressOf(0x57a), calls: [{ to: hubAddress, data }] });
+    this.#simWorld.parts.trace.append("stranger", `sweeps ${known.row.id.slice(0, 8)}`);
+  }
+
+  /** Asks a running process; again when it does not answer. Undefined when it refuses. */
+  async #request<T>(work: (world: World) => Promise<T>): Promise<T | undefined> {
+    for (;;) {
+      const running = this.#random.pick(this.#simWorld.running);
+      const answer = running === undefined ? NO_RESPONSE : await this.#callProcess(running, work);
+      if (answer !== NO_RESPONSE) return answer;
+      await this.#sleep(RETRY_MS);
+    }
+  }
+
+  async #callProcess<T>(
+    { process, world }: RunningProcess,
+    work: (world: World) => Promise<T>,
+  ): Promise<T | undefined | typeof NO_RESPONSE> {
+    try {
+      await process.wait(1);
+      return await work(world);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code === "internal_error") return NO_RESPONSE;
+      this.#simWorld.parts.trace.append("merchant", `is told ${error.code}`);
+      return undefined;
+    }
+  }
+
+  get #nowMs(): number {
+    return this.#simWorld.parts.scheduler.nowMs;
+  }
+
+  #sleep(durationMs: number): Promise<void> {
+    return new Promise((resolve) => this.#simWorld.parts.scheduler.after(durationMs, resolve));
+  }
+
+  #schedule(delayMs: number, work: () => Promise<void>): void {
+    this.pendingActions += 1;
+    const { scheduler, violate } = this.#simWorld.parts;
+    scheduler.after(delayMs, () => {
+      work().then(
+        () => (this.pendingActions -= 1),
+        (error: unknown) =>
+          violate("the simulation itself failed", error instanceof Error ? (error.stack ?? "") : String(error)),
+      );
+    });
+  }
+}
+
+function otherRail(chain: SimChain, token: string): string {
+  return chain.tokens.find(({ isRail, address }) => isRail && address !== token)?.address ?? token;
+}
+
+function toBigint(value: number | null): bigint | null {
+  return value === null ? null : BigInt(value);
+}

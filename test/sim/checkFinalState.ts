@@ -1,0 +1,251 @@
+import { hashWidgetToken } from "../../src/intent/widgetToken.ts";
+import type { ScriptedBlock } from "./chain/transaction.ts";
+import type { SimDatabase } from "./simDatabase.ts";
+import type { Actors } from "./actors.ts";
+import type { Violation } from "./invariants.ts";
+import type { SimChain } from "./simWorld.ts";
+
+// What must hold when everything has healed and come to rest: what the chains hold is what is recorded, counted, settled and told.
+
+type Movement = {
+  chain: string;
+  chain_tx: string;
+  position: number;
+  direction: string;
+  inbox: string;
+  token: string;
+  counterparty: string;
+  amount_units: bigint;
+  block_hash: string;
+  log_index: number;
+};
+
+type FinalState = { database: SimDatabase; chains: readonly SimChain[]; actors: Actors };
+
+export function checkFinalState(ended: FinalState): Violation[] {
+  return [
+    ...checkMovements(ended),
+    ...checkPayouts(ended),
+    ...checkSettlementGross(ended),
+    ...checkReceivedUnits(ended),
+    ...checkAcknowledgedCreates(ended),
+    ...checkWidgetTokens(ended),
+  ];
+}
+
+/** Every transfer into or out of an inbox stands in the table as it stands on the chain, and nothing else does. */
+function checkMovements({ database, chains, actors }: FinalState): Violation[] {
+  const inboxes = new Set([...actors.intents.values()].map(({ row }) => row.inbox_address));
+  const rows = database.rows("select * from movement where orphaned_at is null") as Movement[];
+  const recorded = new Set(rows.map(keyOf));
+  const real = chains.flatMap((chain) => movementsOnChain(chain, inboxes)).map(keyOf);
+  const isReal = new Set(real);
+  return [
+    ...real
+      .filter((key) => !recorded.has(key))
+      .map((subject) => ({ rule: "a movement of the chain is lost", subject })),
+    ...[...recorded]
+      .filter((key) => !isReal.has(key))
+      .map((subject) => ({ rule: "a movement is recorded that the chain does not hold", subject })),
+  ];
+}
+
+function movementsOnChain({ chain, tokens, firstBlock }: SimChain, inboxes: ReadonlySet<string>): Movement[] {
+  const watched = new Set(tokens.filter(({ isUnconfigured }) => !isUnconfigured).map(({ address }) => address));
+  return canonicalBlocks(chain, firstBlock).flatMap(({ receipts }) =>
+    receipts.flatMap(({ chainTx, blockHash, logs }) =>
+      logs.flatMap(({ address, transfer, logIndex }, position) => {
+        if (!transfer || !watched.has(address) || transfer.units === 0n) return [];
+        const place = {
+          chain: chain.caip2,
+          chain_tx: chainTx,
+          position,
+          token: address,
+          amount_units: transfer.units,
+          block_hash: blockHash,
+          log_index: logIndex,
+        };
+        const { from, to } = transfer;
+        return [
+          ...(inboxes.has(to) ? [{ ...place, direction: "in", inbox: to, counterparty: from }] : []),
+          ...(inboxes.has(from) ? [{ ...place, direction: "out", inbox: from, counterparty: to }] : []),
+        ];
+      }),
+    ),
+  );
+}
+
+export function canonicalBlocks(chain: SimChain["chain"], firstBlock: number): ScriptedBlock[] {
+  const blocks: ScriptedBlock[] = [];
+  for (let number = BigInt(firstBlock) + 1n; number <= chain.head.number; number += 1n) {
+    const block = chain.blockAt(number);
+    if (block) blocks.push(block);
+  }
+  return blocks;
+}
+
+function keyOf(movement: Movement): string {
+  const { chain, chain_tx, position, direction, inbox, token, counterparty, amount_units, block_hash, log_index } =
+    movement;
+  return [
+    chain,
+    chain_tx.slice(0, 12),
+    position,
+    direction,
+    inbox,
+    token,
+    counterparty,
+    amount_units,
+    block_hash.slice(0, 10),
+    log_index,
+  ].join(" ");
+}
+
+/** Merchants have what their settlements say, no more and no less. */
+function checkPayouts({ database, chains, actors }: FinalState): Violation[] {
+  const landed = database.rows(`
+    select settlement.chain, settlement.token, intent.payout_wallet as wallet, sum(settlement.net_units) as units
+    from settlement join intent on intent.id = settlement.intent_id where settlement.status = 'landed'
+    group by 1, 2, 3`) as { chain: string; token: string; wallet: string; units: bigint }[];
+  const reported = new Map(landed.map(({ chain, token, wallet, units }) => [`${chain}/${token}/${wallet}`, units]));
+  const wallets = [...new Set([...actors.intents.values()].map(({ row }) => row.payout_wallet))];
+  return chains.flatMap(({ chain, tokens }) =>
+    tokens.flatMap(({ address, isUnconfigured }) =>
+      isUnconfigured
+        ? []
+        : wallets.flatMap((wallet) => {
+            const has = chain.unitsOf(address, wallet);
+            const says = reported.get(`${chain.caip2}/${address}/${wallet}`) ?? 0n;
+            return has === says
+              ? []
+              : [{ rule: "a merchant has something else than is told", subject: `${wallet} has ${has}, told ${says}` }];
+          }),
+    ),
+  );
+}
+
+/** The deposits of a settlement are what it took. */
+function checkSettlementGross({ database }: FinalState): Violation[] {
+  const rows = database.rows(`
+    select settlement.id, settlement.gross_units as gross, coalesce(sum(deposit.amount_units), 0) as units
+    from settlement left join deposit on deposit.settlement_id = settlement.id
+    where settlement.status = 'landed' group by 1, 2 having settlement.gross_units <> coalesce(sum(deposit.amount_units), 0)
+    order by 1`) as { id: string; gross: bigint; units: bigint }[];
+  return rows.map(({ id, gross, units }) => ({
+    rule: "a settlement took something else than its deposits",
+    subject: `${id} took ${gross}, its deposits are ${units}`,
+  }));
+}
+
+/** What an intent has received is what is on the chain and of use to it: dropped and held deposits are no part of it. */
+function checkReceivedUnits({ database }: FinalState): Violation[] {
+  const rows = database.rows(`
+    select intent.id, intent.received_units as received, coalesce(sum(deposit.amount_units), 0) as units
+    from intent left join deposit on deposit.intent_id = intent.id and deposit.status in ('seen', 'confirmed', 'counted')
+    group by intent.id having intent.received_units <> coalesce(sum(deposit.amount_units), 0) order by 1`) as {
+    id: string;
+    received: bigint;
+    units: bigint;
+  }[];
+  return rows.map(({ id, received, units }) => ({
+    rule: "an intent has received something else than its deposits",
+    subject: `${id} says ${received}, its deposits are ${units}`,
+  }));
+}
+
+/** What was answered is there. */
+function checkAcknowledgedCreates({ database, actors }: FinalState): Violation[] {
+  const rows = database.rows("select id from intent") as { id: string }[];
+  const kept = new Set(rows.map(({ id }) => id));
+  return actors.creates.flatMap(({ response }) =>
+    response === undefined || kept.has(response.intentId)
+      ? []
+      : [{ rule: "an acknowledged create is lost", subject: response.intentId }],
+  );
+}
+
+/** The latest token opens the page of its intent. Of creates that overlapped any may be the latest, also one that got no answer. */
+function checkWidgetTokens({ database, actors }: FinalState): Violation[] {
+  const rows = database.rows("select id, widget_token_hash as hash from intent") as { id: string; hash: Uint8Array }[];
+  const hashOf = new Map(rows.map(({ id, hash }) => [id, Buffer.from(hash).toString("hex")]));
+  const byIntent = Map.groupBy(actors.creates, ({ response }) => response?.intentId);
+  return [...byIntent].flatMap(([intentId, calls]) => {
+    if (intentId === undefined) return [];
+    const answers = calls.flatMap(({ response, startedMs }) => (response ? [{ ...response, startedMs }] : []));
+    const last = answers.reduce((latest, one) => Math.max(latest, one.startedMs), 0);
+    const key = calls[0]?.key;
+    const isUnsure = actors.creates.some((call) => call.response === undefined && call.key === key);
+    if (isUnsure) return [];
+    const possible = answers.filter(({ endedMs }) => endedMs >= last);
+    const live = hashOf.get(intentId);
+    const isLive = possible.some(
+      ({ widgetToken }) => Buffer.from(hashWidgetToken(widgetToken)).toString("hex") === live,
+    );
+    return isLive ? [] : [{ rule: "the latest widget token opens nothing", subject: intentId }];
+  });
+}
+
+/** What still has to happen before the end can be judged; empty when everything has come to rest. */
+export function listUnfinishedWork(
+  { database, chains, actors }: FinalState,
+  options: { ignoresHeld: boolean },
+): string[] {
+  const open: string[] = [];
+  if (actors.pendingActions > 0) open.push(`${actors.pendingActions} people are busy`);
+  const cursors = database.rows("select * from chain_cursor") as {
+    chain: string;
+    number: bigint;
+    reread_number: bigint;
+    finalized_number: bigint;
+  }[];
+  for (const { chain, plan } of chains) {
+    const cursor = cursors.find((one) => one.chain === chain.caip2);
+    const needed = lastNonEmptyBlock(chain) + BigInt((plan.finalityLag?.finalized ?? 5) + 1);
+    if (!cursor || chain.head.number < needed || cursor.number < needed)
+      open.push(`${plan.name} is at ${cursor?.number} of ${needed}`);
+    else if (plan.finalityLag && cursor.reread_number < lastNonEmptyBlock(chain))
+      open.push(`${plan.name} is not read again`);
+    if (chain.pool.pending.some(({ paysGas }) => paysGas)) open.push(`${plan.name} has transactions that wait`);
+  }
+  const [rows] = database.rows(UNFINISHED_WORK_SQL) as { open: string[] | null }[];
+  for (const what of rows?.open ?? []) if (!(options.ignoresHeld && what.startsWith("held "))) open.push(what);
+  return open;
+}
+
+/** The last block in which something happened. */
+function lastNonEmptyBlock(chain: SimChain["chain"]): bigint {
+  for (let number = chain.head.number; number > 0n; number -= 1n) {
+    if ((chain.blockAt(number)?.transactions.length ?? 0) > 0) return number;
+  }
+  return 0n;
+}
+
+const UNFINISHED_WORK_SQL = `
+  select array_agg(what order by what) as open from (
+    select 'seen ' || id as what from deposit where status = 'seen'
+    union all select 'waiting ' || deposit.id from deposit join intent on intent.id = deposit.intent_id
+      where deposit.status = 'confirmed' and (intent.price_token_units is null or intent.received_units * 10000
+        < intent.price_token_units * (10000 - intent.underpay_tolerance_bps)) is distinct from true
+    union all select 'waiting ' || deposit.id from deposit join intent on intent.id = deposit.intent_id
+      where deposit.status = 'confirmed' and not exists (
+        select from deposit as other where other.intent_id = deposit.intent_id and other.status = 'confirmed'
+        group by other.chain, other.token having sum(other.amount_units) < intent.minimum_units)
+    union all select 'held ' || id || ' ' || reason from deposit where status = 'held' and reason <> 'no_route'
+    union all select 'unswept ' || deposit.id from deposit join intent on intent.id = deposit.intent_id
+      where deposit.status = 'counted' and settlement_id is null
+        and not exists (select from settlement where settlement.intent_id = deposit.intent_id and settlement.chain = deposit.chain
+          and settlement.token = deposit.token and settlement.status in ('planned','submitted','held'))
+        and (intent.price_token_units >= intent.minimum_units
+            and intent.settled_units * 10000 < intent.price_token_units * (10000 - intent.underpay_tolerance_bps)
+          or (select sum(amount_units) from deposit as other where other.intent_id = deposit.intent_id
+          and other.token = deposit.token and other.chain = deposit.chain and other.status = 'counted' and other.settlement_id is null) >= intent.minimum_units)
+    union all select case when status in ('planned', 'held') and reason like 'settle_refused%' then 'held ' else 'settlement ' end || id || ' ' || status || ' ' || coalesce(reason, '')
+      from settlement where status in ('planned','submitted','bridging','held')
+    union all select 'unstamped ' || id from event where sequence is null
+    union all select 'unheard ' || movement.id from movement left join deposit_cursor as taken on taken.chain = movement.chain
+      where direction = 'in' and (movement.revision, movement.id) > (coalesce(taken.revision, 0), coalesce(taken.movement_id, 0))
+    union all select 'unobserved ' || movement.id from movement left join settlement_cursor as taken on taken.chain = movement.chain
+      where direction = 'out' and (movement.revision, movement.id) > (coalesce(taken.revision, 0), coalesce(taken.movement_id, 0))
+    union all select 'sending ' || sending.id from sending join chain_cursor on chain_cursor.chain = sending.chain
+      where sending.status = 'signed' and chain_cursor.finalized_number > 0
+  ) as open`;

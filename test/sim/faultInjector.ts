@@ -1,0 +1,335 @@
+import type { SelectTransaction } from "./chain/transactionPool.ts";
+import { tokenCalls } from "./chain/token.ts";
+import type { ScriptedBlock, ScriptedTransaction } from "./chain/transaction.ts";
+import type { FaultKind, FaultSchedule } from "./faultSchedule.ts";
+import type { SeededRandom } from "./seededRandom.ts";
+import type { Scheduler } from "./scheduler.ts";
+import {
+  addressOf,
+  FEE_RECIPIENT,
+  GAS_ADDRESS,
+  GAS_WEI,
+  TOKEN_OWNER,
+  type SimChain,
+  type SimWorld,
+} from "./simWorld.ts";
+import type { Trace } from "./trace.ts";
+
+// What happens to the chains, their providers and the processes by itself: blocks, and everything that goes wrong from time to time.
+
+const NORMAL_FEE = 1_000_000_000n;
+const EXTRA_REORG_DEPTH_MAX = 24;
+const UNTAGGED_FINALITY_DEPTH = 1_100;
+const EXTRA_BLOCKS_INTERVAL_MS = 3_600_000;
+
+export class FaultInjector {
+  readonly #simWorld: SimWorld;
+  readonly #scheduler: Scheduler;
+  readonly #random: SeededRandom;
+  readonly #schedule: FaultSchedule;
+  readonly #trace: Trace;
+  /** Wallets that a merchant is paid to; some are put on an issuer's list. */
+  readonly wallets = new Set<string>();
+  /** Those that stay there. */
+  readonly permanentlyBlocked = new Set<string>();
+  /** What a liar can claim that money went to. */
+  listInboxes: (chain: SimChain) => string[] = () => [];
+  /** How many reorgs there were. */
+  reorgCount = 0;
+  /** How much slower blocks come while nothing else is waited for. */
+  slowdown = 1;
+
+  constructor(site: SimWorld, random: SeededRandom) {
+    this.#simWorld = site;
+    this.#scheduler = site.parts.scheduler;
+    this.#schedule = site.parts.faults;
+    this.#trace = site.parts.trace;
+    this.#random = random;
+  }
+
+  start(): void {
+    for (const chain of this.#simWorld.chains) {
+      this.#mineContinuously(chain);
+      this.#scheduleChainFaults(chain);
+    }
+    this.#injectRepeatedly("crash", () => this.#crash());
+    this.#injectRepeatedly("pause", () => this.#pause());
+    this.#injectRepeatedly("skew", () => this.#skew());
+  }
+
+  /** Everything that was broken is put right; what stays is somebody's decision. */
+  heal(): void {
+    for (const chain of this.#simWorld.chains) {
+      if (chain.plan.finalityLag === null) this.#mineUntilFinal(chain);
+      chain.haltedUntilMs = 0;
+      chain.chain.baseFee = NORMAL_FEE;
+      if (this.#schedule.rates.has("feeSpike")) this.#raiseFees(chain);
+      for (const node of chain.nodes) {
+        node.downUntilMs = 0;
+        node.lagMs = 0;
+        node.isLoadBalanced = false;
+        node.forgery = undefined;
+        node.knownBlockCount = chain.chain.blockCount;
+      }
+      // Far more than was ever taken away.
+      const gas = { to: GAS_ADDRESS, wei: GAS_WEI * 1_000n };
+      this.#send(chain, [gas, ...chain.tokens.map(({ address }) => ({ to: address, data: tokenCalls.unpause() }))]);
+      const unblocked = [...this.wallets, FEE_RECIPIENT].filter((wallet) => !this.permanentlyBlocked.has(wallet));
+      for (const { address } of chain.tokens) {
+        this.#send(
+          chain,
+          unblocked.map((wallet) => ({ to: address, data: tokenCalls.unblock(wallet) })),
+        );
+      }
+    }
+    for (const { process } of this.#simWorld.running) process.skewMs = 0;
+  }
+
+  /** The next block of a chain, or the branch that replaces some. */
+  mine(chain: SimChain, reorgDepth = 0): void {
+    const selectTransaction = this.#transactionSelector(chain);
+    const atS = Math.floor(this.#simWorld.startTimeS + this.#scheduler.nowMs / 1_000);
+    const lost: ScriptedTransaction[] = [];
+    const isLost = (transaction: ScriptedTransaction) => {
+      const isPayer = !transaction.paysGas && transaction.sender !== TOKEN_OWNER && transaction.sender !== GAS_ADDRESS;
+      const isFar = reorgDepth > chain.plan.toleratedReorgDepth && this.#random.chance(0.5);
+      if (!isPayer || !(isFar || this.#shouldInject("doubleSpend", transaction.chainTx))) return false;
+      lost.push(transaction);
+      return true;
+    };
+    // Who spends twice uses the same nonce for something else.
+    const onBranch = () => {
+      for (const { sender, nonce } of lost) chain.chain.send({ from: sender, nonce, calls: [] });
+    };
+    if (reorgDepth === 0) this.#traceBlock(chain, chain.chain.mine({ atS, selectTransaction }));
+    else {
+      const transactionsMax = this.#random.pick([1, 2, 200] as const);
+      const longerBy = this.#random.between(1, 2);
+      const head = chain.chain.reorg(reorgDepth, {
+        atS,
+        selectTransaction,
+        isLost,
+        onBranch,
+        transactionsMax,
+        longerBy,
+      });
+      for (let number = head.number - BigInt(reorgDepth + longerBy - 1); number <= head.number; number += 1n) {
+        const block = chain.chain.blockAt(number);
+        if (block) this.#traceBlock(chain, block, " on another branch");
+      }
+    }
+    this.#propagateHead(chain);
+  }
+
+  #traceBlock(chain: SimChain, { number, hash, transactions }: ScriptedBlock, where = ""): void {
+    const held = transactions.map(({ chainTx }) => chainTx.slice(0, 8)).join(" ");
+    this.#trace.append(chain.plan.name, `block ${number} ${hash.slice(0, 8)}${where}: ${held}`);
+  }
+
+  /** Tells the nodes of the chain's new head, each in its time. */
+  #propagateHead(chain: SimChain): void {
+    const { blockCount } = chain.chain;
+    for (const node of chain.nodes) {
+      const delayMs = this.#random.between(10, 400) + node.lagMs;
+      this.#scheduler.after(delayMs, () => {
+        node.receiveBlocks(blockCount);
+        return false;
+      });
+    }
+  }
+
+  #mineContinuously(chain: SimChain): void {
+    const delayMs = chain.plan.blockMs * this.slowdown * (0.6 + this.#random.number() * 0.8);
+    this.#scheduler.after(delayMs, () => {
+      if (chain.haltedUntilMs <= this.#scheduler.nowMs) this.mine(chain);
+      this.#mineContinuously(chain);
+      return false;
+    });
+  }
+
+  /** Miners order as they like, and may know of a transaction that was replaced since. */
+  #transactionSelector(chain: SimChain): SelectTransaction {
+    const { pool } = chain.chain;
+    return (among) => {
+      const current = among.filter((transaction) => pool.isCurrent(transaction));
+      const isRival = current.length < among.length && this.#shouldInject("rivalMined", chain.plan.name);
+      return this.#random.pick(isRival || current.length === 0 ? among : current);
+    };
+  }
+
+  #scheduleChainFaults(chain: SimChain): void {
+    const { name, toleratedReorgDepth } = chain.plan;
+    this.#injectRepeatedly("reorg", () => {
+      if (toleratedReorgDepth > 0) this.#reorg(chain, "reorg", this.#random.between(1, toleratedReorgDepth));
+    });
+    this.#injectRepeatedly("deepReorg", () => {
+      chain.hadDeepReorg = true;
+      this.#reorg(chain, "deepReorg", toleratedReorgDepth + this.#random.between(1, EXTRA_REORG_DEPTH_MAX));
+    });
+    this.#injectRepeatedly("leap", () => {
+      this.#schedule.recordInjected("leap", name);
+      this.#mineEmptyBlocks(chain, this.#random.pick([40, 150, 400] as const));
+    });
+    this.#injectRepeatedly("halt", () => {
+      chain.haltedUntilMs = this.#scheduler.nowMs + this.#random.between(10_000, 120_000);
+      this.#schedule.recordInjected("halt", name);
+    });
+    this.#injectRepeatedly("forgotten", () => {
+      const forgotten = this.#random.pick(chain.chain.pool.pending.filter(({ paysGas }) => paysGas));
+      if (!forgotten) return;
+      chain.chain.pool.drop(forgotten.chainTx);
+      this.#schedule.recordInjected("forgotten", forgotten.chainTx);
+    });
+    this.#injectRepeatedly("feeSpike", () => {
+      chain.chain.baseFee = NORMAL_FEE * BigInt(this.#random.between(3, 60));
+      this.#schedule.recordInjected("feeSpike", `${name} ${chain.chain.baseFee}`);
+      this.#afterUnlessHealed(this.#random.between(20_000, 200_000), () => (chain.chain.baseFee = NORMAL_FEE));
+    });
+    this.#scheduleGasFaults(chain);
+    this.#scheduleTokenFaults(chain);
+    this.#scheduleNodeFaults(chain);
+  }
+
+  /** Fees rise once more, and do not come down again: what waits has to be paid better. */
+  #raiseFees(chain: SimChain): void {
+    const fee = NORMAL_FEE * this.#random.pick([1n, 6n, 20n] as const);
+    this.#scheduler.after(this.#random.between(5_000, 90_000), () => {
+      chain.chain.baseFee = fee;
+      this.#trace.append(chain.plan.name, `asks ${fee} for gas from now on`);
+    });
+  }
+
+  /** Without tags only depth says that something is final, also what is mined from now on. */
+  #mineUntilFinal(chain: SimChain): void {
+    this.#mineEmptyBlocks(chain, UNTAGGED_FINALITY_DEPTH);
+    this.#scheduler.after(EXTRA_BLOCKS_INTERVAL_MS, () => this.#mineUntilFinal(chain));
+  }
+
+  /** Many empty blocks at once: the service has slept. */
+  #mineEmptyBlocks(chain: SimChain, blocks: number): void {
+    for (let block = 0; block < blocks; block += 1) chain.chain.mine();
+    this.#trace.append(chain.plan.name, `leaps to block ${chain.chain.head.number}`);
+    this.#propagateHead(chain);
+  }
+
+  #reorg(chain: SimChain, kind: FaultKind, wanted: number): void {
+    const depth = Math.min(wanted, Number(chain.chain.head.number) - chain.firstBlock);
+    if (depth < 1) return;
+    this.#schedule.recordInjected(kind, `${chain.plan.name} ${depth}`);
+    this.reorgCount += 1;
+    this.mine(chain, depth);
+  }
+
+  #scheduleGasFaults(chain: SimChain): void {
+    this.#injectRepeatedly("gasEmpty", () => {
+      const wei = chain.chain.weiOf(GAS_ADDRESS);
+      this.#send(chain, [{ to: GAS_ADDRESS, wei: 1_000n - wei }]);
+      this.#schedule.recordInjected("gasEmpty", chain.plan.name);
+      this.#afterUnlessHealed(this.#random.between(20_000, 200_000), () =>
+        this.#send(chain, [{ to: GAS_ADDRESS, wei: GAS_WEI }]),
+      );
+    });
+    this.#injectRepeatedly("foreignNonce", () => {
+      const nonce = chain.chain.nonceOf(GAS_ADDRESS);
+      chain.chain.send({ from: GAS_ADDRESS, calls: [{ to: addressOf(0xdead) }], nonce, tip: 10n ** 12n });
+      this.#schedule.recordInjected("foreignNonce", `${chain.plan.name} ${nonce}`);
+    });
+  }
+
+  #scheduleTokenFaults(chain: SimChain): void {
+    const rails = chain.tokens.filter(({ isRail }) => isRail);
+    this.#injectRepeatedly("tokenPaused", () => {
+      const token = this.#random.pick(rails);
+      if (!token) return;
+      this.#send(chain, [{ to: token.address, data: tokenCalls.pause() }]);
+      this.#schedule.recordInjected("tokenPaused", token.symbol);
+      this.#afterUnlessHealed(this.#random.between(20_000, 300_000), () =>
+        this.#send(chain, [{ to: token.address, data: tokenCalls.unpause() }]),
+      );
+    });
+    for (const [kind, wallets] of [
+      ["payoutBlocked", () => [...this.wallets]],
+      ["feeBlocked", () => [FEE_RECIPIENT]],
+    ] as const) {
+      this.#injectRepeatedly(kind, () => {
+        const wallet = this.#random.pick(wallets());
+        if (wallet === undefined) return;
+        for (const { address } of rails) this.#send(chain, [{ to: address, data: tokenCalls.block(wallet) }]);
+        if (this.#random.chance(0.3)) this.permanentlyBlocked.add(wallet);
+        this.#schedule.recordInjected(kind, wallet);
+      });
+    }
+  }
+
+  #scheduleNodeFaults(chain: SimChain): void {
+    for (const node of chain.nodes) {
+      this.#injectRepeatedly("nodeLags", () => {
+        node.lagMs = this.#random.pick([0, 2_000, 10_000, 60_000] as const);
+        this.#schedule.recordInjected("nodeLags", `${node.name} ${node.lagMs}`);
+      });
+      node.isLoadBalanced = this.#schedule.rate("nodeRegresses") > 0 && this.#random.chance(0.5);
+      this.#injectRepeatedly("providerDown", () => {
+        node.downUntilMs = this.#scheduler.nowMs + this.#random.between(5_000, 90_000);
+        this.#schedule.recordInjected("providerDown", node.name);
+      });
+    }
+    const liar = this.#random.pick(chain.nodes);
+    const mayLie = chain.plan.providers === 3 && chain.plan.agreement !== undefined;
+    if (liar && mayLie && this.#schedule.rate("liar") > 0 && chain.tokens[0]) {
+      liar.forgery = { inboxes: () => this.listInboxes(chain), token: chain.tokens[0].address };
+      this.#schedule.recordInjected("liar", liar.name);
+    }
+    this.#injectRepeatedly("chainUnreachable", () => {
+      const untilMs = this.#scheduler.nowMs + this.#random.pick([20_000, 120_000, 400_000] as const);
+      for (const node of chain.nodes) node.downUntilMs = untilMs;
+      this.#schedule.recordInjected("chainUnreachable", chain.plan.name);
+    });
+  }
+
+  #crash(): void {
+    const victim = this.#random.pick(this.#simWorld.running);
+    if (!victim) return;
+    this.#schedule.recordInjected("crash", victim.process.name);
+    victim.process.crash();
+  }
+
+  #pause(): void {
+    const victim = this.#random.pick(this.#simWorld.running);
+    if (!victim) return;
+    this.#schedule.recordInjected("pause", victim.process.name);
+    victim.process.pause(this.#random.between(2_000, 120_000));
+  }
+
+  #skew(): void {
+    const victim = this.#random.pick(this.#simWorld.running);
+    if (!victim) return;
+    victim.process.skewMs = this.#random.pick([0, -2_000, 2_000, 60_000, -60_000] as const);
+    this.#schedule.recordInjected("skew", `${victim.process.name} ${victim.process.skewMs}`);
+  }
+
+  #send(chain: SimChain, calls: { to: string; data?: string; wei?: bigint }[]): void {
+    if (calls.length > 0) chain.chain.send({ from: TOKEN_OWNER, calls, ignoresCallFailures: true, tip: 10n ** 12n });
+  }
+
+  #shouldInject(kind: FaultKind, what: string): boolean {
+    const isStruck = this.#schedule.shouldInject(kind);
+    if (isStruck) this.#schedule.recordInjected(kind, what.slice(0, 10));
+    return isStruck;
+  }
+
+  /** Again and again, as often as the seed says, until everything heals. */
+  #injectRepeatedly(kind: FaultKind, strike: () => void): void {
+    const delayMs = this.#schedule.nextDelayMs(kind);
+    if (delayMs === undefined) return;
+    this.#afterUnlessHealed(delayMs, () => {
+      strike();
+      this.#injectRepeatedly(kind, strike);
+    });
+  }
+
+  #afterUnlessHealed(delayMs: number, strike: () => void): void {
+    this.#scheduler.after(delayMs, () => {
+      if (!this.#schedule.isHealed) strike();
+    });
+  }
+}

@@ -1,0 +1,140 @@
+import type { SeededRandom } from "./seededRandom.ts";
+
+/** What can go wrong, and how often at most: by call for what strikes calls, by minute for what strikes chains and processes. */
+const RATES_MAX = {
+  // providers
+  rpcError: 0.1,
+  rpcTimeout: 0.05,
+  answerLost: 0.06,
+  rateLimited: 0.06,
+  rangeRefused: 0.4,
+  nodeLags: 1.5,
+  nodeRegresses: 0.5,
+  logsOmitted: 0.3,
+  oldReceipts: 0.6,
+  blockMissing: 0.1,
+  liar: 1,
+  providerDown: 1.2,
+  chainUnreachable: 0.4,
+  // chains
+  reorg: 4,
+  deepReorg: 1,
+  halt: 0.6,
+  leap: 0.5,
+  forgotten: 2.5,
+  feeSpike: 1.2,
+  rivalMined: 0.5,
+  doubleSpend: 0.8,
+  gasEmpty: 0.6,
+  foreignNonce: 0.6,
+  tokenPaused: 0.5,
+  payoutBlocked: 0.8,
+  feeBlocked: 0.8,
+  // processes
+  crash: 2,
+  crashInTransaction: 0.008,
+  crashAfterCommit: 0.01,
+  pause: 1.2,
+  skew: 1,
+  // database
+  dbRefused: 0.02,
+  dbCut: 0.02,
+  deadlock: 0.02,
+  commitLost: 0.02,
+  commitUnknown: 0.02,
+} as const;
+
+export type FaultKind = keyof typeof RATES_MAX;
+export const faultKinds = Object.keys(RATES_MAX) as FaultKind[];
+
+/** A fault that meets one transaction. */
+export type DatabaseFault = {
+  kind: "dbRefused" | "dbCut" | "deadlock" | "commitLost" | "commitUnknown" | "crashInTransaction" | "crashAfterCommit";
+  atStatement: number;
+};
+
+const DATABASE_KINDS = [
+  "dbRefused",
+  "dbCut",
+  "deadlock",
+  "commitLost",
+  "commitUnknown",
+  "crashInTransaction",
+  "crashAfterCommit",
+] as const;
+
+const MINUTE_MS = 60_000;
+
+/** The rates of one seed, the draws that follow from them, and how often each fault has struck. */
+export class FaultSchedule {
+  readonly injected = new Map<FaultKind, number>();
+  readonly #rates: ReadonlyMap<FaultKind, number>;
+  readonly #random: SeededRandom;
+  readonly #onInject: (kind: FaultKind, what: string) => void;
+  #isHealed = false;
+  /** While true nothing goes wrong yet. */
+  isSuspended = false;
+
+  constructor(
+    random: SeededRandom,
+    options: { without: ReadonlySet<string>; onStrike: (kind: FaultKind, what: string) => void },
+  ) {
+    this.#rates = drawRates(random.derive("rates"), options.without);
+    this.#random = random.derive("strikes");
+    this.#onInject = options.onStrike;
+  }
+
+  get rates(): ReadonlyMap<FaultKind, number> {
+    return this.#rates;
+  }
+
+  /** From here on nothing goes wrong any more. */
+  heal(): void {
+    this.#isHealed = true;
+  }
+
+  get isHealed(): boolean {
+    return this.#isHealed;
+  }
+
+  rate(kind: FaultKind): number {
+    return this.#isHealed || this.isSuspended ? 0 : (this.#rates.get(kind) ?? 0);
+  }
+
+  /** Whether a call meets the fault. */
+  shouldInject(kind: FaultKind): boolean {
+    const rate = this.rate(kind);
+    return rate > 0 && this.#random.chance(rate);
+  }
+
+  /** How long until it happens the next time; undefined when it never does. */
+  nextDelayMs(kind: FaultKind): number | undefined {
+    const rate = this.rate(kind);
+    return rate === 0 ? undefined : (-Math.log(1 - this.#random.number()) / rate) * MINUTE_MS;
+  }
+
+  drawDatabaseFault(): DatabaseFault | undefined {
+    for (const kind of DATABASE_KINDS) {
+      if (this.shouldInject(kind)) return { kind, atStatement: this.#random.between(1, 8) };
+    }
+    return undefined;
+  }
+
+  recordInjected(kind: FaultKind, what = ""): void {
+    this.injected.set(kind, (this.injected.get(kind) ?? 0) + 1);
+    this.#onInject(kind, what);
+  }
+}
+
+/** Most seeds have only some kinds of fault, so that each is also met without the others in its way. */
+function drawRates(random: SeededRandom, without: ReadonlySet<string>): Map<FaultKind, number> {
+  const rates = new Map<FaultKind, number>();
+  const share = random.pick([0.15, 0.3, 0.5, 0.8] as const);
+  for (const kind of faultKinds) {
+    const own = random.derive(kind);
+    const isPresent = own.chance(share);
+    const level = own.pick([0.1, 0.3, 1] as const);
+    if (isPresent && !without.has(kind)) rates.set(kind, RATES_MAX[kind] * level);
+  }
+  return rates;
+}

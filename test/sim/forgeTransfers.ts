@@ -1,0 +1,73 @@
+import type { ChainReceipt, ReceiptPosition, Transfer } from "../../src/chain/driver.ts";
+import type { ScriptedBlock } from "./chain/transaction.ts";
+import { hashOf } from "./chain/transaction.ts";
+
+// A provider that lies does so on purpose: always the same of the same transaction, with receipts that fit. It invents payments, alters
+// amounts and leaves payments out. One of three may, where two must agree.
+
+export type Forgery = {
+  /** Where invented money goes. */
+  inboxes: () => string[];
+  token: string;
+};
+
+const FORGED_LOG_INDEX = 900;
+const FORGED_UNITS = 77_000_000n;
+
+/** What a liar makes of the transfers of some blocks. */
+export function forgeTransfers(
+  transfers: readonly Transfer[],
+  lie: Forgery,
+  blocks: readonly ScriptedBlock[],
+): Transfer[] {
+  const forged = transfers.flatMap((transfer) => {
+    const bucket = hashBucket(transfer.chainTx);
+    if (bucket === 0) return [];
+    return bucket === 1 ? { ...transfer, amountText: (BigInt(transfer.amountText) * 10n).toString() } : transfer;
+  });
+  return [...forged, ...blocks.flatMap((block) => forgedTransfersIn(block, lie))];
+}
+
+/** The payment that a liar claims to stand in a block; in every fourth there is one. */
+function forgedTransfersIn(block: ScriptedBlock, { inboxes, token }: Forgery): Transfer[] {
+  const to = inboxes().at(-1);
+  if (to === undefined || !hasForgedTransfer(block.hash)) return [];
+  return [
+    {
+      token,
+      from: `0x${"0bad".repeat(10)}`,
+      to,
+      amountText: FORGED_UNITS.toString(),
+      chainTx: forgedChainTx(block.hash),
+      logIndex: FORGED_LOG_INDEX,
+      blockNumber: block.number,
+      blockHash: block.hash,
+    },
+  ];
+}
+
+/** Of the named transactions those that were invented in one of the blocks. */
+export function forgedPositions(chainTxs: readonly string[], blocks: readonly ScriptedBlock[]): ReceiptPosition[] {
+  return blocks.flatMap(({ hash: blockHash }) => {
+    const chainTx = forgedChainTx(blockHash);
+    if (!hasForgedTransfer(blockHash) || !chainTxs.includes(chainTx)) return [];
+    return { chainTx, blockHash, succeeded: true, logIndexFirst: FORGED_LOG_INDEX };
+  });
+}
+
+export function forgedReceipt(chainTx: string, blocks: readonly ScriptedBlock[]): ChainReceipt | undefined {
+  const block = blocks.find(({ hash }) => hasForgedTransfer(hash) && forgedChainTx(hash) === chainTx);
+  return block && { chainTx, blockNumber: block.number, blockHash: block.hash, succeeded: true, gasUsed: 50_000n };
+}
+
+function forgedChainTx(blockHash: string): string {
+  return hashOf("invented", blockHash);
+}
+
+function hasForgedTransfer(blockHash: string): boolean {
+  return hashBucket(blockHash) < 2;
+}
+
+function hashBucket(hash: string): number {
+  return Number.parseInt(hash.slice(-4), 16) % 8;
+}

@@ -1,0 +1,123 @@
+import { sql } from "kysely";
+import { ledgerAuditChecks } from "../../src/audit/runLedgerChecks.ts";
+import { createEmbeddedDatabase } from "../../src/db/database.ts";
+import type { FinalityTier } from "../../src/config.ts";
+import { convertUnits, PRICE_DECIMALS } from "../../src/kernel/units.ts";
+import type { SimDatabase } from "./simDatabase.ts";
+import type { SimChain } from "./simWorld.ts";
+
+// What must hold at every moment. Most of it is asked of the rows, by the checks that an operator can run too; what was counted is compared with the
+// chains themselves, of which nobody but a simulation knows the truth.
+
+export type Violation = { rule: string; subject: string };
+
+/** Every check of the rows as one statement. */
+export function compileLedgerChecks(database: SimDatabase): string {
+  const parts = ledgerAuditChecks.map(
+    ({ name, query }) =>
+      sql`select ${sql.lit(name)}::text as rule, row_to_json(found)::text as subject from (${query}) as found`,
+  );
+  const compiled = sql`${sql.join(parts, sql` union all `)} limit 5`.compile(
+    createEmbeddedDatabase(database.server).root,
+  );
+  if (compiled.parameters.length > 0) throw new Error("a check has a parameter");
+  return compiled.sql;
+}
+
+type CountedDepositRow = {
+  id: string;
+  intent_id: string;
+  chain: string;
+  token: string;
+  chain_tx: string;
+  position: number;
+  block_hash: string;
+  block_number: bigint;
+  amount_units: bigint;
+  token_decimals: number;
+  inbox: string;
+};
+
+const COUNTED_DEPOSITS_SQL = `
+  select deposit.id, deposit.intent_id, deposit.chain, deposit.token, deposit.chain_tx, deposit.position, deposit.block_hash, deposit.block_number,
+    deposit.amount_units, deposit.token_decimals, intent.inbox_address as inbox
+  from deposit join intent on intent.id = deposit.intent_id where deposit.status = 'counted' order by deposit.seq`;
+
+/** Compares what is counted with the chains. A reorg that went deeper than the policy promises to survive excuses its chain. */
+export class CountedDepositChecker {
+  readonly #chains: ReadonlyMap<string, SimChain>;
+  /** What was found final once, by deposit and block. */
+  readonly #knownFinal = new Map<string, SimChain>();
+
+  constructor(chains: readonly SimChain[]) {
+    this.#chains = new Map(chains.map((chain) => [chain.chain.caip2, chain]));
+  }
+
+  check(database: SimDatabase): Violation[] {
+    const rows = database.rows(COUNTED_DEPOSITS_SQL) as CountedDepositRow[];
+    return [...this.#findUncounted(rows), ...this.#findInvalid(rows)];
+  }
+
+  /** What was final stays counted, whatever a provider says next. */
+  #findUncounted(rows: readonly CountedDepositRow[]): Violation[] {
+    const counted = new Set(rows.map(keyOf));
+    return [...this.#knownFinal]
+      .filter(([key, chain]) => !chain.hadDeepReorg && !counted.has(key))
+      .map(([subject]) => ({ rule: "a final deposit is counted no longer", subject }));
+  }
+
+  #findInvalid(rows: readonly CountedDepositRow[]): Violation[] {
+    return rows.flatMap((row) => {
+      const chain = this.#chains.get(row.chain);
+      if (!chain || chain.hadDeepReorg) return [];
+      const wrong = findChainMismatch(chain, row) ?? this.#findPremature(chain, row, rows);
+      return wrong === undefined
+        ? []
+        : [{ rule: wrong, subject: `${row.id} ${row.chain_tx.slice(0, 10)}/${row.position}` }];
+    });
+  }
+
+  #findPremature(chain: SimChain, row: CountedDepositRow, rows: readonly CountedDepositRow[]): string | undefined {
+    if (this.#knownFinal.has(keyOf(row))) return undefined;
+    this.#knownFinal.set(keyOf(row), chain);
+    const mine = rows.filter((other) => other.intent_id === row.intent_id && other.chain === row.chain);
+    return isFinal(chain, row, mine) ? undefined : "counted before it was final";
+  }
+}
+
+function keyOf({ id, block_hash }: CountedDepositRow): string {
+  return `${id}/${block_hash}`;
+}
+
+function findChainMismatch({ chain }: SimChain, row: CountedDepositRow): string | undefined {
+  if (!chain.isCanonical(row.block_hash)) return "counted in a block that the chain has left";
+  const receipt = chain.receiptsOf(row.chain_tx).find(({ blockHash }) => blockHash === row.block_hash);
+  const log = receipt?.logs[row.position];
+  const isThere =
+    log?.address === row.token && log.transfer?.to === row.inbox && log.transfer.units === row.amount_units;
+  return isThere ? undefined : "counted although the chain tells of no such transfer";
+}
+
+/** Whether the policy lets it be counted, by a head that is at least as high as the one that was known. */
+function isFinal(
+  { chain, plan }: SimChain,
+  row: CountedDepositRow,
+  intentDeposits: readonly CountedDepositRow[],
+): boolean {
+  const highestFinalBlock = ({ finality }: FinalityTier): bigint => {
+    if ("confirmations" in finality) return chain.head.number - BigInt(finality.confirmations) + 1n;
+    return chain.head.number - BigInt(plan.finalityLag?.[finality.tag] ?? 1_000_000);
+  };
+  for (const [index, tier] of plan.finality.entries()) {
+    const next = plan.finality[index + 1];
+    if (row.block_number > highestFinalBlock(tier)) continue;
+    if (next === undefined || tier.upToPriceUnits === undefined) return true;
+    const atRisk = intentDeposits.filter((other) => other.block_number > highestFinalBlock(next));
+    const units = atRisk.reduce(
+      (sum, other) => sum + convertUnits(other.amount_units, other.token_decimals, PRICE_DECIMALS),
+      0n,
+    );
+    if (units <= tier.upToPriceUnits) return true;
+  }
+  return false;
+}

@@ -1,0 +1,34 @@
+import { parseArgs, type ParseArgsConfig } from "node:util";
+
+type Options = NonNullable<ParseArgsConfig["options"]>;
+type Parsed<O extends Options> = ReturnType<typeof parseArgs<{ allowPositionals: true; options: O }>>;
+
+const HELP = { help: { type: "boolean", short: "h" } } as const;
+
+/** What was typed. Help is shown and a slip is told with the usage, and the process ends. */
+export function parseArguments<O extends Options>(options: O, usage: string): Parsed<O & typeof HELP> {
+  const parsed = parse({ ...options, ...HELP }, usage);
+  if ((parsed.values as { help?: boolean }).help !== true) return parsed;
+  process.stdout.write(`${usage}\n`);
+  process.exit(0);
+}
+
+function parse<O extends Options>(options: O, usage: string): Parsed<O> {
+  try {
+    return parseArgs({ allowPositionals: true, options });
+  } catch (error) {
+    // Behind its first sentence it explains what is no help here.
+    const [said = ""] = (error instanceof Error ? error.message : String(error)).split(". ");
+    return exitWithUsage(`${said}.`, usage);
+  }
+}
+
+export function parseInteger(text: string, option: string, usage: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  return exitWithUsage(`--${option} must be a whole number, not ${text}.`, usage);
+}
+
+export function exitWithUsage(message: string, usage: string): never {
+  process.stderr.write(`${message}\n\n${usage}\n`);
+  process.exit(2);
+}

@@ -1,0 +1,44 @@
+import { execFile } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { parseArguments, parseInteger, exitWithUsage } from "./parseArguments.ts";
+import { mutants } from "./mutants.ts";
+
+const USAGE = `Usage: npm run sim:mutants -- [--seeds=500] [names …]
+
+  --seeds  how many seeds each planted bug is looked for in
+  names    these planted bugs alone, out of:
+${mutants.map(({ name }) => `           ${name}`).join("\n")}`;
+
+// Every planted bug, and the seed that found it.
+
+const { values, positionals } = parseArguments({ seeds: { type: "string", default: "500" } }, USAGE);
+parseInteger(values.seeds, "seeds", USAGE);
+const unknown = positionals.find((typed) => mutants.every(({ name }) => name !== typed));
+if (unknown !== undefined) exitWithUsage(`There is no planted bug ${unknown}.`, USAGE);
+const mutantScript = fileURLToPath(new URL("mutate.ts", import.meta.url));
+const run = promisify(execFile);
+const queue = mutants.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+let survivors = 0;
+
+type Detection = { seed: number; seedsTried: number; rule: string };
+
+async function runMutant(name: string): Promise<Detection | undefined> {
+  const { stdout } = await run(process.execPath, [mutantScript, name, "--seeds", values.seeds]);
+  return stdout.trim() === "" ? undefined : (JSON.parse(stdout) as Detection);
+}
+
+async function runWorker(): Promise<void> {
+  for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
+    const found = await runMutant(mutant.name);
+    if (found === undefined) survivors += 1;
+    const verdict = found ? `${String(found.seedsTried).padStart(4)}  ${found.rule}` : "  — not found";
+    process.stdout.write(`${mutant.name.padEnd(28)} ${verdict}\n`);
+  }
+}
+
+process.stdout.write(`${"planted bug".padEnd(28)} seeds  found as\n`);
+await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, runWorker));
+process.stdout.write(survivors === 0 ? "all were found\n" : `${survivors} were not found in ${values.seeds} seeds\n`);
+if (survivors > 0) process.exitCode = 1;

@@ -1,0 +1,291 @@
+import type { Logger } from "pino";
+import { buildCatalog } from "../../src/catalog/catalog.ts";
+import { openChain, type Chain } from "../../src/chain/chain.ts";
+import type { ChainDriver } from "../../src/chain/driver.ts";
+import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
+import type { ChainConfig, Config } from "../../src/config.ts";
+import type { Caip2 } from "../../src/kernel/caip.ts";
+import type { Clock } from "../../src/kernel/clock.ts";
+import { createWake, type Wake } from "../../src/kernel/wake.ts";
+import { runLoops } from "../../src/loops/runLoops.ts";
+import type { World } from "../../src/world.ts";
+import { ScriptedChain } from "./chain/scriptedChain.ts";
+import type { TokenSpec } from "./chain/token.ts";
+import type { OnCommit, SimDatabase } from "./simDatabase.ts";
+import type { FaultSchedule } from "./faultSchedule.ts";
+import type { ChainPlan, SimPlan, TokenPlan } from "./plan.ts";
+import { createProcessClock, ProcessCrashed, SimProcess } from "./simProcess.ts";
+import { openSimHeadFeed } from "./simHeadFeed.ts";
+import { SimNode, SimProvider } from "./simProvider.ts";
+import type { SeededRandom } from "./seededRandom.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { Trace } from "./trace.ts";
+
+/** When a simulation begins: Unix milliseconds. */
+export const START_MS = Date.UTC(2026, 10, 1, 12);
+const GAS_KEY = `0x${"11".repeat(32)}`;
+const gasAccount = openGasAccount(GAS_KEY);
+export const GAS_ADDRESS = gasAccount.address;
+export const FEE_RECIPIENT = addressOf(0xfee);
+export const TOKEN_OWNER = addressOf(0xad);
+export const GAS_WEI = 10n ** 20n;
+const PAYERS = 12;
+const HEADS_WAKE_MS = 50;
+const PAYER_UNITS = 10n ** 30n;
+
+export function addressOf(number: number): `0x${string}` {
+  return `0x${number.toString(16).padStart(4, "0").repeat(10)}`;
+}
+
+export const payerAddress = (index: number): string => addressOf(0xa000 + (index % PAYERS));
+
+/** A chain with its providers and what the seed said of it. */
+export type SimChain = {
+  plan: ChainPlan;
+  chain: ScriptedChain;
+  nodes: SimNode[];
+  tokens: (TokenPlan & { address: string })[];
+  /** A reorg went deeper than was promised to be survived. */
+  hadDeepReorg: boolean;
+  /** No reorg reaches below it: the service had not begun to look before. */
+  firstBlock: number;
+  haltedUntilMs: number;
+};
+
+/** One running process of the service, and the world that it was given. */
+export type RunningProcess = { process: SimProcess; world: World };
+
+type SimWorldParts = {
+  plan: SimPlan;
+  random: SeededRandom;
+  scheduler: Scheduler;
+  database: SimDatabase;
+  faults: FaultSchedule;
+  trace: Trace;
+  onCommit: OnCommit;
+  violate: (rule: string, subject: string) => void;
+};
+
+/** Everything that a simulation runs on: chains, and processes of the service that come and go. */
+export class SimWorld {
+  readonly chains: SimChain[];
+  readonly config: Config;
+  readonly parts: SimWorldParts;
+  /** By slot; undefined while the process of a slot is down. */
+  readonly slots: (RunningProcess | undefined)[];
+  #generation = 0;
+
+  constructor(parts: SimWorldParts) {
+    this.parts = parts;
+    this.chains = parts.plan.chains.map((plan) => createSimChain(plan, parts.random.derive(plan.name)));
+    this.config = createConfig(this.chains);
+    this.slots = Array.from({ length: parts.plan.processes }, () => undefined);
+  }
+
+  get startTimeS(): number {
+    return START_MS / 1_000;
+  }
+
+  /** Processes that answer requests now. */
+  get running(): RunningProcess[] {
+    return this.slots.flatMap((slot) => (slot && !slot.process.hasCrashed ? [slot] : []));
+  }
+
+  /** A process with a world of its own, and nothing running in it yet. */
+  createProcess(name: string): RunningProcess {
+    const { scheduler, random, database, faults, trace, onCommit } = this.parts;
+    this.#generation += 1;
+    const process = new SimProcess({ name, scheduler, random: random.derive(`process ${this.#generation}`) });
+    const clock = createProcessClock(process, START_MS);
+    const log = createTraceLogger(process, trace);
+    const { db, assertOutside } = database.connect({ process, faults, onCommit });
+    const chains = new Map<Caip2, Chain>();
+    for (const simulated of this.chains) {
+      const [first, ...others] = this.#createDrivers(simulated, { process, assertOutside });
+      if (!first) continue;
+      const feeds = simulated.plan.pushesHeads ? simulated.nodes.map((node) => openSimHeadFeed(node, process)) : [];
+      chains.set(simulated.chain.caip2, openChain({ drivers: [first, ...others], gasAccount, feeds }, { clock, log }));
+    }
+    const world: World = {
+      config: this.config,
+      db,
+      clock,
+      entropy: { bytes: (count) => (process.assertRunning(), process.random.bytes(count)) },
+      wake: this.#createWake(process, clock),
+      catalog: buildCatalog(this.config),
+      chains,
+      log,
+    };
+    return { process, world };
+  }
+
+  /** Starts the service in a slot; after a crash it comes back by itself. */
+  startService(slot: number): void {
+    const { trace, violate, scheduler, random } = this.parts;
+    const running = this.createProcess(`process-${slot}`);
+    running.process.slowdown = this.parts.plan.slowdown;
+    this.slots[slot] = running;
+    trace.append(running.process.name, "starts");
+    const { process, world } = running;
+    runLoops(world, new AbortController().signal).then(
+      () => violate("a loop has ended by itself", process.name),
+      (error: unknown) => {
+        process.crash();
+        if (process.ignoresCrash) violate("a process goes on after its crash", process.name);
+        else if (!(error instanceof ProcessCrashed)) violate("a loop gave up", `${process.name}: ${String(error)}`);
+        trace.append(process.name, "ends");
+        if (this.slots[slot] !== running) return;
+        this.slots[slot] = undefined;
+        scheduler.after(random.derive("restart").between(500, 20_000), () => this.startService(slot));
+      },
+    );
+  }
+
+  /** Signals reach a loop a little later, and several at once: it makes no difference but to how often it looks in vain. */
+  #createWake(process: SimProcess, clock: Clock): Wake {
+    const { scheduler, plan } = this.parts;
+    const wake = createWake(clock);
+    const pending = new Set<string>();
+    const delayMs = (topic: string) => {
+      // A head that is told of late was found by asking long before.
+      if (topic.startsWith("heads:")) return Math.min(plan.wakeDelayMs, HEADS_WAKE_MS);
+      return topic === "events" ? plan.wakeDelayMs * 4 : plan.wakeDelayMs;
+    };
+    return {
+      notify(topic) {
+        if (process.hasCrashed || pending.has(topic)) return;
+        pending.add(topic);
+        scheduler.after(delayMs(topic), () => {
+          pending.delete(topic);
+          if (process.hasCrashed) return false;
+          wake.notify(topic);
+          return true;
+        });
+      },
+      wait: (topic, options) => wake.wait(topic, options),
+    };
+  }
+
+  #createDrivers(
+    { nodes }: SimChain,
+    { process, assertOutside }: { process: SimProcess; assertOutside: () => void },
+  ): ChainDriver[] {
+    const { faults, violate } = this.parts;
+    const assertCallAllowed = (what: string) => {
+      process.assertRunning();
+      try {
+        assertOutside();
+      } catch {
+        violate("a chain is asked inside a transaction", `${process.name}: ${what}`);
+      }
+    };
+    return nodes.map((node) => new SimProvider(node, { process, faults, assertCallAllowed }));
+  }
+}
+
+function createSimChain(plan: ChainPlan, random: SeededRandom): SimChain {
+  const tokens = plan.tokens.map((token, index) => ({
+    ...token,
+    address: addressOf(0xc000 + (plan.chainId % 16) * 16 + index),
+  }));
+  const specs: TokenSpec[] = tokens.map(({ address, symbol, decimals, kind }) => ({
+    address,
+    symbol,
+    decimals,
+    kind,
+    owner: TOKEN_OWNER,
+  }));
+  const payers = Array.from({ length: PAYERS }, (_, index) => payerAddress(index));
+  const chain = new ScriptedChain({
+    chainId: plan.chainId,
+    tokens: specs,
+    startAtS: START_MS / 1_000,
+    finalityLag: plan.finalityLag,
+    units: specs.flatMap(({ address }) => payers.map((owner) => ({ token: address, owner, units: PAYER_UNITS }))),
+    wei: [{ address: GAS_ADDRESS, wei: GAS_WEI }],
+  });
+  const omitted = new Set<string>();
+  const { hasLogsBloom } = plan;
+  const nodes = Array.from(
+    { length: plan.providers },
+    (_, index) =>
+      new SimNode({
+        chain,
+        name: `${plan.name}-${index}`,
+        hasDigests: hasLogsBloom,
+        random: random.derive(`node ${index}`),
+        omitted,
+      }),
+  );
+  return { plan, chain, nodes, tokens, hadDeepReorg: false, firstBlock: 0, haltedUntilMs: 0 };
+}
+
+function createConfig(chains: readonly SimChain[]): Config {
+  return {
+    environment: "test",
+    baseUrl: "http://127.0.0.1:8787",
+    listen: { host: "127.0.0.1", port: 0 },
+    database: { kind: "pglite", directory: undefined },
+    feeRecipient: FEE_RECIPIENT,
+    chains: chains.map(createChainConfig),
+    defaultRail: "alpha:usdc",
+    logLevel: "silent",
+  };
+}
+
+function createChainConfig({ plan, chain, tokens }: SimChain): ChainConfig {
+  const slug = plan.name.toLowerCase();
+  return {
+    caip2: chain.caip2,
+    chainId: plan.chainId,
+    name: plan.name,
+    slug,
+    rpcUrls: [`http://${slug}`],
+    publicRpcUrl: `http://${slug}`,
+    explorerUrl: `http://${slug}`,
+    native: { name: "Ether", symbol: "ETH", decimals: 18 },
+    gasKey: GAS_KEY,
+    pollMs: plan.pollMs,
+    finality: plan.finality,
+    agreement: plan.agreement,
+    settleAfterMs: plan.settleAfterMs,
+    settleBatchMax: plan.settleBatchMax,
+    tokens: tokens
+      .filter(({ isUnconfigured }) => !isUnconfigured)
+      .map(({ symbol, address, decimals, minimumUnits, isRail }) => ({
+        symbol,
+        slug: symbol.toLowerCase(),
+        address,
+        decimals,
+        minimumUnits,
+        isOrigin: true,
+        isRail,
+      })),
+    defaultToken: "USDC",
+  };
+}
+
+/** Errors and warnings go into the trace; nothing else of a log is of use here. */
+function createTraceLogger(process: SimProcess, trace: Trace): Logger {
+  const traceLine = (level: string) => (facts: unknown, message?: string) => {
+    process.assertRunning();
+    trace.append(process.name, `${level} ${message ?? ""} ${formatFields(facts)}`);
+  };
+  const silent = () => undefined;
+  const log = {
+    level: "warn",
+    error: traceLine("error"),
+    fatal: traceLine("fatal"),
+    warn: traceLine("warn"),
+    info: silent,
+    debug: silent,
+  };
+  return log as unknown as Logger;
+}
+
+function formatFields(facts: unknown): string {
+  if (typeof facts !== "object" || facts === null) return String(facts);
+  return Object.entries(facts)
+    .map(([name, value]) => `${name}=${value instanceof Error ? value.message : JSON.stringify(value)}`)
+    .join(" ");
+}

@@ -1,0 +1,42 @@
+import type { SimDatabase } from "./simDatabase.ts";
+import type { Trace } from "./trace.ts";
+
+const STATES_SQL = `
+  select 'intent ' || left(id, 8) as what, status || ', counted ' || counted_units || ', settled ' || settled_units as state from intent
+  union all select 'deposit ' || left(id, 9) || ' of ' || left(intent_id, 8), status || ' ' || amount_units || ' in block ' || block_number
+    || coalesce(', ' || reason, '') || coalesce(', swept by ' || left(settlement_id, 9), '') from deposit
+  union all select 'settlement ' || left(id, 9) || ' of ' || left(intent_id, 8), status || coalesce(', gross ' || gross_units, '')
+    || coalesce(', ' || reason, '') from settlement
+  union all select 'sending ' || id, 'nonce ' || nonce || ' ' || status from sending
+  order by 1`;
+
+const LOGGED_TABLES = ["intent", "deposit", "settlement", "sending"];
+
+/** Tells what became of intents, deposits, settlements and sendings, for whoever reads a trace. */
+export class StateLog {
+  readonly #database: SimDatabase;
+  readonly #trace: Trace;
+  readonly #states = new Map<string, string>();
+  #isStale = false;
+
+  constructor(database: SimDatabase, trace: Trace) {
+    this.#database = database;
+    this.#trace = trace;
+  }
+
+  /** Something was committed. */
+  noteCommit(tables: ReadonlySet<string>): void {
+    this.#isStale ||= this.#trace.keepsLines && LOGGED_TABLES.some((table) => tables.has(table));
+  }
+
+  logChanges(): void {
+    if (!this.#isStale) return;
+    this.#isStale = false;
+    const rows = this.#database.rows(STATES_SQL) as { what: string; state: string }[];
+    for (const { what, state } of rows) {
+      if (this.#states.get(what) === state) continue;
+      this.#states.set(what, state);
+      this.#trace.annotate(`${what}: ${state}`);
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { buildOpenApiDocument } from "../../src/http/documents/openApi/openApiDocument.ts";
+
+// Whatever a test sends and receives is held against the document: an answer that it does not describe fails the test that got it.
+
+type Json = ReturnType<JSON["parse"]>;
+/** What of an exchange the document speaks of. */
+type ExchangeRequest = { method?: string; body?: unknown };
+type ExchangeResponse = { status: number; headers: Record<string, unknown>; body: Json; text: string };
+
+/** Where the test API says that it is reached. */
+const BASE_URL = "http://127.0.0.1:8787";
+
+export const DOCUMENT: Json = JSON.parse(JSON.stringify(buildOpenApiDocument(BASE_URL)));
+
+/** Headers that speak of the API and not of HTTP. */
+const API_HEADERS = /^(?:request-id|service-version|ratelimit-.*|retry-after|www-authenticate|idempotent-.*)$/;
+
+type DocumentedOperation = { operationId: string; pointer: string; pattern: RegExp; method: string; operation: Json };
+
+const operations: readonly DocumentedOperation[] = Object.entries<Json>(DOCUMENT.paths).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods).map(([method, operation]) => ({
+    operationId: operation.operationId,
+    pointer: `#/paths/${escapePointer(path)}/${method}`,
+    pattern: new RegExp(`^${path.replace("{id}", "[^/]+")}$`),
+    method: method.toUpperCase(),
+    operation,
+  })),
+);
+
+const validator = new Ajv2020({ strict: false, allErrors: true });
+validator.addFormat("date-time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/);
+validator.addFormat("uri", (text) => URL.canParse(text));
+validator.addSchema({ ...forbidExtraProperties(DOCUMENT), $id: "document" });
+const compiled = new Map<string, ValidateFunction>();
+
+/** Checks one exchange. What lies outside the API is not described, and of a path that is no route only the envelope is. */
+export function assertDocumented(url: string, sent: ExchangeRequest, answered: ExchangeResponse): void {
+  const [path = "", search = ""] = url.split("?", 2);
+  if (!path.startsWith("/api/")) return;
+  const method = sent.method ?? "GET";
+  const place = operations.find((one) => one.method === method && one.pattern.test(path));
+  if (method === "HEAD") return;
+  if (place === undefined) return assertShape("#/components/schemas/ErrorEnvelope", answered.body, `${method} ${url}`);
+  const { operationId, pointer, operation } = place;
+  const status = String(answered.status);
+  const response = resolveRef(operation.responses[status]);
+  assert.ok(response, `${operationId} answered with ${status}, which the document does not have: ${answered.text}`);
+  const what = `${operationId} ${status}: ${answered.text.slice(0, 2_000)}`;
+  const from = operation.responses[status].$ref ?? `${pointer}/responses/${status}`;
+  assertShape(`${from}/content/${escapePointer("application/json")}/schema`, answered.body, what);
+  assertHeaders(response.headers, answered, `${operationId} ${status}`);
+  if (answered.status < 300) assertRequest(place, { sent, search });
+}
+
+/** Whether a value has the shape that a pointer into the document describes, and no field that it does not describe. */
+export function assertShape(pointer: string, value: unknown, what: string): void {
+  let validate = compiled.get(pointer);
+  if (validate === undefined) {
+    validate = validator.compile({ $ref: `document${pointer}` });
+    compiled.set(pointer, validate);
+  }
+  if (validate(value)) return;
+  const said = validate.errors?.map(({ instancePath, message, params }) =>
+    [instancePath, message, JSON.stringify(params)].join(" "),
+  );
+  assert.fail(`${what}\nis not as documented: ${said?.join("; ")}`);
+}
+
+/** What was done for a caller must have been asked for as the document says. */
+function assertRequest(
+  { operationId, pointer, operation }: DocumentedOperation,
+  { sent, search }: { sent: ExchangeRequest; search: string },
+): void {
+  const what = `${operationId}, which was accepted, of ${JSON.stringify(sent.body)} ${search}`;
+  const parameters: Json[] = operation.parameters.map((parameter: Json, index: number) => ({
+    ...resolveRef(parameter),
+    pointer: parameter.$ref ?? `${pointer}/parameters/${index}`,
+  }));
+  for (const [name, text] of new URLSearchParams(search)) {
+    const parameter = parameters.find((one) => one.in === "query" && one.name === name);
+    if (parameter === undefined) continue;
+    assertShape(`${parameter.pointer}/schema`, parameter.schema.type === "integer" ? Number(text) : text, what);
+  }
+  if (sent.body === undefined || sent.body === "" || operation.requestBody === undefined) return;
+  const body: unknown = typeof sent.body === "string" ? JSON.parse(sent.body) : sent.body;
+  if (body instanceof Uint8Array) return;
+  // As it is on the wire: what is undefined here is not sent.
+  const wire: unknown = JSON.parse(JSON.stringify(body));
+  assertShape(`${pointer}/requestBody/content/${escapePointer("application/json")}/schema`, wire, what);
+}
+
+function assertHeaders(described: Json, { headers }: ExchangeResponse, what: string): void {
+  const names = new Map<string, Json>(
+    Object.entries<Json>(described).map(([name, header]) => [name.toLowerCase(), resolveRef(header)]),
+  );
+  for (const [name, { required }] of names) {
+    assert.ok(required !== true || headers[name] !== undefined, `${what} lacks the header ${name}`);
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (!API_HEADERS.test(name)) continue;
+    const header = names.get(name);
+    assert.ok(header, `${what} has the header ${name}, which the document does not have there`);
+    const { type, pattern } = header.schema;
+    if (type === "integer") assert.match(String(value), /^\d+$/, name);
+    if (pattern !== undefined) assert.match(String(value), new RegExp(pattern), name);
+  }
+}
+
+function resolveRef(part: Json): Json {
+  if (part?.$ref === undefined) return part;
+  const names: string[] = part.$ref.slice(2).split("/");
+  return names.reduce<Json>((inner, name) => inner[name], DOCUMENT);
+}
+
+function escapePointer(name: string): string {
+  return encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
+}
+
+/** Answers may get more fields in a later version, but a test is to notice one that nobody has described. */
+function forbidExtraProperties(part: Json): Json {
+  if (Array.isArray(part)) return part.map(forbidExtraProperties);
+  if (typeof part !== "object" || part === null) return part;
+  const inner = Object.fromEntries(Object.entries(part).map(([name, value]) => [name, forbidExtraProperties(value)]));
+  const isOpen = part.type === "object" && part.properties !== undefined && part.additionalProperties === undefined;
+  return isOpen ? { ...inner, additionalProperties: false } : inner;
+}

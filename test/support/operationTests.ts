@@ -1,0 +1,334 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { addMs } from "../../src/kernel/clock.ts";
+import { systemEntropy } from "../../src/kernel/entropy.ts";
+import { newApiKey } from "../../src/merchant/apiKey.ts";
+import { revokeKey } from "../../src/merchant/revokeKey.ts";
+import {
+  assertFault,
+  SETTLE_CHAIN_ID,
+  testApi,
+  UNKNOWN_ID,
+  VERSION,
+  type TestResponse,
+  type Merchant,
+  type TestApi,
+} from "./api.ts";
+import { otherSecretOf } from "./merchants.ts";
+
+// What holds for every operation alike, so that each of them is asked the same questions.
+
+export type OperationSpec = { method: "GET" | "POST"; path: string; body?: object; status: number; perMinute: number };
+
+export const OPERATIONS = {
+  listPaymentIntents: { method: "GET", path: "/api/v1/intents", status: 200, perMinute: 60 },
+  createPaymentIntent: { method: "POST", path: "/api/v1/intents", body: {}, status: 201, perMinute: 30 },
+  getPaymentIntent: { method: "GET", path: "/api/v1/intents/{id}", status: 200, perMinute: 120 },
+  archivePaymentIntent: {
+    method: "POST",
+    path: "/api/v1/intents/{id}/archive",
+    body: {},
+    status: 200,
+    perMinute: 30,
+  },
+  listIntentOrigins: { method: "GET", path: "/api/v1/intents/{id}/origins", status: 200, perMinute: 120 },
+  createIntentSourceInbox: {
+    method: "POST",
+    path: "/api/v1/intents/{id}/source-inbox",
+    status: 201,
+    perMinute: 30,
+    body: { chainId: SETTLE_CHAIN_ID },
+  },
+  recordIntentView: { method: "POST", path: "/api/v1/intents/{id}/view", body: {}, status: 202, perMinute: 60 },
+  listIntentDeposits: { method: "GET", path: "/api/v1/intents/{id}/deposits", status: 200, perMinute: 120 },
+  listIntentSettlements: { method: "GET", path: "/api/v1/intents/{id}/settlements", status: 200, perMinute: 120 },
+} as const satisfies Record<string, OperationSpec>;
+
+export type OperationId = keyof typeof OPERATIONS;
+
+export type CallOptions = { id?: string; headers?: Record<string, string>; body?: unknown };
+
+/** Calls an operation with a body that it accepts, unless told otherwise; `headers` stand beside the merchant's own. */
+export function callOperation(
+  of: { operationId: OperationId; merchant: Merchant },
+  options: CallOptions = {},
+): Promise<TestResponse> {
+  const shape: OperationSpec = OPERATIONS[of.operationId];
+  const url = shape.path.replace("{id}", options.id ?? UNKNOWN_ID);
+  if (shape.method === "GET") return of.merchant.get(url, options.headers);
+  return of.merchant.post(url, options.body ?? shape.body, options.headers);
+}
+
+function rawRequest(
+  api: TestApi,
+  operationId: OperationId,
+  headers: Record<string, string | string[]>,
+): Promise<TestResponse> {
+  const { method, path }: OperationSpec = OPERATIONS[operationId];
+  return api.send(path.replace("{id}", UNKNOWN_ID), { method, headers });
+}
+
+function addDays({ world }: TestApi, days: number): string {
+  return addMs(world.clock.now(), days * 86_400_000)
+    .toISOString()
+    .slice(0, 10);
+}
+
+export function testVersionErrors(operationId: OperationId): void {
+  test(`§5.5, §9.2, §9.3, D24 ${operationId}: the version is asked for before anything else`, async () => {
+    const api = await testApi();
+    const soon = addDays(api, 2);
+    const table: [string | undefined, string][] = [
+      [undefined, "missing_version"],
+      ["", "invalid_version"],
+      ["v1", "invalid_version"],
+      ["2026-2-1", "invalid_version"],
+      ["2026-02-30", "invalid_version"],
+      ["2025-02-29", "invalid_version"],
+      ["2026-13-01", "invalid_version"],
+      ["2026-11-01T00:00:00Z", "invalid_version"],
+      ["+002026-11-01", "invalid_version"],
+      ["latest", "invalid_version"],
+      ["2026-11-01, 2026-11-01", "invalid_version"],
+      ["2019-12-31", "unsupported_version"],
+      [soon, "unsupported_version"],
+    ];
+    for (const [version, code] of table) {
+      const answered = await rawRequest(api, operationId, version === undefined ? {} : { "service-version": version });
+      const error = assertFault(answered, 400, code);
+      assert.deepEqual(error.details.supported, [VERSION]);
+    }
+  });
+
+  test(`D24 ${operationId}: any date in between is answered by the version of its time`, async () => {
+    const api = await testApi();
+    for (const version of ["2020-01-01", "2024-02-29", VERSION, addDays(api, 0), addDays(api, 1)]) {
+      const answered = await rawRequest(api, operationId, { "service-version": version });
+      assertFault(answered, 401, "unauthorized");
+      assert.equal(answered.headers["service-version"], VERSION);
+    }
+  });
+}
+
+export function testApiKeyErrors(operationId: OperationId): void {
+  test(`§5.1, D21 ${operationId}: whatever is wrong with a key, the answer is the same`, async () => {
+    const api = await testApi();
+    const { apiKey, keyId } = await api.openMerchant();
+    const swapped = apiKey.slice(0, -1) + (apiKey.endsWith("0") ? "1" : "0");
+    const wrong = [
+      undefined,
+      "",
+      "Bearer",
+      apiKey,
+      `Basic ${apiKey}`,
+      "Bearer nonsense",
+      `Bearer ${swapped}`,
+      `Bearer ${apiKey} x`,
+      // These are keys by their form, and nobody's.
+      `Bearer ${newApiKey("test", systemEntropy).apiKey}`,
+      `Bearer ${newApiKey("live", systemEntropy).apiKey}`,
+      `Bearer ${otherSecretOf(keyId)}`,
+    ];
+    const bodies = new Set<string>();
+    for (const authorization of wrong) {
+      const headers = { "service-version": VERSION, ...(authorization === undefined ? {} : { authorization }) };
+      const answered = await rawRequest(api, operationId, headers);
+      const { request_id: requestId } = assertFault(answered, 401, "unauthorized");
+      assert.match(String(answered.headers["www-authenticate"]), /^Bearer/);
+      bodies.add(answered.text.replace(requestId, ""));
+    }
+    assert.equal(bodies.size, 1);
+  });
+
+  test(`D21 ${operationId}: revoked and expired keys are told apart`, async () => {
+    const api = await testApi();
+    const expired = await api.openMerchant({ expiresAt: addMs(api.world.clock.now(), -1_000) });
+    assertFault(await callOperation({ operationId, merchant: expired }), 401, "key_expired");
+    const revoked = await api.openMerchant();
+    await revokeKey(api.world, revoked.keyId);
+    assertFault(await callOperation({ operationId, merchant: revoked }), 401, "key_revoked");
+  });
+}
+
+export function testScopeErrors(operationId: OperationId): void {
+  test(`§5.4 ${operationId}: a key without the scope may not, and is told which one it lacks`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant({ scopes: [] });
+    const answered = await callOperation({ operationId, merchant }, { body: "not even JSON" });
+    const error = assertFault(answered, 403, "insufficient_scope");
+    assert.match(error.message, /payment_intents:create/);
+    assert.ok(answered.headers["ratelimit-limit"]);
+  });
+
+  test(`D21 ${operationId}: a suspended account may not`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant();
+    await api.world.db.root
+      .updateTable("account")
+      .set({ status: "suspended" })
+      .where("id", "=", merchant.accountId)
+      .execute();
+    assertFault(await callOperation({ operationId, merchant }), 403, "account_suspended");
+  });
+}
+
+export function testRouteErrors(operationId: OperationId): void {
+  const { method, path }: OperationSpec = OPERATIONS[operationId];
+  const url = path.replace("{id}", UNKNOWN_ID);
+
+  test(`§7.2.1, §9.1 ${operationId}: another path or verb is no route, whatever the key and the body`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant();
+    const others = [
+      `${url}/`,
+      `/${url}`,
+      url.replace("/v1", ""),
+      url.replace("/api", "/API"),
+      url.replace("intents", "intents//"),
+      `${url}%2F`,
+    ];
+    for (const headers of [merchant.headers, { "service-version": VERSION }]) {
+      for (const other of others) {
+        const answered = await api.send(other, { method, headers });
+        assert.match(assertFault(answered, 404, "not_found").message, /No route/, other);
+      }
+    }
+    for (const verb of ["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE"]) {
+      const answered = await api.send(url, { method: verb, headers: merchant.headers });
+      assert.equal(answered.status, 404, verb);
+    }
+  });
+}
+
+const MALFORMED_IDS = [
+  "x",
+  "pi_",
+  "PI_1",
+  "%00",
+  "%20",
+  "..%5C",
+  "%252F",
+  "'%20or%201=1",
+  "x".repeat(300),
+  "%F0%9F%92%B8",
+  UNKNOWN_ID,
+];
+
+export function testIdErrors(operationId: OperationId, archived: "absent" | "shown"): void {
+  test(`§7.2.2, §4.3.2, §4.4.2, §4.6.4, §3.3, §1.5, §5.3, D26 ${operationId}: any text that names no intent of this account gets one and the same answer`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant();
+    const stranger = await api.openMerchant();
+    const foreign = await stranger.insertIntent();
+    const gone = await merchant.insertIntent({ status: "archived", archived_at: api.world.clock.now() });
+    const ids = [...MALFORMED_IDS, foreign.id, ...(archived === "absent" ? [gone.id] : [])];
+    const bodies = new Set<string>();
+    for (const id of ids) {
+      const answered = await callOperation({ operationId, merchant }, { id });
+      const error = assertFault(answered, 404, "not_found");
+      assert.equal(error.message, "No such intent.", id);
+      bodies.add(answered.text.replace(error.request_id, ""));
+    }
+    assert.equal(bodies.size, 1);
+    if (archived === "shown")
+      assert.equal((await callOperation({ operationId, merchant }, { id: gone.id })).status, 200);
+  });
+
+  test(`D26 ${operationId}: what cannot be decoded and an empty segment are no route`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant();
+    for (const id of ["%zz", "%E0%A4%A", "", "a%2Fb"]) {
+      const answered = await callOperation({ operationId, merchant }, { id });
+      assert.match(assertFault(answered, 404, "not_found").message, /No route/, id);
+    }
+  });
+}
+
+export function testSizeErrors(operationId: OperationId): void {
+  const { method, path }: OperationSpec = OPERATIONS[operationId];
+
+  test(`D16 ${operationId}: more than 64 KiB is too much, also before it is JSON`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant();
+    const send = (body: string) => {
+      const headers = { ...merchant.headers, "content-type": "application/json" };
+      return api.send(path.replace("{id}", UNKNOWN_ID), { method, headers, body });
+    };
+    assertFault(await send(" ".repeat(65_537)), 413, "payload_too_large");
+    assert.notEqual((await send(" ".repeat(65_534) + "{}")).status, 413);
+  });
+}
+
+export function testRateLimit(operationId: OperationId): void {
+  const { perMinute }: OperationSpec = OPERATIONS[operationId];
+  testRateLimitHeaders(operationId);
+
+  test(`§8.1, D23 ${operationId}: ${perMinute} calls in any 60 seconds, and then it says how long to wait`, async () => {
+    const api = await testApi();
+    const merchant = await api.openMerchant();
+    // The view has a second limit per intent, so no id is used twice too often.
+    const call = (index: number) => callOperation({ operationId, merchant }, { id: `pi_${index % 7}` });
+    const half = Math.floor(perMinute / 2);
+    for (let index = 0; index < half; index += 1) assert.notEqual((await call(index)).status, 429);
+    api.advanceTime(30_000);
+    for (let index = half; index < perMinute; index += 1) assert.notEqual((await call(index)).status, 429);
+
+    const refused = await call(0);
+    assertFault(refused, 429, "rate_limited");
+    const waitS = Number(refused.headers["retry-after"]);
+    assert.ok(Number.isInteger(waitS) && waitS >= 1 && waitS <= 30, `Retry-After ${waitS}`);
+    assert.equal(refused.headers["ratelimit-limit"], String(perMinute));
+    assert.equal(refused.headers["ratelimit-remaining"], "0");
+    assert.equal(refused.headers["ratelimit-reset"], String(waitS));
+
+    api.advanceTime(waitS * 1_000);
+    let takenCount = 0;
+    for (let index = 0; index < perMinute; index += 1) takenCount += (await call(index)).status === 429 ? 0 : 1;
+    assert.equal(takenCount, half, "the first half has left the window, and no call of the second");
+    assertFault(await call(2), 429, "rate_limited");
+
+    const other = await api.openMerchant();
+    assert.notEqual(
+      (await callOperation({ operationId, merchant: other })).status,
+      429,
+      "another account has its own limit",
+    );
+  });
+}
+
+/** What every answer to a known key tells of its limit, whatever else it says. */
+function assertRateLimitHeaders(answered: TestResponse, operationId: OperationId): void {
+  const { perMinute }: OperationSpec = OPERATIONS[operationId];
+  const { "ratelimit-limit": limit, "ratelimit-remaining": remaining, "ratelimit-reset": resetS } = answered.headers;
+  assert.equal(limit, String(operationId === "recordIntentView" ? 30 : perMinute), answered.text);
+  assert.match(String(remaining), /^\d+$/);
+  assert.ok(Number(remaining) < Number(limit));
+  assert.match(String(resetS), /^[1-9]\d?$/);
+  assert.ok(Number(resetS) <= 60);
+}
+
+function testRateLimitHeaders(operationId: OperationId): void {
+  test(`D23 ${operationId}: whatever the answer is, it tells of the limit, and only who has a key is told`, async () => {
+    const api = await testApi();
+    const [merchant, lacking] = [await api.openMerchant(), await api.openMerchant({ scopes: [] })];
+    const { id } = await merchant.insertIntent();
+    const { method, path, status }: OperationSpec = OPERATIONS[operationId];
+    const hasId = path.includes("{id}");
+    const call = (options: CallOptions) => callOperation({ operationId, merchant }, { id, ...options });
+    const answers: [TestResponse, number][] = [
+      [await call({}), status],
+      [await callOperation({ operationId, merchant: lacking }, { id }), 403],
+    ];
+    if (hasId) answers.push([await call({ id: UNKNOWN_ID }), 404]);
+    if (method === "POST") {
+      answers.push([await call({ body: "{" }), 400], [await call({ body: { x: 1 } }), 400]);
+      answers.push([await call({ body: " ".repeat(65_537) }), 413]);
+    }
+    for (const [answered, expected] of answers) {
+      assert.equal(answered.status, expected, answered.text);
+      assertRateLimitHeaders(answered, operationId);
+    }
+    const without = await rawRequest(api, operationId, { "service-version": VERSION });
+    assert.equal(without.headers["ratelimit-limit"], undefined);
+  });
+}

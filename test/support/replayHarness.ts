@@ -1,0 +1,180 @@
+import { openChain, type Chain } from "../../src/chain/chain.ts";
+import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
+import type { Db } from "../../src/db/database.ts";
+import { countDeposits } from "../../src/deposit/countDeposits.ts";
+import { processMovements } from "../../src/deposit/processMovements.ts";
+import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
+import { createWake } from "../../src/kernel/wake.ts";
+import { observeSettlements } from "../../src/settlement/observeSettlements.ts";
+import { planSettlements } from "../../src/settlement/planSettlements.ts";
+import { registerView } from "../../src/view/registerView.ts";
+import { rescanChainTx, rescanIntent, type RescanWorld } from "../../src/watch/rescan.ts";
+import { watchChain } from "../../src/watch/watchChain.ts";
+import { createChainHistory, type ChainHistory } from "./chainHistory.ts";
+import { insertAccount } from "./intents.ts";
+import { stationWorld, type StationWorld } from "./stationWorld.ts";
+
+// One service, or several, hearing a history in whatever way a test wants: which tip is shown when, who looks, which station
+// works, who starts anew. What was heard in the end is the same, and the books have to be the same with it.
+
+/** After the last block everything is looked at this often at most before the books must be at rest. */
+const ROUNDS_MAX = 60;
+
+type ReplayProcess = { world: StationWorld & RescanWorld; chain: Chain };
+
+export type ReplayHarness = {
+  history: ChainHistory;
+  /** Shows the chain as it was after so many of its blocks were heard of: a place in `history.tips`. */
+  showTip: (place: number) => void;
+  /** Lets the watch station look, and look again while more is waiting. */
+  watch: () => Promise<void>;
+  /** One turn of the deposit station, and one of the settlement station. */
+  takeMovements: () => Promise<void>;
+  countDeposits: () => Promise<void>;
+  settle: () => Promise<void>;
+  /** A look and all stations after it. */
+  tick: () => Promise<void>;
+  /** Everything remembered outside the database is gone. */
+  restart: () => void;
+  /** The next turn is another process's. */
+  switchProcess: () => void;
+  /** Both processes look and work at the same time. */
+  tickConcurrently: () => Promise<void>;
+  /** The watcher forgets the last blocks, and both stations all that they took over. */
+  rewind: (blocks: number) => Promise<void>;
+  /** A person has every transaction and every inbox read again. */
+  rescan: () => Promise<void>;
+  /** A payer looks at each inbox, and a provider tells of each transaction. */
+  sendHints: () => Promise<void>;
+  /** Shows the last tip and turns until nothing more happens. */
+  runToEnd: () => Promise<void>;
+};
+
+let chainCount = 0;
+
+/** A history of its own, on a chain and with intents that no other hearing in this database has. */
+export async function createReplayHarness(db: Db): Promise<ReplayHarness> {
+  chainCount += 1;
+  const name = caip2("eip155", String(700_000 + chainCount));
+  const history = await createChainHistory(db, { chain: name, accountId: await insertAccount(db) });
+  const { recordedChain } = history;
+  let [current, other] = [createReplayProcess(db, { name, history }), createReplayProcess(db, { name, history })];
+  await watchChain(current.world, current.chain);
+
+  const watchWith = async ({ world, chain }: ReplayProcess) => {
+    for (let looks = 0; looks < ROUNDS_MAX && (await watchChain(world, chain)).isBehind; looks += 1);
+  };
+  const takeWith = async ({ world }: ReplayProcess) => {
+    for (let takes = 0; takes < ROUNDS_MAX && !(await processMovements(world, name)).isDone; takes += 1);
+  };
+  const settleWith = async ({ world }: ReplayProcess) => {
+    await observeSettlements(world, name);
+    await planSettlements(world, name);
+  };
+  const tickWith = async (listener: ReplayProcess) => {
+    await watchWith(listener);
+    await takeWith(listener);
+    await countDeposits(listener.world, name);
+    await settleWith(listener);
+  };
+  const rescan = async () => {
+    for (const chainTx of history.chainTxs) await rescanChainTx(current.world, { chainTx });
+    for (const intent of history.intents) await rescanIntent(current.world, intent.id);
+  };
+  return {
+    history,
+    showTip: (place) => recordedChain.setTip(history.tips[place] ?? history.lastTip),
+    watch: () => watchWith(current),
+    takeMovements: () => takeWith(current),
+    countDeposits: () => countDeposits(current.world, name),
+    settle: () => settleWith(current),
+    tick: () => tickWith(current),
+    restart: () => void (current = createReplayProcess(db, { name, history })),
+    switchProcess: () => void ([current, other] = [other, current]),
+    tickConcurrently: async () => {
+      await Promise.all([tickWith(current), tickWith(other)]);
+    },
+    rewind: (blocks) => rewind(db, name, blocks),
+    rescan,
+    sendHints: async () => {
+      for (const intent of history.intents) await registerView(current.world, intent);
+      for (const chainTx of history.chainTxs) await rescanChainTx(current.world, { chainTx });
+    },
+    runToEnd: async () => {
+      recordedChain.omitsLogs = false;
+      recordedChain.setTip(history.lastTip);
+      let before = "";
+      for (let turns = 0; turns < ROUNDS_MAX; turns += 1) {
+        await tickWith(current);
+        const after = await progressSnapshot(db, name);
+        if (after === before) return;
+        before = after;
+      }
+      throw new Error("the books never came to rest");
+    },
+  };
+}
+
+function createReplayProcess(db: Db, { name, history }: { name: Caip2; history: ChainHistory }): ReplayProcess {
+  // A copy of the handle is another process as far as memory goes: what is remembered is kept for each handle and each chain.
+  const handle = { ...db };
+  const base = stationWorld(handle, { caip2: name, chainId: history.chainId, tokens: history.tokens });
+  const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
+  const chain = openChain({ drivers: [history.recordedChain], gasAccount }, base);
+  return { chain, world: { ...base, wake: createWake(base.clock), chains: new Map([[name, chain]]) } };
+}
+
+async function rewind(db: Db, chain: Caip2, blocks: number): Promise<void> {
+  const cursor = await db.root
+    .selectFrom("chain_cursor")
+    .selectAll()
+    .where("chain", "=", chain)
+    .executeTakeFirstOrThrow();
+  const earlier = await db.root
+    .selectFrom("block")
+    .select(["number", "hash"])
+    .where("chain", "=", chain)
+    .where("orphaned_at", "is", null)
+    .where("number", "<=", cursor.number - BigInt(blocks))
+    .orderBy("number", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (earlier) {
+    const reread = earlier.number < cursor.reread_number ? { reread_number: earlier.number } : {};
+    await db.root.deleteFrom("block").where("chain", "=", chain).where("number", ">", earlier.number).execute();
+    await db.root
+      .updateTable("chain_cursor")
+      .set({ ...earlier, ...reread })
+      .where("chain", "=", chain)
+      .execute();
+  }
+  await db.root
+    .updateTable("deposit_cursor")
+    .set({ revision: 0n, movement_id: 0n })
+    .where("chain", "=", chain)
+    .execute();
+  await db.root
+    .updateTable("settlement_cursor")
+    .set({ revision: 0n, movement_id: 0n })
+    .where("chain", "=", chain)
+    .execute();
+}
+
+/** What changes with every step towards rest, as text. */
+async function progressSnapshot(db: Db, chain: Caip2): Promise<string> {
+  const [cursor, deposits, settlements] = await Promise.all([
+    db.root
+      .selectFrom("chain_cursor")
+      .select(["number", "revision", "reread_number"])
+      .where("chain", "=", chain)
+      .execute(),
+    db.root
+      .selectFrom("deposit")
+      .select(["id", "status", "settlement_id"])
+      .where("chain", "=", chain)
+      .orderBy("id")
+      .execute(),
+    db.root.selectFrom("settlement").select(["id", "status"]).where("chain", "=", chain).orderBy("id").execute(),
+  ]);
+  return [...cursor, ...deposits, ...settlements].map((row) => Object.values(row).join(" ")).join("\n");
+}

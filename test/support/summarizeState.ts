@@ -1,0 +1,106 @@
+import type { Db } from "../../src/db/database.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import type { ChainHistory } from "./chainHistory.ts";
+
+// What a merchant, a payer and an accountant could tell apart in the end, as text that shows where two books differ.
+
+/** One line a fact, by intent. Ids, times and the number of steps are left out: they tell how it was heard, not what happened. */
+export type StateSummary = Record<string, readonly string[]>;
+
+/**
+ * The books of a history. Left out is `late`, which says what the intent was when its deposit was heard of; and of what was
+ * told, the steps that a reorganisation took back.
+ */
+export async function summarizeState(db: Db, history: ChainHistory): Promise<StateSummary> {
+  const books: StateSummary = {};
+  for (const { id } of history.intents) {
+    const intent = await db.root.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+    const label = history.labelOf.get(id) ?? id;
+    const labelTx = (chainTx: string | null) => (chainTx === null ? "-" : `tx${history.chainTxs.indexOf(chainTx) + 1}`);
+    books[label] = [
+      tallyLine(intent),
+      ...(await depositLines(db, intent, labelTx)),
+      ...(await settlementLines(db, intent, labelTx)),
+      ...(await eventLines(db, intent, labelTx)),
+    ];
+  }
+  return books;
+}
+
+type LabelTx = (chainTx: string | null) => string;
+
+function tallyLine(intent: IntentRow): string {
+  const { status, received_units, counted_units, settled_units, fee_units, net_units, pending_count } = intent;
+  return `${status} received ${received_units} counted ${counted_units} settled ${settled_units} fee ${fee_units} net ${net_units} pending ${pending_count}`;
+}
+
+async function depositLines(db: Db, intent: IntentRow, name: LabelTx): Promise<string[]> {
+  const rows = await db.root
+    .selectFrom("deposit")
+    .leftJoin("settlement", "settlement.id", "deposit.settlement_id")
+    .selectAll("deposit")
+    .select("settlement.chain_tx as sweptBy")
+    .where("deposit.intent_id", "=", intent.id)
+    .where("deposit.status", "<>", "dropped")
+    .execute();
+  const lines = rows.map(
+    (row) =>
+      `deposit ${name(row.chain_tx)}/${row.position} ${row.amount_units} from ${row.sender.slice(0, 4)} in block ${row.block_number}: ` +
+      `${row.status} ${row.counted_units} ${row.reason ?? ""}, swept by ${name(row.sweptBy)}`,
+  );
+  return lines.toSorted();
+}
+
+/** Those that landed, and whether a sweep is under way. What a reorganisation made of others is told by what landed instead. */
+async function settlementLines(db: Db, intent: IntentRow, name: LabelTx): Promise<string[]> {
+  const rows = await db.root.selectFrom("settlement").selectAll().where("intent_id", "=", intent.id).execute();
+  const landed = rows.filter((row) => row.status === "landed");
+  const waiting = await db.root
+    .selectFrom("deposit")
+    .select("id")
+    .where("intent_id", "=", intent.id)
+    .where("status", "=", "counted")
+    .where("settlement_id", "is", null)
+    .execute();
+  const isOpen = rows.some((row) => ["planned", "submitted", "held"].includes(row.status));
+  const lines = landed.map(
+    (row) =>
+      `landed ${name(row.chain_tx)} in block ${row.block_number} gross ${row.gross_units} fee ${row.fee_units} net ${row.net_units}`,
+  );
+  return [...lines.toSorted(), ...(waiting.length > 0 ? [`${waiting.length} wait, sweep planned: ${isOpen}`] : [])];
+}
+
+type EventSummary = { type: string; data: { object: { depositId?: string; settlementId?: string } } };
+
+async function eventLines(db: Db, intent: IntentRow, name: LabelTx): Promise<string[]> {
+  const events = await db.root
+    .selectFrom("event")
+    .selectAll()
+    .where("intent_id", "=", intent.id)
+    .orderBy("position")
+    .execute();
+  const summaries = events.map((event): EventSummary => ({
+    type: event.type,
+    data: event.data as EventSummary["data"],
+  }));
+  const deposits = await db.root.selectFrom("deposit").selectAll().where("intent_id", "=", intent.id).execute();
+  const depositEvents = deposits
+    .filter((deposit) => deposit.status !== "dropped")
+    .map((deposit) => {
+      const types = summaries.filter((event) => event.data.object.depositId === deposit.id).map((event) => event.type);
+      return `told of ${name(deposit.chain_tx)}/${deposit.position}: ${types.slice(types.lastIndexOf("deposit.seen")).join(" ")}`;
+    });
+  const settlements = await db.root.selectFrom("settlement").selectAll().where("intent_id", "=", intent.id).execute();
+  const settlementEvents = settlements
+    .filter((settlement) => settlement.status === "landed")
+    .map((settlement) => {
+      const types = summaries
+        .filter((event) => event.type.startsWith("settlement.") && event.data.object.settlementId === settlement.id)
+        .map((event) => event.type);
+      return `told of ${name(settlement.chain_tx)}: ${types.at(-1)}`;
+    });
+  const lastOf = (...types: string[]) => summaries.findLast((event) => types.includes(event.type))?.type ?? "nothing";
+  const settled = lastOf("payment_intent.settled", "payment_intent.reopened");
+  const paid = lastOf("payment_intent.paid", "payment_intent.reversed");
+  return [...depositEvents.toSorted(), ...settlementEvents.toSorted(), `told last: ${settled}, ${paid}`];
+}

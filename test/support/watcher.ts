@@ -1,0 +1,134 @@
+import { pino } from "pino";
+import { type Hex, pad, concatHex, numberToHex, size, slice } from "viem";
+import { buildCatalog, type Catalog } from "../../src/catalog/catalog.ts";
+import { openChain, type Chain } from "../../src/chain/chain.ts";
+import type { ChainDriver } from "../../src/chain/driver.ts";
+import { openEvmDriver } from "../../src/chain/evm/driver.ts";
+import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
+import type { ChainConfig } from "../../src/config.ts";
+import type { Db } from "../../src/db/database.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { createWake } from "../../src/kernel/wake.ts";
+import type { MovementRow } from "../../src/watch/movement.ts";
+import type { WatchWorld } from "../../src/watch/applySegment.ts";
+import { watchChain, type WatchOutcome } from "../../src/watch/watchChain.ts";
+import type { ContractCall } from "../../src/cli/dev/devClient.ts";
+import { transferCall } from "../../src/cli/dev/tokens.ts";
+import type { TestChain } from "./chain.ts";
+import { insertIntent } from "./intents.ts";
+import { TEST_CHAIN_CONFIG } from "./stationWorld.ts";
+
+const log = pino({ level: "silent" });
+
+/** The real driver of a test chain, with some of its answers bent. */
+export type DriverOverride = (driver: ChainDriver) => Partial<ChainDriver>;
+
+/** What watching a test chain needs of the world; its two tokens are origins and rails. */
+export function watchWorld(db: Db, chain: TestChain): WatchWorld {
+  return { db, clock: systemClock, wake: createWake(systemClock), catalog: catalogOf(chain), log };
+}
+
+/** The chain through one provider for each bend; without one, through the real provider. */
+export function openTestChain(chain: TestChain, ...bends: readonly DriverOverride[]): Chain {
+  const drivers = (bends.length === 0 ? [() => ({})] : bends).map((bend) => overrideDriver(chain, bend));
+  const [first, ...others] = drivers;
+  if (!first) throw new Error("a chain has a provider");
+  const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
+  return openChain({ drivers: [first, ...others], gasAccount }, { clock: systemClock, log });
+}
+
+function overrideDriver(chain: TestChain, override: DriverOverride): ChainDriver {
+  const driver: ChainDriver = openEvmDriver({ caip2: chain.caip2, rpcUrl: chain.rpcUrl });
+  const overridden = override(driver);
+  // What a driver may do in a shorter way is asked of it in the long one, so that no bend is passed by.
+  const isOverridden = Object.keys(overridden).length > 0;
+  const isOptionalShortcut = (name: string | symbol) => name === "filterTransfers" || name === "blockWithPositions";
+  return new Proxy(driver, {
+    get(target, name) {
+      if (isOverridden && isOptionalShortcut(name)) return undefined;
+      const value: unknown = Reflect.get(overridden, name) ?? Reflect.get(target, name, target);
+      return typeof value === "function" ? (value as (...given: unknown[]) => unknown).bind(target) : value;
+    },
+  });
+}
+
+/** A watcher of its own, like another process, that has begun at the present head or goes on where the database stands. */
+export async function startWatcher(
+  db: Db,
+  chain: TestChain,
+  ...bends: readonly DriverOverride[]
+): Promise<{ world: WatchWorld; chain: Chain; watch: () => Promise<WatchOutcome> }> {
+  const world = watchWorld(db, chain);
+  const watched = openTestChain(chain, ...bends);
+  await watchChain(world, watched);
+  return { world, chain: watched, watch: () => watchChain(world, watched) };
+}
+
+export async function insertInbox(db: Db): Promise<Hex> {
+  return (await insertIntent(db)).inbox_address as Hex;
+}
+
+/** One transaction that makes several calls, from a contract that is created for nothing else; `reverts` undoes them at its end. */
+export function batchCalls(calls: readonly ContractCall[], ending: "keeps" | "reverts" = "keeps"): ContractCall {
+  const code = calls.map(({ to = "0x", data = "0x" }) => {
+    const words = Array.from({ length: Math.ceil(size(data) / 32) }, (_, word) => {
+      const chunk = pad(slice(data, word * 32, Math.min((word + 1) * 32, size(data))), { dir: "right", size: 32 });
+      return concatHex(["0x7f", chunk, "0x60", numberToHex(word * 32, { size: 1 }), "0x52"]);
+    });
+    const length = numberToHex(size(data), { size: 1 });
+    return concatHex([...words, "0x6000600060", length, "0x60006000", "0x73", to, "0x5af150"]);
+  });
+  return { data: concatHex([...code, ending === "reverts" ? "0x60006000fd" : "0x00"]), gasLimit: 3_000_000n };
+}
+
+/** One transaction that makes one call in blocks of even numbers and another in the others. */
+export function callByBlockParity({ even, odd }: { even: ContractCall; odd: ContractCall }): ContractCall {
+  const [evenCode, oddCode] = [batchCalls([even]).data ?? "0x", batchCalls([odd]).data ?? "0x"];
+  // NUMBER & 1 decides whether to jump over the even code, which ends with a stop of its own.
+  const head = (landing: number) => concatHex(["0x43600116", "0x61", numberToHex(landing, { size: 2 }), "0x57"]);
+  const landing = size(head(0)) + size(evenCode);
+  return { data: concatHex([head(landing), evenCode, "0x5b", oddCode]), gasLimit: 3_000_000n };
+}
+
+/** Moves tokens out of any address, as its owner would. */
+export async function transferFromAddress(
+  chain: TestChain,
+  from: Hex,
+  out: { token: Hex; to: Hex; amountUnits: bigint },
+): Promise<void> {
+  const { data } = transferCall(out.token, out.to, out.amountUnits);
+  await chain.client.setBalance({ address: from, value: 10n ** 18n });
+  await chain.client.impersonateAccount({ address: from });
+  await chain.client.request<{ Method: string; Parameters: unknown[]; ReturnType: Hex }>({
+    method: "eth_sendTransaction",
+    params: [{ from, to: out.token, data }],
+  });
+  await chain.client.stopImpersonatingAccount({ address: from });
+}
+
+/** Every movement of a chain in the order in which it was first recorded, orphaned ones too. */
+export async function movementsOf(db: Db, chain: TestChain): Promise<MovementRow[]> {
+  return db.root.selectFrom("movement").selectAll().where("chain", "=", chain.caip2).orderBy("id").execute();
+}
+
+function catalogOf(chain: TestChain): Catalog {
+  const tokens = [chain.usdc, chain.dusd].map(({ symbol, address, decimals }) => ({
+    symbol,
+    slug: symbol.toLowerCase(),
+    address,
+    decimals,
+    minimumUnits: 0n,
+    isOrigin: true,
+    isRail: true,
+  }));
+  const config: ChainConfig = {
+    ...TEST_CHAIN_CONFIG,
+    caip2: chain.caip2,
+    chainId: chain.chainId,
+    slug: "test",
+    finality: [{ upToPriceUnits: undefined, finality: { tag: "finalized" } }],
+    tokens,
+    defaultToken: "USDC",
+  };
+  return buildCatalog({ chains: [config], defaultRail: "test:usdc" });
+}
