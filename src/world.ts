@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { Chain } from "./chain/chain.ts";
-import type { Gate } from "./chain/gate.ts";
-import type { Config } from "./config.ts";
+import type { Gate } from "./gate/gate.ts";
+import type { Config } from "./config/config.ts";
 import type { Db } from "./db/database.ts";
 import type { Caip2 } from "./kernel/caip.ts";
 import type { Clock } from "./kernel/clock.ts";

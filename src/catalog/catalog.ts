@@ -1,4 +1,4 @@
-import type { ChainConfig, ChainDescription, Config, TokenConfig } from "../config.ts";
+import type { ChainConfig, ChainDescription, Config, TokenConfig } from "../config/config.ts";
 import { namespaceOf, referenceOf, type Caip2, type Namespace } from "../kernel/caip.ts";
 
 // What is live: the tokens a payer may deposit (origins) and those a merchant may be paid in (rails). Both are read from the

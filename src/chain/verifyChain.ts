@@ -1,6 +1,6 @@
 import { hubAddress } from "@tributary/inbox/hub";
 import type { Logger } from "pino";
-import type { ChainConfig } from "../config.ts";
+import type { ChainConfig } from "../config/config.ts";
 import type { Chain } from "./chain.ts";
 import { CallReverted, ProviderFailed } from "./driver.ts";
 import { ChainMismatch } from "./providers.ts";

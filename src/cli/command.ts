@@ -1,17 +1,8 @@
 import { parseArgs } from "node:util";
-import type { ProcessEnvironment } from "../config.ts";
-import { closestMatch } from "../kernel/closestMatch.ts";
-import type { Terminal } from "./terminal.ts";
-
-/** What was typed is not what the command takes. Exit code 2. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}
-
-/** The command could not do its work, for a reason that a person can read. Exit code 1. */
-export class CommandError extends Error {
-  override readonly name = "CommandError";
-}
+import type { ProcessEnvironment } from "../config/config.ts";
+import { closestMatch } from "../kernel/text/closestMatch.ts";
+import { UsageError } from "../operator/errors.ts";
+import type { Terminal } from "../operator/process/terminal.ts";
 
 export type OptionSpec = {
   summary: string;

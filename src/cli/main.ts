@@ -1,14 +1,15 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { ChainMismatch } from "../chain/providers.ts";
-import { readEnvironment } from "../config.ts";
+import { readEnvironment } from "../config/config.ts";
 import { DatabaseUnusable } from "../db/errors.ts";
-import { DirectoryInUse } from "../db/directoryLock.ts";
+import { DirectoryInUse } from "../db/pglite/directoryLock.ts";
 import { Fault } from "../kernel/faults.ts";
-import { closestMatch } from "../kernel/closestMatch.ts";
-import { CommandError, renderHelp, parseInput, UsageError, type Command } from "./command.ts";
-import { ConfigError } from "./config/section.ts";
-import { openTerminal, toJson, type Terminal } from "./terminal.ts";
+import { closestMatch } from "../kernel/text/closestMatch.ts";
+import { renderHelp, parseInput, type Command } from "./command.ts";
+import { CommandError, UsageError } from "../operator/errors.ts";
+import { ConfigError } from "../config/section.ts";
+import { openTerminal, toJson, type Terminal } from "../operator/process/terminal.ts";
 
 // What is typed behind `tributary`. A command is loaded only when it is asked for, so that help and typos cost nothing.
 
@@ -18,141 +19,157 @@ const COMMANDS: readonly CommandEntry[] = [
   {
     name: "dev",
     summary: "start a whole local world: chains, tokens, merchants, API",
-    load: async () => (await import("./dev.ts")).dev,
+    load: async () => (await import("./service/dev.ts")).dev,
   },
   {
     name: "demo",
     summary: "tell the whole story of a payment, and check every number",
-    load: async () => (await import("./demo.ts")).demo,
+    load: async () => (await import("./service/demo.ts")).demo,
   },
-  { name: "pay", summary: "pay an intent of the local world", load: async () => (await import("./pay.ts")).pay },
-  { name: "serve", summary: "run the service as configured", load: async () => (await import("./serve.ts")).serve },
+  {
+    name: "pay",
+    summary: "pay an intent of the local world",
+    load: async () => (await import("./service/pay.ts")).pay,
+  },
+  {
+    name: "serve",
+    summary: "run the service as configured",
+    load: async () => (await import("./service/serve.ts")).serve,
+  },
   {
     name: "accounts create",
     summary: "create a merchant account",
-    load: async () => (await import("./accounts.ts")).accountsCreate,
+    load: async () => (await import("./merchants/accounts.ts")).accountsCreate,
   },
   {
     name: "accounts list",
     summary: "list the merchant accounts",
-    load: async () => (await import("./accounts.ts")).accountsList,
+    load: async () => (await import("./merchants/accounts.ts")).accountsList,
   },
   {
     name: "accounts suspend",
     summary: "refuse all keys of an account",
-    load: async () => (await import("./accounts.ts")).accountsSuspend,
+    load: async () => (await import("./merchants/accounts.ts")).accountsSuspend,
   },
   {
     name: "accounts resume",
     summary: "let a suspended account go on",
-    load: async () => (await import("./accounts.ts")).accountsResume,
+    load: async () => (await import("./merchants/accounts.ts")).accountsResume,
   },
   {
     name: "accounts origins add",
     summary: "let a web site embed an account's checkout",
-    load: async () => (await import("./pageOrigins.ts")).pageOriginsAdd,
+    load: async () => (await import("./merchants/pageOrigins.ts")).pageOriginsAdd,
   },
   {
     name: "accounts origins remove",
     summary: "take a web site off that list",
-    load: async () => (await import("./pageOrigins.ts")).pageOriginsRemove,
+    load: async () => (await import("./merchants/pageOrigins.ts")).pageOriginsRemove,
   },
   {
     name: "accounts origins list",
     summary: "list the web sites that may embed an account's checkout",
-    load: async () => (await import("./pageOrigins.ts")).pageOriginsList,
+    load: async () => (await import("./merchants/pageOrigins.ts")).pageOriginsList,
   },
   {
     name: "keys create",
     summary: "create an API key, shown once",
-    load: async () => (await import("./keys.ts")).keysCreate,
+    load: async () => (await import("./merchants/keys.ts")).keysCreate,
   },
   {
     name: "keys list",
     summary: "list the API keys of an account",
-    load: async () => (await import("./keys.ts")).keysList,
+    load: async () => (await import("./merchants/keys.ts")).keysList,
   },
   {
     name: "keys rotate",
     summary: "replace an API key, with a time in which both work",
-    load: async () => (await import("./keys.ts")).keysRotate,
+    load: async () => (await import("./merchants/keys.ts")).keysRotate,
   },
-  { name: "keys revoke", summary: "revoke an API key", load: async () => (await import("./keys.ts")).keysRevoke },
+  {
+    name: "keys revoke",
+    summary: "revoke an API key",
+    load: async () => (await import("./merchants/keys.ts")).keysRevoke,
+  },
   {
     name: "origins list",
     summary: "list the origins, and whether inboxes are issued for them",
-    load: async () => (await import("./origins.ts")).originsList,
+    load: async () => (await import("./merchants/origins.ts")).originsList,
   },
   {
     name: "origins enable",
     summary: "issue source inboxes for an origin again",
-    load: async () => (await import("./origins.ts")).originsEnable,
+    load: async () => (await import("./merchants/origins.ts")).originsEnable,
   },
   {
     name: "origins disable",
     summary: "issue no new source inbox for an origin",
-    load: async () => (await import("./origins.ts")).originsDisable,
+    load: async () => (await import("./merchants/origins.ts")).originsDisable,
   },
   {
     name: "intents list",
     summary: "list payment intents, newest first",
-    load: async () => (await import("./intents.ts")).intentsList,
+    load: async () => (await import("./merchants/intents.ts")).intentsList,
   },
   {
     name: "intents show",
     summary: "show one payment intent with its deposits and settlements",
-    load: async () => (await import("./intents.ts")).intentsShow,
+    load: async () => (await import("./merchants/intents.ts")).intentsShow,
   },
-  { name: "events list", summary: "list what happened", load: async () => (await import("./events.ts")).eventsList },
+  {
+    name: "events list",
+    summary: "list what happened",
+    load: async () => (await import("./merchants/events.ts")).eventsList,
+  },
   {
     name: "events tail",
     summary: "show what happens, as it happens",
-    load: async () => (await import("./events.ts")).eventsTail,
+    load: async () => (await import("./merchants/events.ts")).eventsTail,
   },
   {
     name: "rescan",
     summary: "read the chain again for an intent or a transaction",
-    load: async () => (await import("./rescan.ts")).rescan,
+    load: async () => (await import("./chains/rescan.ts")).rescan,
   },
   {
     name: "watch status",
     summary: "show how far each chain is read, and how long the rest takes",
-    load: async () => (await import("./watch.ts")).watchStatus,
+    load: async () => (await import("./chains/watch.ts")).watchStatus,
   },
   {
     name: "doctor",
     summary: "examine chains, gas, sums and what is stuck",
-    load: async () => (await import("./doctor.ts")).doctor,
+    load: async () => (await import("./service/doctor.ts")).doctor,
   },
   {
     name: "verify",
     summary: "check that an inbox can pay nobody but your wallet",
-    load: async () => (await import("./verify.ts")).verify,
+    load: async () => (await import("./chains/verify.ts")).verify,
   },
   {
     name: "recover",
     summary: "get money out of inboxes without server and database",
-    load: async () => (await import("./recover.ts")).recover,
+    load: async () => (await import("./recover/recover.ts")).recover,
   },
   {
     name: "hub status",
     summary: "compare the inbox hub on the configured chains with this release",
-    load: async () => (await import("./hub.ts")).hubStatus,
+    load: async () => (await import("./chains/hub.ts")).hubStatus,
   },
   {
     name: "ledger export",
     summary: "write the ledger's entries as CSV or JSON lines",
-    load: async () => (await import("./ledger.ts")).ledgerExport,
+    load: async () => (await import("./chains/ledger.ts")).ledgerExport,
   },
   {
     name: "ledger balances",
     summary: "show what each account of the ledger has come to",
-    load: async () => (await import("./ledger.ts")).ledgerBalances,
+    load: async () => (await import("./chains/ledger.ts")).ledgerBalances,
   },
   {
     name: "hub deploy",
     summary: "put the inbox hub onto the configured chains",
-    load: async () => (await import("./hub.ts")).hubDeploy,
+    load: async () => (await import("./chains/hub.ts")).hubDeploy,
   },
 ];
 

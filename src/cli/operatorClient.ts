@@ -1,7 +1,8 @@
 import type { World } from "../world.ts";
-import { CommandError, type CommandInput, type OptionSpec } from "./command.ts";
-import { ConfigError } from "./config/section.ts";
-import { findRunningProcess, callControl } from "./control/callControl.ts";
+import type { CommandInput, OptionSpec } from "./command.ts";
+import { CommandError } from "../operator/errors.ts";
+import { ConfigError } from "../config/section.ts";
+import { findRunningProcess, callControl } from "../operator/control/callControl.ts";
 
 // How a command reaches the world: through the process that runs, or by opening the database itself.
 
@@ -32,11 +33,11 @@ export async function openOperatorClient(
   }
   // Loaded only here: a command that asks the running process needs neither database nor chains.
   const [{ loadConfig }, { openWorld }, { runOperation }, { openReadableLog }, { exitOnFatal }] = await Promise.all([
-    import("./config/loadConfig.ts"),
+    import("../config/loadConfig.ts"),
     import("../main.ts"),
-    import("./operations/runOperation.ts"),
-    import("./logs.ts"),
-    import("./shutdown.ts"),
+    import("../operator/runOperation.ts"),
+    import("../operator/process/logs.ts"),
+    import("../operator/process/shutdown.ts"),
   ]);
   const log = openReadableLog("warn", terminal);
   const world = await openWorld(loadConfig(file, environment), {

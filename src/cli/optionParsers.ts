@@ -1,5 +1,6 @@
-import type { ProcessEnvironment } from "../config.ts";
-import { UsageError } from "./command.ts";
+import { parseTime } from "../kernel/text/parseTime.ts";
+import type { ProcessEnvironment } from "../config/config.ts";
+import { UsageError } from "../operator/errors.ts";
 
 // Values as they are typed behind an option. Each refusal names the option and what would be right, and never quotes what may be secret.
 
@@ -30,16 +31,6 @@ export function readEnvVariable(
   const value = environment[name];
   if (value !== undefined && value !== "") return value;
   throw new UsageError(`--${option} names an environment variable that is not set.`);
-}
-
-/** A day or a time in UTC, as ISO 8601 with both; undefined when it is neither. */
-export function parseTime(text: string): string | undefined {
-  if (!/^[1-9]\d{3}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/.test(text)) return undefined;
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) return undefined;
-  const iso = time.toISOString();
-  // The thirtieth of February would be a day of March.
-  return iso.startsWith(text.slice(0, "2026-11-01".length)) ? iso : undefined;
 }
 
 /** As ISO 8601; undefined when the option was not given. */

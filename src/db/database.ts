@@ -13,9 +13,9 @@ import {
 import { isBatchable } from "./driver.ts";
 import { isRetryable } from "./errors.ts";
 import { TransactionGuard } from "./transactionGuard.ts";
-import { EmbeddedDriver, EmbeddedServer, type PgliteOptions } from "./pglite.ts";
-import { checkServer, clientOptions, PooledDriver, type PostgresOptions } from "./postgres.ts";
-import { listenCommand, PostgresListener } from "./postgresListener.ts";
+import { EmbeddedDriver, EmbeddedServer, type PgliteOptions } from "./pglite/pglite.ts";
+import { checkServer, clientOptions, PooledDriver, type PostgresOptions } from "./postgres/postgres.ts";
+import { listenCommand, PostgresListener } from "./postgres/postgresListener.ts";
 import type { Schema } from "./schema.ts";
 
 /** How often one transaction is tried when others make the database undo it. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { FinalityTier } from "../config.ts";
+import type { FinalityTier } from "../config/config.ts";
 import { lastCountableBlock, lastFinalBlock, type ChainHead } from "./finality.ts";
 
 const head: ChainHead = { chain: "eip155:1", number: 100n, safeNumber: 90n, finalizedNumber: 80n };

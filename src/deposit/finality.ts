@@ -1,4 +1,4 @@
-import type { Finality, FinalityTier } from "../config.ts";
+import type { Finality, FinalityTier } from "../config/config.ts";
 
 /** How far a chain is known. Numbers are block heights; a chain without a tag stays at -1 there. */
 export type ChainHead = { chain: string; number: bigint; safeNumber: bigint; finalizedNumber: bigint };

@@ -4,7 +4,7 @@ import { array, json } from "../db/parameters.ts";
 import type { DepositTable, HandoverCursorTable } from "../db/schema.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MovementRow } from "../watch/movement.ts";
-import type { ProviderVerdict } from "../watch/verifyWithProvider.ts";
+import type { ProviderVerdict } from "../watch/providers/verifyWithProvider.ts";
 import type { ProviderVote, SingleProviderTotal } from "./agreement.ts";
 import { AGREEMENT_REASONS, type Deposit, type DepositRow } from "./deposit.ts";
 import type { ChainHead } from "./finality.ts";

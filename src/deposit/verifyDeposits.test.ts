@@ -8,7 +8,7 @@ import { stationWorld } from "../../test/support/stationWorld.ts";
 import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed, type ChainDriver, type HeadTag, type Transfer } from "../chain/driver.ts";
 import { Providers } from "../chain/providers.ts";
-import type { AgreementPolicy, FinalityTier } from "../config.ts";
+import type { AgreementPolicy, FinalityTier } from "../config/config.ts";
 import type { Db } from "../db/database.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";

@@ -1,10 +1,10 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
-import type { ChainConfig } from "../config.ts";
+import type { ChainConfig } from "../config/config.ts";
 import { lockIntents } from "../intent/store.ts";
 import { addMs } from "../kernel/clock.ts";
-import { orphanDeniedMovement } from "../watch/orphanDeniedMovement.ts";
-import { verifyWithProvider } from "../watch/verifyWithProvider.ts";
+import { orphanDeniedMovement } from "../watch/providers/orphanDeniedMovement.ts";
+import { verifyWithProvider } from "../watch/providers/verifyWithProvider.ts";
 import type { World } from "../world.ts";
 import {
   applyOutcome,

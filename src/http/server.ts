@@ -6,8 +6,8 @@ import type { World } from "../world.ts";
 import { addApiRoutes } from "./apiRoutes.ts";
 import { addCheckoutRoutes } from "./checkout/checkoutRoutes.ts";
 import { checkVersion } from "./checks/checkVersion.ts";
-import { handleConnect, limitConnections, REQUESTS_PER_SOCKET_MAX } from "./limitConnections.ts";
-import { drainBody } from "./drainBody.ts";
+import { handleConnect, limitConnections, REQUESTS_PER_SOCKET_MAX } from "./wire/limitConnections.ts";
+import { drainBody } from "./wire/drainBody.ts";
 import { addHealthRoutes } from "./documents/healthRoutes.ts";
 import { addOpenApiRoute } from "./documents/openApi/openApiRoute.ts";
 import { addDocsRoutes } from "./documents/docsRoutes.ts";
@@ -15,9 +15,9 @@ import { isDocumentPath } from "./documents/isDocumentPath.ts";
 import { createHttpContext, type HttpContext } from "./httpContext.ts";
 import { sendFault } from "./errorEnvelope.ts";
 import { toFault } from "./toFault.ts";
-import { checkFraming } from "./checkFraming.ts";
-import { createClientErrorHandler, ignoreExpectHeader } from "./clientErrorHandler.ts";
-import { parseQueryString } from "./queryString.ts";
+import { checkFraming } from "./wire/checkFraming.ts";
+import { createClientErrorHandler, ignoreExpectHeader } from "./wire/clientErrorHandler.ts";
+import { parseQueryString } from "./wire/queryString.ts";
 
 export type ServerOptions = {
   /** Told when the program's own reasoning broke, after the caller was answered. */

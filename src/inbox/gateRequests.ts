@@ -1,5 +1,5 @@
 import type { Asset } from "../catalog/catalog.ts";
-import { GateUnavailable, type BindRequest, type Gate } from "../chain/gate.ts";
+import { GateUnavailable, type BindRequest, type Gate } from "../gate/gate.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { normalizeEvmAddress, type Caip2 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";

@@ -16,7 +16,7 @@ import {
 } from "../../test/support/fakeIssuingGate.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import { buildCatalog } from "../catalog/catalog.ts";
-import type { ChainConfig, ChainDescription } from "../config.ts";
+import type { ChainConfig, ChainDescription } from "../config/config.ts";
 import type { Db } from "../db/database.ts";
 import { archiveIntent } from "../intent/archiveIntent.ts";
 import type { IntentRow } from "../intent/store.ts";

@@ -1,6 +1,6 @@
 import { payoutChain } from "../intent/payoutAsset.ts";
 import { findChainDescription, type Asset, type Catalog } from "../catalog/catalog.ts";
-import type { ChainDescription } from "../config.ts";
+import type { ChainDescription } from "../config/config.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { assert } from "../kernel/assert.ts";
 import { caip19, caip2, displayAddress } from "../kernel/caip.ts";

@@ -9,7 +9,7 @@ import { createAccount } from "../merchant/createAccount.ts";
 import type { AccountRow } from "../merchant/store.ts";
 import { archiveIntent } from "./archiveIntent.ts";
 import { createIntent, type CreatedIntent, type CreateIntentInput } from "./createIntent.ts";
-import { createSession } from "./session.ts";
+import { createSession } from "./checkout/session.ts";
 import { writeIntentProgress } from "./store.ts";
 
 // Who wins a race is a matter of real transactions, so this runs where several happen at once, over the connections of two services.

@@ -21,7 +21,7 @@ import { ensureDeployment } from "./deployment.ts";
 import { intentRecord } from "./intentRecord.ts";
 import { findOccupant, insertOrRenewIntent, paysIntoOwnInbox, type IntentRow, type NewIntent } from "./store.ts";
 import { toInboxTerms } from "./inboxTerms.ts";
-import { newWidgetToken } from "./widgetToken.ts";
+import { newWidgetToken } from "./checkout/widgetToken.ts";
 
 /** A create whose shape has been checked: types and bounds are right, null is the same as absent. */
 export type CreateIntentInput = DestinationInput & {

@@ -4,7 +4,7 @@ import { hubAddress } from "@tributary/inbox/hub";
 import fc from "fast-check";
 import { getAddress } from "viem";
 import { buildCatalog } from "../catalog/catalog.ts";
-import type { ChainConfig } from "../config.ts";
+import type { ChainConfig } from "../config/config.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { AccountRow } from "../merchant/store.ts";
 import { resolveDestination, type DestinationInput } from "./destination.ts";

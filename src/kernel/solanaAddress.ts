@@ -1,4 +1,4 @@
-import { decodeBase58 } from "./base58.ts";
+import { decodeBase58 } from "./text/base58.ts";
 
 // An address on Solana is 32 bytes. A wallet's is a point on the curve ed25519, since somebody has its private key; an address that a
 // program has derived, as that of a token account mostly is, was chosen so that it is none.

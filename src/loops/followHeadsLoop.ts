@@ -1,7 +1,7 @@
 import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed } from "../chain/driver.ts";
 import type { HeadFeed, HeadListener } from "../chain/headFeed.ts";
-import { followQueuedHeads, headsTopic, enqueueHead, watchTopic } from "../watch/followHeads.ts";
+import { followQueuedHeads, headsTopic, enqueueHead, watchTopic } from "../watch/follow/followHeads.ts";
 import { getChainMemory } from "../watch/chainMemory.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";

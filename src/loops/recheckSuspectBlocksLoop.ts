@@ -1,5 +1,5 @@
 import type { Chain } from "../chain/chain.ts";
-import { recheckSuspectBlocks, recheckTopic } from "../watch/recheckSuspectBlocks.ts";
+import { recheckSuspectBlocks, recheckTopic } from "../watch/reread/recheckSuspectBlocks.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 

@@ -1,6 +1,6 @@
 import type { Chain } from "../chain/chain.ts";
 import { viewHintsTopic } from "../view/registerView.ts";
-import { scanHintedInboxes } from "../watch/scanHintedInboxes.ts";
+import { scanHintedInboxes } from "../watch/reread/scanHintedInboxes.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 

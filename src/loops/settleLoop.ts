@@ -1,5 +1,5 @@
 import type { Chain } from "../chain/chain.ts";
-import { processOutgoingTransactions } from "../chain/processOutgoingTransactions.ts";
+import { processOutgoingTransactions } from "../chain/evm/send/processOutgoingTransactions.ts";
 import { observeSettlements } from "../settlement/observeSettlements.ts";
 import { planSettlements } from "../settlement/planSettlements.ts";
 import { replanSettlements } from "../settlement/replanSettlements.ts";

@@ -1,8 +1,8 @@
 import type { Chain } from "../chain/chain.ts";
 import { findWatchedChain } from "../catalog/catalog.ts";
 import { verifyChain } from "../chain/verifyChain.ts";
-import { watchTopic } from "../watch/followHeads.ts";
-import { watchChain } from "../watch/watchChain.ts";
+import { watchTopic } from "../watch/follow/followHeads.ts";
+import { watchChain } from "../watch/follow/watchChain.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 

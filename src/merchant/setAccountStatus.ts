@@ -1,6 +1,6 @@
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
-import { clearKeyCache } from "./keyCache.ts";
+import { clearKeyCache } from "./keys/keyCache.ts";
 import { updateAccountStatus, type AccountRow } from "./store.ts";
 
 /**

@@ -2,7 +2,7 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { ProviderReply } from "../chain/providers.ts";
 import type { World } from "../world.ts";
-import { findCursor } from "../watch/store.ts";
+import { findCursor } from "../watch/store/store.ts";
 import { listUnsweptTotals, type DueSettlement } from "./store.ts";
 
 type BalanceWorld = Pick<World, "db" | "catalog" | "log">;

@@ -1,7 +1,7 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { CallReverted, ProviderFailed, type ChainDriver } from "../chain/driver.ts";
-import { quoteCall, signAndStore, type CallQuote } from "../chain/signAndStore.ts";
+import { quoteCall, signAndStore, type CallQuote } from "../chain/evm/send/signAndStore.ts";
 import type { Tx } from "../db/database.ts";
 import { appendEvents } from "../event/store.ts";
 import { addMs } from "../kernel/clock.ts";

@@ -2,9 +2,9 @@ import type { Chain } from "../chain/chain.ts";
 import type { BlockRef } from "../chain/driver.ts";
 import type { Db } from "../db/database.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { PARSED_LOGS_TARGET, FILTERED_LOGS_TARGET, RangeSize } from "./readRange.ts";
-import type { KnownBlock } from "./store.ts";
-import { WatchedInboxes } from "./watchedInboxes.ts";
+import { PARSED_LOGS_TARGET, FILTERED_LOGS_TARGET, RangeSize } from "./catchUp/readRange.ts";
+import type { KnownBlock } from "./store/store.ts";
+import { WatchedInboxes } from "./inboxes/watchedInboxes.ts";
 
 /** A block that was read as empty against the word of its header. */
 export type SuspectBlock = { block: BlockRef; attempts: number; dueAtMs: number };

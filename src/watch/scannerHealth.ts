@@ -1,6 +1,6 @@
 import type { Caip2 } from "../kernel/caip.ts";
 import type { World } from "../world.ts";
-import { listCursors } from "./store.ts";
+import { listCursors } from "./store/store.ts";
 
 const STALE_MS_MIN = 30_000;
 const STALE_POLLS = 20;

@@ -30,25 +30,25 @@ export const PORTS: readonly Port[] = [
     reason: "it is calendar arithmetic on a date it is given",
   },
   { path: "src/kernel/entropy.ts", allowed: ["randomness"], reason: "it is the source of randomness" },
-  { path: "src/config.ts", allowed: ["environment"], reason: "it is the only reader of the environment" },
-  { path: "src/chain/evm/jsonRpcClient.ts", allowed: ["network"], reason: "it is the wire to a chain's providers" },
+  { path: "src/config/config.ts", allowed: ["environment"], reason: "it is the only reader of the environment" },
+  { path: "src/chain/evm/rpc/jsonRpcClient.ts", allowed: ["network"], reason: "it is the wire to a chain's providers" },
   {
-    path: "src/chain/evm/textSocket.ts",
+    path: "src/chain/evm/rpc/textSocket.ts",
     allowed: ["network"],
     reason: "it is the wire on which a chain's providers tell of blocks",
   },
   {
-    path: "src/db/flights.ts",
+    path: "src/db/postgres/flights.ts",
     allowed: ["timers"],
     reason: "it gathers what is asked for in one turn of the event loop",
   },
   {
-    path: "src/http/limitConnections.ts",
+    path: "src/http/wire/limitConnections.ts",
     allowed: ["network"],
     reason: "it answers CONNECT, for which Node makes no response",
   },
-  { path: "src/cli/optionParsers.ts", allowed: ["dates"], reason: "it reads days and times as they are typed" },
-  { path: "src/chain/remoteGate.ts", allowed: ["network"], reason: "it is the wire to the issuing gate" },
+  { path: "src/kernel/text/parseTime.ts", allowed: ["dates"], reason: "it reads days and times as they are typed" },
+  { path: "src/gate/remoteGate.ts", allowed: ["network"], reason: "it is the wire to the issuing gate" },
 ];
 
 /** A port that the house does not have yet may be listed: it is only stale when its file exists and does not need it. */

@@ -6,7 +6,7 @@ import { importsFollowOrder, noBarrels, importsAreParsed, stationImports, statio
 import { errorCodesHavePages, faultCodes, operationsHaveTests } from "./companionFiles.ts";
 import { impurityStaysInPorts } from "./ports.ts";
 import { formatViolations } from "./rules.ts";
-import { filesAreShort, foldersAreShallow } from "./size.ts";
+import { filesAreShort, foldersAreShallow, foldersAreSmall } from "./size.ts";
 import { sqlIsPure, tablesHaveOneWriter, tablesOf } from "./tables.ts";
 
 function codebase(files: Record<string, string>): Codebase {
@@ -248,4 +248,12 @@ test("size: the 401st line and the fourth folder are violations", () => {
   assert.deepEqual(violationPlaces(foldersAreShallow(codebase({ "src/a/b/c/d.ts": "", "src/a/b/c/d/e.ts": "" }))), [
     "src/a/b/c/d/e.ts",
   ]);
+});
+
+test("size: the thirteenth file of a folder is a violation, tests and growing lists apart", () => {
+  const files = (folder: string, count: number, ending = ".ts") =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`${folder}/f${index}${ending}`, ""]));
+  const small = { ...files("src/a", 12), ...files("src/a", 5, ".test.ts"), ...files("src/db/migrations", 20) };
+  assert.deepEqual(foldersAreSmall(codebase(small)), []);
+  assert.deepEqual(violationPlaces(foldersAreSmall(codebase(files("src/a", 13)))), ["src/a"]);
 });

@@ -3,7 +3,7 @@ import type { Codebase, Violation } from "./codebase.ts";
 import { importsFollowOrder, noBarrels, importsAreParsed, stationsAreKnown } from "./imports.ts";
 import { errorCodesHavePages, operationsHaveTests } from "./companionFiles.ts";
 import { impurityStaysInPorts } from "./ports.ts";
-import { filesAreShort, foldersAreShallow } from "./size.ts";
+import { filesAreShort, foldersAreShallow, foldersAreSmall } from "./size.ts";
 import { sqlIsPure, tablesHaveOneWriter } from "./tables.ts";
 
 export type ArchitectureRule = { readonly name: string; readonly check: (house: Codebase) => Violation[] };
@@ -23,6 +23,7 @@ export const ARCHITECTURE_RULES: readonly ArchitectureRule[] = [
   { name: "one file and one test folder for each operation", check: operationsHaveTests },
   { name: "one page for each error code", check: errorCodesHavePages },
   { name: "at most three folders below src", check: foldersAreShallow },
+  { name: "at most 12 files a folder of src, tests apart", check: foldersAreSmall },
   { name: "at most 400 lines a file", check: filesAreShort },
 ];
 

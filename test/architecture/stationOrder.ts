@@ -10,7 +10,7 @@ export const PACKAGES = [
 ] as const;
 
 /** Tables of the ground have no store.ts; one file writes each of them all the same. */
-export const FOUNDATION = ["kernel", "config.ts", "db", "chain", "event", "idempotency", "ledger"] as const;
+export const FOUNDATION = ["kernel", "config", "db", "chain", "gate", "event", "idempotency", "ledger"] as const;
 
 export const ROAD = [
   "catalog",
@@ -27,7 +27,7 @@ export const ROAD = [
 ] as const;
 
 /** main.ts puts the other doors together, and the command line starts main.ts. */
-export const ENTRY_POINTS = ["http", "loops", "main.ts", "cli"] as const;
+export const ENTRY_POINTS = ["http", "loops", "main.ts", "operator", "dev", "cli"] as const;
 
 export const STATION_ORDER: readonly string[] = [...PACKAGES, ...FOUNDATION, ...ROAD, ...ENTRY_POINTS];
 

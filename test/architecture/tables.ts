@@ -95,7 +95,7 @@ function tablesIn(source: Source, pattern: RegExp): Write[] {
 }
 
 function mayWrite(path: string): boolean {
-  return path.endsWith("/store.ts") || FOUNDATION.some((station) => station === stationOf(path));
+  return /\/(?:store|\w+Store)\.ts$/.test(path) || FOUNDATION.some((station) => station === stationOf(path));
 }
 
 function isMigration(path: string): boolean {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { newId } from "../../src/kernel/ids.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
-import { newApiKey } from "../../src/merchant/apiKey.ts";
+import { newApiKey } from "../../src/merchant/keys/apiKey.ts";
 import { openTestApi, VERSION, type Merchant, type TestApi } from "../support/api.ts";
 import { openTestDatabase } from "../support/database.ts";
 import { summaryOf, welchP, mannWhitneyP } from "./timing/statistics.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { HUB } from "../../src/cli/dev/contracts.ts";
-import { findPort } from "../../src/cli/dev/findPort.ts";
+import { HUB } from "../../src/dev/chains/contracts.ts";
+import { findPort } from "../../src/dev/findPort.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import process from "node:process";
-import { findPort } from "../../src/cli/dev/findPort.ts";
+import { findPort } from "../../src/dev/findPort.ts";
 import { openInstallation } from "../support/serviceInstallation.ts";
 import { openChaosContext, waitUntilSettled } from "./runKills.ts";
 import { MerchantClients, type AcknowledgedIntent } from "./merchants.ts";

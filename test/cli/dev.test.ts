@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { request } from "undici";
 import { systemClock } from "../../src/kernel/clock.ts";
-import type { DevManifest } from "../../src/cli/dev/devManifest.ts";
+import type { DevManifest } from "../../src/dev/devManifest.ts";
 import { descendantsOf, runCli, spawnCli, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
 
 // One dev world, used as people use it, and then killed. Its port is taken, so every other one is free.

@@ -6,7 +6,7 @@ import {
   renderExplorerPage as pageOf,
   transfersTable,
   type TransferRow,
-} from "../../src/cli/dev/explorerPages.ts";
+} from "../../src/dev/explorer/explorerPages.ts";
 import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 
 // The local explorer on a telephone.

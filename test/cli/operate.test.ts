@@ -6,9 +6,9 @@ import { after, before, test } from "node:test";
 import { hubSalt } from "@tributary/inbox/hub";
 import { hubCreationCode } from "@tributary/inbox/hubCode";
 import { request } from "undici";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
-import { startLocalChains, type LocalChains } from "../../src/cli/dev/localChains.ts";
-import { findPort } from "../../src/cli/dev/findPort.ts";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
+import { startLocalChains, type LocalChains } from "../../src/dev/chains/localChains.ts";
+import { findPort } from "../../src/dev/findPort.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { runCli, spawnCli, temporaryFolder } from "../support/cli.ts";
 

@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { createPublicClient, http, type Hex } from "viem";
-import { createApiClient } from "../../src/cli/apiClient.ts";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
+import { createApiClient } from "../../src/operator/client/apiClient.ts";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { runCli, useDevWorld } from "../support/cli.ts";
 
 // What a payer types. Money that is sent cannot be called back, so every slip must be told before.

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { createApiClient } from "../../src/cli/apiClient.ts";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
+import { createApiClient } from "../../src/operator/client/apiClient.ts";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { runCli, useDevWorld } from "../support/cli.ts";
 
 // What is typed beside a running world: names of chains in every form, and slips of the hand, which never look like an empty answer.

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { openDatabase, type Db } from "../../src/db/database.ts";
-import type { WatchStatus } from "../../src/cli/operations/getWatchStatus.ts";
+import type { WatchStatus } from "../../src/operator/getWatchStatus.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";

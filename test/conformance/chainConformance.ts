@@ -2,7 +2,7 @@ import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { hubAddress } from "@tributary/inbox/hub";
 import { CallReverted, ProviderFailed } from "../../src/chain/driver.ts";
-import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
+import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import { newAddress, buildTransaction, type ChainUnderTest, type Transfer } from "./chainUnderTest.ts";
 
 const UNKNOWN_HASH = `0x${"11".repeat(32)}`;

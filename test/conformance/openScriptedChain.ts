@@ -1,4 +1,4 @@
-import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
+import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import { ScriptedChain } from "../sim/chain/scriptedChain.ts";
 import { openScriptedDriver } from "../sim/chain/scriptedDriver.ts";
 import { tokenCalls } from "../sim/chain/token.ts";

@@ -1,6 +1,6 @@
 import { runLedgerChecks } from "../../src/audit/runLedgerChecks.ts";
-import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
-import type { Config } from "../../src/config.ts";
+import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
+import type { Config } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import { issueSourceInbox } from "../../src/inbox/issueSourceInbox.ts";
 import { createIntent } from "../../src/intent/createIntent.ts";

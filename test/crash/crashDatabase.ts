@@ -1,10 +1,10 @@
 import { createEmbeddedDatabase, createPooledDatabase, type Db } from "../../src/db/database.ts";
 import type { StatementResult } from "../../src/db/driver.ts";
 import { TransactionGuard } from "../../src/db/transactionGuard.ts";
-import { EmbeddedServer } from "../../src/db/pglite.ts";
-import { PooledDriver, type PostgresOptions } from "../../src/db/postgres.ts";
+import { EmbeddedServer } from "../../src/db/pglite/pglite.ts";
+import { PooledDriver, type PostgresOptions } from "../../src/db/postgres/postgres.ts";
 import { cacheDirectory, createPostgresDatabase, type databases } from "../support/database.ts";
-import { loadMigratedSnapshot } from "../../src/db/snapshot.ts";
+import { loadMigratedSnapshot } from "../../src/db/pglite/snapshot.ts";
 import type { CrashInjector } from "./crashInjector.ts";
 
 // The real handles over the real databases, with a fuse before every statement, and before those that open and close a transaction.

@@ -6,7 +6,7 @@ import process from "node:process";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { findPort } from "../../src/cli/dev/findPort.ts";
+import { findPort } from "../../src/dev/findPort.ts";
 import { openChaosContext, type ChaosContext } from "../chaos/runKills.ts";
 import { MerchantClients } from "../chaos/merchants.ts";
 import { SeededRandom } from "../chaos/seededRandom.ts";

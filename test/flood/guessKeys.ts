@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { sql } from "kysely";
 import type { Db } from "../../src/db/database.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
-import { newApiKey } from "../../src/merchant/apiKey.ts";
+import { newApiKey } from "../../src/merchant/keys/apiKey.ts";
 
 export type GuessOptions = {
   port: number;

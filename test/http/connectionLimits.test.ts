@@ -6,7 +6,7 @@ import { connect, type AddressInfo, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { test } from "node:test";
 import { pino } from "pino";
-import { limitConnections } from "../../src/http/limitConnections.ts";
+import { limitConnections } from "../../src/http/wire/limitConnections.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { SlowClientReport } from "../flood/slowClientProcess.ts";
 import type { SlowAttack, SlowClientOptions } from "../flood/slowClients.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addMs } from "../../src/kernel/clock.ts";
-import { newApiKey } from "../../src/merchant/apiKey.ts";
-import { createKey } from "../../src/merchant/createKey.ts";
-import { revokeKey } from "../../src/merchant/revokeKey.ts";
-import { CREATE_INTENTS } from "../../src/merchant/scopes.ts";
+import { newApiKey } from "../../src/merchant/keys/apiKey.ts";
+import { createKey } from "../../src/merchant/keys/createKey.ts";
+import { revokeKey } from "../../src/merchant/keys/revokeKey.ts";
+import { CREATE_INTENTS } from "../../src/merchant/keys/scopes.ts";
 import { assertFault, testApi, UNKNOWN_ID, VERSION, type Merchant, type TestApi } from "../support/api.ts";
 import { OPERATIONS, type OperationId } from "../support/operationTests.ts";
 

@@ -74,7 +74,7 @@ describe("limits of two services on one PostgreSQL", () => {
   });
 
   test("19 no way of writing the path, and no other key of the account, has a count of its own", async () => {
-    const { createKey } = await import("../../src/merchant/createKey.ts");
+    const { createKey } = await import("../../src/merchant/keys/createKey.ts");
     const [api] = apis;
     assert.ok(api);
     const customer = await api.openMerchant();

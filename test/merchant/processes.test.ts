@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
-import { findPort } from "../../src/cli/dev/findPort.ts";
+import { findPort } from "../../src/dev/findPort.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";

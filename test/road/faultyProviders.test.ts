@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { pino } from "pino";
 import { numberToHex, pad } from "viem";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import { openFaultyRpcProxy, type FaultyRpcProxy, type AlterReply } from "../support/faultyRpcProxy.ts";

@@ -3,16 +3,11 @@ import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
 import { compareBalances } from "../../src/audit/compareBalances.ts";
 import { runLedgerChecks } from "../../src/audit/runLedgerChecks.ts";
-import { runOperation } from "../../src/cli/operations/runOperation.ts";
-import type {
-  LedgerFinding,
-  LedgerLine,
-  LedgerPage,
-  BalanceOutput,
-} from "../../src/cli/operations/ledgerOperations.ts";
+import { runOperation } from "../../src/operator/runOperation.ts";
+import type { LedgerFinding, LedgerLine, LedgerPage, BalanceOutput } from "../../src/operator/ledgerOperations.ts";
 import type { Chain } from "../../src/chain/chain.ts";
 import { caip19 } from "../../src/kernel/caip.ts";
-import { watchChain } from "../../src/watch/watchChain.ts";
+import { watchChain } from "../../src/watch/follow/watchChain.ts";
 import { databases } from "../support/database.ts";
 import { openRoad, type Road } from "../support/road.ts";
 

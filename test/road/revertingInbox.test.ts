@@ -6,7 +6,7 @@ import { processMovements } from "../../src/deposit/processMovements.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { submitSettlements } from "../../src/settlement/submitSettlements.ts";
-import { watchChain } from "../../src/watch/watchChain.ts";
+import { watchChain } from "../../src/watch/follow/watchChain.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
 describe("an inbox that makes the chain refuse every call it is in", () => {

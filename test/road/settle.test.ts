@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import { encodeFunctionData } from "viem";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { archiveIntent } from "../../src/intent/archiveIntent.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import { settleCall } from "../../src/settlement/settleCall.ts";

@@ -1,4 +1,4 @@
-import { hashWidgetToken } from "../../src/intent/widgetToken.ts";
+import { hashWidgetToken } from "../../src/intent/checkout/widgetToken.ts";
 import type { ScriptedBlock } from "./chain/transaction.ts";
 import type { SimDatabase } from "./simDatabase.ts";
 import type { Actors } from "./actors.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { ledgerAuditChecks } from "../../src/audit/runLedgerChecks.ts";
 import { createEmbeddedDatabase } from "../../src/db/database.ts";
-import type { FinalityTier } from "../../src/config.ts";
+import type { FinalityTier } from "../../src/config/config.ts";
 import { convertUnits, PRICE_DECIMALS } from "../../src/kernel/units.ts";
 import type { SimDatabase } from "./simDatabase.ts";
 import type { SimChain } from "./simWorld.ts";

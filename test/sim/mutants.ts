@@ -11,7 +11,7 @@ export type Mutant = {
   statements?: readonly string[];
 };
 
-const store = "src/watch/store.ts";
+const store = "src/watch/store/store.ts";
 
 export const mutants: readonly Mutant[] = [
   {
@@ -19,7 +19,7 @@ export const mutants: readonly Mutant[] = [
     bug: "What a provider left out the first time is not looked for when its block is final.",
     patches: [
       {
-        path: "src/watch/rereadFinal.ts",
+        path: "src/watch/reread/rereadFinal.ts",
         search:
           "const mended = await writeMovements(tx, { chain: chain.caip2, sightings: ours, revision, at, keptUpTo });",
         replace:
@@ -149,7 +149,7 @@ export const mutants: readonly Mutant[] = [
     bug: "A provider that lags moves the cursor back.",
     patches: [
       {
-        path: "src/watch/readBranch.ts",
+        path: "src/watch/follow/readBranch.ts",
         search: `if (head.number < cursor.number || head.hash === cursor.hash) return { kind: "still", head };`,
         replace: `if (head.hash === cursor.hash) return { kind: "still", head };
   if (head.number < cursor.number) return { kind: "near", head, ancestor: head, blocks: [], sightings: [] };`,
@@ -196,7 +196,7 @@ export const mutants: readonly Mutant[] = [
     bug: "A nonce that was given out is given out again.",
     patches: [
       {
-        path: "src/chain/outgoingStore.ts",
+        path: "src/chain/evm/send/outgoingStore.ts",
         search: ".set({ next_nonce: sql<bigint>`next_nonce + 1` })",
         replace: ".set({ next_nonce: sql<bigint>`greatest(next_nonce, 1)` })",
       },
@@ -207,7 +207,7 @@ export const mutants: readonly Mutant[] = [
     bug: "A nonce that somebody else has used is waited for, for ever.",
     patches: [
       {
-        path: "src/chain/processOutgoingTransactions.ts",
+        path: "src/chain/evm/send/processOutgoingTransactions.ts",
         search: "      return giveUpNonce(world, tending, open);",
         replace: "      return;",
       },
@@ -218,7 +218,7 @@ export const mutants: readonly Mutant[] = [
     bug: "A transaction that nobody wants is never paid better.",
     patches: [
       {
-        path: "src/chain/processOutgoingTransactions.ts",
+        path: "src/chain/evm/send/processOutgoingTransactions.ts",
         search: "const attempt = isOurs && isStuck(world, open) ?",
         replace: "const attempt = isOurs && world === undefined ?",
       },
@@ -229,7 +229,7 @@ export const mutants: readonly Mutant[] = [
     bug: "Signed bytes are broadcast once, and never again.",
     patches: [
       {
-        path: "src/chain/processOutgoingTransactions.ts",
+        path: "src/chain/evm/send/processOutgoingTransactions.ts",
         search: "  for (const each of waiting) await broadcast(world, tending, each);",
         replace: `  for (const each of waiting) {
     if (each.attempts.every((attempt) => attempt.submitted_at === null)) await broadcast(world, tending, each);
@@ -308,7 +308,7 @@ export const mutants: readonly Mutant[] = [
     bug: "A head that was pushed is recorded without the word of whoever tells what it holds.",
     patches: [
       {
-        path: "src/watch/followHeads.ts",
+        path: "src/watch/follow/followHeads.ts",
         search: "if (block?.number !== head.number || block.parentHash !== head.parentHash)",
         replace: "if (block === undefined && head.number < 0n)",
       },

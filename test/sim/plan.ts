@@ -1,4 +1,4 @@
-import type { AgreementPolicy, FinalityTier } from "../../src/config.ts";
+import type { AgreementPolicy, FinalityTier } from "../../src/config/config.ts";
 import type { TokenKind } from "./chain/token.ts";
 import type { SeededRandom } from "./seededRandom.ts";
 

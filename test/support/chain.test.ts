@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
-import { transferCall } from "../../src/cli/dev/tokens.ts";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
+import { transferCall } from "../../src/dev/chains/tokens.ts";
 import { startTestChain, type TestChain } from "./chain.ts";
 
 const INBOX = "0x00000000000000000000000000000000000f00d5";

@@ -1,8 +1,8 @@
 import type { Hex, TransactionReceipt } from "viem";
 import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
-import { REREAD_DEPTH_MIN } from "../../src/watch/rereadFinal.ts";
-import { DEV_ACCOUNTS, type DevAccount } from "../../src/cli/dev/devAccounts.ts";
-import { startAnvil } from "../../src/cli/dev/anvil.ts";
+import { REREAD_DEPTH_MIN } from "../../src/watch/reread/rereadFinal.ts";
+import { DEV_ACCOUNTS, type DevAccount } from "../../src/dev/devAccounts.ts";
+import { startAnvil } from "../../src/dev/chains/anvil.ts";
 import {
   createDevClient,
   sendCallsOrThrow,
@@ -10,10 +10,10 @@ import {
   signCalls,
   type ContractCall,
   type DevClient,
-} from "../../src/cli/dev/devClient.ts";
-import { HUB, type Deployment } from "../../src/cli/dev/contracts.ts";
-import { deployFixtures, type LocalToken } from "../../src/cli/dev/localChains.ts";
-import * as tokens from "../../src/cli/dev/tokens.ts";
+} from "../../src/dev/chains/devClient.ts";
+import { HUB, type Deployment } from "../../src/dev/chains/contracts.ts";
+import { deployFixtures, type LocalToken } from "../../src/dev/chains/localChains.ts";
+import * as tokens from "../../src/dev/chains/tokens.ts";
 
 // A chain that stands still unless a test moves it: one block for every transaction, and no other.
 

@@ -1,4 +1,4 @@
-import type { TokenConfig } from "../../src/config.ts";
+import type { TokenConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { referenceOf, type Caip2 } from "../../src/kernel/caip.ts";

@@ -7,8 +7,8 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { after, before } from "node:test";
 import { text } from "node:stream/consumers";
-import { findPort } from "../../src/cli/dev/findPort.ts";
-import type { DevManifest } from "../../src/cli/dev/devManifest.ts";
+import { findPort } from "../../src/dev/findPort.ts";
+import type { DevManifest } from "../../src/dev/devManifest.ts";
 
 // The command line as people run it: a process of its own, with an environment that the test decides.
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { loadMigratedSnapshot, schemaDigest } from "../../src/db/snapshot.ts";
+import { loadMigratedSnapshot, schemaDigest } from "../../src/db/pglite/snapshot.ts";
 import { postgresVersion, startPostgres, type PostgresServer } from "./postgres.ts";
 
 /** Every kind of database, for suites that must hold on each. */

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import type { Gate } from "../../src/chain/gate.ts";
-import { openRemoteGate } from "../../src/chain/remoteGate.ts";
-import { encodeBase58 } from "../../src/kernel/base58.ts";
+import type { Gate } from "../../src/gate/gate.ts";
+import { openRemoteGate } from "../../src/gate/remoteGate.ts";
+import { encodeBase58 } from "../../src/kernel/text/base58.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 

@@ -1,7 +1,7 @@
 import type { DatabaseConnection, Driver, TransactionSettings } from "kysely";
 import { createEmbeddedDatabase, type Db } from "../../src/db/database.ts";
-import { EmbeddedDriver, EmbeddedServer } from "../../src/db/pglite.ts";
-import { loadMigratedSnapshot } from "../../src/db/snapshot.ts";
+import { EmbeddedDriver, EmbeddedServer } from "../../src/db/pglite/pglite.ts";
+import { loadMigratedSnapshot } from "../../src/db/pglite/snapshot.ts";
 import { cacheDirectory } from "./database.ts";
 
 /** An embedded database that gives out at a chosen statement, also in the middle of a transaction or at its end. */

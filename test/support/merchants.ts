@@ -1,8 +1,8 @@
 import type { Db } from "../../src/db/database.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { newId } from "../../src/kernel/ids.ts";
-import { newApiKey } from "../../src/merchant/apiKey.ts";
-import { CREATE_INTENTS } from "../../src/merchant/scopes.ts";
+import { newApiKey } from "../../src/merchant/keys/apiKey.ts";
+import { CREATE_INTENTS } from "../../src/merchant/keys/scopes.ts";
 
 const KEY_ID_BYTES = 10;
 const CREATED_AT = new Date("2026-11-01T12:00:00Z");

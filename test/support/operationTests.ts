@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addMs } from "../../src/kernel/clock.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
-import { newApiKey } from "../../src/merchant/apiKey.ts";
-import { revokeKey } from "../../src/merchant/revokeKey.ts";
+import { newApiKey } from "../../src/merchant/keys/apiKey.ts";
+import { revokeKey } from "../../src/merchant/keys/revokeKey.ts";
 import {
   assertFault,
   SETTLE_CHAIN_ID,

@@ -1,6 +1,6 @@
 import { after } from "node:test";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
-import type { ChainDescription } from "../../src/config.ts";
+import type { ChainDescription } from "../../src/config/config.ts";
 import { openTestApi, testApi, type Merchant, type TestApi } from "./api.ts";
 import { openFakeIssuingGate, type FakeIssuingGate } from "./fakeIssuingGate.ts";
 

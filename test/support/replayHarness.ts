@@ -1,5 +1,5 @@
 import { openChain, type Chain } from "../../src/chain/chain.ts";
-import { openGasAccount } from "../../src/chain/evm/gasAccount.ts";
+import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import type { Db } from "../../src/db/database.ts";
 import { countDeposits } from "../../src/deposit/countDeposits.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
@@ -8,8 +8,8 @@ import { createWake } from "../../src/kernel/wake.ts";
 import { observeSettlements } from "../../src/settlement/observeSettlements.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { registerView } from "../../src/view/registerView.ts";
-import { rescanChainTx, rescanIntent, type RescanWorld } from "../../src/watch/rescan.ts";
-import { watchChain } from "../../src/watch/watchChain.ts";
+import { rescanChainTx, rescanIntent, type RescanWorld } from "../../src/watch/reread/rescan.ts";
+import { watchChain } from "../../src/watch/follow/watchChain.ts";
 import { createChainHistory, type ChainHistory } from "./chainHistory.ts";
 import { insertAccount } from "./intents.ts";
 import { stationWorld, type StationWorld } from "./stationWorld.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { DEV_ACCOUNTS } from "../../src/cli/dev/devAccounts.ts";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import type { TestChain } from "./chain.ts";
 
 // The real service as an operator starts it, in a process of its own that a test may kill.

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
-import type { ChainConfig, Config } from "../../src/config.ts";
+import type { ChainConfig, Config } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";

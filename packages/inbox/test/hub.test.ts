@@ -9,7 +9,7 @@ import { hubAbi } from "@tributary/inbox/hubAbi";
 import { hubCreationCode, hubCreationCodeHash } from "@tributary/inbox/hubCode";
 import { computeRouteProof, computeRoutesRoot } from "@tributary/inbox/routes";
 import type { Route } from "@tributary/inbox/routes";
-import { DEV_ACCOUNTS } from "../../../src/cli/dev/devAccounts.ts";
+import { DEV_ACCOUNTS } from "../../../src/dev/devAccounts.ts";
 import { startTestChain } from "../../../test/support/chain.ts";
 import type { TestChain } from "../../../test/support/chain.ts";
 import type { Terms } from "@tributary/inbox/terms";

@@ -1,12 +1,12 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { keccak256, parseTransaction, recoverTransactionAddress, type TransactionSerializedEIP1559 } from "viem";
-import { DEV_ACCOUNTS } from "../../cli/dev/devAccounts.ts";
-import { transferCall } from "../../cli/dev/tokens.ts";
+import { DEV_ACCOUNTS } from "../../dev/devAccounts.ts";
+import { transferCall } from "../../dev/chains/tokens.ts";
 import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
 import { CallReverted, ProviderFailed } from "../driver.ts";
 import { openEvmDriver, type EvmDriver } from "./driver.ts";
-import { openGasAccount } from "./gasAccount.ts";
+import { openGasAccount } from "./send/gasAccount.ts";
 
 const OWNER = "0x00000000000000000000000000000000000f00d5";
 const NOBODY = "0x00000000000000000000000000000000000f00d6";

@@ -16,14 +16,14 @@ import {
   type Transfer,
   type TransferScope,
 } from "../driver.ts";
-import { mayContainTransfer } from "./logsBloom.ts";
-import { toProviderError, toSubmitOutcome } from "./rpcErrors.ts";
-import { parseBytes, parseArray, parseQuantity, parseSafeInteger, toHex } from "./rpcValues.ts";
-import { parseBlock, parseReceiptPosition, parseReceipt } from "./parseBlock.ts";
-import { JsonRpcClient, type RawResponse, type RpcCall } from "./jsonRpcClient.ts";
-import { filterLogs } from "./filterLogs.ts";
-import { parseTransfers, transferFilters } from "./parseTransfers.ts";
-import { parseReceiptTransfers, type BlockWithReceipts } from "./parseReceiptTransfers.ts";
+import { mayContainTransfer } from "./filter/logsBloom.ts";
+import { toProviderError, toSubmitOutcome } from "./rpc/rpcErrors.ts";
+import { parseBytes, parseArray, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
+import { parseBlock, parseReceiptPosition, parseReceipt } from "./rpc/parseBlock.ts";
+import { JsonRpcClient, type RawResponse, type RpcCall } from "./rpc/jsonRpcClient.ts";
+import { filterLogs } from "./filter/filterLogs.ts";
+import { parseTransfers, transferFilters } from "./filter/parseTransfers.ts";
+import { parseReceiptTransfers, type BlockWithReceipts } from "./filter/parseReceiptTransfers.ts";
 
 const TIMEOUT_MS = 10_000;
 /** The logs of a long range can be a hundred megabytes. */

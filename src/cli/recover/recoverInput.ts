@@ -3,7 +3,8 @@ import { parseAddress } from "@tributary/inbox/checksum";
 import type { Hex } from "@tributary/inbox/terms";
 import { parseInboxes, InboxInputError, type VerifiedInbox } from "@tributary/recover/parseInboxes";
 import { isHex } from "viem";
-import { CommandError, UsageError, type CommandInput } from "../command.ts";
+import type { CommandInput } from "../command.ts";
+import { CommandError, UsageError } from "../../operator/errors.ts";
 
 // What a person hands in: a file of intents, addresses, a key. Each refusal names the option and what would be right.
 

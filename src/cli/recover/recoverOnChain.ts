@@ -8,7 +8,7 @@ import {
 import { readBalance, type RpcRequester, type Holding, type ChainInspection } from "@tributary/recover/inspectChain";
 import { planSettleTokenRescue, NATIVE_TOKEN, planRecovery } from "@tributary/recover/planRecovery";
 import { formatUnits } from "@tributary/recover/format";
-import { CommandError } from "../command.ts";
+import { CommandError } from "../../operator/errors.ts";
 import type { Wallet } from "./wallet.ts";
 
 /** What was sent, and what it moved: read from the balances afterwards, not assumed. */

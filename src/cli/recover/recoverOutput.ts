@@ -3,8 +3,8 @@ import type { Holding, ChainInspection } from "@tributary/recover/inspectChain";
 import { planRecovery, type RecoveryPlan } from "@tributary/recover/planRecovery";
 import type { VerifiedInbox } from "@tributary/recover/parseInboxes";
 import { formatDay, formatUnits } from "@tributary/recover/format";
-import { findKnownChain } from "../config/knownChains.ts";
-import { formatFields, formatTable, type Terminal } from "../terminal.ts";
+import { findKnownChain } from "../../config/knownChains.ts";
+import { formatFields, formatTable, type Terminal } from "../../operator/process/terminal.ts";
 import type { RecoverTransaction, RecoverRequest } from "./recoverOnChain.ts";
 
 // What `tributary recover` says.

@@ -3,8 +3,8 @@ import type { ContractCall } from "@tributary/recover/contractCalls";
 import type { RpcRequester } from "@tributary/recover/inspectChain";
 import { createPublicClient, createWalletClient, custom, defineChain } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { CommandError } from "../command.ts";
-import { withChainError } from "../withChainError.ts";
+import { CommandError } from "../../operator/errors.ts";
+import { withChainError } from "../../operator/client/withChainError.ts";
 
 /** Somebody with a key and gas money. */
 export type Wallet = {

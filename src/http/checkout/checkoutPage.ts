@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
-import { listIntentPageOrigins } from "../../intent/session.ts";
+import { listIntentPageOrigins } from "../../intent/checkout/session.ts";
 import type { World } from "../../world.ts";
 
 /** Another text than an id has no page. */

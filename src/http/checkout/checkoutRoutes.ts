@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { renderSVG } from "uqr";
 import { payoutChain } from "../../intent/payoutAsset.ts";
-import { findSessionIntent } from "../../intent/session.ts";
+import { findSessionIntent } from "../../intent/checkout/session.ts";
 import type { IntentRow } from "../../intent/store.ts";
 import { displayAddress } from "../../kernel/caip.ts";
 import { Fault } from "../../kernel/faults.ts";

@@ -7,7 +7,7 @@ import type { IntentRow } from "../../intent/store.ts";
 import { displayAddress } from "../../kernel/caip.ts";
 import { formatUnits } from "../../kernel/units.ts";
 import { findAccount } from "../../merchant/store.ts";
-import { listCursors } from "../../watch/store.ts";
+import { listCursors } from "../../watch/store/store.ts";
 import type { World } from "../../world.ts";
 import { buildPaymentUri } from "./paymentUri.ts";
 

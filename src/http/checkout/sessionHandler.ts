@@ -6,7 +6,7 @@ import {
   issueTicket,
   SESSION_MS,
   type Ticket,
-} from "../../intent/session.ts";
+} from "../../intent/checkout/session.ts";
 import { Fault } from "../../kernel/faults.ts";
 import { registerView } from "../../view/registerView.ts";
 import { parseJsonBody } from "../checks/parseJsonBody.ts";

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { isUnavailable } from "../../db/errors.ts";
 import { Fault } from "../../kernel/faults.ts";
-import { authenticate, type Caller } from "../../merchant/authenticate.ts";
+import { authenticate, type Caller } from "../../merchant/keys/authenticate.ts";
 import type { HttpContext } from "../httpContext.ts";
 import { toClientNetwork } from "../rate/clientNetwork.ts";
 import { readHeaderValues } from "./readHeaderValues.ts";

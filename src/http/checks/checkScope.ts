@@ -1,5 +1,5 @@
-import { requireScope, type Caller } from "../../merchant/authenticate.ts";
-import { CREATE_INTENTS } from "../../merchant/scopes.ts";
+import { requireScope, type Caller } from "../../merchant/keys/authenticate.ts";
+import { CREATE_INTENTS } from "../../merchant/keys/scopes.ts";
 
 /** What the key may do. Every operation, reads included, asks for one scope. Throws insufficient_scope or account_suspended. */
 export function checkScope(caller: Caller): void {

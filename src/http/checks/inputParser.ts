@@ -1,5 +1,5 @@
 import type { OperationSpec } from "../operation.ts";
-import type { RawQuery } from "../queryString.ts";
+import type { RawQuery } from "../wire/queryString.ts";
 import { compileParser } from "../schema/compileParser.ts";
 import { compileQueryParser } from "../schema/queryParser.ts";
 

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import type { HttpContext } from "../httpContext.ts";
 import type { ValidatedRequest, Operation, OperationRequest } from "../operation.ts";
-import type { RawQuery } from "../queryString.ts";
+import type { RawQuery } from "../wire/queryString.ts";
 import { parseJsonBody } from "./parseJsonBody.ts";
 import { readIdempotentRequest } from "./readIdempotentRequest.ts";
 import { checkApiKey } from "./checkApiKey.ts";

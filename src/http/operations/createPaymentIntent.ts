@@ -3,7 +3,7 @@ import { runIdempotent } from "../../idempotency/runIdempotent.ts";
 import { createIntent, type CreateIntentInput } from "../../intent/createIntent.ts";
 import { ensureDeployment } from "../../intent/deployment.ts";
 import { intentRecord } from "../../intent/intentRecord.ts";
-import { renewWidgetToken } from "../../intent/renewWidgetToken.ts";
+import { renewWidgetToken } from "../../intent/checkout/renewWidgetToken.ts";
 import { defineOperation } from "../operation.ts";
 import { createdPaymentIntent } from "../schema/records/paymentIntent.ts";
 import { intentExample, widgetTokenExample } from "../schema/examples.ts";

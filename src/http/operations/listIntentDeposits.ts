@@ -1,7 +1,7 @@
 import { findAsset } from "../../catalog/catalog.ts";
 import { depositRecord } from "../../deposit/depositRecord.ts";
 import { getIntent } from "../../intent/readIntents.ts";
-import { listCursors } from "../../watch/store.ts";
+import { listCursors } from "../../watch/store/store.ts";
 import { toListResponse } from "../listResponse.ts";
 import { defineOperation } from "../operation.ts";
 import { depositList } from "../schema/components.ts";

@@ -1,5 +1,5 @@
 import { Fault } from "../../kernel/faults.ts";
-import type { RawQuery } from "../queryString.ts";
+import type { RawQuery } from "../wire/queryString.ts";
 import { compileParser } from "./compileParser.ts";
 import type { JsonSchema, Properties, FromSchema } from "./jsonSchema.ts";
 import { invalidParam } from "./validationFault.ts";

@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
 import { Fault } from "../../kernel/faults.ts";
-import { closestMatch } from "../../kernel/closestMatch.ts";
+import { closestMatch } from "../../kernel/text/closestMatch.ts";
 import type { JsonSchema } from "./jsonSchema.ts";
 import { describeSchema } from "./describeSchema.ts";
 

@@ -64,7 +64,7 @@ async function executeSql(url: string, text: string): Promise<void> {
 }
 
 async function runBackfillWorker(order: BackfillJob): Promise<BackfillReport> {
-  const side = fork(new URL("backfillSide.ts", import.meta.url), { execArgv: ["--no-warnings"] });
+  const side = fork(new URL("backfillWorker.ts", import.meta.url), { execArgv: ["--no-warnings"] });
   const ended = once(side, "exit").then(([code]) => {
     throw new Error(`a run ended with ${code}`);
   });

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pool } from "undici";
-import { findAnvilBinary } from "../../../src/cli/dev/anvil.ts";
+import { findAnvilBinary } from "../../../src/dev/chains/anvil.ts";
 import { hashOf, inboxAt, TOKEN } from "../backfillNode.ts";
 
 // A real anvil with a stretch of busy blocks. To make it takes ten seconds, so that nothing is kept from run to run.

@@ -25,7 +25,7 @@ export async function benchGrowth(): Promise<void> {
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const inboxes of COUNTS) {
         const order: GrowthJob = { url: server.urlOf(`inboxes_${inboxes}`), inboxes };
-        reports.get(inboxes)?.push(await runInChildProcess<GrowthReport>("growthSide.ts", order));
+        reports.get(inboxes)?.push(await runInChildProcess<GrowthReport>("growthWorker.ts", order));
       }
     }
     await client.end();

@@ -1,13 +1,13 @@
 import { pino } from "pino";
 import { openChain } from "../../../src/chain/chain.ts";
 import type { BlockRef, ChainDriver, Transfer } from "../../../src/chain/driver.ts";
-import { openGasAccount } from "../../../src/chain/evm/gasAccount.ts";
+import { openGasAccount } from "../../../src/chain/evm/send/gasAccount.ts";
 import { openDatabase } from "../../../src/db/database.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { createWake } from "../../../src/kernel/wake.ts";
 import { getWatchedInboxes } from "../../../src/watch/chainMemory.ts";
-import type { WatchWorld } from "../../../src/watch/applySegment.ts";
-import { watchChain } from "../../../src/watch/watchChain.ts";
+import type { WatchWorld } from "../../../src/watch/store/applySegment.ts";
+import { watchChain } from "../../../src/watch/follow/watchChain.ts";
 import { TEST_CHAIN, TEST_TOKEN } from "../../support/intents.ts";
 import { stationWorld } from "../../support/stationWorld.ts";
 import { hashOf, inboxAt } from "../backfillNode.ts";

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabase } from "../../../src/db/database.ts";
-import { DEV_ACCOUNTS } from "../../../src/cli/dev/devAccounts.ts";
-import { findPort } from "../../../src/cli/dev/findPort.ts";
+import { DEV_ACCOUNTS } from "../../../src/dev/devAccounts.ts";
+import { findPort } from "../../../src/dev/findPort.ts";
 import { startTestChain } from "../../support/chain.ts";
 import { startPostgres } from "../../support/postgres.ts";
 import { openInstallation } from "../../support/serviceInstallation.ts";
@@ -37,7 +37,7 @@ export async function benchMemory(): Promise<void> {
     await fillWithInboxes(server.urlOf("postgres"), SERVED);
     await measureService(server.urlOf("postgres"));
     await fillWithInboxes(server.urlOf("postgres"), LOADED, SERVED);
-    const report = await runInChildProcess<LoadReport>("memorySide.ts", {
+    const report = await runInChildProcess<LoadReport>("memoryWorker.ts", {
       kind: "load",
       url: server.urlOf("postgres"),
     });
@@ -53,7 +53,7 @@ async function compareHolders(): Promise<void> {
   const rows: string[][] = [];
   for (const [holder, count] of HELD_COUNTS) {
     const order: MemoryJob = { kind: "hold", holder, count };
-    const report = await runInChildProcess<SetReport>("memorySide.ts", order);
+    const report = await runInChildProcess<SetReport>("memoryWorker.ts", order);
     const each = (bytes: number) => (bytes / count).toFixed(1);
     rows.push([
       `${holder}, ${count.toLocaleString("en")}`,

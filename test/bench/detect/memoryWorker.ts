@@ -1,8 +1,8 @@
 import { randomFillSync } from "node:crypto";
 import { openDatabase } from "../../../src/db/database.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { AddressSet } from "../../../src/watch/addressSet.ts";
-import { WatchedInboxes } from "../../../src/watch/watchedInboxes.ts";
+import { AddressSet } from "../../../src/watch/inboxes/addressSet.ts";
+import { WatchedInboxes } from "../../../src/watch/inboxes/watchedInboxes.ts";
 import { serveParent } from "./runInChildProcess.ts";
 import { median } from "./statistics.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { buildCatalog } from "../../../src/catalog/catalog.ts";
-import { clearKeyCache } from "../../../src/merchant/keyCache.ts";
+import { clearKeyCache } from "../../../src/merchant/keys/keyCache.ts";
 import { assertFault, DUSD, openTestApi, OTHER_CHAIN_ID, testApi, USDC, type TestApi } from "../../support/api.ts";
 
 // What a create leaves out and nobody else has said either.

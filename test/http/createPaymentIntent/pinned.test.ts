@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { termsFromWire } from "@tributary/inbox/wire";
-import { clearKeyCache } from "../../../src/merchant/keyCache.ts";
+import { clearKeyCache } from "../../../src/merchant/keys/keyCache.ts";
 import { testApi, type Merchant, type TestApi } from "../../support/api.ts";
 import { createSolanaIntent, remoteGateApi } from "../../support/remoteGateApi.ts";
 import { randomAddress } from "../../support/intents.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setOriginEnabled } from "../../../src/inbox/originSwitch.ts";
-import { clearKeyCache } from "../../../src/merchant/keyCache.ts";
+import { clearKeyCache } from "../../../src/merchant/keys/keyCache.ts";
 import { DUSD, testApi, USDC, type Merchant, type TestApi } from "../../support/api.ts";
 import { CLUSTER, createSolanaIntent, remoteGateApi, MINT } from "../../support/remoteGateApi.ts";
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemEntropy } from "../../../src/kernel/entropy.ts";
 import { addMs } from "../../../src/kernel/clock.ts";
-import { newApiKey } from "../../../src/merchant/apiKey.ts";
+import { newApiKey } from "../../../src/merchant/keys/apiKey.ts";
 import { setAccountStatus } from "../../../src/merchant/setAccountStatus.ts";
-import { CREATE_INTENTS } from "../../../src/merchant/scopes.ts";
+import { CREATE_INTENTS } from "../../../src/merchant/keys/scopes.ts";
 import { insertKey } from "../../../src/merchant/store.ts";
 import { assertFault, testApi, VERSION } from "../../support/api.ts";
 

@@ -5,7 +5,7 @@ import { hubAddress } from "@tributary/inbox/hub";
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import type { Terms } from "@tributary/inbox/terms";
 import { encodeFunctionData } from "viem";
-import { openGasAccount } from "../../../src/chain/evm/gasAccount.ts";
+import { openGasAccount } from "../../../src/chain/evm/send/gasAccount.ts";
 import { openScriptedDriver } from "./scriptedDriver.ts";
 import { ScriptedChain } from "./scriptedChain.ts";
 import { tokenCalls, type TokenKind } from "./token.ts";

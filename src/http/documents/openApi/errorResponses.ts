@@ -1,5 +1,5 @@
 import { Fault, faultRows, type FaultCode, type FaultDetails } from "../../../kernel/faults.ts";
-import { CREATE_INTENTS } from "../../../merchant/scopes.ts";
+import { CREATE_INTENTS } from "../../../merchant/keys/scopes.ts";
 import { API_VERSIONS } from "../../checks/checkVersion.ts";
 import { toErrorEnvelope } from "../../errorEnvelope.ts";
 import type { OperationSpec } from "../../operation.ts";

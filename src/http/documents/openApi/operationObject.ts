@@ -1,4 +1,4 @@
-import { CREATE_INTENTS } from "../../../merchant/scopes.ts";
+import { CREATE_INTENTS } from "../../../merchant/keys/scopes.ts";
 import type { OperationSpec, OperationGroup } from "../../operation.ts";
 import { referenceComponents } from "../../schema/components.ts";
 import type { JsonObject } from "./jsonObject.ts";

@@ -1,0 +1,50 @@
+import { ProviderFailed, type Transfer, type TransferScope } from "../../driver.ts";
+import { parseHash, parseArray, parseObject } from "../rpc/rpcValues.ts";
+import { parseTransfers, TRANSFER_TOPIC } from "./parseTransfers.ts";
+
+export type BlockWithReceipts = {
+  /** Of eth_getBlockBy…, with the hashes of its transactions. */
+  block: unknown;
+  /** Of eth_getBlockReceipts. */
+  receipts: unknown;
+};
+
+/**
+ * The transfers of `tokens` in all receipts of one block. They come in one answer whatever it holds, but nobody says of it that it is whole:
+ * so each transaction that the block names must have its receipt, and each receipt must stand in that block.
+ */
+export function parseReceiptTransfers(
+  response: BlockWithReceipts,
+  scope: TransferScope,
+  tokens: readonly string[],
+): Transfer[] {
+  const block = parseObject(response.block, "a block");
+  const blockHash = parseHash(block["hash"], "a block hash");
+  if ("blockHash" in scope && blockHash !== scope.blockHash)
+    throw invalidReceipts("bad_answer", "are of another block");
+  const receipts = parseArray(response.receipts, "receipts").map((receipt) => parseObject(receipt, "a receipt"));
+  // Asked for by its number, a block may have been replaced between the two answers.
+  if (receipts.some((receipt) => parseHash(receipt["blockHash"], "a block hash") !== blockHash))
+    throw invalidReceipts("unknown_block", "are of another block than its header");
+  const receiptTxs = new Set(receipts.map((receipt) => parseHash(receipt["transactionHash"], "a transaction hash")));
+  const mined = parseArray(block["transactions"], "a block's transactions");
+  if (mined.some((chainTx) => !receiptTxs.has(parseHash(chainTx, "a transaction hash"))))
+    throw invalidReceipts("bad_answer", "leave out transactions of their block");
+  const tokenSet = new Set(tokens);
+  const logs = receipts.flatMap((receipt) => parseArray(receipt["logs"], "a receipt's logs"));
+  return parseTransfers(
+    logs.filter((log) => isTransferLog(log, tokenSet)),
+    scope,
+    tokens,
+  );
+}
+
+function isTransferLog(answer: unknown, tokens: ReadonlySet<string>): boolean {
+  const log = parseObject(answer, "a log");
+  const [event] = parseArray(log["topics"], "a log's topics");
+  return event === TRANSFER_TOPIC && tokens.has(String(log["address"]).toLowerCase());
+}
+
+function invalidReceipts(kind: "bad_answer" | "unknown_block", what: string): ProviderFailed {
+  return new ProviderFailed(kind, `the receipts of a block that a provider sent ${what}`);
+}

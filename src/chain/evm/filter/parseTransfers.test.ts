@@ -1,0 +1,116 @@
+import { deepEqual, equal, throws } from "node:assert/strict";
+import { test } from "node:test";
+import { ProviderFailed, type TransferScope } from "../../driver.ts";
+import { parseTransfers, transferFilters } from "./parseTransfers.ts";
+
+const TOKEN = `0x${"aa".repeat(20)}`;
+const HASH = `0x${"b1".repeat(32)}`;
+const CHAIN_TX = `0x${"c2".repeat(32)}`;
+const FROM = `0x${"0d".repeat(20)}`;
+const TO = `0x${"0e".repeat(20)}`;
+const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+const word = (hex: string) => `0x${hex.slice(2).padStart(64, "0")}`;
+
+const log = {
+  address: TOKEN,
+  topics: [TRANSFER, word(FROM), word(TO)],
+  data: word("0x05"),
+  blockNumber: "0x10",
+  blockHash: HASH,
+  transactionHash: CHAIN_TX,
+  transactionIndex: "0x0",
+  logIndex: "0x7",
+  removed: false,
+};
+const byHash: TransferScope = { blockHash: HASH };
+const byRange: TransferScope = { fromBlock: 0x10n, toBlock: 0x11n };
+const read = (changed: object, scope: TransferScope = byHash) =>
+  parseTransfers([{ ...log, ...changed }], scope, [TOKEN]);
+
+test("a transfer is read as the text it came as", () => {
+  deepEqual(read({}), [
+    {
+      token: TOKEN,
+      from: FROM,
+      to: TO,
+      amountText: word("0x05"),
+      chainTx: CHAIN_TX,
+      logIndex: 7,
+      blockNumber: 16n,
+      blockHash: HASH,
+    },
+  ]);
+});
+
+test("addresses and hashes come in stored form, whatever the provider's letters", () => {
+  const [transfer] = read({
+    address: TOKEN.toUpperCase().replace("0X", "0x"),
+    topics: [TRANSFER, word(FROM.replace("0d", "0D")), word(TO)],
+    transactionHash: CHAIN_TX.replace("c2", "C2"),
+    blockHash: HASH.replace("b1", "B1"),
+  });
+  deepEqual([transfer?.token, transfer?.from], [TOKEN, FROM]);
+  deepEqual([transfer?.chainTx, transfer?.blockHash], [CHAIN_TX, HASH]);
+});
+
+for (const [what, changed] of Object.entries({
+  "the transfer of a single thing (four topics)": { topics: [...log.topics, word("0x01")], data: "0x" },
+  "an amount that is not one word": { data: `${log.data}00` },
+  "a party that is no address": { topics: [TRANSFER, `0x01${word(FROM).slice(4)}`, word(TO)] },
+})) {
+  test(`${what} is passed over`, () => deepEqual(read(changed), []));
+}
+
+for (const [what, changed] of Object.entries({
+  "a removed log": { removed: true },
+  "a log of another contract": { address: `0x${"ab".repeat(20)}` },
+  "another event": { topics: [word("0x01"), word(FROM), word(TO)] },
+  "no index": { logIndex: null },
+  "no block number": { blockNumber: "latest" },
+  "no transaction": { transactionHash: null },
+  "no topics": { topics: null },
+  "an index that nobody can count to": { logIndex: "0x80000000" },
+  "an index without digits": { logIndex: "" },
+  "an index in other digits": { logIndex: "0x7z" },
+  "a block number that nobody can count to": { blockNumber: "0x8000000000000000" },
+  "a block hash with other characters": { blockHash: `0x${"b1".repeat(31)}\u0000\u0000` },
+  "a transaction with other characters": { transactionHash: `0x${"c2".repeat(31)}zz` },
+  "a sender with other characters": { topics: [TRANSFER, `${word(FROM).slice(0, 65)}\u0000`, word(TO)] },
+  "a recipient with other characters": { topics: [TRANSFER, word(FROM), `${word(TO).slice(0, 65)}'`] },
+  "an amount with other characters": { data: `${word("0x05").slice(0, 64)} 5` },
+})) {
+  test(`an answer with ${what} is refused as a whole`, () => {
+    for (const scope of [{ blockHash: String("blockHash" in changed ? changed.blockHash : HASH) }, byRange]) {
+      throws(
+        () => read(changed, scope),
+        (error) => error instanceof ProviderFailed && error.kind === "bad_answer",
+      );
+    }
+  });
+}
+
+test("an answer with a log of another block than the one asked for is refused", () => {
+  throws(
+    () => read({ blockHash: `0x${"b2".repeat(32)}` }),
+    (error) => error instanceof ProviderFailed && error.kind === "bad_answer",
+  );
+});
+
+test("an answer that is no list, or holds null, is refused", () => {
+  for (const answer of [null, {}, "0x", [null]]) throws(() => parseTransfers(answer, byHash, [TOKEN]), ProviderFailed);
+});
+
+test("a range holds only its blocks, each with one hash", () => {
+  equal(read({}, byRange).length, 1);
+  throws(() => read({ blockNumber: "0xf" }, byRange), ProviderFailed);
+  throws(() => read({ blockNumber: "0x12" }, byRange), ProviderFailed);
+  const twoHashes = [log, { ...log, logIndex: "0x8", blockHash: `0x${"b2".repeat(32)}` }];
+  throws(() => parseTransfers(twoHashes, byRange, [TOKEN]), ProviderFailed);
+});
+
+test("parties are asked for on both sides", () => {
+  deepEqual(transferFilters(byRange, [TOKEN], [TO]), [
+    { fromBlock: "0x10", toBlock: "0x11", address: [TOKEN], topics: [TRANSFER, [word(TO)]] },
+    { fromBlock: "0x10", toBlock: "0x11", address: [TOKEN], topics: [TRANSFER, null, [word(TO)]] },
+  ]);
+});

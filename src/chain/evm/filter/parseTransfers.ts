@@ -1,0 +1,154 @@
+import { ProviderFailed, type Transfer, type TransferScope } from "../../driver.ts";
+import { toHex } from "../rpc/rpcValues.ts";
+
+// The hot path: a busy token has hundreds of transfers in a block and we want few of them, so nothing is converted here
+// that can be compared as the text it came as. What is malformed is refused, because it would be missed in silence.
+
+/** keccak256("Transfer(address,address,uint256)") */
+export const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+/** An indexed address is a word of 32 bytes: twelve of zero, then its twenty. */
+export const ADDRESS_PADDING = "0x000000000000000000000000";
+const WORD_LENGTH = 66;
+const WORD = /^0x[0-9a-f]{64}$/i;
+const QUANTITY = /^0x[0-9a-f]{1,16}$/i;
+/** What the database keeps of a place in a block, and of a block's number: beyond them it would refuse the row, and nobody be to blame. */
+const INDEX_MAX = 2 ** 31 - 1;
+const BLOCK_NUMBER_MAX = 2n ** 63n - 1n;
+
+export type LogFilter = Record<string, unknown>;
+
+/**
+ * The parameter of eth_getLogs for every Transfer of `tokens` in `scope`. With `parties`, two filters: those from one of them, and
+ * those to one of them.
+ */
+export function transferFilters(
+  scope: TransferScope,
+  tokens: readonly string[],
+  parties?: readonly string[],
+): LogFilter[] {
+  const where =
+    "blockHash" in scope
+      ? { blockHash: scope.blockHash }
+      : { fromBlock: toHex(scope.fromBlock), toBlock: toHex(scope.toBlock) };
+  if (!parties) return [{ ...where, address: tokens, topics: [TRANSFER_TOPIC] }];
+  const words = parties.map((party) => ADDRESS_PADDING + party.slice(2));
+  return [
+    { ...where, address: tokens, topics: [TRANSFER_TOPIC, words] },
+    { ...where, address: tokens, topics: [TRANSFER_TOPIC, null, words] },
+  ];
+}
+
+/**
+ * The transfers in an answer of eth_getLogs. A log that has the topic but not the shape of an ERC-20 transfer (ERC-721 has a fourth
+ * topic) is passed over; a log that was not asked for makes the whole answer a bad one.
+ */
+export function parseTransfers(answer: unknown, scope: TransferScope, tokens: readonly string[]): Transfer[] {
+  if (!Array.isArray(answer)) throw invalidLogs("no list of logs");
+  const reader = new LogParser(scope, new Set(tokens));
+  const transfers: Transfer[] = [];
+  // The answer is whatever the provider sent; each field is looked at before it is used.
+  for (const log of answer as readonly Log[]) {
+    const transfer = reader.parse(log);
+    if (transfer) transfers.push(transfer);
+  }
+  return transfers;
+}
+
+type Log = {
+  address?: unknown;
+  topics?: unknown;
+  data?: unknown;
+  blockNumber?: unknown;
+  blockHash?: unknown;
+  transactionHash?: unknown;
+  logIndex?: unknown;
+  removed?: unknown;
+} | null;
+
+class LogParser {
+  readonly #scope: TransferScope;
+  readonly #tokens: ReadonlySet<string>;
+  /** Blocks come one after another, so the last one read answers nearly every log. */
+  #blockHex = "";
+  #blockNumber = -1n;
+  readonly #blockHashes = new Map<string, string>();
+
+  constructor(scope: TransferScope, tokens: ReadonlySet<string>) {
+    this.#scope = scope;
+    this.#tokens = tokens;
+  }
+
+  parse(log: Log): Transfer | undefined {
+    if (typeof log !== "object" || log === null) throw invalidLogs("something that is no log");
+    if (log.removed === true) throw invalidLogs("a log that was removed from its chain");
+    const [blockHash, chainTx] = [normalizeWord(log.blockHash), normalizeWord(log.transactionHash)];
+    if (blockHash === undefined || chainTx === undefined)
+      throw invalidLogs("a log without its block or its transaction");
+    const token = this.#parseToken(log.address);
+    const blockNumber = this.#parseBlockNumber(log.blockNumber, blockHash);
+    const words = parseTransferFields(log);
+    if (!words) return undefined;
+    const logIndex = parseLogIndex(log.logIndex);
+    if (logIndex === undefined) throw invalidLogs("a log without its index");
+    return { token, ...words, chainTx, logIndex, blockNumber, blockHash };
+  }
+
+  #parseToken(address: unknown): string {
+    if (typeof address === "string") {
+      if (this.#tokens.has(address)) return address;
+      const stored = address.toLowerCase();
+      if (this.#tokens.has(stored)) return stored;
+    }
+    throw invalidLogs("a log of a contract that was not asked for");
+  }
+
+  #parseBlockNumber(hex: unknown, blockHash: string): bigint {
+    if (typeof hex !== "string") throw invalidLogs("a log without a block number");
+    if (hex !== this.#blockHex) {
+      if (!QUANTITY.test(hex) || BigInt(hex) > BLOCK_NUMBER_MAX) throw invalidLogs("a log without a block number");
+      this.#blockHex = hex;
+      this.#blockNumber = BigInt(hex);
+      this.#assertInScope();
+    }
+    const known = this.#blockHashes.get(hex);
+    if (known === undefined) this.#blockHashes.set(hex, blockHash);
+    else if (known !== blockHash) throw invalidLogs("logs of two blocks with one number");
+    if ("blockHash" in this.#scope && blockHash !== this.#scope.blockHash) throw invalidLogs("a log of another block");
+    return this.#blockNumber;
+  }
+
+  #assertInScope(): void {
+    if ("blockHash" in this.#scope) return;
+    const { fromBlock, toBlock } = this.#scope;
+    if (this.#blockNumber < fromBlock || this.#blockNumber > toBlock)
+      throw invalidLogs("a log of a block that was not asked for");
+  }
+}
+
+function parseTransferFields(log: NonNullable<Log>): { from: string; to: string; amountText: string } | undefined {
+  const { topics, data } = log;
+  if (!Array.isArray(topics) || typeof data !== "string") throw invalidLogs("a log without topics or data");
+  if (topics[0] !== TRANSFER_TOPIC) throw invalidLogs("a log of another event");
+  if (topics.length !== 3 || data.length !== WORD_LENGTH) return undefined;
+  const [from, to, amountText] = [normalizeWord(topics[1]), normalizeWord(topics[2]), normalizeWord(data)];
+  if (from === undefined || to === undefined) throw invalidLogs("a topic that is no word");
+  if (amountText === undefined) throw invalidLogs("an amount that is no number");
+  if (!from.startsWith(ADDRESS_PADDING) || !to.startsWith(ADDRESS_PADDING)) return undefined;
+  return { from: `0x${from.slice(26)}`, to: `0x${to.slice(26)}`, amountText };
+}
+
+/** 32 bytes in hex, in stored form; undefined where they are none. */
+export function normalizeWord(value: unknown): string | undefined {
+  return typeof value === "string" && WORD.test(value) ? value.toLowerCase() : undefined;
+}
+
+/** The place of a log in its block; undefined where it is none that can be kept. */
+export function parseLogIndex(hex: unknown): number | undefined {
+  if (typeof hex !== "string" || !QUANTITY.test(hex)) return undefined;
+  const index = Number(hex);
+  return index > INDEX_MAX ? undefined : index;
+}
+
+function invalidLogs(what: string): ProviderFailed {
+  return new ProviderFailed("bad_answer", `the provider's answer of logs holds ${what}`);
+}

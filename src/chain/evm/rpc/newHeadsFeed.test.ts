@@ -1,0 +1,185 @@
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { startAnvil, type Anvil } from "../../../dev/chains/anvil.ts";
+import { createDevClient, type DevClient } from "../../../dev/chains/devClient.ts";
+import { systemClock } from "../../../kernel/clock.ts";
+import { openWebSocketProxy, type WebSocketProxy } from "../../../../test/support/webSocketProxy.ts";
+import { ProviderFailed, type BlockRef } from "../../driver.ts";
+import { ChainMismatch } from "../../providers.ts";
+import { openEvmDriver } from "../driver.ts";
+import { openNewHeadsFeed, type NewHeadsFeedOptions } from "./newHeadsFeed.ts";
+
+const CAIP2 = "eip155:900001";
+
+describe("heads that a provider pushes", () => {
+  let anvil: Anvil;
+  let client: DevClient;
+  let socketGate: WebSocketProxy;
+
+  before(async () => {
+    anvil = await startAnvil({ chainId: 900_001 });
+    client = createDevClient(anvil.rpcUrl);
+    socketGate = await openWebSocketProxy(anvil.rpcUrl);
+  });
+  after(async () => {
+    await socketGate.close();
+    await anvil.stop();
+  });
+
+  /** Listens, and hands out the heads one by one. */
+  function listen(
+    options: Partial<NewHeadsFeedOptions> = {},
+    highestKnown: () => bigint | undefined = () => undefined,
+  ) {
+    const feed = openNewHeadsFeed({ caip2: CAIP2, wsUrl: socketGate.url, clock: systemClock, ...options });
+    const opened = Promise.withResolvers<void>();
+    const heads: BlockRef[] = [];
+    let arrived = Promise.withResolvers<void>();
+    const onHead = (head: BlockRef) => {
+      heads.push(head);
+      arrived.resolve();
+    };
+    const ending = new AbortController();
+    const ended = feed.follow({ onOpen: opened.resolve, onHead, highestKnown }, ending.signal);
+    const next = async (): Promise<BlockRef> => {
+      for (;;) {
+        const head = heads.shift();
+        if (head !== undefined) return head;
+        arrived = Promise.withResolvers();
+        await arrived.promise;
+      }
+    };
+    const stop = () => {
+      ending.abort();
+      return ended;
+    };
+    return { opened: opened.promise, ended, next, stop };
+  }
+
+  test("each new block is told with its header, as the driver knows it", async () => {
+    const { opened, next, stop } = listen();
+    await opened;
+    const driver = openEvmDriver({ caip2: CAIP2, rpcUrl: anvil.rpcUrl });
+    for (let block = 0; block < 3; block += 1) {
+      await client.mine({ blocks: 1 });
+      const head = await next();
+      deepEqual(head, await driver.block({ hash: head.hash }));
+      deepEqual(head, await driver.head("latest"));
+    }
+    await driver.close();
+    equal(await stop(), "the service stops");
+  });
+
+  test("a connection that is lost ends, and the next one tells again", async () => {
+    const first = listen();
+    await first.opened;
+    socketGate.closeConnections();
+    match(await first.ended, /connection/);
+    const second = listen();
+    await second.opened;
+    await client.mine({ blocks: 1 });
+    await second.next();
+    await second.stop();
+  });
+
+  test("a connection that has fallen silent is given up", async () => {
+    const { opened, ended } = listen({ idleMs: 20, timeoutMs: 200 });
+    await opened;
+    socketGate.dropAllFrames();
+    equal(await ended, "it does not answer any more");
+    socketGate.forwardAllFrames();
+  });
+
+  test("a connection that answers and tells of no head that is there is given up", async () => {
+    const { opened, ended } = listen({ idleMs: 20 });
+    await opened;
+    socketGate.dropHeads();
+    await client.mine({ blocks: 1 });
+    equal(await ended, "it does not tell of heads that are there");
+    socketGate.forwardAllFrames();
+  });
+
+  test("a connection that tells of the same head over and over is given up", async () => {
+    const { opened, ended, next } = listen({ idleMs: 50 });
+    await opened;
+    await client.mine({ blocks: 1 });
+    const { hash } = await next();
+    socketGate.repeatPreviousHead();
+    const mining = new AbortController();
+    void ended.then(() => mining.abort());
+    while (!mining.signal.aborted) {
+      await client.mine({ blocks: 1 });
+      equal((await Promise.race([next(), ended.then(() => undefined)]))?.hash ?? hash, hash);
+    }
+    equal(await ended, "it does not tell of heads that are there");
+    socketGate.forwardAllFrames();
+  });
+
+  test("a connection whose node stands still while others go on is given up", async () => {
+    const { opened, ended } = listen({ idleMs: 20 }, () => 1_000_000n);
+    await opened;
+    equal(await ended, "it does not tell of heads that are there");
+  });
+
+  test("a chain that stands still is no silence", async () => {
+    let rounds = 0;
+    const quietFor = Promise.withResolvers<void>();
+    const sleep = (durationMs: number, signal?: AbortSignal) => {
+      if (durationMs === 5 && (rounds += 1) === 5) quietFor.resolve();
+      return systemClock.sleep(durationMs, signal);
+    };
+    const { opened, next, stop } = listen({ idleMs: 5, timeoutMs: 60_000, clock: { ...systemClock, sleep } });
+    await opened;
+    await quietFor.promise;
+    await client.mine({ blocks: 1 });
+    await next();
+    equal(await stop(), "the service stops");
+  });
+
+  test("whoever cannot be reached, or falls silent before the first head, has failed", async () => {
+    await rejects(listen({ wsUrl: "ws://127.0.0.1:1" }).ended, (error) => error instanceof ProviderFailed);
+    socketGate.dropAllFrames();
+    await rejects(listen({ timeoutMs: 100 }).ended, (error) => error instanceof ProviderFailed);
+    socketGate.forwardAllFrames();
+  });
+
+  test("what is told before the chain is known is no head", async () => {
+    const header = {
+      number: "0x7",
+      hash: `0x${"77".repeat(32)}`,
+      parentHash: `0x${"66".repeat(32)}`,
+      timestamp: "0x1",
+    };
+    socketGate.setGreeting({
+      jsonrpc: "2.0",
+      method: "eth_subscription",
+      params: { subscription: "0x1", result: header },
+    });
+    const { opened, next, stop } = listen();
+    await opened;
+    socketGate.setGreeting(undefined);
+    await client.mine({ blocks: 1 });
+    ok((await next()).hash !== header.hash);
+    equal(await stop(), "the service stops");
+  });
+
+  test("a websocket of another chain is refused", async () => {
+    await rejects(
+      listen({ caip2: "eip155:1" }).ended,
+      (error) => error instanceof ChainMismatch && /serves eip155:900001/.test(error.message),
+    );
+  });
+
+  test("it can be stopped at any time", async () => {
+    socketGate.dropAllFrames();
+    const opening = listen({ timeoutMs: 60_000 });
+    equal(await opening.stop(), "the service stops");
+    socketGate.forwardAllFrames();
+    const signal = AbortSignal.abort();
+    const feed = openNewHeadsFeed({ caip2: CAIP2, wsUrl: socketGate.url, clock: systemClock });
+    equal(
+      await feed.follow({ onOpen: () => {}, onHead: () => {}, highestKnown: () => undefined }, signal),
+      "the service stops",
+    );
+  });
+});

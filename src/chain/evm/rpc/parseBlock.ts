@@ -1,0 +1,40 @@
+import { ProviderFailed, type BlockRef, type ChainReceipt, type ReceiptPosition } from "../../driver.ts";
+import { isBloom } from "../filter/logsBloom.ts";
+import { parseHash, parseArray, parseQuantity, parseObject, parseSafeInteger } from "./rpcValues.ts";
+
+/** A block header as eth_getBlockBy… answers it. */
+export function parseBlock(answer: unknown): BlockRef {
+  const block = parseObject(answer, "a block");
+  const { logsBloom: bloom } = block;
+  return {
+    number: parseQuantity(block["number"], "a block number"),
+    hash: parseHash(block["hash"], "a block hash"),
+    parentHash: parseHash(block["parentHash"], "a parent hash"),
+    timestampS: parseSafeInteger(block["timestamp"], "a block's time"),
+    ...(isBloom(bloom) ? { logsBloom: bloom } : {}),
+  };
+}
+
+/** The receipt of `chainTx`. */
+export function parseReceipt(answer: unknown, chainTx: string): ChainReceipt {
+  const receipt = parseObject(answer, "a receipt");
+  if (parseHash(receipt["transactionHash"], "a transaction hash") !== chainTx) {
+    throw new ProviderFailed("bad_answer", "the provider answered with the receipt of another transaction");
+  }
+  return {
+    chainTx,
+    blockNumber: parseQuantity(receipt["blockNumber"], "a block number"),
+    blockHash: parseHash(receipt["blockHash"], "a block hash"),
+    succeeded: parseQuantity(receipt["status"], "a receipt's status") === 1n,
+    gasUsed: parseQuantity(receipt["gasUsed"], "an amount of gas"),
+  };
+}
+
+/** Where the logs of a transaction begin in its block; undefined when it has none, so that no transfer can stand in it. */
+export function parseReceiptPosition(answer: unknown, chainTx: string): ReceiptPosition | undefined {
+  const { blockHash, succeeded } = parseReceipt(answer, chainTx);
+  const [first] = parseArray(parseObject(answer, "a receipt")["logs"], "a receipt's logs");
+  if (first === undefined) return undefined;
+  const logIndexFirst = parseSafeInteger(parseObject(first, "a log")["logIndex"], "a log's index");
+  return { chainTx, blockHash, succeeded, logIndexFirst };
+}

@@ -1,0 +1,95 @@
+import type { RangeSuggestion } from "../../driver.ts";
+
+// How nodes and providers say that a question for logs asks too much, and what they would answer instead. None has a code of its own for
+// it, and hardly two have the same words. The table of the test names who says what.
+
+const RANGE_TOO_LARGE: readonly RegExp[] = [
+  // By what the answer would hold.
+  /query (?:returned|returns|exceeds?) (?:more than|too many|(?:the )?max(?:imum)? (?:results|logs))/i,
+  /(?:log )?response size (?:should|is|exceed)|(?:response|content) (?:is )?too (?:large|big)/i,
+  /logs (?:matched by query|count) exceeds?|too many (?:logs|results|blocks)/i,
+  // By how many blocks were asked for.
+  /range (?:is )?(?:too (?:large|wide|high|big)|larger than|bigger than|greater than|exceeds?|limit|at most)/i,
+  /range \d+ (?:exceeds|is (?:bigger|greater|larger) than)|range \S+ exceeds the (?:range|maximum)/i,
+  /(?:exceed|max|maximum)\w* (?:allowed )?(?:rpc )?(?:block )?range|range threshold exceeded/i,
+  /ranges? over [\d,.]+k? blocks|limited to [^.]*\brange|limited to [\d,.]+ blocks|up to an? [\d,.]+k? ?blocks? range/i,
+  /blocks distance|requested blocks is|at most [\d,.]+ blocks|smaller than size|limit the query to/i,
+  // By what to do about it.
+  /range should work|with this block range|retry with the range|(?:smaller|narrower|reduc\w+) (?:your |the |query )*(?:block )?range/i,
+  // By how long it would take: the node is well, and the question is too long for it.
+  /query (?:timeout|timed out)|eth_getLogs request was canceled/i,
+];
+
+/** A count of blocks, as in 2000, 10,000 or 2K. */
+const COUNT = String.raw`(\d[\d,.]{0,14}k?)`;
+
+/** Each names the most blocks that the provider ever answers at once. */
+const BLOCK_LIMITS: readonly RegExp[] = [
+  `up to an? ${COUNT} ?blocks? range`,
+  `limited to (?:an? |0 ?- ?)?${COUNT} (?:blocks?|range)`,
+  `range \\d+ exceeds limit of ${COUNT}`,
+  `range.*\\bmax(?:imum)?(?: block)?(?: range)?(?: allowed)?(?: is|:| =)? ${COUNT}`,
+  `exceeds? (?:the )?max(?:imum)?(?: allowed)? block range:? ${COUNT}`,
+  `exceeds the maximum of ${COUNT} blocks`,
+  `block range (?:exceeds|greater than|at most) ${COUNT}`,
+  `block range exceeds server limit, narrow your filter: ${COUNT}`,
+  `ranges? over ${COUNT} blocks`,
+  `blocks distance: ${COUNT}`,
+  `range limit ${COUNT}`,
+  `requested blocks is ${COUNT}`,
+  `at most ${COUNT} blocks`,
+  `allowed for your plan \\(\\d+ > ${COUNT}\\)`,
+  `maximum is set to ${COUNT}`,
+  `smaller than size ${COUNT}`,
+].map((text) => new RegExp(text, "i"));
+
+/** First and last block of a range that would be answered. */
+const SUGGESTED_RANGES: readonly RegExp[] = [
+  /\[\s*(0x[\da-f]{1,16}),\s*(0x[\da-f]{1,16})\s*\]/i,
+  /the range (\d{1,18})-(\d{1,18})/i,
+];
+
+/** What names more than that is no size of a range. */
+const BLOCKS_MAX = 1_000_000_000n;
+
+export function isRangeError(words: string): boolean {
+  return RANGE_TOO_LARGE.some((pattern) => pattern.test(words));
+}
+
+/** What a refusal would have instead, by its words or by the `from` and `to` of its data; undefined when it names nothing. */
+export function parseRangeSuggestion(words: string, data: unknown): RangeSuggestion | undefined {
+  const limit = BLOCK_LIMITS.map((pattern) => parseBlockCount(pattern.exec(words)?.[1])).find(
+    (count) => count !== undefined,
+  );
+  const blocks = parseSuggestedRange(words) ?? parseRangeFromData(data);
+  if (blocks === undefined) return limit === undefined ? undefined : { blocks: limit, isLimit: true };
+  // What is in the way of the named range is either its length or what it holds; the shorter of the two tells which.
+  return { blocks, isLimit: limit === blocks };
+}
+
+function parseSuggestedRange(words: string): bigint | undefined {
+  for (const pattern of SUGGESTED_RANGES) {
+    const [, from, to] = pattern.exec(words) ?? [];
+    if (from !== undefined && to !== undefined) return rangeLength(BigInt(from), BigInt(to));
+  }
+  return undefined;
+}
+
+function parseRangeFromData(data: unknown): bigint | undefined {
+  if (typeof data !== "object" || data === null) return undefined;
+  const from: unknown = Reflect.get(data, "from");
+  const to: unknown = Reflect.get(data, "to");
+  const isHex = (value: unknown): value is string => typeof value === "string" && /^0x[\da-f]{1,16}$/i.test(value);
+  return isHex(from) && isHex(to) ? rangeLength(BigInt(from), BigInt(to)) : undefined;
+}
+
+function rangeLength(from: bigint, to: bigint): bigint | undefined {
+  return to >= from && to - from < BLOCKS_MAX ? to - from + 1n : undefined;
+}
+
+function parseBlockCount(text: string | undefined): bigint | undefined {
+  if (text === undefined) return undefined;
+  const isThousands = /k$/i.test(text);
+  const count = isThousands ? Math.trunc(Number.parseFloat(text) * 1_000) : Number(text.replaceAll(/[,.]/g, ""));
+  return count > 0 && count <= BLOCKS_MAX ? BigInt(count) : undefined;
+}

@@ -1,0 +1,45 @@
+import { ProviderFailed } from "../../driver.ts";
+
+// Readers of what a node sends. Each refuses what is malformed, because a wrong number is worse than none.
+
+export function parseQuantity(value: unknown, what: string): bigint {
+  if (typeof value !== "string" || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) throw malformedValue(what, value);
+  return BigInt(value);
+}
+
+export function parseSafeInteger(value: unknown, what: string): number {
+  const number = Number(parseQuantity(value, what));
+  if (!Number.isSafeInteger(number)) throw malformedValue(what, value);
+  return number;
+}
+
+/** A 32-byte hash in stored form. */
+export function parseHash(value: unknown, what: string): string {
+  if (typeof value !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(value)) throw malformedValue(what, value);
+  return value.toLowerCase();
+}
+
+export function parseBytes(value: unknown, what: string): string {
+  if (typeof value !== "string" || !/^0x(?:[0-9a-fA-F]{2})*$/.test(value)) throw malformedValue(what, value);
+  return value.toLowerCase();
+}
+
+export function parseObject(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw malformedValue(what, value);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+export function parseArray(value: unknown, what: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw malformedValue(what, value);
+  return value;
+}
+
+/** A block number or an amount as JSON-RPC writes it. */
+export function toHex(number: bigint): string {
+  return `0x${number.toString(16)}`;
+}
+
+function malformedValue(what: string, value: unknown): ProviderFailed {
+  const shown = typeof value === "string" ? value.slice(0, 80) : typeof value;
+  return new ProviderFailed("bad_answer", `the provider sent ${shown} where ${what} was expected`);
+}

@@ -1,0 +1,25 @@
+import { keccak256, type Hex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { assert } from "../../../kernel/assert.ts";
+import type { GasAccount, SignedTransaction, UnsignedTransaction } from "../../chain.ts";
+
+/** The account behind a private key (0x and 64 hex). The key stays in this closure: it is in no field that could be logged. */
+export function openGasAccount(privateKey: string): GasAccount {
+  assert(/^0x[0-9a-fA-F]{64}$/.test(privateKey), "a gas key is 0x and 64 hex digits");
+  const account = privateKeyToAccount(privateKey as Hex);
+  return { address: account.address.toLowerCase(), sign };
+
+  async function sign(transaction: UnsignedTransaction): Promise<SignedTransaction> {
+    const raw = await account.signTransaction({
+      type: "eip1559",
+      chainId: transaction.chainId,
+      nonce: Number(transaction.nonce),
+      to: transaction.to as Hex,
+      data: transaction.data as Hex,
+      gas: transaction.gasLimit,
+      maxFeePerGas: transaction.maxFeePerGas,
+      maxPriorityFeePerGas: transaction.maxPriorityFeePerGas,
+    });
+    return { raw, chainTx: keccak256(raw) };
+  }
+}

@@ -1,0 +1,274 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { pino } from "pino";
+import type { Hex } from "viem";
+import { startTestChain, type TestChain } from "../../../../test/support/chain.ts";
+import { openTestDatabase } from "../../../../test/support/database.ts";
+import { DEV_ACCOUNTS } from "../../../dev/devAccounts.ts";
+import type { Db } from "../../../db/database.ts";
+import { addMs, systemClock, type Clock } from "../../../kernel/clock.ts";
+import { openChain, type Chain } from "../../chain.ts";
+import { ProviderFailed, type ChainDriver, type SubmitOutcome } from "../../driver.ts";
+import { openEvmDriver } from "../driver.ts";
+import { openGasAccount } from "./gasAccount.ts";
+import { quoteCall, signAndStore } from "./signAndStore.ts";
+import { processOutgoingTransactions } from "./processOutgoingTransactions.ts";
+
+const { payer } = DEV_ACCOUNTS;
+const EMPTY_CALL = { to: payer.address, data: "0x" };
+const HUGE_NONCE = 10_000n;
+
+/** What a provider says in place of its node. */
+type ProviderOverrides = Partial<Pick<ChainDriver, "submit" | "nonce" | "receipt">> & { submitCount: number };
+
+describe("sendings whose providers are not to be relied on", () => {
+  let anvil: TestChain;
+  let db: Db;
+  let chain: Chain;
+  let overrides: readonly [ProviderOverrides, ProviderOverrides, ProviderOverrides];
+  let nextKey = 0x100n;
+  let clockOffsetMs = 0;
+  const clock: Clock = { ...systemClock, now: () => addMs(systemClock.now(), clockOffsetMs) };
+  let alarms: string[] = [];
+  const log = pino({ level: "error" }, { write: (line: string) => void alarms.push(line) });
+  const world = () => ({ db, clock, log });
+
+  before(async () => {
+    anvil = await startTestChain();
+  });
+  after(() => anvil.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+    overrides = [{ submitCount: 0 }, { submitCount: 0 }, { submitCount: 0 }];
+    alarms = [];
+    chain = await openWithNewGasAccount();
+  });
+  afterEach(() => db.close());
+
+  function openOverriddenDriver(name: string, said: ProviderOverrides): ChainDriver {
+    const driver = openEvmDriver({ caip2: anvil.caip2, rpcUrl: anvil.rpcUrl });
+    return new Proxy(driver, {
+      get: (target, key) => {
+        if (key === "name") return name;
+        if (key === "submit") said.submitCount += 1;
+        const own: unknown = Reflect.get(said, key);
+        if (own !== undefined) return own;
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+  }
+
+  /** The chain with a gas account that has sent nothing yet. */
+  async function openWithNewGasAccount(count = 3): Promise<Chain> {
+    nextKey += 1n;
+    const gasAccount = openGasAccount(`0x${nextKey.toString(16).padStart(64, "0")}`);
+    await fund(gasAccount.address, 10n ** 18n);
+    const drivers = overrides.slice(0, count).map((said, index) => openOverriddenDriver(`provider-${index}`, said));
+    return openChain({ drivers: drivers as [ChainDriver, ...ChainDriver[]], gasAccount }, { clock, log });
+  }
+
+  const fund = (address: string, value: bigint) => anvil.client.setBalance({ address: address as Hex, value });
+  const nonce = (of = chain) => anvil.client.getTransactionCount({ address: of.gasAccount.address as Hex });
+  async function storeOutgoing(call = EMPTY_CALL): Promise<bigint> {
+    const quote = await quoteCall(world(), { chain, driver: chain.providers, call });
+    return db.transaction((tx) => signAndStore(tx, chain, { call, quote, at: clock.now() }));
+  }
+  const process = () => processOutgoingTransactions(world(), chain, chain.providers);
+  async function processFor(minutes: number): Promise<void> {
+    for (let half = 0; half < 2 * minutes; half += 1) {
+      await process();
+      clockOffsetMs += 30_000;
+    }
+  }
+  const statusOf = async (id: bigint) =>
+    (await db.root.selectFrom("sending").select("status").where("id", "=", id).executeTakeFirstOrThrow()).status;
+  const attemptsOf = (id: bigint) =>
+    db.root.selectFrom("sending_attempt").selectAll().where("sending_id", "=", id).execute();
+  const listOutgoing = () => db.root.selectFrom("sending").selectAll().orderBy("id").execute();
+  async function overrideSubmit(submit: (raw: string, honest: ChainDriver) => Promise<SubmitOutcome>): Promise<void> {
+    const honest = openEvmDriver({ caip2: anvil.caip2, rpcUrl: anvil.rpcUrl });
+    for (const said of overrides) said.submit = (raw) => submit(raw, honest);
+  }
+
+  for (const outcome of [
+    { kind: "untakeable", reason: "tx fee (1.27 ether) exceeds the configured cap (1.00 ether)" },
+    { kind: "unknown", reason: "something nobody has read before", hasNodeReply: true },
+  ] as const) {
+    test(`what every node refuses with ${outcome.kind} words is given up, and its nonce is filled with nothing`, async () => {
+      const refused = await storeOutgoing();
+      const behind = await storeOutgoing();
+      const [bytes] = await attemptsOf(refused);
+      await overrideSubmit(async (raw, honest) => (raw === bytes?.raw ? outcome : honest.submit(raw)));
+      await processFor(4);
+      assert.equal(await statusOf(refused), "signed", "a full pool or a lagging node is no reason yet");
+      assert.equal(await nonce(), 0);
+      await processFor(3);
+      await anvil.finalize();
+      await process();
+      assert.equal(await statusOf(refused), "lost");
+      assert.equal(await statusOf(behind), "mined");
+      const [, , nothing, ...more] = await listOutgoing();
+      assert.equal(more.length, 0);
+      assert.deepEqual(
+        [nothing?.nonce, nothing?.recipient, nothing?.data, nothing?.status],
+        [0n, chain.gasAccount.address, "0x", "mined"],
+      );
+    });
+  }
+
+  test("many offers within a moment are not enough, and neither are a few over a long time", async () => {
+    const id = await storeOutgoing();
+    await overrideSubmit(async () => ({ kind: "unknown", reason: "txpool is full", hasNodeReply: true }));
+    for (let turn = 0; turn < 30; turn += 1) await process();
+    assert.equal(await statusOf(id), "signed");
+    const late = await openWithNewGasAccount();
+    chain = late;
+    const rare = await storeOutgoing();
+    await process();
+    clockOffsetMs += 3_600_000;
+    await process();
+    assert.equal(await statusOf(rare), "signed");
+  });
+
+  test("what nobody answered, and what there is no gas for, is never given up", async () => {
+    const id = await storeOutgoing();
+    await overrideSubmit(async () => ({ kind: "unknown", reason: "took too long" }));
+    await processFor(30);
+    await overrideSubmit(async () => ({ kind: "no_funds" }));
+    await processFor(30);
+    assert.equal(await statusOf(id), "signed");
+    assert.equal((await listOutgoing()).length, 1);
+  });
+
+  test("what waits behind another one is not given up, whatever is said of it", async () => {
+    const first = await storeOutgoing();
+    const second = await storeOutgoing();
+    const [bytes] = await attemptsOf(first);
+    await overrideSubmit(async (raw) =>
+      raw === bytes?.raw ? { kind: "no_funds" } : { kind: "unknown", reason: "nonce too high", hasNodeReply: true },
+    );
+    await processFor(20);
+    assert.equal(await statusOf(second), "signed");
+    await overrideSubmit((raw, honest) => honest.submit(raw));
+    await process();
+    assert.equal(await nonce(), 2);
+  });
+
+  test("what a replaced account has no gas for is given up, with all that waits behind it, and nothing is paid", async () => {
+    const old = chain;
+    const ids = [await storeOutgoing(), await storeOutgoing()];
+    await fund(old.gasAccount.address, 1n);
+    await processFor(10);
+    for (const id of ids) assert.equal(await statusOf(id), "signed", "gas may come yet");
+    chain = await openWithNewGasAccount();
+    const next = await storeOutgoing();
+    await processFor(10);
+    for (const id of ids) assert.equal(await statusOf(id), "lost");
+    assert.equal((await listOutgoing()).length, 3);
+    assert.equal(await nonce(), 1);
+    assert.equal(await nonce(old), 0);
+    assert.equal(await statusOf(next), "signed");
+  });
+
+  test("a provider that takes transactions and passes them on to nobody is not the only one that gets them", async () => {
+    overrides[0].submit = async () => ({ kind: "accepted" });
+    const id = await storeOutgoing();
+    await process();
+    assert.deepEqual(
+      overrides.map(({ submitCount }) => submitCount),
+      [1, 0, 0],
+    );
+    assert.equal(await nonce(), 0);
+    await process();
+    assert.equal(await nonce(), 1);
+    assert.equal((await attemptsOf(id)).length, 1);
+    await storeOutgoing();
+    await process();
+    clockOffsetMs += 61_000;
+    await process();
+    assert.equal(await nonce(), 2, "a better paid one goes to all of them at once");
+  });
+
+  test("only what the chain waits for is paid better, and those behind it are not", async () => {
+    await anvil.client.setAutomine(false);
+    const [first, second] = [await storeOutgoing(), await storeOutgoing()];
+    await process();
+    clockOffsetMs += 61_000;
+    await process();
+    await anvil.client.setAutomine(true);
+    await anvil.mine(1);
+    assert.deepEqual([(await attemptsOf(first)).length, (await attemptsOf(second)).length], [2, 1]);
+    assert.equal(await nonce(), 2);
+  });
+
+  test("one provider's word about the nonce neither gives one up nor makes the next one higher", async () => {
+    overrides[0].nonce = async () => HUGE_NONCE;
+    overrides[0].receipt = async () => undefined;
+    const id = await storeOutgoing();
+    await overrideSubmit(async () => ({ kind: "nonce_used" }));
+    await process();
+    await process();
+    assert.equal(await statusOf(id), "signed");
+    const account = await db.root.selectFrom("gas_account").selectAll().executeTakeFirstOrThrow();
+    assert.equal(account.next_nonce, 1n);
+    await overrideSubmit((raw, honest) => honest.submit(raw));
+    await process();
+    assert.equal(await nonce(), 1);
+    assert.equal((await listOutgoing()).length, 1);
+  });
+
+  test("a nonce is given up when a second provider says so too, and not before", async () => {
+    chain = await openWithNewGasAccount(2);
+    const id = await storeOutgoing();
+    overrides[1].nonce = () => Promise.reject(new ProviderFailed("unreachable", "refused"));
+    overrides[0].nonce = async () => 3n;
+    overrides[0].submit = overrides[1].submit = async () => ({ kind: "nonce_used" });
+    await process();
+    assert.equal(await statusOf(id), "signed");
+    overrides[1].nonce = async () => 2n;
+    await process();
+    assert.equal(await statusOf(id), "lost");
+    const account = await db.root.selectFrom("gas_account").selectAll().executeTakeFirstOrThrow();
+    assert.equal(account.next_nonce, 2n, "the least that was said");
+  });
+
+  test("a long row of nonces that nobody of ours has used is not paid for, and alarms", async () => {
+    await storeOutgoing();
+    await process();
+    await db.root.updateTable("gas_account").set({ next_nonce: HUGE_NONCE }).execute();
+    await storeOutgoing();
+    await process();
+    await process();
+    assert.equal((await listOutgoing()).length, 2);
+    assert.equal(await nonce(), 1);
+    assert.ok(alarms.some((line) => line.includes("nonces are missing")));
+  });
+
+  test("a few nonces that are missing are filled", async () => {
+    await storeOutgoing();
+    await db.root.updateTable("gas_account").set({ next_nonce: 4n }).execute();
+    await storeOutgoing();
+    await process();
+    await process();
+    assert.equal(await nonce(), 5);
+  });
+
+  test("what was refused once and is taken later counts anew", async () => {
+    const id = await storeOutgoing();
+    let isFull = true;
+    await overrideSubmit(async (raw, honest) =>
+      isFull ? { kind: "unknown", reason: "txpool is full", hasNodeReply: true } : honest.submit(raw),
+    );
+    await processFor(4);
+    isFull = false;
+    await anvil.client.setAutomine(false);
+    await process();
+    isFull = true;
+    await processFor(2);
+    await anvil.client.setAutomine(true);
+    await anvil.mine(1);
+    assert.equal(await statusOf(id), "signed");
+    assert.equal((await listOutgoing()).length, 1);
+  });
+});

@@ -1,0 +1,245 @@
+import { sql, type Selectable } from "kysely";
+import type { Db, Tx } from "../../../db/database.ts";
+import type { SendingAttemptTable, SendingTable } from "../../../db/schema.ts";
+import { assert } from "../../../kernel/assert.ts";
+import type { Caip2 } from "../../../kernel/caip.ts";
+import type { FeeQuote } from "../../driver.ts";
+import type { SignedTransaction } from "../../chain.ts";
+
+// A nonce is given out in the transaction that stores the bytes signed for it, so that there is never a nonce without bytes:
+// whatever happens next, the same bytes can be broadcast again until the chain has taken them.
+
+export type OutgoingTransaction = Selectable<SendingTable>;
+export type OutgoingAttempt = Selectable<SendingAttemptTable>;
+
+/** Makes the account known, with the nonce that the chain says is next. Does nothing when it is known. */
+export async function registerGasAccount(
+  db: Db,
+  account: { chain: Caip2; address: string; nextNonce: bigint },
+): Promise<void> {
+  await db.root
+    .insertInto("gas_account")
+    .values({ chain: account.chain, address: account.address, next_nonce: account.nextNonce })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export async function isGasAccountRegistered(db: Db, account: { chain: Caip2; address: string }): Promise<boolean> {
+  const row = await db.root
+    .selectFrom("gas_account")
+    .select("next_nonce")
+    .where("chain", "=", account.chain)
+    .where("address", "=", account.address)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Takes the next nonce. Two workers wait for each other here, so the nonces of an account have no gap and no twin. */
+export async function allocateNonce(tx: Tx, account: { chain: Caip2; address: string }): Promise<bigint> {
+  const row = await tx
+    .updateTable("gas_account")
+    .set({ next_nonce: sql<bigint>`next_nonce + 1` })
+    .where("chain", "=", account.chain)
+    .where("address", "=", account.address)
+    .returning("next_nonce")
+    .executeTakeFirst();
+  assert(row, `the gas account ${account.address} on ${account.chain} is not registered`);
+  return row.next_nonce - 1n;
+}
+
+export type NewOutgoing = {
+  chain: Caip2;
+  sender: string;
+  nonce: bigint;
+  recipient: string;
+  data: string;
+  gasLimit: bigint;
+  fees: FeeQuote;
+  signed: SignedTransaction;
+  at: Date;
+};
+
+export async function insertOutgoing(tx: Tx, outgoing: NewOutgoing): Promise<bigint> {
+  const { id } = await tx
+    .insertInto("sending")
+    .values({
+      chain: outgoing.chain,
+      sender: outgoing.sender,
+      nonce: outgoing.nonce,
+      recipient: outgoing.recipient,
+      data: outgoing.data,
+      gas_limit: outgoing.gasLimit,
+      status: "signed",
+      mined_chain_tx: null,
+      mined_block_number: null,
+      created_at: outgoing.at,
+      closed_at: null,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  await insertAttempt(tx, {
+    outgoingId: id,
+    attempt: 1,
+    fees: outgoing.fees,
+    signed: outgoing.signed,
+    at: outgoing.at,
+  });
+  return id;
+}
+
+/** False when that attempt was stored by somebody else. */
+export async function insertAttempt(
+  tx: Tx,
+  attempt: { outgoingId: bigint; attempt: number; fees: FeeQuote; signed: SignedTransaction; at: Date },
+): Promise<boolean> {
+  const inserted = await tx
+    .insertInto("sending_attempt")
+    .values({
+      sending_id: attempt.outgoingId,
+      attempt: attempt.attempt,
+      chain_tx: attempt.signed.chainTx,
+      raw: attempt.signed.raw,
+      max_fee_per_gas: attempt.fees.maxFeePerGas,
+      max_priority_fee_per_gas: attempt.fees.maxPriorityFeePerGas,
+      created_at: attempt.at,
+      submitted_at: null,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning("attempt")
+    .executeTakeFirst();
+  return inserted !== undefined;
+}
+
+/** The accounts of a chain whose sendings are not all closed. */
+export async function listOpenSenders(db: Db, scope: { chain: Caip2; limit: number }): Promise<string[]> {
+  const rows = await db.root
+    .selectFrom("sending")
+    .select("sender")
+    .distinct()
+    .where("chain", "=", scope.chain)
+    .where("status", "=", "signed")
+    .orderBy("sender")
+    .limit(scope.limit)
+    .execute();
+  return rows.map((row) => row.sender);
+}
+
+export type OpenOutgoingScope = {
+  chain: Caip2;
+  sender: string;
+  nonces: { from?: bigint; below?: bigint };
+  limit: number;
+};
+
+/** An account's sendings that the chain has not taken for good, lowest nonce first, each with its attempts, newest first. */
+export async function listOpenOutgoing(
+  db: Db,
+  scope: OpenOutgoingScope,
+): Promise<{ transaction: OutgoingTransaction; attempts: OutgoingAttempt[] }[]> {
+  const sendings = await db.root
+    .selectFrom("sending")
+    .selectAll()
+    .where("chain", "=", scope.chain)
+    .where("sender", "=", scope.sender)
+    .where("status", "=", "signed")
+    .where("nonce", ">=", scope.nonces.from ?? 0n)
+    .$if(scope.nonces.below !== undefined, (select) => select.where("nonce", "<", scope.nonces.below ?? 0n))
+    .orderBy("nonce")
+    .limit(scope.limit)
+    .execute();
+  if (sendings.length === 0) return [];
+  const ids = sendings.map((sending) => sending.id);
+  const attempts = await db.root
+    .selectFrom("sending_attempt")
+    .selectAll()
+    .where("sending_id", "in", ids)
+    .orderBy("attempt", "desc")
+    .execute();
+  const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.sending_id);
+  return sendings.map((transaction) => ({ transaction, attempts: attemptsOf.get(transaction.id) ?? [] }));
+}
+
+export async function markSubmitted(db: Db, attempt: { chainTx: string; at: Date }): Promise<void> {
+  await db.root
+    .updateTable("sending_attempt")
+    .set({ submitted_at: attempt.at })
+    .where("chain_tx", "=", attempt.chainTx)
+    .where("submitted_at", "is", null)
+    .execute();
+}
+
+/** How a nonce ended. A sending that is closed already stays as it is. */
+export type OutgoingClosure =
+  | { id: bigint; status: "mined" | "reverted"; chainTx: string; blockNumber: bigint; at: Date }
+  | { id: bigint; status: "lost"; at: Date };
+
+export async function closeOutgoing(db: Db, closure: OutgoingClosure): Promise<void> {
+  const mined = closure.status === "lost" ? undefined : closure;
+  await db.root
+    .updateTable("sending")
+    .set({
+      status: closure.status,
+      mined_chain_tx: mined?.chainTx ?? null,
+      mined_block_number: mined?.blockNumber ?? null,
+      closed_at: closure.at,
+    })
+    .where("id", "=", closure.id)
+    .where("status", "=", "signed")
+    .execute();
+}
+
+/** Closes a sending in whose place something else is stored, in the caller's transaction. False when it was closed before. */
+export async function markOutgoingLost(tx: Tx, closure: { id: bigint; at: Date }): Promise<boolean> {
+  const lost = await tx
+    .updateTable("sending")
+    .set({ status: "lost", closed_at: closure.at })
+    .where("id", "=", closure.id)
+    .where("status", "=", "signed")
+    .returning("id")
+    .executeTakeFirst();
+  return lost !== undefined;
+}
+
+/** Closes all that an account has left from a nonce on. */
+export async function markOutgoingLostFrom(
+  db: Db,
+  scope: { chain: Caip2; sender: string; from: bigint; at: Date },
+): Promise<void> {
+  await db.root
+    .updateTable("sending")
+    .set({ status: "lost", closed_at: scope.at })
+    .where("chain", "=", scope.chain)
+    .where("sender", "=", scope.sender)
+    .where("nonce", ">=", scope.from)
+    .where("status", "=", "signed")
+    .execute();
+}
+
+/** Opens closed sendings of nonces in a range again, the last one of each, and returns these nonces. */
+export async function reopenOutgoing(
+  db: Db,
+  scope: { chain: Caip2; sender: string; from: bigint; below: bigint },
+): Promise<bigint[]> {
+  const { rows } = await sql<{ nonce: bigint }>`
+    update sending set status = 'signed', mined_chain_tx = null, mined_block_number = null, closed_at = null
+    where id in (
+      select max(id) from sending
+      where chain = ${scope.chain} and sender = ${scope.sender} and nonce >= ${scope.from} and nonce < ${scope.below}
+      group by nonce having bool_and(status <> 'signed'))
+    returning nonce`.execute(db.root);
+  return rows.map((row) => row.nonce);
+}
+
+/** After somebody else has used the account: the next nonce is at least what the chain says. */
+export async function raiseNextNonce(
+  db: Db,
+  account: { chain: Caip2; address: string; nextNonce: bigint },
+): Promise<void> {
+  await db.root
+    .updateTable("gas_account")
+    .set({ next_nonce: account.nextNonce })
+    .where("chain", "=", account.chain)
+    .where("address", "=", account.address)
+    .where("next_nonce", "<", account.nextNonce)
+    .execute();
+}

@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { pino } from "pino";
+import { startTestChain, type TestChain } from "../../../../test/support/chain.ts";
+import { openTestDatabase } from "../../../../test/support/database.ts";
+import { DEV_ACCOUNTS } from "../../../dev/devAccounts.ts";
+import type { Db } from "../../../db/database.ts";
+import { addMs, systemClock, type Clock } from "../../../kernel/clock.ts";
+import { openChain, type Chain } from "../../chain.ts";
+import { ProviderFailed, type HeadTag } from "../../driver.ts";
+import { openEvmDriver } from "../driver.ts";
+import { openGasAccount } from "./gasAccount.ts";
+import type { Providers } from "../../providers.ts";
+import { quoteCall, signAndStore } from "./signAndStore.ts";
+import { processOutgoingTransactions } from "./processOutgoingTransactions.ts";
+
+function boundMember(providers: Providers, key: string | symbol): unknown {
+  const value: unknown = Reflect.get(providers, key, providers);
+  return typeof value === "function" ? value.bind(providers) : value;
+}
+
+const { operator, payer } = DEV_ACCOUNTS;
+/** A call that can be counted on chain: it moves one unit of the second token from the gas account to a fresh address. */
+const RECIPIENT = "0x00000000000000000000000000000000000f00d5";
+
+describe("sendings", () => {
+  let anvil: TestChain;
+  let db: Db;
+  let chain: Chain;
+  const log = pino({ level: "silent" });
+  let clockOffsetMs = 0;
+  const clock: Clock = { ...systemClock, now: () => addMs(systemClock.now(), clockOffsetMs) };
+  const world = () => ({ db, clock, log });
+
+  before(async () => {
+    [anvil, db] = await Promise.all([startTestChain(), openTestDatabase("postgres")]);
+    await anvil.mint(anvil.usdc.address, operator.address, 1_000n);
+    const driver = openEvmDriver({ caip2: anvil.caip2, rpcUrl: anvil.rpcUrl });
+    chain = openChain({ drivers: [driver], gasAccount: openGasAccount(operator.privateKey) }, { clock, log });
+  });
+  after(async () => {
+    await db.close();
+    await anvil.stop();
+  });
+
+  const transferData = (units: bigint) =>
+    `0xa9059cbb${RECIPIENT.slice(2).padStart(64, "0")}${units.toString(16).padStart(64, "0")}`;
+  async function storeOutgoing(units: bigint): Promise<bigint> {
+    const call = { to: anvil.usdc.address, data: transferData(units) };
+    const quote = await quoteCall(world(), { chain, driver: chain.providers, call });
+    return db.transaction((tx) => signAndStore(tx, chain, { call, quote, at: clock.now() }));
+  }
+  const process = () => processOutgoingTransactions(world(), chain, chain.providers);
+  const received = () => anvil.balanceOf(anvil.usdc.address, RECIPIENT);
+  const statusOf = async (id: bigint) =>
+    (await db.root.selectFrom("sending").select("status").where("id", "=", id).executeTakeFirstOrThrow()).status;
+
+  test("stored bytes are broadcast by whoever comes by, once, and closed when their block is final", async () => {
+    const id = await storeOutgoing(1n);
+    assert.equal(await received(), 0n);
+    await process();
+    await process();
+    assert.equal(await received(), 1n);
+    assert.equal(await statusOf(id), "signed");
+    await anvil.finalize();
+    await process();
+    assert.equal(await statusOf(id), "mined");
+  });
+
+  test("a transaction that a reorg dropped is sent again with the same bytes", async () => {
+    const id = await storeOutgoing(10n);
+    await process();
+    assert.equal(await received(), 11n);
+    await anvil.reorg(1);
+    assert.equal(await received(), 1n);
+    await process();
+    assert.equal(await received(), 11n);
+    await anvil.finalize();
+    await process();
+    assert.equal(await statusOf(id), "mined");
+  });
+
+  test("parallel sendings get neighbouring nonces and all are mined", async () => {
+    const ids = await Promise.all([storeOutgoing(100n), storeOutgoing(100n), storeOutgoing(100n)]);
+    await process();
+    assert.equal(await received(), 311n);
+    await anvil.finalize();
+    await process();
+    for (const id of ids) assert.equal(await statusOf(id), "mined");
+  });
+
+  test("a nonce that a stranger used is given up, and the next one is free again", async () => {
+    const lost = await storeOutgoing(1_000_000n).catch(() => undefined);
+    assert.equal(lost, undefined, "what the chain would refuse gets no nonce");
+    const id = await storeOutgoing(2n);
+    await anvil.send(operator, [{ to: payer.address, data: "0x" }]);
+    await process();
+    assert.equal(await statusOf(id), "lost");
+    assert.equal(await received(), 311n);
+    const next = await storeOutgoing(4n);
+    await process();
+    assert.equal(await received(), 315n);
+    assert.equal(await statusOf(next), "signed");
+  });
+
+  test("a chain that names no final block is sent to all the same, and closes what lies deep", async () => {
+    const id = await storeOutgoing(8n);
+    const before = await received();
+    const untagged = new Proxy(chain.providers, {
+      get: (providers, key) =>
+        key === "head"
+          ? async (tag: HeadTag) => {
+              if (tag !== "latest") throw new ProviderFailed("unknown_block", `there is no ${tag} block`);
+              return providers.head(tag);
+            }
+          : boundMember(providers, key),
+    });
+    await processOutgoingTransactions(world(), chain, untagged);
+    assert.equal((await received()) - before, 8n);
+    await anvil.mine(1_000);
+    await processOutgoingTransactions(world(), chain, untagged);
+    assert.equal(await statusOf(id), "signed");
+    await anvil.mine(24);
+    await processOutgoingTransactions(world(), chain, untagged);
+    assert.equal(await statusOf(id), "mined");
+  });
+
+  test("sendings that wait to become final keep no new one from being broadcast", async () => {
+    const before = await received();
+    for (let index = 0; index < 51; index += 1) await storeOutgoing(1n);
+    await process();
+    await process();
+    // One block after another is made while they arrive; this one comes last.
+    await anvil.mine(1);
+    assert.equal((await received()) - before, 51n);
+    const late = await storeOutgoing(1n);
+    await process();
+    await anvil.mine(1);
+    assert.equal((await received()) - before, 52n);
+    await anvil.finalize();
+    await process();
+    await process();
+    assert.equal(await statusOf(late), "mined");
+  });
+
+  test("an attempt that every node calls underpriced is replaced too", async () => {
+    const id = await storeOutgoing(1n);
+    const stingy = new Proxy(chain.providers, {
+      get: (providers, key) => (key === "submit" ? async () => ({ kind: "underpriced" }) : boundMember(providers, key)),
+    });
+    await processOutgoingTransactions(world(), chain, stingy);
+    clockOffsetMs += 61_000;
+    await process();
+    const attempts = await db.root
+      .selectFrom("sending_attempt")
+      .select("attempt")
+      .where("sending_id", "=", id)
+      .execute();
+    assert.equal(attempts.length, 2);
+    await anvil.finalize();
+    await process();
+    assert.equal(await statusOf(id), "mined");
+  });
+
+  test("nonces that a reorg gave back are used up, by their own bytes or by nothing, so that later ones are mined", async () => {
+    const before = await received();
+    const lost = await storeOutgoing(1n);
+    const [first, second] = [{ to: payer.address, data: "0x" } as const, { to: payer.address, data: "0x" } as const];
+    await anvil.send(operator, [first]);
+    await anvil.send(operator, [second]);
+    await process();
+    assert.equal(await statusOf(lost), "lost");
+    const next = await storeOutgoing(1n);
+    await anvil.reorg(2);
+    await process();
+    await anvil.mine(1);
+    assert.equal((await received()) - before, 2n);
+    await anvil.finalize();
+    await process();
+    for (const id of [lost, next]) assert.equal(await statusOf(id), "mined");
+  });
+
+  test("an attempt that no block wants is replaced by a better paid one for the same nonce", async () => {
+    await anvil.client.setAutomine(false);
+    const id = await storeOutgoing(20n);
+    await process();
+    clockOffsetMs += 61_000;
+    await process();
+    const attempts = await db.root
+      .selectFrom("sending_attempt")
+      .selectAll()
+      .where("sending_id", "=", id)
+      .orderBy("attempt")
+      .execute();
+    assert.equal(attempts.length, 2);
+    const [first, second] = attempts;
+    assert.ok(first && second && second.max_fee_per_gas * 10n >= first.max_fee_per_gas * 11n);
+    await anvil.client.setAutomine(true);
+    await anvil.mine(1);
+    assert.equal(await received(), 335n + 8n + 52n + 1n + 2n);
+  });
+});

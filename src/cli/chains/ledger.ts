@@ -1,0 +1,171 @@
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Command, CommandInput } from "../command.ts";
+import { CommandError, UsageError } from "../../operator/errors.ts";
+import { callOnce, CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
+import type { LedgerLine, LedgerPage, BalanceOutput } from "../../operator/ledgerOperations.ts";
+import { formatTable, toJson } from "../../operator/process/terminal.ts";
+import { readTime } from "../optionParsers.ts";
+
+export const ledgerExport: Command = {
+  name: "ledger export",
+  summary: "Write the entries of the ledger for accountants, in the order in which they were booked",
+  positionals: [],
+  options: {
+    format: { value: "FORMAT", summary: "csv or jsonl; csv when left out" },
+    account: {
+      value: "ACCOUNT",
+      summary: "only this merchant's, acct_…, or only this account of the ledger, such as payout:world",
+    },
+    from: { value: "TIME", summary: "booked at this day or time (UTC), or later" },
+    to: { value: "TIME", summary: "booked before this day or time (UTC)" },
+    out: { value: "FILE", summary: "write a new file instead of standard output" },
+    ...CONFIG_OPTION,
+  },
+  examples: [
+    "tributary ledger export --from 2026-11-01 --to 2026-12-01 --out november.csv",
+    "tributary ledger export --format jsonl --account fee:platform",
+  ],
+  run: runExport,
+};
+
+export const ledgerBalances: Command = {
+  name: "ledger balances",
+  summary: "Show what each account of the ledger has come to",
+  positionals: [],
+  options: CONFIG_OPTION,
+  examples: ["tributary ledger balances"],
+  run: runBalances,
+};
+
+const COLUMNS = [
+  "posting",
+  "place",
+  "bookedAt",
+  "account",
+  "asset",
+  "amountUnits",
+  "intentId",
+  "accountId",
+  "chain",
+  "txHash",
+  "blockNumber",
+  "reverses",
+] as const satisfies readonly (keyof LedgerLine)[];
+
+/** A thousand entries a page: more than any period of one installation. */
+const PAGES_MAX = 1_000_000;
+
+type Format = "csv" | "jsonl";
+type ExportFilter = Readonly<Record<"account" | "from" | "to", string | undefined>>;
+
+async function runExport(input: CommandInput): Promise<number> {
+  const format = readFormat(input);
+  const filter = readFilter(input);
+  const operator = await openOperatorClient(input);
+  try {
+    const fetchPage = async (next: NonNullable<LedgerPage["next"]>) =>
+      (await operator.call("ledger page", { ...filter, ...next })) as LedgerPage;
+    // What is refused leaves neither a header nor a file.
+    const first = await fetchPage({ posting: "0", place: 0 });
+    await writePages(input, { format, first, fetchPage });
+  } finally {
+    await operator.close();
+  }
+  return 0;
+}
+
+function readFormat({ values, asJson }: CommandInput): Format {
+  const format = asJson ? "jsonl" : (values["format"] ?? "csv");
+  if (format === "csv" || format === "jsonl") return format;
+  throw new UsageError(`--format is csv or jsonl, not ${format}.`);
+}
+
+function readFilter({ values }: CommandInput): ExportFilter {
+  const [from, to] = [readTime(values, "from"), readTime(values, "to")];
+  if (from !== undefined && to !== undefined && from >= to) throw new UsageError("--from must be before --to.");
+  return { account: values["account"], from, to };
+}
+
+type ExportPages = {
+  format: Format;
+  first: LedgerPage;
+  fetchPage: (next: NonNullable<LedgerPage["next"]>) => Promise<LedgerPage>;
+};
+
+async function writePages(input: CommandInput, { format, first, fetchPage }: ExportPages): Promise<void> {
+  const sink = openSink(input);
+  let page = first;
+  let count = 0;
+  let isComplete = false;
+  try {
+    if (format === "csv") sink.writeLine(COLUMNS.join(","));
+    for (let pages = 1; ; pages += 1) {
+      for (const line of page.lines) sink.writeLine(format === "csv" ? toCsvLine(line) : toJson(line));
+      count += page.lines.length;
+      if (page.next === null || pages >= PAGES_MAX || !sink.isOpen()) break;
+      page = await fetchPage(page.next);
+    }
+    isComplete = page.next === null;
+  } finally {
+    sink.close(isComplete);
+  }
+  const file = input.values["out"];
+  if (count === 0 && file === undefined) input.terminal.note("There are no such entries.");
+  if (isComplete && file !== undefined)
+    input.terminal.note(`${count === 1 ? "1 entry was" : `${count} entries were`} written to ${file}.`);
+}
+
+type Sink = {
+  writeLine(line: string): void;
+  /** Whether anybody still wants lines. */
+  isOpen(): boolean;
+  close(isWhole: boolean): void;
+};
+
+/** Half a file would be taken for a whole one, so a file that was not finished is taken away again. */
+function openSink({ values, terminal }: CommandInput): Sink {
+  const file = values["out"];
+  if (file === undefined) {
+    return { writeLine: (line) => terminal.out(line), isOpen: () => !terminal.outputClosed.aborted, close: () => {} };
+  }
+  const descriptor = withFileErrors(file, () => openSync(file, "wx", 0o600));
+  return {
+    writeLine: (line) => void withFileErrors(file, () => writeSync(descriptor, `${line}\n`)),
+    isOpen: () => true,
+    close(isWhole) {
+      closeSync(descriptor);
+      if (!isWhole) rmSync(file, { force: true });
+    },
+  };
+}
+
+function withFileErrors<T>(file: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EEXIST") throw new CommandError(`${file} exists, and it is not overwritten.`);
+    const reason = error instanceof Error ? error.message : String(error);
+    const why = code === "ENOENT" ? `there is no folder ${dirname(file)}.` : reason;
+    throw new CommandError(`${file} cannot be written: ${why}`);
+  }
+}
+
+function toCsvLine(line: LedgerLine): string {
+  return COLUMNS.map((column) => csvField(String(line[column]))).join(",");
+}
+
+function csvField(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+async function runBalances(input: CommandInput): Promise<number> {
+  const balances = (await callOnce(input, "ledger balances", {})) as BalanceOutput[];
+  if (input.asJson) input.terminal.out(toJson(balances));
+  else {
+    const rows = balances.map(({ account, asset, units }) => [account, String(units), asset]);
+    for (const line of formatTable(input.terminal, ["account", "units", "asset"], rows)) input.terminal.out(line);
+  }
+  return 0;
+}

@@ -1,0 +1,44 @@
+import { CHAIN_NAME_FORMS } from "../../config/chainName.ts";
+import type { Command, CommandInput } from "../command.ts";
+import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
+import type { RescanOutput } from "../../operator/rescanTarget.ts";
+import { toJson } from "../../operator/process/terminal.ts";
+
+export const rescan: Command = {
+  name: "rescan",
+  summary: "Read a transaction, or an intent's inbox, from the chain again; nothing is ever counted twice",
+  positionals: [{ name: "target", summary: "an intent, pi_…, or a transaction, 0x…" }],
+  options: {
+    chain: { value: "CHAIN", summary: `only this chain's transaction: ${CHAIN_NAME_FORMS}` },
+    blocks: { value: "COUNT", summary: "how far back an inbox is looked up; 50000 when left out" },
+    ...CONFIG_OPTION,
+  },
+  examples: ["tributary rescan pi_3x7…", "tributary rescan 0x5c50… --chain base"],
+  run: runRescan,
+};
+
+const OUTCOME_TEXTS: Readonly<Record<RescanOutput["outcome"], string>> = {
+  read: "read again",
+  unknown: "knows no such transaction",
+  reverted: "the transaction reverted and moved nothing",
+  ahead: "the block is not read yet, and will be in its turn",
+  unwatched: "was never read: is its provider down?",
+};
+
+async function runRescan(input: CommandInput): Promise<number> {
+  const { positionals, values, terminal, asJson } = input;
+  const request = { target: positionals[0], chain: values["chain"], blocks: values["blocks"] };
+  const rescans = (await callOnce(input, "rescan", request)) as RescanOutput[];
+  if (asJson) terminal.out(toJson(rescans));
+  else for (const line of rescans.flatMap(formatRescan)) terminal.out(line);
+  return 0;
+}
+
+function formatRescan({ chainName, outcome, recorded }: RescanOutput): string[] {
+  const found = outcome === "read" ? `, ${recorded.length === 0 ? "nothing new" : `${recorded.length} new`}` : "";
+  const movements = recorded.map(
+    ({ direction, amountUnits, token, intentId, txHash }) =>
+      `  ${direction === "in" ? "into" : "out of"} ${intentId}: ${amountUnits} units of ${token}, ${txHash}`,
+  );
+  return [`${chainName}: ${OUTCOME_TEXTS[outcome]}${found}`, ...movements];
+}

@@ -1,0 +1,71 @@
+import { systemClock } from "../../kernel/clock.ts";
+import type { Command, CommandInput } from "../command.ts";
+import { callOnce, CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
+import type { EventPage, EventOutput } from "../../operator/eventOperations.ts";
+import { waitForShutdown } from "../../operator/process/shutdown.ts";
+import { toJson, type Terminal } from "../../operator/process/terminal.ts";
+
+const INTERVAL_MS = 500;
+const TAIL_PAGE = "1000";
+
+const FILTERS = {
+  account: { value: "ID", summary: "only this account's" },
+  intent: { value: "ID", summary: "only this intent's" },
+  limit: { value: "COUNT", summary: "how many at first; 20 when left out" },
+  ...CONFIG_OPTION,
+};
+
+export const eventsList: Command = {
+  name: "events list",
+  summary: "List the latest events, in the order in which they happened",
+  positionals: [],
+  options: FILTERS,
+  examples: ["tributary events list --intent pi_3x7…"],
+  run: runList,
+};
+
+export const eventsTail: Command = {
+  name: "events tail",
+  summary: "Show the latest events, and every further one as it happens",
+  positionals: [],
+  options: FILTERS,
+  examples: ["tributary events tail", "tributary events tail --json | jq .type"],
+  run: runTail,
+};
+
+function readFilters({ values }: CommandInput): Record<string, string | undefined> {
+  return { accountId: values["account"], intentId: values["intent"], limit: values["limit"] };
+}
+
+async function runList(input: CommandInput): Promise<number> {
+  const { events } = (await callOnce(input, "events list", readFilters(input))) as EventPage;
+  if (input.asJson) input.terminal.out(toJson(events));
+  else for (const event of events) input.terminal.out(formatEvent(event, input.terminal));
+  return 0;
+}
+
+async function runTail(input: CommandInput): Promise<number> {
+  const operator = await openOperatorClient(input);
+  const ending = new AbortController();
+  void waitForShutdown(input.terminal.outputClosed).then(() => ending.abort());
+  try {
+    let page = (await operator.call("events list", readFilters(input))) as EventPage;
+    while (!ending.signal.aborted) {
+      for (const event of page.events)
+        input.terminal.out(input.asJson ? toJson(event) : formatEvent(event, input.terminal));
+      await systemClock.sleep(INTERVAL_MS, ending.signal);
+      page = (await operator.call("events list", {
+        ...readFilters(input),
+        limit: TAIL_PAGE,
+        after: page.after,
+      })) as EventPage;
+    }
+  } finally {
+    await operator.close();
+  }
+  return 0;
+}
+
+function formatEvent({ createdAt, type, intentId, accountId, sequence }: EventOutput, terminal: Terminal): string {
+  return `${terminal.paint("dim", createdAt)}  ${type.padEnd(32)}  ${intentId ?? ""}  ${terminal.paint("dim", `${accountId} #${sequence}`)}`;
+}

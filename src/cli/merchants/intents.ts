@@ -1,0 +1,146 @@
+import type { DepositRecord } from "../../deposit/depositRecord.ts";
+import { formatUnits } from "../../kernel/units.ts";
+import type { SettlementRecord } from "../../settlement/settlementRecord.ts";
+import type { Command, CommandInput } from "../command.ts";
+import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
+import type { IntentOutput } from "../../operator/intentOperations.ts";
+import type { IntentSnapshot } from "../../operator/client/intentSnapshot.ts";
+import { formatFields, formatTable, toJson, type Terminal } from "../../operator/process/terminal.ts";
+
+export const intentsList: Command = {
+  name: "intents list",
+  summary: "List payment intents of all accounts, newest first",
+  positionals: [],
+  options: {
+    account: { value: "ID", summary: "only this account's" },
+    status: { value: "STATUS", summary: "active, settled or archived" },
+    limit: { value: "COUNT", summary: "how many at most; 20 when left out" },
+    ...CONFIG_OPTION,
+  },
+  examples: ["tributary intents list --status active --limit 5"],
+  run: runList,
+};
+
+export const intentsShow: Command = {
+  name: "intents show",
+  summary: "Show one payment intent with its deposits and settlements",
+  positionals: [{ name: "intentId", summary: "pi_…" }],
+  options: CONFIG_OPTION,
+  examples: ["tributary intents show pi_3x7…"],
+  run: runShow,
+};
+
+async function runList(input: CommandInput): Promise<number> {
+  const { values, terminal, asJson } = input;
+  const filters = { accountId: values["account"], status: values["status"], limit: values["limit"] };
+  const intents = (await callOnce(input, "intents list", filters)) as IntentOutput[];
+  if (asJson) terminal.out(toJson(intents));
+  else {
+    const rows = intents.map(({ intentId, accountId, status, paymentStatus, amounts, payout, merchantReference }) => [
+      intentId,
+      accountId,
+      status,
+      paymentStatus,
+      `${formatAmount(amounts.countedUnits, payout.decimals)} of ${formatAmount(amounts.priceUnits, payout.decimals)}`,
+      payout.railId,
+      merchantReference ?? "",
+    ]);
+    for (const line of formatTable(
+      terminal,
+      ["intent", "account", "status", "payment", "counted", "rail", "reference"],
+      rows,
+    ))
+      terminal.out(line);
+  }
+  return 0;
+}
+
+async function runShow(input: CommandInput): Promise<number> {
+  const { positionals, terminal, asJson } = input;
+  const reading = (await callOnce(input, "intents show", { intentId: positionals[0] })) as IntentSnapshot & {
+    accountId: string;
+  };
+  if (asJson) terminal.out(toJson(reading));
+  else for (const line of formatIntent(reading, terminal)) terminal.out(line);
+  return 0;
+}
+
+function formatIntent(
+  { intent, deposits, settlements, accountId }: IntentSnapshot & { accountId: string },
+  terminal: Terminal,
+): string[] {
+  const { amounts, payout } = intent;
+  const units = (text: string | null) => formatAmount(text, payout.decimals);
+  return [
+    ...formatFields(terminal, [
+      ["intent", intent.intentId],
+      ["account", accountId],
+      ["status", `${intent.status}, ${intent.paymentStatus}`],
+      ["reference", intent.merchantReference ?? ""],
+      ["inbox", intent.inboxAddress],
+      ["payout", `${payout.railId} to ${payout.wallet}, fee ${intent.feeBps} bps`],
+      ["price", units(amounts.priceUnits)],
+      ["received", units(amounts.receivedUnits)],
+      ["counted", units(amounts.countedUnits)],
+      ["settled", `${units(amounts.settledUnits)} = ${units(amounts.netUnits)} net + ${units(amounts.feeUnits)} fee`],
+      ["checkout", intent.checkoutUrl],
+      ["created", intent.createdAt],
+    ]),
+    "",
+    ...formatTable(terminal, ["deposit", "status", "amount", "block", "transaction"], deposits.map(depositRow)),
+    "",
+    ...formatTable(
+      terminal,
+      ["settlement", "status", "gross", "net", "fee", "transaction"],
+      settlements.map((settlement) => settlementRow(settlement, findSettlementToken(settlement, { intent, deposits }))),
+    ),
+  ];
+}
+
+function depositRow({
+  depositId,
+  status,
+  reason,
+  late,
+  amountUnits,
+  token,
+  blockNumber,
+  txHash,
+}: DepositRecord): string[] {
+  const state = [status, reason === null ? "" : `(${reason})`, late ? "late" : ""]
+    .filter((word) => word !== "")
+    .join(" ");
+  return [
+    depositId,
+    state,
+    `${formatUnits(BigInt(amountUnits), token.decimals)} ${token.symbol}`,
+    String(blockNumber),
+    txHash,
+  ];
+}
+
+type Token = { symbol: string; decimals: number };
+
+/** The token that was swept, which need not be the payout's; units of it where nothing tells its decimals. */
+function findSettlementToken(
+  { caip19 }: SettlementRecord,
+  { intent, deposits }: Pick<IntentSnapshot, "intent" | "deposits">,
+): Token {
+  const { payout } = intent;
+  if (caip19 === payout.caip19)
+    return { symbol: payout.railId.split(":")[1]?.toUpperCase() ?? "", decimals: payout.decimals };
+  const deposit = deposits.find((candidate) => candidate.caip19 === caip19);
+  return deposit?.token ?? { symbol: `units of ${caip19}`, decimals: 0 };
+}
+
+function settlementRow(settlement: SettlementRecord, { symbol, decimals }: Token): string[] {
+  const { settlementId, status, reason, grossUnits, netUnits, feeUnits, txs } = settlement;
+  const state = reason === null ? status : `${status} (${reason})`;
+  const [gross, net, fee] = [grossUnits, netUnits, feeUnits].map((units) => formatAmount(units, decimals));
+  return [settlementId, state, `${gross} ${symbol}`, `${net}`, `${fee}`, txs[0]?.txHash ?? ""];
+}
+
+/** A decimal, or a dash where there is no amount. */
+function formatAmount(units: string | null, decimals: number): string {
+  return units === null ? "–" : formatUnits(BigInt(units), decimals);
+}

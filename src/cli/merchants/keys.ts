@@ -1,0 +1,116 @@
+import type { Command, CommandInput } from "../command.ts";
+import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
+import type { RotatedKeyOutput, ApiKeyOutput } from "../../operator/keyOperations.ts";
+import { formatTable, toJson } from "../../operator/process/terminal.ts";
+
+export const keysCreate: Command = {
+  name: "keys create",
+  summary: "Create an API key; it is shown this once and kept only as a hash",
+  positionals: [{ name: "accountId", summary: "whose key it is, acct_…" }],
+  options: {
+    "expires-in-days": { value: "DAYS", summary: "refuse it after so many days; never when left out" },
+    "without-scopes": { summary: "a key that may do nothing, to see how that is refused" },
+    ...CONFIG_OPTION,
+  },
+  examples: ["tributary keys create acct_3x7… --expires-in-days 90"],
+  run: runCreate,
+};
+
+export const keysList: Command = {
+  name: "keys list",
+  summary: "List API keys by their ids, without their secrets",
+  positionals: [{ name: "accountId", summary: "only this account's", isOptional: true }],
+  options: CONFIG_OPTION,
+  examples: ["tributary keys list acct_3x7…"],
+  run: runList,
+};
+
+export const keysRotate: Command = {
+  name: "keys rotate",
+  summary: "Replace an API key by a new one with the same scopes; both work until the overlap is over",
+  positionals: [{ name: "keyId", summary: "the third part of the key, or the whole key" }],
+  options: {
+    "overlap-hours": { value: "HOURS", summary: "how long the old key still works, 0 to 720; 24 when left out" },
+    "expires-in-days": { value: "DAYS", summary: "refuse the new key after so many days; never when left out" },
+    ...CONFIG_OPTION,
+  },
+  examples: ["tributary keys rotate 4gq1… --overlap-hours 48"],
+  run: runRotate,
+};
+
+export const keysRevoke: Command = {
+  name: "keys revoke",
+  summary: "Revoke an API key; within a second every process refuses it",
+  positionals: [{ name: "keyId", summary: "the third part of the key, or the whole key" }],
+  options: CONFIG_OPTION,
+  examples: ["tributary keys revoke 4gq1…"],
+  run: runRevoke,
+};
+
+async function runCreate(input: CommandInput): Promise<number> {
+  const { positionals, values, flags, terminal, asJson } = input;
+  const key = (await callOnce(input, "keys create", {
+    accountId: positionals[0],
+    expiresInDays: values["expires-in-days"],
+    withoutScopes: flags.has("without-scopes"),
+  })) as { keyId: string; apiKey: string };
+  if (asJson) terminal.out(toJson(key));
+  else {
+    terminal.out(key.apiKey);
+    terminal.note("Keep it now: it is not shown again.");
+  }
+  return 0;
+}
+
+async function runList(input: CommandInput): Promise<number> {
+  const { positionals, terminal, asJson } = input;
+  const keys = (await callOnce(input, "keys list", { accountId: positionals[0] })) as ApiKeyOutput[];
+  if (asJson) terminal.out(toJson(keys));
+  else {
+    const rows = keys.map((key) => [
+      key.keyId,
+      key.accountId,
+      key.scopes.join(" ") || "none",
+      formatKeyState(key),
+      formatMinute(key.createdAt),
+      key.lastUsedAt === null ? "never" : formatMinute(key.lastUsedAt),
+    ]);
+    const header = ["key", "account", "scopes", "state", "created", "last used"];
+    for (const line of formatTable(terminal, header, rows)) terminal.out(line);
+  }
+  return 0;
+}
+
+function formatKeyState({ state, expiresAt, revokedAt }: ApiKeyOutput): string {
+  if (state === "revoked") return `revoked ${formatMinute(revokedAt ?? "")}`;
+  if (state === "expired") return `expired ${formatMinute(expiresAt ?? "")}`;
+  return expiresAt === null ? "valid" : `valid until ${formatMinute(expiresAt)}`;
+}
+
+/** Uses are known to the minute, and nothing else here wants seconds. */
+function formatMinute(instant: string): string {
+  return `${instant.slice(0, 16).replace("T", " ")}Z`;
+}
+
+async function runRotate(input: CommandInput): Promise<number> {
+  const { positionals, values, terminal, asJson } = input;
+  const rotated = (await callOnce(input, "keys rotate", {
+    keyId: positionals[0],
+    overlapHours: values["overlap-hours"],
+    expiresInDays: values["expires-in-days"],
+  })) as RotatedKeyOutput;
+  if (asJson) terminal.out(toJson(rotated));
+  else {
+    terminal.out(rotated.apiKey);
+    terminal.note("Keep it now: it is not shown again.");
+    terminal.note(`The old key ${rotated.oldKeyId} works until ${formatMinute(rotated.oldExpiresAt)}.`);
+  }
+  return 0;
+}
+
+async function runRevoke(input: CommandInput): Promise<number> {
+  const { positionals, terminal, asJson } = input;
+  const revoked = (await callOnce(input, "keys revoke", { keyId: positionals[0] })) as { keyId: string };
+  terminal.out(asJson ? toJson(revoked) : `${revoked.keyId} is revoked.`);
+  return 0;
+}

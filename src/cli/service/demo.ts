@@ -1,0 +1,113 @@
+import { createApiClient } from "../../operator/client/apiClient.ts";
+import type { Command, CommandInput } from "../command.ts";
+import { CommandError, UsageError } from "../../operator/errors.ts";
+import { SCENARIOS, type ScenarioResult } from "../../dev/demo/scenarios.ts";
+import type { Check, DemoContext } from "../../dev/demo/context.ts";
+import type { DevManifest } from "../../dev/devManifest.ts";
+import { findRunningProcess } from "../../operator/control/callControl.ts";
+import { readViaApi } from "../../operator/client/intentSnapshot.ts";
+import { toJson, type Terminal } from "../../operator/process/terminal.ts";
+import { readEnvVariable, readTimeoutMs, readWebUrl } from "../optionParsers.ts";
+
+const TIMEOUT_S_DEFAULT = 120;
+
+export const demo: Command = {
+  name: "demo",
+  summary: "Tell the whole story of payments, from create to payout, and check every number on the chain itself",
+  positionals: [],
+  options: {
+    "base-url": {
+      value: "URL",
+      summary: "a service that is not the dev world; with a key, --rpc-url and --payer-key-env",
+    },
+    "api-key": { value: "KEY", summary: "API key of an account with a default destination" },
+    "api-key-env": { value: "NAME", summary: "environment variable that holds it instead" },
+    "rpc-url": { value: "URL", summary: "a node of the destination's chain" },
+    "payer-key-env": {
+      value: "NAME",
+      summary: "environment variable with the key of a wallet that holds 82 tokens and gas",
+    },
+    timeout: { value: "SECONDS", summary: `how long one step may take; ${TIMEOUT_S_DEFAULT} when left out` },
+  },
+  examples: ["tributary demo", "tributary demo --json | jq .isRight"],
+  run: runDemo,
+};
+
+type DemoTarget = { baseUrl: string; apiKey: string; rpcUrl: string; payerKey: string; stop(): Promise<void> };
+
+async function runDemo(input: CommandInput): Promise<number> {
+  const timeoutMs = readTimeoutMs(input.values, TIMEOUT_S_DEFAULT);
+  const target = await resolveTarget(input);
+  try {
+    const api = createApiClient(target);
+    const { createPayer } = await import("../../operator/client/payer.ts");
+    const payer = await createPayer({ rpcUrl: target.rpcUrl, privateKey: target.payerKey });
+    const context: DemoContext = {
+      reportedSettlements: new Set(),
+      api,
+      payer,
+      read: readViaApi(api),
+      terminal: input.terminal,
+      timeoutMs,
+    };
+    return await runScenarios(context, input);
+  } finally {
+    await target.stop();
+  }
+}
+
+async function runScenarios(context: DemoContext, { terminal, asJson }: CommandInput): Promise<number> {
+  const results: (ScenarioResult & { title: string })[] = [];
+  for (const [index, scenario] of SCENARIOS.entries()) {
+    terminal.note(`\n${terminal.paint("bold", `${index + 1}. ${scenario.title}`)}`);
+    const { intentId, checks } = await scenario.run(context);
+    for (const one of checks) terminal.note(formatCheck(one, terminal));
+    results.push({ title: scenario.title, intentId, checks });
+  }
+  const failed = results.flatMap(({ checks }) => checks).filter(({ isRight }) => !isRight);
+  const count = results.flatMap(({ checks }) => checks).length;
+  if (asJson) terminal.out(toJson({ isRight: failed.length === 0, stories: results }));
+  else if (failed.length === 0) terminal.out(`\n${terminal.paint("green", `All ${count} numbers add up.`)}`);
+  else terminal.out(`\n${terminal.paint("red", `${failed.length} of ${count} numbers do not add up.`)}`);
+  return failed.length === 0 ? 0 : 1;
+}
+
+function formatCheck({ what, expected, found, isRight }: Check, terminal: Terminal): string {
+  if (isRight) return `   ${terminal.paint("green", "✓")} ${what} ${found}`;
+  return `   ${terminal.paint("red", "✗")} ${what} ${found}, and it should be ${expected}`;
+}
+
+/** What is named in the options, else the dev world that runs, else one that is started for the demo alone. */
+async function resolveTarget(input: CommandInput): Promise<DemoTarget> {
+  const { values, environment, terminal } = input;
+  const named = ["base-url", "api-key", "api-key-env", "rpc-url", "payer-key-env"].filter(
+    (name) => values[name] !== undefined,
+  );
+  if (named.length > 0) return readTarget(input);
+  const running = await findRunningProcess(environment);
+  if (running?.ready !== undefined && running.ready !== null)
+    return toDemoTarget(running.ready as DevManifest, async () => {});
+  terminal.note("No dev world runs, so one is started for this demo alone.");
+  const { startDev } = await import("../../dev/startDev.ts");
+  const world = await startDev({ terminal, environment, keep: undefined, logLevel: "error" });
+  return toDemoTarget(world.manifest, () => world.stop());
+}
+
+function readTarget(input: CommandInput): DemoTarget {
+  const [baseUrl, rpcUrl] = [readWebUrl(input.values, "base-url"), readWebUrl(input.values, "rpc-url")];
+  const apiKey = input.values["api-key"] ?? readEnvVariable(input, "api-key-env");
+  const payerKey = readEnvVariable(input, "payer-key-env");
+  if (baseUrl === undefined || rpcUrl === undefined || apiKey === undefined || payerKey === undefined) {
+    throw new UsageError(
+      "Beside the dev world all of --base-url, --api-key (or --api-key-env), --rpc-url and --payer-key-env are needed.",
+    );
+  }
+  return { baseUrl: baseUrl.replace(/\/+$/, ""), rpcUrl, apiKey, payerKey, stop: async () => {} };
+}
+
+function toDemoTarget({ baseUrl, accounts, chains, payer }: DevManifest, stop: () => Promise<void>): DemoTarget {
+  const [account] = accounts;
+  const [chain] = chains;
+  if (account === undefined || chain === undefined) throw new CommandError("The dev world has no account or no chain.");
+  return { baseUrl, apiKey: account.apiKey, rpcUrl: chain.rpcUrl, payerKey: payer.privateKey, stop };
+}

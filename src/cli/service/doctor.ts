@@ -1,0 +1,47 @@
+import type { Command, CommandInput } from "../command.ts";
+import { CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
+import type { Finding } from "../../operator/doctor/finding.ts";
+import { toJson, type Terminal } from "../../operator/process/terminal.ts";
+
+export const doctor: Command = {
+  name: "doctor",
+  summary: "Examine chains, gas, sums and what is stuck; changes nothing, and fails when something is wrong",
+  positionals: [],
+  options: {
+    ledger: { summary: "run every check of the ledger instead, and compare it with the chains" },
+    inboxes: {
+      value: "COUNT",
+      summary: "with --ledger: how many inboxes to compare, the newest first; 1000 when left out",
+    },
+    ...CONFIG_OPTION,
+  },
+  examples: ["tributary doctor", "tributary doctor --ledger", "tributary doctor --config my.json --json"],
+  run: runDoctor,
+};
+
+async function runDoctor(input: CommandInput): Promise<number> {
+  const operation = input.flags.has("ledger") ? "ledger check" : "doctor";
+  const findings = await fetchFindings(input, operation);
+  if (input.asJson) input.terminal.out(toJson(findings));
+  else for (const line of formatFindings(findings, input.terminal)) input.terminal.out(line);
+  return findings.some(({ verdict }) => verdict === "wrong") ? 1 : 0;
+}
+
+async function fetchFindings(input: CommandInput, operation: string): Promise<Finding[]> {
+  const operator = await openOperatorClient(input, { isReadOnly: true });
+  try {
+    return (await operator.call(operation, { inboxes: input.values["inboxes"] })) as Finding[];
+  } finally {
+    await operator.close();
+  }
+}
+
+function formatFindings(findings: readonly Finding[], terminal: Terminal): string[] {
+  const marks = {
+    right: terminal.paint("green", "✓"),
+    attention: terminal.paint("yellow", "!"),
+    wrong: terminal.paint("red", "✗"),
+  };
+  const width = Math.max(...findings.map(({ what }) => what.length));
+  return findings.map(({ what, verdict, found }) => `${marks[verdict]} ${what.padEnd(width)}  ${found}`);
+}

@@ -1,0 +1,31 @@
+import type { AgreementPolicy } from "./config.ts";
+import * as rules from "./rules.ts";
+import { ConfigError, hasField, readSection, fieldPath, readField, type ConfigSection } from "./section.ts";
+
+const AGREEMENT_KEYS = ["providers", "abovePriceUnits"] as const;
+/** Two rule out that one lies or is wrong, and leave the third time to be repaired. */
+const PROVIDERS_DEFAULT = 2;
+
+/**
+ * Who must say the same. Two URLs of one host are one provider: whoever owns the host may answer as they like on both. With a single
+ * provider there is nobody to agree with, and with several two must, unless the file says otherwise.
+ */
+export function readAgreement(section: ConfigSection, rpcUrls: readonly string[]): AgreementPolicy | undefined {
+  const hosts = new Set(rpcUrls.map((url) => new URL(url).host)).size;
+  const path = fieldPath(section, "agreement");
+  if (!hasField(section, "agreement")) {
+    return hosts < PROVIDERS_DEFAULT ? undefined : { providers: PROVIDERS_DEFAULT, abovePriceUnits: 0n };
+  }
+  const agreement = readSection(section.fields["agreement"], { path, known: AGREEMENT_KEYS });
+  const providers = readField(agreement, "providers", {
+    ...rules.wholeNumber(1, 10),
+    fallback: Math.min(PROVIDERS_DEFAULT, hosts),
+  });
+  if (providers > hosts) {
+    throw new ConfigError(
+      `${fieldPath(agreement, "providers")}: ${providers} cannot agree where rpcUrls has ${hosts} ${hosts === 1 ? "host" : "hosts"}, add URLs of other hosts or lower it.`,
+    );
+  }
+  const abovePriceUnits = readField(agreement, "abovePriceUnits", { ...rules.amount, fallback: 0n });
+  return providers === 1 ? undefined : { providers, abovePriceUnits };
+}

@@ -1,0 +1,216 @@
+import type { ChainConfig, ProcessEnvironment, Finality, FinalityTier, TokenConfig } from "./config.ts";
+import { caip2 } from "../kernel/caip.ts";
+import { readGasKey } from "./gasKey.ts";
+import { readAgreement } from "./agreement.ts";
+import { findKnownChain } from "./knownChains.ts";
+import * as rules from "./rules.ts";
+import {
+  ConfigError,
+  hasField,
+  readSection,
+  fieldPath,
+  readField,
+  readList,
+  rejectDuplicates,
+  type FieldRule,
+  type ConfigSection,
+} from "./section.ts";
+
+const CHAIN_KEYS = [
+  "chainId",
+  "name",
+  "slug",
+  "rpcUrls",
+  "wsUrls",
+  "publicRpcUrl",
+  "explorerUrl",
+  "native",
+  "gasKeyEnv",
+  "gasKeyFile",
+  "pollMs",
+  "finality",
+  "agreement",
+  "settleAfterMs",
+  "settleBatchMax",
+  "tokens",
+  "defaultToken",
+  "gate",
+] as const;
+const TOKEN_KEYS = [
+  "symbol",
+  "slug",
+  "address",
+  "decimals",
+  "minimumUnits",
+  "isOrigin",
+  "isRail",
+  "isIssuing",
+] as const;
+const TIER_KEYS = ["upToPriceUnits", "confirmations", "tag"] as const;
+const NATIVE_KEYS = ["name", "symbol", "decimals"] as const;
+
+const POLL_MS_DEFAULT = 2_000;
+const SETTLE_AFTER_MS_DEFAULT = 60_000;
+const HOUR_MS = 3_600_000;
+
+export type ChainContext = { environment: "test" | "live"; variables: ProcessEnvironment; directory: string };
+
+/** One entry of `chains`, with what is known of a public network filled in. */
+export function readChain(value: unknown, path: string, context: ChainContext): ChainConfig {
+  // A key in the file would be in backups and in version control; say so before anything else about the entry.
+  if (typeof value === "object" && value !== null && "gasKey" in value) {
+    throw new ConfigError(
+      `${path}.gasKey: a private key does not belong in this file, name an environment variable in gasKeyEnv or a file in gasKeyFile.`,
+    );
+  }
+  const section = readSection(value, { path, known: CHAIN_KEYS });
+  const chainId = readField(section, "chainId", rules.wholeNumber(1, Number.MAX_SAFE_INTEGER));
+  const known = findKnownChain(chainId);
+  requireEnvironmentMatch(section, chainId, context.environment);
+  const rpcUrls = readList(section, "rpcUrls", readUrl);
+  const tokens = readList(section, "tokens", readToken);
+  for (const key of ["address", "slug", "symbol"] as const) {
+    rejectDuplicates(tokens, { path: `${path}.tokens`, key, of: (token) => token[key] });
+  }
+  return {
+    caip2: caip2("eip155", String(chainId)),
+    chainId,
+    name: readField(section, "name", { ...rules.text, fallback: known?.name }),
+    slug: readField(section, "slug", { ...rules.slug, fallback: known?.slug }),
+    rpcUrls,
+    wsUrls: hasField(section, "wsUrls") ? readList(section, "wsUrls", readWsUrl) : [],
+    publicRpcUrl: readField(section, "publicRpcUrl", {
+      ...rules.webUrl,
+      expected: `${rules.webUrl.expected}; payers see it, so it is not the one with your provider's key`,
+      fallback: known?.publicRpcUrl,
+    }),
+    explorerUrl: readField(section, "explorerUrl", { ...rules.baseUrl, fallback: known?.explorerUrl }),
+    native: hasField(section, "native") || known === undefined ? readNative(section) : known.native,
+    gasKey: readGasKey(section, context),
+    pollMs: readField(section, "pollMs", {
+      ...rules.wholeNumber(100, 60_000),
+      fallback: known?.pollMs ?? POLL_MS_DEFAULT,
+    }),
+    finality: hasField(section, "finality") || known === undefined ? readFinality(section) : known.finality,
+    agreement: readAgreement(section, rpcUrls),
+    settleAfterMs: readField(section, "settleAfterMs", {
+      ...rules.wholeNumber(0, 24 * HOUR_MS),
+      fallback: SETTLE_AFTER_MS_DEFAULT,
+    }),
+    settleBatchMax: readField(section, "settleBatchMax", { ...rules.wholeNumber(1, 100), fallback: 100 }),
+    tokens,
+    defaultToken: readDefaultToken(section, tokens),
+    gate: readField(section, "gate", { ...rules.oneOf("local", "remote"), fallback: "local" }),
+  };
+}
+
+function requireEnvironmentMatch(section: ConfigSection, chainId: number, environment: "test" | "live"): void {
+  const known = findKnownChain(chainId);
+  if (known === undefined || known.isTestnet === (environment === "test")) return;
+  const kind = known.isTestnet ? "a test network" : "a real network";
+  const remedy = known.isTestnet ? "test" : "live";
+  throw new ConfigError(
+    `${fieldPath(section, "chainId")}: ${chainId} (${known.name}) is ${kind}, set environment to "${remedy}" or remove the chain.`,
+  );
+}
+
+function readUrl(value: unknown, path: string): string {
+  return readSecretUrl(value, path, rules.webUrl);
+}
+
+function readWsUrl(value: unknown, path: string): string {
+  return readSecretUrl(value, path, rules.wsUrl);
+}
+
+/** The URL itself is not quoted: providers put their key into it. */
+function readSecretUrl(value: unknown, path: string, rule: FieldRule<string>): string {
+  const url = rule.parse(value);
+  if (url === undefined) throw new ConfigError(`${path}: it is not accepted, give ${rule.expected}.`);
+  return url;
+}
+
+function readNative(section: ConfigSection): ChainConfig["native"] {
+  const path = fieldPath(section, "native");
+  if (!hasField(section, "native")) {
+    throw new ConfigError(
+      `${path}: it is missing, give {"name": "Ether", "symbol": "ETH", "decimals": 18} or what fits.`,
+    );
+  }
+  const native = readSection(section.fields["native"], { path, known: NATIVE_KEYS });
+  return {
+    name: readField(native, "name", rules.text),
+    symbol: readField(native, "symbol", rules.text),
+    decimals: readField(native, "decimals", rules.wholeNumber(0, 36)),
+  };
+}
+
+function readToken(value: unknown, path: string): TokenConfig {
+  const section = readSection(value, { path, known: TOKEN_KEYS });
+  const symbol = readField(section, "symbol", rules.text);
+  const decimals = readField(section, "decimals", rules.wholeNumber(0, 36));
+  return {
+    symbol,
+    slug: readField(section, "slug", { ...rules.slug, fallback: rules.slug.parse(symbol.toLowerCase()) }),
+    address: readField(section, "address", rules.evmAddress),
+    decimals,
+    // A cent: less costs more to move than it is worth on any chain.
+    minimumUnits: readField(section, "minimumUnits", {
+      ...rules.amount,
+      fallback: 10n ** BigInt(Math.max(decimals - 2, 0)),
+    }),
+    isOrigin: readField(section, "isOrigin", { ...rules.flag, fallback: true }),
+    isRail: readField(section, "isRail", { ...rules.flag, fallback: true }),
+    isIssuing: readField(section, "isIssuing", { ...rules.flag, fallback: true }),
+  };
+}
+
+function readFinality(section: ConfigSection): FinalityTier[] {
+  const path = fieldPath(section, "finality");
+  if (!hasField(section, "finality")) {
+    throw new ConfigError(
+      `${path}: it is missing and this chain is not a known one, give a list such as [{"confirmations": 12}].`,
+    );
+  }
+  const tiers = readList(section, "finality", readTier);
+  tiers.forEach((tier, index) => {
+    const isLast = index === tiers.length - 1;
+    const here = `${path}[${index}].upToPriceUnits`;
+    if (isLast && tier.upToPriceUnits !== undefined) {
+      throw new ConfigError(`${here}: the last tier has no limit, remove it or add a tier after it.`);
+    }
+    if (isLast) return;
+    if (tier.upToPriceUnits === undefined) {
+      throw new ConfigError(`${here}: it is missing, and without a limit no later tier is ever reached.`);
+    }
+    if (index > 0 && tier.upToPriceUnits <= (tiers[index - 1]?.upToPriceUnits ?? 0n)) {
+      throw new ConfigError(
+        `${here}: ${tier.upToPriceUnits} is not above the tier before it, order them from small to large.`,
+      );
+    }
+  });
+  return tiers;
+}
+
+function readTier(value: unknown, path: string): FinalityTier {
+  const section = readSection(value, { path, known: TIER_KEYS });
+  if (hasField(section, "confirmations") === hasField(section, "tag")) {
+    throw new ConfigError(`${path}: give either "confirmations" or "tag", and not both.`);
+  }
+  const finality: Finality = hasField(section, "tag")
+    ? { tag: readField(section, "tag", rules.oneOf("safe", "finalized")) }
+    : { confirmations: readField(section, "confirmations", rules.wholeNumber(1, 10_000)) };
+  const upToPriceUnits = hasField(section, "upToPriceUnits")
+    ? readField(section, "upToPriceUnits", rules.amount)
+    : undefined;
+  return { upToPriceUnits, finality };
+}
+
+function readDefaultToken(section: ConfigSection, tokens: readonly TokenConfig[]): string | undefined {
+  const rails = tokens.filter((token) => token.isRail).map((token) => token.symbol);
+  if (!hasField(section, "defaultToken")) return rails.length === 1 ? rails[0] : undefined;
+  const rule =
+    rails.length === 0
+      ? { ...rules.text, expected: "nothing, as no token here is a rail", parse: () => undefined }
+      : rules.oneOf(...rails);
+  return readField(section, "defaultToken", rule);
+}

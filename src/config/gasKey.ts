@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { ProcessEnvironment } from "./config.ts";
+import * as rules from "./rules.ts";
+import { ConfigError, hasField, fieldPath, readField, quoteSource, type ConfigSection } from "./section.ts";
+
+/** Keys that everybody knows, from the mnemonic of the usual local chains: on a real network a robot empties them at once. */
+const WELL_KNOWN_KEYS: ReadonlySet<string> = new Set([
+  "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
+  "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d",
+  "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a",
+  "0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6",
+  "0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a",
+  "0x8b3a350cf5c34c9194ca85829a2df0ec3153be0318b5e2d3348e872092edffba",
+  "0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e",
+  "0x4bbbf85ce3377467afe5d46f804f221813b2bb87f24d81f60f1fcdbf7cbf4356",
+  "0xdbda1821b80551c9d65939329250298aa3472ba22feea921c0cf5d620ea67b97",
+  "0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6",
+]);
+
+export type GasKeyContext = { environment: "test" | "live"; variables: ProcessEnvironment; directory: string };
+
+/** The key that pays gas, from where the file says it is kept. No sentence quotes it. */
+export function readGasKey(section: ConfigSection, context: GasKeyContext): string {
+  const fromVariable = hasField(section, "gasKeyEnv");
+  if (fromVariable === hasField(section, "gasKeyFile")) {
+    throw new ConfigError(
+      `${fieldPath(section, "gasKeyEnv")}: name either an environment variable here or a file in gasKeyFile that holds the private key which pays gas.`,
+    );
+  }
+  const { key, source } = fromVariable ? readKeyFromEnvironment(section, context) : readKeyFromFile(section, context);
+  const parsed = rules.privateKey.parse(key);
+  if (parsed === undefined) throw new ConfigError(`${source} does not hold ${rules.privateKey.expected}.`);
+  if (context.environment === "live" && WELL_KNOWN_KEYS.has(parsed)) {
+    throw new ConfigError(`${source} holds a key that everybody knows, make a new one for live networks.`);
+  }
+  return parsed;
+}
+
+function readKeyFromEnvironment(section: ConfigSection, around: GasKeyContext): { key: string; source: string } {
+  const name = readField(section, "gasKeyEnv", rules.environmentVariable);
+  const source = `${fieldPath(section, "gasKeyEnv")}: the environment variable ${quoteSource(name)}`;
+  const key = around.variables[name];
+  if (key === undefined || key === "") {
+    throw new ConfigError(`${source} is not set, set it to ${rules.privateKey.expected}.`);
+  }
+  return { key, source };
+}
+
+function readKeyFromFile(section: ConfigSection, around: GasKeyContext): { key: string; source: string } {
+  const file = resolve(around.directory, readField(section, "gasKeyFile", rules.path));
+  const source = `${fieldPath(section, "gasKeyFile")}: the file ${quoteSource(file)}`;
+  try {
+    return { key: readFileSync(file, "utf8"), source };
+  } catch {
+    throw new ConfigError(`${source} cannot be read, put ${rules.privateKey.expected} there.`);
+  }
+}

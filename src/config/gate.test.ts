@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { inspect } from "node:util";
+import { buildCatalog } from "../catalog/catalog.ts";
+import { readConfig } from "./loadConfig.ts";
+import { ConfigError } from "./section.ts";
+
+const KEY = `0x${"1a".repeat(32)}`;
+const SECRET = "canary-of-the-gate-0123456789-abcdef";
+const VARIABLES = {
+  TRIBUTARY_GAS_KEY_BASE_SEPOLIA: KEY,
+  TRIBUTARY_GAS_KEY_SEPOLIA: KEY,
+  TRIBUTARY_GATE_SECRET: SECRET,
+};
+const MAINNET = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
+const TESTNET = "4uhcVJyU9pJkvQyS88uRDiswHScCKQY3";
+const DEVNET = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1";
+const LOCAL = "9".repeat(32);
+const MINT = "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU";
+
+type Json = Record<string, unknown>;
+
+const sample = JSON.parse(readFileSync(new URL("../../config/testnets.json", import.meta.url), "utf8")) as Json & {
+  chains: Json[];
+};
+const folder = mkdtempSync(join(tmpdir(), "tributary-config-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const gate = { url: "https://gate.example/tributary/", secretEnv: "TRIBUTARY_GATE_SECRET" };
+const solana = (change: Json = {}): Json => ({
+  namespace: "solana",
+  reference: DEVNET,
+  tokens: [{ symbol: "USDC", mint: MINT, decimals: 6 }],
+  ...change,
+});
+const local = {
+  name: "Mine",
+  slug: "mine",
+  publicRpcUrl: "http://127.0.0.1:8899",
+  explorerUrl: "http://127.0.0.1:8899",
+};
+
+function load(change: Json) {
+  return readConfig({ ...sample, ...change }, { variables: VARIABLES, directory: folder });
+}
+
+function withChains(...more: Json[]) {
+  return load({ gate, chains: [...sample.chains, ...more] });
+}
+
+function loadLive(change: Json, ...more: Json[]) {
+  const live = { environment: "live", baseUrl: "https://pay.example", database: { url: "postgres://u@h/d" } };
+  const chains = [{ ...sample.chains[0], chainId: 8453 }, ...more];
+  return load({ ...live, defaultRail: "base:usdc", chains, ...change });
+}
+
+test("a gate is read with its secret, which nobody sees who looks at the configuration", () => {
+  const config = load({ gate });
+  assert.equal(config.gate?.url, "https://gate.example/tributary");
+  assert.equal(config.gate?.timeoutMs, 3_000);
+  assert.equal(config.gate?.secret.reveal(), SECRET);
+  assert.ok(!JSON.stringify(config.gate).includes(SECRET) && !inspect(config, { depth: 9 }).includes(SECRET));
+  writeFileSync(join(folder, "gate.secret"), `${SECRET}\n`);
+  const fromFile = load({ gate: { url: gate.url, secretFile: "gate.secret", timeoutMs: 500 } });
+  assert.deepEqual([fromFile.gate?.secret.reveal(), fromFile.gate?.timeoutMs], [SECRET, 500]);
+  assert.equal(load({}).gate, undefined);
+});
+
+test("D27 chains of Solana are read with the numbers of their clusters, as origins that nobody watches", () => {
+  const { solanaChains = [], chains, defaultRail } = withChains(solana(), solana({ reference: TESTNET }));
+  const own = withChains(solana({ reference: LOCAL, ...local })).solanaChains?.[0];
+  const real = loadLive({ gate }, solana({ reference: MAINNET })).solanaChains?.[0];
+  assert.deepEqual(
+    [...solanaChains, own, real].map((chain) => [chain?.chainId, chain?.slug]),
+    [
+      [103, "solana-devnet"],
+      [102, "solana-testnet"],
+      [104, "mine"],
+      [101, "solana"],
+    ],
+  );
+  assert.equal(chains.length, 2);
+  const { assets } = buildCatalog({ chains, solanaChains, defaultRail });
+  const origin = assets.find(({ token }) => token === MINT);
+  assert.deepEqual(
+    [origin?.railId, origin?.isOrigin, origin?.isRail, origin?.gate, origin?.minimumUnits],
+    ["solana-devnet:usdc", true, false, "remote", 10_000n],
+  );
+});
+
+const REJECTED_CONFIGS: [name: string, change: Json, sentence: RegExp][] = [
+  ["a chain that waits for no gate", { chains: [{ ...sample.chains[0], gate: "remote" }] }, /^gate: it is missing/],
+  ["a gate of another kind", { chains: [{ ...sample.chains[0], gate: "both" }] }, /gate: "both".*"local" or "remote"/],
+  ["a secret in the file", { gate: { ...gate, secret: SECRET } }, /gate.secret: this key is not known/],
+  ["two secrets", { gate: { ...gate, secretFile: "x" } }, /gate.secretEnv: name either/],
+  ["no secret", { gate: { url: gate.url } }, /gate.secretEnv: name either/],
+  [
+    "a variable that is not set",
+    { gate: { ...gate, secretEnv: "NOT_SET" } },
+    /variable NOT_SET does not hold a secret/,
+  ],
+  ["a file that is not there", { gate: { url: gate.url, secretFile: "nowhere" } }, /nowhere cannot be read/],
+  ["a short secret", { gate: { ...gate, secretEnv: "PATH" } }, /does not hold a secret of 32/],
+  ["no URL", { gate: { secretEnv: gate.secretEnv } }, /gate.url: it is missing/],
+  ["a long time-out", { gate: { ...gate, timeoutMs: 60_000 } }, /gate.timeoutMs: 60000/],
+  ["a cluster that is none", { chains: [solana({ reference: "devnet" })] }, /chains\[0\].reference: "devnet"/],
+  ["a real cluster among test networks", { chains: [solana({ reference: MAINNET })] }, /Solana is a real network/],
+  ["an own cluster without a name", { chains: [solana({ reference: LOCAL })] }, /chains\[0\].name: it is missing/],
+  [
+    "a rail on Solana",
+    { chains: [solana({ tokens: [{ symbol: "A", mint: MINT, decimals: 6, isRail: true }] })] },
+    /isRail: nothing settles/,
+  ],
+  [
+    "a mint that is none",
+    { chains: [solana({ tokens: [{ symbol: "A", mint: "0x12", decimals: 6 }] })] },
+    /mint: "0x12"/,
+  ],
+  [
+    "one cluster twice",
+    { chains: [...sample.chains, solana(), solana({ slug: "b" })] },
+    /is that of chains\[2\] already/,
+  ],
+  ["gas on Solana", { chains: [solana({ gasKeyEnv: "X" })] }, /gasKeyEnv: this key is not known/],
+];
+
+for (const [name, change, sentence] of REJECTED_CONFIGS) {
+  test(`refused in one sentence: ${name}`, () => {
+    assert.throws(
+      () => load(change),
+      (error) => {
+        assert.ok(error instanceof ConfigError, String(error));
+        assert.match(error.message, sentence);
+        assert.ok(!error.message.includes(SECRET));
+        return true;
+      },
+    );
+  });
+}
+
+test("the secret of a live network's gate does not travel in the clear", () => {
+  const at = (url: string) => loadLive({ gate: { ...gate, url } });
+  assert.throws(() => at("http://gate.example"), /gate.url: the secret would travel in the clear/);
+  for (const url of ["https://gate.example", "http://127.0.0.1:9000"]) assert.equal(at(url).gate?.url, url);
+});

@@ -1,0 +1,155 @@
+import type { ChainConfig, FinalityTier } from "./config.ts";
+
+// What is the same for everybody who uses a public network. The file may say otherwise for each of them.
+
+export type KnownChain = Pick<
+  ChainConfig,
+  "name" | "slug" | "publicRpcUrl" | "explorerUrl" | "native" | "pollMs" | "finality"
+> & {
+  isTestnet: boolean;
+};
+
+const ETHER = { name: "Ether", symbol: "ETH", decimals: 18 };
+/** Price units are millionths of the payout currency. */
+const PRICE_UNITS_PER_CURRENCY_UNIT = 1_000_000n;
+const LARGE_PRICE_UNITS = 10_000n * PRICE_UNITS_PER_CURRENCY_UNIT;
+const VERY_LARGE_PRICE_UNITS = 250_000n * PRICE_UNITS_PER_CURRENCY_UNIT;
+
+/** Only the chain's own word is trusted, whatever the amount. */
+const finalizedFinality: FinalityTier[] = [{ upToPriceUnits: undefined, finality: { tag: "finalized" } }];
+/** A few blocks for everyday amounts; above them the chain's own word, since a reorg may then be worth somebody's money. */
+function confirmationsThenTag(confirmations: number, tag: "safe" | "finalized"): FinalityTier[] {
+  return [
+    { upToPriceUnits: LARGE_PRICE_UNITS, finality: { confirmations } },
+    { upToPriceUnits: undefined, finality: { tag } },
+  ];
+}
+const rollupFinality: FinalityTier[] = [
+  { upToPriceUnits: LARGE_PRICE_UNITS, finality: { confirmations: 5 } },
+  { upToPriceUnits: VERY_LARGE_PRICE_UNITS, finality: { tag: "safe" } },
+  { upToPriceUnits: undefined, finality: { tag: "finalized" } },
+];
+
+const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
+  [
+    1,
+    {
+      name: "Ethereum",
+      slug: "ethereum",
+      publicRpcUrl: "https://ethereum-rpc.publicnode.com",
+      explorerUrl: "https://etherscan.io",
+      native: ETHER,
+      pollMs: 4_000,
+      finality: confirmationsThenTag(6, "finalized"),
+      isTestnet: false,
+    },
+  ],
+  [
+    11_155_111,
+    {
+      name: "Sepolia",
+      slug: "sepolia",
+      publicRpcUrl: "https://ethereum-sepolia-rpc.publicnode.com",
+      explorerUrl: "https://sepolia.etherscan.io",
+      native: ETHER,
+      pollMs: 4_000,
+      finality: confirmationsThenTag(6, "finalized"),
+      isTestnet: true,
+    },
+  ],
+  [
+    8_453,
+    {
+      name: "Base",
+      slug: "base",
+      publicRpcUrl: "https://mainnet.base.org",
+      explorerUrl: "https://basescan.org",
+      native: ETHER,
+      pollMs: 1_000,
+      finality: rollupFinality,
+      isTestnet: false,
+    },
+  ],
+  [
+    84_532,
+    {
+      name: "Base Sepolia",
+      slug: "base-sepolia",
+      publicRpcUrl: "https://sepolia.base.org",
+      explorerUrl: "https://sepolia.basescan.org",
+      native: ETHER,
+      pollMs: 1_000,
+      finality: rollupFinality,
+      isTestnet: true,
+    },
+  ],
+  [
+    10,
+    {
+      name: "OP Mainnet",
+      slug: "optimism",
+      publicRpcUrl: "https://mainnet.optimism.io",
+      explorerUrl: "https://optimistic.etherscan.io",
+      native: ETHER,
+      pollMs: 1_000,
+      finality: rollupFinality,
+      isTestnet: false,
+    },
+  ],
+  [
+    42_161,
+    {
+      name: "Arbitrum One",
+      slug: "arbitrum",
+      publicRpcUrl: "https://arb1.arbitrum.io/rpc",
+      explorerUrl: "https://arbiscan.io",
+      native: ETHER,
+      pollMs: 1_000,
+      finality: confirmationsThenTag(20, "safe"),
+      isTestnet: false,
+    },
+  ],
+  [
+    137,
+    {
+      name: "Polygon",
+      slug: "polygon",
+      publicRpcUrl: "https://polygon-bor-rpc.publicnode.com",
+      explorerUrl: "https://polygonscan.com",
+      native: { name: "POL", symbol: "POL", decimals: 18 },
+      pollMs: 2_000,
+      finality: finalizedFinality,
+      isTestnet: false,
+    },
+  ],
+  [
+    56,
+    {
+      name: "BNB Smart Chain",
+      slug: "bnb",
+      publicRpcUrl: "https://bsc-rpc.publicnode.com",
+      explorerUrl: "https://bscscan.com",
+      native: { name: "BNB", symbol: "BNB", decimals: 18 },
+      pollMs: 1_000,
+      finality: finalizedFinality,
+      isTestnet: false,
+    },
+  ],
+  [
+    43_114,
+    {
+      name: "Avalanche C-Chain",
+      slug: "avalanche",
+      publicRpcUrl: "https://api.avax.network/ext/bc/C/rpc",
+      explorerUrl: "https://snowtrace.io",
+      native: { name: "Avalanche", symbol: "AVAX", decimals: 18 },
+      pollMs: 1_000,
+      finality: confirmationsThenTag(1, "finalized"),
+      isTestnet: false,
+    },
+  ],
+]);
+
+export function findKnownChain(chainId: number): KnownChain | undefined {
+  return KNOWN_CHAINS.get(chainId);
+}

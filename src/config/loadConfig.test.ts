@@ -1,0 +1,273 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { loadConfig, readConfig } from "./loadConfig.ts";
+import { ConfigError } from "./section.ts";
+
+const KEY = `0x${"1a".repeat(32)}`;
+const USDC = "0x036CbD53842c5426634e7929541eC2318f3dCF7e";
+const PATH = new URL("../../config/testnets.json", import.meta.url).pathname;
+const VARIABLES = { TRIBUTARY_GAS_KEY_BASE_SEPOLIA: KEY, TRIBUTARY_GAS_KEY_SEPOLIA: KEY, PATH: "/bin" };
+
+type Json = Record<string, unknown>;
+type Draft = Json & { chains: (Json & { tokens: Json[] })[] };
+
+function sample(): Draft {
+  return JSON.parse(readFileSync(PATH, "utf8")) as Draft;
+}
+
+/** The sample with one thing changed, at a path such as "chains.0.tokens.0.decimals"; undefined removes it. */
+function modifySample(...changes: [path: string, value: unknown][]): Draft {
+  const draft = sample();
+  for (const [path, value] of changes) {
+    const keys = path.split(".");
+    const last = keys.pop() ?? "";
+    const parent = keys.reduce<Json>((at, key) => at[key] as Json, draft);
+    if (value === undefined) Reflect.deleteProperty(parent, last);
+    else parent[last] = value;
+  }
+  return draft;
+}
+
+const load = (draft: unknown, variables: Record<string, string> = VARIABLES) =>
+  readConfig(draft, { variables, directory: "/srv" });
+
+test("the sample for public testnets is read, with what is known of the networks filled in", () => {
+  const config = loadConfig(PATH, VARIABLES);
+  const [base, sepolia] = config.chains;
+  assert.equal(config.environment, "test");
+  assert.equal(config.defaultRail, "base-sepolia:usdc");
+  assert.equal(base?.caip2, "eip155:84532");
+  assert.equal(base?.slug, "base-sepolia");
+  assert.equal(base?.gasKey, KEY);
+  assert.equal(base?.defaultToken, "USDC");
+  assert.deepEqual(base?.tokens[0]?.address, USDC.toLowerCase());
+  assert.equal(base?.tokens[0]?.minimumUnits, 10_000n);
+  assert.deepEqual(base?.finality, [
+    { upToPriceUnits: 10_000_000_000n, finality: { confirmations: 5 } },
+    { upToPriceUnits: 250_000_000_000n, finality: { tag: "safe" } },
+    { upToPriceUnits: undefined, finality: { tag: "finalized" } },
+  ]);
+  assert.equal(sepolia?.explorerUrl, "https://sepolia.etherscan.io");
+});
+
+test("the environment wins over the file, and PORT moves the default base URL along", () => {
+  const variables = { ...VARIABLES, TRIBUTARY_DATABASE_URL: "postgres://u:p@db/tributary", PORT: "9000" };
+  const config = load(modifySample(["baseUrl", undefined]), variables);
+  assert.deepEqual(config.database, { kind: "postgres", url: "postgres://u:p@db/tributary" });
+  assert.deepEqual(config.listen, { host: "127.0.0.1", port: 9000 });
+  assert.equal(config.baseUrl, "http://127.0.0.1:9000");
+  assert.equal(
+    load(sample(), { ...VARIABLES, TRIBUTARY_BASE_URL: "https://pay.test/x/" }).baseUrl,
+    "https://pay.test/x",
+  );
+});
+
+test("proxies are believed where the file names them", () => {
+  assert.deepEqual(load(sample()).trustedProxies, []);
+  const trustedProxies = ["10.0.0.0/8", "::1", "192.0.2.7"];
+  assert.deepEqual(load(modifySample(["trustedProxies", trustedProxies])).trustedProxies, trustedProxies);
+});
+
+test("an amount beyond 2^53 keeps every digit", () => {
+  const config = load(modifySample(["chains.0.tokens.0.minimumUnits", "9007199254740993"]));
+  assert.equal(config.chains[0]?.tokens[0]?.minimumUnits, 9_007_199_254_740_993n);
+});
+
+const MAINNET: [string, unknown][] = [
+  ["environment", "live"],
+  ["baseUrl", "https://pay.example.com"],
+  ["database", { url: "postgres://db/tributary" }],
+  ["chains.0.chainId", 8453],
+  ["chains.1.chainId", 1],
+  ["defaultRail", "base:usdc"],
+];
+
+test("a live configuration on PostgreSQL is read; on the embedded database only with the word for it", () => {
+  assert.equal(load(modifySample(...MAINNET)).environment, "live");
+  const embedded = { directory: "data", allowEmbeddedLive: true };
+  assert.deepEqual(load(modifySample(...MAINNET, ["database", embedded])).database, {
+    kind: "pglite",
+    directory: "/srv/data",
+  });
+});
+
+const TWO_TIERS = [{ upToPriceUnits: "5", confirmations: 1 }, { tag: "safe" }];
+const REJECTED_CONFIGS: [name: string, changes: [string, unknown][], sentence: RegExp][] = [
+  ["a key that nobody reads", [["chain", []]], /^chain: this key is not known; did you mean chains\?$/],
+  [
+    "a key of a token",
+    [["chains.1.tokens.0.decimal", 6]],
+    /^chains\[1\]\.tokens\[0\]\.decimal: .* did you mean decimals\?$/,
+  ],
+  [
+    "decimals as text",
+    [["chains.1.tokens.0.decimals", "6"]],
+    /^chains\[1\]\.tokens\[0\]\.decimals: "6" .* whole number/,
+  ],
+  [
+    "no decimals",
+    [["chains.1.tokens.0.decimals", undefined]],
+    /^chains\[1\]\.tokens\[0\]\.decimals: it is missing, give/,
+  ],
+  [
+    "an amount as a number",
+    [["chains.0.tokens.0.minimumUnits", 10]],
+    /^chains\[0\]\.tokens\[0\]\.minimumUnits: 10 .* text of digits/,
+  ],
+  [
+    "a wrong checksum",
+    [["chains.0.tokens.0.address", USDC.replace("cb", "CB").replace("Cb", "cB")]],
+    /^chains\[0\]\.tokens\[0\]\.address: .* checksum/,
+  ],
+  ["the zero address for the fee", [["feeRecipient", `0x${"0".repeat(40)}`]], /^feeRecipient: .* not the zero address/],
+  ["a token for the fee", [["feeRecipient", USDC]], /^feeRecipient: this is the contract of USDC/],
+  [
+    "a proxy that is no network",
+    [["trustedProxies", ["10.0.0.0/33"]]],
+    /^trustedProxies\[0\]: "10\.0\.0\.0\/33" is not accepted, give an IP address or a network/,
+  ],
+  ["a fee above the cap", [["feeBps", 1001]], /^feeBps: 1001 is not accepted, give a whole number from 0 to 1000\.$/],
+  [
+    "a default rail that is none",
+    [["defaultRail", "base-sepolia:usdt"]],
+    /^defaultRail: .* did you mean base-sepolia:usdc\?$/,
+  ],
+  [
+    "no default rail among two",
+    [["defaultRail", undefined]],
+    /^defaultRail: it is missing, give one of base-sepolia:usdc, sepolia:usdc\.$/,
+  ],
+  [
+    "the same chain twice",
+    [["chains.1.chainId", 84532]],
+    /^chains\[1\]\.chainId: "84532" is that of chains\[0\] already/,
+  ],
+  [
+    "the same slug twice",
+    [["chains.1.slug", "base-sepolia"]],
+    /^chains\[1\]\.slug: "base-sepolia" is that of chains\[0\]/,
+  ],
+  [
+    "the same token twice",
+    [["chains.0.tokens.1", { symbol: "B", address: USDC.toLowerCase(), decimals: 6 }]],
+    /^chains\[0\]\.tokens\[1\]\.address: .* is that of chains\[0\]\.tokens\[0\]/,
+  ],
+  ["no chain", [["chains", []]], /^chains: \[\] is not accepted, give a list with at least one entry\.$/],
+  ["a chain without RPC", [["chains.0.rpcUrls", undefined]], /^chains\[0\]\.rpcUrls: it is missing/],
+  [
+    "an RPC that is no URL",
+    [["chains.0.rpcUrls.1", "base.org"]],
+    /^chains\[0\]\.rpcUrls\[1\]: it is not accepted, give a URL/,
+  ],
+  [
+    "a websocket that is none, without telling the key in it",
+    [["chains.0.wsUrls", ["https://base.example/secret"]]],
+    /^chains\[0\]\.wsUrls\[0\]: it is not accepted, give a URL that begins with ws:\/\/ or wss:\/\/, without a fragment\.$/,
+  ],
+  ["a chain nobody knows", [["chains.0.chainId", 424242]], /^chains\[0\]\.name: it is missing/],
+  [
+    "a private key in the file",
+    [["chains.0.gasKey", KEY]],
+    /^chains\[0\]\.gasKey: a private key does not belong in this file/,
+  ],
+  [
+    "a variable that is not set",
+    [["chains.0.gasKeyEnv", "NOT_SET"]],
+    /^chains\[0\]\.gasKeyEnv: the environment variable NOT_SET is not set/,
+  ],
+  ["neither variable nor file", [["chains.0.gasKeyEnv", undefined]], /^chains\[0\]\.gasKeyEnv: name either/],
+  [
+    "a key file that is not there",
+    [
+      ["chains.0.gasKeyEnv", undefined],
+      ["chains.0.gasKeyFile", "no"],
+    ],
+    /^chains\[0\]\.gasKeyFile: the file \/srv\/no cannot be read/,
+  ],
+  [
+    "tiers out of order",
+    [["chains.0.finality", [TWO_TIERS[0], ...TWO_TIERS]]],
+    /^chains\[0\]\.finality\[1\]\.upToPriceUnits: 5 is not above/,
+  ],
+  [
+    "a limit on the last tier",
+    [["chains.0.finality", [TWO_TIERS[0]]]],
+    /^chains\[0\]\.finality\[0\]\.upToPriceUnits: the last tier/,
+  ],
+  ["a tier that says nothing", [["chains.0.finality", [{}]]], /^chains\[0\]\.finality\[0\]: give either/],
+  [
+    "a tag that no chain has",
+    [["chains.0.finality", [{ tag: "final" }]]],
+    /^chains\[0\]\.finality\[0\]\.tag: "final" .* "safe" or "finalized"/,
+  ],
+  [
+    "a default token that is no rail",
+    [["chains.0.defaultToken", "EURC"]],
+    /^chains\[0\]\.defaultToken: "EURC" .* "USDC"/,
+  ],
+  ["no database", [["database", undefined]], /^database: it is missing, set TRIBUTARY_DATABASE_URL/],
+  ["two databases", [["database", { url: "postgres://x/y", directory: "z" }]], /^database: give either/],
+  [
+    "a database of another kind",
+    [["database", { url: "mysql://u:secret@db/x" }]],
+    /^database\.url: it is not accepted/,
+  ],
+  ["a base URL with a query", [["baseUrl", "https://x.test/?a"]], /^baseUrl: /],
+  [
+    "a real network among the tests",
+    [["chains.0.chainId", 8453]],
+    /^chains\[0\]\.chainId: 8453 \(Base\) is a real network, set environment to "live"/,
+  ],
+  [
+    "a test network when live",
+    [...MAINNET, ["chains.0.chainId", 84532]],
+    /^chains\[0\]\.chainId: 84532 .* test network/,
+  ],
+  ["live without encryption", [...MAINNET, ["baseUrl", "http://x.test"]], /^baseUrl: .* https:\/\//],
+  [
+    "live on the embedded database",
+    [...MAINNET, ["database", { directory: "data" }]],
+    /^database\.directory: .* allowEmbeddedLive\.$/,
+  ],
+];
+
+for (const [name, changes, sentence] of REJECTED_CONFIGS) {
+  test(`refused in one sentence: ${name}`, () => {
+    assert.throws(
+      () => load(modifySample(...changes)),
+      (error: unknown) => {
+        assert.ok(error instanceof ConfigError, String(error));
+        assert.match(error.message, sentence);
+        assert.doesNotMatch(error.message, /\n|secret|1a1a1a/);
+        return true;
+      },
+    );
+  });
+}
+
+test("refused in one sentence: keys and variables of the environment", () => {
+  const live = modifySample(...MAINNET);
+  const everybodys = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+  assert.throws(
+    () => load(live, { ...VARIABLES, TRIBUTARY_GAS_KEY_BASE_SEPOLIA: everybodys }),
+    /^ConfigError: .* everybody knows/,
+  );
+  assert.throws(
+    () => load(sample(), { ...VARIABLES, TRIBUTARY_GAS_KEY_SEPOLIA: "0x12" }),
+    /does not hold a private key of 0x and 64/,
+  );
+  assert.throws(
+    () => load(sample(), { ...VARIABLES, TRIBUTARY_DATABSE_URL: "x" }),
+    /did you mean TRIBUTARY_DATABASE_URL\?$/,
+  );
+  assert.throws(() => load(sample(), { ...VARIABLES, PORT: "http" }), /^ConfigError: PORT: "http" is no port/);
+});
+
+test("refused in one sentence: files that are missing, or no JSON", () => {
+  assert.throws(
+    () => loadConfig("/nowhere/at.all", {}),
+    /^ConfigError: \/nowhere\/at\.all: the configuration file cannot be read/,
+  );
+  assert.throws(() => loadConfig(new URL(import.meta.url).pathname, {}), /^ConfigError: .*: this is not JSON/);
+});

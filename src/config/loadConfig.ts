@@ -1,0 +1,249 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import secureJson from "secure-json-parse";
+import type { ChainConfig, Config, DatabaseConfig, ProcessEnvironment } from "./config.ts";
+import { referenceOf } from "../kernel/caip.ts";
+import { closestMatch } from "../kernel/text/closestMatch.ts";
+import { readChain } from "./chain.ts";
+import { readGate } from "./gate.ts";
+import * as rules from "./rules.ts";
+import { isSolanaChain, readSolanaChain } from "./solanaChain.ts";
+import {
+  ConfigError,
+  hasField,
+  readSection,
+  readField,
+  readList,
+  rejectDuplicates,
+  quoteValue,
+  type ConfigSection,
+} from "./section.ts";
+
+const CONFIG_KEYS = [
+  "environment",
+  "baseUrl",
+  "listen",
+  "trustedProxies",
+  "database",
+  "feeRecipient",
+  "feeBps",
+  "defaultRail",
+  "logLevel",
+  "chains",
+  "gate",
+] as const;
+const LISTEN_KEYS = ["host", "port"] as const;
+const DATABASE_KEYS = ["url", "directory", "allowEmbeddedLive"] as const;
+
+const PORT_DEFAULT = 8_787;
+/** How many characters the parser quotes from before the place of a mistake. */
+const SNIPPET_PREFIX_LENGTH = 10;
+/** The contract and the database refuse more than ten percent as well. */
+const FEE_BPS_MAX = 1_000;
+
+const ENV_VARIABLES = [
+  "TRIBUTARY_DATABASE_URL",
+  "TRIBUTARY_PORT",
+  "TRIBUTARY_HOST",
+  "TRIBUTARY_BASE_URL",
+  "TRIBUTARY_LOG_LEVEL",
+];
+/** Read elsewhere, and so not mistaken here for a slip of the hand. */
+const OTHER_ENV_VARIABLES = ["TRIBUTARY_HOME", "TRIBUTARY_CONFIG"];
+
+/**
+ * Reads the configuration file; the environment wins over it, and holds the secrets that the file only names.
+ * @throws ConfigError with one sentence about the first thing that is wrong.
+ */
+export function loadConfig(file: string, variables: ProcessEnvironment): Config {
+  let content: string;
+  try {
+    content = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigError(`${file}: the configuration file cannot be read (${errorMessage(error)}).`);
+  }
+  let value: unknown;
+  try {
+    value = secureJson.parse(content);
+  } catch (error) {
+    throw new ConfigError(`${file}: this is not JSON (${describeSyntaxError(error, content)}).`);
+  }
+  return readConfig(value, { variables, directory: dirname(resolve(file)) });
+}
+
+/** What the parser says of a text, with the line in the place of the piece of the text that it quotes: there may be a password in that. */
+function describeSyntaxError(error: unknown, content: string): string {
+  const message = errorMessage(error);
+  const [quoted = "", before, snippet = ""] = /,? (\.\.\.)?"([^]*)"(?:\.\.\.)? is not valid JSON$/.exec(message) ?? [];
+  if (quoted === "") return message;
+  const place = content.indexOf(snippet) + (before === undefined ? 0 : SNIPPET_PREFIX_LENGTH);
+  return `${message.slice(0, -quoted.length)} in line ${content.slice(0, place).split("\n").length}`;
+}
+
+/** `directory` is what relative paths in the configuration start from. */
+export function readConfig(value: unknown, options: { variables: ProcessEnvironment; directory: string }): Config {
+  const { variables, directory } = options;
+  const section = applyEnvironment(readSection(value, { path: "", known: CONFIG_KEYS }), variables);
+  const environment = readField(section, "environment", rules.oneOf("test", "live"));
+  const context = { environment, variables, directory };
+  const entries = readList(section, "chains", (entry, path) =>
+    isSolanaChain(entry)
+      ? { solana: readSolanaChain(entry, path, environment) }
+      : { evm: readChain(entry, path, context) },
+  );
+  const chains = entries.flatMap(({ evm }) => evm ?? []);
+  const solanaChains = entries.flatMap(({ solana }) => solana ?? []);
+  const knownChains = entries.map(({ evm, solana }) => evm ?? solana);
+  rejectDuplicates(knownChains, { path: "chains", key: "chainId", of: (chain) => referenceOf(chain.caip2) });
+  rejectDuplicates(knownChains, { path: "chains", key: "slug", of: (chain) => chain.slug });
+  const listen = readListen(section, variables);
+  const feeRecipient = readFeeRecipient(section, chains);
+  return {
+    environment,
+    baseUrl: readBaseUrl(section, { environment, port: listen.port }),
+    listen,
+    trustedProxies: readTrustedProxies(section),
+    database: readDatabase(section, { environment, directory }),
+    feeRecipient,
+    feeBps: readField(section, "feeBps", { ...rules.wholeNumber(0, FEE_BPS_MAX), fallback: 0 }),
+    chains,
+    solanaChains,
+    gate: readGate(section, { ...context, chains }),
+    defaultRail: readDefaultRail(section, chains),
+    logLevel: readField(section, "logLevel", {
+      ...rules.oneOf<Config["logLevel"]>("silent", "error", "warn", "info", "debug"),
+      fallback: "info",
+    }),
+  };
+}
+
+/** Puts what the environment says in the place of what the file says, and refuses a variable that is almost one of ours. */
+function applyEnvironment(section: ConfigSection, variables: ProcessEnvironment): ConfigSection {
+  const secretVariables = new Set(
+    [...JSON.stringify(section.fields).matchAll(/"(?:gasKeyEnv|secretEnv)":"(\w+)"/g)].map((match) => match[1]),
+  );
+  for (const name of Object.keys(variables)) {
+    if (!name.startsWith("TRIBUTARY_") || secretVariables.has(name)) continue;
+    if (ENV_VARIABLES.includes(name) || OTHER_ENV_VARIABLES.includes(name)) continue;
+    const suggestion = closestMatch(name, ENV_VARIABLES);
+    if (suggestion !== undefined)
+      throw new ConfigError(`${name}: no such environment variable is read; did you mean ${suggestion}?`);
+  }
+  const getVariable = (name: string) => (variables[name] === "" ? undefined : variables[name]);
+  const url = getVariable("TRIBUTARY_DATABASE_URL");
+  return {
+    path: section.path,
+    fields: {
+      ...section.fields,
+      ...(getVariable("TRIBUTARY_BASE_URL") === undefined ? {} : { baseUrl: getVariable("TRIBUTARY_BASE_URL") }),
+      ...(getVariable("TRIBUTARY_LOG_LEVEL") === undefined ? {} : { logLevel: getVariable("TRIBUTARY_LOG_LEVEL") }),
+      ...(url === undefined ? {} : { database: { url } }),
+    },
+  };
+}
+
+function readListen(section: ConfigSection, variables: ProcessEnvironment): Config["listen"] {
+  const listen = readSection(section.fields["listen"] ?? {}, { path: "listen", known: LISTEN_KEYS });
+  const host = readField(listen, "host", { ...rules.text, fallback: "127.0.0.1" });
+  const port = readField(listen, "port", { ...rules.wholeNumber(1, 65_535), fallback: PORT_DEFAULT });
+  return { host: variables["TRIBUTARY_HOST"] ?? host, port: readPort(variables) ?? port };
+}
+
+function readTrustedProxies(section: ConfigSection): string[] {
+  if (!hasField(section, "trustedProxies")) return [];
+  return readList(section, "trustedProxies", (value, path) => {
+    const network = rules.network.parse(value);
+    if (network === undefined) {
+      throw new ConfigError(`${path}: ${quoteValue(value)} is not accepted, give ${rules.network.expected}.`);
+    }
+    return network;
+  });
+}
+
+/** The port that the environment asks for, TRIBUTARY_PORT before PORT; undefined when it names none. */
+export function readPort(variables: ProcessEnvironment): number | undefined {
+  for (const name of ["TRIBUTARY_PORT", "PORT"]) {
+    const text = variables[name];
+    if (text === undefined || text === "") continue;
+    const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+    if (port < 1 || port > 65_535)
+      throw new ConfigError(`${name}: ${quoteValue(text)} is no port, give a number from 1 to 65535.`);
+    return port;
+  }
+  return undefined;
+}
+
+function readBaseUrl(section: ConfigSection, around: { environment: "test" | "live"; port: number }): string {
+  if (around.environment === "test") {
+    return readField(section, "baseUrl", { ...rules.baseUrl, fallback: `http://127.0.0.1:${around.port}` });
+  }
+  const url = readField(section, "baseUrl", rules.baseUrl);
+  if (!url.startsWith("https://")) {
+    throw new ConfigError(
+      `baseUrl: ${JSON.stringify(url)} is not encrypted, live payments need a URL that begins with https://.`,
+    );
+  }
+  return url;
+}
+
+function readDatabase(
+  section: ConfigSection,
+  around: { environment: "test" | "live"; directory: string },
+): DatabaseConfig {
+  if (!hasField(section, "database")) {
+    throw new ConfigError(
+      'database: it is missing, set TRIBUTARY_DATABASE_URL or give {"url": "postgres://…"} or {"directory": "…"}.',
+    );
+  }
+  const database = readSection(section.fields["database"], { path: "database", known: DATABASE_KEYS });
+  if (hasField(database, "url") === hasField(database, "directory")) {
+    throw new ConfigError("database: give either a url (PostgreSQL) or a directory (embedded), and not both.");
+  }
+  if (hasField(database, "url")) {
+    const url = rules.postgresUrl.parse(database.fields["url"]);
+    // It is not quoted: there may be a password in it.
+    if (url === undefined)
+      throw new ConfigError(`database.url: it is not accepted, give ${rules.postgresUrl.expected}.`);
+    return { kind: "postgres", url };
+  }
+  const allowed = readField(database, "allowEmbeddedLive", { ...rules.flag, fallback: false });
+  if (around.environment === "live" && !allowed) {
+    throw new ConfigError(
+      "database.directory: the embedded database may lose confirmed payments when the power fails, give a url to PostgreSQL or accept that with allowEmbeddedLive.",
+    );
+  }
+  return { kind: "pglite", directory: resolve(around.directory, readField(database, "directory", rules.path)) };
+}
+
+function readFeeRecipient(section: ConfigSection, chains: readonly ChainConfig[]): string {
+  const address = readField(section, "feeRecipient", rules.evmAddress);
+  const token = chains.flatMap((chain) => chain.tokens).find((candidate) => candidate.address === address);
+  if (token !== undefined) {
+    throw new ConfigError(`feeRecipient: this is the contract of ${token.symbol}, give the address of a wallet.`);
+  }
+  return address;
+}
+
+function readDefaultRail(section: ConfigSection, chains: readonly ChainConfig[]): string {
+  const rails = chains.flatMap((chain) =>
+    chain.tokens.filter((token) => token.isRail).map((token) => `${chain.slug}:${token.slug}`),
+  );
+  const [first] = rails;
+  if (first === undefined) {
+    throw new ConfigError("chains: no token is a rail, so nobody could be paid; set isRail on one of them.");
+  }
+  const rail = readField(section, "defaultRail", {
+    ...rules.text,
+    expected: `one of ${rails.join(", ")}`,
+    fallback: rails.length === 1 ? first : undefined,
+  });
+  if (rails.includes(rail)) return rail;
+  const meant = closestMatch(rail, rails);
+  throw new ConfigError(
+    `defaultRail: ${quoteValue(rail)} is no rail, ${meant === undefined ? `give one of ${rails.join(", ")}.` : `did you mean ${meant}?`}`,
+  );
+}
+
+function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

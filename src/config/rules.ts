@@ -1,0 +1,125 @@
+import { isIPv4, isIPv6 } from "node:net";
+import { normalizeEvmAddress } from "../kernel/caip.ts";
+import { decodeSolanaAddress } from "../kernel/solanaAddress.ts";
+import type { FieldRule } from "./section.ts";
+
+const URL_CHARACTERS_MAX = 2_000;
+const AMOUNT_DIGITS_MAX = 78;
+const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
+
+export const text: FieldRule<string> = {
+  expected: "a text of 1 to 60 printable characters",
+  parse: (value) =>
+    typeof value === "string" && /^[^\p{C}]{1,60}$/u.test(value) && value.trim() === value ? value : undefined,
+};
+
+export const path: FieldRule<string> = {
+  expected: "a path",
+  parse: (value) => (typeof value === "string" && value !== "" && !value.includes("\0") ? value : undefined),
+};
+
+export const slug: FieldRule<string> = {
+  expected: "1 to 32 lower-case letters, digits and hyphens, beginning with a letter or digit",
+  parse: (value) => (typeof value === "string" && /^[a-z0-9][a-z0-9-]{0,31}$/.test(value) ? value : undefined),
+};
+
+export const environmentVariable: FieldRule<string> = {
+  expected: "the name of an environment variable",
+  isSecret: true,
+  parse: (value) => (typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value) ? value : undefined),
+};
+
+export const network: FieldRule<string> = {
+  expected: 'an IP address or a network, such as "10.0.0.0/8"',
+  parse: (value) => {
+    if (typeof value !== "string") return undefined;
+    const [address = "", bits, ...more] = value.split("/");
+    const bitsMax = isIPv4(address) ? 32 : isIPv6(address) ? 128 : 0;
+    const isWhole = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax);
+    return bitsMax > 0 && isWhole && more.length === 0 ? value : undefined;
+  },
+};
+
+export const flag: FieldRule<boolean> = {
+  expected: "true or false",
+  parse: (value) => (typeof value === "boolean" ? value : undefined),
+};
+
+export function wholeNumber(min: number, max: number): FieldRule<number> {
+  return {
+    expected: `a whole number from ${min} to ${max}`,
+    parse: (value) =>
+      typeof value === "number" && Number.isInteger(value) && value >= min && value <= max ? value : undefined,
+  };
+}
+
+export function oneOf<T extends string>(...options: readonly T[]): FieldRule<T> {
+  return {
+    expected: options.map((word) => JSON.stringify(word)).join(" or "),
+    parse: (value) => options.find((word) => word === value),
+  };
+}
+
+/** Amounts are texts: a JSON number loses digits beyond 2^53 without a word. */
+export const amount: FieldRule<bigint> = {
+  expected: 'an amount in the smallest units as a text of digits, such as "1000000"',
+  parse: (value) =>
+    typeof value === "string" && new RegExp(`^\\d{1,${AMOUNT_DIGITS_MAX}}$`).test(value) ? BigInt(value) : undefined,
+};
+
+export const evmAddress: FieldRule<string> = {
+  expected: "an address of 0x and 40 hex digits, whose capitals fit its checksum, and not the zero address",
+  parse: (value) => {
+    const address = typeof value === "string" ? normalizeEvmAddress(value) : undefined;
+    return address === ZERO_ADDRESS ? undefined : address;
+  },
+};
+
+export const solanaAddress: FieldRule<string> = {
+  expected: "an address on Solana, the base58 of 32 bytes",
+  parse: (value) => (typeof value === "string" && decodeSolanaAddress(value) !== undefined ? value : undefined),
+};
+
+/** A web address as people and programs open it; userinfo and fragments have no business in one. */
+export const webUrl: FieldRule<string> = {
+  expected: "a URL that begins with http:// or https://, without a fragment",
+  parse: (value) => parseUrl(value, /^https?:$/),
+};
+
+/** Where a provider pushes what is new. */
+export const wsUrl: FieldRule<string> = {
+  expected: "a URL that begins with ws:// or wss://, without a fragment",
+  parse: (value) => parseUrl(value, /^wss?:$/),
+};
+
+function parseUrl(value: unknown, protocol: RegExp): string | undefined {
+  if (typeof value !== "string" || value.length > URL_CHARACTERS_MAX) return undefined;
+  const url = URL.parse(value);
+  return url !== null && protocol.test(url.protocol) && url.hash === "" ? value : undefined;
+}
+
+/** What every link in an answer begins with. */
+export const baseUrl: FieldRule<string> = {
+  expected: 'a URL without a query, such as "https://pay.example.com"',
+  parse: (value) => {
+    const found = webUrl.parse(value);
+    if (found === undefined) return undefined;
+    const url = new URL(found);
+    if (url.search !== "" || url.username !== "" || found.includes("?")) return undefined;
+    return found.replace(/\/+$/, "");
+  },
+};
+
+/** As libpq has it, which is wider than a URL of the web: "postgres://user@/database?host=/run/postgresql" names a Unix socket. */
+export const postgresUrl: FieldRule<string> = {
+  expected: 'a URL such as "postgres://user:password@host:5432/database"',
+  parse: (value) => (typeof value === "string" && /^postgres(?:ql)?:\/\/\S+$/.test(value) ? value : undefined),
+};
+
+export const privateKey: FieldRule<string> = {
+  expected: "a private key of 0x and 64 hex digits",
+  parse: (value) => {
+    const key = typeof value === "string" ? value.trim().toLowerCase() : "";
+    return /^0x[0-9a-f]{64}$/.test(key) && BigInt(key) !== 0n ? key : undefined;
+  },
+};

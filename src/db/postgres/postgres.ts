@@ -1,0 +1,174 @@
+import pg from "pg";
+import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
+import { getDecoder } from "../decoders.ts";
+import { statementName, Session, SessionDriver, type StatementResult } from "../driver.ts";
+import { DatabaseUnusable } from "../errors.ts";
+import { Flights } from "./flights.ts";
+import type { TransactionGuard } from "../transactionGuard.ts";
+import { NamedStatement, type Outcome, type Parameters } from "./namedStatement.ts";
+import { encodeParameter } from "../parameters.ts";
+
+const SERVER_VERSION_MIN = 150_000;
+
+const UNSAFE_SETTINGS = `
+  select name from pg_settings
+  where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off' order by name
+`;
+
+export type PostgresOptions = {
+  /** postgres://user:password@host/database */
+  url: string;
+  /** How many connections this process may hold for its statements; 10 when left out. One more serves LISTEN. */
+  poolSizeMax?: number;
+  /** How long one statement may run; 15,000 when left out. */
+  statementTimeoutMs?: number;
+  /** How long a caller waits for a free connection, or for a new one; 5,000 when left out. */
+  connectTimeoutMs?: number;
+  /** Accepts a server with fsync off (or what amounts to it), which loses what it confirmed when the power goes. For tests. */
+  allowUnsafeFsync?: boolean;
+};
+
+/** What both the pool and the connection that listens are told: who we are, and that both drivers share one table of parsers. */
+export function clientOptions(options: PostgresOptions): pg.ClientConfig {
+  return {
+    connectionString: options.url,
+    application_name: "tributary",
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    types: { getTypeParser: getDecoder as typeof pg.types.getTypeParser },
+  };
+}
+
+class PooledSession extends Session {
+  readonly client: pg.PoolClient;
+  discarded = false;
+
+  constructor(client: pg.PoolClient) {
+    super();
+    this.client = client;
+  }
+
+  override async runStatement(text: string, parameters: (string | null)[]): Promise<StatementResult> {
+    const name = statementName(text);
+    if (name !== undefined) {
+      const [outcome] = await this.runNamed(name, { text, executions: [parameters] });
+      if (outcome?.status === "fulfilled") return outcome.value;
+      throw outcome?.reason;
+    }
+    const result = await this.client.query<Record<string, unknown>>({ text, values: parameters });
+    return { rows: result.rows, command: result.command, rowCount: result.rowCount ?? 0 };
+  }
+
+  async runNamed(name: string, asked: { text: string; executions: readonly Parameters[] }): Promise<Outcome[]> {
+    const outcomes = await this.client.query(new NamedStatement(name, asked.text, asked.executions)).outcomes;
+    const last = outcomes.at(-1);
+    if (last?.status === "rejected" && mustReconnect(last.reason)) this.discarded = true;
+    return outcomes;
+  }
+}
+
+/** What a server says of a prepared statement that does not fit the tables any more or is gone, and of a connection that it ends. */
+const RECONNECT_CODES = /^(0A000|26000|08...|57P..)$/;
+
+function mustReconnect(error: unknown): boolean {
+  return RECONNECT_CODES.test(String(Reflect.get(Object(error), "code")));
+}
+
+/** Sessions of a PostgreSQL server, from a pool. */
+export class PooledDriver extends SessionDriver<PooledSession> {
+  readonly #pool: pg.Pool;
+  readonly #options: PostgresOptions;
+  readonly #configured = new WeakSet<pg.PoolClient>();
+  readonly #batcher = new Flights((text, executions) => this.#runBatch(text, executions));
+
+  constructor(options: PostgresOptions, guard: TransactionGuard) {
+    super(guard);
+    this.#options = options;
+    this.#pool = new pg.Pool({ ...clientOptions(options), max: options.poolSizeMax ?? 10 });
+    // A connection that is lost reports it to whoever uses it; without a listener the same event would end the process.
+    this.#pool.on("error", () => {});
+    this.#pool.on("connect", (client) => client.on("error", () => {}));
+  }
+
+  override async init(): Promise<void> {}
+
+  override async acquire(): Promise<PooledSession> {
+    const client = await this.#pool.connect();
+    try {
+      if (!this.#configured.has(client)) await client.query(this.#sessionSettings());
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+    this.#configured.add(client);
+    return new PooledSession(client);
+  }
+
+  /** One execution of a statement that may share its way with others. */
+  async runBatched<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.assertOutside();
+    const { rows } = await this.#batcher.ask(query.sql, query.parameters.map(encodeParameter));
+    // As everywhere, the decoders and the schema type make true what is said of the rows.
+    return { rows: rows as R[] };
+  }
+
+  async #runBatch(text: string, executions: readonly Parameters[]): Promise<Outcome[]> {
+    const session = await this.acquire();
+    try {
+      return await session.runNamed(statementName(text) ?? "", { text, executions });
+    } finally {
+      await this.releaseConnection(session);
+    }
+  }
+
+  override async releaseConnection(session: DatabaseConnection): Promise<void> {
+    if (session instanceof PooledSession) session.client.release(session.discarded);
+  }
+
+  override discard(session: DatabaseConnection): void {
+    if (session instanceof PooledSession) session.discarded = true;
+  }
+
+  override async destroy(): Promise<void> {
+    if (!this.#pool.ending) await this.#pool.end();
+  }
+
+  // The decoders rely on the first three. The timeouts free locks that somebody who hangs would otherwise hold for ever.
+  #sessionSettings(): string {
+    return [
+      "set timezone = 'UTC'",
+      "set datestyle = 'ISO, MDY'",
+      "set bytea_output = 'hex'",
+      `set statement_timeout = ${this.#options.statementTimeoutMs ?? 15_000}`,
+      "set lock_timeout = 5000",
+      "set idle_in_transaction_session_timeout = 30000",
+    ].join("; ");
+  }
+}
+
+/** Throws DatabaseUnusable when the server is too old, or does not keep through a power cut what it confirms. */
+export async function checkServer(driver: PooledDriver, options: PostgresOptions): Promise<void> {
+  const session = await driver.acquire();
+  try {
+    const { rows: versions } = await session.runStatement(
+      "select current_setting('server_version_num')::int as number",
+      [],
+    );
+    const version = Number(versions[0]?.["number"]);
+    if (version < SERVER_VERSION_MIN) {
+      throw new DatabaseUnusable(
+        `PostgreSQL 15 or newer is needed, and this server is ${Math.floor(version / 10_000)}`,
+      );
+    }
+    const { rows: unsafe } = await session.runStatement(UNSAFE_SETTINGS, []);
+    if (unsafe.length > 0 && options.allowUnsafeFsync !== true) {
+      const names = unsafe.map((row) => `${String(row["name"])} off`).join(", ");
+      throw new DatabaseUnusable(
+        `the PostgreSQL server runs with ${names}: a power cut would lose payments that it confirmed`,
+      );
+    }
+  } finally {
+    await driver.releaseConnection(session);
+  }
+}

@@ -1,0 +1,117 @@
+import {
+  createTestClient,
+  http,
+  publicActions,
+  type Hex,
+  type TransactionReceipt,
+  TransactionReceiptNotFoundError,
+} from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { systemClock } from "../../kernel/clock.ts";
+import type { DevAccount } from "../devAccounts.ts";
+
+/** What a dev chain is asked through: reading, and the liberties that only anvil grants. */
+export type DevClient = ReturnType<typeof createDevClient>;
+
+export interface ContractCall {
+  /** Absent for a plain contract creation. */
+  to?: Hex;
+  data?: Hex;
+  /** In wei. */
+  value?: bigint;
+  /** More than the call needs: nothing is estimated here. */
+  gasLimit?: bigint;
+}
+
+/** viem would ask every four seconds whether a transaction is mined. */
+const POLL_MS = 50;
+const GAS_LIMIT_DEFAULT = 400_000n;
+/** Far above what the base fee of a local chain can reach in the transactions of one run. */
+const MAX_FEE_PER_GAS = 100_000_000_000n;
+const PRIORITY_FEE_PER_GAS = 1_000_000_000n;
+
+export function createDevClient(rpcUrl: string) {
+  return createTestClient({
+    mode: "anvil",
+    transport: http(rpcUrl, { retryCount: 0 }),
+    cacheTime: 0,
+    pollingInterval: POLL_MS,
+  }).extend(publicActions);
+}
+
+/** Signs the calls with consecutive nonces, and sends nothing. */
+export async function signCalls(
+  client: DevClient,
+  account: DevAccount,
+  calls: readonly ContractCall[],
+): Promise<Hex[]> {
+  const signer = privateKeyToAccount(account.privateKey);
+  const [chainId, nonce] = await Promise.all([
+    client.getChainId(),
+    client.getTransactionCount({ address: account.address, blockTag: "pending" }),
+  ]);
+  return Promise.all(
+    calls.map((call, index) =>
+      signer.signTransaction({
+        type: "eip1559",
+        chainId,
+        nonce: nonce + index,
+        gas: call.gasLimit ?? GAS_LIMIT_DEFAULT,
+        maxFeePerGas: MAX_FEE_PER_GAS,
+        maxPriorityFeePerGas: PRIORITY_FEE_PER_GAS,
+        value: call.value ?? 0n,
+        ...(call.to === undefined ? {} : { to: call.to }),
+        ...(call.data === undefined ? {} : { data: call.data }),
+      }),
+    ),
+  );
+}
+
+/**
+ * Sends the calls in their order and returns their receipts, reverted ones too. Each waits until the one before is mined:
+ * anvil now and then forgets to mine a transaction that has overtaken its predecessor. Two runs for one account must not
+ * overlap, for they would take the same nonces, and the chain must be one that mines at once.
+ */
+export async function sendCalls(
+  client: DevClient,
+  account: DevAccount,
+  calls: readonly ContractCall[],
+): Promise<TransactionReceipt[]> {
+  const receipts: TransactionReceipt[] = [];
+  for (const serializedTransaction of await signCalls(client, account, calls)) {
+    receipts.push(await sendAndWait(client, serializedTransaction));
+  }
+  return receipts;
+}
+
+const RECEIPT_POLL_MS = 10;
+const RECEIPT_POLLS_MAX = 2_000;
+/** A transaction that has waited for so many polls was forgotten; an empty block reminds anvil of it. */
+const MINE_EVERY_POLLS = 100;
+
+/** Not by eth_sendRawTransactionSync: on a busy machine anvil may never answer it, although the transaction is mined. */
+async function sendAndWait(client: DevClient, serializedTransaction: Hex): Promise<TransactionReceipt> {
+  const hash = await client.sendRawTransaction({ serializedTransaction });
+  for (let poll = 1; poll <= RECEIPT_POLLS_MAX; poll += 1) {
+    const receipt = await client.getTransactionReceipt({ hash }).catch((error: unknown) => {
+      if (error instanceof TransactionReceiptNotFoundError) return undefined;
+      throw error;
+    });
+    if (receipt !== undefined) return receipt;
+    if (poll % MINE_EVERY_POLLS === 0) await client.mine({ blocks: 1 });
+    await systemClock.sleep(RECEIPT_POLL_MS);
+  }
+  throw new Error(`the transaction ${hash} was not mined`);
+}
+
+/** Like `sendCalls`, and throws when one of them reverts. */
+export async function sendCallsOrThrow(
+  client: DevClient,
+  account: DevAccount,
+  calls: readonly ContractCall[],
+): Promise<TransactionReceipt[]> {
+  const receipts = await sendCalls(client, account, calls);
+  const reverted = receipts.find((receipt) => receipt.status === "reverted");
+  if (reverted) throw new Error(`the call ${receipts.indexOf(reverted)} to ${reverted.to} reverted`);
+  return receipts;
+}

@@ -1,0 +1,79 @@
+import type { ChainConfig, Config } from "../config/config.ts";
+import { DEV_ACCOUNTS } from "./devAccounts.ts";
+import type { LocalChain } from "./chains/localChains.ts";
+
+/** The chains of the dev world. The ids are taken by no public network. */
+export const DEV_CHAINS = [
+  { chainId: 900_001, name: "Dev Chain One", slug: "dev-one" },
+  { chainId: 900_002, name: "Dev Chain Two", slug: "dev-two" },
+] as const;
+
+const HOST = "127.0.0.1";
+/** Blocks come every second here, and anvil answers at once. */
+const POLL_MS = 200;
+/** A thousand in the payout currency; above it a deposit waits for the chain's own word, so that both ways can be watched. */
+const LARGE_PRICE_UNITS = 1_000_000_000n;
+
+/** What merchants of the dev world pay the platform, in hundredths of a percent. */
+export const DEV_FEE_BPS = 50;
+
+export type DevConfigOptions = {
+  chains: readonly LocalChain[];
+  port: number;
+  /** Absent, the database lives in memory. */
+  directory: string | undefined;
+  logLevel: Config["logLevel"];
+};
+
+export function devConfig({ chains, port, directory, logLevel }: DevConfigOptions): Config {
+  const baseUrl = `http://${HOST}:${port}`;
+  return {
+    environment: "test",
+    baseUrl,
+    listen: { host: HOST, port },
+    database: { kind: "pglite", directory },
+    feeRecipient: DEV_ACCOUNTS.feeRecipient.address,
+    feeBps: DEV_FEE_BPS,
+    chains: chains.map((chain) => devChain(chain, baseUrl)),
+    defaultRail: `${DEV_CHAINS[0].slug}:usdc`,
+    logLevel,
+  };
+}
+
+export function devSlug(chainId: number): string {
+  return DEV_CHAINS.find((known) => known.chainId === chainId)?.slug ?? `dev-${chainId}`;
+}
+
+function devChain(chain: LocalChain, baseUrl: string): ChainConfig {
+  const { caip2, chainId, name, rpcUrl } = chain;
+  return {
+    caip2,
+    chainId,
+    name,
+    slug: devSlug(chainId),
+    rpcUrls: [rpcUrl],
+    // Anvil serves both on one port.
+    wsUrls: [rpcUrl.replace(/^http/, "ws")],
+    publicRpcUrl: rpcUrl,
+    explorerUrl: `${baseUrl}/dev/explorer/${chainId}`,
+    native: { name: "Ether", symbol: "ETH", decimals: 18 },
+    gasKey: DEV_ACCOUNTS.operator.privateKey,
+    pollMs: POLL_MS,
+    finality: [
+      { upToPriceUnits: LARGE_PRICE_UNITS, finality: { confirmations: 2 } },
+      { upToPriceUnits: undefined, finality: { tag: "finalized" } },
+    ],
+    settleAfterMs: 0,
+    settleBatchMax: 100,
+    tokens: chain.tokens.map(({ symbol, address, decimals }) => ({
+      symbol,
+      slug: symbol.toLowerCase(),
+      address,
+      decimals,
+      minimumUnits: 10n ** BigInt(decimals - 2),
+      isOrigin: true,
+      isRail: true,
+    })),
+    defaultToken: "USDC",
+  };
+}

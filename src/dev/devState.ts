@@ -1,0 +1,85 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { displayAddress, namespaceOf, referenceOf } from "../kernel/caip.ts";
+import { createAccount } from "../merchant/createAccount.ts";
+import { createKey } from "../merchant/keys/createKey.ts";
+import { listAccounts } from "../merchant/listAccounts.ts";
+import { SCOPES } from "../merchant/keys/scopes.ts";
+import type { World } from "../world.ts";
+import { CommandError } from "../operator/errors.ts";
+import { DEV_ACCOUNTS, type DevRole } from "./devAccounts.ts";
+import { DEV_FEE_BPS } from "./devConfig.ts";
+import type { LocalChain } from "./chains/localChains.ts";
+import type { ManifestAccount } from "./devManifest.ts";
+
+/** The demo merchants, each paid on another chain. */
+const MERCHANTS: readonly { name: string; payout: DevRole; recovery: DevRole; chainIndex: number }[] = [
+  { name: "Harbor Books", payout: "payoutFirst", recovery: "recoveryFirst", chainIndex: 0 },
+  { name: "Summit Coffee", payout: "payoutSecond", recovery: "recoverySecond", chainIndex: 1 },
+];
+
+/** What a kept world remembers beside its chains and its database: keys cannot be read back from their hashes. */
+type DevState = { genesisHashes: Record<string, string>; accounts: ManifestAccount[] };
+
+/**
+ * The demo merchants of a kept world, else new ones.
+ * @throws CommandError when the directory's chains, database and merchants do not belong together.
+ */
+export async function restoreMerchants(
+  world: World,
+  directory: string | undefined,
+  chains: readonly LocalChain[],
+): Promise<ManifestAccount[]> {
+  if (directory === undefined) return createMerchants(world, chains);
+  const file = join(directory, "world.json");
+  const kept = readDevState(file);
+  const genesisHashes = Object.fromEntries(chains.map((chain) => [chain.caip2, chain.genesisHash]));
+  if (kept === undefined) {
+    if ((await listAccounts(world)).length > 0) throw stateMismatch(directory, "has lost its world.json");
+    const accounts = await createMerchants(world, chains);
+    writeFileSync(file, `${JSON.stringify({ genesisHashes, accounts } satisfies DevState, undefined, 2)}\n`, {
+      mode: 0o600,
+    });
+    return accounts;
+  }
+  const changed = chains.find((chain) => kept.genesisHashes[chain.caip2] !== chain.genesisHash);
+  if (changed !== undefined)
+    throw stateMismatch(directory, `was kept with another ${changed.name}, whose first block was a different one`);
+  const known = new Set((await listAccounts(world)).map(({ id }) => id));
+  if (kept.accounts.some(({ accountId }) => !known.has(accountId)))
+    throw stateMismatch(directory, "was kept with another database");
+  return kept.accounts;
+}
+
+function stateMismatch(directory: string, what: string): CommandError {
+  return new CommandError(
+    `${directory} ${what}: remove the directory to begin anew, or keep this world in another one.`,
+  );
+}
+
+function readDevState(file: string): DevState | undefined {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as DevState;
+  } catch {
+    return undefined;
+  }
+}
+
+async function createMerchants(world: World, chains: readonly LocalChain[]): Promise<ManifestAccount[]> {
+  const accounts: ManifestAccount[] = [];
+  for (const { name, payout, recovery, chainIndex } of MERCHANTS) {
+    const chain = chains[chainIndex]?.caip2;
+    if (chain === undefined) throw new CommandError("The dev world has fewer chains than its merchants need.");
+    const wallet = DEV_ACCOUNTS[payout].address;
+    const { id } = await createAccount(world, {
+      name,
+      feeBps: DEV_FEE_BPS,
+      recovery: DEV_ACCOUNTS[recovery].address,
+      payout: { namespace: namespaceOf(chain), chainReference: referenceOf(chain), wallet, currency: "USDC" },
+    });
+    const { apiKey } = await createKey(world, { accountId: id, scopes: SCOPES });
+    const { apiKey: unscopedKey } = await createKey(world, { accountId: id, scopes: [] });
+    accounts.push({ name, accountId: id, apiKey, unscopedKey, payoutWallet: displayAddress(chain, wallet) });
+  }
+  return accounts;
+}

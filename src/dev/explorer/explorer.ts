@@ -1,0 +1,156 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { getAddress, isAddress, isHash, parseAbiItem, TransactionReceiptNotFoundError, type Hex } from "viem";
+import { DEV_ACCOUNTS, DEV_ROLES } from "../devAccounts.ts";
+import { createDevClient, type DevClient } from "../chains/devClient.ts";
+import {
+  addressLink,
+  balancesTable,
+  escapeHtml,
+  renderFactTable,
+  renderExplorerPage,
+  transfersTable,
+  type AddressNames,
+  type SiteLocation,
+  type TransferRow,
+} from "./explorerPages.ts";
+import type { LocalChain } from "../chains/localChains.ts";
+import { balanceOf } from "../chains/tokens.ts";
+
+// Where the explorer links of the dev world lead. It reads the local chains and keeps nothing.
+
+const TRANSFER = parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)");
+const TRANSFERS_MAX = 50;
+/** How far back an address is looked up: an afternoon of one-second blocks. */
+const BLOCKS_MAX = 20_000n;
+const ETHER_DECIMALS = 18;
+
+type ExplorerChain = { chain: LocalChain; client: DevClient; place: SiteLocation; names: AddressNames };
+type Params = { chainId: string; hash: string; address: string };
+
+/** Adds the explorer's pages to a server that does not listen yet. */
+export function addExplorer(server: FastifyInstance, chains: readonly LocalChain[]): void {
+  const explorerChains = new Map(chains.map((chain) => [String(chain.chainId), openExplorerChain(chain)]));
+  const sendPage = async (
+    reply: FastifyReply,
+    chainId: string,
+    render: (on: ExplorerChain) => Promise<string | undefined>,
+  ) => {
+    const on = explorerChains.get(chainId);
+    const html = on === undefined ? undefined : await render(on);
+    return reply
+      .code(html === undefined ? 404 : 200)
+      .header("content-type", "text/html; charset=utf-8")
+      .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+      .send(html ?? renderExplorerPage("Not on this chain", { chainName: "Explorer", root: "/dev/explorer/" }, ""));
+  };
+  server.get<{ Params: Params }>("/dev/explorer/:chainId", ({ params }, reply) =>
+    sendPage(reply, params.chainId, renderChainPage),
+  );
+  server.get<{ Params: Params }>("/dev/explorer/:chainId/tx/:hash", ({ params }, reply) =>
+    sendPage(reply, params.chainId, (on) => renderTxPage(on, params.hash)),
+  );
+  server.get<{ Params: Params }>("/dev/explorer/:chainId/address/:address", ({ params }, reply) =>
+    sendPage(reply, params.chainId, (on) => renderAddressPage(on, params.address)),
+  );
+}
+
+function openExplorerChain(chain: LocalChain): ExplorerChain {
+  const names = new Map<string, string>([
+    ...DEV_ROLES.map((role): [string, string] => [DEV_ACCOUNTS[role].address, splitCamelCase(role)]),
+    ...chain.tokens.map((token): [string, string] => [token.address, `${token.symbol} contract`]),
+    [chain.hub, "inbox hub"],
+    [`0x${"0".repeat(40)}`, "nobody"],
+  ]);
+  const place = { chainName: chain.name, root: `/dev/explorer/${chain.chainId}` };
+  return { chain, client: createDevClient(chain.rpcUrl), place, names };
+}
+
+/** "payoutFirst" is "payout first". */
+function splitCamelCase(role: string): string {
+  return role.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+async function renderChainPage(on: ExplorerChain): Promise<string> {
+  const head = await on.client.getBlockNumber();
+  const transfers = await findTransfers(on, { fromBlock: head > BLOCKS_MAX ? head - BLOCKS_MAX : 0n });
+  const known = [...on.names.keys()].map((address) => addressLink(getAddress(address), on.place, on.names));
+  const body = [
+    renderFactTable([
+      ["Chain", `<code>${escapeHtml(on.chain.caip2)}</code>`],
+      ["RPC", `<code>${escapeHtml(on.chain.rpcUrl)}</code>`],
+      ["Head", `block ${head}`],
+      ["Known", known.join(" · ")],
+    ]),
+    "<h2>Latest token transfers</h2>",
+    transfersTable(transfers.toReversed().slice(0, TRANSFERS_MAX), on.place, on.names),
+  ];
+  return renderExplorerPage(on.chain.name, on.place, body.join(""));
+}
+
+async function renderTxPage(on: ExplorerChain, hash: string): Promise<string | undefined> {
+  if (!isHash(hash)) return undefined;
+  const receipt = await on.client.getTransactionReceipt({ hash }).catch((error: unknown) => {
+    if (error instanceof TransactionReceiptNotFoundError) return undefined;
+    throw error;
+  });
+  if (receipt === undefined) return undefined;
+  const transfers = await findTransfers(on, { blockHash: receipt.blockHash });
+  const status = receipt.status === "success" ? `<span class="ok">success</span>` : `<span class="bad">reverted</span>`;
+  const body = [
+    renderFactTable([
+      ["Status", status],
+      ["Block", `${receipt.blockNumber} <span class="dim"><code>${escapeHtml(receipt.blockHash)}</code></span>`],
+      ["From", addressLink(receipt.from, on.place, on.names)],
+      ["To", receipt.to === null ? "a new contract" : addressLink(receipt.to, on.place, on.names)],
+      ["Gas used", String(receipt.gasUsed)],
+    ]),
+    "<h2>Token transfers</h2>",
+    transfersTable(
+      transfers.filter((transfer) => transfer.txHash === hash.toLowerCase()),
+      on.place,
+      on.names,
+    ),
+  ];
+  return renderExplorerPage(`Transaction ${hash}`, on.place, body.join(""));
+}
+
+async function renderAddressPage(on: ExplorerChain, address: string): Promise<string | undefined> {
+  if (!isAddress(address, { strict: false })) return undefined;
+  const owner = getAddress(address.toLowerCase());
+  const head = await on.client.getBlockNumber();
+  const fromBlock = head > BLOCKS_MAX ? head - BLOCKS_MAX : 0n;
+  const [native, held, incoming, outgoing] = await Promise.all([
+    on.client.getBalance({ address: owner }),
+    Promise.all(on.chain.tokens.map((token) => balanceOf(on.client, token.address, owner))),
+    findTransfers(on, { fromBlock, args: { to: owner } }),
+    findTransfers(on, { fromBlock, args: { from: owner } }),
+  ]);
+  const balances = on.chain.tokens.map(({ symbol, decimals }, index) => ({
+    symbol,
+    decimals,
+    amountUnits: held[index] ?? 0n,
+  }));
+  const name = on.names.get(owner.toLowerCase());
+  const body = [
+    `<p><code>${owner}</code></p>`,
+    balancesTable([...balances, { symbol: "ETH", amountUnits: native, decimals: ETHER_DECIMALS }]),
+    "<h2>Received</h2>",
+    transfersTable(incoming.toReversed().slice(0, TRANSFERS_MAX), on.place, on.names),
+    "<h2>Sent</h2>",
+    transfersTable(outgoing.toReversed().slice(0, TRANSFERS_MAX), on.place, on.names),
+  ];
+  return renderExplorerPage(name === undefined ? "Address" : `Address: ${name}`, on.place, body.join(""));
+}
+
+type LogFilter = { blockHash: Hex } | { fromBlock: bigint; args?: { from?: Hex; to?: Hex } };
+
+async function findTransfers(on: ExplorerChain, scope: LogFilter): Promise<TransferRow[]> {
+  const address = on.chain.tokens.map((token) => token.address);
+  const logs = await on.client.getLogs({ address, event: TRANSFER, strict: true, ...scope });
+  return logs.flatMap((log) => {
+    const token = on.chain.tokens.find((candidate) => candidate.address === log.address.toLowerCase());
+    if (token === undefined || log.transactionHash === null) return [];
+    const { from, to, value } = log.args;
+    return [{ txHash: log.transactionHash, from, to, amountUnits: value, token }];
+  });
+}

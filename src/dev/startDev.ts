@@ -1,0 +1,138 @@
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { hubSalt } from "@tributary/inbox/hub";
+import { hubCreationCode } from "@tributary/inbox/hubCode";
+import type { Logger } from "pino";
+import type { Config, ProcessEnvironment } from "../config/config.ts";
+import { loadMigratedSnapshot } from "../db/pglite/snapshot.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { openWorld, startService, verifyChains } from "../main.ts";
+import type { World } from "../world.ts";
+import { CommandError } from "../operator/errors.ts";
+import { readPort } from "../config/loadConfig.ts";
+import { openHome } from "../operator/control/home.ts";
+import { openReadableLog } from "../operator/process/logs.ts";
+import { startOperatorControl } from "../operator/control/startOperatorControl.ts";
+import { exitOnFatal } from "../operator/process/shutdown.ts";
+import type { Terminal } from "../operator/process/terminal.ts";
+import { DEV_CHAINS, devConfig } from "./devConfig.ts";
+import { addExplorer } from "./explorer/explorer.ts";
+import { restoreMerchants } from "./devState.ts";
+import { startLocalChains, type LocalChains } from "./chains/localChains.ts";
+import { findPort } from "./findPort.ts";
+import { buildManifest, type DevManifest } from "./devManifest.ts";
+
+export type DevOptions = {
+  terminal: Terminal;
+  environment: ProcessEnvironment;
+  /** Keeps chains and database here from run to run; without it nothing outlives the process. */
+  keep: string | undefined;
+  logLevel: Config["logLevel"];
+};
+
+export type DevWorld = {
+  manifest: DevManifest;
+  log: Logger;
+  /** The port that was wanted and is somebody else's; undefined when we have it. */
+  occupiedPort: number | undefined;
+  /** Resolves when a chain is gone that should not be. */
+  chainStopped: Promise<void>;
+  stop(): Promise<void>;
+};
+
+const PORT_DEFAULT = 8_787;
+const HOST = "127.0.0.1";
+
+/** Starts chains, database, merchants, API, loops and the operator's door; what was started is ended again when a part fails. */
+export async function startDev(options: DevOptions): Promise<DevWorld> {
+  const { terminal, environment } = options;
+  const directory = options.keep === undefined ? undefined : resolve(options.keep);
+  if (directory !== undefined) mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const home = openHome(environment);
+  const wantedPort = readPort(environment) ?? PORT_DEFAULT;
+  const log = openReadableLog(options.logLevel, terminal);
+  terminal.progress("starting two local chains and the database …");
+  // The dump that the database starts from is made or read while the chains start.
+  const pendingSnapshot = prepareSnapshot(home);
+  const chains = await startChains(directory).catch(async (error: unknown) => {
+    await pendingSnapshot.catch(() => undefined);
+    throw error;
+  });
+  try {
+    const port = await findPort(HOST, wantedPort);
+    const config = devConfig({
+      chains: chains.chains,
+      port,
+      directory: directory === undefined ? undefined : join(directory, "database"),
+      logLevel: options.logLevel,
+    });
+    terminal.progress("starting the service …");
+    const world = await openWorld(config, {
+      log,
+      onFatal: exitOnFatal(log),
+      snapshot: await pendingSnapshot,
+    });
+    const running = await runWorld(world, { chains, home, directory });
+    return {
+      ...running,
+      log,
+      occupiedPort: port === wantedPort ? undefined : wantedPort,
+      chainStopped: chains.stopped,
+    };
+  } catch (error) {
+    await pendingSnapshot.catch(() => undefined);
+    await chains.stop();
+    throw error;
+  }
+}
+
+async function startChains(directory: string | undefined): Promise<LocalChains> {
+  try {
+    return await startLocalChains({
+      chains: DEV_CHAINS,
+      hub: { creationCode: hubCreationCode, salt: hubSalt },
+      ...(directory === undefined ? {} : { stateDirectory: join(directory, "chains") }),
+    });
+  } catch (error) {
+    // What stands in the way here (a directory in use, a port, a kept chain of another world) is the user's to clear.
+    throw new CommandError(`The local chains did not start: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Beside the packages that it is made by and with; in the user's folder where those are somebody else's. */
+async function prepareSnapshot(home: string): Promise<Blob> {
+  const appliedAt = systemClock.now();
+  const packageCache = fileURLToPath(new URL("../../node_modules/.cache/tributary", import.meta.url));
+  return loadMigratedSnapshot({ cacheDirectory: packageCache, appliedAt }).catch(() =>
+    loadMigratedSnapshot({ cacheDirectory: join(home, "cache"), appliedAt }),
+  );
+}
+
+type DevParts = { chains: LocalChains; home: string; directory: string | undefined };
+
+async function runWorld(
+  world: World,
+  { chains, home, directory }: DevParts,
+): Promise<{ manifest: DevManifest; stop(): Promise<void> }> {
+  try {
+    await verifyChains(world.config, world.chains, world.log);
+    const accounts = await restoreMerchants(world, directory, chains.chains);
+    const manifest = buildManifest({ baseUrl: world.config.baseUrl, accounts, chains: chains.chains });
+    const service = await startService(world, {
+      extend: (server) => addExplorer(server, chains.chains),
+      onFatal: exitOnFatal(world.log),
+    });
+    const control = await startOperatorControl(world, { home, kind: "dev", ready: manifest });
+    const stop = async () => {
+      await control.close();
+      await service.stop();
+      // Last: a loop that drains may still want to hear from its chain.
+      await chains.stop();
+    };
+    return { manifest, stop };
+  } catch (error) {
+    await world.db.close();
+    throw error;
+  }
+}

@@ -1,0 +1,113 @@
+import { Pool, type Dispatcher } from "undici";
+import type { GateConfig } from "../config/config.ts";
+import { GateUnavailable, type BindDecision, type Gate, type IssueDecision } from "./gate.ts";
+
+// The gate over HTTP; docs/operate/gate.md is the agreement. An answer counts only with status 200 and a verdict that we know: what a proxy says
+// in the gate's place must never be taken for a refusal.
+
+const CONNECTIONS_MAX = 16;
+const RESPONSE_BYTES_MAX = 16_384;
+const FIELD_LENGTH_MAX = 500;
+
+export function openRemoteGate({ url, secret, timeoutMs }: GateConfig): Gate {
+  const { origin, pathname, host } = new URL(url);
+  const base = pathname.replace(/\/+$/, "");
+  const pool = new Pool(origin, { connections: CONNECTIONS_MAX, connectTimeout: timeoutMs });
+
+  async function put(path: string, body: object): Promise<unknown> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const headers = { authorization: `Bearer ${secret.reveal()}`, "content-type": "application/json" };
+    try {
+      const answer = await pool.request({
+        method: "PUT",
+        path: `${base}${path}`,
+        headers,
+        body: JSON.stringify(body),
+        signal,
+      });
+      const text = await readBody(answer);
+      if (answer.statusCode === 200) return JSON.parse(text);
+      const isClientError = answer.statusCode < 500 && answer.statusCode !== 429;
+      throw new GateUnavailable(`${host} answered with status ${answer.statusCode}`, { isNonsense: isClientError });
+    } catch (error) {
+      throw toGateUnavailable(host, error);
+    }
+  }
+
+  return {
+    async bindCustomer(request) {
+      return parseBindDecision(host, await put(`/customers/${encodeURIComponent(request.intentId)}`, request));
+    },
+    async issueInbox(request) {
+      const path = `/inboxes/${encodeURIComponent(request.intentId)}/${encodeURIComponent(request.chain)}`;
+      return parseIssueDecision(host, await put(path, request));
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+async function readBody({ body }: Dispatcher.ResponseData): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > RESPONSE_BYTES_MAX) throw new SyntaxError("the answer is too long");
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+function parseBindDecision(host: string, answer: unknown): BindDecision {
+  switch (readStringField(answer, "verdict")) {
+    case "bound":
+      return { kind: "bound" };
+    case "pending":
+      return { kind: "pending" };
+    case "refused":
+      return { kind: "refused", reason: readReason(answer) };
+    default:
+      throw invalidResponse(host);
+  }
+}
+
+function parseIssueDecision(host: string, answer: unknown): IssueDecision {
+  const address = readStringField(answer, "address");
+  switch (readStringField(answer, "verdict")) {
+    case "issued":
+      if (address === undefined) throw invalidResponse(host);
+      return { kind: "issued", address };
+    case "pending":
+      return { kind: "pending" };
+    case "disabled":
+      return { kind: "disabled" };
+    case "refused":
+      return { kind: "refused", reason: readReason(answer) };
+    default:
+      throw invalidResponse(host);
+  }
+}
+
+function readReason(answer: unknown): string {
+  return readStringField(answer, "reason") ?? "no reason was given";
+}
+
+function readStringField(answer: unknown, key: string): string | undefined {
+  if (typeof answer !== "object" || answer === null) return undefined;
+  const value: unknown = Reflect.get(answer, key);
+  return typeof value === "string" && value.length <= FIELD_LENGTH_MAX ? value : undefined;
+}
+
+function toGateUnavailable(host: string, error: unknown): GateUnavailable {
+  if (error instanceof GateUnavailable) return error;
+  if (error instanceof SyntaxError) return invalidResponse(host, error);
+  const isTimeout = error instanceof Error && /Timeout/.test(error.name);
+  const reason = error instanceof Error ? error.message : String(error);
+  return new GateUnavailable(`${host} ${isTimeout ? "took too long" : "was not reached"}: ${reason}`, {
+    isNonsense: false,
+    cause: error,
+  });
+}
+
+function invalidResponse(host: string, cause?: unknown): GateUnavailable {
+  return new GateUnavailable(`${host} answered with no verdict`, { isNonsense: true, cause });
+}

@@ -1,0 +1,49 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import { crc32 } from "node:zlib";
+import type { Entropy } from "../../kernel/entropy.ts";
+import { base32 } from "../../kernel/ids.ts";
+
+// trib_<env>_<keyId>_<56 random hex><8 hex of CRC-32>. The checksum covers everything before it, so that a mistyped or cut key
+// is refused without a look at the database. Only the SHA-256 of the whole is kept.
+
+export type Environment = "test" | "live";
+export type ParsedKey = { environment: Environment; keyId: string; hash: Uint8Array };
+
+const PATTERN = /^trib_(live|test)_([0-9a-z]{16})_([0-9a-f]{64})$/;
+const CHECKSUM_CHARACTERS = 8;
+const KEY_ID_BYTES = 10;
+const KEY_ID_CHARACTERS = 16;
+const SECRET_BYTES = 28;
+
+export function newApiKey(
+  environment: Environment,
+  entropy: Entropy,
+): { keyId: string; apiKey: string; hash: Uint8Array } {
+  const keyId = base32(entropy.bytes(KEY_ID_BYTES), KEY_ID_CHARACTERS);
+  const unchecked = `trib_${environment}_${keyId}_${Buffer.from(entropy.bytes(SECRET_BYTES)).toString("hex")}`;
+  const apiKey = unchecked + checksumOf(unchecked);
+  return { keyId, apiKey, hash: sha256(apiKey) };
+}
+
+/** Undefined when the text cannot be a key: its form or its checksum is wrong. */
+export function parseApiKey(text: string): ParsedKey | undefined {
+  const match = PATTERN.exec(text);
+  if (!match?.[1] || !match[2]) return undefined;
+  const unchecked = text.slice(0, -CHECKSUM_CHARACTERS);
+  if (!text.endsWith(checksumOf(unchecked))) return undefined;
+  return { environment: match[1] as Environment, keyId: match[2], hash: sha256(text) };
+}
+
+/** Takes the same time wherever the two differ. */
+export function isEqualConstantTime(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+// By way of text, because the hash's own bytes stand outside the heap, which takes longer than the hash.
+function sha256(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(hash("sha256", text, "hex"), "hex"));
+}
+
+function checksumOf(text: string): string {
+  return crc32(text).toString(16).padStart(CHECKSUM_CHARACTERS, "0");
+}

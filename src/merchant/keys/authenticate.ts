@@ -1,0 +1,37 @@
+import { Fault } from "../../kernel/faults.ts";
+import type { World } from "../../world.ts";
+import { isEqualConstantTime, parseApiKey } from "./apiKey.ts";
+import { lookUpKey, trackKeyUse } from "./keyCache.ts";
+import type { AccountRow } from "../store.ts";
+
+/** Who calls: a merchant's account, through one of its keys. */
+export type Caller = { account: AccountRow; keyId: string; scopes: readonly string[] };
+
+type AuthenticateWorld = Pick<World, "db" | "clock" | "config" | "log">;
+
+/** Stands in for the hash of a key that does not exist, so that both kinds of wrong key take the same time. */
+const DUMMY_HASH = new Uint8Array(32);
+
+/** Reads the Authorization header. Throws unauthorized, key_revoked or key_expired. */
+export async function authenticate(world: AuthenticateWorld, presented: string | undefined): Promise<Caller> {
+  const parsed = parseApiKey(/^Bearer +([^\s]+)$/i.exec(presented ?? "")?.[1] ?? "");
+  if (parsed === undefined || parsed.environment !== world.config.environment) throw new Fault("unauthorized");
+  const found = await lookUpKey(world, parsed);
+  const isMatch = isEqualConstantTime(found?.key.secret_hash ?? DUMMY_HASH, parsed.hash);
+  if (found === undefined || !isMatch) throw new Fault("unauthorized");
+  const { key, account } = found;
+  if (key.revoked_at !== null) throw new Fault("key_revoked");
+  if (key.expires_at !== null && key.expires_at <= world.clock.now()) throw new Fault("key_expired");
+  trackKeyUse(world, key);
+  return { account, keyId: key.key_id, scopes: key.scopes };
+}
+
+/** Throws account_suspended or insufficient_scope. */
+export function requireScope(caller: Caller, scope: string): void {
+  if (caller.account.status === "suspended") throw new Fault("account_suspended");
+  if (caller.scopes.includes(scope)) return;
+  throw new Fault("insufficient_scope", {
+    message: `The API key lacks the scope ${scope}.`,
+    details: { requiredScope: scope },
+  });
+}

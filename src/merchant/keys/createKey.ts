@@ -1,0 +1,35 @@
+import { Fault } from "../../kernel/faults.ts";
+import type { World } from "../../world.ts";
+import { newApiKey } from "./apiKey.ts";
+import { SCOPES } from "./scopes.ts";
+import { findAccount, insertKey } from "../store.ts";
+
+export type NewKey = { accountId: string; scopes: readonly string[]; expiresAt?: Date };
+
+/** The only time the key itself is seen: what is kept is its hash. Throws not_found or invalid_request. */
+export async function createKey(
+  world: Pick<World, "db" | "clock" | "entropy" | "config">,
+  input: NewKey,
+): Promise<{ keyId: string; apiKey: string }> {
+  const unknown = input.scopes.find((scope) => !SCOPES.includes(scope));
+  if (unknown !== undefined) {
+    throw new Fault("invalid_request", {
+      param: "scopes",
+      message: `${unknown} is no scope; there are ${SCOPES.join(", ")}.`,
+    });
+  }
+  if ((await findAccount(world.db, input.accountId)) === undefined)
+    throw new Fault("not_found", { message: "No such account." });
+  const { keyId, apiKey, hash } = newApiKey(world.config.environment, world.entropy);
+  await insertKey(world.db.root, {
+    key_id: keyId,
+    account_id: input.accountId,
+    secret_hash: hash,
+    scopes: [...input.scopes],
+    created_at: world.clock.now(),
+    expires_at: input.expiresAt ?? null,
+    revoked_at: null,
+    last_used_at: null,
+  });
+  return { keyId, apiKey };
+}

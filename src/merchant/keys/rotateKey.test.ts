@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { openTestDatabase } from "../../../test/support/database.ts";
+import { insertAccount } from "../../../test/support/intents.ts";
+import { stationWorld, type StationWorld } from "../../../test/support/stationWorld.ts";
+import { addMs, systemClock } from "../../kernel/clock.ts";
+import type { FaultCode } from "../../kernel/faults.ts";
+import { authenticate } from "./authenticate.ts";
+import { createKey } from "./createKey.ts";
+import { listKeys } from "../listAccounts.ts";
+import { revokeKey } from "./revokeKey.ts";
+import { rotateKey } from "./rotateKey.ts";
+import { CREATE_INTENTS } from "./scopes.ts";
+
+const HOUR_MS = 3_600_000;
+
+let world: StationWorld;
+let elapsedMs = 0;
+before(async () => {
+  const startedAt = systemClock.now();
+  const clock = { ...systemClock, now: () => addMs(startedAt, elapsedMs), monotonicMs: () => elapsedMs };
+  world = { ...stationWorld(await openTestDatabase("pglite")), clock };
+});
+after(() => world.db.close());
+
+function assertRefused(promise: Promise<unknown>, code: FaultCode): Promise<void> {
+  return assert.rejects(promise, { name: "Fault", code });
+}
+
+const authenticateWith = (apiKey: string) => authenticate(world, `Bearer ${apiKey}`);
+
+async function createTestKey(expiresAt?: Date) {
+  const accountId = await insertAccount(world.db);
+  const until = expiresAt === undefined ? {} : { expiresAt };
+  return { accountId, ...(await createKey(world, { accountId, scopes: [CREATE_INTENTS], ...until })) };
+}
+
+test("a rotated key works beside its successor until the overlap is over, with the same scopes", async () => {
+  const old = await createTestKey();
+  const fresh = await rotateKey(world, { keyId: old.keyId, overlapMs: HOUR_MS });
+  assert.deepEqual(fresh.oldExpiresAt, addMs(world.clock.now(), HOUR_MS));
+  for (const { apiKey } of [old, fresh]) assert.deepEqual((await authenticateWith(apiKey)).scopes, [CREATE_INTENTS]);
+  elapsedMs += HOUR_MS - 1;
+  await authenticateWith(old.apiKey);
+  elapsedMs += 1;
+  await assertRefused(authenticateWith(old.apiKey), "key_expired");
+  assert.equal((await authenticateWith(fresh.apiKey)).account.id, old.accountId);
+  assert.equal((await listKeys(world, old.accountId)).length, 2);
+});
+
+test("an end that comes sooner than the overlap stays, and no overlap ends the old key now", async () => {
+  const soon = addMs(world.clock.now(), HOUR_MS);
+  const old = await createTestKey(soon);
+  const fresh = await rotateKey(world, { keyId: old.keyId, overlapMs: 5 * HOUR_MS, expiresAt: addMs(soon, HOUR_MS) });
+  assert.deepEqual(fresh.oldExpiresAt, soon);
+  await authenticateWith(fresh.apiKey);
+  await rotateKey(world, { keyId: fresh.keyId, overlapMs: 0 });
+  await assertRefused(authenticateWith(fresh.apiKey), "key_expired");
+  await authenticateWith(old.apiKey);
+});
+
+test("a key that has ended has no successor, and an unknown one is none", async () => {
+  const revoked = await createTestKey();
+  await revokeKey(world, revoked.keyId);
+  await assertRefused(rotateKey(world, { keyId: revoked.keyId, overlapMs: HOUR_MS }), "invalid_request");
+  const expired = await createTestKey(world.clock.now());
+  await assertRefused(rotateKey(world, { keyId: expired.keyId, overlapMs: HOUR_MS }), "invalid_request");
+  await assertRefused(rotateKey(world, { keyId: "0".repeat(16), overlapMs: HOUR_MS }), "not_found");
+  assert.equal((await listKeys(world, revoked.accountId)).length, 1, "nothing was written");
+});
+
+test("no list of keys shows a hash", async () => {
+  const { accountId } = await createTestKey();
+  for (const key of await listKeys(world, accountId)) assert.ok(!("secret_hash" in key));
+});

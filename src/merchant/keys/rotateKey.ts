@@ -1,0 +1,54 @@
+import { addMs } from "../../kernel/clock.ts";
+import { Fault } from "../../kernel/faults.ts";
+import type { World } from "../../world.ts";
+import { newApiKey } from "./apiKey.ts";
+import { clearKeyCache } from "./keyCache.ts";
+import { lockKey, insertKey, updateKeyExpiry, type ApiKeyRow } from "../store.ts";
+
+export type Rotation = {
+  keyId: string;
+  /** How long the old key goes on working beside the new one; 0 ends it now. */
+  overlapMs: number;
+  /** When the new key ends; never when left out. */
+  expiresAt?: Date;
+};
+
+export type RotatedKey = { keyId: string; apiKey: string; oldKeyId: string; oldExpiresAt: Date };
+
+/**
+ * A new key with the scopes of the old one, and an end for the old one: both work in between, so that a merchant changes over without a gap.
+ * An end that the old key had already and that is sooner stays. Throws not_found, or invalid_request for a key that has ended.
+ */
+export async function rotateKey(
+  world: Pick<World, "db" | "clock" | "entropy" | "config">,
+  rotation: Rotation,
+): Promise<RotatedKey> {
+  const now = world.clock.now();
+  const { keyId, apiKey, hash } = newApiKey(world.config.environment, world.entropy);
+  const oldExpiresAt = await world.db.transaction(async (tx) => {
+    const old = await lockKey(tx, rotation.keyId);
+    assertRotatable(old, now);
+    const { account_id, scopes } = old;
+    const newColumns = {
+      revoked_at: null,
+      last_used_at: null,
+      created_at: now,
+      expires_at: rotation.expiresAt ?? null,
+    };
+    await insertKey(tx, { key_id: keyId, account_id, secret_hash: hash, scopes, ...newColumns });
+    const overlapEnd = addMs(now, rotation.overlapMs);
+    const oldKeyExpiresAt = old.expires_at !== null && old.expires_at < overlapEnd ? old.expires_at : overlapEnd;
+    await updateKeyExpiry(tx, { keyId: rotation.keyId, expiresAt: oldKeyExpiresAt });
+    return oldKeyExpiresAt;
+  });
+  clearKeyCache(world.db);
+  return { keyId, apiKey, oldKeyId: rotation.keyId, oldExpiresAt };
+}
+
+function assertRotatable(key: ApiKeyRow | undefined, now: Date): asserts key is ApiKeyRow {
+  if (key === undefined) throw new Fault("not_found", { message: "No such key." });
+  const hasExpired = key.expires_at !== null && key.expires_at <= now;
+  if (key.revoked_at === null && !hasExpired) return;
+  const message = `The key is ${hasExpired ? "expired" : "revoked"} and has no successor: create a new one.`;
+  throw new Fault("invalid_request", { param: "keyId", message });
+}

@@ -1,0 +1,98 @@
+import { caip2, displayAddress, namespaceOf, referenceOf } from "../kernel/caip.ts";
+import { createAccount as createMerchant, type PayoutDefaults } from "../merchant/createAccount.ts";
+import { listAccounts as listMerchants } from "../merchant/listAccounts.ts";
+import { setAccountStatus } from "../merchant/setAccountStatus.ts";
+import { findAccount, type AccountRow } from "../merchant/store.ts";
+import type { World } from "../world.ts";
+import { findChainByName, unknownChainMessage } from "../config/chainName.ts";
+import { CommandError } from "./errors.ts";
+import { requiredText, optionalNumber, optionalText } from "./inputFields.ts";
+
+export type AccountOutput = {
+  accountId: string;
+  name: string;
+  environment: "test" | "live";
+  status: "active" | "suspended";
+  payout: { chain: string; wallet: string | null; currency: string | null } | null;
+  feeBps: number;
+  underpayToleranceBps: number;
+  recovery: string | null;
+  createdAt: string;
+};
+
+export async function createAccount(world: World, input: unknown): Promise<AccountOutput> {
+  const payout = readPayoutDefaults(world, input);
+  const recovery = optionalText(input, "recovery");
+  const tolerance = optionalNumber(input, "underpayToleranceBps", { min: 0, max: 500 });
+  const row = await createMerchant(world, {
+    name: requiredText(input, "name"),
+    feeBps: optionalNumber(input, "feeBps", { min: 0, max: 1_000 }) ?? world.config.feeBps ?? 0,
+    ...(payout === undefined ? {} : { payout }),
+    ...(tolerance === undefined ? {} : { underpayToleranceBps: tolerance }),
+    ...(recovery === undefined ? {} : { recovery }),
+  });
+  return toAccountOutput(row);
+}
+
+export async function listAccounts(world: World): Promise<AccountOutput[]> {
+  return (await listMerchants(world)).map(toAccountOutput);
+}
+
+export async function suspendAccount(world: World, input: unknown): Promise<AccountOutput> {
+  const accountId = requiredText(input, "accountId");
+  return toAccountOutput(await setAccountStatus(world, { accountId, status: "suspended" }));
+}
+
+export async function resumeAccount(world: World, input: unknown): Promise<AccountOutput> {
+  const accountId = requiredText(input, "accountId");
+  return toAccountOutput(await setAccountStatus(world, { accountId, status: "active" }));
+}
+
+/** The account that a question is limited to, if it is. Throws CommandError where there is none: nobody's list would look like an empty one. */
+export async function readAccountFilter(world: World, input: unknown): Promise<string | undefined> {
+  const accountId = optionalText(input, "accountId");
+  if (accountId !== undefined) await requireAccount(world, accountId);
+  return accountId;
+}
+
+export async function requireAccount(world: World, accountId: string): Promise<void> {
+  const account = await findAccount(world.db, accountId);
+  if (account === undefined) throw new CommandError(`There is no account ${accountId}.`);
+}
+
+/** The default destination, from a chain by name and a wallet; undefined when neither is given. */
+function readPayoutDefaults(world: World, input: unknown): PayoutDefaults | undefined {
+  const [name, wallet] = [optionalText(input, "chain"), optionalText(input, "wallet")];
+  if (name === undefined && wallet === undefined) return undefined;
+  if (name === undefined || wallet === undefined)
+    throw new CommandError("A default destination needs both a chain and a wallet.");
+  const { knownChains: chains } = world.catalog;
+  const chain = findChainByName(chains, name);
+  if (chain === undefined) throw new CommandError(unknownChainMessage(chains, name));
+  const currency = optionalText(input, "currency") ?? chain.defaultToken;
+  if (currency === undefined) throw new CommandError(`${chain.name} has several tokens: say which with --currency.`);
+  return { namespace: namespaceOf(chain.caip2), chainReference: referenceOf(chain.caip2), wallet, currency };
+}
+
+function toAccountOutput(row: AccountRow): AccountOutput {
+  const chain =
+    row.payout_namespace === null ? undefined : caip2(row.payout_namespace, row.payout_chain_reference ?? "");
+  return {
+    accountId: row.id,
+    name: row.name,
+    environment: row.environment,
+    status: row.status,
+    payout:
+      chain === undefined
+        ? null
+        : {
+            chain,
+            wallet: row.payout_wallet === null ? null : displayAddress(chain, row.payout_wallet),
+            currency: row.currency,
+          },
+    feeBps: row.fee_bps,
+    underpayToleranceBps: row.underpay_tolerance_bps,
+    recovery: row.recovery === null ? null : displayAddress("eip155:1", row.recovery),
+    createdAt: row.created_at.toISOString(),
+  };
+}

@@ -1,0 +1,38 @@
+import process from "node:process";
+import type { World } from "../../world.ts";
+import {
+  readRunFile,
+  removeStaleSockets,
+  removeRunFile,
+  socketPathOf,
+  writeRunFile,
+  type ProcessKind,
+} from "./home.ts";
+import { runOperation } from "../runOperation.ts";
+import { startControlServer, type ControlServer } from "./controlServer.ts";
+
+const TOKEN_BYTES = 32;
+
+/** Lets the commands of this user in, and leaves word where they find the door. */
+export async function startOperatorControl(
+  world: World,
+  { home, kind, ready }: { home: string; kind: ProcessKind; ready: unknown },
+): Promise<ControlServer> {
+  removeStaleSockets(home);
+  const socketPath = socketPathOf(home, process.pid);
+  const token = Buffer.from(world.entropy.bytes(TOKEN_BYTES)).toString("base64url");
+  const server = await startControlServer({
+    socketPath,
+    token,
+    runOperation: (operation, input) => runOperation(world, operation, input),
+    log: world.log,
+  });
+  const previous = readRunFile(home, kind);
+  writeRunFile(home, kind, { pid: process.pid, socketPath, token, baseUrl: world.config.baseUrl, ready });
+  return {
+    async close() {
+      removeRunFile(home, kind, { pid: process.pid, before: previous });
+      await server.close();
+    },
+  };
+}

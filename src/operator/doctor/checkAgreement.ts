@@ -1,0 +1,61 @@
+import type { Chain } from "../../chain/chain.ts";
+import type { ChainConfig } from "../../config/config.ts";
+import { countHeldForAgreement } from "../../deposit/store.ts";
+import { formatUnits, PRICE_DECIMALS } from "../../kernel/units.ts";
+import { pollProviders, type ProviderComparison } from "../../watch/providers/pollProviders.ts";
+import { findCursor } from "../../watch/store/store.ts";
+import type { World } from "../../world.ts";
+import type { Finding } from "./finding.ts";
+
+/** How many providers a chain believes, what each thinks of the chain as it was recorded, and what waits because they differ. */
+export async function checkAgreement(world: World, config: ChainConfig, chain: Chain): Promise<Finding[]> {
+  const cursor = await findCursor(world.db, config.caip2);
+  const views = cursor === undefined ? [] : await pollProviders(world, chain, cursor);
+  const held = (await countHeldForAgreement(world.db)).filter((each) => each.chain === config.caip2);
+  return [
+    agreementFinding(world, config, chain),
+    ...(chain.providers.providerCount > 1 ? [providersFinding(config, chain, views)] : []),
+    ...held.map(({ reason, count }): Finding => {
+      return { what: `${config.name}: deposits held`, verdict: "wrong", found: `${count}, for ${reason}` };
+    }),
+  ];
+}
+
+/** One sentence about who is believed. */
+export function describeAgreement({ agreement, rpcUrls }: ChainConfig): string {
+  if (agreement === undefined) {
+    return rpcUrls.length < 2
+      ? "one provider is believed in everything: add a second URL, of another host, to rpcUrls"
+      : "each provider is believed by itself, because agreement.providers is 1 or all are of one host";
+  }
+  const limit = formatUnits(agreement.abovePriceUnits, PRICE_DECIMALS);
+  const counting =
+    agreement.abovePriceUnits === 0n ? "before anything counts" : `before an intent counts more than ${limit}`;
+  return `${agreement.providers} of ${rpcUrls.length} must agree ${counting}, and before anything is settled`;
+}
+
+function agreementFinding(world: World, config: ChainConfig, chain: Chain): Finding {
+  const what = `${config.name}: agreement`;
+  const { agreement } = config;
+  if (agreement !== undefined && agreement.providers > chain.providers.providerCount) {
+    const found = `${agreement.providers} providers must agree, and there are ${chain.providers.providerCount}: nothing will be counted`;
+    return { what, verdict: "wrong", found };
+  }
+  // Where no real money is, one provider is what everybody has.
+  const isRisk = agreement === undefined && world.config.environment === "live";
+  return { what, verdict: isRisk ? "attention" : "right", found: describeAgreement(config) };
+}
+
+function providersFinding(config: ChainConfig, chain: Chain, views: readonly ProviderComparison[]): Finding {
+  const what = `${config.name}: providers`;
+  const disagreeing = views.filter((opinion) => opinion.kind !== "agrees");
+  const silent = chain.providers.providerCount - views.length;
+  if (disagreeing.length === 0 && silent === 0)
+    return { what, verdict: "right", found: `all ${views.length} tell the same chain` };
+  const found = [
+    ...disagreeing.map(({ provider, kind, head }) => `${provider} ${kind} at block ${head.number}`),
+    ...(silent === 0 ? [] : [`${silent} of ${chain.providers.providerCount} did not answer`]),
+  ];
+  const isWrong = disagreeing.some((opinion) => opinion.kind === "differs");
+  return { what, verdict: isWrong ? "wrong" : "attention", found: found.join("; ") };
+}

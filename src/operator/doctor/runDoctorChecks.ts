@@ -1,0 +1,140 @@
+import { sql } from "kysely";
+import { verifyChain } from "../../chain/verifyChain.ts";
+import { ProviderFailed } from "../../chain/driver.ts";
+import { ChainMismatch } from "../../chain/providers.ts";
+import type { ChainConfig } from "../../config/config.ts";
+import { addMs } from "../../kernel/clock.ts";
+import { formatUnits } from "../../kernel/units.ts";
+import { readScannerHealth } from "../../watch/scannerHealth.ts";
+import { listCursors } from "../../watch/store/store.ts";
+import type { World } from "../../world.ts";
+import { checkAgreement } from "./checkAgreement.ts";
+import { checkFeeds } from "./checkFeeds.ts";
+import type { Finding } from "./finding.ts";
+
+// What an operator would look at first, asked of the chains and of the database in one go. It changes nothing.
+
+/** A transaction that is on its way for longer has too low a fee, or its chain stands still. */
+const PENDING_TX_MS_MAX = 600_000;
+const MISMATCHES_SHOWN_MAX = 5;
+/** Half a minute of the quickest chains; with more the service makes up for an outage, or cannot keep up. */
+const BEHIND_BLOCKS_MAX = 100n;
+
+export async function runDoctorChecks(world: World): Promise<Finding[]> {
+  const health = await readScannerHealth(world);
+  const cursorNumbers = new Map((await listCursors(world.db)).map(({ chain, number }) => [chain, number]));
+  const chains = await Promise.all(
+    world.config.chains.map((config) => {
+      const isWatched = health.get(config.caip2) === true;
+      return checkChain(world, config, { isWatched, cursorNumber: cursorNumbers.get(config.caip2) });
+    }),
+  );
+  return [...chains.flat(), ...(await checkSums(world)), ...(await checkStuck(world))];
+}
+
+type ScanState = { isWatched: boolean; cursorNumber: bigint | undefined };
+
+async function checkChain(world: World, config: ChainConfig, watch: ScanState): Promise<Finding[]> {
+  const chain = world.chains.get(config.caip2);
+  if (chain === undefined) return [];
+  const watched = scanFinding(config, watch);
+  try {
+    const verdict = await verifyChain(config, chain, world.log);
+    if (verdict === "unreachable") return [watched, failFinding(`${config.name}: provider`, "none answers")];
+    const [head, wei] = await Promise.all([
+      chain.providers.head("latest"),
+      chain.providers.nativeBalance(chain.gasAccount.address),
+    ]);
+    const [agreement, feeds] = await Promise.all([checkAgreement(world, config, chain), checkFeeds(config, chain)]);
+    const gas = `${formatUnits(wei, config.native.decimals)} ${config.native.symbol} in ${chain.gasAccount.address}`;
+    return [
+      {
+        what: `${config.name}: configuration`,
+        verdict: "right",
+        found: `agrees with the chain at block ${head.number}`,
+      },
+      scanFinding(config, watch, head.number),
+      ...agreement,
+      ...feeds,
+      wei > 0n
+        ? { what: `${config.name}: gas`, verdict: "right", found: gas }
+        : failFinding(`${config.name}: gas`, `${gas}: no settlement can be sent`),
+    ];
+  } catch (error) {
+    if (error instanceof ChainMismatch || error instanceof ProviderFailed)
+      return [watched, failFinding(`${config.name}: configuration`, error.message)];
+    throw error;
+  }
+}
+
+/** Whether somebody looks at the chain, and how much of it is still to be read. */
+function scanFinding({ name }: ChainConfig, { isWatched, cursorNumber }: ScanState, head?: bigint): Finding {
+  const what = `${name}: watched`;
+  const missing = head === undefined || cursorNumber === undefined ? 0n : head - cursorNumber;
+  const isBehind = missing > BEHIND_BLOCKS_MAX;
+  const rest = isBehind ? `, read up to block ${cursorNumber}, ${missing} blocks behind` : "";
+  if (!isWatched) return failFinding(what, `nobody has looked at it for long${rest}`);
+  return { what, verdict: isBehind ? "attention" : "right", found: `by a running process${rest}` };
+}
+
+/** What the intents say must be what their deposits and settlements add up to. Each query returns no row when that is so. */
+async function checkSums(world: World): Promise<Finding[]> {
+  const counted = await sql<{ id: string }>`
+    select intent.id from intent
+    left join (select intent_id, sum(counted_units) as units from deposit where status = 'counted' group by intent_id) as sums
+      on sums.intent_id = intent.id
+    where intent.counted_units <> coalesce(sums.units, 0) order by intent.id limit ${MISMATCHES_SHOWN_MAX}`.execute(
+    world.db.root,
+  );
+  const settled = await sql<{ id: string }>`
+    select intent.id from intent
+    left join (
+      select intent_id, token, chain, sum(gross_units) as gross, sum(fee_units) as fee, sum(net_units) as net
+      from settlement where status = 'landed' group by intent_id, token, chain
+    ) as sums
+      on sums.intent_id = intent.id and sums.token = intent.payout_token
+      and sums.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
+    where (intent.settled_units, intent.fee_units, intent.net_units)
+      <> (coalesce(sums.gross, 0), coalesce(sums.fee, 0), coalesce(sums.net, 0)) order by intent.id limit ${MISMATCHES_SHOWN_MAX}`.execute(
+    world.db.root,
+  );
+  return [sumFinding("sums: counted deposits", counted.rows), sumFinding("sums: landed settlements", settled.rows)];
+}
+
+function sumFinding(what: string, mismatches: readonly { id: string }[]): Finding {
+  if (mismatches.length === 0) return { what, verdict: "right", found: "are what the intents say" };
+  return failFinding(what, `differ from what these intents say: ${mismatches.map(({ id }) => id).join(", ")}`);
+}
+
+/** What waits for a person, or for longer than it should. */
+async function checkStuck(world: World): Promise<Finding[]> {
+  const since = addMs(world.clock.now(), -PENDING_TX_MS_MAX);
+  const { rows } = await sql<{
+    held_settlements: bigint;
+    failed_settlements: bigint;
+    held_deposits: bigint;
+    old_sendings: bigint;
+  }>`
+    select
+      (select count(*) from settlement where status = 'held') as held_settlements,
+      (select count(*) from settlement where status = 'failed') as failed_settlements,
+      (select count(*) from deposit where status = 'held') as held_deposits,
+      (select count(*) from sending where status = 'signed' and created_at < ${since}) as old_sendings`.execute(
+    world.db.root,
+  );
+  const [row] = rows;
+  return [
+    countFinding("settlements held", row?.held_settlements),
+    countFinding("settlements failed", row?.failed_settlements),
+    countFinding("deposits held", row?.held_deposits),
+    countFinding("transactions on their way for over ten minutes", row?.old_sendings),
+  ];
+}
+
+function countFinding(what: string, count: bigint | undefined): Finding {
+  return { what, verdict: count === undefined || count === 0n ? "right" : "attention", found: String(count ?? 0n) };
+}
+
+function failFinding(what: string, found: string): Finding {
+  return { what, verdict: "wrong", found };
+}

@@ -1,0 +1,80 @@
+import { findAsset } from "../catalog/catalog.ts";
+import { depositRecord } from "../deposit/depositRecord.ts";
+import { intentRecord, type IntentRecord } from "../intent/intentRecord.ts";
+import type { IntentRow } from "../intent/store.ts";
+import { Fault } from "../kernel/faults.ts";
+import { settlementRecord } from "../settlement/settlementRecord.ts";
+import type { World } from "../world.ts";
+import { CommandError } from "./errors.ts";
+import type { IntentSnapshot } from "./client/intentSnapshot.ts";
+import { readAccountFilter } from "./accountOperations.ts";
+import { requiredText, optionalNumber, optionalText } from "./inputFields.ts";
+
+const LIST_DEFAULT = 20;
+const LIST_MAX = 1_000;
+/** More deposits than this on one intent are read through the API, page by page. */
+const HISTORY_MAX = 1_000;
+const STATUSES = ["active", "settled", "archived"] as const;
+
+export type IntentOutput = IntentRecord & { accountId: string };
+
+/** Intents of every account, newest first. */
+export async function listIntents(world: World, input: unknown): Promise<IntentOutput[]> {
+  const accountId = await readAccountFilter(world, input);
+  const typed = optionalText(input, "status");
+  const status = STATUSES.find((known) => known === typed);
+  if (typed !== undefined && status === undefined)
+    throw new CommandError(`${typed} is no status: give ${STATUSES.join(", ")}.`);
+  const rows = await world.db.root
+    .selectFrom("intent")
+    .selectAll()
+    .$if(accountId !== undefined, (query) => query.where("account_id", "=", accountId ?? ""))
+    .$if(status !== undefined, (query) => query.where("status", "=", status ?? "active"))
+    .orderBy("seq", "desc")
+    .limit(optionalNumber(input, "limit", { min: 1, max: LIST_MAX }) ?? LIST_DEFAULT)
+    .execute();
+  return rows.map((row) => ({ accountId: row.account_id, ...intentRecord(row, world.config) }));
+}
+
+/** One intent with its deposits and settlements, oldest first. */
+export async function showIntent(world: World, input: unknown): Promise<IntentSnapshot & { accountId: string }> {
+  const intentId = requiredText(input, "intentId");
+  const [deposits, settlements, cursors] = await Promise.all([
+    world.db.root
+      .selectFrom("deposit")
+      .selectAll()
+      .where("intent_id", "=", intentId)
+      .orderBy("seq")
+      .limit(HISTORY_MAX)
+      .execute(),
+    world.db.root
+      .selectFrom("settlement")
+      .selectAll()
+      .where("intent_id", "=", intentId)
+      .orderBy("seq")
+      .limit(HISTORY_MAX)
+      .execute(),
+    world.db.root.selectFrom("chain_cursor").select(["chain", "number"]).execute(),
+  ]);
+  // Last, so that its sums hold at least what the two lists say has happened.
+  const row = await getIntent(world, intentId);
+  const heads = new Map(cursors.map(({ chain, number }) => [chain, number]));
+  return {
+    accountId: row.account_id,
+    intent: intentRecord(row, world.config),
+    deposits: deposits.map((deposit) =>
+      depositRecord(deposit, {
+        symbol: findAsset(world.catalog, deposit.chain, deposit.token)?.symbol ?? deposit.token,
+        headNumber: heads.get(deposit.chain) ?? 0n,
+      }),
+    ),
+    settlements: settlements.map(settlementRecord),
+  };
+}
+
+/** Whosever it is. Throws not_found. */
+export async function getIntent(world: World, intentId: string): Promise<IntentRow> {
+  const row = await world.db.root.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirst();
+  if (row === undefined) throw new Fault("not_found", { message: "No such intent." });
+  return row;
+}

@@ -1,0 +1,86 @@
+import { addMs } from "../kernel/clock.ts";
+import { createKey as createMerchantKey } from "../merchant/keys/createKey.ts";
+import { listKeys as listMerchantKeys } from "../merchant/listAccounts.ts";
+import { revokeKey as revokeMerchantKey } from "../merchant/keys/revokeKey.ts";
+import { rotateKey as rotateMerchantKey } from "../merchant/keys/rotateKey.ts";
+import { SCOPES } from "../merchant/keys/scopes.ts";
+import type { ApiKeyRow } from "../merchant/store.ts";
+import type { World } from "../world.ts";
+import { readAccountFilter } from "./accountOperations.ts";
+import { getField, requiredText, optionalNumber } from "./inputFields.ts";
+
+export type ApiKeyOutput = {
+  keyId: string;
+  accountId: string;
+  scopes: string[];
+  createdAt: string;
+  expiresAt: string | null;
+  revokedAt: string | null;
+  /** To the minute. */
+  lastUsedAt: string | null;
+  state: "valid" | "expired" | "revoked";
+};
+
+export type RotatedKeyOutput = { keyId: string; apiKey: string; oldKeyId: string; oldExpiresAt: string };
+
+const DAY_MS = 86_400_000;
+const EXPIRY_DAYS_MAX = 3_650;
+const HOUR_MS = 3_600_000;
+const OVERLAP_HOURS_DEFAULT = 24;
+const OVERLAP_HOURS_MAX = 720;
+
+/** The key itself is in the answer, and never again anywhere. */
+export async function createKey(world: World, input: unknown): Promise<{ keyId: string; apiKey: string }> {
+  return createMerchantKey(world, {
+    accountId: requiredText(input, "accountId"),
+    scopes: getField(input, "withoutScopes") === true ? [] : SCOPES,
+    ...readExpiry(world, input),
+  });
+}
+
+export async function listKeys(world: World, input: unknown): Promise<ApiKeyOutput[]> {
+  const keys = await listMerchantKeys(world, await readAccountFilter(world, input));
+  return keys.map((key) => ({
+    keyId: key.key_id,
+    accountId: key.account_id,
+    scopes: key.scopes,
+    createdAt: key.created_at.toISOString(),
+    expiresAt: key.expires_at?.toISOString() ?? null,
+    revokedAt: key.revoked_at?.toISOString() ?? null,
+    lastUsedAt: key.last_used_at?.toISOString() ?? null,
+    state: getKeyState(key, world.clock.now()),
+  }));
+}
+
+function getKeyState(key: Pick<ApiKeyRow, "revoked_at" | "expires_at">, now: Date): ApiKeyOutput["state"] {
+  if (key.revoked_at !== null) return "revoked";
+  return key.expires_at !== null && key.expires_at <= now ? "expired" : "valid";
+}
+
+/** The new key itself is in the answer, and never again anywhere. */
+export async function rotateKey(world: World, input: unknown): Promise<RotatedKeyOutput> {
+  const hours = optionalNumber(input, "overlapHours", { min: 0, max: OVERLAP_HOURS_MAX }) ?? OVERLAP_HOURS_DEFAULT;
+  const rotated = await rotateMerchantKey(world, {
+    keyId: readKeyId(input),
+    overlapMs: hours * HOUR_MS,
+    ...readExpiry(world, input),
+  });
+  return { ...rotated, oldExpiresAt: rotated.oldExpiresAt.toISOString() };
+}
+
+function readExpiry(world: World, input: unknown): { expiresAt?: Date } {
+  const days = optionalNumber(input, "expiresInDays", { min: 1, max: EXPIRY_DAYS_MAX });
+  return days === undefined ? {} : { expiresAt: addMs(world.clock.now(), days * DAY_MS) };
+}
+
+export async function revokeKey(world: World, input: unknown): Promise<{ keyId: string }> {
+  const keyId = readKeyId(input);
+  await revokeMerchantKey(world, keyId);
+  return { keyId };
+}
+
+/** Somebody in a hurry pastes the whole key; its id is the third part of it. */
+function readKeyId(input: unknown): string {
+  const given = requiredText(input, "keyId");
+  return /^trib_[a-z]+_([a-z0-9]+)_/.exec(given)?.[1] ?? given;
+}

@@ -1,0 +1,226 @@
+import { sql } from "kysely";
+import { compareBalances, type BalanceComparison } from "../audit/compareBalances.ts";
+import { ledgerAuditChecks, runLedgerChecks } from "../audit/runLedgerChecks.ts";
+import { findAsset } from "../catalog/catalog.ts";
+import { ProviderFailed } from "../chain/driver.ts";
+import { ChainMismatch } from "../chain/providers.ts";
+import { caip19, type Caip2 } from "../kernel/caip.ts";
+import type { World } from "../world.ts";
+import { CommandError } from "./errors.ts";
+import { parseTime } from "../kernel/text/parseTime.ts";
+import { requireAccount } from "./accountOperations.ts";
+import type { Finding } from "./doctor/finding.ts";
+import { getIntent } from "./intentOperations.ts";
+import { optionalNumber, optionalText } from "./inputFields.ts";
+
+/** What was found, and for programs the rows that say where. */
+export type LedgerFinding = Finding & { rows: unknown[] };
+
+const INBOXES_DEFAULT = 1_000;
+const INBOXES_MAX = 100_000;
+const ROWS_SHOWN_MAX = 3;
+
+/** Every check of the books, and the books beside the chains. Changes nothing. */
+export async function checkLedger(world: World, input: unknown): Promise<LedgerFinding[]> {
+  const inboxesMax = optionalNumber(input, "inboxes", { min: 1, max: INBOXES_MAX }) ?? INBOXES_DEFAULT;
+  const violations = new Map((await runLedgerChecks(world.db)).map((violation) => [violation.check, violation]));
+  const checked = ledgerAuditChecks.map(({ name }): LedgerFinding => {
+    const violation = violations.get(name);
+    if (violation === undefined) return { what: name, verdict: "right", found: "holds", rows: [] };
+    return {
+      what: name,
+      verdict: "wrong",
+      found: `${violation.meaning}${formatRows(violation.rows)}`,
+      rows: violation.rows,
+    };
+  });
+  const compared = await Promise.all(
+    [...world.chains.values()].map(async (chain): Promise<LedgerFinding[]> => {
+      try {
+        return (await compareBalances(world, chain, { inboxesMax })).map((comparison) =>
+          comparisonFinding(world, comparison),
+        );
+      } catch (error) {
+        if (!(error instanceof ProviderFailed || error instanceof ChainMismatch)) throw error;
+        return [
+          { what: `${findChainName(world, chain.caip2)}: balances`, verdict: "wrong", found: error.message, rows: [] },
+        ];
+      }
+    }),
+  );
+  return [...checked, ...(await findUnexplainedBalances(world)), ...compared.flat()];
+}
+
+function formatRows(rows: readonly unknown[]): string {
+  const some = rows.slice(0, ROWS_SHOWN_MAX).map((row) =>
+    Object.entries(row as Record<string, unknown>)
+      .map(([key, value]) => `${key} ${String(value)}`)
+      .join(", "),
+  );
+  return some.map((row) => `\n    ${row}`).join("") + (rows.length > some.length ? "\n    …" : "");
+}
+
+function comparisonFinding(world: World, comparison: BalanceComparison): LedgerFinding {
+  const { chain, token, comparedInboxes, totalInboxes, differences } = comparison;
+  const what = `${findChainName(world, chain)}: ${findAsset(world.catalog, chain, token)?.symbol ?? token} in inboxes`;
+  const rows = differences.map(({ intentId, inbox, blockNumber, ledgerUnits, chainUnits }) => ({
+    intent: intentId,
+    inbox,
+    block: blockNumber,
+    ledger: ledgerUnits,
+    chain: chainUnits,
+  }));
+  if (rows.length > 0)
+    return { what, verdict: "wrong", found: `The ledger and the chain differ.${formatRows(rows)}`, rows };
+  const among =
+    comparedInboxes < totalInboxes ? `the newest ${comparedInboxes} of ${totalInboxes}` : String(comparedInboxes);
+  return { what, verdict: "right", found: `${among} hold what the ledger says`, rows: [] };
+}
+
+function findChainName(world: World, chain: Caip2): string {
+  return world.catalog.chains.find(({ caip2 }) => caip2 === chain)?.name ?? chain;
+}
+
+/** Accounts that are empty while everything is understood. */
+async function findUnexplainedBalances(world: World): Promise<LedgerFinding[]> {
+  const { rows } = await sql<{ account: string; asset: string; units: bigint }>`
+    select account, asset, sum(amount_units) as units from ledger_entry
+    where account like 'suspense:%' or account like 'unseen:%' or account = 'loss:reorg'
+    group by account, asset having sum(amount_units) <> 0 order by account, asset`.execute(world.db.root);
+  return rows.map((row) => ({
+    what: row.account,
+    verdict: "attention",
+    found: `${row.units} units of ${displayAsset(row.asset)} are not explained`,
+    rows: [row],
+  }));
+}
+
+export type BalanceOutput = { account: string; asset: string; units: bigint };
+
+/** What each account has come to, all inboxes as one; by asset. */
+export async function listLedgerBalances(world: World): Promise<BalanceOutput[]> {
+  const { rows } = await sql<BalanceOutput>`
+    select case when account like 'inbox:%' then 'inbox:*' else account end as account, asset, sum(amount_units) as units
+    from ledger_entry group by 1, 2 order by asset, account`.execute(world.db.root);
+  return rows.map((row) => ({ ...row, asset: displayAsset(row.asset) }));
+}
+
+export type LedgerLine = {
+  posting: string;
+  place: number;
+  bookedAt: string;
+  account: string;
+  asset: string;
+  amountUnits: string;
+  intentId: string;
+  accountId: string;
+  chain: string;
+  txHash: string;
+  blockNumber: string;
+  /** The posting that this one takes back; empty when it takes back none. */
+  reverses: string;
+};
+
+export type LedgerPage = { lines: LedgerLine[]; next: { posting: string; place: number } | null };
+
+const PAGE_SIZE = 1_000;
+
+/** Entries in the order in which they were booked, a page at a time; of one account of the ledger, or of one merchant. */
+export async function readLedgerPage(world: World, input: unknown): Promise<LedgerPage> {
+  const account = await readAccount(world, input);
+  const after = {
+    posting: optionalText(input, "posting") ?? "0",
+    place: optionalNumber(input, "place", { min: 0, max: 99 }) ?? 0,
+  };
+  if (!/^\d{1,18}$/.test(after.posting)) throw new CommandError("posting must be a whole number.");
+  const { from, to } = { from: readTimeField(input, "from"), to: readTimeField(input, "to") };
+  const isMerchant = account?.startsWith("acct_") === true;
+  const conditions = [
+    sql`(entry.posting_id, entry.place) > (${after.posting}::bigint, ${after.place}::int)`,
+    // The ends of the period are found by time once, and what lies between them by its number.
+    ...(from === undefined
+      ? []
+      : [sql`entry.posting_id >= (select min(id) from ledger_posting where booked_at >= ${from}::timestamptz)`]),
+    ...(to === undefined
+      ? []
+      : [sql`entry.posting_id <= (select max(id) from ledger_posting where booked_at < ${to}::timestamptz)`]),
+    ...(from === undefined ? [] : [sql`posting.booked_at >= ${from}::timestamptz`]),
+    ...(to === undefined ? [] : [sql`posting.booked_at < ${to}::timestamptz`]),
+    ...(account === undefined
+      ? []
+      : [isMerchant ? sql`intent.account_id = ${account}` : sql`entry.account = ${account}`]),
+  ];
+  const { rows } = await sql<LedgerRow>`
+    select entry.posting_id, entry.place, posting.booked_at, entry.account, entry.asset, entry.amount_units, posting.chain,
+      posting.chain_tx, posting.block_number, posting.reverses, substr(posting.custody, 7) as intent_id, intent.account_id
+    from ledger_entry entry join ledger_posting posting on posting.id = entry.posting_id
+    left join intent on intent.id = substr(posting.custody, 7)
+    where ${sql.join(conditions, sql` and `)}
+    order by entry.posting_id, entry.place limit ${PAGE_SIZE}`.execute(world.db.root);
+  const last = rows.at(-1);
+  const isMore = last !== undefined && rows.length === PAGE_SIZE;
+  return {
+    lines: rows.map(toLedgerLine),
+    next: isMore ? { posting: String(last.posting_id), place: last.place } : null,
+  };
+}
+
+const SYSTEM_ACCOUNTS: readonly string[] = ["payer:world", "payout:world", "fee:platform", "fee:bridge", "loss:reorg"];
+
+/** A merchant's, or one of the ledger's, which may have no entries yet. Throws CommandError for what can be neither. */
+async function readAccount(world: World, input: unknown): Promise<string | undefined> {
+  const account = optionalText(input, "account");
+  if (account === undefined || SYSTEM_ACCOUNTS.includes(account)) return account;
+  if (account.startsWith("acct_")) await requireAccount(world, account);
+  else if (account.startsWith("inbox:pi_")) await getIntent(world, account.slice("inbox:".length));
+  else if (!/^(?:hub|suspense|unseen|bridge):[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(account))
+    throw new CommandError(
+      `There is no account ${account}: give acct_…, inbox:pi_…, ${SYSTEM_ACCOUNTS.join(", ")}, or hub:, suspense: or unseen: with a chain such as eip155:8453.`,
+    );
+  return account;
+}
+
+type LedgerRow = {
+  posting_id: bigint;
+  place: number;
+  booked_at: Date;
+  account: string;
+  asset: string;
+  amount_units: bigint;
+  chain: string;
+  chain_tx: string;
+  block_number: bigint;
+  reverses: bigint | null;
+  intent_id: string;
+  account_id: string | null;
+};
+
+function toLedgerLine(row: LedgerRow): LedgerLine {
+  return {
+    posting: String(row.posting_id),
+    place: row.place,
+    bookedAt: row.booked_at.toISOString(),
+    account: row.account,
+    asset: displayAsset(row.asset),
+    amountUnits: String(row.amount_units),
+    intentId: row.intent_id,
+    accountId: row.account_id ?? "",
+    chain: row.chain,
+    txHash: row.chain_tx,
+    blockNumber: String(row.block_number),
+    reverses: row.reverses === null ? "" : String(row.reverses),
+  };
+}
+
+function readTimeField(input: unknown, key: string): string | undefined {
+  const text = optionalText(input, key);
+  const time = text === undefined ? undefined : parseTime(text);
+  if (text !== undefined && time === undefined) throw new CommandError(`${key} must be a day or a time.`);
+  return time;
+}
+
+/** As people write it: the token with its checksum. */
+function displayAsset(asset: string): string {
+  const [chain = "", token = ""] = asset.split("/");
+  return caip19(chain as Caip2, token.slice(token.indexOf(":") + 1));
+}

@@ -1,0 +1,72 @@
+import type { Asset } from "../catalog/catalog.ts";
+import { loadIssuingPredicate, setOriginEnabled } from "../inbox/originSwitch.ts";
+import { caip19 } from "../kernel/caip.ts";
+import { closestMatch } from "../kernel/text/closestMatch.ts";
+import type { World } from "../world.ts";
+import { CommandError } from "./errors.ts";
+import { requiredText } from "./inputFields.ts";
+
+export type OriginOutput = {
+  /** As it is named on the command line: chain and token. */
+  origin: string;
+  caip19: string;
+  /** Whether new source inboxes are issued for it now. */
+  isIssuing: boolean;
+  /** What keeps it off; null when it is on. */
+  offBy: "switch" | "configuration" | "no gate" | null;
+  gate: "local" | "remote";
+};
+
+export async function listOrigins(world: World): Promise<OriginOutput[]> {
+  const isIssuing = await loadIssuingPredicate(world);
+  return listOriginAssets(world).map((origin) => toOriginOutput(world, origin, isIssuing(origin)));
+}
+
+export async function enableOrigin(world: World, input: unknown): Promise<OriginOutput> {
+  return changeOrigin(world, input, true);
+}
+
+export async function disableOrigin(world: World, input: unknown): Promise<OriginOutput> {
+  return changeOrigin(world, input, false);
+}
+
+async function changeOrigin(world: World, input: unknown, isEnabled: boolean): Promise<OriginOutput> {
+  const origin = findOriginByName(world, requiredText(input, "origin"));
+  await setOriginEnabled(world, { origin, isEnabled });
+  world.log.info({ origin: origin.railId, isEnabled }, "an origin was switched");
+  const isIssuing = await loadIssuingPredicate(world);
+  return toOriginOutput(world, origin, isIssuing(origin));
+}
+
+function toOriginOutput(world: World, origin: Asset, isIssuing: boolean): OriginOutput {
+  return {
+    origin: origin.railId,
+    caip19: caip19(origin.chain, origin.token),
+    isIssuing,
+    offBy: isIssuing ? null : findOffReason(world, origin),
+    gate: origin.gate,
+  };
+}
+
+function findOffReason(world: World, origin: Asset): OriginOutput["offBy"] {
+  if (!origin.isIssuing) return "configuration";
+  return origin.gate === "remote" && world.gate === undefined ? "no gate" : "switch";
+}
+
+function findOriginByName(world: World, name: string): Asset {
+  const origins = listOriginAssets(world);
+  const wanted = name.toLowerCase();
+  const found = origins.find(
+    ({ railId, chain, token }) => railId === wanted || caip19(chain, token).toLowerCase() === wanted,
+  );
+  if (found !== undefined) return found;
+  const names = origins.map(({ railId }) => railId);
+  const meant = closestMatch(wanted, names);
+  throw new CommandError(
+    `${name} is no origin; ${meant === undefined ? `there are ${names.join(", ")}.` : `did you mean ${meant}?`}`,
+  );
+}
+
+function listOriginAssets(world: World): Asset[] {
+  return world.catalog.assets.filter(({ isOrigin }) => isOrigin);
+}

@@ -1,0 +1,52 @@
+import type { World } from "../world.ts";
+import { CommandError } from "./errors.ts";
+import { createAccount, listAccounts, resumeAccount, suspendAccount } from "./accountOperations.ts";
+import { runDoctorChecks } from "./doctor/runDoctorChecks.ts";
+import { listEvents } from "./eventOperations.ts";
+import { checkLedger, listLedgerBalances, readLedgerPage } from "./ledgerOperations.ts";
+import { listIntents, showIntent } from "./intentOperations.ts";
+import { rescanTarget } from "./rescanTarget.ts";
+import { createKey, listKeys, revokeKey, rotateKey } from "./keyOperations.ts";
+import { disableOrigin, enableOrigin, listOrigins } from "./originOperations.ts";
+import { addPageOrigin, listPageOrigins, removePageOrigin } from "./pageOriginOperations.ts";
+import { getWatchStatus } from "./getWatchStatus.ts";
+
+// What an operator may do, by name. The same table serves a command that opens the world itself and one that asks the process
+// that runs already.
+
+type Operation = (world: World, input: unknown) => Promise<unknown>;
+
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  "accounts create": createAccount,
+  "accounts list": listAccounts,
+  "accounts suspend": suspendAccount,
+  "accounts resume": resumeAccount,
+  "accounts origins add": addPageOrigin,
+  "accounts origins remove": removePageOrigin,
+  "accounts origins list": listPageOrigins,
+  "keys create": createKey,
+  "keys list": listKeys,
+  "keys rotate": rotateKey,
+  "keys revoke": revokeKey,
+  "origins list": listOrigins,
+  "origins enable": enableOrigin,
+  "origins disable": disableOrigin,
+  "intents list": listIntents,
+  "intents show": showIntent,
+  "events list": listEvents,
+  rescan: rescanTarget,
+  doctor: runDoctorChecks,
+  "ledger check": checkLedger,
+  "ledger page": readLedgerPage,
+  "ledger balances": listLedgerBalances,
+  "watch status": getWatchStatus,
+};
+
+export async function runOperation(world: World, operation: string, input: unknown): Promise<unknown> {
+  const run = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
+  if (run === undefined)
+    throw new CommandError(
+      `The running process knows no operation ${JSON.stringify(operation)}: is it of another version?`,
+    );
+  return run(world, input);
+}

@@ -1,0 +1,161 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import type { Hex } from "viem";
+import { ProviderFailed, type TransferScope } from "../../chain/driver.ts";
+import type { Db } from "../../db/database.ts";
+import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
+import { openTestDatabase } from "../../../test/support/database.ts";
+import { startWatcher, movementsOf, insertInbox, type DriverOverride } from "../../../test/support/watcher.ts";
+
+const OUTAGE_BLOCKS = 500;
+const PAYMENTS = 25;
+
+describe("coming back after an outage", () => {
+  let db: Db;
+  let chain: TestChain;
+  let usdc: Hex;
+
+  before(async () => {
+    chain = await startTestChain();
+    usdc = chain.usdc.address;
+  });
+  after(() => chain.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+  });
+  afterEach(() => db.close());
+
+  /** Payments of 1, 2, 3 … spread over the outage. */
+  async function payDuringOutage(inbox: Hex): Promise<bigint[]> {
+    const amounts = Array.from({ length: PAYMENTS }, (_, index) => BigInt(index + 1));
+    for (const amountUnits of amounts) {
+      await chain.mine(OUTAGE_BLOCKS / PAYMENTS - 1);
+      await chain.pay(usdc, inbox, { amountUnits });
+    }
+    return amounts;
+  }
+
+  async function lookUntilThere(look: () => Promise<{ isBehind: boolean }>): Promise<number> {
+    for (let looks = 1; looks <= 50; looks += 1) if (!(await look()).isBehind) return looks;
+    throw new Error("it never arrived");
+  }
+
+  test("everything is found through a provider that answers a hundred blocks at a time", async () => {
+    const asked: TransferScope[] = [];
+    const limited: DriverOverride = (driver) => ({
+      transfers: async (scope, tokens) => {
+        asked.push(scope);
+        const isTooLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= 100n;
+        if (isTooLong) throw new ProviderFailed("range_too_large", "eth_getLogs is limited to a 100 range");
+        return driver.transfers(scope, tokens);
+      },
+    });
+    const { watch } = await startWatcher(db, chain, limited);
+    const amounts = await payDuringOutage(await insertInbox(db));
+    await lookUntilThere(watch);
+    const movements = await movementsOf(db, chain);
+    deepEqual(
+      movements.map((row) => row.amount_units),
+      amounts,
+    );
+    const cursor = await db.root.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
+    equal(cursor.number, await chain.client.getBlockNumber());
+    equal(cursor.hash, (await chain.client.getBlock()).hash);
+    ok(asked.length < 60, `500 blocks took ${asked.length} questions`);
+  });
+
+  test("ranges that hold too much become smaller until they are answered", async () => {
+    const limited: DriverOverride = (driver) => ({
+      transfers: async (scope, tokens) => {
+        const transfers = await driver.transfers(scope, tokens);
+        if (transfers.length > 1) throw new ProviderFailed("range_too_large", "query returned more than 1 results");
+        return transfers;
+      },
+    });
+    const { watch } = await startWatcher(db, chain, limited);
+    const amounts = await payDuringOutage(await insertInbox(db));
+    await lookUntilThere(watch);
+    deepEqual(
+      (await movementsOf(db, chain)).map((row) => row.amount_units),
+      amounts,
+    );
+  });
+
+  test("a range that fails is read again later, and nothing beyond it is done before", async () => {
+    let fails = 0;
+    const flaky: DriverOverride = (driver) => ({
+      transfers: async (scope, tokens) => {
+        fails += 1;
+        if ("fromBlock" in scope && fails % 3 === 0) throw new ProviderFailed("timeout", "took too long");
+        return driver.transfers(scope, tokens);
+      },
+    });
+    const { watch } = await startWatcher(db, chain, flaky);
+    const amounts = await payDuringOutage(await insertInbox(db));
+    await lookUntilThere(() => watch().catch(() => ({ isBehind: true })));
+    deepEqual(
+      (await movementsOf(db, chain)).map((row) => row.amount_units),
+      amounts,
+    );
+  });
+
+  test("blocks replaced during the outage are taken back", async () => {
+    const { watch } = await startWatcher(db, chain);
+    const inbox = await insertInbox(db);
+    await chain.pay(usdc, inbox, { amountUnits: 7n });
+    await watch();
+    await chain.reorg(1);
+    const amounts = await payDuringOutage(inbox);
+    await lookUntilThere(watch);
+    const kept = (await movementsOf(db, chain)).filter((row) => row.orphaned_at === null);
+    deepEqual(
+      kept.map((row) => row.amount_units),
+      amounts,
+    );
+  });
+
+  test("two processes catch up together and record everything once", async (context) => {
+    const db = await openTestDatabase("postgres");
+    context.after(() => db.close());
+    const [one, other] = [await startWatcher(db, chain), await startWatcher(db, chain)];
+    const amounts = await payDuringOutage(await insertInbox(db));
+    await Promise.all([lookUntilThere(one.watch), lookUntilThere(other.watch)]);
+    deepEqual(
+      (await movementsOf(db, chain)).map((row) => row.amount_units),
+      amounts,
+    );
+  });
+
+  test("what two ranges tell of that are recorded together is recorded once", async () => {
+    const told: { paid?: { blockNumber: bigint; blockHash: Hex }; again?: bigint } = {};
+    const later = Promise.withResolvers<void>();
+    /** Tells of the payment in its block, and once more where the next range begins: as on another branch, whose range it answers first. */
+    const onTwoBranches: DriverOverride = (driver) => ({
+      transfers: async (scope, tokens) => {
+        const isTooLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= 100n;
+        if (isTooLong) throw new ProviderFailed("range_too_large", "eth_getLogs is limited to a 100 range");
+        const transfers = await driver.transfers(scope, tokens);
+        const { paid } = told;
+        if (!paid || !("fromBlock" in scope)) return transfers;
+        if (scope.fromBlock <= paid.blockNumber && paid.blockNumber <= scope.toBlock) {
+          told.again = scope.toBlock + 1n;
+          await later.promise;
+          return transfers;
+        }
+        const block = scope.fromBlock === told.again ? await driver.block({ number: scope.fromBlock }) : undefined;
+        if (!block) return transfers;
+        const [again] = await driver.transfers({ blockHash: paid.blockHash }, tokens);
+        setImmediate(later.resolve);
+        return again ? [{ ...again, blockNumber: block.number, blockHash: block.hash, position: 0 }] : [];
+      },
+    });
+    const { watch } = await startWatcher(db, chain, onTwoBranches);
+    told.paid = await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
+    for (let mined = 0; mined < OUTAGE_BLOCKS; mined += 50) await chain.mine(50);
+    await lookUntilThere(watch);
+    deepEqual(
+      (await movementsOf(db, chain)).map((row) => row.amount_units),
+      [5n],
+    );
+  });
+});

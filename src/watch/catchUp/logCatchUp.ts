@@ -1,0 +1,59 @@
+import type { Chain } from "../../chain/chain.ts";
+import { computePace, computePercent, type ProgressSample } from "./pace.ts";
+import type { WatchWorld } from "../store/applySegment.ts";
+
+// Whoever reads the log after an outage wants to know how long it still takes. What is caught up with in a few seconds is not worth a line.
+
+/** A catch-up is told of so often. */
+const LOG_INTERVAL_MS = 5_000;
+
+type LogWorld = Pick<WatchWorld, "clock" | "log">;
+/** `told`: the mark at which the last line was written, or at which it all began. */
+type CatchUp = { start: ProgressSample; lastLogged: ProgressSample; isLogged: boolean };
+
+const catchUps = new WeakMap<Chain, CatchUp>();
+
+/** Where the catch-up of a chain that is under way in this process began; undefined where none is. */
+export function findCatchUpStart(chain: Chain): bigint | undefined {
+  return catchUps.get(chain)?.start.recorded;
+}
+
+/** Tells from time to time how far a chain has been caught up with; called as often as it moves. */
+export function logCatchUp(world: LogWorld, chain: Chain, at: { recorded: bigint; head: bigint }): void {
+  const mark = { ...at, atMs: world.clock.monotonicMs() };
+  const journey = catchUps.get(chain);
+  if (journey === undefined) {
+    catchUps.set(chain, { start: mark, lastLogged: mark, isLogged: false });
+    return;
+  }
+  if (mark.atMs - journey.lastLogged.atMs < LOG_INTERVAL_MS) return;
+  const pace = computePace(journey.lastLogged, mark);
+  world.log.info(
+    {
+      chain: chain.caip2,
+      from: String(journey.start.recorded),
+      block: String(at.recorded),
+      to: String(at.head),
+      percent: computePercent(journey.start.recorded, at),
+      blocksPerS: Math.round(pace?.blocksPerS ?? 0),
+      leftS: pace?.remainingMs === undefined ? null : Math.ceil(pace.remainingMs / 1_000),
+    },
+    "catching up",
+  );
+  journey.lastLogged = mark;
+  journey.isLogged = true;
+}
+
+/** Says that the head is reached, where it was told before that it was not. */
+export function logCaughtUp(world: LogWorld, chain: Chain, recorded: bigint): void {
+  const journey = catchUps.get(chain);
+  if (journey === undefined) return;
+  catchUps.delete(chain);
+  if (!journey.isLogged) return;
+  const passedS = (world.clock.monotonicMs() - journey.start.atMs) / 1_000;
+  const from = journey.start.recorded;
+  world.log.info(
+    { chain: chain.caip2, from: String(from), block: String(recorded), tookS: Math.round(passedS) },
+    "caught up with the chain",
+  );
+}

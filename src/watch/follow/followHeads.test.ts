@@ -1,0 +1,270 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import type { Hex } from "viem";
+import type { BlockRef } from "../../chain/driver.ts";
+import type { Db } from "../../db/database.ts";
+import { DEV_ACCOUNTS } from "../../dev/devAccounts.ts";
+import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
+import { openTestDatabase } from "../../../test/support/database.ts";
+import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertions.ts";
+import { startWatcher, movementsOf, insertInbox, openTestChain } from "../../../test/support/watcher.ts";
+import { followHeads, contiguousHeads } from "./followHeads.ts";
+
+const { stranger } = DEV_ACCOUNTS;
+
+describe("following heads", () => {
+  let db: Db;
+  let chain: TestChain;
+  let usdc: Hex;
+
+  before(async () => {
+    chain = await startTestChain();
+    usdc = chain.usdc.address;
+    await chain.mint(usdc, stranger.address, 1_000n);
+  });
+  after(() => chain.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+  });
+  afterEach(async () => {
+    await assertLedgerAndWatchChecks(db);
+    await db.close();
+  });
+
+  const headAt = async (number: bigint): Promise<BlockRef> => {
+    const head = await openTestChain(chain).providers.block({ number });
+    ok(head);
+    return head;
+  };
+  const latest = () => openTestChain(chain).providers.head("latest");
+  async function pay(units: bigint): Promise<BlockRef> {
+    const { blockNumber } = await chain.pay(usdc, await insertInbox(db), { amountUnits: units });
+    return headAt(blockNumber);
+  }
+  const readCursor = () => db.root.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
+  const amounts = async () => (await movementsOf(db, chain)).map((row) => row.amount_units);
+
+  test("a block that follows is recorded whole, and its followers are woken", async () => {
+    const { world, chain: watched } = await startWatcher(db, chain);
+    const notified: string[] = [];
+    world.wake.notify = (topic) => notified.push(topic);
+    const head = await pay(5n);
+    equal(await followHeads(world, watched, [head]), "recorded");
+    const [movement] = await movementsOf(db, chain);
+    deepEqual([movement?.amount_units, movement?.block_hash, movement?.position], [5n, head.hash, 0]);
+    const { number, hash } = await readCursor();
+    deepEqual({ number, hash }, { number: head.number, hash: head.hash });
+    deepEqual(notified, [`deposits:${chain.caip2}`, `settlements:${chain.caip2}`]);
+  });
+
+  test("heads that were told together are recorded together, and those that are told again are passed", async () => {
+    const { world, chain: watched } = await startWatcher(db, chain);
+    const heads = [await pay(1n), await pay(2n), await pay(3n)];
+    equal(await followHeads(world, watched, heads), "recorded");
+    deepEqual(await amounts(), [1n, 2n, 3n]);
+    equal(await followHeads(world, watched, heads), "passed");
+  });
+
+  test("finality and the books go on where the provider that is asked first lags behind what is told for ever", async () => {
+    let lagging = await latest();
+    const {
+      world,
+      chain: watched,
+      watch,
+    } = await startWatcher(
+      db,
+      chain,
+      () => ({ head: async () => lagging }),
+      () => ({}),
+    );
+    for (let units = 1n; units <= 3n; units += 1n) {
+      const head = await pay(units);
+      equal(await followHeads(world, watched, [head]), "recorded");
+      await watch();
+      // Two confirmations count here.
+      equal((await readCursor()).booked_number, head.number - 1n);
+      lagging = await headAt(head.number);
+    }
+  });
+
+  test("after a gap or in another order nothing is lost, since the chain is looked at then", async () => {
+    const { world, chain: watched, watch } = await startWatcher(db, chain);
+    const [first, second, third] = [await pay(1n), await pay(2n), await pay(3n)];
+    equal(await followHeads(world, watched, [second, first]), "unfit");
+    deepEqual(await amounts(), []);
+    equal(await followHeads(world, watched, [first, third]), "unfit");
+    deepEqual(await amounts(), [1n]);
+    await watch();
+    deepEqual(await amounts(), [1n, 2n, 3n]);
+    equal(await followHeads(world, watched, [await pay(4n)]), "recorded");
+  });
+
+  test("a head of another branch is left to the look at the chain, which takes back what it replaces", async () => {
+    const { world, chain: watched, watch } = await startWatcher(db, chain);
+    equal(await followHeads(world, watched, [await pay(1n)]), "recorded");
+    await chain.reorg(1);
+    equal(await followHeads(world, watched, [await latest()]), "unfit");
+    await watch();
+    const [movement] = await movementsOf(db, chain);
+    ok(movement?.orphaned_at);
+    equal(await followHeads(world, watched, [await pay(2n)]), "recorded");
+  });
+
+  test("what a reorg has put into another block is the same movement there", async () => {
+    const { world, chain: watched, watch } = await startWatcher(db, chain);
+    const { transactionHash } = await chain.pay(usdc, await insertInbox(db), { amountUnits: 7n });
+    const signed = await chain.signedOf(transactionHash);
+    equal(await followHeads(world, watched, [await latest()]), "recorded");
+    await chain.rollback(1);
+    await chain.mine(1);
+    await watch();
+    await chain.client.sendRawTransaction({ serializedTransaction: signed });
+    const head = await latest();
+    equal(await followHeads(world, watched, [head]), "recorded");
+    const movements = await movementsOf(db, chain);
+    deepEqual(
+      movements.map((row) => [row.amount_units, row.block_hash, row.orphaned_at]),
+      [[7n, head.hash, null]],
+    );
+  });
+
+  test("what was booked and is told of again in another block is reversed at once", async () => {
+    const told: { paid?: BlockRef; again?: BlockRef } = {};
+    const {
+      world,
+      chain: watched,
+      watch,
+    } = await startWatcher(db, chain, (driver) => ({
+      transfers: async (scope, tokens) => {
+        const { paid, again } = told;
+        if (!paid || !again || !("blockHash" in scope) || scope.blockHash !== again.hash)
+          return driver.transfers(scope, tokens);
+        const transfers = await driver.transfers({ blockHash: paid.hash }, tokens);
+        return transfers.map((transfer) => ({ ...transfer, blockNumber: again.number, blockHash: again.hash }));
+      },
+      receiptPositions: async (chainTxs) => {
+        const positions = await driver.receiptPositions(chainTxs);
+        return positions.map((position) => ({ ...position, blockHash: told.again?.hash ?? position.blockHash }));
+      },
+    }));
+    told.paid = await pay(5n);
+    equal(await followHeads(world, watched, [told.paid]), "recorded");
+    await chain.mine(2);
+    await watch();
+    ok((await readCursor()).booked_number >= told.paid.number);
+    await chain.mine(1);
+    told.again = await latest();
+    equal(await followHeads(world, watched, [told.again]), "recorded");
+    const [movement] = await movementsOf(db, chain);
+    equal(movement?.block_hash, told.again.hash);
+    await assertLedgerAndWatchChecks(db);
+  });
+
+  test("a head that nobody knows as it was told moves nothing", async () => {
+    const { world, chain: watched } = await startWatcher(db, chain);
+    const before = await readCursor();
+    const head = await pay(1n);
+    const [past] = [await headAt(before.number - 1n)];
+    for (const told of [
+      { ...head, hash: `0x${"77".repeat(32)}` },
+      // A real block, told as if it stood elsewhere.
+      { ...past, number: head.number, parentHash: before.hash },
+    ])
+      equal(await followHeads(world, watched, [told]), "unfit");
+    deepEqual(await readCursor(), before);
+    equal(await followHeads(world, watched, [head]), "recorded");
+  });
+
+  test("a block of another branch that is told of as if it followed on ours moves nothing", async () => {
+    const { world, chain: watched, watch } = await startWatcher(db, chain);
+    equal(await followHeads(world, watched, [await pay(1n)]), "recorded");
+    const before = await readCursor();
+    await chain.reorg(1);
+    const head = await pay(2n);
+    equal(await followHeads(world, watched, [{ ...head, parentHash: before.hash }]), "unfit");
+    deepEqual(await readCursor(), before);
+    await watch();
+    equal((await readCursor()).hash, head.hash);
+  });
+
+  test("a provider that is asked too early is asked again", async () => {
+    let early = 2;
+    const { world, chain: watched } = await startWatcher(db, chain, (driver) => ({
+      block: async (at) => ("hash" in at && (early -= 1) >= 0 ? undefined : driver.block(at)),
+    }));
+    equal(await followHeads(world, watched, [await pay(1n)]), "recorded");
+  });
+
+  test("two processes that are told of the same heads record everything once", async (context) => {
+    const db = await openTestDatabase("postgres");
+    context.after(() => db.close());
+    const [one, other] = [await startWatcher(db, chain), await startWatcher(db, chain)];
+    const inbox = await insertInbox(db);
+    for (let payment = 1n; payment <= 5n; payment += 1n) {
+      const { blockNumber } = await chain.pay(usdc, inbox, { amountUnits: payment });
+      const head = await headAt(blockNumber);
+      const outcomes = await Promise.all([one, other].map((each) => followHeads(each.world, each.chain, [head])));
+      ok(outcomes.includes("recorded"), outcomes.join());
+    }
+    const movements = await db.root.selectFrom("movement").select("amount_units").orderBy("id").execute();
+    deepEqual(
+      movements.map((row) => row.amount_units),
+      [1n, 2n, 3n, 4n, 5n],
+    );
+    await assertLedgerAndWatchChecks(db);
+  });
+
+  test("finality and the books follow, also on a chain that is quicker than its providers answer", async () => {
+    let onAsked: () => Promise<unknown> = async () => undefined;
+    const {
+      world,
+      chain: watched,
+      watch,
+    } = await startWatcher(db, chain, (driver) => ({
+      head: async (tag) => {
+        const head = await driver.head(tag);
+        if (tag === "finalized") await onAsked();
+        return head;
+      },
+    }));
+    const paid = await pay(5n);
+    await followHeads(world, watched, [paid]);
+    await chain.mine(2);
+    await watch();
+    onAsked = async () => {
+      onAsked = async () => undefined;
+      await chain.mine(1);
+      equal(await followHeads(world, watched, [await latest()]), "recorded");
+    };
+    await chain.mine(1);
+    await watch();
+    const cursor = await readCursor();
+    equal(cursor.number, (await latest()).number);
+    equal(cursor.finalized_number, paid.number + 1n);
+    equal(cursor.booked_number, cursor.finalized_number);
+  });
+});
+
+test("of heads those are linked that hang on the cursor", () => {
+  const ref = (number: number, parent = number - 1): BlockRef => ({
+    number: BigInt(number),
+    hash: `h${number}`,
+    parentHash: `h${parent}`,
+    timestampS: 0,
+  });
+  const linked = (...heads: BlockRef[]) => {
+    const { blocks, isComplete } = contiguousHeads({ number: 5n, hash: "h5" }, heads);
+    return [blocks.map(({ number }) => Number(number)).join(), isComplete];
+  };
+  deepEqual(linked(), ["", true]);
+  deepEqual(linked(ref(4), ref(5)), ["", true]);
+  deepEqual(linked(ref(6), ref(6), ref(7)), ["6,7", true]);
+  deepEqual(linked(ref(6), { ...ref(6), hash: "x6" }), ["6", false]);
+  deepEqual(linked({ ...ref(5), hash: "x5" }), ["", false]);
+  deepEqual(linked(ref(7)), ["", false]);
+  // Each of the two alone is no reason to follow.
+  deepEqual(linked({ ...ref(6), parentHash: "x5" }), ["", false]);
+  deepEqual(linked({ ...ref(7), parentHash: "h5" }), ["", false]);
+  deepEqual(linked(ref(6), { ...ref(7), parentHash: "x6" }), ["6", false]);
+  deepEqual(linked(...Array.from({ length: 40 }, (_, index) => ref(6 + index)))[1], false);
+});

@@ -1,0 +1,164 @@
+import type { Chain } from "../../chain/chain.ts";
+import type { ChainDriver } from "../../chain/driver.ts";
+import { logHeadHold } from "../providers/headHold.ts";
+import { getChainMemory, type ChainMemory, type Objection } from "../chainMemory.ts";
+import { pollProviders, type ProviderComparison } from "../providers/pollProviders.ts";
+import { applySegment, type WatchWorld } from "../store/applySegment.ts";
+import { listKnownBlocks, type KnownBlock } from "../store/store.ts";
+
+// A provider that tells of a chain that is none can lead the cursor astray while the others are away. Heads alone never bring it back: the
+// true chain is shorter, or differs further down than anybody looks. So all are asked now and then what they think of where we stand.
+
+const COMPARE_MS = 5_000;
+/** So long most of the providers must object: near the head they differ every day, for seconds. */
+const OBJECTION_MS_MIN = 30_000;
+/** How long a provider rests that the others have outvoted. */
+const COOLDOWN_MS = 600_000;
+/** Halvings that find any block among all that there can be. */
+const BISECTION_STEPS_MAX = 64;
+
+/**
+ * Compares the cursor with every provider, and takes it back to the last block that they share with us when most of those who answer have
+ * objected for half a minute. Returns where it stands then; undefined when it stays.
+ */
+export async function reconcileCursor(
+  world: WatchWorld,
+  chain: Chain,
+  cursor: KnownBlock,
+): Promise<KnownBlock | undefined> {
+  const memory = getChainMemory(chain, world.clock);
+  const nowMs = world.clock.monotonicMs();
+  const isAlone = chain.providers.providerCount < 2;
+  // A single provider is asked only when it tells of nothing new, so that all is as if nobody asked.
+  const isDue = isAlone ? nowMs - memory.lastBlockAtMs > OBJECTION_MS_MIN : true;
+  if (!isDue || nowMs - memory.comparedAtMs < COMPARE_MS) return undefined;
+  memory.comparedAtMs = nowMs;
+  const comparisons = await pollProviders(world, chain, cursor);
+  memory.hasMultipleReplies = comparisons.length > 1;
+  const agreeing = comparisons.filter((opinion) => opinion.kind === "agrees");
+  // A single one that is behind may have been restored from a copy, and comes up again.
+  const objecting = comparisons.filter(
+    (opinion) => opinion.kind === "differs" || (opinion.kind === "behind" && !isAlone),
+  );
+  const persistent = persistentObjections(memory, { objecting, nowMs });
+  logHeadHold(world, chain, nowMs);
+  if (persistent.length === 0) return undefined;
+  if (persistent.length <= agreeing.length) {
+    logDispute(world, chain, { memory, agreeing, lasting: persistent });
+    return undefined;
+  }
+  return rewindToProviders(world, chain, { cursor, lasting: persistent, agreeing });
+}
+
+/** Those who have objected for long enough; one that is merely behind must have moved meanwhile, or it is stuck and knows no better. */
+function persistentObjections(
+  memory: ChainMemory,
+  { objecting, nowMs }: { objecting: readonly ProviderComparison[]; nowMs: number },
+): ProviderComparison[] {
+  const before = memory.objections;
+  const objections = new Map<string, Objection>();
+  for (const { provider, kind, head } of objecting) {
+    const first = before.get(provider) ?? {
+      sinceMs: nowMs,
+      sinceNumber: head.number,
+      headNumber: -1n,
+      movedAtMs: nowMs,
+    };
+    const movedAtMs = head.number > first.headNumber ? nowMs : first.movedAtMs;
+    const isStuck = kind === "behind" && nowMs - movedAtMs >= OBJECTION_MS_MIN;
+    objections.set(provider, { ...first, headNumber: head.number, movedAtMs, isStuck });
+  }
+  memory.objections = objections;
+  if (objecting.length === 0) memory.isDisputeLogged = false;
+  return objecting.filter(({ provider, kind, head }) => {
+    const objection = objections.get(provider);
+    if (objection === undefined || nowMs - objection.sinceMs < OBJECTION_MS_MIN) return false;
+    return kind === "differs" || head.number > objection.sinceNumber;
+  });
+}
+
+function logDispute(
+  world: WatchWorld,
+  chain: Chain,
+  {
+    memory,
+    agreeing,
+    lasting,
+  }: { memory: ChainMemory; agreeing: readonly ProviderComparison[]; lasting: readonly ProviderComparison[] },
+): void {
+  if (memory.isDisputeLogged) return;
+  memory.isDisputeLogged = true;
+  world.log.error(
+    {
+      alarm: "providers_differ",
+      chain: chain.caip2,
+      agreeing: agreeing.map(formatComparison),
+      objecting: lasting.map(formatComparison),
+    },
+    "providers tell of different chains, and those that object are not the most",
+  );
+}
+
+async function rewindToProviders(
+  world: WatchWorld,
+  chain: Chain,
+  {
+    cursor,
+    lasting,
+    agreeing,
+  }: { cursor: KnownBlock; lasting: readonly ProviderComparison[]; agreeing: readonly ProviderComparison[] },
+): Promise<KnownBlock | undefined> {
+  const [first] = lasting;
+  if (first === undefined) return undefined;
+  const memory = getChainMemory(chain, world.clock);
+  const upTo = first.head.number < cursor.number ? first.head.number : cursor.number;
+  const ancestor = await chain.providers.askProvider(first.provider, (driver) =>
+    bisectCommonAncestor(world, driver, { chain, upTo }),
+  );
+  const facts = {
+    alarm: "chain_taken_back",
+    chain: chain.caip2,
+    from: String(cursor.number),
+    to: ancestor === undefined ? null : String(ancestor.number),
+    agreeing: agreeing.map(formatComparison),
+    objecting: lasting.map(formatComparison),
+  };
+  if (ancestor === undefined) {
+    if (!memory.isDisputeLogged) world.log.error(facts, "most providers tell of a chain of which no block is known");
+    memory.isDisputeLogged = true;
+    return undefined;
+  }
+  const stretch = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], located: [] };
+  if (!(await applySegment(world, chain, stretch))) return undefined;
+  for (const { provider } of agreeing) chain.providers.coolDown(provider, COOLDOWN_MS);
+  memory.objections = new Map();
+  memory.lastBlockAtMs = world.clock.monotonicMs();
+  world.log.error(facts, "the recorded chain was taken back to what most providers tell");
+  return ancestor;
+}
+
+/** The highest of our blocks, at or below `upTo`, that is on the provider's chain: found by halves, since below it all of them are. */
+async function bisectCommonAncestor(
+  world: WatchWorld,
+  driver: ChainDriver,
+  { chain, upTo }: { chain: Chain; upTo: bigint },
+): Promise<KnownBlock | undefined> {
+  let shared: KnownBlock | undefined;
+  let [low, high] = [0n, upTo];
+  for (let halving = 0; halving < BISECTION_STEPS_MAX && low <= high; halving += 1) {
+    const middle = (low + high) / 2n;
+    const [known] = await listKnownBlocks(world.db, { chain: chain.caip2, upTo: middle, limit: 1 });
+    if (known === undefined || known.number < low) {
+      low = middle + 1n;
+      continue;
+    }
+    const block = await driver.block({ number: known.number });
+    if (block?.hash === known.hash) [shared, low] = [known, middle + 1n];
+    else high = known.number - 1n;
+  }
+  return shared;
+}
+
+function formatComparison({ provider, kind, head }: ProviderComparison): string {
+  return `${provider} ${kind} at ${head.number}`;
+}

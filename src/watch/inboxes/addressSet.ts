@@ -1,0 +1,255 @@
+import { assert } from "../../kernel/assert.ts";
+import { systemEntropy } from "../../kernel/entropy.ts";
+
+const HEX_LENGTH = 40;
+/** 32-bit words that stand beside the hash of an address: all but the last, which can be got back from the hash. */
+const WORDS_PER_ADDRESS = 4;
+/** The set is split by eight bits of the hash, so that it grows in small steps: nothing ever holds a second copy of all. */
+const SHARDS = 256;
+const SLOTS_MIN = 8;
+/**
+ * Slots behind those that hashes point to, so that no search goes round. The last of all slots stays free, to stop at. A shard has
+ * more of them where a crowd whose hash is its last needs them.
+ */
+const OVERFLOW_SLOTS_MIN = 32;
+const LOAD_FACTOR_MAX = 7 / 8;
+const GROWTH_FACTOR = 9 / 8;
+/** Bits for each address, at least, in the table that is asked first: nine strangers in ten get no further. */
+const PREFILTER_BITS_MIN = 8;
+/** In the place of a hash: a free slot. It is above every hash that is stored, so that it ends a search as a greater one does. */
+const FREE_SLOT = 0xffff_ffff;
+const EMPTY_WORDS: Words = new Uint32Array(0);
+
+type Words = Uint32Array<ArrayBuffer>;
+
+/**
+ * An exact set of EVM addresses that only grows: twenty bytes a slot in typed arrays, of which at least seven in nine are taken. A
+ * collection has nothing to visit. Each shard is ordered by hash, so that a stranger is known as one by the first greater hash.
+ *
+ * The hash is a seeded permutation of the last four bytes and stands in their place: where hash and other bytes are equal, so are the
+ * addresses. Eight digits are all that is read of most strangers. Whoever makes addresses that end as inboxes do costs us the
+ * other digits, no more: nobody can choose how many inboxes end alike.
+ */
+export class AddressSet {
+  readonly #hashes: Words[] = [];
+  readonly #words: Words[] = [];
+  readonly #sizes = new Uint32Array(SHARDS);
+  /** The slots of each shard that hashes point to; the others stand behind them. */
+  readonly #homeSlots = new Uint32Array(SHARDS).fill(SLOTS_MIN);
+  readonly #seed: number;
+  /** The hex of addresses whose hash is what marks a free slot: one in four thousand million. */
+  readonly #sentinelAddresses = new Set<string>();
+  readonly #ascii = new Uint8Array(HEX_LENGTH);
+  /** One bit for each stretch of hashes, in their order: set where an address has one of them. */
+  #prefilter: Words = new Uint32Array(256);
+  #size = 0;
+
+  /** `seed`: four unpredictable bytes. */
+  constructor(seed: Uint8Array = systemEntropy.bytes(4)) {
+    this.#seed = new DataView(seed.buffer, seed.byteOffset, seed.byteLength).getInt32(0);
+    for (let index = 0; index < SHARDS; index += 1) {
+      this.#hashes.push(new Uint32Array(SLOTS_MIN + OVERFLOW_SLOTS_MIN).fill(FREE_SLOT));
+      this.#words.push(new Uint32Array((SLOTS_MIN + OVERFLOW_SLOTS_MIN) * WORDS_PER_ADDRESS));
+    }
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** What the tables take, in bytes. */
+  get byteLength(): number {
+    return [this.#prefilter, ...this.#hashes, ...this.#words].reduce((sum, array) => sum + array.byteLength, 0);
+  }
+
+  has(address: string): boolean {
+    return this.#writeAscii(address) && this.hasHexAt(this.#ascii, 0);
+  }
+
+  /** Whether the forty characters (ASCII) at `offset` are the hex digits, in either case, of an address in the set. */
+  hasHexAt(bytes: Uint8Array, offset: number): boolean {
+    // What is no hex digit is read as some number here, and refused when it leads to an address.
+    const hash = mixBits(wordAt(bytes, offset + 32) ^ this.#seed);
+    if (!hasPrefilterBit(this.#prefilter, hash)) return false;
+    const hashes = this.#hashes[hash >>> 24] ?? EMPTY_WORDS;
+    const slot = this.#firstSlot(hash, hashes);
+    return hashes[slot] === hash && this.#matchesAt({ hash, slot }, bytes, offset);
+  }
+
+  /** Adds the address whose hex digits, in either case, stand at `offset`. */
+  addHexAt(bytes: Uint8Array, offset: number): void {
+    assert(isHex(bytes, offset), "what should be watched is no EVM address");
+    if (this.hasHexAt(bytes, offset)) return;
+    const hash = mixBits(wordAt(bytes, offset + 32) ^ this.#seed);
+    if (hash === FREE_SLOT) this.#sentinelAddresses.add(hexAt(bytes, offset));
+    else this.#insert(hash, bytes, offset);
+    this.#size += 1;
+    if (this.#size * PREFILTER_BITS_MIN > this.#prefilter.length * 32) this.#growPrefilter();
+    setPrefilterBit(this.#prefilter, hash);
+  }
+
+  #growPrefilter(): void {
+    // Free slots mark the last stretch, where the hash is that no slot can hold.
+    this.#prefilter = new Uint32Array(this.#prefilter.length * 2);
+    for (const hashes of this.#hashes) for (const hash of hashes) setPrefilterBit(this.#prefilter, hash);
+  }
+
+  #writeAscii(address: string): boolean {
+    if (address.length !== HEX_LENGTH + 2 || !address.startsWith("0x")) return false;
+    for (let at = 0; at < HEX_LENGTH; at += 1) {
+      const code = address.charCodeAt(at + 2);
+      this.#ascii[at] = code < 128 ? code : 0;
+    }
+    return true;
+  }
+
+  /** Looks through the addresses of one hash, which stand side by side: hardly ever more than one. */
+  #matchesAt(found: { hash: number; slot: number }, bytes: Uint8Array, offset: number): boolean {
+    const { hash } = found;
+    if (hash === FREE_SLOT) return isHex(bytes, offset) && this.#sentinelAddresses.has(hexAt(bytes, offset));
+    const hashes = this.#hashes[hash >>> 24] ?? EMPTY_WORDS;
+    const words = this.#words[hash >>> 24] ?? EMPTY_WORDS;
+    for (let slot = found.slot; hashes[slot] === hash; slot += 1) {
+      const start = slot * WORDS_PER_ADDRESS;
+      const isSame =
+        words[start] === wordAt(bytes, offset) &&
+        words[start + 1] === wordAt(bytes, offset + 8) &&
+        words[start + 2] === wordAt(bytes, offset + 16) &&
+        words[start + 3] === wordAt(bytes, offset + 24);
+      if (isSame) return isHex(bytes, offset);
+    }
+    return false;
+  }
+
+  #insert(hash: number, bytes: Uint8Array, offset: number): void {
+    const index = hash >>> 24;
+    const size = (this.#sizes[index] ?? 0) + 1;
+    const pointed = this.#homeSlots[index] ?? 0;
+    if (size > pointed * LOAD_FACTOR_MAX)
+      this.#resizeShard(index, Math.ceil(pointed * GROWTH_FACTOR), this.#overflowSlots(index));
+    let slot = this.#makeRoom(hash);
+    while (slot === undefined) {
+      this.#resizeShard(index, this.#homeSlots[index] ?? 0, this.#overflowSlots(index) * 2);
+      slot = this.#makeRoom(hash);
+    }
+    this.#sizes[index] = size;
+    const hashes = this.#hashes[index] ?? EMPTY_WORDS;
+    const words = this.#words[index] ?? EMPTY_WORDS;
+    hashes[slot] = hash;
+    for (let word = 0; word < WORDS_PER_ADDRESS; word += 1)
+      words[slot * WORDS_PER_ADDRESS + word] = wordAt(bytes, offset + word * 8);
+  }
+
+  /** Of the slots of `hashes`, the first that does not hold a smaller hash: the one of `hash`, or where it belongs. */
+  #firstSlot(hash: number, hashes: Words): number {
+    let slot = homeSlot(hash, this.#homeSlots[hash >>> 24] ?? 0);
+    while ((hashes[slot] ?? FREE_SLOT) < hash) slot += 1;
+    return slot;
+  }
+
+  /** Moves what is behind the place of a hash by one slot, up to the next free one; undefined when the last would be taken. */
+  #makeRoom(hash: number): number | undefined {
+    const hashes = this.#hashes[hash >>> 24] ?? EMPTY_WORDS;
+    const slot = this.#firstSlot(hash, hashes);
+    const free = hashes.indexOf(FREE_SLOT, slot);
+    if (free === hashes.length - 1) return undefined;
+    hashes.copyWithin(slot + 1, slot, free);
+    this.#words[hash >>> 24]?.copyWithin(
+      (slot + 1) * WORDS_PER_ADDRESS,
+      slot * WORDS_PER_ADDRESS,
+      free * WORDS_PER_ADDRESS,
+    );
+    return slot;
+  }
+
+  /** How many slots of a shard stand behind those that hashes point to. */
+  #overflowSlots(index: number): number {
+    return (this.#hashes[index]?.length ?? 0) - (this.#homeSlots[index] ?? 0);
+  }
+
+  /** Moves a shard to tables with `pointed` slots that hashes point to, and as many behind them as it needs: `behind` at least. */
+  #resizeShard(index: number, pointed: number, behind: number): void {
+    const from = { hashes: this.#hashes[index] ?? EMPTY_WORDS, words: this.#words[index] ?? EMPTY_WORDS };
+    const slots = pointed + behind;
+    const to = { hashes: new Uint32Array(slots).fill(FREE_SLOT), words: new Uint32Array(slots * WORDS_PER_ADDRESS) };
+    if (!copySlots(from, to, pointed)) {
+      this.#resizeShard(index, pointed, behind * 2);
+      return;
+    }
+    this.#homeSlots[index] = pointed;
+    this.#hashes[index] = to.hashes;
+    this.#words[index] = to.words;
+    // What was left is given back now, and not when a collection comes by.
+    from.hashes.buffer.transfer(0);
+    from.words.buffer.transfer(0);
+  }
+}
+
+type Slots = { hashes: Words; words: Words };
+
+/** Writes all of `from` into `to`, in the same order; false when the last slot would be taken. */
+function copySlots(from: Slots, to: Slots, pointed: number): boolean {
+  let free = 0;
+  for (let slot = 0; slot < from.hashes.length; slot += 1) {
+    const hash = from.hashes[slot] ?? FREE_SLOT;
+    if (hash === FREE_SLOT) continue;
+    const place = Math.max(free, homeSlot(hash, pointed));
+    if (place >= to.hashes.length - 1) return false;
+    to.hashes[place] = hash;
+    for (let word = 0; word < WORDS_PER_ADDRESS; word += 1) {
+      to.words[place * WORDS_PER_ADDRESS + word] = from.words[slot * WORDS_PER_ADDRESS + word] ?? 0;
+    }
+    free = place + 1;
+  }
+  return true;
+}
+
+/** The stretch of hashes that a hash lies in, out of 32 for each of the words, whose number is a power of two. */
+function prefilterBit(hash: number, words: number): number {
+  return hash >>> (Math.clz32(words) - 4);
+}
+
+function setPrefilterBit(marks: Words, hash: number): void {
+  const stretch = prefilterBit(hash, marks.length);
+  marks[stretch >>> 5] = (marks[stretch >>> 5] ?? 0) | (1 << (stretch & 31));
+}
+
+function hasPrefilterBit(marks: Words, hash: number): boolean {
+  const stretch = prefilterBit(hash, marks.length);
+  return (((marks[stretch >>> 5] ?? 0) >>> (stretch & 31)) & 1) === 1;
+}
+
+/** The first slot at which a hash may stand, of the `pointed` that hashes point to, in their order. */
+function homeSlot(hash: number, pointed: number): number {
+  return Math.floor(((hash & 0xff_ffff) * pointed) / 0x100_0000);
+}
+
+/** A permutation of 32-bit numbers in which every bit that goes in changes half of those that come out. */
+function mixBits(word: number): number {
+  let mixed = Math.imul(word ^ (word >>> 16), 0x85eb_ca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+/** The 32 bits that eight hex digits mean, in either case. */
+function wordAt(bytes: Uint8Array, offset: number): number {
+  let word = 0;
+  for (let at = offset; at < offset + 8; at += 1) {
+    const code = bytes[at] ?? 0;
+    word = (word << 4) | ((code & 0xf) + 9 * (code >>> 6));
+  }
+  return word >>> 0;
+}
+
+function isHex(bytes: Uint8Array, offset: number): boolean {
+  for (let at = offset; at < offset + HEX_LENGTH; at += 1) {
+    const code = (bytes[at] ?? 0) | 0x20;
+    const isDigit = code >= 0x30 && code <= 0x39 && bytes[at] === code;
+    if (!isDigit && (code < 0x61 || code > 0x66)) return false;
+  }
+  return true;
+}
+
+function hexAt(bytes: Uint8Array, offset: number): string {
+  return String.fromCharCode(...bytes.subarray(offset, offset + HEX_LENGTH)).toLowerCase();
+}

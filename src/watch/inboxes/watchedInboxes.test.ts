@@ -1,0 +1,164 @@
+import { equal, ok, rejects } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { sql } from "kysely";
+import { createPostgresDatabase, databases, openTestDatabase } from "../../../test/support/database.ts";
+import { insertAccount, insertIntent, randomAddress } from "../../../test/support/intents.ts";
+import { openDatabase, type Db } from "../../db/database.ts";
+import { systemClock, type Clock } from "../../kernel/clock.ts";
+import { WatchedInboxes } from "./watchedInboxes.ts";
+
+for (const kind of databases) {
+  describe(`watched inboxes on ${kind}`, () => {
+    test("every inbox is known whose intent was made before the question, however many are made at once", async () => {
+      await using held = await openDisposableDatabase(kind);
+      const { db } = held;
+      const inboxes = new WatchedInboxes(systemClock);
+      await inboxes.refresh(db);
+      equal(inboxes.size, 0);
+      const account_id = await insertAccount(db);
+      const made = Array.from({ length: 40 }, async () => {
+        const { inbox_address: inbox } = await insertIntent(db, { account_id });
+        await inboxes.refresh(db);
+        ok(inboxes.has(inbox), `${inbox} is not known`);
+        return inbox;
+      });
+      for (const inbox of await Promise.all(made)) {
+        ok(inboxes.has(inbox));
+        ok(inboxes.hasHexAt(Buffer.from(`0x000${inbox.slice(2).toUpperCase()}`), 5));
+      }
+      equal(inboxes.size, 40);
+      ok(!inboxes.has(randomAddress()));
+    });
+
+    test("whoever asks while another reads gets a reading that began after it asked", async () => {
+      await using held = await openDisposableDatabase(kind);
+      const { db } = held;
+      const inboxes = new WatchedInboxes(systemClock);
+      const running = inboxes.refresh(db);
+      const { inbox_address: inbox } = await insertIntent(db);
+      await inboxes.refresh(db);
+      ok(inboxes.has(inbox));
+      await running;
+    });
+
+    test("numbers that creates have used up without making an intent hide nothing", async () => {
+      await using held = await openDisposableDatabase(kind);
+      const { db } = held;
+      const inboxes = new WatchedInboxes(systemClock);
+      const made: string[] = [];
+      for (let round = 0; round < 3; round += 1) {
+        const { inbox_address: inbox } = await insertIntent(db);
+        made.push(inbox);
+        await sql`select nextval(pg_get_serial_sequence('intent', 'seq')) from generate_series(1, 3000)`.execute(
+          db.root,
+        );
+        await inboxes.refresh(db);
+      }
+      equal(made.filter((inbox) => inboxes.has(inbox)).length, 3);
+    });
+  });
+}
+
+test("a create in one process is known in another, also after its connections were cut", async () => {
+  const { url, drop } = await createPostgresDatabase();
+  const [here, there] = [await openDatabaseAt(url), await openDatabaseAt(url)];
+  const inboxes = new WatchedInboxes(systemClock);
+  await inboxes.refresh(there);
+  const first = await insertIntent(here);
+  await inboxes.refresh(there);
+  ok(inboxes.has(first.inbox_address));
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(
+    here.root,
+  );
+  const second = await insertIntent(here);
+  // A connection that was cut is noticed at the latest by who uses it: he is told, and asks anew.
+  await inboxes.refresh(there).catch(() => inboxes.refresh(there));
+  ok(inboxes.has(second.inbox_address));
+  equal(inboxes.size, 2);
+  await Promise.all([here.close(), there.close()]);
+  await drop();
+});
+
+test("a reading that fails in the middle is made up for by the next, and leaves nothing out", async () => {
+  await using held = await openDisposableDatabase("postgres");
+  const { db } = held;
+  await insertIntents(db, 21_000);
+  const inboxes = new WatchedInboxes(systemClock);
+  let questions = 0;
+  const failing: Db = {
+    ...db,
+    get root() {
+      questions += 1;
+      if (questions === 2) throw new Error("the connection was lost");
+      return db.root;
+    },
+  };
+  await rejects(inboxes.refresh(failing), /connection was lost/);
+  ok(inboxes.size > 0 && inboxes.size < 21_000);
+  await inboxes.refresh(db);
+  equal(inboxes.size, 21_000);
+});
+
+test("an inbox whose number was taken first and committed last is found, also half a minute later", async () => {
+  await using held = await openDisposableDatabase("postgres");
+  const { db } = held;
+  const { clock, pass } = createManualClock();
+  const inboxes = new WatchedInboxes(clock);
+  for (const waitMs of [0, 30_000]) {
+    const account_id = await insertAccount(db);
+    const committed = Promise.withResolvers<void>();
+    const inserted = Promise.withResolvers<string>();
+    const slow = db.transaction(async (tx) => {
+      const late = await insertIntent({ ...db, root: tx }, { account_id });
+      inserted.resolve(late.inbox_address);
+      await committed.promise;
+    });
+    const late = await inserted.promise;
+    const quick = await insertIntent(db, { account_id });
+    await inboxes.refresh(db);
+    ok(inboxes.has(quick.inbox_address) && !inboxes.has(late));
+    pass(waitMs);
+    committed.resolve();
+    await slow;
+    await inboxes.refresh(db);
+    ok(inboxes.has(late));
+  }
+  equal(inboxes.size, 4);
+});
+
+async function openDisposableDatabase(kind: (typeof databases)[number]) {
+  const db = await openTestDatabase(kind);
+  return { db, [Symbol.asyncDispose]: () => db.close() };
+}
+
+function openDatabaseAt(url: string): Promise<Db> {
+  return openDatabase({ url, allowUnsafeFsync: true, poolSizeMax: 2 });
+}
+
+function createManualClock(): { clock: Clock; pass: (ms: number) => void } {
+  let nowMs = 0;
+  return {
+    clock: { ...systemClock, monotonicMs: () => nowMs },
+    pass: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+/** So many intents like one, in which nothing but what must differ does. */
+async function insertIntents(db: Db, count: number): Promise<void> {
+  const { id } = await insertIntent(db);
+  const { rows } = await sql<{ name: string }>`
+    select column_name as name from information_schema.columns where table_name = 'intent' and is_identity = 'NO'`.execute(
+    db.root,
+  );
+  const own = new Map([
+    ["id", sql`'pi_' || n`],
+    ["inbox_address", sql`'0x' || left(encode(sha256(n::text::bytea), 'hex'), 40)`],
+    ["widget_token_hash", sql`sha256(n::text::bytea)`],
+  ]);
+  await sql`
+    insert into intent (${sql.join(rows.map(({ name }) => sql.ref(name)))})
+    select ${sql.join(rows.map(({ name }) => own.get(name) ?? sql.ref(`intent.${name}`)))}
+    from intent, generate_series(2, ${count}::int) as n where intent.id = ${id}`.execute(db.root);
+}

@@ -1,0 +1,152 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { pino } from "pino";
+import type { Hex } from "viem";
+import type { Transfer } from "../../chain/driver.ts";
+import { DEV_ACCOUNTS } from "../../dev/devAccounts.ts";
+import type { Db } from "../../db/database.ts";
+import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
+import { openTestDatabase } from "../../../test/support/database.ts";
+import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertions.ts";
+import { startWatcher, movementsOf, insertInbox, type DriverOverride } from "../../../test/support/watcher.ts";
+import { followHeads } from "../follow/followHeads.ts";
+import { rescanChainTx } from "../reread/rescan.ts";
+import { watchChain } from "../follow/watchChain.ts";
+
+describe("a new block that contradicts final ones", () => {
+  let db: Db;
+  let chain: TestChain;
+  let usdc: Hex;
+
+  before(async () => {
+    chain = await startTestChain();
+    usdc = chain.usdc.address;
+    await chain.mint(usdc, DEV_ACCOUNTS.stranger.address, 1_000n);
+  });
+  after(() => chain.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+  });
+  afterEach(async () => {
+    await assertLedgerAndWatchChecks(db);
+    await db.close();
+  });
+
+  type FalseTransfer = { transfer: Transfer; block: { number: bigint; hash: string } };
+
+  /**
+   * Three providers, whose first one tells a transfer once more, in another block and of another amount, with a receipt to match: when it is
+   * asked for that block, or when it is asked for a range that holds it.
+   */
+  async function setUp({
+    falseScope = "of blocks",
+    agreement,
+  }: { falseScope?: "of blocks" | "of ranges"; agreement?: { providers: number; abovePriceUnits: bigint } } = {}) {
+    let lie: FalseTransfer | undefined;
+    const overrideDriver =
+      (name: string, isLiar: boolean): DriverOverride =>
+      (driver) => ({
+        name,
+        transfers: async (scope, ...rest) => {
+          const transfers = await driver.transfers(scope, ...rest);
+          if (!isLiar || !lie) return transfers;
+          const isBlock = "blockHash" in scope;
+          const isThere = isBlock
+            ? scope.blockHash === lie.block.hash
+            : scope.fromBlock <= lie.block.number && lie.block.number <= scope.toBlock;
+          if (!isThere || isBlock !== (falseScope === "of blocks")) return transfers;
+          return [
+            ...transfers,
+            { ...lie.transfer, amountText: "0x999", blockHash: lie.block.hash, blockNumber: lie.block.number },
+          ];
+        },
+        receiptPositions: async (chainTxs) => {
+          const positions = await driver.receiptPositions(chainTxs);
+          return positions.map((position) =>
+            isLiar && lie?.transfer.chainTx === position.chainTx
+              ? { ...position, blockHash: lie.block.hash }
+              : position,
+          );
+        },
+      });
+    const watching = await startWatcher(
+      db,
+      chain,
+      overrideDriver("liar", true),
+      overrideDriver("second", false),
+      overrideDriver("third", false),
+    );
+    const alarms: unknown[] = [];
+    const log = pino({}, { write: (line: string) => void alarms.push(JSON.parse(line)) });
+    const { catalog } = watching.world;
+    const chains = catalog.chains.map((each) => ({ ...each, agreement }));
+    const world = { ...watching.world, log, catalog: { ...catalog, chains } };
+    const { blockNumber, transactionHash } = await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
+    const look = () => watchChain(world, watching.chain);
+    await look();
+    /** From now on the payment is told to stand in the block that is mined by this. */
+    const contradict = async () => {
+      await chain.mine(1);
+      const head = await watching.chain.providers.head("latest");
+      const paid = await watching.chain.providers.block({ number: blockNumber });
+      const [transfer] = await watching.chain.providers.transfers({ blockHash: paid?.hash ?? "" }, [usdc]);
+      if (transfer) lie = { transfer, block: head };
+      return head;
+    };
+    return { ...watching, world, look, contradict, alarms, transactionHash };
+  }
+
+  const amounts = async () => (await movementsOf(db, chain)).map((row) => [row.amount_units, row.orphaned_at]);
+
+  for (const way of ["a look", "a pushed head"] as const)
+    test(`${way} changes no movement that was read again when it was final; an alarm is given, and who lies rests`, async () => {
+      const { world, chain: watched, look, contradict, alarms } = await setUp();
+      await chain.finalize();
+      await look();
+      const head = await contradict();
+      if (way === "a look") equal((await look()).advancedTo, head.number);
+      else equal(await followHeads(world, watched, [head]), "recorded");
+      deepEqual(await amounts(), [[5n, null]]);
+      const [alarm] = alarms as { alarm?: string; confirming?: string[]; denying?: string[] }[];
+      deepEqual(
+        [alarm?.alarm, alarm?.confirming, alarm?.denying],
+        ["final_contradicted", ["second", "third"], ["liar"]],
+      );
+      equal(await watched.providers.ask(async (driver) => driver.name), "second");
+    });
+
+  for (const providers of [1, 2, 3])
+    test(`nor does a second reading of later blocks, where ${providers} must agree`, async () => {
+      const agreement = { providers, abovePriceUnits: 0n };
+      const { look, contradict } = await setUp({ falseScope: "of ranges", ...(providers > 1 && { agreement }) });
+      await chain.finalize();
+      await look();
+      await contradict();
+      await look();
+      await chain.finalize();
+      await look();
+      await look();
+      deepEqual(await amounts(), [[5n, null]]);
+    });
+
+  test("before that it follows what is told, as a reorg would move it", async () => {
+    const { look, contradict } = await setUp();
+    await contradict();
+    await look();
+    deepEqual(await amounts(), [[0x999n, null]]);
+    // Nothing was agreed on yet; the reading at finality sets it right.
+    await chain.finalize();
+    await look();
+    deepEqual(await amounts(), [[5n, null]]);
+  });
+
+  test("who asks for a transaction to be read again mends it also where it is final", async () => {
+    const { world, chain: watched, look, transactionHash } = await setUp();
+    await chain.finalize();
+    await look();
+    await db.transaction((tx) => tx.updateTable("movement").set({ log_index: 99 }).execute());
+    await rescanChainTx({ ...world, chains: new Map([[chain.caip2, watched]]) }, { chainTx: transactionHash });
+    const [movement] = await movementsOf(db, chain);
+    equal(movement?.log_index, 0);
+  });
+});

@@ -1,0 +1,98 @@
+import { deepEqual } from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import type { Hex } from "viem";
+import type { BlockRef, Transfer } from "../../chain/driver.ts";
+import type { Db } from "../../db/database.ts";
+import { addMs, systemClock } from "../../kernel/clock.ts";
+import { HINT_TTL_MS } from "../../view/registerView.ts";
+import { upsertViewHints } from "../../view/store.ts";
+import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
+import { openTestDatabase } from "../../../test/support/database.ts";
+import { insertIntent } from "../../../test/support/intents.ts";
+import { startWatcher, movementsOf } from "../../../test/support/watcher.ts";
+import { recheckSuspectBlocks } from "./recheckSuspectBlocks.ts";
+import { scanHintedInboxes } from "./scanHintedInboxes.ts";
+import { getChainMemory } from "../chainMemory.ts";
+
+// A deposit that one provider adds counts only when others confirm it. What left an inbox would make its settlement look landed at once.
+describe("what one of several providers adds", () => {
+  let db: Db;
+  let chain: TestChain;
+  let usdc: Hex;
+
+  before(async () => {
+    chain = await startTestChain();
+    usdc = chain.usdc.address;
+  });
+  after(() => chain.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+  });
+  afterEach(() => db.close());
+
+  const FABRICATED_TX = `0x${"ab".repeat(32)}`;
+
+  /** Two providers, of whom the one that is asked a second time tells of a transfer that never was. */
+  async function setUp(invents: { from: string; to: string }) {
+    const told: { at?: BlockRef } = {};
+    const fabricatedTransfers = ({ at } = told): Transfer[] =>
+      at === undefined
+        ? []
+        : [
+            {
+              ...invents,
+              token: usdc,
+              amountText: "0x5",
+              chainTx: FABRICATED_TX,
+              logIndex: 0,
+              blockNumber: at.number,
+              blockHash: at.hash,
+            },
+          ];
+    const watching = await startWatcher(
+      db,
+      chain,
+      () => ({ name: "honest", mayContainTransfers: () => true }),
+      (driver) => ({
+        name: "liar",
+        transfers: async (scope, tokens, parties) =>
+          parties || ("blockHash" in scope && scope.blockHash === told.at?.hash)
+            ? fabricatedTransfers()
+            : driver.transfers(scope, tokens, parties),
+        receiptPositions: async () =>
+          told.at ? [{ chainTx: FABRICATED_TX, blockHash: told.at.hash, succeeded: true, logIndexFirst: 0 }] : [],
+      }),
+    );
+    await chain.mine(1);
+    told.at = await watching.chain.providers.head("latest");
+    return watching;
+  }
+
+  const directions = async () => (await movementsOf(db, chain)).map((row) => row.direction);
+
+  test("to a block that was called empty is recorded where it came in, and not where it left", async () => {
+    const { inbox_address: inbox } = await insertIntent(db);
+    for (const [from, to, recorded] of [
+      [inbox, `0x${"cd".repeat(20)}`, []],
+      [`0x${"cd".repeat(20)}`, inbox, ["in"]],
+    ] as const) {
+      const { world, chain: watched, watch } = await setUp({ from, to });
+      await watch();
+      let passedMs = 0;
+      const clock = { ...world.clock, monotonicMs: () => (passedMs += 10_000) };
+      for (const doubt of getChainMemory(watched, world.clock).suspectBlocks.values()) doubt.dueAtMs = 0;
+      await recheckSuspectBlocks({ ...world, clock }, watched);
+      deepEqual(await directions(), recorded);
+    }
+  });
+
+  test("for a payer who is looking takes nothing out of another inbox", async () => {
+    const [victim, own] = [await insertIntent(db), await insertIntent(db)];
+    const { world, chain: watched, watch } = await setUp({ from: victim.inbox_address, to: own.inbox_address });
+    await watch();
+    const hint = { namespace: "eip155", reference: String(chain.chainId), token: usdc };
+    await upsertViewHints(db, [{ ...hint, intentId: own.id, expiresAt: addMs(systemClock.now(), HINT_TTL_MS) }]);
+    await scanHintedInboxes(world, watched);
+    deepEqual(await directions(), ["in"]);
+  });
+});

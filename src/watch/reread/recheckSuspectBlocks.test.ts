@@ -1,0 +1,120 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import type { Hex } from "viem";
+import type { ChainDriver } from "../../chain/driver.ts";
+import type { Db } from "../../db/database.ts";
+import { DEV_ACCOUNTS } from "../../dev/devAccounts.ts";
+import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
+import { openTestDatabase } from "../../../test/support/database.ts";
+import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertions.ts";
+import { startWatcher, movementsOf, insertInbox } from "../../../test/support/watcher.ts";
+import { recheckSuspectBlocks, enqueueRecheck } from "./recheckSuspectBlocks.ts";
+import { followHeads } from "../follow/followHeads.ts";
+import { getChainMemory } from "../chainMemory.ts";
+
+describe("blocks that are called empty against the word of their headers", () => {
+  let db: Db;
+  let chain: TestChain;
+  let usdc: Hex;
+
+  before(async () => {
+    chain = await startTestChain();
+    usdc = chain.usdc.address;
+    await chain.mint(usdc, DEV_ACCOUNTS.stranger.address, 1_000n);
+  });
+  after(() => chain.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+  });
+  afterEach(async () => {
+    await assertLedgerAndWatchChecks(db);
+    await db.close();
+  });
+
+  /** A watcher whose provider knows the logs of a block only when it is asked the next time after `late` more; its pauses pass at once. */
+  async function setUp(missingAnswers: { answers: number }, bend: Partial<ChainDriver> = {}) {
+    const questions: string[] = [];
+    const watching = await startWatcher(db, chain, (driver) => ({
+      ...bend,
+      transfers: async (scope, tokens, parties) => {
+        if (!("blockHash" in scope)) return driver.transfers(scope, tokens, parties);
+        questions.push(scope.blockHash);
+        return (missingAnswers.answers -= 1) >= 0 ? [] : driver.transfers(scope, tokens, parties);
+      },
+    }));
+    const waits: number[] = [];
+    let passedMs = 0;
+    const clock = { ...watching.world.clock, monotonicMs: () => passedMs };
+    const wait = async (_: string, { timeoutMs }: { timeoutMs: number }) => {
+      waits.push(timeoutMs);
+      passedMs += timeoutMs;
+    };
+    const world = { ...watching.world, clock, wake: { notify: () => {}, wait } };
+    questions.length = 0;
+    return { ...watching, world, waits, questions, ask: () => recheckSuspectBlocks(world, watching.chain) };
+  }
+
+  const amounts = async () => (await movementsOf(db, chain)).map((row) => row.amount_units);
+
+  for (const way of ["a look", "a pushed head"] as const)
+    test(`what a node did not know yet is recorded a moment after ${way}, and once`, async () => {
+      const { world, chain: watched, watch, ask } = await setUp({ answers: 2 });
+      await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
+      const head = await watched.providers.head("latest");
+      if (way === "a look") await watch();
+      else equal(await followHeads(world, watched, [head]), "recorded");
+      deepEqual(await amounts(), []);
+      equal(await ask(), true, "it is still empty");
+      equal(await ask(), false);
+      deepEqual(await amounts(), [5n]);
+      equal(await ask(), false);
+      await watch();
+      deepEqual(await amounts(), [5n]);
+    });
+
+  test("a block behind a doubted one does not wait, and an answer that stays empty is believed after a few questions", async () => {
+    const { watch, ask, waits, questions } = await setUp({ answers: 1_000 });
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
+    const { advancedTo } = await watch();
+    const { blockNumber } = await chain.pay(usdc, await insertInbox(db), { amountUnits: 6n });
+    equal((await watch()).advancedTo, blockNumber);
+    equal(advancedTo, blockNumber - 1n);
+    let rounds = 0;
+    while (await ask()) ok((rounds += 1) < 10);
+    equal(questions.length, 2 * 4);
+    ok(waits.length > 0);
+  });
+
+  test("a header that speaks of no transfer, or of nothing, raises no doubt", async () => {
+    const { chain: watched, world, watch } = await setUp({ answers: 1_000 });
+    const { suspectBlocks } = getChainMemory(watched, world.clock);
+    await chain.mine(3);
+    await watch();
+    equal(suspectBlocks.size, 0);
+    const none = `0x${"00".repeat(256)}`;
+    const silent = await setUp(
+      { answers: 1_000 },
+      {
+        mayContainTransfers: (block, tokens) =>
+          watched.drivers[0]?.mayContainTransfers?.({ ...block, logsBloom: none }, tokens) ?? true,
+      },
+    );
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
+    await silent.watch();
+    equal(getChainMemory(silent.chain, world.clock).suspectBlocks.size, 0);
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
+    await watch();
+    equal(suspectBlocks.size, 1, "a header as it is does");
+  });
+
+  test("of many doubts the last are kept", async () => {
+    const { chain: watched, world } = await setUp({ answers: 0 });
+    const head = await watched.providers.head("latest");
+    const blocks = Array.from({ length: 100 }, (_, index) => ({ ...head, hash: `0x${index}` }));
+    enqueueRecheck(world, watched, blocks);
+    deepEqual(
+      [...getChainMemory(watched, world.clock).suspectBlocks.keys()],
+      blocks.slice(-64).map(({ hash }) => hash),
+    );
+  });
+});

@@ -1,0 +1,152 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import type { Db } from "../../db/database.ts";
+import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
+import { openTestDatabase } from "../../../test/support/database.ts";
+import { deleteIntents, insertIntent } from "../../../test/support/intents.ts";
+import { startWatcher, movementsOf, insertInbox } from "../../../test/support/watcher.ts";
+
+describe("reading final blocks a second time", () => {
+  let db: Db;
+  let chain: TestChain;
+  let usdc: Hex;
+
+  before(async () => {
+    chain = await startTestChain();
+    usdc = chain.usdc.address;
+  });
+  after(() => chain.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+  });
+  afterEach(() => db.close());
+
+  test("a movement that was withheld the first time is recorded", async () => {
+    const { watch } = await startWatcher(db, chain, (driver) => ({
+      transfers: async (scope, tokens) => ("blockHash" in scope ? [] : driver.transfers(scope, tokens)),
+    }));
+    const paid = await chain.pay(usdc, await insertInbox(db), { amountUnits: 3n });
+    await watch();
+    deepEqual(await movementsOf(db, chain), []);
+    await chain.finalize();
+    await watch();
+    const [movement] = await movementsOf(db, chain);
+    equal(movement?.chain_tx, paid.transactionHash);
+    equal(movement?.amount_units, 3n);
+    const { revision } = await db.root.selectFrom("chain_cursor").select("revision").executeTakeFirstOrThrow();
+    equal(movement?.revision, revision);
+  });
+
+  test("what stands in another block than ours is not recorded before its branch has been followed", async () => {
+    const elsewhere: Hex = `0x${"e1".repeat(32)}`;
+    let isElsewhere = true;
+    const moved = <T extends { blockHash: string }>(told: T[]) =>
+      told.map((one) => (isElsewhere ? { ...one, blockHash: elsewhere } : one));
+    const { watch } = await startWatcher(db, chain, (driver) => ({
+      transfers: async (scope, tokens) => ("blockHash" in scope ? [] : moved(await driver.transfers(scope, tokens))),
+      receiptPositions: async (chainTxs) => moved(await driver.receiptPositions(chainTxs)),
+    }));
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 3n });
+    await watch();
+    // Not the last of the final blocks, which is compared in any case.
+    await chain.mine(1);
+    await chain.finalize();
+    await watch();
+    deepEqual(await movementsOf(db, chain), []);
+    isElsewhere = false;
+    await watch();
+    deepEqual(
+      (await movementsOf(db, chain)).map((row) => row.amount_units),
+      [3n],
+    );
+  });
+
+  test("an inbox that nobody knew when it was paid is found by the database's own matching", async () => {
+    const { watch } = await startWatcher(db, chain);
+    const planned = await insertIntent(db);
+    await deleteIntents(db, [planned.inbox_address]);
+    await chain.pay(usdc, planned.inbox_address as Hex, { amountUnits: 4n });
+    await watch();
+    const { seq: _, ...columns } = planned;
+    await db.root
+      .insertInto("intent")
+      .values({ ...columns, metadata: null })
+      .execute();
+    await chain.finalize();
+    await watch();
+    deepEqual(
+      (await movementsOf(db, chain)).map((row) => row.amount_units),
+      [4n],
+    );
+  });
+
+  test("a movement that the final chain does not have is taken back", async () => {
+    const { watch } = await startWatcher(db, chain);
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
+    await watch();
+    await sql`update movement set chain_tx = ${`0x${"44".repeat(32)}`}, log_index = 99`.execute(db.root);
+    await chain.finalize();
+    await watch();
+    const [forged, real] = await movementsOf(db, chain);
+    ok(forged?.orphaned_at);
+    ok(real && real.orphaned_at === null && real.amount_units === 5n);
+  });
+
+  test("a movement whose log is left out the second time stays, because its receipt is there", async () => {
+    const { watch } = await startWatcher(db, chain, (driver) => ({
+      transfers: async (scope, tokens) => ("blockHash" in scope ? driver.transfers(scope, tokens) : []),
+    }));
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 6n });
+    await watch();
+    await chain.finalize();
+    await watch();
+    const [movement] = await movementsOf(db, chain);
+    equal(movement?.orphaned_at, null);
+    const cursor = await db.root.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
+    equal(cursor.reread_number, movement?.block_number);
+  });
+
+  test("what was read right the first time is left alone, and keeps its revision", async () => {
+    const { watch } = await startWatcher(db, chain);
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 7n });
+    await watch();
+    const before = await movementsOf(db, chain);
+    await chain.finalize();
+    await watch();
+    deepEqual(await movementsOf(db, chain), before);
+  });
+
+  test("the second reading asks another provider where there is one", async () => {
+    const asked: string[] = [];
+    const noting = (name: string) => (driver: { transfers: Function }) => ({
+      transfers: async (...question: unknown[]) => {
+        asked.push(`${name} ${"blockHash" in (question[0] as object) ? "hash" : "range"}`);
+        return driver.transfers(...question) as Promise<[]>;
+      },
+    });
+    const { watch } = await startWatcher(db, chain, noting("first"), noting("second"));
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 8n });
+    await watch();
+    await chain.finalize();
+    await watch();
+    deepEqual(new Set(asked), new Set(["first hash", "second range"]));
+  });
+
+  test("old blocks are forgotten, but for those with a movement and those a reorg may reach", async () => {
+    const { watch } = await startWatcher(db, chain);
+    await chain.pay(usdc, await insertInbox(db), { amountUnits: 9n });
+    await watch();
+    const [movement] = await movementsOf(db, chain);
+    for (let round = 0; round < 22; round += 1) {
+      await chain.mine(32);
+      while ((await watch()).isBehind) await watch();
+    }
+    const blocks = await db.root.selectFrom("block").select("number").orderBy("number").execute();
+    const head = await chain.client.getBlockNumber();
+    equal(blocks[0]?.number, movement?.block_number);
+    ok((blocks[1]?.number ?? 0n) >= head - 512n - 40n);
+    ok(blocks.length <= 560);
+  });
+});

@@ -1,0 +1,67 @@
+import { deepEqual } from "node:assert/strict";
+import { test } from "node:test";
+import type { MovementRow, LocatedTransfer } from "../movement.ts";
+import { mergeReadings } from "./rereadRange.ts";
+
+const LOCATED_TRANSFER: LocatedTransfer = {
+  direction: "in",
+  inbox: "0x01",
+  token: "0x02",
+  counterparty: "0x03",
+  amountUnits: 5n,
+  chainTx: "0x04",
+  position: 0,
+  logIndex: 0,
+  blockNumber: 9n,
+  blockHash: "0x09",
+};
+const ROW = {
+  id: 1n,
+  chain_tx: "0x04",
+  position: 0,
+  direction: "in",
+  inbox: "0x01",
+  token: "0x02",
+  amount_units: 5n,
+} as unknown as MovementRow;
+const emptyReading = { unrecorded: [], absent: [] };
+
+test("what one of several tells of for the first time is recorded", () => {
+  const told = { unrecorded: [LOCATED_TRANSFER], absent: [] };
+  deepEqual(mergeReadings([emptyReading, told], { recorded: [], providers: 2 }).located, [LOCATED_TRANSFER]);
+});
+
+test("where they tell it differently the version of most is taken, once", () => {
+  const altered = { ...LOCATED_TRANSFER, amountUnits: 9n };
+  const seconds = [altered, LOCATED_TRANSFER, LOCATED_TRANSFER].map((sighting) => ({
+    unrecorded: [sighting],
+    absent: [],
+  }));
+  deepEqual(mergeReadings(seconds, { recorded: [], providers: 2 }).located, [LOCATED_TRANSFER]);
+});
+
+test("what is recorded is changed only when enough say so, and more than do not", () => {
+  const altered = { unrecorded: [{ ...LOCATED_TRANSFER, amountUnits: 9n }], absent: [] };
+  const of = { recorded: [ROW], providers: 2 };
+  deepEqual(mergeReadings([altered, emptyReading], of), { located: [], removed: [], isDisputed: true });
+  deepEqual(mergeReadings([altered, emptyReading, emptyReading], of), { located: [], removed: [], isDisputed: false });
+  deepEqual(mergeReadings([altered, altered, emptyReading], of).located, altered.unrecorded);
+  deepEqual(mergeReadings([altered, altered, emptyReading, emptyReading], of).located, []);
+});
+
+test("what is recorded is taken back only when enough do not have it, and more than do", () => {
+  const lacking = { unrecorded: [], absent: [ROW] };
+  const of = { recorded: [ROW], providers: 2 };
+  deepEqual(mergeReadings([lacking, emptyReading], of), { located: [], removed: [], isDisputed: true });
+  deepEqual(mergeReadings([lacking, emptyReading, emptyReading], of), { located: [], removed: [], isDisputed: false });
+  deepEqual(mergeReadings([lacking, lacking, emptyReading], of).removed, [ROW]);
+  deepEqual(mergeReadings([lacking, lacking, emptyReading, emptyReading], of).removed, []);
+});
+
+test("what left an inbox is recorded only by the word of enough: it would make a settlement look landed", () => {
+  const left = { unrecorded: [{ ...LOCATED_TRANSFER, direction: "out" as const }], absent: [] };
+  const of = { recorded: [], providers: 2 };
+  deepEqual(mergeReadings([left, emptyReading, emptyReading], of), { located: [], removed: [], isDisputed: false });
+  deepEqual(mergeReadings([left, emptyReading], of), { located: [], removed: [], isDisputed: true });
+  deepEqual(mergeReadings([left, left, emptyReading], of).located, left.unrecorded);
+});

@@ -1,0 +1,87 @@
+import { deepEqual, equal, rejects } from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import { DEV_ACCOUNTS } from "../../dev/devAccounts.ts";
+import { transferCall } from "../../dev/chains/tokens.ts";
+import type { Db } from "../../db/database.ts";
+import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
+import { openTestDatabase } from "../../../test/support/database.ts";
+import { insertIntent } from "../../../test/support/intents.ts";
+import { startWatcher, movementsOf } from "../../../test/support/watcher.ts";
+import { rescanChainTx, rescanIntent } from "./rescan.ts";
+
+describe("reading again what somebody misses", () => {
+  let db: Db;
+  let chain: TestChain;
+  let usdc: Hex;
+
+  before(async () => {
+    chain = await startTestChain();
+    usdc = chain.usdc.address;
+  });
+  after(() => chain.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+  });
+  afterEach(() => db.close());
+
+  /** A payment that was seen and whose row then got lost. */
+  async function lostPayment() {
+    const { watch, world, chain: watched } = await startWatcher(db, chain);
+    const intent = await insertIntent(db);
+    const paid = await chain.pay(usdc, intent.inbox_address as Hex, { amountUnits: 5n });
+    await watch();
+    await sql`delete from movement`.execute(db.root);
+    return { world: { ...world, chains: new Map([[watched.caip2, watched]]) }, look: watch, intent, paid };
+  }
+
+  test("a transaction is read again, and recorded once", async () => {
+    const { world, paid } = await lostPayment();
+    const [found] = await rescanChainTx(world, { chainTx: paid.transactionHash });
+    equal(found?.outcome, "read");
+    deepEqual(
+      found?.recorded.map((row) => [row.chain_tx, row.amount_units, row.block_hash]),
+      [[paid.transactionHash, 5n, paid.blockHash]],
+    );
+    const { revision } = await db.root.selectFrom("chain_cursor").select("revision").executeTakeFirstOrThrow();
+    equal(found?.recorded[0]?.revision, revision);
+    const again = await rescanChainTx(world, { chain: chain.caip2, chainTx: paid.transactionHash });
+    deepEqual(again, [{ chain: chain.caip2, outcome: "read", recorded: [] }]);
+    equal((await movementsOf(db, chain)).length, 1);
+  });
+
+  test("an intent's inbox is read again", async () => {
+    const { world, intent, paid } = await lostPayment();
+    const [found] = await rescanIntent(world, intent.id);
+    deepEqual(
+      found?.recorded.map((row) => [row.intent_id, row.chain_tx]),
+      [[intent.id, paid.transactionHash]],
+    );
+    deepEqual((await rescanIntent(world, intent.id))[0]?.recorded, []);
+  });
+
+  test("nothing is recorded of a block that was replaced, or that was not read yet", async () => {
+    const { world, intent, paid } = await lostPayment();
+    await db.root
+      .updateTable("block")
+      .set({ hash: `0x${"55".repeat(32)}` })
+      .where("number", "=", paid.blockNumber)
+      .execute();
+    deepEqual((await rescanIntent(world, intent.id))[0]?.recorded, []);
+    const ahead = await chain.pay(usdc, intent.inbox_address as Hex, { amountUnits: 6n });
+    const [found] = await rescanChainTx(world, { chainTx: ahead.transactionHash });
+    deepEqual(found, { chain: chain.caip2, outcome: "ahead", recorded: [] });
+  });
+
+  test("what moved nothing says why", async () => {
+    const { world, intent } = await lostPayment();
+    const outcomeOf = async (chainTx: string) => (await rescanChainTx(world, { chainTx }))[0]?.outcome;
+    equal(await outcomeOf(`0x${"66".repeat(32)}`), "unknown");
+    const tooMuch = transferCall(usdc, intent.inbox_address as Hex, 10n ** 30n);
+    const [reverted] = await chain.send(DEV_ACCOUNTS.stranger, [tooMuch]);
+    equal(await outcomeOf(reverted?.transactionHash ?? ""), "reverted");
+    await rejects(rescanIntent(world, "pi_none"), { code: "not_found" });
+    await rejects(rescanChainTx(world, { chain: "eip155:1", chainTx: "0x" }), { code: "not_found" });
+  });
+});

@@ -1,0 +1,149 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import type { Hex } from "viem";
+import { ProviderFailed, type BlockRange } from "../../chain/driver.ts";
+import type { Db } from "../../db/database.ts";
+import { addMs, systemClock } from "../../kernel/clock.ts";
+import { HINT_TTL_MS } from "../../view/registerView.ts";
+import { upsertViewHints } from "../../view/store.ts";
+import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
+import { openTestDatabase } from "../../../test/support/database.ts";
+import { insertIntent } from "../../../test/support/intents.ts";
+import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertions.ts";
+import { startWatcher, movementsOf } from "../../../test/support/watcher.ts";
+import { scanHintedInboxes } from "./scanHintedInboxes.ts";
+
+type LogsRequest = { range: BlockRange; tokens: readonly string[]; parties: readonly string[] | undefined };
+
+describe("looking where payers look", () => {
+  let db: Db;
+  let chain: TestChain;
+  let usdc: Hex;
+
+  before(async () => {
+    chain = await startTestChain();
+    usdc = chain.usdc.address;
+  });
+  after(() => chain.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+  });
+  afterEach(async () => {
+    await assertLedgerAndWatchChecks(db);
+    await db.close();
+  });
+
+  /** A watcher whose provider leaves out the logs of whole blocks, and answers about ranges as it should. */
+  async function setUp(limit: { blocks: bigint } = { blocks: 1_000_000n }) {
+    const questions: LogsRequest[] = [];
+    const watching = await startWatcher(db, chain, (driver) => ({
+      transfers: async (scope, tokens, parties) => {
+        if ("blockHash" in scope) return [];
+        questions.push({ range: scope, tokens, parties });
+        if (scope.toBlock - scope.fromBlock >= limit.blocks) throw new ProviderFailed("range_too_large", "too large");
+        return driver.transfers(scope, tokens, parties);
+      },
+    }));
+    const sleeps: number[] = [];
+    const notified: string[] = [];
+    const world = {
+      ...watching.world,
+      clock: { ...systemClock, sleep: async (durationMs: number) => void sleeps.push(durationMs) },
+      wake: { notify: (topic: string) => notified.push(topic), wait: async () => {} },
+    };
+    return { questions, sleeps, notified, look: watching.watch, hints: () => scanHintedInboxes(world, watching.chain) };
+  }
+
+  async function renewHint(
+    { id }: { id: string },
+    token: string = usdc,
+    reference = String(chain.chainId),
+  ): Promise<void> {
+    const expiresAt = addMs(systemClock.now(), HINT_TTL_MS);
+    await upsertViewHints(db, [{ intentId: id, namespace: "eip155", reference, token, expiresAt }]);
+  }
+
+  test("D30 a payment that a provider has left out is recorded when its payer looks, and once", async () => {
+    const { look, hints, notified } = await setUp();
+    const intent = await insertIntent(db);
+    const { transactionHash } = await chain.pay(usdc, intent.inbox_address as Hex, { amountUnits: 5n });
+    await look();
+    deepEqual(await movementsOf(db, chain), []);
+    await renewHint(intent);
+    equal(await hints(), false);
+    const recorded = async () => (await movementsOf(db, chain)).map((row) => [row.chain_tx, row.amount_units]);
+    deepEqual(await recorded(), [[transactionHash, 5n]]);
+    ok(notified.includes(`watch:${chain.caip2}`), "the head is looked at too");
+    await renewHint(intent);
+    await hints();
+    deepEqual(await recorded(), [[transactionHash, 5n]]);
+  });
+
+  test("D30 many payers are one question, nobody is none, and in between there is a pause", async () => {
+    const { hints, questions, sleeps } = await setUp();
+    const intents = [await insertIntent(db), await insertIntent(db), await insertIntent(db)];
+    for (const intent of intents) await renewHint(intent);
+    await renewHint({ id: intents[0]?.id ?? "" }, chain.dusd.address);
+    await renewHint({ id: intents[0]?.id ?? "" }, usdc, "1");
+    await hints();
+    equal(questions.length, 1);
+    deepEqual(questions[0]?.parties?.toSorted(), intents.map((intent) => intent.inbox_address).toSorted());
+    deepEqual(questions[0]?.tokens.toSorted(), [usdc, chain.dusd.address].toSorted());
+    await hints();
+    equal(questions.length, 1);
+    equal(sleeps[0], 0);
+    ok((sleeps[1] ?? 0) > 0);
+  });
+
+  test("a transaction that is recorded otherwise is left out, and the others with it are not", async () => {
+    const { look, hints } = await setUp();
+    const intents = [await insertIntent(db), await insertIntent(db)] as const;
+    const [first, second] = intents;
+    await chain.pay(usdc, first.inbox_address as Hex, { amountUnits: 5n });
+    await look();
+    await renewHint(first);
+    await hints();
+    await db.transaction((tx) => tx.updateTable("movement").set({ orphaned_at: systemClock.now() }).execute());
+    await chain.pay(usdc, second.inbox_address as Hex, { amountUnits: 6n });
+    await look();
+    for (const intent of intents) await renewHint(intent);
+    await hints();
+    deepEqual(
+      (await movementsOf(db, chain)).map((row) => [row.amount_units, row.orphaned_at === null]),
+      [
+        [5n, false],
+        [6n, true],
+      ],
+    );
+  });
+
+  test("a provider that answers little is asked about little, and more again when it answers for long", async () => {
+    const limit = { blocks: 40n };
+    const { hints, questions, look } = await setUp(limit);
+    await chain.mine(200);
+    const intent = await insertIntent(db);
+    await chain.pay(usdc, intent.inbox_address as Hex, { amountUnits: 5n });
+    await look();
+    await look();
+    const sizes = () => questions.map(({ range }) => Number(range.toBlock - range.fromBlock + 1n));
+    await renewHint(intent);
+    questions.length = 0;
+    await hints();
+    deepEqual(sizes(), [100, 50, 25]);
+    equal((await movementsOf(db, chain)).length, 1);
+    // Where even four blocks are too many nothing is found, and the next look asks again.
+    limit.blocks = 1n;
+    for (const expected of [[25, 12, 6], [4], [4]]) {
+      await renewHint(intent);
+      questions.length = 0;
+      await hints();
+      deepEqual(sizes(), expected);
+    }
+    limit.blocks = 1_000n;
+    for (let looks = 0; looks < 200 && sizes().at(-1) !== 128; looks += 1) {
+      await renewHint(intent);
+      await hints();
+    }
+    equal(sizes().at(-1), 128);
+  });
+});

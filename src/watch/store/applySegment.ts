@@ -1,0 +1,141 @@
+import type { Chain } from "../../chain/chain.ts";
+import type { BlockRef, ChainDriver, Transfer } from "../../chain/driver.ts";
+import type { Tx } from "../../db/database.ts";
+import type { World } from "../../world.ts";
+import { bookMovements, reverseRevision, type BookingLimits } from "./bookMovements.ts";
+import { resolveFinalConflicts } from "../providers/resolveFinalConflicts.ts";
+import { listInboxesAmong } from "../inboxes/inboxes.ts";
+import { getWatchedInboxes } from "../chainMemory.ts";
+import {
+  filterInboxTransfers,
+  assignPositions,
+  chainTxsWithoutPosition,
+  type InboxTransfer,
+  type LocatedTransfer,
+} from "../movement.ts";
+import type { InboxFilter } from "../catchUp/readRange.ts";
+import { advanceCursor, rewindCursor, type CursorAdvance, type KnownBlock } from "./store.ts";
+
+export type WatchWorld = Pick<World, "db" | "clock" | "wake" | "catalog" | "log"> & BookingLimits;
+
+/** A stretch of the chain that was read whole. */
+export type ChainSegment = {
+  /** Where the cursor stood when it was read. */
+  from: KnownBlock;
+  /** The last block that the chain shares with what we had read; `from` itself when nothing was replaced. */
+  ancestorNumber: bigint;
+  to: KnownBlock;
+  /** Of the stretch, those whose headers are known. */
+  blocks: readonly BlockRef[];
+  located: readonly LocatedTransfer[];
+};
+
+/**
+ * Writes what a stretch holds, takes back what it replaces and moves the cursor, at once; false when another process was quicker. Those who
+ * take movements over are woken, also without new ones, because confirmations grow with each block.
+ */
+export async function applySegment(world: WatchWorld, chain: Chain, segment: ChainSegment): Promise<boolean> {
+  const advance = { chain: chain.caip2, ...segment, at: world.clock.now() };
+  const isReorg = segment.ancestorNumber < segment.from.number;
+  const outcome = await world.db.transaction((tx) => writeSegment(tx, world, { advance, isReorg }));
+  if (outcome === undefined) return false;
+  await afterCommit(world, chain, { ...outcome, located: segment.located });
+  return true;
+}
+
+type AppliedCounts = { reversedCount: number; writtenCount: number };
+
+/** What a stretch that was just committed asks for: alarms, those who follow it, and a word with whoever contradicts what is final. */
+export async function afterCommit(
+  world: WatchWorld,
+  chain: Chain,
+  { reversedCount, writtenCount, located }: AppliedCounts & Pick<ChainSegment, "located">,
+): Promise<void> {
+  if (reversedCount > 0) logReversal(world, chain, reversedCount);
+  wakeMovementConsumers(world, chain);
+  if (writtenCount < located.length) await resolveFinalConflicts(world, chain, located);
+}
+
+async function writeSegment(
+  tx: Tx,
+  world: WatchWorld,
+  { advance, isReorg }: { advance: CursorAdvance & { ancestorNumber: bigint }; isReorg: boolean },
+): Promise<AppliedCounts | undefined> {
+  const { chain, at } = advance;
+  let reversedCount = 0;
+  if (isReorg) {
+    const revision = await rewindCursor(tx, advance);
+    if (revision === undefined) return undefined;
+    reversedCount = await reverseRevision(tx, { chain, revision, at });
+  }
+  const cursor = await advanceCursor(tx, advance);
+  if (cursor === undefined) return undefined;
+  if (cursor.hasChangedMovement) reversedCount += await reverseRevision(tx, { chain, revision: cursor.revision, at });
+  await bookMovements(tx, world, { chain, cursor, at });
+  return { reversedCount, writtenCount: cursor.writtenCount };
+}
+
+/** What was booked was meant to last: the chain's first tier asks for too little, or its providers have told of a chain that is not. */
+export function logReversal(world: WatchWorld, chain: Chain, reversed: number): void {
+  world.log.error({ chain: chain.caip2, reversed }, "movements that had been booked are no more, and were reversed");
+}
+
+/**
+ * Picks the transfers that concern us by what the memory knows. It is brought up to date after the transfers were read: an address is
+ * only ever paid after its intent was committed. Their places are asked of `driver`, who told of them: what a provider cannot show the
+ * receipts of is no answer of his, and is asked of the next one as a whole.
+ */
+export async function locateInboxTransfers(
+  world: WatchWorld,
+  driver: ChainDriver,
+  transfers: readonly Transfer[],
+): Promise<LocatedTransfer[]> {
+  if (transfers.length === 0) return [];
+  const known = inboxFilter(world);
+  await known.refresh();
+  const candidates = filterInboxTransfers(transfers, (address) => known.has(address));
+  return locateWithProvider(driver, candidates);
+}
+
+/** The inboxes that the memory knows, as whoever reads a chain asks for them. */
+export function inboxFilter(world: Pick<World, "db" | "clock">): InboxFilter {
+  const inboxes = getWatchedInboxes(world.db, world.clock);
+  return {
+    refresh: () => inboxes.refresh(world.db),
+    has: (address) => inboxes.has(address),
+    hasHexAt: (bytes, offset) => inboxes.hasHexAt(bytes, offset),
+  };
+}
+
+/** The candidates by the database's own word, which knows every inbox; for readings that are not urgent. */
+export async function matchInboxesInDatabase(
+  world: WatchWorld,
+  transfers: readonly Transfer[],
+): Promise<InboxTransfer[]> {
+  const addresses = new Set<string>();
+  for (const { from, to } of transfers) addresses.add(from).add(to);
+  const inboxes = await listInboxesAmong(world.db, [...addresses]);
+  return filterInboxTransfers(transfers, (address) => inboxes.has(address));
+}
+
+/** Asks for the receipts of candidates, for these alone, and puts each in its place. */
+export async function locateTransfers(chain: Chain, candidates: readonly InboxTransfer[]): Promise<LocatedTransfer[]> {
+  if (candidates.length === 0) return [];
+  return chain.providers.ask((driver) => locateWithProvider(driver, candidates));
+}
+
+/** The same by one provider's word. */
+export async function locateWithProvider(
+  driver: ChainDriver,
+  candidates: readonly InboxTransfer[],
+): Promise<LocatedTransfer[]> {
+  if (candidates.length === 0) return [];
+  const chainTxs = chainTxsWithoutPosition(candidates);
+  return assignPositions(candidates, chainTxs.length === 0 ? [] : await driver.receiptPositions(chainTxs));
+}
+
+/** Wakes whoever takes over movements. */
+export function wakeMovementConsumers(world: WatchWorld, chain: Chain): void {
+  world.wake.notify(`deposits:${chain.caip2}`);
+  world.wake.notify(`settlements:${chain.caip2}`);
+}
