@@ -94,7 +94,7 @@ async function main(of: "slow" | "keys"): Promise<void> {
 
 async function runSlowAttack(attack: SlowAttack, at: { url: string; apiKeys: string[] }, pid: number): Promise<void> {
   const { hostname, port } = new URL(at.url);
-  const attacker = fork(new URL("attacker.ts", import.meta.url));
+  const attacker = fork(new URL("slowClientProcess.ts", import.meta.url));
   let report: SlowClientReport = { open: 0, ended: [] };
   let openMax = 0;
   attacker.on("message", (message: SlowClientReport) => {

@@ -37,7 +37,7 @@ before(async () => {
   head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\nservice-version: ${VERSION}\r\ncontent-type: application/json\r\nconnection: close\r\n`;
 });
 async function send(sending: Omit<SendOrder, "port">): Promise<string[]> {
-  const child = fork(new URL("sender.ts", import.meta.url));
+  const child = fork(new URL("slowSender.ts", import.meta.url));
   const exited = once(child, "exit");
   child.send({ port, ...sending });
   const [sent] = (await once(child, "message")) as [string[]];

@@ -17,7 +17,7 @@ const { values, positionals } = parseArguments({ seeds: { type: "string", defaul
 parseInteger(values.seeds, "seeds", USAGE);
 const unknown = positionals.find((typed) => mutants.every(({ name }) => name !== typed));
 if (unknown !== undefined) exitWithUsage(`There is no planted bug ${unknown}.`, USAGE);
-const mutantScript = fileURLToPath(new URL("mutate.ts", import.meta.url));
+const mutantScript = fileURLToPath(new URL("runMutant.ts", import.meta.url));
 const run = promisify(execFile);
 const queue = mutants.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 let survivors = 0;

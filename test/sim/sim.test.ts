@@ -10,7 +10,7 @@ import { mutants } from "./mutants.ts";
 const run = promisify(execFile);
 const root = new URL("../../", import.meta.url);
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
-const mutantScript = fileURLToPath(new URL("mutate.ts", import.meta.url));
+const mutantScript = fileURLToPath(new URL("runMutant.ts", import.meta.url));
 /** Half of the seeds in each of two processes. */
 const SEEDS = 300;
 

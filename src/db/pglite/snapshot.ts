@@ -35,7 +35,7 @@ export async function loadMigratedSnapshot({ cacheDirectory, appliedAt }: Snapsh
 /** Changes with every migration's text and with the version of PGlite. */
 export async function schemaDigest(): Promise<string> {
   const hash = createHash("sha256");
-  const folder = fileURLToPath(new URL("migrations/", import.meta.url));
+  const folder = fileURLToPath(new URL("../migrations/", import.meta.url));
   for (const name of (await readdir(folder)).toSorted())
     hash.update(`${name}\0`).update(await readFile(join(folder, name)));
   hash.update(await readFile(new URL("../../package.json", import.meta.resolve("@electric-sql/pglite"))));

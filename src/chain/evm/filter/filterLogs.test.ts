@@ -256,6 +256,6 @@ test("errors, other results, and logs that were not asked for are left to the ge
   deepEqual(filterLogs(Buffer.from('{"result":[],"id":1,"jsonrpc":"2.0"}\n'), query), {
     transfers: [],
     logCount: 0,
-    endHash: undefined,
+    lastBlockHash: undefined,
   });
 });
