@@ -32,12 +32,12 @@ test("the published package creates and lists over a socket, without this reposi
   const program = `
     import { createClient } from "@tributary/client";
     import { TributaryError } from "@tributary/client/errors";
-    import { eachEntry } from "@tributary/client/paginate";
+    import { paginate } from "@tributary/client/paginate";
     const [baseUrl, apiKey] = process.argv.slice(1);
     const tributary = createClient({ baseUrl: baseUrl + "/", apiKey });
     const { intentId } = await tributary.createPaymentIntent({ priceUnits: 5 });
     const ids = [];
-    for await (const intent of eachEntry(tributary.listPaymentIntents, { limit: 1 })) ids.push(intent.intentId);
+    for await (const intent of paginate(tributary.listPaymentIntents, { limit: 1 })) ids.push(intent.intentId);
     const error = await tributary.getPaymentIntent("pi_unknown").catch((reason) => reason);
     console.log(ids.includes(intentId), error instanceof TributaryError, error.code);
   `;

@@ -38,7 +38,7 @@ export async function schemaDigest(): Promise<string> {
   const folder = fileURLToPath(new URL("../migrations/", import.meta.url));
   for (const name of (await readdir(folder)).toSorted())
     hash.update(`${name}\0`).update(await readFile(join(folder, name)));
-  hash.update(await readFile(new URL("../../package.json", import.meta.resolve("@electric-sql/pglite"))));
+  hash.update(await readFile(new URL("../package.json", import.meta.resolve("@electric-sql/pglite"))));
   return hash.digest("hex").slice(0, 16);
 }
 
