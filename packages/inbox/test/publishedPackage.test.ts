@@ -21,14 +21,14 @@ before(async () => {
   await symlink(dirname(require.resolve("@noble/hashes/sha3")), join(dependency, "hashes"));
 });
 
-    import { computeInboxAddress } from "@tributary/inbox/address";
+after(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
 test("the published package verifies an inbox from within node_modules", async () => {
   const program = `
     import { readFile } from "node:fs/promises";
-    import { inboxAddress } from "@tributary/inbox/address";
+    import { computeInboxAddress } from "@tributary/inbox/address";
     const path = new URL(import.meta.resolve("@tributary/inbox/vectors.json"));
     const [{ terms, inboxAddress: expected }] = JSON.parse(await readFile(path, "utf8")).inboxes;
     const address = computeInboxAddress({ ...terms, settleChainId: BigInt(terms.settleChainId) });
