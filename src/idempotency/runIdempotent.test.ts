@@ -27,7 +27,7 @@ const operation = {
     const { rows } = await sql<{ number: number }>`insert into done (body) values ('x') returning number`.execute(tx);
     return { status: 201, body: { number: rows[0]?.number }, secrets: { token: "first" } };
   },
-  renew: async () => ({ token: "fresh" }),
+  renewSecrets: async () => ({ token: "fresh" }),
 };
 
 for (const kind of databases) {

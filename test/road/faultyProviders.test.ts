@@ -67,7 +67,7 @@ describe("providers that lie", () => {
     others.slice(0, away).forEach((other) => (other.isDown = true));
   }
   function heal(): void {
-    for (const liar of liars) Object.assign(liar, { lie: undefined, isAway: false });
+    for (const liar of liars) Object.assign(liar, { alterReply: undefined, isDown: false });
   }
   async function stateOf(intent: IntentRow) {
     const [now, deposits, settlements] = await Promise.all([

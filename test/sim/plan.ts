@@ -106,7 +106,7 @@ export function drawPlan(seed: number, random: SeededRandom, without: ReadonlySe
   }));
   const chains = Array.from({ length: shape.chance(0.3) ? 2 : 1 }, (_, index) =>
     drawChain(index, random.derive(`chain ${index}`)),
-  ).map((chain) => ({ ...chain, isPushed: chain.pushesHeads && !without.has("feeds") }));
+  ).map((chain) => ({ ...chain, pushesHeads: chain.pushesHeads && !without.has("feeds") }));
   const creates = Array.from({ length: shape.between(1, 6) }, (_, index) =>
     drawCreate(random.derive(`create ${index}`), {
       name: `create-${index}`,

@@ -539,7 +539,7 @@ export type Route = {
   readonly isKeyed: boolean;
 };
 
-/** The operations as methods. `Options` may go with any call, `KeyedOptions` with those that take an Idempotency-Key. */
+/** The operations as methods. `Options` may go with any call, `IdempotentCallOptions` with those that take an Idempotency-Key. */
 export type Methods<Options, KeyedOptions> = {
   /** Create a payment intent. `POST /api/v1/intents` */
   readonly createPaymentIntent: (body?: CreatePaymentIntentBody, options?: KeyedOptions) => Promise<CreatedPaymentIntent>;

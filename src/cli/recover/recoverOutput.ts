@@ -13,13 +13,20 @@ export type ChainRecovery = { sight: ChainInspection; acts: readonly RecoverTran
 
 /** One chain for `--json`. */
 export function toRecoverOutput({ sight, acts }: ChainRecovery): object {
+  const { canDeployHub: isDeployable, isTokenSearchComplete: isSearched, ...inspection } = sight;
   const holdings = sight.holdings.map(({ inbox, ...holding }) => ({
     inboxAddress: inbox.address,
     intentId: inbox.intentId ?? null,
     ...holding,
-    way: planRecovery(inbox.terms, { ...sight, token: holding.token }),
+    way: toWayOutput(planRecovery(inbox.terms, { ...sight, token: holding.token })),
   }));
-  return { ...sight, holdings, acts };
+  return { ...inspection, isDeployable, isSearched, holdings, acts };
+}
+
+function toWayOutput(plan: RecoveryPlan): object {
+  if (plan.kind !== "rescue") return plan;
+  const { kind, sender: by, allowedFromSeconds: fromSeconds, isAllowed: isDue } = plan;
+  return { kind, by, fromSeconds, isDue };
 }
 
 export function formatInboxes(inboxes: readonly VerifiedInbox[], terminal: Terminal): string[] {

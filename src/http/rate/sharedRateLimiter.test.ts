@@ -131,7 +131,7 @@ test("performance: a limit that is used up takes a handful of statements, and re
 
 test("20 a key that is new leaves few calls in the table, and one that goes on takes twice as many each time", async () => {
   const [once, often, limit] = [newKey(), newKey(), 600];
-  const log = createProcessLimiter("thrifty", { firstCount: 4 });
+  const log = createProcessLimiter("thrifty", { initialPermits: 4 });
   const counted = async (key: string) => {
     const row = db.root.selectFrom("rate_log").select("counted_until_ms").where("key", "=", `test ${key}`);
     return (await row.executeTakeFirstOrThrow()).counted_until_ms.length;
