@@ -40,7 +40,7 @@ const newKey = () => `key ${keyCount++}`;
 /** A process that was started at some other time than the others. */
 function createProcessLimiter(
   name: string,
-  options: { keysMax?: number; firstCount?: number } = {},
+  options: { keysMax?: number; initialPermits?: number } = {},
 ): SharedRateLimiter {
   const bootedMs = name.length * 7_777_777 + 0.25;
   const world = { db: countingDb, clock: { monotonicMs: () => passedMs + bootedMs } };
@@ -76,7 +76,7 @@ test("D23 no 60 seconds have more calls than the limit, whoever takes them, give
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const key = newKey();
       const processes = ["a", "bb", "ccc"].map((name) =>
-        createProcessLimiter(name, name === "a" ? { firstCount: 2 } : {}),
+        createProcessLimiter(name, name === "a" ? { initialPermits: 2 } : {}),
       );
       const madeAtMs: number[] = [];
       for (const { process, calls, fate, waitMs } of steps) {
