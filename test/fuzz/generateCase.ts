@@ -137,7 +137,7 @@ function bodyCase(dice: SeededRandom, known: FuzzTargets): FuzzCase {
 
 /** A request whose body is told to whoever compares what is kept of it. */
 function caseWithBody(kind: string, head: RequestHead, body: Buffer): FuzzCase {
-  const told = head.path === CREATE ? { created: body } : {};
+  const told = head.path === CREATE ? { createBody: body } : {};
   return { kind, bytes: serializeRequest(head, body), isAnswered: true, ...told };
 }
 
