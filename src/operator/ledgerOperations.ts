@@ -26,10 +26,10 @@ export async function checkLedger(world: World, input: unknown): Promise<LedgerF
   const violations = new Map((await runLedgerChecks(world.db)).map((violation) => [violation.check, violation]));
   const checked = ledgerAuditChecks.map(({ name }): LedgerFinding => {
     const violation = violations.get(name);
-    if (violation === undefined) return { what: name, verdict: "right", found: "holds", rows: [] };
+    if (violation === undefined) return { what: name, verdict: "ok", found: "holds", rows: [] };
     return {
       what: name,
-      verdict: "wrong",
+      verdict: "fail",
       found: `${violation.meaning}${formatRows(violation.rows)}`,
       rows: violation.rows,
     };
@@ -43,7 +43,7 @@ export async function checkLedger(world: World, input: unknown): Promise<LedgerF
       } catch (error) {
         if (!(error instanceof ProviderFailed || error instanceof ChainMismatch)) throw error;
         return [
-          { what: `${findChainName(world, chain.caip2)}: balances`, verdict: "wrong", found: error.message, rows: [] },
+          { what: `${findChainName(world, chain.caip2)}: balances`, verdict: "fail", found: error.message, rows: [] },
         ];
       }
     }),
@@ -71,10 +71,10 @@ function comparisonFinding(world: World, comparison: BalanceComparison): LedgerF
     chain: chainUnits,
   }));
   if (rows.length > 0)
-    return { what, verdict: "wrong", found: `The ledger and the chain differ.${formatRows(rows)}`, rows };
+    return { what, verdict: "fail", found: `The ledger and the chain differ.${formatRows(rows)}`, rows };
   const among =
     comparedInboxes < totalInboxes ? `the newest ${comparedInboxes} of ${totalInboxes}` : String(comparedInboxes);
-  return { what, verdict: "right", found: `${among} hold what the ledger says`, rows: [] };
+  return { what, verdict: "ok", found: `${among} hold what the ledger says`, rows: [] };
 }
 
 function findChainName(world: World, chain: Caip2): string {
@@ -89,7 +89,7 @@ async function findUnexplainedBalances(world: World): Promise<LedgerFinding[]> {
     group by account, asset having sum(amount_units) <> 0 order by account, asset`.execute(world.db.root);
   return rows.map((row) => ({
     what: row.account,
-    verdict: "attention",
+    verdict: "warn",
     found: `${row.units} units of ${displayAsset(row.asset)} are not explained`,
     rows: [row],
   }));

@@ -181,7 +181,7 @@ test("the doctor finds the world in order, and says what it has looked at", asyn
   const { code, out, err } = await runCli(["doctor", "--json"], home);
   assert.equal(code, 0, out + err);
   const findings = JSON.parse(out) as { what: string; verdict: string }[];
-  assert.deepEqual([...new Set(findings.map(({ verdict }) => verdict))], ["right"]);
+  assert.deepEqual([...new Set(findings.map(({ verdict }) => verdict))], ["ok"]);
   for (const what of [
     "Dev Chain Two: gas",
     "Dev Chain One: watched",

@@ -27,7 +27,7 @@ for (const database of databases) {
 
     const wrongs = async () =>
       ((await runOperation(road.world, "ledger check", {})) as LedgerFinding[]).filter(
-        ({ verdict }) => verdict === "wrong",
+        ({ verdict }) => verdict === "fail",
       );
     const read = async (question: object) =>
       ((await runOperation(road.world, "ledger page", question)) as LedgerPage).lines;

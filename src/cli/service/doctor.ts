@@ -24,7 +24,7 @@ async function runDoctor(input: CommandInput): Promise<number> {
   const findings = await fetchFindings(input, operation);
   if (input.asJson) input.terminal.out(toJson(findings));
   else for (const line of formatFindings(findings, input.terminal)) input.terminal.out(line);
-  return findings.some(({ verdict }) => verdict === "wrong") ? 1 : 0;
+  return findings.some(({ verdict }) => verdict === "fail") ? 1 : 0;
 }
 
 async function fetchFindings(input: CommandInput, operation: string): Promise<Finding[]> {
@@ -38,9 +38,9 @@ async function fetchFindings(input: CommandInput, operation: string): Promise<Fi
 
 function formatFindings(findings: readonly Finding[], terminal: Terminal): string[] {
   const marks = {
-    right: terminal.paint("green", "✓"),
-    attention: terminal.paint("yellow", "!"),
-    wrong: terminal.paint("red", "✗"),
+    ok: terminal.paint("green", "✓"),
+    warn: terminal.paint("yellow", "!"),
+    fail: terminal.paint("red", "✗"),
   };
   const width = Math.max(...findings.map(({ what }) => what.length));
   return findings.map(({ what, verdict, found }) => `${marks[verdict]} ${what.padEnd(width)}  ${found}`);

@@ -64,7 +64,7 @@ async function reportCheck(
       return chain === undefined ? [] : checkFeeds(chainConfig, chain);
     }),
   );
-  const isRight = websockets.flat().every(({ verdict }) => verdict !== "wrong");
+  const isRight = websockets.flat().every(({ verdict }) => verdict !== "fail");
   if (asJson) {
     const agreements = config.chains.map((chain) => ({ chain: chain.caip2, agreement: describeAgreement(chain) }));
     terminal.out(toJson({ isRight, pendingMigrations: pending, agreements, websockets: websockets.flat() }));

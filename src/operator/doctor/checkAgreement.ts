@@ -16,7 +16,7 @@ export async function checkAgreement(world: World, config: ChainConfig, chain: C
     agreementFinding(world, config, chain),
     ...(chain.providers.providerCount > 1 ? [providersFinding(config, chain, views)] : []),
     ...held.map(({ reason, count }): Finding => {
-      return { what: `${config.name}: deposits held`, verdict: "wrong", found: `${count}, for ${reason}` };
+      return { what: `${config.name}: deposits held`, verdict: "fail", found: `${count}, for ${reason}` };
     }),
   ];
 }
@@ -39,11 +39,11 @@ function agreementFinding(world: World, config: ChainConfig, chain: Chain): Find
   const { agreement } = config;
   if (agreement !== undefined && agreement.providers > chain.providers.providerCount) {
     const found = `${agreement.providers} providers must agree, and there are ${chain.providers.providerCount}: nothing will be counted`;
-    return { what, verdict: "wrong", found };
+    return { what, verdict: "fail", found };
   }
   // Where no real money is, one provider is what everybody has.
   const isRisk = agreement === undefined && world.config.environment === "live";
-  return { what, verdict: isRisk ? "attention" : "right", found: describeAgreement(config) };
+  return { what, verdict: isRisk ? "warn" : "ok", found: describeAgreement(config) };
 }
 
 function providersFinding(config: ChainConfig, chain: Chain, views: readonly ProviderComparison[]): Finding {
@@ -51,11 +51,11 @@ function providersFinding(config: ChainConfig, chain: Chain, views: readonly Pro
   const disagreeing = views.filter((opinion) => opinion.kind !== "agrees");
   const silent = chain.providers.providerCount - views.length;
   if (disagreeing.length === 0 && silent === 0)
-    return { what, verdict: "right", found: `all ${views.length} tell the same chain` };
+    return { what, verdict: "ok", found: `all ${views.length} tell the same chain` };
   const found = [
     ...disagreeing.map(({ provider, kind, head }) => `${provider} ${kind} at block ${head.number}`),
     ...(silent === 0 ? [] : [`${silent} of ${chain.providers.providerCount} did not answer`]),
   ];
-  const isWrong = disagreeing.some((opinion) => opinion.kind === "differs");
-  return { what, verdict: isWrong ? "wrong" : "attention", found: found.join("; ") };
+  const isFailure = disagreeing.some((opinion) => opinion.kind === "differs");
+  return { what, verdict: isFailure ? "fail" : "warn", found: found.join("; ") };
 }

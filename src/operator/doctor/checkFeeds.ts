@@ -15,12 +15,12 @@ async function checkFeed(feed: HeadFeed): Promise<Omit<Finding, "what">> {
   const listener = { onOpen: () => ending.abort(), onHead: () => undefined, highestKnown: () => undefined };
   try {
     const reason = await feed.follow(listener, ending.signal);
-    if (ending.signal.aborted) return { verdict: "right", found: `${feed.name} tells of heads` };
-    return { verdict: "attention", found: `${feed.name}: ${reason}` };
+    if (ending.signal.aborted) return { verdict: "ok", found: `${feed.name} tells of heads` };
+    return { verdict: "warn", found: `${feed.name}: ${reason}` };
   } catch (error) {
     // What websockets do not tell is found by asking, later.
-    if (error instanceof ProviderFailed) return { verdict: "attention", found: error.message };
-    if (error instanceof ChainMismatch) return { verdict: "wrong", found: error.message };
+    if (error instanceof ProviderFailed) return { verdict: "warn", found: error.message };
+    if (error instanceof ChainMismatch) return { verdict: "fail", found: error.message };
     throw error;
   }
 }

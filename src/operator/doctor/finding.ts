@@ -1,7 +1,7 @@
-/** One thing that was examined, and what was found. */
+/** The result of one check. */
 export type Finding = {
   what: string;
-  /** `attention` is for a person to know; only `wrong` fails the command. */
-  verdict: "right" | "attention" | "wrong";
+  /** `warn` informs the operator. Only `fail` makes the command exit with 1. */
+  verdict: "ok" | "warn" | "fail";
   found: string;
 };

@@ -50,14 +50,14 @@ async function checkChain(world: World, config: ChainConfig, watch: ScanState): 
     return [
       {
         what: `${config.name}: configuration`,
-        verdict: "right",
+        verdict: "ok",
         found: `agrees with the chain at block ${head.number}`,
       },
       scanFinding(config, watch, head.number),
       ...agreement,
       ...feeds,
       wei > 0n
-        ? { what: `${config.name}: gas`, verdict: "right", found: gas }
+        ? { what: `${config.name}: gas`, verdict: "ok", found: gas }
         : failFinding(`${config.name}: gas`, `${gas}: no settlement can be sent`),
     ];
   } catch (error) {
@@ -74,7 +74,7 @@ function scanFinding({ name }: ChainConfig, { isWatched, cursorNumber }: ScanSta
   const isBehind = missing > BEHIND_BLOCKS_MAX;
   const rest = isBehind ? `, read up to block ${cursorNumber}, ${missing} blocks behind` : "";
   if (!isWatched) return failFinding(what, `nobody has looked at it for long${rest}`);
-  return { what, verdict: isBehind ? "attention" : "right", found: `by a running process${rest}` };
+  return { what, verdict: isBehind ? "warn" : "ok", found: `by a running process${rest}` };
 }
 
 /** What the intents say must be what their deposits and settlements add up to. Each query returns no row when that is so. */
@@ -102,7 +102,7 @@ async function checkSums(world: World): Promise<Finding[]> {
 }
 
 function sumFinding(what: string, mismatches: readonly { id: string }[]): Finding {
-  if (mismatches.length === 0) return { what, verdict: "right", found: "are what the intents say" };
+  if (mismatches.length === 0) return { what, verdict: "ok", found: "are what the intents say" };
   return failFinding(what, `differ from what these intents say: ${mismatches.map(({ id }) => id).join(", ")}`);
 }
 
@@ -132,9 +132,9 @@ async function checkStuck(world: World): Promise<Finding[]> {
 }
 
 function countFinding(what: string, count: bigint | undefined): Finding {
-  return { what, verdict: count === undefined || count === 0n ? "right" : "attention", found: String(count ?? 0n) };
+  return { what, verdict: count === undefined || count === 0n ? "ok" : "warn", found: String(count ?? 0n) };
 }
 
 function failFinding(what: string, found: string): Finding {
-  return { what, verdict: "wrong", found };
+  return { what, verdict: "fail", found };
 }
