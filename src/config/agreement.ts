@@ -3,12 +3,12 @@ import * as rules from "./rules.ts";
 import { ConfigError, hasField, readSection, fieldPath, readField, type ConfigSection } from "./section.ts";
 
 const AGREEMENT_KEYS = ["providers", "abovePriceUnits"] as const;
-/** Two rule out that one lies or is wrong, and leave the third time to be repaired. */
+/** Two providers detect one faulty provider. With three URLs, one provider may be offline. */
 const PROVIDERS_DEFAULT = 2;
 
 /**
- * Who must say the same. Two URLs of one host are one provider: whoever owns the host may answer as they like on both. With a single
- * provider there is nobody to agree with, and with several two must, unless the file says otherwise.
+ * Reads how many providers must agree. URLs of one host count as one provider, because one operator controls them.
+ * Returns undefined for a single host or `providers: 1`. The default for several hosts is 2.
  */
 export function readAgreement(section: ConfigSection, rpcUrls: readonly string[]): AgreementPolicy | undefined {
   const hosts = new Set(rpcUrls.map((url) => new URL(url).host)).size;
@@ -23,7 +23,7 @@ export function readAgreement(section: ConfigSection, rpcUrls: readonly string[]
   });
   if (providers > hosts) {
     throw new ConfigError(
-      `${fieldPath(agreement, "providers")}: ${providers} cannot agree where rpcUrls has ${hosts} ${hosts === 1 ? "host" : "hosts"}, add URLs of other hosts or lower it.`,
+      `${fieldPath(agreement, "providers")}: ${providers} providers cannot agree, because rpcUrls has ${hosts} ${hosts === 1 ? "host" : "hosts"}; add URLs of other hosts or lower it.`,
     );
   }
   const abovePriceUnits = readField(agreement, "abovePriceUnits", { ...rules.amount, fallback: 0n });

@@ -55,12 +55,12 @@ const HOUR_MS = 3_600_000;
 
 export type ChainContext = { environment: "test" | "live"; variables: ProcessEnvironment; directory: string };
 
-/** One entry of `chains`, with what is known of a public network filled in. */
+/** Reads one EVM entry of `chains`. Fields of a public network have defaults. */
 export function readChain(value: unknown, path: string, context: ChainContext): ChainConfig {
-  // A key in the file would be in backups and in version control; say so before anything else about the entry.
+  // A key in the file ends up in backups and version control, so this error comes first.
   if (typeof value === "object" && value !== null && "gasKey" in value) {
     throw new ConfigError(
-      `${path}.gasKey: a private key does not belong in this file, name an environment variable in gasKeyEnv or a file in gasKeyFile.`,
+      `${path}.gasKey: a private key does not belong in this file; name an environment variable in gasKeyEnv or a file in gasKeyFile.`,
     );
   }
   const section = readSection(value, { path, known: CHAIN_KEYS });
@@ -81,7 +81,7 @@ export function readChain(value: unknown, path: string, context: ChainContext): 
     wsUrls: hasField(section, "wsUrls") ? readList(section, "wsUrls", readWsUrl) : [],
     publicRpcUrl: readField(section, "publicRpcUrl", {
       ...rules.webUrl,
-      expected: `${rules.webUrl.expected}; payers see it, so it is not the one with your provider's key`,
+      expected: `${rules.webUrl.expected}, without your provider's key, because payers see it`,
       fallback: known?.publicRpcUrl,
     }),
     explorerUrl: readField(section, "explorerUrl", { ...rules.baseUrl, fallback: known?.explorerUrl }),
@@ -110,7 +110,7 @@ function requireEnvironmentMatch(section: ConfigSection, chainId: number, enviro
   const kind = known.isTestnet ? "a test network" : "a real network";
   const remedy = known.isTestnet ? "test" : "live";
   throw new ConfigError(
-    `${fieldPath(section, "chainId")}: ${chainId} (${known.name}) is ${kind}, set environment to "${remedy}" or remove the chain.`,
+    `${fieldPath(section, "chainId")}: ${chainId} (${known.name}) is ${kind}; set environment to "${remedy}" or remove the chain.`,
   );
 }
 
@@ -122,10 +122,10 @@ function readWsUrl(value: unknown, path: string): string {
   return readSecretUrl(value, path, rules.wsUrl);
 }
 
-/** The URL itself is not quoted: providers put their key into it. */
+/** Errors do not quote the URL, because it contains the provider's key. */
 function readSecretUrl(value: unknown, path: string, rule: FieldRule<string>): string {
   const url = rule.parse(value);
-  if (url === undefined) throw new ConfigError(`${path}: it is not accepted, give ${rule.expected}.`);
+  if (url === undefined) throw new ConfigError(`${path}: the value is not accepted; give ${rule.expected}.`);
   return url;
 }
 
@@ -133,7 +133,7 @@ function readNative(section: ConfigSection): ChainConfig["native"] {
   const path = fieldPath(section, "native");
   if (!hasField(section, "native")) {
     throw new ConfigError(
-      `${path}: it is missing, give {"name": "Ether", "symbol": "ETH", "decimals": 18} or what fits.`,
+      `${path}: missing; give the native coin, such as {"name": "Ether", "symbol": "ETH", "decimals": 18}.`,
     );
   }
   const native = readSection(section.fields["native"], { path, known: NATIVE_KEYS });
@@ -153,7 +153,7 @@ function readToken(value: unknown, path: string): TokenConfig {
     slug: readField(section, "slug", { ...rules.slug, fallback: rules.slug.parse(symbol.toLowerCase()) }),
     address: readField(section, "address", rules.evmAddress),
     decimals,
-    // A cent: less costs more to move than it is worth on any chain.
+    // One cent: moving less costs more gas than it is worth.
     minimumUnits: readField(section, "minimumUnits", {
       ...rules.amount,
       fallback: 10n ** BigInt(Math.max(decimals - 2, 0)),
@@ -168,7 +168,7 @@ function readFinality(section: ConfigSection): FinalityTier[] {
   const path = fieldPath(section, "finality");
   if (!hasField(section, "finality")) {
     throw new ConfigError(
-      `${path}: it is missing and this chain is not a known one, give a list such as [{"confirmations": 12}].`,
+      `${path}: missing, and this chain has no default; give a list such as [{"confirmations": 12}].`,
     );
   }
   const tiers = readList(section, "finality", readTier);
@@ -176,15 +176,15 @@ function readFinality(section: ConfigSection): FinalityTier[] {
     const isLast = index === tiers.length - 1;
     const here = `${path}[${index}].upToPriceUnits`;
     if (isLast && tier.upToPriceUnits !== undefined) {
-      throw new ConfigError(`${here}: the last tier has no limit, remove it or add a tier after it.`);
+      throw new ConfigError(`${here}: the last tier has no limit; remove it or add a tier after it.`);
     }
     if (isLast) return;
     if (tier.upToPriceUnits === undefined) {
-      throw new ConfigError(`${here}: it is missing, and without a limit no later tier is ever reached.`);
+      throw new ConfigError(`${here}: missing; only the last tier may omit its limit.`);
     }
     if (index > 0 && tier.upToPriceUnits <= (tiers[index - 1]?.upToPriceUnits ?? 0n)) {
       throw new ConfigError(
-        `${here}: ${tier.upToPriceUnits} is not above the tier before it, order them from small to large.`,
+        `${here}: ${tier.upToPriceUnits} is not above the tier before it; order the tiers from small to large.`,
       );
     }
   });
@@ -194,7 +194,7 @@ function readFinality(section: ConfigSection): FinalityTier[] {
 function readTier(value: unknown, path: string): FinalityTier {
   const section = readSection(value, { path, known: TIER_KEYS });
   if (hasField(section, "confirmations") === hasField(section, "tag")) {
-    throw new ConfigError(`${path}: give either "confirmations" or "tag", and not both.`);
+    throw new ConfigError(`${path}: give either "confirmations" or "tag", not both.`);
   }
   const finality: Finality = hasField(section, "tag")
     ? { tag: readField(section, "tag", rules.oneOf("safe", "finalized")) }
@@ -210,7 +210,7 @@ function readDefaultToken(section: ConfigSection, tokens: readonly TokenConfig[]
   if (!hasField(section, "defaultToken")) return rails.length === 1 ? rails[0] : undefined;
   const rule =
     rails.length === 0
-      ? { ...rules.text, expected: "nothing, as no token here is a rail", parse: () => undefined }
+      ? { ...rules.text, expected: "no default token, because no token here is a rail", parse: () => undefined }
       : rules.oneOf(...rails);
   return readField(section, "defaultToken", rule);
 }

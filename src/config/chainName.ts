@@ -1,14 +1,14 @@
 import { closestMatch } from "../kernel/text/closestMatch.ts";
 import { findKnownChain } from "./knownChains.ts";
 
-// How a chain is named on the command line: in the same four ways by every command.
+// Resolves chain names of the command line. Every command accepts the same four forms.
 
 export type NamedChain = { caip2: string; chainId: number; slug: string; name: string };
 
-/** For the help of what names a chain. */
+/** The accepted forms, for help texts. */
 export const CHAIN_NAME_FORMS = "slug, chain id, CAIP-2 or name";
 
-/** Undefined when no chain has this name, or several have: a guess could move money on the wrong one. */
+/** Returns undefined for an unknown or ambiguous name: a guess could move money on the wrong chain. */
 export function findChainByName<Chain extends NamedChain>(chains: readonly Chain[], name: string): Chain | undefined {
   const wanted = name.toLowerCase();
   for (const key of ["caip2", "chainId", "slug", "name"] as const) {
@@ -18,15 +18,15 @@ export function findChainByName<Chain extends NamedChain>(chains: readonly Chain
   return undefined;
 }
 
-/** The sentence about a name that none of `chains` has. */
+/** The error sentence for a name that matches none of `chains`. */
 export function unknownChainMessage(chains: readonly NamedChain[], typed: string): string {
   const slugs = chains.map(({ slug }) => slug);
   const meant = closestMatch(typed, slugs);
-  const remedy = meant === undefined ? `there are ${slugs.join(", ")}.` : `did you mean ${meant}?`;
+  const remedy = meant === undefined ? `give one of ${slugs.join(", ")}.` : `did you mean ${meant}?`;
   return `The chain ${typed} is not configured; ${remedy}`;
 }
 
-/** The EVM chain of a chain id or CAIP-2 name, with slug and name where it is a public network; undefined when it is neither. */
+/** Resolves a chain id or an `eip155` CAIP-2 id. Public networks have their slug and name. Returns undefined for other input. */
 export function resolveChainId(typed: string): NamedChain | undefined {
   const id = /^(?:eip155:)?(\d{1,15})$/i.exec(typed)?.[1];
   if (id === undefined) return undefined;

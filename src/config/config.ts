@@ -1,19 +1,19 @@
 import type { Caip2 } from "../kernel/caip.ts";
 import type { Secret } from "../kernel/secret.ts";
 
-/** How final a block is: so many blocks (the block itself is the first), or below the chain's own tag. */
+/** When a block is final: after a number of blocks (the block itself is the first), or at or below the chain's tag. */
 export type Finality = { confirmations: number } | { tag: "safe" | "finalized" };
 
 /** Applies while what an intent has received beyond the next tier's reach stays within `upToPriceUnits`; the last tier has no limit. */
 export type FinalityTier = { upToPriceUnits: bigint | undefined; finality: Finality };
 
-/** Of how many providers the word is needed before money is counted or moved. */
+/** How many providers must agree before the service counts or moves money. */
 export type AgreementPolicy = {
-  /** So many distinct providers must say the same. */
+  /** Number of distinct hosts that must agree. */
   providers: number;
   /**
-   * What an intent has received on one provider's word alone may be counted while its sum stays within this; in millionths of the
-   * currency. Settling always needs agreement.
+   * One provider suffices while an intent's sum of such deposits stays within this limit, in millionths of the currency.
+   * Settling always needs agreement.
    */
   abovePriceUnits: bigint;
 };
@@ -25,13 +25,13 @@ export type TokenConfig = {
   /** Stored form: lower case on EVM chains. */
   address: string;
   decimals: number;
-  /** Smallest deposit that counts by itself, in the token's units. */
+  /** Smallest deposit that counts on its own, in the token's smallest units. */
   minimumUnits: bigint;
-  /** Payers may deposit it. A token that is neither origin nor rail is retired: nobody new uses it, and what still comes in is found. */
+  /** Payers may deposit it. A token that is neither origin nor rail is retired: new intents cannot use it, late deposits are still found. */
   isOrigin: boolean;
   /** Merchants may be paid in it. */
   isRail: boolean;
-  /** False: no source inbox is issued for it any more, while it stays in the lists. True when left out. */
+  /** False stops new source inboxes; the token stays in the lists. Default true. */
   isIssuing?: boolean;
 };
 
@@ -41,73 +41,73 @@ export type ChainConfig = {
   name: string;
   /** First half of a rail's id, lower case. */
   slug: string;
-  /** Asked in this order. At least one. */
+  /** Tried in this order. At least one. */
   rpcUrls: readonly string[];
-  /** Where providers tell of new blocks by themselves (ws:// or wss://). Absent or empty: blocks are only found by asking. */
+  /** WebSocket URLs that push new blocks (ws:// or wss://). Absent or empty: the service only polls. */
   wsUrls?: readonly string[] | undefined;
   publicRpcUrl: string;
   explorerUrl: string;
   native: { name: string; symbol: string; decimals: number };
-  /** Private key (0x and 64 hex) of the account that pays gas here. It can move no deposit. */
+  /** Private key (0x and 64 hex digits) of the account that pays gas here. It cannot move deposits. */
   gasKey: string;
-  /** How often the head is asked for while nobody tells of one. */
+  /** Polling interval for the head while no WebSocket pushes it. */
   pollMs: number;
-  /** From the smallest amount to the largest; at least one tier, the last without a limit. */
+  /** Ordered from the smallest limit to the largest; at least one tier. The last has no limit. */
   finality: readonly FinalityTier[];
-  /** Absent: each provider is believed by itself. */
+  /** Absent: one provider suffices. */
   agreement?: AgreementPolicy | undefined;
-  /** How long counted deposits wait for company before they are swept. */
+  /** How long a counted deposit waits for others before one transaction settles them together. */
   settleAfterMs: number;
   settleBatchMax: number;
   tokens: readonly TokenConfig[];
-  /** Symbol of the token that an account without a currency is paid in here. */
+  /** Symbol of the payout token for accounts without a currency. */
   defaultToken: string | undefined;
-  /** Who issues source inboxes here: this service, or the remote gate, which then has a say in each. */
+  /** Issuer of source inboxes: this service alone, or with the remote gate's approval of each. */
   gate?: "local" | "remote" | undefined;
 };
 
-/** What the catalogue tells of a chain, whether or not this service watches it. */
+/** The public facts of a chain, watched or not. */
 export type ChainDescription = Pick<
   ChainConfig,
   "caip2" | "chainId" | "name" | "slug" | "publicRpcUrl" | "explorerUrl" | "native" | "tokens" | "defaultToken" | "gate"
 >;
 
-/** The service that issues source inboxes in our place, or has a say in it. */
+/** The remote gate, which issues or approves source inboxes. */
 export type GateConfig = {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string;
-  /** What tells it that the question is ours. */
+  /** Authenticates this service to the gate. */
   secret: Secret;
-  /** How long one question may take, all in all. */
+  /** Time limit for one request in total. */
   timeoutMs: number;
 };
 
 export type DatabaseConfig = { kind: "postgres"; url: string } | { kind: "pglite"; directory: string | undefined };
 
 export type Config = {
-  /** `live` for real networks; `test` for local chains and public testnets. It is part of every API key. */
+  /** `live` for real networks; `test` for local chains and public testnets. Part of every API key. */
   environment: "test" | "live";
-  /** What answers link to, without a trailing slash. Never taken from a request. */
+  /** Base of all links in responses, without a trailing slash. Requests never change it. */
   baseUrl: string;
   listen: { host: string; port: number };
-  /** Addresses and networks whose X-Forwarded-For is believed; nobody's when left out. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted. Default none. */
   trustedProxies?: readonly string[];
   database: DatabaseConfig;
-  /** Receives the platform's fee on every EVM chain, in stored form. */
+  /** Receives the platform fee on every EVM chain. Lower case. */
   feeRecipient: string;
-  /** EVM chains, which are watched and settled on. */
+  /** EVM chains. The service watches them and settles on them. */
   chains: readonly ChainConfig[];
-  /** Chains of Solana, which are told of and neither watched nor settled on. */
+  /** Solana clusters. The API lists them; the service neither watches them nor settles on them. */
   solanaChains?: readonly ChainDescription[];
   gate?: GateConfig | undefined;
-  /** Rail that is the default where an account has none, such as `base:usdc`. */
+  /** Default rail of accounts without one, such as `base:usdc`. */
   defaultRail: string;
-  /** Fee of accounts that are created without one, in hundredths of a percent. */
+  /** Default fee of new accounts, in hundredths of a percent. */
   feeBps?: number;
   logLevel: "silent" | "error" | "warn" | "info" | "debug";
 };
 
-/** The environment variables of this process. Nothing else in the program reads them. */
+/** The environment variables. Only `readEnvironment` reads them from the process. */
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
 export function readEnvironment(): ProcessEnvironment {

@@ -4,7 +4,7 @@ import type { ProcessEnvironment } from "./config.ts";
 import * as rules from "./rules.ts";
 import { ConfigError, hasField, fieldPath, readField, quoteSource, type ConfigSection } from "./section.ts";
 
-/** Keys that everybody knows, from the mnemonic of the usual local chains: on a real network a robot empties them at once. */
+/** Public keys of the standard test mnemonic. On a real network, bots empty their accounts at once. */
 const WELL_KNOWN_KEYS: ReadonlySet<string> = new Set([
   "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
   "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d",
@@ -20,39 +20,39 @@ const WELL_KNOWN_KEYS: ReadonlySet<string> = new Set([
 
 export type GasKeyContext = { environment: "test" | "live"; variables: ProcessEnvironment; directory: string };
 
-/** The key that pays gas, from where the file says it is kept. No sentence quotes it. */
+/** Reads the gas account's private key from the variable or file that the configuration names. Errors never quote the key. */
 export function readGasKey(section: ConfigSection, context: GasKeyContext): string {
   const fromVariable = hasField(section, "gasKeyEnv");
   if (fromVariable === hasField(section, "gasKeyFile")) {
     throw new ConfigError(
-      `${fieldPath(section, "gasKeyEnv")}: name either an environment variable here or a file in gasKeyFile that holds the private key which pays gas.`,
+      `${fieldPath(section, "gasKeyEnv")}: name either an environment variable here or a file in gasKeyFile; it holds the private key of the gas account.`,
     );
   }
   const { key, source } = fromVariable ? readKeyFromEnvironment(section, context) : readKeyFromFile(section, context);
   const parsed = rules.privateKey.parse(key);
   if (parsed === undefined) throw new ConfigError(`${source} does not hold ${rules.privateKey.expected}.`);
   if (context.environment === "live" && WELL_KNOWN_KEYS.has(parsed)) {
-    throw new ConfigError(`${source} holds a key that everybody knows, make a new one for live networks.`);
+    throw new ConfigError(`${source} holds a publicly known key; create a new one for live networks.`);
   }
   return parsed;
 }
 
-function readKeyFromEnvironment(section: ConfigSection, around: GasKeyContext): { key: string; source: string } {
+function readKeyFromEnvironment(section: ConfigSection, { variables }: GasKeyContext): { key: string; source: string } {
   const name = readField(section, "gasKeyEnv", rules.environmentVariable);
   const source = `${fieldPath(section, "gasKeyEnv")}: the environment variable ${quoteSource(name)}`;
-  const key = around.variables[name];
+  const key = variables[name];
   if (key === undefined || key === "") {
-    throw new ConfigError(`${source} is not set, set it to ${rules.privateKey.expected}.`);
+    throw new ConfigError(`${source} is not set; set it to ${rules.privateKey.expected}.`);
   }
   return { key, source };
 }
 
-function readKeyFromFile(section: ConfigSection, around: GasKeyContext): { key: string; source: string } {
-  const file = resolve(around.directory, readField(section, "gasKeyFile", rules.path));
+function readKeyFromFile(section: ConfigSection, { directory }: GasKeyContext): { key: string; source: string } {
+  const file = resolve(directory, readField(section, "gasKeyFile", rules.path));
   const source = `${fieldPath(section, "gasKeyFile")}: the file ${quoteSource(file)}`;
   try {
     return { key: readFileSync(file, "utf8"), source };
   } catch {
-    throw new ConfigError(`${source} cannot be read, put ${rules.privateKey.expected} there.`);
+    throw new ConfigError(`${source} cannot be read; put ${rules.privateKey.expected} there.`);
   }
 }

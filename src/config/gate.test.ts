@@ -57,7 +57,7 @@ function loadLive(change: Json, ...more: Json[]) {
   return load({ ...live, defaultRail: "base:usdc", chains, ...change });
 }
 
-test("a gate is read with its secret, which nobody sees who looks at the configuration", () => {
+test("the gate's secret is read from a variable or a file, and printing the configuration hides it", () => {
   const config = load({ gate });
   assert.equal(config.gate?.url, "https://gate.example/tributary");
   assert.equal(config.gate?.timeoutMs, 3_000);
@@ -69,7 +69,7 @@ test("a gate is read with its secret, which nobody sees who looks at the configu
   assert.equal(load({}).gate, undefined);
 });
 
-test("D27 chains of Solana are read with the numbers of their clusters, as origins that nobody watches", () => {
+test("D27 Solana clusters get their chain ids, and their tokens are origins and no rails", () => {
   const { solanaChains = [], chains, defaultRail } = withChains(solana(), solana({ reference: TESTNET }));
   const own = withChains(solana({ reference: LOCAL, ...local })).solanaChains?.[0];
   const real = loadLive({ gate }, solana({ reference: MAINNET })).solanaChains?.[0];
@@ -92,43 +92,35 @@ test("D27 chains of Solana are read with the numbers of their clusters, as origi
 });
 
 const REJECTED_CONFIGS: [name: string, change: Json, sentence: RegExp][] = [
-  ["a chain that waits for no gate", { chains: [{ ...sample.chains[0], gate: "remote" }] }, /^gate: it is missing/],
-  ["a gate of another kind", { chains: [{ ...sample.chains[0], gate: "both" }] }, /gate: "both".*"local" or "remote"/],
-  ["a secret in the file", { gate: { ...gate, secret: SECRET } }, /gate.secret: this key is not known/],
+  ["a remote chain without a gate", { chains: [{ ...sample.chains[0], gate: "remote" }] }, /^gate: missing/],
+  ["an unknown kind of gate", { chains: [{ ...sample.chains[0], gate: "both" }] }, /gate: "both".*"local" or "remote"/],
+  ["a secret in the file", { gate: { ...gate, secret: SECRET } }, /gate.secret: unknown key/],
   ["two secrets", { gate: { ...gate, secretFile: "x" } }, /gate.secretEnv: name either/],
   ["no secret", { gate: { url: gate.url } }, /gate.secretEnv: name either/],
-  [
-    "a variable that is not set",
-    { gate: { ...gate, secretEnv: "NOT_SET" } },
-    /variable NOT_SET does not hold a secret/,
-  ],
-  ["a file that is not there", { gate: { url: gate.url, secretFile: "nowhere" } }, /nowhere cannot be read/],
+  ["an unset variable", { gate: { ...gate, secretEnv: "NOT_SET" } }, /variable NOT_SET does not hold a secret/],
+  ["a missing file", { gate: { url: gate.url, secretFile: "nowhere" } }, /nowhere cannot be read/],
   ["a short secret", { gate: { ...gate, secretEnv: "PATH" } }, /does not hold a secret of 32/],
-  ["no URL", { gate: { secretEnv: gate.secretEnv } }, /gate.url: it is missing/],
+  ["no URL", { gate: { secretEnv: gate.secretEnv } }, /gate.url: missing/],
   ["a long time-out", { gate: { ...gate, timeoutMs: 60_000 } }, /gate.timeoutMs: 60000/],
-  ["a cluster that is none", { chains: [solana({ reference: "devnet" })] }, /chains\[0\].reference: "devnet"/],
-  ["a real cluster among test networks", { chains: [solana({ reference: MAINNET })] }, /Solana is a real network/],
-  ["an own cluster without a name", { chains: [solana({ reference: LOCAL })] }, /chains\[0\].name: it is missing/],
+  ["an invalid cluster reference", { chains: [solana({ reference: "devnet" })] }, /chains\[0\].reference: "devnet"/],
+  ["a real cluster in a test configuration", { chains: [solana({ reference: MAINNET })] }, /Solana is a real network/],
+  ["a private cluster without a name", { chains: [solana({ reference: LOCAL })] }, /chains\[0\].name: missing/],
   [
     "a rail on Solana",
     { chains: [solana({ tokens: [{ symbol: "A", mint: MINT, decimals: 6, isRail: true }] })] },
-    /isRail: nothing settles/,
+    /isRail: this version does not settle on Solana/,
   ],
-  [
-    "a mint that is none",
-    { chains: [solana({ tokens: [{ symbol: "A", mint: "0x12", decimals: 6 }] })] },
-    /mint: "0x12"/,
-  ],
+  ["an invalid mint", { chains: [solana({ tokens: [{ symbol: "A", mint: "0x12", decimals: 6 }] })] }, /mint: "0x12"/],
   [
     "one cluster twice",
     { chains: [...sample.chains, solana(), solana({ slug: "b" })] },
-    /is that of chains\[2\] already/,
+    /is already used by chains\[2\]/,
   ],
-  ["gas on Solana", { chains: [solana({ gasKeyEnv: "X" })] }, /gasKeyEnv: this key is not known/],
+  ["gas on Solana", { chains: [solana({ gasKeyEnv: "X" })] }, /gasKeyEnv: unknown key/],
 ];
 
 for (const [name, change, sentence] of REJECTED_CONFIGS) {
-  test(`refused in one sentence: ${name}`, () => {
+  test(`rejected in one sentence: ${name}`, () => {
     assert.throws(
       () => load(change),
       (error) => {
@@ -141,8 +133,8 @@ for (const [name, change, sentence] of REJECTED_CONFIGS) {
   });
 }
 
-test("the secret of a live network's gate does not travel in the clear", () => {
+test("a live gate needs https or a loopback address", () => {
   const at = (url: string) => loadLive({ gate: { ...gate, url } });
-  assert.throws(() => at("http://gate.example"), /gate.url: the secret would travel in the clear/);
+  assert.throws(() => at("http://gate.example"), /gate.url: the secret would be sent unencrypted/);
   for (const url of ["https://gate.example", "http://127.0.0.1:9000"]) assert.equal(at(url).gate?.url, url);
 });

@@ -15,7 +15,7 @@ import {
 } from "./section.ts";
 
 const GATE_KEYS = ["url", "secretEnv", "secretFile", "timeoutMs"] as const;
-/** A caller of ours waits for it, and twice for a customer that is bound on the way. */
+/** An API call waits for the gate once, or twice when it also binds the customer. */
 const TIMEOUT_MS_DEFAULT = 3_000;
 const TIMEOUT_MS_MAX = 5_000;
 
@@ -31,13 +31,13 @@ type GateContext = {
   chains: readonly ChainConfig[];
 };
 
-/** The remote gate, where there is one. A chain that leaves its inboxes to it needs one. */
+/** Reads the remote gate. Returns undefined when none is configured. A chain with `gate: "remote"` requires one. */
 export function readGate(section: ConfigSection, context: GateContext): GateConfig | undefined {
   if (!hasField(section, "gate")) {
     const remoteChain = context.chains.find((chain) => chain.gate === "remote");
     if (remoteChain === undefined) return undefined;
     throw new ConfigError(
-      `gate: it is missing and ${remoteChain.name} leaves its inboxes to it, give {"url": "https://…", "secretEnv": "…"} or make that chain's gate "local".`,
+      `gate: missing, but ${remoteChain.name} has "gate": "remote"; give {"url": "https://…", "secretEnv": "…"} or set that chain's gate to "local".`,
     );
   }
   const gate = readSection(section.fields["gate"], { path: "gate", known: GATE_KEYS });
@@ -57,16 +57,16 @@ function readUrl(gate: ConfigSection, environment: "test" | "live"): string {
   const isLoopback = ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
   if (environment === "test" || protocol === "https:" || isLoopback) return url;
   throw new ConfigError(
-    `${fieldPath(gate, "url")}: the secret would travel in the clear, give a URL that begins with https:// or one on this machine.`,
+    `${fieldPath(gate, "url")}: the secret would be sent unencrypted; give a URL that begins with https://, or a loopback address.`,
   );
 }
 
-/** No sentence quotes it. */
+/** Reads the shared secret. Errors never quote it. */
 function readSecret(gate: ConfigSection, { variables, directory }: GateContext): Secret {
   const fromVariable = hasField(gate, "secretEnv");
   if (fromVariable === hasField(gate, "secretFile")) {
     throw new ConfigError(
-      `${fieldPath(gate, "secretEnv")}: name either an environment variable here or a file in secretFile that holds the secret which the gate knows us by.`,
+      `${fieldPath(gate, "secretEnv")}: name either an environment variable here or a file in secretFile; it holds the secret shared with the gate.`,
     );
   }
   const [text, source] = fromVariable
@@ -91,6 +91,6 @@ function readSecretFromFile(gate: ConfigSection, directory: string): [text: stri
   try {
     return [readFileSync(file, "utf8"), source];
   } catch {
-    throw new ConfigError(`${source} cannot be read, put ${secretRule.expected} there.`);
+    throw new ConfigError(`${source} cannot be read; put ${secretRule.expected} there.`);
   }
 }

@@ -1,6 +1,6 @@
 import type { ChainConfig, FinalityTier } from "./config.ts";
 
-// What is the same for everybody who uses a public network. The file may say otherwise for each of them.
+// Defaults of public networks. The configuration file overrides each of them.
 
 export type KnownChain = Pick<
   ChainConfig,
@@ -15,15 +15,17 @@ const PRICE_UNITS_PER_CURRENCY_UNIT = 1_000_000n;
 const LARGE_PRICE_UNITS = 10_000n * PRICE_UNITS_PER_CURRENCY_UNIT;
 const VERY_LARGE_PRICE_UNITS = 250_000n * PRICE_UNITS_PER_CURRENCY_UNIT;
 
-/** Only the chain's own word is trusted, whatever the amount. */
+/** Every amount waits for the chain's `finalized` tag. */
 const finalizedFinality: FinalityTier[] = [{ upToPriceUnits: undefined, finality: { tag: "finalized" } }];
-/** A few blocks for everyday amounts; above them the chain's own word, since a reorg may then be worth somebody's money. */
+
+/** Small amounts wait for confirmations, larger ones for the tag: above the limit a reorg attack may pay off. */
 function confirmationsThenTag(confirmations: number, tag: "safe" | "finalized"): FinalityTier[] {
   return [
     { upToPriceUnits: LARGE_PRICE_UNITS, finality: { confirmations } },
     { upToPriceUnits: undefined, finality: { tag } },
   ];
 }
+
 const rollupFinality: FinalityTier[] = [
   { upToPriceUnits: LARGE_PRICE_UNITS, finality: { confirmations: 5 } },
   { upToPriceUnits: VERY_LARGE_PRICE_UNITS, finality: { tag: "safe" } },

@@ -32,7 +32,7 @@ function modifySample(...changes: [path: string, value: unknown][]): Draft {
 const load = (draft: unknown, variables: Record<string, string> = VARIABLES) =>
   readConfig(draft, { variables, directory: "/srv" });
 
-test("the sample for public testnets is read, with what is known of the networks filled in", () => {
+test("the sample for public testnets loads, with the defaults of its networks", () => {
   const config = loadConfig(PATH, VARIABLES);
   const [base, sepolia] = config.chains;
   assert.equal(config.environment, "test");
@@ -51,7 +51,7 @@ test("the sample for public testnets is read, with what is known of the networks
   assert.equal(sepolia?.explorerUrl, "https://sepolia.etherscan.io");
 });
 
-test("the environment wins over the file, and PORT moves the default base URL along", () => {
+test("environment variables override the file, and PORT changes the default base URL", () => {
   const variables = { ...VARIABLES, TRIBUTARY_DATABASE_URL: "postgres://u:p@db/tributary", PORT: "9000" };
   const config = load(modifySample(["baseUrl", undefined]), variables);
   assert.deepEqual(config.database, { kind: "postgres", url: "postgres://u:p@db/tributary" });
@@ -63,13 +63,13 @@ test("the environment wins over the file, and PORT moves the default base URL al
   );
 });
 
-test("proxies are believed where the file names them", () => {
+test("only the proxies that the file names are trusted", () => {
   assert.deepEqual(load(sample()).trustedProxies, []);
   const trustedProxies = ["10.0.0.0/8", "::1", "192.0.2.7"];
   assert.deepEqual(load(modifySample(["trustedProxies", trustedProxies])).trustedProxies, trustedProxies);
 });
 
-test("an amount beyond 2^53 keeps every digit", () => {
+test("an amount above 2^53 keeps every digit", () => {
   const config = load(modifySample(["chains.0.tokens.0.minimumUnits", "9007199254740993"]));
   assert.equal(config.chains[0]?.tokens[0]?.minimumUnits, 9_007_199_254_740_993n);
 });
@@ -83,7 +83,7 @@ const MAINNET: [string, unknown][] = [
   ["defaultRail", "base:usdc"],
 ];
 
-test("a live configuration on PostgreSQL is read; on the embedded database only with the word for it", () => {
+test("a live configuration needs PostgreSQL or allowEmbeddedLive", () => {
   assert.equal(load(modifySample(...MAINNET)).environment, "live");
   const embedded = { directory: "data", allowEmbeddedLive: true };
   assert.deepEqual(load(modifySample(...MAINNET, ["database", embedded])).database, {
@@ -94,91 +94,91 @@ test("a live configuration on PostgreSQL is read; on the embedded database only 
 
 const TWO_TIERS = [{ upToPriceUnits: "5", confirmations: 1 }, { tag: "safe" }];
 const REJECTED_CONFIGS: [name: string, changes: [string, unknown][], sentence: RegExp][] = [
-  ["a key that nobody reads", [["chain", []]], /^chain: this key is not known; did you mean chains\?$/],
+  ["an unknown key", [["chain", []]], /^chain: unknown key; did you mean chains\?$/],
   [
-    "a key of a token",
+    "an unknown key of a token",
     [["chains.1.tokens.0.decimal", 6]],
     /^chains\[1\]\.tokens\[0\]\.decimal: .* did you mean decimals\?$/,
   ],
   [
-    "decimals as text",
+    "decimals as a string",
     [["chains.1.tokens.0.decimals", "6"]],
     /^chains\[1\]\.tokens\[0\]\.decimals: "6" .* whole number/,
   ],
-  [
-    "no decimals",
-    [["chains.1.tokens.0.decimals", undefined]],
-    /^chains\[1\]\.tokens\[0\]\.decimals: it is missing, give/,
-  ],
+  ["no decimals", [["chains.1.tokens.0.decimals", undefined]], /^chains\[1\]\.tokens\[0\]\.decimals: missing; give/],
   [
     "an amount as a number",
     [["chains.0.tokens.0.minimumUnits", 10]],
-    /^chains\[0\]\.tokens\[0\]\.minimumUnits: 10 .* text of digits/,
+    /^chains\[0\]\.tokens\[0\]\.minimumUnits: 10 .* string of digits/,
   ],
   [
     "a wrong checksum",
     [["chains.0.tokens.0.address", USDC.replace("cb", "CB").replace("Cb", "cB")]],
     /^chains\[0\]\.tokens\[0\]\.address: .* checksum/,
   ],
-  ["the zero address for the fee", [["feeRecipient", `0x${"0".repeat(40)}`]], /^feeRecipient: .* not the zero address/],
-  ["a token for the fee", [["feeRecipient", USDC]], /^feeRecipient: this is the contract of USDC/],
   [
-    "a proxy that is no network",
-    [["trustedProxies", ["10.0.0.0/33"]]],
-    /^trustedProxies\[0\]: "10\.0\.0\.0\/33" is not accepted, give an IP address or a network/,
+    "the zero address as fee recipient",
+    [["feeRecipient", `0x${"0".repeat(40)}`]],
+    /^feeRecipient: .* not the zero address/,
   ],
-  ["a fee above the cap", [["feeBps", 1001]], /^feeBps: 1001 is not accepted, give a whole number from 0 to 1000\.$/],
+  ["a token contract as fee recipient", [["feeRecipient", USDC]], /^feeRecipient: this is the contract of USDC/],
   [
-    "a default rail that is none",
+    "an invalid proxy network",
+    [["trustedProxies", ["10.0.0.0/33"]]],
+    /^trustedProxies\[0\]: "10\.0\.0\.0\/33" is not accepted; give an IP address or a network/,
+  ],
+  ["a fee above the cap", [["feeBps", 1001]], /^feeBps: 1001 is not accepted; give a whole number from 0 to 1000\.$/],
+  [
+    "an unknown default rail",
     [["defaultRail", "base-sepolia:usdt"]],
     /^defaultRail: .* did you mean base-sepolia:usdc\?$/,
   ],
   [
-    "no default rail among two",
+    "two rails without a default",
     [["defaultRail", undefined]],
-    /^defaultRail: it is missing, give one of base-sepolia:usdc, sepolia:usdc\.$/,
+    /^defaultRail: missing; give one of base-sepolia:usdc, sepolia:usdc\.$/,
   ],
   [
     "the same chain twice",
     [["chains.1.chainId", 84532]],
-    /^chains\[1\]\.chainId: "84532" is that of chains\[0\] already/,
+    /^chains\[1\]\.chainId: "84532" is already used by chains\[0\]/,
   ],
   [
     "the same slug twice",
     [["chains.1.slug", "base-sepolia"]],
-    /^chains\[1\]\.slug: "base-sepolia" is that of chains\[0\]/,
+    /^chains\[1\]\.slug: "base-sepolia" is already used by chains\[0\]/,
   ],
   [
     "the same token twice",
     [["chains.0.tokens.1", { symbol: "B", address: USDC.toLowerCase(), decimals: 6 }]],
-    /^chains\[0\]\.tokens\[1\]\.address: .* is that of chains\[0\]\.tokens\[0\]/,
+    /^chains\[0\]\.tokens\[1\]\.address: .* is already used by chains\[0\]\.tokens\[0\]/,
   ],
-  ["no chain", [["chains", []]], /^chains: \[\] is not accepted, give a list with at least one entry\.$/],
-  ["a chain without RPC", [["chains.0.rpcUrls", undefined]], /^chains\[0\]\.rpcUrls: it is missing/],
+  ["no chain", [["chains", []]], /^chains: \[\] is not accepted; give a list with at least one entry\.$/],
+  ["a chain without RPC", [["chains.0.rpcUrls", undefined]], /^chains\[0\]\.rpcUrls: missing/],
   [
-    "an RPC that is no URL",
+    "an RPC URL without a scheme",
     [["chains.0.rpcUrls.1", "base.org"]],
-    /^chains\[0\]\.rpcUrls\[1\]: it is not accepted, give a URL/,
+    /^chains\[0\]\.rpcUrls\[1\]: the value is not accepted; give a URL/,
   ],
   [
-    "a websocket that is none, without telling the key in it",
+    "a WebSocket URL with another scheme, whose key the error hides",
     [["chains.0.wsUrls", ["https://base.example/secret"]]],
-    /^chains\[0\]\.wsUrls\[0\]: it is not accepted, give a URL that begins with ws:\/\/ or wss:\/\/, without a fragment\.$/,
+    /^chains\[0\]\.wsUrls\[0\]: the value is not accepted; give a URL that begins with ws:\/\/ or wss:\/\/, without a fragment\.$/,
   ],
-  ["a chain nobody knows", [["chains.0.chainId", 424242]], /^chains\[0\]\.name: it is missing/],
+  ["a private chain without a name", [["chains.0.chainId", 424242]], /^chains\[0\]\.name: missing/],
   [
     "a private key in the file",
     [["chains.0.gasKey", KEY]],
     /^chains\[0\]\.gasKey: a private key does not belong in this file/,
   ],
   [
-    "a variable that is not set",
+    "an unset variable",
     [["chains.0.gasKeyEnv", "NOT_SET"]],
     /^chains\[0\]\.gasKeyEnv: the environment variable NOT_SET is not set/,
   ],
-  ["neither variable nor file", [["chains.0.gasKeyEnv", undefined]], /^chains\[0\]\.gasKeyEnv: name either/],
+  ["no gas key", [["chains.0.gasKeyEnv", undefined]], /^chains\[0\]\.gasKeyEnv: name either/],
   [
-    "a key file that is not there",
+    "a missing key file",
     [
       ["chains.0.gasKeyEnv", undefined],
       ["chains.0.gasKeyFile", "no"],
@@ -195,45 +195,45 @@ const REJECTED_CONFIGS: [name: string, changes: [string, unknown][], sentence: R
     [["chains.0.finality", [TWO_TIERS[0]]]],
     /^chains\[0\]\.finality\[0\]\.upToPriceUnits: the last tier/,
   ],
-  ["a tier that says nothing", [["chains.0.finality", [{}]]], /^chains\[0\]\.finality\[0\]: give either/],
+  ["an empty tier", [["chains.0.finality", [{}]]], /^chains\[0\]\.finality\[0\]: give either/],
   [
-    "a tag that no chain has",
+    "an unknown tag",
     [["chains.0.finality", [{ tag: "final" }]]],
     /^chains\[0\]\.finality\[0\]\.tag: "final" .* "safe" or "finalized"/,
   ],
   [
-    "a default token that is no rail",
+    "a default token that is not a rail",
     [["chains.0.defaultToken", "EURC"]],
     /^chains\[0\]\.defaultToken: "EURC" .* "USDC"/,
   ],
-  ["no database", [["database", undefined]], /^database: it is missing, set TRIBUTARY_DATABASE_URL/],
+  ["no database", [["database", undefined]], /^database: missing; set TRIBUTARY_DATABASE_URL/],
   ["two databases", [["database", { url: "postgres://x/y", directory: "z" }]], /^database: give either/],
   [
-    "a database of another kind",
+    "an unsupported database",
     [["database", { url: "mysql://u:secret@db/x" }]],
-    /^database\.url: it is not accepted/,
+    /^database\.url: the value is not accepted/,
   ],
   ["a base URL with a query", [["baseUrl", "https://x.test/?a"]], /^baseUrl: /],
   [
-    "a real network among the tests",
+    "a real network in a test configuration",
     [["chains.0.chainId", 8453]],
-    /^chains\[0\]\.chainId: 8453 \(Base\) is a real network, set environment to "live"/,
+    /^chains\[0\]\.chainId: 8453 \(Base\) is a real network; set environment to "live"/,
   ],
   [
-    "a test network when live",
+    "a test network in a live configuration",
     [...MAINNET, ["chains.0.chainId", 84532]],
     /^chains\[0\]\.chainId: 84532 .* test network/,
   ],
-  ["live without encryption", [...MAINNET, ["baseUrl", "http://x.test"]], /^baseUrl: .* https:\/\//],
+  ["a live base URL without https", [...MAINNET, ["baseUrl", "http://x.test"]], /^baseUrl: .* https:\/\//],
   [
-    "live on the embedded database",
+    "a live configuration on the embedded database",
     [...MAINNET, ["database", { directory: "data" }]],
     /^database\.directory: .* allowEmbeddedLive\.$/,
   ],
 ];
 
 for (const [name, changes, sentence] of REJECTED_CONFIGS) {
-  test(`refused in one sentence: ${name}`, () => {
+  test(`rejected in one sentence: ${name}`, () => {
     assert.throws(
       () => load(modifySample(...changes)),
       (error: unknown) => {
@@ -246,12 +246,12 @@ for (const [name, changes, sentence] of REJECTED_CONFIGS) {
   });
 }
 
-test("refused in one sentence: keys and variables of the environment", () => {
+test("rejected in one sentence: invalid keys and variables of the environment", () => {
   const live = modifySample(...MAINNET);
-  const everybodys = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+  const wellKnownKey = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
   assert.throws(
-    () => load(live, { ...VARIABLES, TRIBUTARY_GAS_KEY_BASE_SEPOLIA: everybodys }),
-    /^ConfigError: .* everybody knows/,
+    () => load(live, { ...VARIABLES, TRIBUTARY_GAS_KEY_BASE_SEPOLIA: wellKnownKey }),
+    /^ConfigError: .* publicly known key/,
   );
   assert.throws(
     () => load(sample(), { ...VARIABLES, TRIBUTARY_GAS_KEY_SEPOLIA: "0x12" }),
@@ -261,13 +261,13 @@ test("refused in one sentence: keys and variables of the environment", () => {
     () => load(sample(), { ...VARIABLES, TRIBUTARY_DATABSE_URL: "x" }),
     /did you mean TRIBUTARY_DATABASE_URL\?$/,
   );
-  assert.throws(() => load(sample(), { ...VARIABLES, PORT: "http" }), /^ConfigError: PORT: "http" is no port/);
+  assert.throws(() => load(sample(), { ...VARIABLES, PORT: "http" }), /^ConfigError: PORT: "http" is not a port/);
 });
 
-test("refused in one sentence: files that are missing, or no JSON", () => {
+test("rejected in one sentence: a missing file, and a file that is not JSON", () => {
   assert.throws(
     () => loadConfig("/nowhere/at.all", {}),
     /^ConfigError: \/nowhere\/at\.all: the configuration file cannot be read/,
   );
-  assert.throws(() => loadConfig(new URL(import.meta.url).pathname, {}), /^ConfigError: .*: this is not JSON/);
+  assert.throws(() => loadConfig(new URL(import.meta.url).pathname, {}), /^ConfigError: .*: not valid JSON/);
 });

@@ -36,9 +36,9 @@ const LISTEN_KEYS = ["host", "port"] as const;
 const DATABASE_KEYS = ["url", "directory", "allowEmbeddedLive"] as const;
 
 const PORT_DEFAULT = 8_787;
-/** How many characters the parser quotes from before the place of a mistake. */
+/** Characters that the JSON parser quotes from before the mistake. */
 const SNIPPET_PREFIX_LENGTH = 10;
-/** The contract and the database refuse more than ten percent as well. */
+/** Ten percent. The contract and the database enforce the same limit. */
 const FEE_BPS_MAX = 1_000;
 
 const ENV_VARIABLES = [
@@ -48,12 +48,12 @@ const ENV_VARIABLES = [
   "TRIBUTARY_BASE_URL",
   "TRIBUTARY_LOG_LEVEL",
 ];
-/** Read elsewhere, and so not mistaken here for a slip of the hand. */
+/** Other modules read these, so they are not typos. */
 const OTHER_ENV_VARIABLES = ["TRIBUTARY_HOME", "TRIBUTARY_CONFIG"];
 
 /**
- * Reads the configuration file; the environment wins over it, and holds the secrets that the file only names.
- * @throws ConfigError with one sentence about the first thing that is wrong.
+ * Reads the configuration file. Environment variables override it and hold the secrets that it names.
+ * @throws ConfigError with one sentence about the first mistake.
  */
 export function loadConfig(file: string, variables: ProcessEnvironment): Config {
   let content: string;
@@ -66,12 +66,12 @@ export function loadConfig(file: string, variables: ProcessEnvironment): Config 
   try {
     value = secureJson.parse(content);
   } catch (error) {
-    throw new ConfigError(`${file}: this is not JSON (${describeSyntaxError(error, content)}).`);
+    throw new ConfigError(`${file}: not valid JSON (${describeSyntaxError(error, content)}).`);
   }
   return readConfig(value, { variables, directory: dirname(resolve(file)) });
 }
 
-/** What the parser says of a text, with the line in the place of the piece of the text that it quotes: there may be a password in that. */
+/** The parser's message with a line number instead of the quoted text, because the text may contain a password. */
 function describeSyntaxError(error: unknown, content: string): string {
   const message = errorMessage(error);
   const [quoted = "", before, snippet = ""] = /,? (\.\.\.)?"([^]*)"(?:\.\.\.)? is not valid JSON$/.exec(message) ?? [];
@@ -80,7 +80,7 @@ function describeSyntaxError(error: unknown, content: string): string {
   return `${message.slice(0, -quoted.length)} in line ${content.slice(0, place).split("\n").length}`;
 }
 
-/** `directory` is what relative paths in the configuration start from. */
+/** Validates a parsed configuration. Relative paths in it start at `directory`. Throws ConfigError. */
 export function readConfig(value: unknown, options: { variables: ProcessEnvironment; directory: string }): Config {
   const { variables, directory } = options;
   const section = applyEnvironment(readSection(value, { path: "", known: CONFIG_KEYS }), variables);
@@ -117,7 +117,7 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
   };
 }
 
-/** Puts what the environment says in the place of what the file says, and refuses a variable that is almost one of ours. */
+/** Overrides fields with environment variables. Rejects misspelled `TRIBUTARY_` variables. */
 function applyEnvironment(section: ConfigSection, variables: ProcessEnvironment): ConfigSection {
   const secretVariables = new Set(
     [...JSON.stringify(section.fields).matchAll(/"(?:gasKeyEnv|secretEnv)":"(\w+)"/g)].map((match) => match[1]),
@@ -127,7 +127,7 @@ function applyEnvironment(section: ConfigSection, variables: ProcessEnvironment)
     if (ENV_VARIABLES.includes(name) || OTHER_ENV_VARIABLES.includes(name)) continue;
     const suggestion = closestMatch(name, ENV_VARIABLES);
     if (suggestion !== undefined)
-      throw new ConfigError(`${name}: no such environment variable is read; did you mean ${suggestion}?`);
+      throw new ConfigError(`${name}: unknown environment variable; did you mean ${suggestion}?`);
   }
   const getVariable = (name: string) => (variables[name] === "" ? undefined : variables[name]);
   const url = getVariable("TRIBUTARY_DATABASE_URL");
@@ -154,33 +154,36 @@ function readTrustedProxies(section: ConfigSection): string[] {
   return readList(section, "trustedProxies", (value, path) => {
     const network = rules.network.parse(value);
     if (network === undefined) {
-      throw new ConfigError(`${path}: ${quoteValue(value)} is not accepted, give ${rules.network.expected}.`);
+      throw new ConfigError(`${path}: ${quoteValue(value)} is not accepted; give ${rules.network.expected}.`);
     }
     return network;
   });
 }
 
-/** The port that the environment asks for, TRIBUTARY_PORT before PORT; undefined when it names none. */
+/** The port in TRIBUTARY_PORT, else in PORT; undefined when neither is set. Throws ConfigError for an invalid port. */
 export function readPort(variables: ProcessEnvironment): number | undefined {
   for (const name of ["TRIBUTARY_PORT", "PORT"]) {
     const text = variables[name];
     if (text === undefined || text === "") continue;
     const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
     if (port < 1 || port > 65_535)
-      throw new ConfigError(`${name}: ${quoteValue(text)} is no port, give a number from 1 to 65535.`);
+      throw new ConfigError(`${name}: ${quoteValue(text)} is not a port; give a number from 1 to 65535.`);
     return port;
   }
   return undefined;
 }
 
-function readBaseUrl(section: ConfigSection, around: { environment: "test" | "live"; port: number }): string {
-  if (around.environment === "test") {
-    return readField(section, "baseUrl", { ...rules.baseUrl, fallback: `http://127.0.0.1:${around.port}` });
+function readBaseUrl(
+  section: ConfigSection,
+  { environment, port }: { environment: "test" | "live"; port: number },
+): string {
+  if (environment === "test") {
+    return readField(section, "baseUrl", { ...rules.baseUrl, fallback: `http://127.0.0.1:${port}` });
   }
   const url = readField(section, "baseUrl", rules.baseUrl);
   if (!url.startsWith("https://")) {
     throw new ConfigError(
-      `baseUrl: ${JSON.stringify(url)} is not encrypted, live payments need a URL that begins with https://.`,
+      `baseUrl: ${JSON.stringify(url)} is not encrypted; live payments need a URL that begins with https://.`,
     );
   }
   return url;
@@ -188,38 +191,38 @@ function readBaseUrl(section: ConfigSection, around: { environment: "test" | "li
 
 function readDatabase(
   section: ConfigSection,
-  around: { environment: "test" | "live"; directory: string },
+  { environment, directory }: { environment: "test" | "live"; directory: string },
 ): DatabaseConfig {
   if (!hasField(section, "database")) {
     throw new ConfigError(
-      'database: it is missing, set TRIBUTARY_DATABASE_URL or give {"url": "postgres://…"} or {"directory": "…"}.',
+      'database: missing; set TRIBUTARY_DATABASE_URL or give {"url": "postgres://…"} or {"directory": "…"}.',
     );
   }
   const database = readSection(section.fields["database"], { path: "database", known: DATABASE_KEYS });
   if (hasField(database, "url") === hasField(database, "directory")) {
-    throw new ConfigError("database: give either a url (PostgreSQL) or a directory (embedded), and not both.");
+    throw new ConfigError("database: give either a url (PostgreSQL) or a directory (embedded), not both.");
   }
   if (hasField(database, "url")) {
     const url = rules.postgresUrl.parse(database.fields["url"]);
-    // It is not quoted: there may be a password in it.
+    // The error does not quote the URL, because it may contain a password.
     if (url === undefined)
-      throw new ConfigError(`database.url: it is not accepted, give ${rules.postgresUrl.expected}.`);
+      throw new ConfigError(`database.url: the value is not accepted; give ${rules.postgresUrl.expected}.`);
     return { kind: "postgres", url };
   }
   const allowed = readField(database, "allowEmbeddedLive", { ...rules.flag, fallback: false });
-  if (around.environment === "live" && !allowed) {
+  if (environment === "live" && !allowed) {
     throw new ConfigError(
-      "database.directory: the embedded database may lose confirmed payments when the power fails, give a url to PostgreSQL or accept that with allowEmbeddedLive.",
+      "database.directory: the embedded database may lose confirmed payments when the power fails; give the url of a PostgreSQL server, or accept the risk with allowEmbeddedLive.",
     );
   }
-  return { kind: "pglite", directory: resolve(around.directory, readField(database, "directory", rules.path)) };
+  return { kind: "pglite", directory: resolve(directory, readField(database, "directory", rules.path)) };
 }
 
 function readFeeRecipient(section: ConfigSection, chains: readonly ChainConfig[]): string {
   const address = readField(section, "feeRecipient", rules.evmAddress);
   const token = chains.flatMap((chain) => chain.tokens).find((candidate) => candidate.address === address);
   if (token !== undefined) {
-    throw new ConfigError(`feeRecipient: this is the contract of ${token.symbol}, give the address of a wallet.`);
+    throw new ConfigError(`feeRecipient: this is the contract of ${token.symbol}; give the address of a wallet.`);
   }
   return address;
 }
@@ -230,7 +233,7 @@ function readDefaultRail(section: ConfigSection, chains: readonly ChainConfig[])
   );
   const [first] = rails;
   if (first === undefined) {
-    throw new ConfigError("chains: no token is a rail, so nobody could be paid; set isRail on one of them.");
+    throw new ConfigError("chains: no token is a rail, so no merchant can be paid; set isRail on one token.");
   }
   const rail = readField(section, "defaultRail", {
     ...rules.text,
@@ -240,7 +243,7 @@ function readDefaultRail(section: ConfigSection, chains: readonly ChainConfig[])
   if (rails.includes(rail)) return rail;
   const meant = closestMatch(rail, rails);
   throw new ConfigError(
-    `defaultRail: ${quoteValue(rail)} is no rail, ${meant === undefined ? `give one of ${rails.join(", ")}.` : `did you mean ${meant}?`}`,
+    `defaultRail: ${quoteValue(rail)} is not a rail; ${meant === undefined ? `give one of ${rails.join(", ")}.` : `did you mean ${meant}?`}`,
   );
 }
 

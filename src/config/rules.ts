@@ -35,8 +35,8 @@ export const network: FieldRule<string> = {
     if (typeof value !== "string") return undefined;
     const [address = "", bits, ...more] = value.split("/");
     const bitsMax = isIPv4(address) ? 32 : isIPv6(address) ? 128 : 0;
-    const isWhole = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax);
-    return bitsMax > 0 && isWhole && more.length === 0 ? value : undefined;
+    const isPrefixValid = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax);
+    return bitsMax > 0 && isPrefixValid && more.length === 0 ? value : undefined;
   },
 };
 
@@ -55,20 +55,20 @@ export function wholeNumber(min: number, max: number): FieldRule<number> {
 
 export function oneOf<T extends string>(...options: readonly T[]): FieldRule<T> {
   return {
-    expected: options.map((word) => JSON.stringify(word)).join(" or "),
-    parse: (value) => options.find((word) => word === value),
+    expected: options.map((option) => JSON.stringify(option)).join(" or "),
+    parse: (value) => options.find((option) => option === value),
   };
 }
 
-/** Amounts are texts: a JSON number loses digits beyond 2^53 without a word. */
+/** Amounts are strings: a JSON number silently loses digits above 2^53. */
 export const amount: FieldRule<bigint> = {
-  expected: 'an amount in the smallest units as a text of digits, such as "1000000"',
+  expected: 'an amount in the smallest units as a string of digits, such as "1000000"',
   parse: (value) =>
     typeof value === "string" && new RegExp(`^\\d{1,${AMOUNT_DIGITS_MAX}}$`).test(value) ? BigInt(value) : undefined,
 };
 
 export const evmAddress: FieldRule<string> = {
-  expected: "an address of 0x and 40 hex digits, whose capitals fit its checksum, and not the zero address",
+  expected: "an address of 0x and 40 hex digits with a correct checksum, and not the zero address",
   parse: (value) => {
     const address = typeof value === "string" ? normalizeEvmAddress(value) : undefined;
     return address === ZERO_ADDRESS ? undefined : address;
@@ -76,17 +76,17 @@ export const evmAddress: FieldRule<string> = {
 };
 
 export const solanaAddress: FieldRule<string> = {
-  expected: "an address on Solana, the base58 of 32 bytes",
+  expected: "a Solana address, 32 bytes in base58",
   parse: (value) => (typeof value === "string" && decodeSolanaAddress(value) !== undefined ? value : undefined),
 };
 
-/** A web address as people and programs open it; userinfo and fragments have no business in one. */
+/** An http or https URL without a fragment. */
 export const webUrl: FieldRule<string> = {
   expected: "a URL that begins with http:// or https://, without a fragment",
   parse: (value) => parseUrl(value, /^https?:$/),
 };
 
-/** Where a provider pushes what is new. */
+/** A provider's WebSocket URL. */
 export const wsUrl: FieldRule<string> = {
   expected: "a URL that begins with ws:// or wss://, without a fragment",
   parse: (value) => parseUrl(value, /^wss?:$/),
@@ -98,19 +98,19 @@ function parseUrl(value: unknown, protocol: RegExp): string | undefined {
   return url !== null && protocol.test(url.protocol) && url.hash === "" ? value : undefined;
 }
 
-/** What every link in an answer begins with. */
+/** The base of links. Parsing removes trailing slashes. */
 export const baseUrl: FieldRule<string> = {
   expected: 'a URL without a query, such as "https://pay.example.com"',
   parse: (value) => {
-    const found = webUrl.parse(value);
-    if (found === undefined) return undefined;
-    const url = new URL(found);
-    if (url.search !== "" || url.username !== "" || found.includes("?")) return undefined;
-    return found.replace(/\/+$/, "");
+    const webAddress = webUrl.parse(value);
+    if (webAddress === undefined) return undefined;
+    const url = new URL(webAddress);
+    if (url.search !== "" || url.username !== "" || webAddress.includes("?")) return undefined;
+    return webAddress.replace(/\/+$/, "");
   },
 };
 
-/** As libpq has it, which is wider than a URL of the web: "postgres://user@/database?host=/run/postgresql" names a Unix socket. */
+/** A libpq URL, which allows more than a web URL: "postgres://user@/database?host=/run/postgresql" names a Unix socket. */
 export const postgresUrl: FieldRule<string> = {
   expected: 'a URL such as "postgres://user:password@host:5432/database"',
   parse: (value) => (typeof value === "string" && /^postgres(?:ql)?:\/\/\S+$/.test(value) ? value : undefined),

@@ -1,41 +1,41 @@
 import { closestMatch } from "../kernel/text/closestMatch.ts";
 
-/** The configuration is wrong. The message is one sentence that names the place and the remedy. */
+/** The configuration is invalid. The message is one sentence: the field, the mistake, the remedy. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** One object of the configuration file, and where it stands in it. */
+/** One object of the configuration file. `path` locates it, such as `chains[0]`; the file itself has the path "". */
 export type ConfigSection = { readonly path: string; readonly fields: Readonly<Record<string, unknown>> };
 
-/** What a field must be. `parse` answers undefined to whatever it does not accept. */
+/** The rule of one field. `parse` returns undefined for an invalid value. */
 export type FieldRule<T> = {
-  /** Completes the sentence "give …". */
+  /** Completes the sentence "give …" of the error. */
   expected: string;
   parse(value: unknown): T | undefined;
-  /** Whatever stands there is not quoted: where a secret is only named, somebody puts the secret itself. */
+  /** Errors never quote the value: users may put a secret where only its name belongs. */
   isSecret?: boolean;
 };
 
-/** An object whose keys are all known: a key that nobody reads would be a setting that silently does not hold. */
+/** Reads an object. Throws ConfigError for an unknown key, because its setting would silently have no effect. */
 export function readSection(value: unknown, options: { path: string; known: readonly string[] }): ConfigSection {
   const { path, known } = options;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new ConfigError(`${path || "the file"}: ${quoteValue(value)} is not an object, give {…}.`);
+    throw new ConfigError(`${path || "the file"}: ${quoteValue(value)} is not an object; give {…}.`);
   }
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue;
     const meant = closestMatch(key, known);
     const remedy = meant === undefined ? `the keys here are ${known.join(", ")}` : `did you mean ${meant}?`;
     const where = looksLikeSecret(key)
-      ? `${path || "the file"}: a key that is not told here`
-      : `${fieldPath({ path }, key)}: this key`;
-    throw new ConfigError(`${where} is not known; ${remedy}`);
+      ? `${path || "the file"}: unknown key (not shown, it looks like a password)`
+      : `${fieldPath({ path }, key)}: unknown key`;
+    throw new ConfigError(`${where}; ${remedy}`);
   }
   return { path, fields: { ...value } };
 }
 
-/** Where a key stands, such as `chains[1].tokens[0].decimals`. */
+/** The full path of a key, such as `chains[1].tokens[0].decimals`. */
 export function fieldPath(section: { path: string }, key: string): string {
   return section.path === "" ? key : `${section.path}.${key}`;
 }
@@ -44,7 +44,7 @@ export function hasField(section: ConfigSection, key: string): boolean {
   return section.fields[key] !== undefined && section.fields[key] !== null;
 }
 
-/** The field, or `fallback` where it is left out; without a fallback it must be there. */
+/** Reads a field, or returns `fallback` when it is absent. Throws ConfigError for an invalid value, or an absent one without fallback. */
 export function readField<T>(
   section: ConfigSection,
   key: string,
@@ -53,17 +53,17 @@ export function readField<T>(
   const value = section.fields[key];
   if (!hasField(section, key)) {
     if (rule.fallback !== undefined) return rule.fallback;
-    throw new ConfigError(`${fieldPath(section, key)}: it is missing, give ${rule.expected}.`);
+    throw new ConfigError(`${fieldPath(section, key)}: missing; give ${rule.expected}.`);
   }
   const parsed = rule.parse(value);
   if (parsed === undefined) {
-    const quoted = rule.isSecret === true ? "it" : quoteValue(value);
-    throw new ConfigError(`${fieldPath(section, key)}: ${quoted} is not accepted, give ${rule.expected}.`);
+    const quoted = rule.isSecret === true ? "the value" : quoteValue(value);
+    throw new ConfigError(`${fieldPath(section, key)}: ${quoted} is not accepted; give ${rule.expected}.`);
   }
   return parsed;
 }
 
-/** A list that has an entry at least. */
+/** Reads a list with at least one entry. Throws ConfigError. */
 export function readList<T>(section: ConfigSection, key: string, readEntry: (entry: unknown, path: string) => T): T[] {
   const value = readField(section, key, {
     expected: "a list with at least one entry",
@@ -72,7 +72,7 @@ export function readList<T>(section: ConfigSection, key: string, readEntry: (ent
   return value.map((entry, index) => readEntry(entry, `${fieldPath(section, key)}[${index}]`));
 }
 
-/** Refuses the second of two entries that share what must be unique among them. */
+/** Throws ConfigError when two entries share a unique value. */
 export function rejectDuplicates<T>(
   entries: readonly T[],
   options: { path: string; key: string; of(entry: T): string },
@@ -84,7 +84,7 @@ export function rejectDuplicates<T>(
     if (firstIndex !== undefined) {
       const other = `${options.path}[${firstIndex}]`;
       throw new ConfigError(
-        `${options.path}[${index}].${options.key}: ${quoteValue(value)} is that of ${other} already, remove one of the two or change it.`,
+        `${options.path}[${index}].${options.key}: ${quoteValue(value)} is already used by ${other}; remove one of them or change it.`,
       );
     }
     first.set(value, index);
@@ -93,22 +93,22 @@ export function rejectDuplicates<T>(
 
 const QUOTED_CHARACTERS_MAX = 80;
 
-/** A value as the sentence about it quotes it; "it" where a secret may have been put in the wrong place. */
+/** Quotes a value for an error message; "the value" when it may be a secret. */
 export function quoteValue(value: unknown): string {
   if (typeof value === "object" && value !== null && Object.keys(value).length > 0)
     return Array.isArray(value) ? "a list" : "an object";
-  if (typeof value === "string" && looksLikeSecret(value)) return "it";
+  if (typeof value === "string" && looksLikeSecret(value)) return "the value";
   const text = JSON.stringify(value) ?? String(value);
   return text.length > QUOTED_CHARACTERS_MAX ? `${text.slice(0, QUOTED_CHARACTERS_MAX)}…` : text;
 }
 
-/** URLs, which often have a password or a provider's key in them, private keys, and whatever is as long and as shapeless as a secret is. */
+/** True for URLs, which may contain a password or a provider's key, for private keys, and for long strings without separators. */
 function looksLikeSecret(text: string): boolean {
   if (/^0x[0-9a-f]{40}$/i.test(text)) return false;
   return /@|:\/|[0-9a-f]{60}/i.test(text) || /[^\s/._]{32}/.test(text);
 }
 
-/** A variable or a file that a secret is read from, as a sentence calls it. */
+/** Names the variable or file of a secret in an error; hides a name that may be the secret itself. */
 export function quoteSource(name: string): string {
   return looksLikeSecret(name) ? "that is named there" : name;
 }

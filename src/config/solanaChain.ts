@@ -17,7 +17,7 @@ const TOKEN_KEYS = ["symbol", "slug", "mint", "decimals", "minimumUnits", "isOri
 
 type Cluster = { chainId: number; name: string; slug: string; publicRpcUrl: string; isTestnet: boolean };
 
-/** The public clusters by their CAIP-2 references, which are the heads of their genesis hashes. */
+/** The public clusters by CAIP-2 reference, the first 32 characters of the genesis hash. */
 const CLUSTERS: Readonly<Record<string, Cluster>> = {
   "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp": {
     chainId: 101,
@@ -41,7 +41,7 @@ const CLUSTERS: Readonly<Record<string, Cluster>> = {
     isTestnet: true,
   },
 };
-/** Any other cluster is somebody's own. */
+/** The chain id of a private cluster. */
 const LOCAL_CHAIN_ID = 104;
 const EXPLORER_URL = "https://explorer.solana.com";
 
@@ -50,19 +50,19 @@ const referenceRule: FieldRule<string> = {
   parse: (value) => (typeof value === "string" && /^[1-9A-HJ-NP-Za-km-z]{32}$/.test(value) ? value : undefined),
 };
 
-/** Whether an entry of `chains` is one of Solana; all others are EVM chains. */
+/** Whether an entry of `chains` is a Solana cluster; all others are EVM chains. */
 export function isSolanaChain(value: unknown): boolean {
   return typeof value === "object" && value !== null && Reflect.get(value, "namespace") === "solana";
 }
 
-/** One entry of `chains` on Solana: origins that payers are told of. No program here watches it or settles on it. */
+/** Reads one Solana entry of `chains`. Its tokens are origins; the service neither watches it nor settles on it. */
 export function readSolanaChain(value: unknown, path: string, environment: "test" | "live"): ChainDescription {
   const section = readSection(value, { path, known: CHAIN_KEYS });
   const clusterReference = readField(section, "reference", referenceRule);
   const cluster = Object.hasOwn(CLUSTERS, clusterReference) ? CLUSTERS[clusterReference] : undefined;
   if (cluster !== undefined && cluster.isTestnet !== (environment === "test")) {
     throw new ConfigError(
-      `${fieldPath(section, "reference")}: ${cluster.name} is ${cluster.isTestnet ? "a test network" : "a real network"}, set environment to "${cluster.isTestnet ? "test" : "live"}" or remove the chain.`,
+      `${fieldPath(section, "reference")}: ${cluster.name} is ${cluster.isTestnet ? "a test network" : "a real network"}; set environment to "${cluster.isTestnet ? "test" : "live"}" or remove the chain.`,
     );
   }
   const tokens = readList(section, "tokens", readToken);
@@ -91,13 +91,13 @@ function readToken(value: unknown, path: string): TokenConfig {
   const section = readSection(value, { path, known: TOKEN_KEYS });
   if (hasField(section, "isRail") && section.fields["isRail"] !== false) {
     throw new ConfigError(
-      `${fieldPath(section, "isRail")}: nothing settles on Solana in this version, so nobody can be paid there; leave it out.`,
+      `${fieldPath(section, "isRail")}: this version does not settle on Solana, so a token there cannot be a rail; remove isRail.`,
     );
   }
   const symbol = readField(section, "symbol", rules.text);
   const decimals = readField(section, "decimals", rules.wholeNumber(0, 18));
   const isOrigin = readField(section, "isOrigin", { ...rules.flag, fallback: true });
-  if (!isOrigin) throw new ConfigError(`${path}.isOrigin: a token on Solana is an origin or nothing, remove it.`);
+  if (!isOrigin) throw new ConfigError(`${path}.isOrigin: a Solana token must be an origin; remove isOrigin.`);
   return {
     symbol,
     slug: readField(section, "slug", { ...rules.slug, fallback: rules.slug.parse(symbol.toLowerCase()) }),

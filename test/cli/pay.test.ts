@@ -49,7 +49,7 @@ describe("paying from the command line", () => {
       () => ["--chain", "dev-tow"],
       /The chain dev-tow is not configured; did you mean dev-two\?/,
     ],
-    ["a chain that is none", () => ["--chain", "nowhere"], /nowhere is not configured; there are dev-one, dev-two/],
+    ["a chain that is none", () => ["--chain", "nowhere"], /nowhere is not configured; give one of dev-one, dev-two/],
     [
       "a key that is not there",
       () => ["--private-key-env", "NO_KEY"],

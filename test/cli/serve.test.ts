@@ -32,12 +32,12 @@ const sample = readFileSync(SAMPLE, "utf8");
 
 const BAD: [name: string, file: string, variables: Record<string, string>, sentence: RegExp][] = [
   ["no such file", "/nowhere.json", KEYS, /\/nowhere\.json: the configuration file cannot be read/],
-  ["no JSON", write("{"), KEYS, /this is not JSON/],
+  ["no JSON", write("{"), KEYS, /not valid JSON/],
   [
     "a typo",
     write(sample.replace('"rpcUrls"', '"rpcUrl"')),
     KEYS,
-    /chains\[0\]\.rpcUrl: this key is not known; did you mean rpcUrls\?/,
+    /chains\[0\]\.rpcUrl: unknown key; did you mean rpcUrls\?/,
   ],
   [
     "a fee above the cap",
@@ -52,7 +52,7 @@ const BAD: [name: string, file: string, variables: Record<string, string>, sente
     /chains\[0\]\.tokens\[0\]\.address: .* checksum/,
   ],
   ["no gas key", write(sample), { TRIBUTARY_HOME: folder.path }, /TRIBUTARY_GAS_KEY_BASE_SEPOLIA is not set/],
-  ["a port that is none", write(sample), { ...KEYS, PORT: "http" }, /PORT: "http" is no port/],
+  ["a port that is none", write(sample), { ...KEYS, PORT: "http" }, /PORT: "http" is not a port/],
   [
     "no database answers",
     write(sample),
