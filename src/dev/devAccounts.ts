@@ -1,8 +1,8 @@
 import { keccak256, stringToHex, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
-// Who acts in the dev world. Every key follows from a sentence, so the addresses are the same in every run, and nobody's
-// mnemonic is involved. Anybody can compute these keys: they must never hold anything on a real chain.
+// The accounts of the dev world. Each key is the hash of a fixed text, so the addresses are the same in every run.
+// The keys are public: never send anything to these accounts on a real chain.
 
 export const DEV_ROLES = [
   /** Sends deposits; holds native coin and every token. */
@@ -11,15 +11,15 @@ export const DEV_ROLES = [
   "issuer",
   /** Pays gas for settlements. */
   "operator",
-  /** Receives the platform's fee; holds nothing at first. */
+  /** Receives the platform fee; empty at first. */
   "feeRecipient",
-  /** Where the two demo merchants are paid: fresh wallets without code and without money. */
+  /** Payout wallets of the two demo merchants; empty at first. */
   "payoutFirst",
   "payoutSecond",
-  /** The merchants' own keys for what was sent by mistake. */
+  /** Recovery addresses of the two demo merchants. */
   "recoveryFirst",
   "recoverySecond",
-  /** Has gas and no other part in anything, for whoever needs an outsider. */
+  /** Has gas and no role; tests use it as an outsider. */
   "stranger",
 ] as const;
 
@@ -31,7 +31,7 @@ export interface DevAccount {
   privateKey: Hex;
 }
 
-/** Roles that send transactions and therefore need gas. */
+/** The roles that send transactions and need gas. */
 export const FUNDED_ROLES: readonly DevRole[] = [
   "payer",
   "issuer",
@@ -50,7 +50,7 @@ export const DEV_ACCOUNTS = Object.fromEntries(DEV_ROLES.map((role) => [role, de
   Record<DevRole, DevAccount>
 >;
 
-/** The form in which addresses stand in code and database. */
+/** The stored form of addresses. */
 export function lowerCase(address: Hex): Hex {
   return address.toLowerCase() as Hex;
 }

@@ -2,25 +2,25 @@ import type { ChainConfig, Config } from "../config/config.ts";
 import { DEV_ACCOUNTS } from "./devAccounts.ts";
 import type { LocalChain } from "./chains/localChains.ts";
 
-/** The chains of the dev world. The ids are taken by no public network. */
+/** The chains of the dev world. No public network uses these ids. */
 export const DEV_CHAINS = [
   { chainId: 900_001, name: "Dev Chain One", slug: "dev-one" },
   { chainId: 900_002, name: "Dev Chain Two", slug: "dev-two" },
 ] as const;
 
 const HOST = "127.0.0.1";
-/** Blocks come every second here, and anvil answers at once. */
+/** Local blocks come every second, and anvil answers at once. */
 const POLL_MS = 200;
-/** A thousand in the payout currency; above it a deposit waits for the chain's own word, so that both ways can be watched. */
+/** 1,000 in the payout currency. Larger deposits wait for the `finalized` tag, so that the dev world shows both tiers. */
 const LARGE_PRICE_UNITS = 1_000_000_000n;
 
-/** What merchants of the dev world pay the platform, in hundredths of a percent. */
+/** Platform fee of the demo merchants, in hundredths of a percent. */
 export const DEV_FEE_BPS = 50;
 
 export type DevConfigOptions = {
   chains: readonly LocalChain[];
   port: number;
-  /** Absent, the database lives in memory. */
+  /** Directory of the database; undefined keeps it in memory. */
   directory: string | undefined;
   logLevel: Config["logLevel"];
 };
@@ -52,7 +52,7 @@ function devChain(chain: LocalChain, baseUrl: string): ChainConfig {
     name,
     slug: devSlug(chainId),
     rpcUrls: [rpcUrl],
-    // Anvil serves both on one port.
+    // Anvil serves HTTP and WebSocket on one port.
     wsUrls: [rpcUrl.replace(/^http/, "ws")],
     publicRpcUrl: rpcUrl,
     explorerUrl: `${baseUrl}/dev/explorer/${chainId}`,

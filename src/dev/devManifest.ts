@@ -3,10 +3,10 @@ import { DEV_ACCOUNTS } from "./devAccounts.ts";
 import { devSlug } from "./devConfig.ts";
 import type { LocalChain } from "./chains/localChains.ts";
 
-/** What a program needs to use the dev world; the first line of `tributary dev --json`. */
+/** Addresses and keys for programs that use the dev world; the first line of `tributary dev --json`. */
 export type DevManifest = {
   baseUrl: string;
-  /** The documentation; below it `/errors/<code>` is the page of an error. */
+  /** The documentation. The page of an error is at `/errors/<code>` below it. */
   docsUrl: string;
   accounts: ManifestAccount[];
   chains: ManifestChain[];
@@ -17,7 +17,7 @@ export type ManifestAccount = {
   name: string;
   accountId: string;
   apiKey: string;
-  /** A valid key without the scope of the API, to see what it answers then. */
+  /** A valid key without scopes, to test how the API rejects it. */
   unscopedKey: string;
   payoutWallet: string;
 };

@@ -12,18 +12,18 @@ import { DEV_FEE_BPS } from "./devConfig.ts";
 import type { LocalChain } from "./chains/localChains.ts";
 import type { ManifestAccount } from "./devManifest.ts";
 
-/** The demo merchants, each paid on another chain. */
+/** The demo merchants. Each has its payout on a different chain. */
 const MERCHANTS: readonly { name: string; payout: DevRole; recovery: DevRole; chainIndex: number }[] = [
   { name: "Harbor Books", payout: "payoutFirst", recovery: "recoveryFirst", chainIndex: 0 },
   { name: "Summit Coffee", payout: "payoutSecond", recovery: "recoverySecond", chainIndex: 1 },
 ];
 
-/** What a kept world remembers beside its chains and its database: keys cannot be read back from their hashes. */
+/** Stored beside chains and database, because keys cannot be restored from their hashes. */
 type DevState = { genesisHashes: Record<string, string>; accounts: ManifestAccount[] };
 
 /**
- * The demo merchants of a kept world, else new ones.
- * @throws CommandError when the directory's chains, database and merchants do not belong together.
+ * Restores the demo merchants of a stored world, or creates new ones.
+ * @throws CommandError when the directory's chains, database and merchants do not match.
  */
 export async function restoreMerchants(
   world: World,
@@ -35,7 +35,7 @@ export async function restoreMerchants(
   const kept = readDevState(file);
   const genesisHashes = Object.fromEntries(chains.map((chain) => [chain.caip2, chain.genesisHash]));
   if (kept === undefined) {
-    if ((await listAccounts(world)).length > 0) throw stateMismatch(directory, "has lost its world.json");
+    if ((await listAccounts(world)).length > 0) throw stateMismatch(directory, "has a database but no world.json");
     const accounts = await createMerchants(world, chains);
     writeFileSync(file, `${JSON.stringify({ genesisHashes, accounts } satisfies DevState, undefined, 2)}\n`, {
       mode: 0o600,
@@ -44,17 +44,15 @@ export async function restoreMerchants(
   }
   const changed = chains.find((chain) => kept.genesisHashes[chain.caip2] !== chain.genesisHash);
   if (changed !== undefined)
-    throw stateMismatch(directory, `was kept with another ${changed.name}, whose first block was a different one`);
+    throw stateMismatch(directory, `has a state of another ${changed.name} with a different genesis block`);
   const known = new Set((await listAccounts(world)).map(({ id }) => id));
   if (kept.accounts.some(({ accountId }) => !known.has(accountId)))
-    throw stateMismatch(directory, "was kept with another database");
+    throw stateMismatch(directory, "has a state of another database");
   return kept.accounts;
 }
 
 function stateMismatch(directory: string, what: string): CommandError {
-  return new CommandError(
-    `${directory} ${what}: remove the directory to begin anew, or keep this world in another one.`,
-  );
+  return new CommandError(`${directory} ${what}: remove the directory to start again, or name another one in --keep.`);
 }
 
 function readDevState(file: string): DevState | undefined {

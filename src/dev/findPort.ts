@@ -1,11 +1,11 @@
 import { createServer } from "node:net";
 
-/** The wanted port where it is free, else one that the system picks. */
+/** Returns the preferred port when it is free, else a free port that the system chooses. */
 export async function findPort(host: string, preferred: number): Promise<number> {
   return (await probePort(host, preferred)) ?? (await probePort(host, 0)) ?? preferred;
 }
 
-/** Undefined when somebody else listens there. */
+/** Resolves with the port, or with undefined when it is in use. Port 0 chooses a free one. */
 function probePort(host: string, port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -26,7 +26,7 @@ import { buildManifest, type DevManifest } from "./devManifest.ts";
 export type DevOptions = {
   terminal: Terminal;
   environment: ProcessEnvironment;
-  /** Keeps chains and database here from run to run; without it nothing outlives the process. */
+  /** Stores chains and database here for the next run; undefined stores nothing. */
   keep: string | undefined;
   logLevel: Config["logLevel"];
 };
@@ -34,9 +34,9 @@ export type DevOptions = {
 export type DevWorld = {
   manifest: DevManifest;
   log: Logger;
-  /** The port that was wanted and is somebody else's; undefined when we have it. */
+  /** The preferred port when it is in use; undefined when this world has it. */
   occupiedPort: number | undefined;
-  /** Resolves when a chain is gone that should not be. */
+  /** Resolves when a chain has ended; before `stop`, that is a failure. */
   chainStopped: Promise<void>;
   stop(): Promise<void>;
 };
@@ -44,23 +44,23 @@ export type DevWorld = {
 const PORT_DEFAULT = 8_787;
 const HOST = "127.0.0.1";
 
-/** Starts chains, database, merchants, API, loops and the operator's door; what was started is ended again when a part fails. */
+/** Starts chains, database, merchants, API, loops and control socket. When one part fails, it stops the others and throws. */
 export async function startDev(options: DevOptions): Promise<DevWorld> {
   const { terminal, environment } = options;
   const directory = options.keep === undefined ? undefined : resolve(options.keep);
   if (directory !== undefined) mkdirSync(directory, { recursive: true, mode: 0o700 });
   const home = openHome(environment);
-  const wantedPort = readPort(environment) ?? PORT_DEFAULT;
+  const preferredPort = readPort(environment) ?? PORT_DEFAULT;
   const log = openReadableLog(options.logLevel, terminal);
   terminal.progress("starting two local chains and the database …");
-  // The dump that the database starts from is made or read while the chains start.
+  // The database snapshot is built or read while the chains start.
   const pendingSnapshot = prepareSnapshot(home);
   const chains = await startChains(directory).catch(async (error: unknown) => {
     await pendingSnapshot.catch(() => undefined);
     throw error;
   });
   try {
-    const port = await findPort(HOST, wantedPort);
+    const port = await findPort(HOST, preferredPort);
     const config = devConfig({
       chains: chains.chains,
       port,
@@ -77,7 +77,7 @@ export async function startDev(options: DevOptions): Promise<DevWorld> {
     return {
       ...running,
       log,
-      occupiedPort: port === wantedPort ? undefined : wantedPort,
+      occupiedPort: port === preferredPort ? undefined : preferredPort,
       chainStopped: chains.stopped,
     };
   } catch (error) {
@@ -95,12 +95,12 @@ async function startChains(directory: string | undefined): Promise<LocalChains> 
       ...(directory === undefined ? {} : { stateDirectory: join(directory, "chains") }),
     });
   } catch (error) {
-    // What stands in the way here (a directory in use, a port, a kept chain of another world) is the user's to clear.
+    // The user can fix these causes: a directory or port in use, or a stored chain of another world.
     throw new CommandError(`The local chains did not start: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-/** Beside the packages that it is made by and with; in the user's folder where those are somebody else's. */
+/** Loads the migrated snapshot from the package's cache folder, or from the user's folder when that is not writable. */
 async function prepareSnapshot(home: string): Promise<Blob> {
   const appliedAt = systemClock.now();
   const packageCache = fileURLToPath(new URL("../../node_modules/.cache/tributary", import.meta.url));
@@ -127,7 +127,7 @@ async function runWorld(
     const stop = async () => {
       await control.close();
       await service.stop();
-      // Last: a loop that drains may still want to hear from its chain.
+      // Last, because draining loops may still read their chain.
       await chains.stop();
     };
     return { manifest, stop };

@@ -23,7 +23,7 @@ function clientOf(anvil: Anvil) {
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // Dead and not yet collected by the system's first process is dead.
+    // A zombie that init has not yet reaped counts as ended.
     return process.platform !== "linux" || !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;
@@ -38,7 +38,7 @@ async function waitUntilExited(pid: number): Promise<boolean> {
   return false;
 }
 
-/** A process that starts a chain and then stays, so that it can be killed. */
+/** Starts a process that starts a chain and then waits to be killed. */
 async function startParent(options: object): Promise<{ pid: number; anvil: Anvil; ended: Promise<unknown> }> {
   const script = `
     import { startAnvil } from ${JSON.stringify(new URL("anvil.ts", import.meta.url).href)};
@@ -61,7 +61,7 @@ function temporaryDirectory(t: TestContext): string {
   return directory;
 }
 
-test("a chain answers with its id on a free port, and is gone after stop", async (t) => {
+test("a chain answers with its id on a free port, and ends with stop", async (t) => {
   const [one, other] = await Promise.all([startAnvil({ chainId: CHAIN_ID }), startAnvil({ chainId: 900_002 })]);
   t.after(() => Promise.all([one.stop(), other.stop()]));
   assert.notEqual(one.rpcUrl, other.rpcUrl);
@@ -73,14 +73,14 @@ test("a chain answers with its id on a free port, and is gone after stop", async
   assert.equal(isRunning(other.pid), true);
 });
 
-test("a port that is taken fails with anvil's own words", async (t) => {
+test("a port in use fails with anvil's own message", async (t) => {
   const first = await startAnvil({ chainId: CHAIN_ID });
   t.after(() => first.stop());
   const port = Number(new URL(first.rpcUrl).port);
   await assert.rejects(startAnvil({ chainId: CHAIN_ID, port }), /anvil did not start: .*Address already in use/s);
 });
 
-test("anvil dies with a parent that is killed", async (t) => {
+test("anvil ends when its parent is killed", async (t) => {
   const parent = await startParent({ chainId: CHAIN_ID });
   t.after(() => isRunning(parent.anvil.pid) && process.kill(parent.anvil.pid, "SIGKILL"));
   assert.equal(isRunning(parent.anvil.pid), true);
@@ -90,7 +90,7 @@ test("anvil dies with a parent that is killed", async (t) => {
   assert.equal(await waitUntilExited(parent.anvil.watchdogPid), true);
 });
 
-test("anvil dies when its watchdog is killed, and so it does when both are killed at once", async (t) => {
+test("anvil ends when its watchdog is killed, also together with its parent", async (t) => {
   const anvil = await startAnvil({ chainId: CHAIN_ID });
   t.after(() => anvil.stop());
   process.kill(anvil.watchdogPid, "SIGKILL");
@@ -100,7 +100,7 @@ test("anvil dies when its watchdog is killed, and so it does when both are kille
   if (process.platform !== "linux") return;
   const parent = await startParent({ chainId: CHAIN_ID });
   t.after(() => isRunning(parent.anvil.pid) && process.kill(parent.anvil.pid, "SIGKILL"));
-  // Nobody is left to clear anvil's scratch folder away; its name stands last in the command line.
+  // No process is left to remove anvil's scratch folder. Its path is the last argument of anvil.
   const scratch = readFileSync(`/proc/${parent.anvil.pid}/cmdline`, "utf8").split("\0").at(-2) ?? "";
   t.after(() => rmSync(scratch, { recursive: true }));
   process.kill(parent.anvil.watchdogPid, "SIGSTOP");
@@ -109,10 +109,10 @@ test("anvil dies when its watchdog is killed, and so it does when both are kille
   assert.equal(await waitUntilExited(parent.anvil.pid), true);
 });
 
-test("Ctrl-C reaches the parent's process group, and leaves the ending of anvil to the parent", async (t) => {
+test("Ctrl-C reaches only the parent's process group, and the parent stops anvil", async (t) => {
   const parent = await startParent({ chainId: CHAIN_ID });
   t.after(() => isRunning(parent.anvil.pid) && process.kill(parent.anvil.pid, "SIGKILL"));
-  // Stopped, the parent cannot end anything: what ends now was reached by the signal itself.
+  // A stopped parent cannot end anvil, so anvil would only end here through the signal itself.
   process.kill(parent.pid, "SIGSTOP");
   process.kill(-parent.pid, "SIGINT");
   assert.equal(await clientOf(parent.anvil).getChainId(), CHAIN_ID);
@@ -121,7 +121,7 @@ test("Ctrl-C reaches the parent's process group, and leaves the ending of anvil 
   assert.equal(await waitUntilExited(parent.anvil.pid), true);
 });
 
-test("a kept chain goes on where it stopped, with its history", async (t) => {
+test("a stored chain resumes with its history", async (t) => {
   const stateDirectory = temporaryDirectory(t);
   const first = await startAnvil({ chainId: CHAIN_ID, stateDirectory });
   await clientOf(first).setBalance({ address: ACCOUNT_ADDRESS, value: 7n });
@@ -138,7 +138,7 @@ test("a kept chain goes on where it stopped, with its history", async (t) => {
   assert.equal(await clientOf(second).getBalance({ address: ACCOUNT_ADDRESS }), 7n);
 });
 
-test("a kept chain survives the kill of its parent, and its successor waits until it is written", async (t) => {
+test("a stored chain survives the kill of its parent, and the next start waits until its state is written", async (t) => {
   const stateDirectory = temporaryDirectory(t);
   const parent = await startParent({ chainId: CHAIN_ID, stateDirectory });
   await clientOf(parent.anvil).mine({ blocks: 300 });
@@ -149,23 +149,23 @@ test("a kept chain survives the kill of its parent, and its successor waits unti
   assert.equal(isRunning(parent.anvil.pid), false);
 });
 
-test("a directory that keeps another chain is refused in one sentence", async (t) => {
+test("a directory of another chain is rejected in one sentence", async (t) => {
   const stateDirectory = temporaryDirectory(t);
   const first = await startAnvil({ chainId: CHAIN_ID, stateDirectory });
   await first.stop();
   await assert.rejects(
     startAnvil({ chainId: 5, stateDirectory }),
-    /keeps the chain .*31337.*, but anvil has loaded .*5/,
+    /belongs to the chain .*31337.*, but anvil has loaded .*5/,
   );
   const path = join(stateDirectory, "genesis.json");
   writeFileSync(path, readFileSync(path, "utf8").replace(first.genesisHash, `0x${"00".repeat(32)}`));
   await assert.rejects(
     startAnvil({ chainId: CHAIN_ID, stateDirectory }),
-    /keeps the chain .*0x0000.*, but anvil has loaded/,
+    /belongs to the chain .*0x0000.*, but anvil has loaded/,
   );
 });
 
-test("one-second blocks come by themselves, and a transaction does not wait for them", async (t) => {
+test("with a block interval, a transaction is still mined at once", async (t) => {
   const anvil = await startAnvil({ chainId: CHAIN_ID, blockTimeSeconds: 3_600, slotsInAnEpoch: 1 });
   t.after(() => anvil.stop());
   const client = clientOf(anvil);

@@ -11,13 +11,13 @@ import type { WatchdogOptions, WatchdogReport } from "./watchdog.ts";
 
 export interface AnvilOptions {
   chainId: number;
-  /** A free one when absent. */
+  /** Default a free port. */
   port?: number;
-  /** Keeps the chain here from run to run; absent, the chain is gone when it stops. */
+  /** Stores the chain here for the next run. Default the chain is lost when it stops. */
   stateDirectory?: string;
-  /** One block per transaction always; with this, also one every so many seconds, as real chains have them. */
+  /** Every transaction gets its own block at once. With this interval, empty blocks follow as on real chains. */
   blockTimeSeconds?: number;
-  /** `safe` lags this many blocks behind the head, and `finalized` twice as many; 1 when absent. */
+  /** `safe` is this many blocks behind the head, `finalized` twice as many. Default 1. */
   slotsInAnEpoch?: number;
 }
 
@@ -25,40 +25,36 @@ export interface Anvil {
   rpcUrl: string;
   chainId: number;
   pid: number;
-  /** The process that ends anvil when this one is gone. */
+  /** The process that stops anvil when this process ends. */
   watchdogPid: number;
   genesisHash: Hex;
-  /** Ends anvil; resolves when it is gone and its state, if kept, is written. */
+  /** Stops anvil. Resolves when it has ended and written its state. */
   stop(): Promise<void>;
-  /** Resolves when anvil is gone, for whatever reason. */
+  /** Resolves when anvil has ended, for any reason. */
   stopped: Promise<void>;
 }
 
-/** A chain of a day has 150 MB of blocks to write. */
+/** A chain of one day writes 150 MB of state. */
 const STATE_GRACE_MS = 30_000;
-/** A watchdog that has not ended by then never will. */
+/** After this time the watchdog is killed. */
 const STOP_WAIT_MS = STATE_GRACE_MS + 5_000;
-/** Past states that are kept on disk, about 200 kB each: how far back balances can be asked, and blocks be replaced. */
+/** Past states on disk, about 200 kB each. They bound historical balance queries and reorganisations. */
 const PAST_STATES_MAX = 512;
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
-/**
- * The platform's anvil itself. The npm bin around it is a Node wrapper, which would stand between us and the process
- * that we must end.
- */
+/** The platform's anvil binary. The npm bin is a Node wrapper, which would hide the process that must be stopped. */
 export function findAnvilBinary(): string {
   const architecture = ARCHITECTURES[process.arch] ?? process.arch;
   const name = process.platform === "win32" ? "anvil.exe" : "anvil";
   const fromHere = createRequire(import.meta.url);
-  // The platform package is a dependency of the wrapper, so it is looked up from there, wherever npm has put it.
+  // The platform package is a dependency of the wrapper, so it resolves from there wherever npm has put it.
   const fromWrapper = createRequire(fromHere.resolve("@foundry-rs/anvil/package.json"));
   return fromWrapper.resolve(`@foundry-rs/anvil-${process.platform}-${architecture}/bin/${name}`);
 }
 
 /**
- * Starts a local chain on a port of 127.0.0.1, ready to answer. It ends with `stop`, and in any case when this process
- * ends, kill -9 included.
- * @throws Error when anvil does not start, or when the kept state is another chain's or is in use.
+ * Starts a local chain on 127.0.0.1. It ends with `stop`, and always when this process ends, even by kill -9.
+ * @throws Error when anvil does not start, or when the stored state belongs to another chain or is in use.
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   if (options.stateDirectory !== undefined) mkdirSync(options.stateDirectory, { recursive: true });
@@ -76,7 +72,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const stopped = exited.then(() => cleanUp(pid, scratch));
   const rpcUrl = `http://127.0.0.1:${port}`;
   const stop = () => {
-    // The channel no longer kept the process alive; from here on it must, until anvil is gone.
+    // Keep this process running until anvil has ended.
     watchdog.ref();
     if (watchdog.connected) watchdog.disconnect();
     const stopTimeout = new AbortController();
@@ -87,18 +83,17 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   };
   try {
     const client = createTestClient({ mode: "anvil", transport: http(rpcUrl) }).extend(publicActions);
-    // It prints a line for every request and block otherwise, for nobody.
     await client.setLoggingEnabled(false);
     const { hash: genesisHash } = await client.getBlock({ blockNumber: 0n });
     if (checkGenesis(options, genesisHash) === "resumed") {
-      // Of the blocks before the restart only the last one's balances are known: it becomes the final one.
+      // After a restart anvil only knows the balances of the last block, so that block must become final.
       await client.mine({ blocks: 2 * (options.slotsInAnEpoch ?? 1) });
     }
     watchdog.unref();
     watchdog.channel?.unref();
     return { rpcUrl, chainId: options.chainId, pid, watchdogPid: watchdog.pid ?? 0, genesisHash, stop, stopped };
   } catch (error) {
-    // Killed, it writes nothing into a directory that it has no business in.
+    // SIGKILL keeps anvil from writing its state into a directory of another chain.
     killIfRunning(pid);
     await stop();
     throw error;
@@ -108,12 +103,14 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
 function buildWatchdogOptions(options: AnvilOptions): WatchdogOptions {
   const { stateDirectory, blockTimeSeconds, slotsInAnEpoch = 1 } = options;
   const flags = ["--host", "127.0.0.1", "--port", String(options.port ?? 0), "--chain-id", String(options.chainId)];
-  // No account of anvil's own: the mnemonic everybody knows has no money here, and no request is signed by the node.
+  // No accounts: the public test mnemonic owns nothing here, and the node signs no requests.
   flags.push("--accounts", "0", "--max-persisted-states", String(PAST_STATES_MAX));
   flags.push("--slots-in-an-epoch", String(slotsInAnEpoch));
   if (blockTimeSeconds !== undefined) flags.push("--mixed-mining", "--block-time", String(blockTimeSeconds));
-  const order: WatchdogOptions = { binary: findAnvilBinary(), arguments: flags, graceMs: 0 };
-  return stateDirectory === undefined ? order : { ...order, stateDirectory, graceMs: STATE_GRACE_MS };
+  const watchdogOptions: WatchdogOptions = { binary: findAnvilBinary(), arguments: flags, graceMs: 0 };
+  return stateDirectory === undefined
+    ? watchdogOptions
+    : { ...watchdogOptions, stateDirectory, graceMs: STATE_GRACE_MS };
 }
 
 type ListeningReport = Extract<WatchdogReport, { kind: "listening" }>;
@@ -129,7 +126,7 @@ function waitUntilListening(watchdog: ChildProcess): Promise<ListeningReport> {
   });
 }
 
-/** Remembers which chain lives in the directory, and refuses another one there. */
+/** Stores the chain's id and genesis hash in the directory on the first start. Throws Error when they differ later. */
 function checkGenesis({ stateDirectory, chainId }: AnvilOptions, genesisHash: Hex): "new" | "resumed" {
   if (stateDirectory === undefined) return "new";
   const path = join(stateDirectory, "genesis.json");
@@ -140,11 +137,11 @@ function checkGenesis({ stateDirectory, chainId }: AnvilOptions, genesisHash: He
   }
   const stored = readFileSync(path, "utf8").trim();
   if (stored !== current)
-    throw new Error(`${stateDirectory} keeps the chain ${stored}, but anvil has loaded ${current}`);
+    throw new Error(`${stateDirectory} belongs to the chain ${stored}, but anvil has loaded ${current}`);
   return "resumed";
 }
 
-/** The watchdog has done all this, unless it was killed itself. */
+/** Ends anvil and removes its files, in case the watchdog was killed before it could. */
 function cleanUp(pid: number, scratch: string): void {
   killIfRunning(pid);
   rmSync(scratch, { recursive: true, force: true });
@@ -154,6 +151,6 @@ function killIfRunning(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It was gone already.
+    // The process has already ended.
   }
 }

@@ -1,5 +1,5 @@
-// Writes fiatToken.generated.json anew: `node src/dev/chains/compactFiatToken.ts`. The package with the compiled contracts
-// is large and only needed to develop; what the dev world needs of it is kept beside this file.
+// Generates fiatToken.generated.json: `node src/dev/chains/compactFiatToken.ts`. The package with the compiled contracts
+// is large and a development dependency, so the repository keeps the few contracts that the dev world needs.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,7 @@ function readArtefact(path: string): Artefact {
   return JSON.parse(readFileSync(file, "utf8")) as Artefact;
 }
 
-/** Byte offsets at which the implementation expects the address of its library. */
+/** Byte offsets of the library's address in the implementation. */
 function linkOffsets(artefact: Artefact): number[] {
   const libraries = Object.values(artefact.linkReferences).flatMap((file) => Object.values(file));
   return libraries.flat().map((reference) => reference.start);
@@ -24,7 +24,7 @@ function linkOffsets(artefact: Artefact): number[] {
 
 export function compactFiatToken() {
   const implementation = readArtefact("v2/FiatTokenV2_2.sol/FiatTokenV2_2");
-  // A zero address in place of the placeholder makes it plain hexadecimal; it is always overwritten before use.
+  // A zero address replaces the placeholder, so that the code is plain hex. Linking overwrites it before use.
   const linkable = implementation.bytecode.replace(/__\$[0-9a-f]{34}\$__/g, "0".repeat(40));
   return {
     origin: `${PACKAGE}, compiled from Circle's stablecoin-evm`,

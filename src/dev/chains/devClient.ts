@@ -10,7 +10,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { systemClock } from "../../kernel/clock.ts";
 import type { DevAccount } from "../devAccounts.ts";
 
-/** What a dev chain is asked through: reading, and the liberties that only anvil grants. */
+/** Client of a dev chain: reads, and anvil's test methods. */
 export type DevClient = ReturnType<typeof createDevClient>;
 
 export interface ContractCall {
@@ -19,14 +19,14 @@ export interface ContractCall {
   data?: Hex;
   /** In wei. */
   value?: bigint;
-  /** More than the call needs: nothing is estimated here. */
+  /** Default GAS_LIMIT_DEFAULT. Calls are not estimated. */
   gasLimit?: bigint;
 }
 
-/** viem would ask every four seconds whether a transaction is mined. */
+/** viem's default of four seconds is too slow for local chains. */
 const POLL_MS = 50;
 const GAS_LIMIT_DEFAULT = 400_000n;
-/** Far above what the base fee of a local chain can reach in the transactions of one run. */
+/** Far above any base fee that a local chain reaches in one run. */
 const MAX_FEE_PER_GAS = 100_000_000_000n;
 const PRIORITY_FEE_PER_GAS = 1_000_000_000n;
 
@@ -39,7 +39,7 @@ export function createDevClient(rpcUrl: string) {
   }).extend(publicActions);
 }
 
-/** Signs the calls with consecutive nonces, and sends nothing. */
+/** Signs the calls with consecutive nonces, without sending them. */
 export async function signCalls(
   client: DevClient,
   account: DevAccount,
@@ -68,9 +68,9 @@ export async function signCalls(
 }
 
 /**
- * Sends the calls in their order and returns their receipts, reverted ones too. Each waits until the one before is mined:
- * anvil now and then forgets to mine a transaction that has overtaken its predecessor. Two runs for one account must not
- * overlap, for they would take the same nonces, and the chain must be one that mines at once.
+ * Sends the calls in order and returns their receipts, reverted ones included. Each call waits until the previous one is
+ * mined, because anvil sometimes never mines a transaction that arrives before its predecessor. Two runs for one account
+ * must not overlap, because they use the same nonces. The chain must mine at once.
  */
 export async function sendCalls(
   client: DevClient,
@@ -86,10 +86,10 @@ export async function sendCalls(
 
 const RECEIPT_POLL_MS = 10;
 const RECEIPT_POLLS_MAX = 2_000;
-/** A transaction that has waited for so many polls was forgotten; an empty block reminds anvil of it. */
+/** After this many polls an empty block makes anvil mine the waiting transaction. */
 const MINE_EVERY_POLLS = 100;
 
-/** Not by eth_sendRawTransactionSync: on a busy machine anvil may never answer it, although the transaction is mined. */
+/** Polls for the receipt. eth_sendRawTransactionSync may never return on a busy machine, although the transaction is mined. */
 async function sendAndWait(client: DevClient, serializedTransaction: Hex): Promise<TransactionReceipt> {
   const hash = await client.sendRawTransaction({ serializedTransaction });
   for (let poll = 1; poll <= RECEIPT_POLLS_MAX; poll += 1) {
@@ -104,7 +104,7 @@ async function sendAndWait(client: DevClient, serializedTransaction: Hex): Promi
   throw new Error(`the transaction ${hash} was not mined`);
 }
 
-/** Like `sendCalls`, and throws when one of them reverts. */
+/** Like `sendCalls`, but throws Error when a call reverts. */
 export async function sendCallsOrThrow(
   client: DevClient,
   account: DevAccount,

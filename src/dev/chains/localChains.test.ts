@@ -13,7 +13,7 @@ import code from "./fiatToken.generated.json" with { type: "json" };
 import { startLocalChains } from "./localChains.ts";
 import { balanceOf, fiatTokenAbi } from "./tokens.ts";
 
-/** One byte of code: enough to stand somewhere. */
+/** A contract with one byte of code. */
 const MINIMAL_CONTRACT: Deployment = { creationCode: "0x60018060093d393df300", salt: `0x${"00".repeat(32)}` };
 const CHAINS = [
   { chainId: 900_001, name: "One" },
@@ -21,17 +21,17 @@ const CHAINS = [
 ];
 const READY_MS_MAX = 6_000;
 
-test("the kept token code is what the package was compiled to", () => {
+test("the generated token code matches the package", () => {
   assert.deepEqual(code, compactFiatToken());
 });
 
-test("every role is another account", () => {
+test("every role has its own account", () => {
   const addresses = DEV_ROLES.map((role) => DEV_ACCOUNTS[role].address);
   assert.equal(new Set(addresses).size, DEV_ROLES.length);
   for (const address of addresses) assert.match(address, /^0x[0-9a-f]{40}$/);
 });
 
-test("two chains stand ready with hub, both tokens and a funded payer", async (t) => {
+test("two chains start with hub, both tokens and a funded payer", async (t) => {
   const startedMs = systemClock.monotonicMs();
   const world = await startLocalChains({ chains: CHAINS });
   t.after(() => world.stop());
@@ -72,7 +72,7 @@ test("two chains stand ready with hub, both tokens and a funded payer", async (t
   }
 });
 
-test("tokens have the same address in every run, and another one on every chain", async (t) => {
+test("token addresses are the same in every run and differ between chains", async (t) => {
   const [one, again] = [await startLocalChains({ chains: CHAINS }), await startLocalChains({ chains: CHAINS })];
   t.after(() => Promise.all([one.stop(), again.stop()]));
   const tokensOf = ({ chains }: typeof one) => chains.flatMap(({ tokens }) => tokens.map(({ address }) => address));
@@ -81,7 +81,7 @@ test("tokens have the same address in every run, and another one on every chain"
   assert.equal(one.chains[0]?.hub, one.chains[1]?.hub);
 });
 
-test("a kept world is found again as it was left", async (t) => {
+test("a stored world has the same chains and tokens after a restart", async (t) => {
   const stateDirectory = mkdtempSync(join(tmpdir(), "tributary-chains-"));
   t.after(() => rmSync(stateDirectory, { recursive: true, force: true }));
   const first = await startLocalChains({ chains: CHAINS, stateDirectory });
@@ -92,18 +92,18 @@ test("a kept world is found again as it was left", async (t) => {
   assert.deepEqual(identitiesOf(second), identitiesOf(first));
 });
 
-test("a chain that does not start takes the others with it", async (t) => {
+test("when one chain does not start, the others stop", async (t) => {
   const stateDirectory = mkdtempSync(join(tmpdir(), "tributary-chains-"));
   t.after(() => rmSync(stateDirectory, { recursive: true, force: true }));
   mkdirSync(join(stateDirectory, "900001"));
   writeFileSync(join(stateDirectory, "900001", "genesis.json"), "another chain");
-  await assert.rejects(startLocalChains({ chains: CHAINS, stateDirectory }), /keeps the chain another chain/);
-  // Were the second chain still running, it would hold the lock of its folder.
+  await assert.rejects(startLocalChains({ chains: CHAINS, stateDirectory }), /belongs to the chain another chain/);
+  // A second chain that still runs would hold the lock of its folder.
   const second = await startLocalChains({ chains: CHAINS.slice(1), stateDirectory });
   await second.stop();
 });
 
-test("a hub is deployed once, and its absence is noticed", async (t) => {
+test("a hub is deployed once, and a failed deployment throws", async (t) => {
   const world = await startLocalChains({ chains: CHAINS.slice(0, 1) });
   t.after(() => world.stop());
   const [chain] = world.chains;
@@ -115,5 +115,5 @@ test("a hub is deployed once, and its absence is noticed", async (t) => {
   assert.equal(await deployHub(client, DEV_ACCOUNTS.stranger, other), deployedAddress(other));
   assert.equal(await client.getTransactionCount({ address: DEV_ACCOUNTS.stranger.address }), nonce);
   const empty: Deployment = { creationCode: "0x", salt: `0x${"02".repeat(32)}` };
-  await assert.rejects(deployHub(client, DEV_ACCOUNTS.stranger, empty), /did not come to stand|reverted/);
+  await assert.rejects(deployHub(client, DEV_ACCOUNTS.stranger, empty), /was not deployed|reverted/);
 });

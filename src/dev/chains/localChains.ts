@@ -9,9 +9,9 @@ import { balanceOf, deployFiatToken, mintCall, type FiatToken } from "./tokens.t
 
 export interface LocalChainsOptions {
   chains: readonly { chainId: number; name: string }[];
-  /** This version's when absent. */
+  /** Default the hub of this version. */
   hub?: Deployment;
-  /** Every chain is kept in a folder of its own below this one; absent, nothing is kept. */
+  /** Stores each chain in its own folder below this one. Default nothing is stored. */
   stateDirectory?: string;
 }
 
@@ -35,12 +35,12 @@ export interface LocalChains {
   payer: DevAccount;
   operator: DevAccount;
   feeRecipient: Hex;
-  /** Resolves when one of the chains is gone, which nobody but `stop` should bring about. */
+  /** Resolves when one of the chains has ended; before `stop`, that is a failure. */
   stopped: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The tokens of every dev chain. The second one shows what breaks when somebody takes 6 decimals for granted. */
+/** The tokens of every dev chain. The second one has 18 decimals, to reveal code that assumes 6. */
 const DEV_TOKENS: readonly FiatToken[] = [
   { name: "USD Coin", symbol: "USDC", currency: "USD", decimals: 6 },
   { name: "Dev Dollar", symbol: "DUSD", currency: "USD", decimals: 18 },
@@ -49,18 +49,18 @@ const DEV_TOKENS: readonly FiatToken[] = [
 const GAS_WEI = parseEther("10000");
 const PAYER_TOKENS = 10_000_000n;
 
-/** A block comes every second as on a real chain, and `finalized` lags by two of them instead of 64. */
+/** A block every second as on a real chain; `finalized` is two blocks behind the head instead of 64. */
 const MINING_OPTIONS = { blockTimeSeconds: 1, slotsInAnEpoch: 1 };
 
 /**
- * Starts the chains of the dev world side by side, each with the hub, the tokens and a payer who owns plenty of both.
- * @throws Error when one of them does not start; the others are ended then.
+ * Starts the chains of the dev world in parallel, each with the hub, the tokens and a payer with gas and tokens.
+ * @throws Error when one of them does not start, after stopping the others.
  */
 export async function startLocalChains(options: LocalChainsOptions): Promise<LocalChains> {
   const { chains, hub = HUB, stateDirectory } = options;
   const starts = chains.map(({ chainId }) => {
-    const keeping = stateDirectory === undefined ? {} : { stateDirectory: join(stateDirectory, String(chainId)) };
-    return startAnvil({ chainId, ...MINING_OPTIONS, ...keeping });
+    const storage = stateDirectory === undefined ? {} : { stateDirectory: join(stateDirectory, String(chainId)) };
+    return startAnvil({ chainId, ...MINING_OPTIONS, ...storage });
   });
   const results = await Promise.allSettled(starts);
   const anvils = results.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
@@ -86,7 +86,7 @@ async function prepareChain(anvil: Anvil | undefined, name: string, hub: Deploym
   return { caip2: caip2("eip155", String(chainId)), chainId, name, rpcUrl, genesisHash, ...fixtures };
 }
 
-/** Puts hub, tokens and money onto a chain; what is there already stays. */
+/** Deploys hub and tokens and funds the accounts of a chain. Contracts and balances that exist stay. */
 export async function deployFixtures(client: DevClient, hub: Deployment): Promise<{ hub: Hex; tokens: LocalToken[] }> {
   const { issuer, payer } = DEV_ACCOUNTS;
   await Promise.all(
@@ -105,7 +105,7 @@ export async function deployFixtures(client: DevClient, hub: Deployment): Promis
 
 async function deployTokens(client: DevClient): Promise<LocalToken[]> {
   const tokens: LocalToken[] = [];
-  // One after the other: they share the issuer's nonces and the implementation.
+  // In sequence, because the deployments share the issuer's nonces and the implementation.
   for (const token of DEV_TOKENS) {
     tokens.push({ ...token, address: await deployFiatToken(client, DEV_ACCOUNTS.issuer, token) });
   }

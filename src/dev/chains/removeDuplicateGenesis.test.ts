@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { removeDuplicateGenesis } from "./removeDuplicateGenesis.ts";
 
-test("of several first blocks the oldest stays, and so does everything else", (t) => {
+test("only the oldest genesis block stays, and all other state is unchanged", (t) => {
   const directory = mkdtempSync(join(tmpdir(), "tributary-state-"));
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, "state.json");

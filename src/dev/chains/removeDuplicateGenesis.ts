@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
 /**
- * Takes the first blocks that are not the chain's own out of a state that anvil has written. Each start makes a new one and keeps
- * it beside the loaded one, and which of them is block 0 after the next load is left to chance.
+ * Removes duplicate genesis blocks from a state file of anvil and keeps the oldest one. Each start adds a new genesis block
+ * to the loaded one, and the next load picks either of them at random.
  */
 export function removeDuplicateGenesis(path: string): void {
   const state = JSON.parse(readFileSync(path, "utf8")) as {

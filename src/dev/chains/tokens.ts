@@ -13,8 +13,8 @@ import { sendCallsOrThrow, sendCalls, type ContractCall, type DevClient } from "
 import { deployedAddress, deploymentCall, type Deployment } from "./contracts.ts";
 import code from "./fiatToken.generated.json" with { type: "json" };
 
-// The tokens of the dev world run the code that USDC runs on Ethereum: proxy, implementation V2.2 and its library, with
-// blocklist, pause and signed transfers. What works here works there.
+// The tokens of the dev world run the code of USDC on Ethereum: proxy, implementation V2.2 and its library, with
+// blocklist, pause and signed transfers.
 
 export const fiatTokenAbi = parseAbi([
   "function initialize(string tokenName, string tokenSymbol, string tokenCurrency, uint8 tokenDecimals, address newMasterMinter, address newPauser, address newBlacklister, address newOwner)",
@@ -41,15 +41,15 @@ export const fiatTokenAbi = parseAbi([
 export interface FiatToken {
   name: string;
   symbol: string;
-  /** ISO 4217 of what one token is worth. */
+  /** ISO 4217 code of the currency of one token. */
   currency: string;
   decimals: number;
 }
 
-/** A token as it will stand on one chain. */
+/** A token with its future address on one chain. */
 export interface PlannedToken extends FiatToken {
   address: Hex;
-  /** In this order, from the issuer. Those that were done before revert, and change nothing. */
+  /** Sent by the issuer in this order. Repeated calls revert and change nothing. */
   calls: readonly ContractCall[];
 }
 
@@ -68,14 +68,14 @@ function linkedImplementation(): Hex {
   return code.implementationLinkOffsets.reduce(link, code.implementation) as Hex;
 }
 
-/** What has to happen once on a chain before any token can be created there. */
+/** The deployments that all tokens of a chain share. */
 function planLibraryCalls(): ContractCall[] {
   return [deploymentCall(library), deploymentCall(implementation)];
 }
 
 /**
- * Address and calls of a token whose only minter, owner, pauser and blocklister is the issuer. The address depends on chain and
- * symbol: it is the same in every run, and differs from chain to chain, as real tokens' addresses do.
+ * Plans address and calls of a token whose minter, owner, pauser and blocklister is the issuer. The address depends on chain
+ * and symbol: it is the same in every run and differs between chains, as with real tokens.
  */
 function planFiatToken(chainId: number, issuer: Hex, token: FiatToken): PlannedToken {
   const argument = encodeAbiParameters([{ type: "address" }], [deployedAddress(implementation)]);
@@ -97,7 +97,7 @@ function planFiatToken(chainId: number, issuer: Hex, token: FiatToken): PlannedT
   return { ...token, address: to, calls: [deploymentCall(proxy), ...data.map((each) => ({ to, data: each }))] };
 }
 
-/** Whether the last two steps of a token's making are done: it mints for the issuer, and V2.2 blocklists the token itself. */
+/** Whether a token is fully set up: the last two steps make the issuer a minter and blocklist the token itself. */
 async function isDeployed(client: DevClient, issuer: Hex, token: Hex): Promise<boolean> {
   const contract = { address: token, abi: fiatTokenAbi } as const;
   try {
@@ -107,21 +107,21 @@ async function isDeployed(client: DevClient, issuer: Hex, token: Hex): Promise<b
     ]);
     return mints && initialized;
   } catch {
-    // Nothing stands there yet, or nothing that can answer.
+    // The address has no code yet, or other code.
     return false;
   }
 }
 
 /**
- * Puts a token onto a chain and returns its address; does only what is still missing.
- * @throws Error when the token does not work afterwards.
+ * Deploys a token unless it exists, and returns its address.
+ * @throws Error when the token is not set up afterwards.
  */
 export async function deployFiatToken(client: DevClient, issuer: DevAccount, token: FiatToken): Promise<Hex> {
   const planned = planFiatToken(await client.getChainId(), issuer.address, token);
   if (await isDeployed(client, issuer.address, planned.address)) return planned.address;
   await sendCalls(client, issuer, [...planLibraryCalls(), ...planned.calls]);
   if (await isDeployed(client, issuer.address, planned.address)) return planned.address;
-  throw new Error(`${token.symbol} did not come to work at ${planned.address}`);
+  throw new Error(`${token.symbol} was not deployed at ${planned.address}`);
 }
 
 export function mintCall(token: Hex, to: Hex, amountUnits: bigint): ContractCall {
@@ -133,7 +133,7 @@ export function transferCall(token: Hex, to: Hex, amountUnits: bigint): Contract
   return { to: token, data };
 }
 
-/** From here on the token moves neither from nor to the address: every transfer of it reverts. */
+/** Blocklists an address: every transfer from or to it reverts. */
 export async function blocklist(
   client: DevClient,
   issuer: DevAccount,

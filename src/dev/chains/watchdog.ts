@@ -1,8 +1,7 @@
-// A process of its own, which outlives the one that started it for just as long as it takes to end anvil.
-// The channel to the parent is the leash: the operating system closes it whenever the parent is gone,
-// after kill -9 too, and then anvil is told to write its state and to go, and is killed if it lingers.
-// It stands in a session of its own, so that Ctrl-C in the terminal reaches the parent alone,
-// which may then end its chains last.
+// A separate process that stops anvil when its parent ends. The operating system closes the channel to the parent
+// whenever the parent ends, even by kill -9. The watchdog then sends SIGTERM to anvil, so that it writes its state,
+// and SIGKILL after a grace period. It runs in its own session, so that Ctrl-C reaches only the parent, which stops its
+// chains last.
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
@@ -15,9 +14,9 @@ import { removeDuplicateGenesis } from "./removeDuplicateGenesis.ts";
 export interface WatchdogOptions {
   binary: string;
   arguments: string[];
-  /** Where the chain is kept; its lock is held while anvil runs, so that no two of them write one state. */
+  /** Stores the chain here. A lock on the directory keeps two anvils from writing one state. */
   stateDirectory?: string;
-  /** How long anvil may take to write its state before it is killed. */
+  /** Time to write the state before SIGKILL. */
   graceMs: number;
 }
 
@@ -25,20 +24,20 @@ export type WatchdogReport =
   | { kind: "listening"; pid: number; port: number; scratch: string }
   | { kind: "failed"; reason: string };
 
-/** How long a predecessor, whose own parent was just killed, may take to let go of the state. */
+/** How long to wait for the lock while a previous watchdog still stops its anvil. */
 const LOCK_WAIT_MS = 10_000;
-/** Loading a long kept chain takes seconds; a start that takes longer than this never ends. */
+/** Loading a long stored chain takes seconds. A longer start has failed. */
 const START_WAIT_MS = 60_000;
-/** Enough of what anvil says last to explain a failure, and no more. */
+/** Characters of anvil's last output that explain a failure. */
 const OUTPUT_LENGTH_MAX = 2_000;
 
-/** Sends it, and then does `done`, also when the parent is gone and reads nothing. */
+/** Sends a report, then calls `afterSend`, also when the parent has ended. */
 function sendReport(message: WatchdogReport, afterSend: () => void = () => undefined): void {
   if (process.connected) process.send?.(message, () => afterSend());
   else afterSend();
 }
 
-/** Returns the open database whose lock the operating system frees with this process. */
+/** Locks the directory with a SQLite database. The operating system releases the lock when this process ends. */
 function acquireLock(directory: string): DatabaseSync {
   const database = new DatabaseSync(join(directory, "lock"), { timeout: LOCK_WAIT_MS });
   database.exec("pragma locking_mode = exclusive; begin exclusive; commit");
@@ -46,8 +45,8 @@ function acquireLock(directory: string): DatabaseSync {
 }
 
 /**
- * What anvil is told about its state, and what to do with it when anvil has ended well. Anvil writes the state in place, so that
- * a kill would leave half of it: it writes beside the last good one, which a whole one replaces.
+ * Returns anvil's flags for its state files, and `replace`, which installs the new state after a clean exit. Anvil writes
+ * its state in place, and a kill would leave half of it. So anvil writes to a second file, which then replaces the first.
  */
 function prepareStateFiles(directory: string): { flags: string[]; replace: () => void } {
   const [kept, written] = [join(directory, "state.json"), join(directory, "state.next.json")];
@@ -61,17 +60,14 @@ function prepareStateFiles(directory: string): { flags: string[]; replace: () =>
   return { flags, replace };
 }
 
-/**
- * Where the system offers it, the kernel itself ends anvil together with this process: somebody may kill parent and
- * watchdog at one stroke.
- */
+/** On Linux the kernel ends anvil together with this process, in case parent and watchdog are killed at once. */
 function withParentDeathSignal(binary: string, flags: string[]): [string, string[]] {
   const setprivFlags = ["--pdeathsig", "TERM"];
   const isSupported = process.platform === "linux" && spawnSync("setpriv", [...setprivFlags, "true"]).status === 0;
   return isSupported ? ["setpriv", [...setprivFlags, binary, ...flags]] : [binary, flags];
 }
 
-/** Reads what anvil prints, to the end: a full pipe would stop it. */
+/** Reads anvil's output until it ends, because a full pipe would block anvil. */
 function readOutput(anvil: ChildProcess, listen: (port: number) => void): () => string {
   let output = "";
   let listening = false;
@@ -87,12 +83,12 @@ function readOutput(anvil: ChildProcess, listen: (port: number) => void): () => 
   return () => output.trim();
 }
 
-function runAnvil(order: WatchdogOptions): void {
-  const files = order.stateDirectory === undefined ? undefined : prepareStateFiles(order.stateDirectory);
-  // Anvil's own place for past states is in the home directory, where it leaves them behind.
+function runAnvil(options: WatchdogOptions): void {
+  const files = options.stateDirectory === undefined ? undefined : prepareStateFiles(options.stateDirectory);
+  // By default anvil leaves past states in the home directory.
   const scratch = mkdtempSync(join(tmpdir(), "tributary-anvil-"));
-  const flags = [...order.arguments, "--cache-path", scratch, ...(files?.flags ?? [])];
-  const anvil = spawn(...withParentDeathSignal(order.binary, flags), { stdio: ["ignore", "pipe", "pipe"] });
+  const flags = [...options.arguments, "--cache-path", scratch, ...(files?.flags ?? [])];
+  const anvil = spawn(...withParentDeathSignal(options.binary, flags), { stdio: ["ignore", "pipe", "pipe"] });
   const listening = new AbortController();
   const output = readOutput(anvil, (port) => {
     listening.abort();
@@ -102,8 +98,8 @@ function runAnvil(order: WatchdogOptions): void {
   const stopAnvil = () => {
     if (stopping.signal.aborted) return;
     stopping.abort();
-    if (order.graceMs > 0) anvil.kill("SIGTERM");
-    void systemClock.sleep(order.graceMs).then(() => anvil.kill("SIGKILL"));
+    if (options.graceMs > 0) anvil.kill("SIGTERM");
+    void systemClock.sleep(options.graceMs).then(() => anvil.kill("SIGKILL"));
   };
   const reportFailure = (reason: string) => sendReport({ kind: "failed", reason }, () => process.exit());
   anvil.once("error", (error) => reportFailure(error.message));
@@ -114,21 +110,21 @@ function runAnvil(order: WatchdogOptions): void {
   process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
   process.once("disconnect", stopAnvil);
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, stopAnvil);
-  // The parent may have died while this process was still starting.
+  // The parent may have ended while this process started.
   if (!process.connected) stopAnvil();
   void systemClock.sleep(START_WAIT_MS, listening.signal).then(() => listening.signal.aborted || stopAnvil());
 }
 
-function runWatchdog(order: WatchdogOptions): void {
+function runWatchdog(options: WatchdogOptions): void {
   try {
-    const lock = order.stateDirectory === undefined ? undefined : acquireLock(order.stateDirectory);
-    // An open database that nobody refers to would be collected, and its lock with it.
+    const lock = options.stateDirectory === undefined ? undefined : acquireLock(options.stateDirectory);
+    // The reference keeps the garbage collector from closing the database and releasing the lock.
     process.once("exit", () => lock?.close());
   } catch (error) {
-    const reason = `another process uses ${order.stateDirectory} (${String(error)})`;
+    const reason = `another process uses ${options.stateDirectory} (${String(error)})`;
     return sendReport({ kind: "failed", reason }, () => process.exit());
   }
-  runAnvil(order);
+  runAnvil(options);
 }
 
 runWatchdog(JSON.parse(process.argv[2] ?? "") as WatchdogOptions);

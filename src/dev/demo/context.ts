@@ -7,22 +7,22 @@ import type { Payer } from "../../operator/client/payer.ts";
 import { pollUntil, type SnapshotReader, type IntentSnapshot } from "../../operator/client/intentSnapshot.ts";
 import type { Terminal } from "../../operator/process/terminal.ts";
 
-// What every story of the demo needs: a merchant with a key, a payer with a wallet, and somebody who takes notes.
+// The steps and checks that the demo's scenarios share.
 
 export type DemoContext = {
   api: TributaryClient;
   read: SnapshotReader;
   payer: Payer;
   terminal: Terminal;
-  /** Settlements that the notes tell of already. */
+  /** Ids of settlements that are already printed. */
   reportedSettlements: Set<string>;
-  /** How long one step may take before the story fails. */
+  /** Time limit of one step. */
   timeoutMs: number;
 };
 
 export type DemoIntent = IntentSnapshot["intent"];
 
-/** One number that had to come out, and what came out. */
+/** One checked value: the expected and the found text. */
 export type Check = { what: string; expected: string; found: string; isRight: boolean };
 
 export type Balances = { payout: bigint; fee: bigint; inbox: bigint };
@@ -35,12 +35,12 @@ export async function createIntent(context: DemoContext, body: CreatePaymentInte
   const { chainReference } = intent.payout;
   if (String(context.payer.chainId) !== chainReference)
     throw new CommandError(
-      `The node is one of chain ${context.payer.chainId}, and this is paid on chain ${chainReference}.`,
+      `--rpc-url must be a node of chain ${chainReference}, and it is one of chain ${context.payer.chainId}.`,
     );
   return intent;
 }
 
-/** `amount` in whole payout tokens. */
+/** Converts whole payout tokens to smallest units. */
 export function toUnits(intent: DemoIntent, amount: number): bigint {
   return BigInt(amount) * 10n ** BigInt(intent.payout.decimals);
 }
@@ -53,7 +53,7 @@ export function formatIntentUnits(intent: DemoIntent, amountUnits: bigint): stri
   return `${formatUnits(amountUnits, intent.payout.decimals)} ${symbolOf(intent)}`;
 }
 
-/** What the chain itself says they hold. */
+/** Reads the balances of payout wallet, fee wallet and inbox from the chain, in smallest units. */
 export async function readBalances({ payer }: DemoContext, intent: DemoIntent): Promise<Balances> {
   const token = intent.payout.tokenAddress;
   const owners = [intent.payout.wallet, intent.inboxTerms.feeRecipient, intent.inboxAddress];
@@ -61,14 +61,14 @@ export async function readBalances({ payer }: DemoContext, intent: DemoIntent): 
   return { payout, fee, inbox };
 }
 
-/** Sends `amount` whole tokens and returns the transaction. */
+/** Sends `amount` whole tokens to the inbox and returns the transaction hash. */
 export async function payIntent(context: DemoContext, intent: DemoIntent, amount: number): Promise<string> {
   const sent = await context.payer.transfer(intent.payout.tokenAddress, intent.inboxAddress, toUnits(intent, amount));
   printStep(context, "paid", `${amount} ${symbolOf(intent)} in block ${sent.blockNumber}, ${sent.txHash}`);
   return sent.txHash;
 }
 
-/** Watches one deposit until it is counted. */
+/** Waits until the deposit of `txHash` is counted, and prints each change of its status. */
 export async function waitUntilCounted(
   context: DemoContext,
   intent: DemoIntent,
@@ -77,20 +77,20 @@ export async function waitUntilCounted(
   let lastStatus = "";
   return pollUntil(
     () => context.read(intent.intentId),
-    (reading) => depositOf(reading, txHash)?.status === "counted",
+    (snapshot) => depositOf(snapshot, txHash)?.status === "counted",
     {
-      description: `The counting of ${txHash}`,
+      description: `Counting ${txHash}`,
       timeoutMs: context.timeoutMs,
       intervalMs: POLL_MS,
-      onRead(reading) {
-        const deposit = depositOf(reading, txHash);
-        if (deposit === undefined) return context.terminal.progress("   waiting to be seen");
+      onRead(snapshot) {
+        const deposit = depositOf(snapshot, txHash);
+        if (deposit === undefined) return context.terminal.progress("   not seen yet");
         const needed =
           deposit.requiredConfirmations === null ? "finality" : `${deposit.requiredConfirmations} confirmations`;
         if (lastStatus === "") printStep(context, "seen", `in block ${deposit.blockNumber}`);
         if (deposit.status === lastStatus) context.terminal.progress(`   ${deposit.status}, waiting for ${needed}`);
         else if (deposit.status === "counted")
-          printStep(context, "counted", `with ${needed}, the intent is ${reading.intent.paymentStatus}`);
+          printStep(context, "counted", `with ${needed}, the intent is ${snapshot.intent.paymentStatus}`);
         else if (deposit.status !== "seen") printStep(context, deposit.status, deposit.reason ?? "");
         lastStatus = deposit.status;
       },
@@ -98,11 +98,11 @@ export async function waitUntilCounted(
   );
 }
 
-/** Waits until everything that was counted has been paid out. */
+/** Waits until every deposit is settled, and prints each settlement. */
 export async function waitUntilSettled(context: DemoContext, intent: DemoIntent): Promise<IntentSnapshot> {
   context.terminal.progress("   waiting for the settlement");
   return pollUntil(() => context.read(intent.intentId), isSettled, {
-    description: `The settlement of ${intent.intentId}`,
+    description: `Settling ${intent.intentId}`,
     timeoutMs: context.timeoutMs,
     intervalMs: POLL_MS,
     onRead({ settlements }) {
@@ -134,13 +134,13 @@ function depositOf({ deposits }: IntentSnapshot, txHash: string): IntentSnapshot
   return deposits.find((deposit) => deposit.txHash === txHash);
 }
 
-/** What must be true once `amount` whole tokens have come and gone: on the chain, and in the intent's own words. */
+/** Checks balances on the chain and amounts of the intent after everything is settled. `expectedChange` is in smallest units. */
 export async function checkBalances(
   context: DemoContext,
-  reading: IntentSnapshot,
+  snapshot: IntentSnapshot,
   expectedChange: { before: Balances; gainedUnits: bigint; totalUnits: bigint },
 ): Promise<Check[]> {
-  const { intent } = reading;
+  const { intent } = snapshot;
   const after = await readBalances(context, intent);
   const fee = (grossUnits: bigint) => feeOf(grossUnits, 0n, intent.feeBps);
   const [gainedFee, totalFee] = [fee(expectedChange.gainedUnits), fee(expectedChange.totalUnits)];
@@ -169,7 +169,7 @@ export function compareTexts(what: string, expected: string, found: string): Che
 
 const LABEL_WIDTH = 8;
 
-/** A line of the story that stays. */
+/** Prints one finished step. */
 function printStep({ terminal }: DemoContext, label: string, rest: string): void {
   terminal.note(`   ${terminal.paint("cyan", label.padEnd(LABEL_WIDTH))} ${rest}`);
 }

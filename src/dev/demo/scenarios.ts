@@ -13,10 +13,10 @@ import {
   type DemoContext,
 } from "./context.ts";
 
-// The stories in the order in which they are told. Amounts are whole tokens, so that no rounding hides a difference.
+// The scenarios of the demo, in order. Amounts are whole tokens, so that rounding cannot hide a difference.
 
 export type ScenarioResult = { intentId: string; checks: Check[] };
-export type DemoScenario = { title: string; run(stage: DemoContext): Promise<ScenarioResult> };
+export type DemoScenario = { title: string; run(context: DemoContext): Promise<ScenarioResult> };
 
 /** Millionths of the payout currency. */
 const PRICE_UNITS_PER_CURRENCY_UNIT = 1_000_000;
@@ -30,17 +30,17 @@ export const SCENARIOS: readonly DemoScenario[] = [
   { title: "A one-time intent of 25, paid in one go", run: payAtOnce },
   { title: "An intent of 30, paid in three parts", run: payInParts },
   { title: "An intent of 10, paid with 12", run: payTooMuch },
-  { title: "5 more, sent to an intent that has settled already", run: payAfterSettled },
+  { title: "A settled intent, paid with 5 more", run: payAfterSettled },
 ];
 
 async function payAtOnce(context: DemoContext): Promise<ScenarioResult> {
   const intent = await createIntent(context, oneTimeIntent(25, "demo: paid at once"));
   const before = await readBalances(context, intent);
   await waitUntilCounted(context, intent, await payIntent(context, intent, 25));
-  const reading = await waitUntilSettled(context, intent);
+  const snapshot = await waitUntilSettled(context, intent);
   const paid = toUnits(intent, 25);
-  const money = await checkBalances(context, reading, { before, gainedUnits: paid, totalUnits: paid });
-  return { intentId: intent.intentId, checks: [...money, ...checkState(reading.intent, "settled", "paid")] };
+  const balanceChecks = await checkBalances(context, snapshot, { before, gainedUnits: paid, totalUnits: paid });
+  return { intentId: intent.intentId, checks: [...balanceChecks, ...checkState(snapshot.intent, "settled", "paid")] };
 }
 
 async function payInParts(context: DemoContext): Promise<ScenarioResult> {
@@ -49,9 +49,9 @@ async function payInParts(context: DemoContext): Promise<ScenarioResult> {
   const first = await waitUntilCounted(context, intent, await payIntent(context, intent, 10));
   const second = await waitUntilCounted(context, intent, await payIntent(context, intent, 12));
   await waitUntilCounted(context, intent, await payIntent(context, intent, 8));
-  const reading = await waitUntilSettled(context, intent);
+  const snapshot = await waitUntilSettled(context, intent);
   const paid = toUnits(intent, 30);
-  const money = await checkBalances(context, reading, { before, gainedUnits: paid, totalUnits: paid });
+  const balanceChecks = await checkBalances(context, snapshot, { before, gainedUnits: paid, totalUnits: paid });
   const checkShortfall = (what: string, amount: number, at: DemoIntent) =>
     compareTexts(
       what,
@@ -62,10 +62,10 @@ async function payInParts(context: DemoContext): Promise<ScenarioResult> {
     intentId: intent.intentId,
     checks: [
       ...checkState(first.intent, "active", "partial"),
-      checkShortfall("after the first part there are missing", 20, first.intent),
-      checkShortfall("after the second part there are missing", 8, second.intent),
-      ...money,
-      ...checkState(reading.intent, "settled", "paid"),
+      checkShortfall("the shortfall after the first part is", 20, first.intent),
+      checkShortfall("the shortfall after the second part is", 8, second.intent),
+      ...balanceChecks,
+      ...checkState(snapshot.intent, "settled", "paid"),
     ],
   };
 }
@@ -74,16 +74,16 @@ async function payTooMuch(context: DemoContext): Promise<ScenarioResult> {
   const intent = await createIntent(context, oneTimeIntent(10, "demo: overpaid"));
   const before = await readBalances(context, intent);
   await waitUntilCounted(context, intent, await payIntent(context, intent, 12));
-  const reading = await waitUntilSettled(context, intent);
+  const snapshot = await waitUntilSettled(context, intent);
   const paid = toUnits(intent, 12);
-  const money = await checkBalances(context, reading, { before, gainedUnits: paid, totalUnits: paid });
-  const excess = formatIntentUnits(intent, BigInt(reading.intent.amounts.excessUnits));
+  const balanceChecks = await checkBalances(context, snapshot, { before, gainedUnits: paid, totalUnits: paid });
+  const excess = formatIntentUnits(intent, BigInt(snapshot.intent.amounts.excessUnits));
   return {
     intentId: intent.intentId,
     checks: [
-      ...money,
-      ...checkState(reading.intent, "settled", "overpaid"),
-      compareTexts("the intent says in excess", formatIntentUnits(intent, toUnits(intent, 2)), excess),
+      ...balanceChecks,
+      ...checkState(snapshot.intent, "settled", "overpaid"),
+      compareTexts("the intent says excess", formatIntentUnits(intent, toUnits(intent, 2)), excess),
     ],
   };
 }
@@ -95,19 +95,19 @@ async function payAfterSettled(context: DemoContext): Promise<ScenarioResult> {
   const before = await readBalances(context, intent);
   const txHash = await payIntent(context, intent, 5);
   await waitUntilCounted(context, intent, txHash);
-  const reading = await waitUntilSettled(context, intent);
-  const money = await checkBalances(context, reading, {
+  const snapshot = await waitUntilSettled(context, intent);
+  const balanceChecks = await checkBalances(context, snapshot, {
     before,
     gainedUnits: toUnits(intent, 5),
     totalUnits: toUnits(intent, 25),
   });
-  const late = reading.deposits.find((deposit) => deposit.txHash === txHash)?.late;
+  const late = snapshot.deposits.find((deposit) => deposit.txHash === txHash)?.late;
   return {
     intentId: intent.intentId,
     checks: [
-      ...money,
+      ...balanceChecks,
       compareTexts("the last deposit is marked late", "true", String(late)),
-      ...checkState(reading.intent, "settled", "overpaid"),
+      ...checkState(snapshot.intent, "settled", "overpaid"),
     ],
   };
 }

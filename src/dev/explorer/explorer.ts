@@ -16,18 +16,18 @@ import {
 import type { LocalChain } from "../chains/localChains.ts";
 import { balanceOf } from "../chains/tokens.ts";
 
-// Where the explorer links of the dev world lead. It reads the local chains and keeps nothing.
+// The block explorer of the dev world. It reads the local chains and stores nothing.
 
 const TRANSFER = parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)");
 const TRANSFERS_MAX = 50;
-/** How far back an address is looked up: an afternoon of one-second blocks. */
+/** Blocks to search for transfers: 5.5 hours of one-second blocks. */
 const BLOCKS_MAX = 20_000n;
 const ETHER_DECIMALS = 18;
 
 type ExplorerChain = { chain: LocalChain; client: DevClient; place: SiteLocation; names: AddressNames };
 type Params = { chainId: string; hash: string; address: string };
 
-/** Adds the explorer's pages to a server that does not listen yet. */
+/** Adds the explorer's routes to a server before it listens. */
 export function addExplorer(server: FastifyInstance, chains: readonly LocalChain[]): void {
   const explorerChains = new Map(chains.map((chain) => [String(chain.chainId), openExplorerChain(chain)]));
   const sendPage = async (
@@ -59,13 +59,13 @@ function openExplorerChain(chain: LocalChain): ExplorerChain {
     ...DEV_ROLES.map((role): [string, string] => [DEV_ACCOUNTS[role].address, splitCamelCase(role)]),
     ...chain.tokens.map((token): [string, string] => [token.address, `${token.symbol} contract`]),
     [chain.hub, "inbox hub"],
-    [`0x${"0".repeat(40)}`, "nobody"],
+    [`0x${"0".repeat(40)}`, "zero address"],
   ]);
   const place = { chainName: chain.name, root: `/dev/explorer/${chain.chainId}` };
   return { chain, client: createDevClient(chain.rpcUrl), place, names };
 }
 
-/** "payoutFirst" is "payout first". */
+/** Formats "payoutFirst" as "payout first". */
 function splitCamelCase(role: string): string {
   return role.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -1,13 +1,13 @@
 import { formatUnits } from "../../kernel/units.ts";
 
-// The pages of the local explorer, as text. Everything that comes from a chain is escaped: a token may be named anything.
+// Renders the pages of the local explorer as HTML. Values from a chain are escaped, because a token may have any name.
 
 export type SiteLocation = { chainName: string; root: string };
 export type TransferRow = { txHash: string; from: string; to: string; amountUnits: bigint; token: TokenLabel };
 export type TokenLabel = { symbol: string; address: string; decimals: number };
 export type Balance = { symbol: string; amountUnits: bigint; decimals: number };
 
-/** Names for addresses that the dev world knows, in stored form. */
+/** Names of the dev world's addresses, by lower-case address. */
 export type AddressNames = ReadonlyMap<string, string>;
 
 const STYLE = `
