@@ -48,7 +48,7 @@ export async function resumeAccount(world: World, input: unknown): Promise<Accou
   return toAccountOutput(await setAccountStatus(world, { accountId, status: "active" }));
 }
 
-/** The account that a question is limited to, if it is. Throws CommandError where there is none: nobody's list would look like an empty one. */
+/** Reads the optional account filter. Throws CommandError for an unknown account, because its list would look empty. */
 export async function readAccountFilter(world: World, input: unknown): Promise<string | undefined> {
   const accountId = optionalText(input, "accountId");
   if (accountId !== undefined) await requireAccount(world, accountId);
@@ -60,17 +60,17 @@ export async function requireAccount(world: World, accountId: string): Promise<v
   if (account === undefined) throw new CommandError(`There is no account ${accountId}.`);
 }
 
-/** The default destination, from a chain by name and a wallet; undefined when neither is given. */
+/** Reads the default destination; undefined without chain and wallet. Throws CommandError when only one of them is given. */
 function readPayoutDefaults(world: World, input: unknown): PayoutDefaults | undefined {
   const [name, wallet] = [optionalText(input, "chain"), optionalText(input, "wallet")];
   if (name === undefined && wallet === undefined) return undefined;
   if (name === undefined || wallet === undefined)
-    throw new CommandError("A default destination needs both a chain and a wallet.");
+    throw new CommandError("A default destination needs both --chain and --wallet.");
   const { knownChains: chains } = world.catalog;
   const chain = findChainByName(chains, name);
   if (chain === undefined) throw new CommandError(unknownChainMessage(chains, name));
   const currency = optionalText(input, "currency") ?? chain.defaultToken;
-  if (currency === undefined) throw new CommandError(`${chain.name} has several tokens: say which with --currency.`);
+  if (currency === undefined) throw new CommandError(`${chain.name} has several tokens: name one in --currency.`);
   return { namespace: namespaceOf(chain.caip2), chainReference: referenceOf(chain.caip2), wallet, currency };
 }
 

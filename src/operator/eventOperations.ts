@@ -7,14 +7,14 @@ import { getIntent } from "./intentOperations.ts";
 export type EventOutput = EventRecord & { accountId: string };
 export type EventPage = {
   events: EventOutput[];
-  /** The last sequence of each account, to go on from. */
+  /** The last sequence of each account; pass it as `after` for the next page. */
   after: Record<string, number>;
 };
 
 const LIST_DEFAULT = 20;
 const LIST_MAX = 1_000;
 
-/** The latest events, or those after the sequences in `after`; in the order of time, sequences unbroken within an account. */
+/** Lists the latest events, or those after the sequences in `after`, oldest first. Within one account no sequence is skipped. */
 export async function listEvents(world: World, input: unknown): Promise<EventPage> {
   const limit = optionalNumber(input, "limit", { min: 1, max: LIST_MAX }) ?? LIST_DEFAULT;
   const intentId = optionalText(input, "intentId");
@@ -31,7 +31,7 @@ export async function listEvents(world: World, input: unknown): Promise<EventPag
   const page: EventPage = { events: [], after: {} };
   for (const { account_id, last_sequence } of counters) {
     const from = optionalNumber(after, account_id, { min: 0, max: Number.MAX_SAFE_INTEGER });
-    // Of one intent there may be few among many, so its account is read from the beginning.
+    // One intent's events may be anywhere in its account, so they are read from the beginning.
     const latest = intentId === undefined && !isFollowing ? Math.max(Number(last_sequence) - limit, 0) : 0;
     const events = await listAccountEvents(world.db, {
       accountId: account_id,

@@ -11,47 +11,47 @@ import type { World } from "../world.ts";
 
 export type ProviderStatus = {
   name: string;
-  /** Null when it does not answer; `trouble` says why then. */
+  /** Null when the provider does not answer; `trouble` then has the reason. */
   headBlock: string | null;
   trouble: string | null;
   /**
-   * How it stands to what is recorded: it has the same block there, another one, or ends far below it. Null where it cannot be told. One that
-   * does not agree holds up what websockets tell of, as long as it moves.
+   * Comparison with the recorded chain: the same block at the cursor, a different one, or a head far below. Null when unknown.
+   * A provider that does not agree delays blocks from WebSockets while its head moves.
    */
   opinion: ProviderComparison["kind"] | null;
 };
 
-/** Characters of a provider's trouble; refusals can quote whole pages. */
+/** Provider errors are cut to this length, because they may quote whole pages. */
 const ERROR_CHARACTERS_MAX = 120;
 
-/** How far one chain is read. Blocks are numbers as texts, times are ISO 8601; null is what nobody knows. */
+/** The scan progress of one chain. Block numbers are strings, times are ISO 8601, null means unknown. */
 export type WatchStatus = {
   chain: string;
   chainName: string;
-  /** Whether any process looks at it. */
+  /** Whether a process watches the chain. */
   isWatched: boolean;
-  /** When it was last looked at, or moved. */
+  /** Time of the last scan. */
   lookedAt: string | null;
-  /** When this was asked; the pace is what lies between two of them. */
+  /** Time of this status. */
   askedAt: string;
   recordedBlock: string | null;
-  /** Where the catch-up began, where the process that was asked is the one that makes it. */
+  /** First block of the current catch-up; only known to the process that runs it. */
   begunBlock: string | null;
-  /** The highest block that a provider tells of. */
+  /** The highest head of all providers. */
   headBlock: string | null;
   behindBlocks: string | null;
-  /** What lies between the two by the blocks' own times, in milliseconds. */
+  /** Difference of the timestamps of head and recorded block, in milliseconds. */
   behindMs: number | null;
   safeBlock: string | null;
   finalBlock: string | null;
-  /** Up to here blocks were read a second time after they had become final. */
+  /** Final blocks up to this number were read a second time. */
   rereadBlock: string | null;
-  /** Up to here movements stand in the ledger. */
+  /** Movements up to this block are booked in the ledger. */
   bookedBlock: string | null;
   providers: ProviderStatus[];
 };
 
-/** How far every configured chain is read, by the database, and how far it is, by each of its providers. */
+/** Reads the scan progress of every chain from the database, and the heads from its providers. */
 export async function getWatchStatus(world: World): Promise<WatchStatus[]> {
   const cursors = new Map((await listCursors(world.db)).map((cursor) => [cursor.chain, cursor]));
   return Promise.all(
@@ -105,7 +105,7 @@ type HeadReply =
   | { name: string; head: BlockRef; opinion: ProviderStatus["opinion"] }
   | { name: string; message: string };
 
-/** Asks one provider past everything that keeps account of how they do: who looks must not make one rest, nor fill the log. */
+/** Queries one provider directly, without the provider pool: a status query must not start a cooldown or write to the log. */
 async function queryHead(driver: ChainDriver, cursor: CursorRow | undefined): Promise<HeadReply> {
   const { name } = driver;
   try {
@@ -131,13 +131,13 @@ async function compareWithCursor(
 function toProviderStatus(reply: HeadReply): ProviderStatus {
   const { name } = reply;
   if ("head" in reply) return { name, headBlock: String(reply.head.number), trouble: null, opinion: reply.opinion };
-  // Drivers begin with the name, which stands beside it.
-  const words = reply.message.startsWith(`${name} `) ? reply.message.slice(name.length + 1) : reply.message;
-  const trouble = words.length > ERROR_CHARACTERS_MAX ? `${words.slice(0, ERROR_CHARACTERS_MAX)}…` : words;
+  // Driver errors begin with the provider's name, which the output already shows.
+  const message = reply.message.startsWith(`${name} `) ? reply.message.slice(name.length + 1) : reply.message;
+  const trouble = message.length > ERROR_CHARACTERS_MAX ? `${message.slice(0, ERROR_CHARACTERS_MAX)}…` : message;
   return { name, headBlock: null, trouble, opinion: null };
 }
 
-/** Below zero stands what was never said. */
+/** The database stores an unknown block as a negative number. */
 function formatBlock(number: bigint | undefined): string | null {
   return number === undefined || number < 0n ? null : String(number);
 }

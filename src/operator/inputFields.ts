@@ -1,12 +1,11 @@
 import { CommandError } from "./errors.ts";
 
-// What a command sends to the process that does the work. Both are this program, so a wrong shape is a mistake of ours or of
-// another version, and one sentence is enough.
+// Reads the input of an operation. Every function throws CommandError for an invalid field.
 
 export function optionalText(input: unknown, key: string): string | undefined {
   const value = getField(input, key);
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "string") throw new CommandError(`${key} must be a text.`);
+  if (typeof value !== "string") throw new CommandError(`${key} must be a string.`);
   return value;
 }
 
@@ -16,7 +15,7 @@ export function requiredText(input: unknown, key: string): string {
   return value;
 }
 
-/** A whole number from `least` to `most`, also as text, as it was typed. */
+/** Reads a whole number from `min` to `max`, given as a number or as a string of digits. */
 export function optionalNumber(
   input: unknown,
   key: string,

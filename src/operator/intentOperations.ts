@@ -12,7 +12,7 @@ import { requiredText, optionalNumber, optionalText } from "./inputFields.ts";
 
 const LIST_DEFAULT = 20;
 const LIST_MAX = 1_000;
-/** More deposits than this on one intent are read through the API, page by page. */
+/** Rows of one intent that `intents show` reads. The API pages through more. */
 const HISTORY_MAX = 1_000;
 const STATUSES = ["active", "settled", "archived"] as const;
 
@@ -24,7 +24,7 @@ export async function listIntents(world: World, input: unknown): Promise<IntentO
   const typed = optionalText(input, "status");
   const status = STATUSES.find((known) => known === typed);
   if (typed !== undefined && status === undefined)
-    throw new CommandError(`${typed} is no status: give ${STATUSES.join(", ")}.`);
+    throw new CommandError(`--status must be one of ${STATUSES.join(", ")}, not ${typed}.`);
   const rows = await world.db.root
     .selectFrom("intent")
     .selectAll()
@@ -56,7 +56,7 @@ export async function showIntent(world: World, input: unknown): Promise<IntentSn
       .execute(),
     world.db.root.selectFrom("chain_cursor").select(["chain", "number"]).execute(),
   ]);
-  // Last, so that its sums hold at least what the two lists say has happened.
+  // The intent is read last, so that its sums include every row of the two lists.
   const row = await getIntent(world, intentId);
   const heads = new Map(cursors.map(({ chain, number }) => [chain, number]));
   return {
@@ -72,7 +72,7 @@ export async function showIntent(world: World, input: unknown): Promise<IntentSn
   };
 }
 
-/** Whosever it is. Throws not_found. */
+/** Reads an intent of any account. Throws Fault `not_found`. */
 export async function getIntent(world: World, intentId: string): Promise<IntentRow> {
   const row = await world.db.root.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirst();
   if (row === undefined) throw new Fault("not_found", { message: "No such intent." });

@@ -29,7 +29,7 @@ const HOUR_MS = 3_600_000;
 const OVERLAP_HOURS_DEFAULT = 24;
 const OVERLAP_HOURS_MAX = 720;
 
-/** The key itself is in the answer, and never again anywhere. */
+/** Creates a key. Only this result contains the key itself; the database keeps a hash. */
 export async function createKey(world: World, input: unknown): Promise<{ keyId: string; apiKey: string }> {
   return createMerchantKey(world, {
     accountId: requiredText(input, "accountId"),
@@ -57,7 +57,7 @@ function getKeyState(key: Pick<ApiKeyRow, "revoked_at" | "expires_at">, now: Dat
   return key.expires_at !== null && key.expires_at <= now ? "expired" : "valid";
 }
 
-/** The new key itself is in the answer, and never again anywhere. */
+/** Replaces a key. Only this result contains the new key itself; the database keeps a hash. */
 export async function rotateKey(world: World, input: unknown): Promise<RotatedKeyOutput> {
   const hours = optionalNumber(input, "overlapHours", { min: 0, max: OVERLAP_HOURS_MAX }) ?? OVERLAP_HOURS_DEFAULT;
   const rotated = await rotateMerchantKey(world, {
@@ -79,8 +79,8 @@ export async function revokeKey(world: World, input: unknown): Promise<{ keyId: 
   return { keyId };
 }
 
-/** Somebody in a hurry pastes the whole key; its id is the third part of it. */
+/** Accepts a key id or a whole key, whose third part is the id. */
 function readKeyId(input: unknown): string {
-  const given = requiredText(input, "keyId");
-  return /^trib_[a-z]+_([a-z0-9]+)_/.exec(given)?.[1] ?? given;
+  const keyOrId = requiredText(input, "keyId");
+  return /^trib_[a-z]+_([a-z0-9]+)_/.exec(keyOrId)?.[1] ?? keyOrId;
 }

@@ -13,14 +13,14 @@ import type { Finding } from "./doctor/finding.ts";
 import { getIntent } from "./intentOperations.ts";
 import { optionalNumber, optionalText } from "./inputFields.ts";
 
-/** What was found, and for programs the rows that say where. */
+/** A finding with the rows that break the check. */
 export type LedgerFinding = Finding & { rows: unknown[] };
 
 const INBOXES_DEFAULT = 1_000;
 const INBOXES_MAX = 100_000;
 const ROWS_SHOWN_MAX = 3;
 
-/** Every check of the books, and the books beside the chains. Changes nothing. */
+/** Runs every check of the ledger and compares the ledger with the chains. Changes nothing. */
 export async function checkLedger(world: World, input: unknown): Promise<LedgerFinding[]> {
   const inboxesMax = optionalNumber(input, "inboxes", { min: 1, max: INBOXES_MAX }) ?? INBOXES_DEFAULT;
   const violations = new Map((await runLedgerChecks(world.db)).map((violation) => [violation.check, violation]));
@@ -52,12 +52,12 @@ export async function checkLedger(world: World, input: unknown): Promise<LedgerF
 }
 
 function formatRows(rows: readonly unknown[]): string {
-  const some = rows.slice(0, ROWS_SHOWN_MAX).map((row) =>
+  const shown = rows.slice(0, ROWS_SHOWN_MAX).map((row) =>
     Object.entries(row as Record<string, unknown>)
       .map(([key, value]) => `${key} ${String(value)}`)
       .join(", "),
   );
-  return some.map((row) => `\n    ${row}`).join("") + (rows.length > some.length ? "\n    …" : "");
+  return shown.map((row) => `\n    ${row}`).join("") + (rows.length > shown.length ? "\n    …" : "");
 }
 
 function comparisonFinding(world: World, comparison: BalanceComparison): LedgerFinding {
@@ -72,16 +72,16 @@ function comparisonFinding(world: World, comparison: BalanceComparison): LedgerF
   }));
   if (rows.length > 0)
     return { what, verdict: "fail", found: `The ledger and the chain differ.${formatRows(rows)}`, rows };
-  const among =
+  const scope =
     comparedInboxes < totalInboxes ? `the newest ${comparedInboxes} of ${totalInboxes}` : String(comparedInboxes);
-  return { what, verdict: "ok", found: `${among} hold what the ledger says`, rows: [] };
+  return { what, verdict: "ok", found: `${scope} match the ledger`, rows: [] };
 }
 
 function findChainName(world: World, chain: Caip2): string {
   return world.catalog.chains.find(({ caip2 }) => caip2 === chain)?.name ?? chain;
 }
 
-/** Accounts that are empty while everything is understood. */
+/** Lists the accounts of unexplained money that have a balance. Normally they are all empty. */
 async function findUnexplainedBalances(world: World): Promise<LedgerFinding[]> {
   const { rows } = await sql<{ account: string; asset: string; units: bigint }>`
     select account, asset, sum(amount_units) as units from ledger_entry
@@ -97,7 +97,7 @@ async function findUnexplainedBalances(world: World): Promise<LedgerFinding[]> {
 
 export type BalanceOutput = { account: string; asset: string; units: bigint };
 
-/** What each account has come to, all inboxes as one; by asset. */
+/** The balance of each account and asset. All inboxes count as one account. */
 export async function listLedgerBalances(world: World): Promise<BalanceOutput[]> {
   const { rows } = await sql<BalanceOutput>`
     select case when account like 'inbox:%' then 'inbox:*' else account end as account, asset, sum(amount_units) as units
@@ -117,7 +117,7 @@ export type LedgerLine = {
   chain: string;
   txHash: string;
   blockNumber: string;
-  /** The posting that this one takes back; empty when it takes back none. */
+  /** The posting that this one reverses; empty otherwise. */
   reverses: string;
 };
 
@@ -125,7 +125,7 @@ export type LedgerPage = { lines: LedgerLine[]; next: { posting: string; place: 
 
 const PAGE_SIZE = 1_000;
 
-/** Entries in the order in which they were booked, a page at a time; of one account of the ledger, or of one merchant. */
+/** Reads one page of entries in booking order: all, of one ledger account, or of one merchant. */
 export async function readLedgerPage(world: World, input: unknown): Promise<LedgerPage> {
   const account = await readAccount(world, input);
   const after = {
@@ -137,7 +137,7 @@ export async function readLedgerPage(world: World, input: unknown): Promise<Ledg
   const isMerchant = account?.startsWith("acct_") === true;
   const conditions = [
     sql`(entry.posting_id, entry.place) > (${after.posting}::bigint, ${after.place}::int)`,
-    // The ends of the period are found by time once, and what lies between them by its number.
+    // The period's ends translate to posting ids, which the index covers.
     ...(from === undefined
       ? []
       : [sql`entry.posting_id >= (select min(id) from ledger_posting where booked_at >= ${from}::timestamptz)`]),
@@ -167,7 +167,7 @@ export async function readLedgerPage(world: World, input: unknown): Promise<Ledg
 
 const SYSTEM_ACCOUNTS: readonly string[] = ["payer:world", "payout:world", "fee:platform", "fee:bridge", "loss:reorg"];
 
-/** A merchant's, or one of the ledger's, which may have no entries yet. Throws CommandError for what can be neither. */
+/** Reads the account filter: a merchant account or a ledger account, possibly without entries. Throws CommandError for any other name. */
 async function readAccount(world: World, input: unknown): Promise<string | undefined> {
   const account = optionalText(input, "account");
   if (account === undefined || SYSTEM_ACCOUNTS.includes(account)) return account;
@@ -219,7 +219,7 @@ function readTimeField(input: unknown, key: string): string | undefined {
   return time;
 }
 
-/** As people write it: the token with its checksum. */
+/** Formats an asset as CAIP-19, with the token address in checksum case. */
 function displayAsset(asset: string): string {
   const [chain = "", token = ""] = asset.split("/");
   return caip19(chain as Caip2, token.slice(token.indexOf(":") + 1));

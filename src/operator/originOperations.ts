@@ -7,12 +7,12 @@ import { CommandError } from "./errors.ts";
 import { requiredText } from "./inputFields.ts";
 
 export type OriginOutput = {
-  /** As it is named on the command line: chain and token. */
+  /** Chain and token, such as `base:usdc`. */
   origin: string;
   caip19: string;
-  /** Whether new source inboxes are issued for it now. */
+  /** Whether the origin gets new source inboxes. */
   isIssuing: boolean;
-  /** What keeps it off; null when it is on. */
+  /** The reason why it gets none; null when `isIssuing`. */
   offBy: "switch" | "configuration" | "no gate" | null;
   gate: "local" | "remote";
 };
@@ -33,7 +33,7 @@ export async function disableOrigin(world: World, input: unknown): Promise<Origi
 async function changeOrigin(world: World, input: unknown, isEnabled: boolean): Promise<OriginOutput> {
   const origin = findOriginByName(world, requiredText(input, "origin"));
   await setOriginEnabled(world, { origin, isEnabled });
-  world.log.info({ origin: origin.railId, isEnabled }, "an origin was switched");
+  world.log.info({ origin: origin.railId, isEnabled }, "origin switched");
   const isIssuing = await loadIssuingPredicate(world);
   return toOriginOutput(world, origin, isIssuing(origin));
 }
@@ -55,15 +55,15 @@ function findOffReason(world: World, origin: Asset): OriginOutput["offBy"] {
 
 function findOriginByName(world: World, name: string): Asset {
   const origins = listOriginAssets(world);
-  const wanted = name.toLowerCase();
+  const lowerName = name.toLowerCase();
   const found = origins.find(
-    ({ railId, chain, token }) => railId === wanted || caip19(chain, token).toLowerCase() === wanted,
+    ({ railId, chain, token }) => railId === lowerName || caip19(chain, token).toLowerCase() === lowerName,
   );
   if (found !== undefined) return found;
   const names = origins.map(({ railId }) => railId);
-  const meant = closestMatch(wanted, names);
+  const closest = closestMatch(lowerName, names);
   throw new CommandError(
-    `${name} is no origin; ${meant === undefined ? `there are ${names.join(", ")}.` : `did you mean ${meant}?`}`,
+    `${name} is not an origin; ${closest === undefined ? `give one of ${names.join(", ")}.` : `did you mean ${closest}?`}`,
   );
 }
 

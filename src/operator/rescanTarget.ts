@@ -21,7 +21,7 @@ export type RescanOutput = {
 
 const BLOCKS_MAX = 10_000_000;
 
-/** Reads one transaction, or the inbox of one intent, from the chain again. What was recorded already stays as it is. */
+/** Reads one transaction, or one intent's inbox, from the chain again. Recorded movements stay unchanged. */
 export async function rescanTarget(world: World, input: unknown): Promise<RescanOutput[]> {
   const target = requiredText(input, "target");
   const name = optionalText(input, "chain");
@@ -36,7 +36,9 @@ export async function rescanTarget(world: World, input: unknown): Promise<Rescan
     );
   }
   if (!/^0x[0-9a-fA-F]{64}$/.test(target))
-    throw new CommandError(`${target} is neither an intent (pi_…) nor a transaction (0x and 64 hex digits).`);
+    throw new CommandError(
+      `<target> must be an intent id (pi_…) or a transaction hash (0x and 64 hex digits), not ${target}.`,
+    );
   return toRescanOutputs(
     world,
     await rescanChainTx(world, { chainTx: target, ...(chain === undefined ? {} : { chain: chain.caip2 }) }),

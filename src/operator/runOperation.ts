@@ -11,8 +11,7 @@ import { disableOrigin, enableOrigin, listOrigins } from "./originOperations.ts"
 import { addPageOrigin, listPageOrigins, removePageOrigin } from "./pageOriginOperations.ts";
 import { getWatchStatus } from "./getWatchStatus.ts";
 
-// What an operator may do, by name. The same table serves a command that opens the world itself and one that asks the process
-// that runs already.
+// The operator's operations by name. Commands run them on a world of their own or through the control socket.
 
 type Operation = (world: World, input: unknown) => Promise<unknown>;
 
@@ -46,7 +45,7 @@ export async function runOperation(world: World, operation: string, input: unkno
   const run = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
   if (run === undefined)
     throw new CommandError(
-      `The running process knows no operation ${JSON.stringify(operation)}: is it of another version?`,
+      `The running process does not support ${JSON.stringify(operation)}: it may be another version of Tributary.`,
     );
   return run(world, input);
 }

@@ -2,12 +2,12 @@ import { createClient, type TributaryClient } from "@tributary/client";
 import { TributaryError } from "@tributary/client/errors";
 import { CommandError } from "../errors.ts";
 
-/** The API as a merchant's program uses it. */
+/** Creates the same API client that merchants use. */
 export function createApiClient({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): TributaryClient {
   return createClient({ baseUrl, apiKey });
 }
 
-/** What a call resolves to. Throws CommandError with a sentence for people where the service refused it or does not answer. */
+/** Resolves with the result of `call`. Throws CommandError when the service rejects the call or does not answer. */
 export async function withApiError<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
@@ -15,7 +15,7 @@ export async function withApiError<T>(call: Promise<T>): Promise<T> {
     if (!(error instanceof TributaryError)) throw error;
     const requestIdNote = error.requestId === undefined ? "" : ` (${error.requestId})`;
     const message =
-      error.status === 0 ? error.message : `The service answered ${error.code}: ${error.message}${requestIdNote}`;
+      error.status === 0 ? error.message : `The service returned ${error.code}: ${error.message}${requestIdNote}`;
     throw new CommandError(message, { cause: error });
   }
 }

@@ -8,53 +8,53 @@ import { CommandError } from "../errors.ts";
 import { callControl } from "../control/callControl.ts";
 import type { RunningProcess } from "../control/home.ts";
 
-/** One intent with all that has happened to it. */
+/** One intent with its deposits and settlements. */
 export type IntentSnapshot = { intent: IntentRecord; deposits: DepositRecord[]; settlements: SettlementRecord[] };
 
 export type SnapshotReader = (intentId: string) => Promise<IntentSnapshot>;
 
-/** Reads as the operator, through the running process. */
+/** Reads as the operator, through the control socket of the running process. */
 export function readViaControl(running: RunningProcess): SnapshotReader {
   return async (intentId) => (await callControl(running, "intents show", { intentId })) as IntentSnapshot;
 }
 
-/** Reads as the merchant whose key it is. */
+/** Reads as a merchant, through the API. */
 export function readViaApi(api: TributaryClient): SnapshotReader {
   return async (intentId) => {
     const [deposits, settlements] = await Promise.all([
       withApiError(api.listIntentDeposits(intentId, { limit: 100 })),
       withApiError(api.listIntentSettlements(intentId, { limit: 100 })),
     ]);
-    // Last, so that its sums hold at least what the two lists say has happened.
+    // The intent is read last, so that its sums include every row of the two lists.
     const intent = await withApiError(api.getPaymentIntent(intentId));
     return { intent, deposits: deposits.data, settlements: settlements.data };
   };
 }
 
 export type PollOptions = {
-  /** What is waited for, as the sentence about its absence says it. */
+  /** Subject of the timeout error, such as "Counting the deposit". */
   description: string;
   timeoutMs: number;
   intervalMs: number;
-  onRead?(reading: IntentSnapshot): void;
+  onRead?(snapshot: IntentSnapshot): void;
 };
 
 /**
- * Reads again and again until `isDone`.
- * @throws CommandError when that takes longer than `timeoutMs`.
+ * Reads every `intervalMs` until `isDone` returns true, and resolves with that snapshot.
+ * @throws CommandError after `timeoutMs`.
  */
 export async function pollUntil(
   read: () => Promise<IntentSnapshot>,
-  isDone: (reading: IntentSnapshot) => boolean,
+  isDone: (snapshot: IntentSnapshot) => boolean,
   options: PollOptions,
 ): Promise<IntentSnapshot> {
   const startedMs = systemClock.monotonicMs();
   for (;;) {
-    const reading = await read();
-    options.onRead?.(reading);
-    if (isDone(reading)) return reading;
+    const snapshot = await read();
+    options.onRead?.(snapshot);
+    if (isDone(snapshot)) return snapshot;
     if (systemClock.monotonicMs() - startedMs > options.timeoutMs) {
-      throw new CommandError(`${options.description} did not happen within ${options.timeoutMs / 1_000} s.`);
+      throw new CommandError(`${options.description} took longer than ${options.timeoutMs / 1_000} s.`);
     }
     await systemClock.sleep(options.intervalMs);
   }

@@ -12,22 +12,22 @@ import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
 import { CommandError, UsageError } from "../errors.ts";
 import { withChainError } from "./withChainError.ts";
 
-/** Somebody with a wallet: sends plain token transfers, and reads balances from the chain itself. */
+/** A payer's wallet: sends token transfers and reads balances from the chain. */
 export type Payer = {
   address: string;
-  /** As the node says it. */
+  /** As the node reports it. */
   chainId: number;
-  /** Resolves once the transfer is in a block. Throws CommandError when the chain refuses it. */
+  /** Resolves once the transfer is mined. Throws CommandError when the chain rejects it. */
   transfer(token: string, to: string, amountUnits: bigint): Promise<{ txHash: string; blockNumber: bigint }>;
   balanceOf(token: string, owner: string): Promise<bigint>;
 };
 
 const POLL_MS = 250;
-/** A sweep that comes first leaves the inbox empty, and to fill an empty one costs more than was estimated. */
+/** A transfer to an empty inbox costs more gas. A sweep after the estimate may empty the inbox. */
 const GAS_MARGIN = 2n;
 const RECEIPT_MS_MAX = 120_000;
 
-/** Throws UsageError for a key that is none, CommandError when the node does not answer. */
+/** Throws UsageError for an invalid key, CommandError when the node does not answer. */
 export async function createPayer({ rpcUrl, privateKey }: { rpcUrl: string; privateKey: string }): Promise<Payer> {
   const account = parsePrivateKey(privateKey);
   const transport = http(rpcUrl);
@@ -46,9 +46,9 @@ export async function createPayer({ rpcUrl, privateKey }: { rpcUrl: string; priv
     async transfer(token, to, amountUnits) {
       const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to as Hex, amountUnits] });
       const call = { account: account.address, to: token as Hex, data };
-      const gas = await withChainError(reader.estimateGas(call), "The transfer was refused");
+      const gas = await withChainError(reader.estimateGas(call), "The chain rejects the transfer");
       const sent = wallet.sendTransaction({ to: call.to, data, gas: gas * GAS_MARGIN });
-      const txHash = await withChainError(sent, "The transfer was refused");
+      const txHash = await withChainError(sent, "The chain rejects the transfer");
       const receipt = await withChainError(
         reader.waitForTransactionReceipt({ hash: txHash, timeout: RECEIPT_MS_MAX }),
         `The transfer ${txHash} was not mined`,
@@ -65,11 +65,11 @@ export async function createPayer({ rpcUrl, privateKey }: { rpcUrl: string; priv
 }
 
 function parsePrivateKey(privateKey: string): PrivateKeyAccount {
-  const refused = "The payer's private key is not 0x and 64 hex digits, or too large a number.";
-  if (!isHex(privateKey) || privateKey.length !== 66) throw new UsageError(refused);
+  const message = "The payer's private key must be 0x and 64 hex digits, and below the order of secp256k1.";
+  if (!isHex(privateKey) || privateKey.length !== 66) throw new UsageError(message);
   try {
     return privateKeyToAccount(privateKey);
   } catch {
-    throw new UsageError(refused);
+    throw new UsageError(message);
   }
 }

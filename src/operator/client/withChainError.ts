@@ -1,7 +1,7 @@
 import { BaseError } from "viem";
 import { CommandError } from "../errors.ts";
 
-/** Puts what went wrong with a chain into one sentence: `what`, and the chain's own reason. */
+/** Resolves with the result of `promise`. Throws CommandError with `context` and the chain's reason when it fails. */
 export async function withChainError<T>(promise: Promise<T>, context: string): Promise<T> {
   try {
     return await promise;

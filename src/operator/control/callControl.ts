@@ -6,7 +6,7 @@ import { readLine, type ControlResponse, type ControlRequest } from "./controlPr
 
 const RESPONSE_MS_MAX = 120_000;
 
-/** The process that runs beside this command: the dev world before a server. A file whose process is gone counts as none. */
+/** Finds the running process of this user: the dev world first, then the service. Ignores run files of ended processes. */
 export async function findRunningProcess(environment: ProcessEnvironment): Promise<RunningProcess | undefined> {
   const home = resolveHome(environment);
   for (const kind of ["dev", "serve"] as const) {
@@ -17,8 +17,8 @@ export async function findRunningProcess(environment: ProcessEnvironment): Promi
 }
 
 /**
- * Has the running process do one operation and returns its output.
- * @throws CommandError with the process's own words when it refuses.
+ * Runs one operation in the running process and returns its output.
+ * @throws CommandError with the process's message when the operation fails.
  */
 export async function callControl(running: RunningProcess, operation: string, input: unknown): Promise<unknown> {
   const socket = connect(running.socketPath);

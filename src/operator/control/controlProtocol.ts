@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 
-// Beside a running process, a command asks one question and gets one answer, each a line of JSON.
+// The protocol of the control socket: one request and one response for each connection, each one line of JSON.
 
 export type ControlRequest = { token: string; operation: string; input: unknown };
 export type ControlResponse = { output: unknown } | { failure: { code: string; message: string } };
@@ -8,8 +8,8 @@ export type ControlResponse = { output: unknown } | { failure: { code: string; m
 const LINE_BYTES_MAX = 4_194_304;
 
 /**
- * The first line that comes in on `socket`.
- * @throws Error when the other side ends, fails, stays silent for the socket's timeout, or sends more than a line may hold.
+ * Resolves with the first line that `socket` receives, without its line break.
+ * @throws Error when the peer closes the connection, the socket times out, or the line exceeds LINE_BYTES_MAX.
  */
 export function readLine(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -23,7 +23,7 @@ export function readLine(socket: Socket): Promise<string> {
       else if (length > LINE_BYTES_MAX) reject(new Error("the line is too long"));
     });
     socket.once("error", reject);
-    socket.once("timeout", () => reject(new Error("the other side stays silent")));
-    socket.once("close", () => reject(new Error("the other side has closed the connection")));
+    socket.once("timeout", () => reject(new Error("the peer did not answer in time")));
+    socket.once("close", () => reject(new Error("the peer closed the connection")));
   });
 }

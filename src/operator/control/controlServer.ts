@@ -12,7 +12,7 @@ export type ControlServer = { close(): Promise<void> };
 type ControlServerOptions = {
   socketPath: string;
   token: string;
-  /** Does what was asked for; CommandError and Fault are told to the asker, anything else only that it failed. */
+  /** Runs one operation. The client receives the message of a CommandError or Fault; other errors only go to the log. */
   runOperation: (operation: string, input: unknown) => Promise<unknown>;
   log: Logger;
 };
@@ -20,9 +20,9 @@ type ControlServerOptions = {
 const CONNECTIONS_MAX = 16;
 const REQUEST_MS_MAX = 10_000;
 
-/** Listens for commands of this user on a Unix socket that only this user can open. */
+/** Listens for commands on a Unix socket that only this user can open. */
 export async function startControlServer(options: ControlServerOptions): Promise<ControlServer> {
-  // A process that was killed leaves its socket file behind, and a name is free only when no file has it.
+  // A killed process leaves its socket file behind, and the file blocks the name.
   rmSync(options.socketPath, { force: true });
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -50,7 +50,7 @@ async function handleConnection(socket: Socket, options: ControlServerOptions): 
   socket.on("error", () => socket.destroy());
   try {
     const line = await readLine(socket);
-    // The work itself may take its time; only the question must come quickly.
+    // The time limit is for the request only. An operation may take longer.
     socket.setTimeout(0);
     socket.end(`${toJson(await handleRequest(line, options))}\n`);
   } catch {
@@ -63,15 +63,15 @@ async function handleRequest(
   { token, runOperation, log }: ControlServerOptions,
 ): Promise<ControlResponse> {
   const request = parseRequest(line);
-  if (request === undefined) return failureResponse("invalid_question", "The question is not one.");
-  if (!isEqualToken(request.token, token)) return failureResponse("unauthorized", "This is not the operator's token.");
+  if (request === undefined) return failureResponse("invalid_request", "The request is not valid.");
+  if (!isEqualToken(request.token, token)) return failureResponse("unauthorized", "The control token is wrong.");
   try {
     return { output: await runOperation(request.operation, request.input) };
   } catch (error) {
     if (error instanceof Fault) return failureResponse(error.code, error.message);
     if (error instanceof CommandError) return failureResponse("failed", error.message);
-    log.error({ err: error, operation: request.operation }, "an operator's command failed");
-    return failureResponse("internal_error", "It failed; the log of the running process says why.");
+    log.error({ err: error, operation: request.operation }, "operator command failed");
+    return failureResponse("internal_error", "The operation failed: see the log of the running process.");
   }
 }
 

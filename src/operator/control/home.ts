@@ -4,17 +4,17 @@ import { join } from "node:path";
 import process from "node:process";
 import type { ProcessEnvironment } from "../../config/config.ts";
 
-// Where a running process can be found by the commands beside it. The folder and everything in it are the user's alone, for
-// whoever can read them may do what the operator may.
+// The folder in which commands find the running process. Only this user can read it, because the token in it grants
+// every operator right.
 
-/** What a running process leaves in `dev.json` or `serve.json`. */
+/** The content of the run file, `dev.json` or `serve.json`. */
 export type RunningProcess = {
   pid: number;
   socketPath: string;
-  /** Whoever knows it is the operator. */
+  /** Authenticates operator commands. */
   token: string;
   baseUrl: string;
-  /** What `tributary dev --json` prints; null beside `tributary serve`. */
+  /** The manifest that `tributary dev --json` prints; null for `tributary serve`. */
   ready: unknown;
 };
 
@@ -25,7 +25,7 @@ export function resolveHome(environment: ProcessEnvironment): string {
   return home === undefined || home === "" ? join(homedir(), ".tributary") : home;
 }
 
-/** The folder, made for this user alone. */
+/** Creates the folder with access for this user only, and returns its path. */
 export function openHome(environment: ProcessEnvironment): string {
   const home = resolveHome(environment);
   mkdirSync(home, { recursive: true, mode: 0o700 });
@@ -37,14 +37,14 @@ export function socketPathOf(home: string, pid: number): string {
   return join(home, `operator-${pid}.sock`);
 }
 
-/** Puts the whole file in place at once, so that nobody reads half of one. */
+/** Writes the run file atomically, so that readers never see an incomplete file. */
 export function writeRunFile(home: string, kind: ProcessKind, running: RunningProcess): void {
   const draft = join(home, `.${kind}.${running.pid}`);
   writeFileSync(draft, `${JSON.stringify(running, undefined, 2)}\n`, { mode: 0o600 });
   renameSync(draft, join(home, `${kind}.json`));
 }
 
-/** Undefined when there is none, or one that no program of ours has written. */
+/** Returns undefined when the file is missing or invalid. */
 export function readRunFile(home: string, kind: ProcessKind): RunningProcess | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(join(home, `${kind}.json`), "utf8"));
@@ -54,7 +54,7 @@ export function readRunFile(home: string, kind: ProcessKind): RunningProcess | u
   }
 }
 
-/** Takes our own word back. Where we had taken the place of a process that is still there, it is found again. */
+/** Removes this process's run file. If it replaced the file of a process that still runs, that file is restored. */
 export function removeRunFile(
   home: string,
   kind: ProcessKind,
@@ -65,7 +65,7 @@ export function removeRunFile(
   else rmSync(join(home, `${kind}.json`), { force: true });
 }
 
-/** Removes the sockets of processes that were killed before they could. */
+/** Removes the sockets of processes that have ended. */
 export function removeStaleSockets(home: string): void {
   for (const name of readdirSync(home)) {
     const pid = Number(/^operator-(\d+)\.sock$/.exec(name)?.[1] ?? process.pid);
@@ -77,13 +77,13 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // A process of somebody else's that we may not ask is there all the same.
+    // EPERM means that the process exists and belongs to another user.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 
 function isRunFile(value: unknown): value is RunningProcess {
   if (typeof value !== "object" || value === null) return false;
-  const texts = ["socketPath", "token", "baseUrl"].every((key) => typeof Reflect.get(value, key) === "string");
-  return texts && typeof Reflect.get(value, "pid") === "number";
+  const hasStrings = ["socketPath", "token", "baseUrl"].every((key) => typeof Reflect.get(value, key) === "string");
+  return hasStrings && typeof Reflect.get(value, "pid") === "number";
 }

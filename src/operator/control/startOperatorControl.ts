@@ -13,7 +13,7 @@ import { startControlServer, type ControlServer } from "./controlServer.ts";
 
 const TOKEN_BYTES = 32;
 
-/** Lets the commands of this user in, and leaves word where they find the door. */
+/** Starts the control server, and writes the run file by which commands find it. `close` undoes both. */
 export async function startOperatorControl(
   world: World,
   { home, kind, ready }: { home: string; kind: ProcessKind; ready: unknown },

@@ -7,7 +7,7 @@ import { findCursor } from "../../watch/store/store.ts";
 import type { World } from "../../world.ts";
 import type { Finding } from "./finding.ts";
 
-/** How many providers a chain believes, what each thinks of the chain as it was recorded, and what waits because they differ. */
+/** Checks the agreement policy of a chain, compares each provider with the recorded chain, and counts deposits held for disagreement. */
 export async function checkAgreement(world: World, config: ChainConfig, chain: Chain): Promise<Finding[]> {
   const cursor = await findCursor(world.db, config.caip2);
   const views = cursor === undefined ? [] : await pollProviders(world, chain, cursor);
@@ -21,41 +21,40 @@ export async function checkAgreement(world: World, config: ChainConfig, chain: C
   ];
 }
 
-/** One sentence about who is believed. */
+/** Describes in one sentence how many providers must agree. */
 export function describeAgreement({ agreement, rpcUrls }: ChainConfig): string {
   if (agreement === undefined) {
     return rpcUrls.length < 2
-      ? "one provider is believed in everything: add a second URL, of another host, to rpcUrls"
-      : "each provider is believed by itself, because agreement.providers is 1 or all are of one host";
+      ? "one provider suffices: add a URL of another host to rpcUrls"
+      : "one provider suffices, because agreement.providers is 1 or all URLs have one host";
   }
   const limit = formatUnits(agreement.abovePriceUnits, PRICE_DECIMALS);
   const counting =
-    agreement.abovePriceUnits === 0n ? "before anything counts" : `before an intent counts more than ${limit}`;
-  return `${agreement.providers} of ${rpcUrls.length} must agree ${counting}, and before anything is settled`;
+    agreement.abovePriceUnits === 0n ? "before a deposit counts" : `before an intent counts more than ${limit}`;
+  return `${agreement.providers} of ${rpcUrls.length} providers must agree ${counting}, and before every settlement`;
 }
 
 function agreementFinding(world: World, config: ChainConfig, chain: Chain): Finding {
   const what = `${config.name}: agreement`;
   const { agreement } = config;
   if (agreement !== undefined && agreement.providers > chain.providers.providerCount) {
-    const found = `${agreement.providers} providers must agree, and there are ${chain.providers.providerCount}: nothing will be counted`;
+    const found = `${agreement.providers} providers must agree, but only ${chain.providers.providerCount} are available: no deposit counts`;
     return { what, verdict: "fail", found };
   }
-  // Where no real money is, one provider is what everybody has.
+  // Test installations usually have one provider, so only live ones get the warning.
   const isRisk = agreement === undefined && world.config.environment === "live";
   return { what, verdict: isRisk ? "warn" : "ok", found: describeAgreement(config) };
 }
 
 function providersFinding(config: ChainConfig, chain: Chain, views: readonly ProviderComparison[]): Finding {
   const what = `${config.name}: providers`;
-  const disagreeing = views.filter((opinion) => opinion.kind !== "agrees");
+  const disagreeing = views.filter(({ kind }) => kind !== "agrees");
   const silent = chain.providers.providerCount - views.length;
-  if (disagreeing.length === 0 && silent === 0)
-    return { what, verdict: "ok", found: `all ${views.length} tell the same chain` };
+  if (disagreeing.length === 0 && silent === 0) return { what, verdict: "ok", found: `all ${views.length} agree` };
   const found = [
     ...disagreeing.map(({ provider, kind, head }) => `${provider} ${kind} at block ${head.number}`),
     ...(silent === 0 ? [] : [`${silent} of ${chain.providers.providerCount} did not answer`]),
   ];
-  const isFailure = disagreeing.some((opinion) => opinion.kind === "differs");
+  const isFailure = disagreeing.some(({ kind }) => kind === "differs");
   return { what, verdict: isFailure ? "fail" : "warn", found: found.join("; ") };
 }

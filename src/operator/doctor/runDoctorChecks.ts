@@ -12,12 +12,12 @@ import { checkAgreement } from "./checkAgreement.ts";
 import { checkFeeds } from "./checkFeeds.ts";
 import type { Finding } from "./finding.ts";
 
-// What an operator would look at first, asked of the chains and of the database in one go. It changes nothing.
+// The checks of `tributary doctor`, on the chains and the database. They change nothing.
 
-/** A transaction that is on its way for longer has too low a fee, or its chain stands still. */
+/** A transaction pending for longer has a fee that is too low, or its chain has stopped. */
 const PENDING_TX_MS_MAX = 600_000;
 const MISMATCHES_SHOWN_MAX = 5;
-/** Half a minute of the quickest chains; with more the service makes up for an outage, or cannot keep up. */
+/** Half a minute of the fastest chains. A larger lag follows an outage, or a provider that is too slow. */
 const BEHIND_BLOCKS_MAX = 100n;
 
 export async function runDoctorChecks(world: World): Promise<Finding[]> {
@@ -34,13 +34,13 @@ export async function runDoctorChecks(world: World): Promise<Finding[]> {
 
 type ScanState = { isWatched: boolean; cursorNumber: bigint | undefined };
 
-async function checkChain(world: World, config: ChainConfig, watch: ScanState): Promise<Finding[]> {
+async function checkChain(world: World, config: ChainConfig, scan: ScanState): Promise<Finding[]> {
   const chain = world.chains.get(config.caip2);
   if (chain === undefined) return [];
-  const watched = scanFinding(config, watch);
+  const watched = scanFinding(config, scan);
   try {
     const verdict = await verifyChain(config, chain, world.log);
-    if (verdict === "unreachable") return [watched, failFinding(`${config.name}: provider`, "none answers")];
+    if (verdict === "unreachable") return [watched, failFinding(`${config.name}: provider`, "no provider answers")];
     const [head, wei] = await Promise.all([
       chain.providers.head("latest"),
       chain.providers.nativeBalance(chain.gasAccount.address),
@@ -51,14 +51,14 @@ async function checkChain(world: World, config: ChainConfig, watch: ScanState): 
       {
         what: `${config.name}: configuration`,
         verdict: "ok",
-        found: `agrees with the chain at block ${head.number}`,
+        found: `matches the chain at block ${head.number}`,
       },
-      scanFinding(config, watch, head.number),
+      scanFinding(config, scan, head.number),
       ...agreement,
       ...feeds,
       wei > 0n
         ? { what: `${config.name}: gas`, verdict: "ok", found: gas }
-        : failFinding(`${config.name}: gas`, `${gas}: no settlement can be sent`),
+        : failFinding(`${config.name}: gas`, `${gas}: settlements cannot be sent`),
     ];
   } catch (error) {
     if (error instanceof ChainMismatch || error instanceof ProviderFailed)
@@ -67,17 +67,17 @@ async function checkChain(world: World, config: ChainConfig, watch: ScanState): 
   }
 }
 
-/** Whether somebody looks at the chain, and how much of it is still to be read. */
+/** Whether a process watches the chain, and how far it is behind `head`. */
 function scanFinding({ name }: ChainConfig, { isWatched, cursorNumber }: ScanState, head?: bigint): Finding {
   const what = `${name}: watched`;
-  const missing = head === undefined || cursorNumber === undefined ? 0n : head - cursorNumber;
-  const isBehind = missing > BEHIND_BLOCKS_MAX;
-  const rest = isBehind ? `, read up to block ${cursorNumber}, ${missing} blocks behind` : "";
-  if (!isWatched) return failFinding(what, `nobody has looked at it for long${rest}`);
-  return { what, verdict: isBehind ? "warn" : "ok", found: `by a running process${rest}` };
+  const lag = head === undefined || cursorNumber === undefined ? 0n : head - cursorNumber;
+  const isBehind = lag > BEHIND_BLOCKS_MAX;
+  const lagNote = isBehind ? `, scanned to block ${cursorNumber}, ${lag} blocks behind` : "";
+  if (!isWatched) return failFinding(what, `no process has scanned it recently${lagNote}`);
+  return { what, verdict: isBehind ? "warn" : "ok", found: `by a running process${lagNote}` };
 }
 
-/** What the intents say must be what their deposits and settlements add up to. Each query returns no row when that is so. */
+/** The totals of each intent must equal the sums of its deposits and settlements. Each query returns the intents that differ. */
 async function checkSums(world: World): Promise<Finding[]> {
   const counted = await sql<{ id: string }>`
     select intent.id from intent
@@ -102,11 +102,11 @@ async function checkSums(world: World): Promise<Finding[]> {
 }
 
 function sumFinding(what: string, mismatches: readonly { id: string }[]): Finding {
-  if (mismatches.length === 0) return { what, verdict: "ok", found: "are what the intents say" };
-  return failFinding(what, `differ from what these intents say: ${mismatches.map(({ id }) => id).join(", ")}`);
+  if (mismatches.length === 0) return { what, verdict: "ok", found: "match the intents" };
+  return failFinding(what, `differ from these intents: ${mismatches.map(({ id }) => id).join(", ")}`);
 }
 
-/** What waits for a person, or for longer than it should. */
+/** Counts rows that need the operator, and transactions that have been pending for too long. */
 async function checkStuck(world: World): Promise<Finding[]> {
   const since = addMs(world.clock.now(), -PENDING_TX_MS_MAX);
   const { rows } = await sql<{
@@ -127,7 +127,7 @@ async function checkStuck(world: World): Promise<Finding[]> {
     countFinding("settlements held", row?.held_settlements),
     countFinding("settlements failed", row?.failed_settlements),
     countFinding("deposits held", row?.held_deposits),
-    countFinding("transactions on their way for over ten minutes", row?.old_sendings),
+    countFinding("transactions pending for over ten minutes", row?.old_sendings),
   ];
 }
 

@@ -11,19 +11,19 @@ const LEVEL_NAMES: Readonly<Record<number, [name: string, style: Style]>> = {
   50: ["error", "red"],
   60: ["fatal", "red"],
 };
-/** What every line has, and a person does not need to read. */
+/** Standard fields that the readable format omits or shows elsewhere. */
 const HIDDEN_FIELDS: ReadonlySet<string> = new Set(["level", "time", "pid", "hostname", "msg", "err"]);
 const VALUE_CHARACTERS_MAX = 200;
 
-/** Where a secret would stand if somebody logged a whole object by mistake. */
+/** Fields that would contain a secret if a whole object were logged by mistake. */
 const redact = ["gasKey", "*.gasKey", "apiKey", "*.apiKey", "widgetToken", "*.widgetToken", "*.headers.authorization"];
 
-/** One JSON object a line on standard error, for machines. */
+/** Logs JSON lines to standard error. */
 export function openJsonLog(level: Level): Logger {
   return pino({ level, redact }, pino.destination({ dest: 2, sync: true }));
 }
 
-/** The same for a person who watches a terminal. */
+/** Logs readable lines to the terminal. */
 export function openReadableLog(level: Level, terminal: Terminal): Logger {
   return pino({ level, redact }, { write: (line: string) => terminal.note(formatLogLine(line, terminal)) });
 }

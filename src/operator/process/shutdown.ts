@@ -2,29 +2,29 @@ import process from "node:process";
 import type { Logger } from "pino";
 import { systemClock } from "../../kernel/clock.ts";
 
-// What the long-running commands have in common: how they end.
+// Shutdown of the long-running commands.
 
-/** An orchestrator kills after 30 seconds; what has not drained by then is taken up by the next start. */
+/** Below the 30 seconds after which orchestrators kill. The next start resumes work that did not drain. */
 const DRAIN_MS_MAX = 20_000;
 const SIGINT_EXIT_CODE = 130;
-/** Told apart from every other end: whoever sees it must look before the process starts again. */
+/** A distinct code, because an operator must examine the log before the next start. */
 const FATAL_EXIT_CODE = 70;
 
-/** Ends the process at once: its own reasoning is wrong, and every further step could be too. */
+/** Returns a handler that logs a fatal error and exits at once: after a broken invariant, no further step is safe. */
 export function exitOnFatal(log: Logger): (error: unknown) => void {
   return (error) => {
-    log.fatal({ err: error }, "the process cannot be trusted any more and ends");
+    log.fatal({ err: error }, "fatal error, process exits");
     process.exit(FATAL_EXIT_CODE);
   };
 }
 
-/** From here on an error that nobody caught ends the process as a fatal one. */
+/** Treats uncaught errors and unhandled rejections as fatal from now on. */
 export function exitOnUncaught(log: Logger): void {
   process.on("uncaughtException", exitOnFatal(log));
   process.on("unhandledRejection", exitOnFatal(log));
 }
 
-/** Resolves at the first signal to end, or when `signal` aborts; a second signal ends the process at once. */
+/** Resolves at the first SIGINT, SIGTERM or SIGHUP, or when `signal` aborts. A second signal exits at once. */
 export function waitForShutdown(signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let isStopping = false;
@@ -38,7 +38,7 @@ export function waitForShutdown(signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Stops with a deadline. False when something did not drain in time. */
+/** Runs `stop` with a deadline. Resolves with false when it did not finish in time. */
 export async function drain(stop: () => Promise<void>): Promise<boolean> {
   const timer = new AbortController();
   const drained = await Promise.race([

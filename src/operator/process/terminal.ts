@@ -1,30 +1,30 @@
 import type { ProcessEnvironment } from "../../config/config.ts";
 
-// What people see. Results go to standard output and nothing else does, so that they can be piped; the rest goes to standard error.
+// Terminal output. Only results go to standard output, so that they can be piped; everything else goes to standard error.
 
 export type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
 
 export type Terminal = {
   /** A line of the result. */
   out(line: string): void;
-  /** A line about the work: progress, warnings, what went wrong. */
+  /** A line about the work: progress, warnings, errors. */
   note(line: string): void;
-  /** Overwrites the line before it on a terminal, and is left out where there is none. */
+  /** Overwrites the previous progress line. Prints nothing without a terminal. */
   progress(line: string): void;
   paint(style: Style, text: string): string;
-  /** Puts lines in the place of those that it showed before, on a terminal; elsewhere they are lines of the result. */
+  /** Replaces the lines of its previous call on a terminal. Without a terminal, prints them as result lines. */
   redraw(lines: readonly string[]): void;
-  /** Characters that fit on a line that moves. */
+  /** Width of the terminal in characters. */
   columns(): number;
-  /** Whether a person watches standard error, so that lines may move. */
+  /** Whether standard error is a terminal, so that lines may be redrawn. */
   isInteractive: boolean;
-  /** Aborts when nobody reads the result any more: what only tells may end then, and what does things goes on. */
+  /** Aborts when the reader closes the output pipe. Commands that only print then stop; others continue. */
   outputClosed: AbortSignal;
 };
 
 type Stream = {
   write(text: string): unknown;
-  on(event: "error", heard: (error: NodeJS.ErrnoException) => void): unknown;
+  on(event: "error", listener: (error: NodeJS.ErrnoException) => void): unknown;
   isTTY?: boolean;
   columns?: number | undefined;
 };
@@ -37,17 +37,17 @@ const CODES: Readonly<Record<Style, [open: number, close: number]>> = {
   yellow: [33, 39],
   cyan: [36, 39],
 };
-/** What a write comes to when the other end of the pipe was closed, as `head` does once it has its lines. */
+/** The error of a write after the reader, such as `head`, has closed the pipe. */
 const BROKEN_PIPE_CODE = "EPIPE";
 const CLEAR_LINE = "\r\u001b[2K";
-/** Up by so many lines, and everything below is wiped out. */
+/** Moves the cursor up by `lines` and clears everything below. */
 const clearAbove = (lines: number) => `\r\u001b[${lines}A\u001b[J`;
 const COLUMNS_DEFAULT = 100;
 
 export function openTerminal(streams: { out: Stream; error: Stream }, environment: ProcessEnvironment): Terminal {
   const [out, error] = [ignoreBrokenPipe(streams.out), ignoreBrokenPipe(streams.error)];
-  const plain = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb";
-  const coloured = !plain && out.isTTY === true && error.isTTY === true;
+  const isPlain = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb";
+  const isColoured = !isPlain && out.isTTY === true && error.isTTY === true;
   const isInteractive = error.isTTY === true && environment["TERM"] !== "dumb";
   let hasProgressLine = false;
   let drawnLines = 0;
@@ -58,7 +58,7 @@ export function openTerminal(streams: { out: Stream; error: Stream }, environmen
   };
   return {
     isInteractive,
-    outputClosed: out.unread,
+    outputClosed: out.closed,
     columns: () => error.columns ?? COLUMNS_DEFAULT,
     redraw(lines) {
       if (!isInteractive) {
@@ -83,20 +83,20 @@ export function openTerminal(streams: { out: Stream; error: Stream }, environmen
     },
     paint(style, text) {
       const [open, close] = CODES[style];
-      return coloured ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+      return isColoured ? `\u001b[${open}m${text}\u001b[${close}m` : text;
     },
   };
 }
 
-/** The stream, which is written to only as long as somebody reads it. */
-function ignoreBrokenPipe(stream: Stream): Pick<Stream, "write" | "isTTY" | "columns"> & { unread: AbortSignal } {
+/** Wraps a stream. After the reader closes the pipe, writes do nothing and `closed` aborts. */
+function ignoreBrokenPipe(stream: Stream): Pick<Stream, "write" | "isTTY" | "columns"> & { closed: AbortSignal } {
   const closed = new AbortController();
   stream.on("error", (error) => {
     if (error.code !== BROKEN_PIPE_CODE) throw error;
     closed.abort();
   });
   return {
-    unread: closed.signal,
+    closed: closed.signal,
     isTTY: stream.isTTY === true,
     get columns() {
       return stream.columns;
@@ -105,7 +105,7 @@ function ignoreBrokenPipe(stream: Stream): Pick<Stream, "write" | "isTTY" | "col
   };
 }
 
-/** Rows below a header, each column as wide as its widest cell. */
+/** Formats rows below a header. Each column is as wide as its widest cell. */
 export function formatTable(
   terminal: Terminal,
   header: readonly string[],
@@ -122,7 +122,7 @@ export function formatTable(
   return [terminal.paint("dim", line(header.map((title) => title.toUpperCase()))), ...rows.map(line)];
 }
 
-/** One object as name and value, one a line. */
+/** Formats names and values, one pair on each line. */
 export function formatFields(
   terminal: Terminal,
   entries: readonly (readonly [name: string, value: string])[],
@@ -131,7 +131,7 @@ export function formatFields(
   return entries.map(([name, value]) => `${terminal.paint("dim", name.padEnd(width))}  ${value}`);
 }
 
-/** JSON on one line, amounts as texts as in the API. */
+/** Formats JSON on one line. Amounts (bigint) become strings, as in the API. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item));
 }
