@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// The door for people: `npx tributary …`, `npm start`, `node bin/tributary.js …`.
+// The entry point of the command line: `npx tributary …`, `npm start`, `node bin/tributary.js …`.
 //
-// The sources are TypeScript that Node runs as it is, which needs the version below. `npx` follows the line above
-// and takes whatever `node` the machine has, so this file is plain JavaScript that an older Node can read too: there
-// it starts itself again under the Node that package.json pins, and stays only to pass signals and the exit code on.
+// Node runs the TypeScript sources directly, from the version below on. `npx` uses the first `node` on the path, which
+// may be older. So this file is plain JavaScript: an older Node starts it again under the Node that package.json pins,
+// and then only forwards signals and the exit code.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -27,8 +27,8 @@ if (isNewEnough(process.versions.node)) {
 } else {
   const node = restarted ? undefined : findPinnedNode();
   if (node === undefined) {
-    const wanted = NODE_VERSION_MIN.join(".");
-    console.error(`Tributary needs Node ${wanted} or newer, and this is ${process.versions.node}.`);
+    const required = NODE_VERSION_MIN.join(".");
+    console.error(`Tributary needs Node ${required} or newer, and this is ${process.versions.node}.`);
     console.error("Run `npm ci` in its folder, which installs the pinned Node, or install a newer Node.");
     process.exitCode = 1;
   } else {
@@ -36,14 +36,14 @@ if (isNewEnough(process.versions.node)) {
   }
 }
 
-/** @param {string} version as in `process.versions.node` */
+/** @param {string} version such as "24.12.0" */
 function isNewEnough(version) {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const [majorMin = 0, minorMin = 0] = NODE_VERSION_MIN;
   return major > majorMin || (major === majorMin && minor >= minorMin);
 }
 
-/** The pinned Node beside this file, else wherever the package manager put it; undefined when there is none. */
+/** Returns the path of the pinned Node in this package or its dependencies; undefined when it is not installed. */
 function findPinnedNode() {
   const beside = join(dirname(thisFile), "..", "node_modules", "node", "bin", "node");
   if (existsSync(beside)) return beside;
@@ -57,8 +57,8 @@ function findPinnedNode() {
 }
 
 /**
- * Runs this same file under another Node with our arguments and streams. The extra channel carries no message: it
- * closes when this process ends, however it ends, which is how the child learns of a `kill -9`.
+ * Runs this file under another Node with the same arguments and streams. The IPC channel carries no message. It closes
+ * when this process ends, even by `kill -9`, and the child then stops as well.
  * @param {string} node path of the binary
  */
 function restartWithNode(node) {
@@ -76,15 +76,15 @@ function restartWithNode(node) {
   });
   child.on("exit", (code, signal) => {
     if (signal === null) process.exit(code ?? 1);
-    // End in the way the child ended, so that the shell sees the signal and not a made-up number.
+    // End by the same signal as the child, so that the shell reports it.
     for (const name of forwarded) process.removeAllListeners(name);
     process.kill(process.pid, signal);
   });
 }
 
 /**
- * Drains as on SIGTERM when the package manager that runs us is gone. It passes signals on, but a `kill -9` of it would leave a
- * whole local world behind that nobody sees. Only a change of the parent shows that; a shell that a person closes is not meant.
+ * Drains as on SIGTERM when the package manager that started this process has ended. After a `kill -9` of npm the dev world
+ * would otherwise run on in the background. A changed parent process id shows that npm has ended.
  * @param {number} parentPid process id
  */
 function exitWithPackageManager(parentPid) {
@@ -96,12 +96,12 @@ function exitWithPackageManager(parentPid) {
   timer.unref();
 }
 
-/** Drains as on SIGTERM when the process that restarted us is gone; whatever does not drain in time is cut off. */
+/** Drains as on SIGTERM when the process that restarted this one has ended; exits with 1 after DRAIN_MS_MAX. */
 function exitWithParent() {
   process.on("disconnect", () => {
     setTimeout(() => process.exit(1), DRAIN_MS_MAX).unref();
     process.kill(process.pid, "SIGTERM");
   });
-  // The listener alone would keep a finished command such as `tributary doctor` alive.
+  // Otherwise the listener keeps a finished command such as `tributary doctor` running.
   process.channel?.unref();
 }

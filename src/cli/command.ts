@@ -6,19 +6,19 @@ import type { Terminal } from "../operator/process/terminal.ts";
 
 export type OptionSpec = {
   summary: string;
-  /** What stands for the value in the help, such as FILE; a switch has none. */
+  /** Placeholder of the value in the help, such as FILE; a flag has none. */
   value?: string;
 };
 
 export type Positional = { name: string; summary: string; isOptional?: boolean };
 
 export type Command = {
-  /** As it is typed, such as "accounts create". */
+  /** The words of the command, such as "accounts create". */
   name: string;
   summary: string;
   positionals: readonly Positional[];
   options: Readonly<Record<string, OptionSpec>>;
-  /** What people expect to be an option and is set elsewhere: where, said with what they typed behind it. */
+  /** Hints for options that do not exist because the setting is elsewhere. The argument is the typed value, or "". */
   optionHints?: Readonly<Record<string, (typed: string) => string>>;
   examples: readonly string[];
   /** Resolves with the exit code. */
@@ -45,7 +45,7 @@ function listOptions(command: Command): Readonly<Record<string, OptionSpec>> {
   return { ...command.options, ...COMMON_OPTIONS };
 }
 
-/** What was typed behind the command's name. Throws UsageError on whatever the command does not take. */
+/** Parses the arguments after the command's name. Throws UsageError for unknown options and wrong arguments. */
 export function parseInput(command: Command, args: readonly string[]): Omit<CommandInput, "terminal" | "environment"> {
   const specs = listOptions(command);
   const { tokens } = parseArgs({
@@ -71,8 +71,8 @@ export function parseInput(command: Command, args: readonly string[]): Omit<Comm
     if (token.kind !== "option") continue;
     const spec = Object.hasOwn(specs, token.name) ? specs[token.name] : undefined;
     if (spec === undefined) {
-      const behind = tokens[index + 1];
-      const typed = token.value ?? (behind?.kind === "positional" ? behind.value : "");
+      const next = tokens[index + 1];
+      const typed = token.value ?? (next?.kind === "positional" ? next.value : "");
       throw unknownOptionError(command, token, typed);
     }
     if (spec.value === undefined) {
@@ -90,35 +90,35 @@ export function parseInput(command: Command, args: readonly string[]): Omit<Comm
 
 function unknownOptionError(command: Command, token: { name: string; rawName: string }, typed: string): UsageError {
   const { optionHints = {} } = command;
-  const meant = closestMatch(token.name, Object.keys(listOptions(command)));
-  const suggested = meant === undefined ? "" : ` Did you mean --${meant}?`;
+  const closest = closestMatch(token.name, Object.keys(listOptions(command)));
+  const suggestion = closest === undefined ? "" : ` Did you mean --${closest}?`;
   const hint = Object.hasOwn(optionHints, token.name) ? optionHints[token.name]?.(typed) : undefined;
-  return new UsageError(`The option ${token.rawName} is not known.${hint === undefined ? suggested : ` ${hint}`}`);
+  return new UsageError(`Unknown option ${token.rawName}.${hint === undefined ? suggestion : ` ${hint}`}`);
 }
 
 function checkPositionals(command: Command, given: readonly string[]): void {
   const missing = command.positionals.find((positional, index) => given[index] === undefined && !positional.isOptional);
-  if (missing !== undefined) throw new UsageError(`<${missing.name}> is missing: ${missing.summary}.`);
+  if (missing !== undefined) throw new UsageError(`Missing argument <${missing.name}>: ${missing.summary}.`);
   const extra = given[command.positionals.length];
-  if (extra !== undefined) throw new UsageError(`${JSON.stringify(extra)} is one argument too many.`);
+  if (extra !== undefined) throw new UsageError(`Unexpected argument ${JSON.stringify(extra)}.`);
 }
 
-/** The help of one command: how it is typed, its options, and an example to copy. */
+/** Renders the help of one command: summary, usage, options, examples. */
 export function renderHelp(command: Command, terminal: Terminal): string[] {
   const synopsis = command.positionals.map(({ name, isOptional }) => (isOptional ? `[<${name}>]` : `<${name}>`));
   const specs = Object.entries(listOptions(command)).map(([name, { value, summary }]): [string, string] => [
     `--${name}${value === undefined ? "" : ` ${value}`}`,
     summary,
   ]);
-  const described = command.positionals.map(({ name, summary }): [string, string] => [`<${name}>`, summary]);
-  const width = Math.max(...[...described, ...specs].map(([left]) => left.length));
+  const argumentRows = command.positionals.map(({ name, summary }): [string, string] => [`<${name}>`, summary]);
+  const width = Math.max(...[...argumentRows, ...specs].map(([left]) => left.length));
   const lines = (rows: readonly [string, string][]) => rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
   return [
     `${command.summary}.`,
     "",
     `${terminal.paint("bold", "Usage:")} ${["tributary", command.name, ...synopsis, "[options]"].join(" ")}`,
     "",
-    ...(described.length === 0 ? [] : [...lines(described), ""]),
+    ...(argumentRows.length === 0 ? [] : [terminal.paint("bold", "Arguments:"), ...lines(argumentRows), ""]),
     terminal.paint("bold", "Options:"),
     ...lines(specs),
     "",

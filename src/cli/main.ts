@@ -11,19 +11,19 @@ import { CommandError, UsageError } from "../operator/errors.ts";
 import { ConfigError } from "../config/section.ts";
 import { openTerminal, toJson, type Terminal } from "../operator/process/terminal.ts";
 
-// What is typed behind `tributary`. A command is loaded only when it is asked for, so that help and typos cost nothing.
+// Finds and runs the command. Each command loads on demand, so that help and usage errors start fast.
 
 type CommandEntry = { name: string; summary: string; load(): Promise<Command> };
 
 const COMMANDS: readonly CommandEntry[] = [
   {
     name: "dev",
-    summary: "start a whole local world: chains, tokens, merchants, API",
+    summary: "start a local world: chains, tokens, merchants, API",
     load: async () => (await import("./service/dev.ts")).dev,
   },
   {
     name: "demo",
-    summary: "tell the whole story of a payment, and check every number",
+    summary: "run sample payments and check every amount on the chain",
     load: async () => (await import("./service/demo.ts")).demo,
   },
   {
@@ -33,7 +33,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "serve",
-    summary: "run the service as configured",
+    summary: "run the service",
     load: async () => (await import("./service/serve.ts")).serve,
   },
   {
@@ -48,32 +48,32 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "accounts suspend",
-    summary: "refuse all keys of an account",
+    summary: "reject all keys of an account",
     load: async () => (await import("./merchants/accounts.ts")).accountsSuspend,
   },
   {
     name: "accounts resume",
-    summary: "let a suspended account go on",
+    summary: "accept the keys of a suspended account again",
     load: async () => (await import("./merchants/accounts.ts")).accountsResume,
   },
   {
     name: "accounts origins add",
-    summary: "let a web site embed an account's checkout",
+    summary: "allow a website to embed an account's checkout",
     load: async () => (await import("./merchants/pageOrigins.ts")).pageOriginsAdd,
   },
   {
     name: "accounts origins remove",
-    summary: "take a web site off that list",
+    summary: "stop a website from embedding an account's checkout",
     load: async () => (await import("./merchants/pageOrigins.ts")).pageOriginsRemove,
   },
   {
     name: "accounts origins list",
-    summary: "list the web sites that may embed an account's checkout",
+    summary: "list the websites that may embed an account's checkout",
     load: async () => (await import("./merchants/pageOrigins.ts")).pageOriginsList,
   },
   {
     name: "keys create",
-    summary: "create an API key, shown once",
+    summary: "create an API key and show it once",
     load: async () => (await import("./merchants/keys.ts")).keysCreate,
   },
   {
@@ -83,7 +83,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "keys rotate",
-    summary: "replace an API key, with a time in which both work",
+    summary: "replace an API key; both work for an overlap period",
     load: async () => (await import("./merchants/keys.ts")).keysRotate,
   },
   {
@@ -93,7 +93,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "origins list",
-    summary: "list the origins, and whether inboxes are issued for them",
+    summary: "list the origins and whether they get source inboxes",
     load: async () => (await import("./merchants/origins.ts")).originsList,
   },
   {
@@ -103,7 +103,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "origins disable",
-    summary: "issue no new source inbox for an origin",
+    summary: "stop issuing source inboxes for an origin",
     load: async () => (await import("./merchants/origins.ts")).originsDisable,
   },
   {
@@ -118,12 +118,12 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "events list",
-    summary: "list what happened",
+    summary: "list the latest events",
     load: async () => (await import("./merchants/events.ts")).eventsList,
   },
   {
     name: "events tail",
-    summary: "show what happens, as it happens",
+    summary: "follow new events",
     load: async () => (await import("./merchants/events.ts")).eventsTail,
   },
   {
@@ -133,22 +133,22 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "watch status",
-    summary: "show how far each chain is read, and how long the rest takes",
+    summary: "show the scan progress of each chain and its providers",
     load: async () => (await import("./chains/watch.ts")).watchStatus,
   },
   {
     name: "doctor",
-    summary: "examine chains, gas, sums and what is stuck",
+    summary: "check chains, gas, sums and stuck payments",
     load: async () => (await import("./service/doctor.ts")).doctor,
   },
   {
     name: "verify",
-    summary: "check that an inbox can pay nobody but your wallet",
+    summary: "check offline that an inbox pays only your wallet",
     load: async () => (await import("./chains/verify.ts")).verify,
   },
   {
     name: "recover",
-    summary: "get money out of inboxes without server and database",
+    summary: "move money out of inboxes without server and database",
     load: async () => (await import("./recover/recover.ts")).recover,
   },
   {
@@ -157,19 +157,19 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./chains/hub.ts")).hubStatus,
   },
   {
+    name: "hub deploy",
+    summary: "deploy the inbox hub on the configured chains",
+    load: async () => (await import("./chains/hub.ts")).hubDeploy,
+  },
+  {
     name: "ledger export",
     summary: "write the ledger's entries as CSV or JSON lines",
     load: async () => (await import("./chains/ledger.ts")).ledgerExport,
   },
   {
     name: "ledger balances",
-    summary: "show what each account of the ledger has come to",
+    summary: "show the balance of each ledger account",
     load: async () => (await import("./chains/ledger.ts")).ledgerBalances,
-  },
-  {
-    name: "hub deploy",
-    summary: "put the inbox hub onto the configured chains",
-    load: async () => (await import("./chains/hub.ts")).hubDeploy,
   },
 ];
 
@@ -223,7 +223,7 @@ function findEntry(args: readonly string[]): CommandEntry | undefined {
   return COMMANDS.find(({ name }) => name.split(" ").every((word, index) => args[index] === word));
 }
 
-/** What to say when no command has this name: its group's commands, or the nearest name. */
+/** Lists the commands of a group. For any other unknown name, throws UsageError with the closest command. */
 function suggestCommands(args: readonly string[], terminal: Terminal): number {
   const [first = "", second] = args;
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
@@ -248,18 +248,18 @@ function suggestCommands(args: readonly string[], terminal: Terminal): number {
     ) ?? (group.length > 0 ? undefined : closestMatch(first, groups));
   const remedy =
     suggestion === undefined ? "`tributary --help` lists the commands." : `Did you mean ${JSON.stringify(suggestion)}?`;
-  throw new UsageError(`There is no command ${JSON.stringify(typed)}. ${remedy}`);
+  throw new UsageError(`Unknown command ${JSON.stringify(typed)}. ${remedy}`);
 }
 
 function renderOverview(terminal: Terminal): string[] {
   return [
-    `${terminal.paint("bold", "tributary")}: many chains flow into one payout.`,
+    `${terminal.paint("bold", "tributary")}: stablecoin payments from many chains, paid out on one.`,
     "",
     `${terminal.paint("bold", "Usage:")} tributary <command> [options]`,
     "",
     ...commandLines(COMMANDS),
     "",
-    "`tributary <command> --help` shows its options and an example, `tributary --version` the version.",
+    "`tributary <command> --help` shows its options and examples, `tributary --version` the version.",
   ];
 }
 
@@ -268,7 +268,7 @@ function commandLines(entries: readonly CommandEntry[]): string[] {
   return entries.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
 }
 
-/** Says what went wrong in one line and returns the exit code: 2 for what was typed or configured, 1 for the rest. */
+/** Prints the error and returns the exit code: 2 for wrong usage or configuration, 1 for everything else. */
 function reportError(error: unknown, terminal: Terminal, asJson: boolean): number {
   const isUsage = error instanceof UsageError || error instanceof ConfigError;
   const message = isExpected(error)

@@ -4,19 +4,22 @@ import { CommandError } from "../operator/errors.ts";
 import { ConfigError } from "../config/section.ts";
 import { findRunningProcess, callControl } from "../operator/control/callControl.ts";
 
-// How a command reaches the world: through the process that runs, or by opening the database itself.
+// Connects a command to the installation: through the running process, or directly to the database.
 
-/** For every command that works through `openOperatorClient`. */
+/** The option of every command that uses `openOperatorClient`. */
 export const CONFIG_OPTION: Readonly<Record<string, OptionSpec>> = {
-  config: { value: "FILE", summary: "open the database of this configuration instead of asking the process that runs" },
+  config: { value: "FILE", summary: "open this configuration's database instead of using the running process" },
 };
 
 export type OperatorClient = { call(operation: string, input: unknown): Promise<unknown>; close(): Promise<void> };
 
-/** `changesNothing`: not even the schema of a database that an older program has left. */
+/** `isReadOnly` also skips migrations. */
 export type OperatorClientOptions = { isReadOnly?: boolean };
 
-/** The process that runs beside the command; with --config or TRIBUTARY_CONFIG, the database that the file names. */
+/**
+ * Connects to the database that --config or TRIBUTARY_CONFIG names, else to the running process.
+ * @throws CommandError when no process runs, or when `isReadOnly` meets an outdated schema.
+ */
 export async function openOperatorClient(
   { values, environment, terminal }: CommandInput,
   { isReadOnly = false }: OperatorClientOptions = {},
@@ -26,12 +29,12 @@ export async function openOperatorClient(
     const running = await findRunningProcess(environment);
     if (running === undefined) {
       throw new CommandError(
-        "Nothing runs here. Start `tributary dev` or `tributary serve`, or name a configuration with --config.",
+        "No running process was found. Start `tributary dev` or `tributary serve`, or name a configuration file in --config.",
       );
     }
     return { call: (operation, input) => callControl(running, operation, input), close: async () => {} };
   }
-  // Loaded only here: a command that asks the running process needs neither database nor chains.
+  // These load on demand: a command that uses the running process needs neither database nor chains.
   const [{ loadConfig }, { openWorld }, { runOperation }, { openReadableLog }, { exitOnFatal }] = await Promise.all([
     import("../config/loadConfig.ts"),
     import("../main.ts"),
@@ -49,11 +52,11 @@ export async function openOperatorClient(
   return { call: (operation, input) => runOperation(world, operation, input), close: () => world.db.close() };
 }
 
-/** Where the configuration is, for commands that cannot do without one. */
+/** Returns the path in --config or TRIBUTARY_CONFIG. Throws ConfigError when neither is set. */
 export function resolveConfigFile({ values, environment }: Pick<CommandInput, "values" | "environment">): string {
   const file = values["config"] ?? nonEmpty(environment["TRIBUTARY_CONFIG"]);
   if (file === undefined)
-    throw new ConfigError("config: no configuration file is named, give one with --config or in TRIBUTARY_CONFIG.");
+    throw new ConfigError("config: missing; name the configuration file in --config or TRIBUTARY_CONFIG.");
   return file;
 }
 
@@ -63,11 +66,11 @@ async function requireMigrated({ db }: World): Promise<void> {
   if (pending.length === 0) return;
   await db.close();
   throw new CommandError(
-    `The database has not the schema of this program yet (${pending.join(", ")}), and this command changes nothing: start the service once.`,
+    `The database lacks the migrations ${pending.join(", ")}, and this command changes nothing: start the service once.`,
   );
 }
 
-/** Asks one thing and lets go of the world. */
+/** Connects, runs one operation and disconnects. */
 export async function callOnce(input: CommandInput, operation: string, operationInput: unknown): Promise<unknown> {
   const operator = await openOperatorClient(input);
   try {

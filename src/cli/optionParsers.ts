@@ -2,26 +2,26 @@ import { parseTime } from "../kernel/text/parseTime.ts";
 import type { ProcessEnvironment } from "../config/config.ts";
 import { UsageError } from "../operator/errors.ts";
 
-// Values as they are typed behind an option. Each refusal names the option and what would be right, and never quotes what may be secret.
+// Parses option values. Each UsageError names the option and the accepted form, and never quotes a value that may be secret.
 
 type OptionValues = Readonly<Record<string, string>>;
 
-/** Milliseconds. */
-export function readTimeoutMs(text: OptionValues, fallbackS: number): number {
-  const value = text["timeout"] ?? String(fallbackS);
+/** Reads --timeout, in seconds, and returns milliseconds. */
+export function readTimeoutMs(values: OptionValues, fallbackS: number): number {
+  const value = values["timeout"] ?? String(fallbackS);
   const seconds = /^\d{1,9}(?:\.\d{1,3})?$/.test(value) ? Number(value) : 0;
   if (seconds > 0) return seconds * 1_000;
-  throw new UsageError(`--timeout takes a number of seconds above 0, not ${value}.`);
+  throw new UsageError(`--timeout must be a number of seconds above 0, not ${value}.`);
 }
 
-/** Undefined when the option was not given. */
-export function readWebUrl(text: OptionValues, option: string): string | undefined {
-  const value = text[option];
+/** Reads an http or https URL; undefined when the option is absent. */
+export function readWebUrl(values: OptionValues, option: string): string | undefined {
+  const value = values[option];
   if (value === undefined || (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol))) return value;
   throw new UsageError(`--${option} must be an http(s) URL.`);
 }
 
-/** What the environment variable holds that the option names; undefined when the option was not given. */
+/** Reads the environment variable that the option names; undefined when the option is absent. */
 export function readEnvVariable(
   { values, environment }: { values: OptionValues; environment: ProcessEnvironment },
   option: string,
@@ -33,9 +33,9 @@ export function readEnvVariable(
   throw new UsageError(`--${option} names an environment variable that is not set.`);
 }
 
-/** As ISO 8601; undefined when the option was not given. */
-export function readTime(text: OptionValues, option: string): string | undefined {
-  const value = text[option];
+/** Reads a day or time and returns ISO 8601; undefined when the option is absent. */
+export function readTime(values: OptionValues, option: string): string | undefined {
+  const value = values[option];
   const time = value === undefined ? undefined : parseTime(value);
   if (value === undefined || time !== undefined) return time;
   throw new UsageError(

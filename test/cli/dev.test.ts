@@ -9,12 +9,12 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import type { DevManifest } from "../../src/dev/devManifest.ts";
 import { descendantsOf, runCli, spawnCli, startDevProcess, temporaryFolder, type DevProcess } from "../support/cli.ts";
 
-// One dev world, used as people use it, and then killed. Its port is taken, so every other one is free.
+// One dev world, used by every command and then killed. Its configured port is in use, so it must choose another.
 
 const folder = temporaryFolder();
 const home = { TRIBUTARY_HOME: folder.path };
 const squatter = createServer();
-/** It takes three seconds on a machine that has nothing else to do. */
+/** An idle machine needs three seconds. */
 const READY_MS_MAX = 30_000;
 const POLLS_MAX = 100;
 const POLL_MS = 50;
@@ -36,11 +36,11 @@ before(async () => {
 after(() => {
   squatter.close();
   folder.remove();
-  // Last: it is not there when it did not start.
+  // Last, because `dev` is undefined when the start failed.
   dev.child.kill("SIGKILL");
 });
 
-test("dev says in one line what a program needs, soon", () => {
+test("dev --json prints the manifest in one line, within the time limit", () => {
   const { ready } = dev;
   assert.ok(readyMs < READY_MS_MAX, `${readyMs} ms`);
   assert.deepEqual(Object.keys(ready), ["baseUrl", "docsUrl", "accounts", "chains", "payer"]);
@@ -65,14 +65,14 @@ test("dev says in one line what a program needs, soon", () => {
   assert.match(ready.payer.privateKey, /^0x[0-9a-f]{64}$/);
 });
 
-test("when the port is taken dev listens at a free one, and says so", async () => {
+test("dev listens on a free port when its port is in use, and reports it", async () => {
   assert.notEqual(dev.ready.baseUrl, `http://127.0.0.1:${busyPort}`);
-  assert.match(dev.err(), new RegExp(`Port ${busyPort} is taken, so this world listens at ${dev.ready.baseUrl}`));
+  assert.match(dev.err(), new RegExp(`Port ${busyPort} is in use, so the dev world listens at ${dev.ready.baseUrl}`));
   const { statusCode } = await request(`${dev.ready.baseUrl}/readyz`);
   assert.equal(statusCode, 200);
 });
 
-test("every account creates without naming a destination, and the other key is refused for its scope", async () => {
+test("every account has a default destination, and the key without scopes is rejected", async () => {
   const create = async (apiKey: string) => {
     const { statusCode, body } = await request(`${dev.ready.baseUrl}/api/v1/intents`, {
       method: "POST",
@@ -92,12 +92,12 @@ test("every account creates without naming a destination, and the other key is r
   }
 });
 
-test("the documentation that is named is there", async () => {
+test("docsUrl serves the documentation", async () => {
   const { statusCode, headers } = await request(dev.ready.docsUrl);
   assert.deepEqual([statusCode, headers["content-type"]], [200, "text/html; charset=utf-8"]);
 });
 
-test("what the process leaves for its commands is this user's alone", () => {
+test("only this user can read the run file and open the socket", () => {
   assert.equal(statSync(folder.path).mode & 0o777, 0o700);
   const file = join(folder.path, "dev.json");
   assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -106,7 +106,7 @@ test("what the process leaves for its commands is this user's alone", () => {
   assert.equal(statSync(written.socketPath).mode & 0o777, 0o600);
 });
 
-test("commands beside it work through the running process", async () => {
+test("commands use the running process", async () => {
   const wallet = "0x00000000000000000000000000000000000f00d5";
   const made = await runCli(["accounts", "create", "Third", "--chain", "dev-two", "--wallet", wallet, "--json"], home);
   assert.equal(made.code, 0, made.err);
@@ -126,7 +126,7 @@ test("commands beside it work through the running process", async () => {
   assert.deepEqual([refused.code, refused.err], [1, "error: feeBps must be a whole number from 0 to 1000.\n"]);
 });
 
-test("the demo tells its stories on the running world, and every number adds up", async () => {
+test("demo runs its scenarios on the running world, and every check passes", async () => {
   const { code, out, err } = await runCli(["demo", "--json"], home);
   assert.equal(code, 0, err);
   const { isRight, stories } = JSON.parse(out) as {
@@ -148,7 +148,7 @@ test("the demo tells its stories on the running world, and every number adds up"
   }
 });
 
-test("pay pays what is missing, on the intent's chain and in its token, and waits until it counts", async () => {
+test("pay sends the rest of the price in the intent's token, and waits until it counts", async () => {
   const [, account] = dev.ready.accounts;
   const { body } = await request(`${dev.ready.baseUrl}/api/v1/intents`, {
     method: "POST",
@@ -173,11 +173,11 @@ test("pay pays what is missing, on the intent's chain and in its token, and wait
   const nothing = await runCli(["pay", intentId], home);
   assert.deepEqual(
     [nothing.code, nothing.err],
-    [2, "error: Nothing is missing to the price of this intent, so say how much with --amount.\n"],
+    [2, "error: This intent is fully paid: give the amount in --amount.\n"],
   );
 });
 
-test("the doctor finds the world in order, and says what it has looked at", async () => {
+test("doctor passes every check of the dev world, and names each", async () => {
   const { code, out, err } = await runCli(["doctor", "--json"], home);
   assert.equal(code, 0, out + err);
   const findings = JSON.parse(out) as { what: string; verdict: string }[];
@@ -195,7 +195,7 @@ test("the doctor finds the world in order, and says what it has looked at", asyn
   }
 });
 
-test("when it is killed its chains end too, and its word is ignored", async () => {
+test("after SIGKILL its chains end, and commands ignore its run file", async () => {
   const children = await descendantsOf(dev.child.pid ?? 0);
   assert.ok(children.length >= 4, `two watchdogs and two chains, not ${children.length}`);
   dev.child.kill("SIGKILL");
@@ -209,10 +209,10 @@ test("when it is killed its chains end too, and its word is ignored", async () =
   assert.deepEqual(remaining, []);
   const { code, err } = await runCli(["accounts", "list"], home);
   assert.equal(code, 1);
-  assert.match(err, /Nothing runs here/);
+  assert.match(err, /No running process was found/);
 });
 
-test("a person is told where the world and its documentation are, and what to try", async (t) => {
+test("without --json, dev prints its URL, its documentation and commands to try", async (t) => {
   const own = temporaryFolder();
   t.after(() => own.remove());
   const child = spawnCli(["dev"], { TRIBUTARY_HOME: own.path, PORT: String(busyPort) });
@@ -220,7 +220,7 @@ test("a person is told where the world and its documentation are, and what to tr
   let said = "";
   child.stdout?.on("data", (piece: Buffer) => {
     said += piece.toString();
-    if (said.includes("Ctrl-C ends it.")) child.kill("SIGTERM");
+    if (said.includes("Press Ctrl-C to stop.")) child.kill("SIGTERM");
   });
   await once(child, "exit");
   assert.equal(child.exitCode, 0, said);
@@ -229,7 +229,7 @@ test("a person is told where the world and its documentation are, and what to tr
   assert.match(said, /npx tributary pay pi_…/);
 });
 
-test("a kept world is the same one again, ends when it is told, and refuses another chain's database", async (t) => {
+test("dev --keep restores the same world, stops on SIGTERM, and rejects chains that do not match", async (t) => {
   const kept = temporaryFolder();
   t.after(() => kept.remove());
   const directory = join(kept.path, "world");
@@ -248,5 +248,5 @@ test("a kept world is the same one again, ends when it is told, and refuses anot
   writeFileSync(file, readFileSync(file, "utf8").replace(/("eip155:900001": "0x)[0-9a-f]{4}/, "$10000"));
   const third = await runCli(["dev", "--keep", directory], variables);
   assert.equal(third.code, 1);
-  assert.match(third.err, /was kept with another Dev Chain One, .*: remove the directory/);
+  assert.match(third.err, /has a state of another Dev Chain One .*: remove the directory/);
 });

@@ -9,7 +9,7 @@ import {
 } from "../../src/dev/explorer/explorerPages.ts";
 import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 
-// The local explorer on a telephone.
+// The layout of the local explorer on narrow and wide screens.
 
 const PLACE = { chainName: "Dev Chain One", root: "/dev/explorer/900001" };
 const INBOX = "0x31712A49905184505C136F9cBa3cf22FE02Bb674";
@@ -30,7 +30,7 @@ const HTML = pageOf(
   `${renderFactTable([["Block", `<code>${txHash}</code>`]])}${transfersTable(TRANSFERS, PLACE, NAMES)}`,
 );
 
-/** Words of the transfers that stand on more than one line. */
+/** Words of the transfer table that wrap onto a second line. */
 async function findSplitWords(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const broken: string[] = [];
@@ -58,13 +58,13 @@ describe("the local explorer", { skip: skipWithoutChromium }, () => {
   after(() => browser.close());
 
   for (const width of [320, 390, 768, 1_280]) {
-    test(`at ${width} pixels no word of a transfer is broken, and nothing stands out of the window`, async () => {
+    test(`at ${width} pixels no word of a transfer wraps, and the page does not scroll sideways`, async () => {
       const page = await browser.newPage({ viewport: { width, height: 800 } });
       await page.setContent(HTML);
       assert.deepEqual(await findSplitWords(page), []);
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
-      for (const said of ["fee recipient", "recovery second", "0.015 USDC", "10000000.123456 Long Symbol"])
-        assert.ok(await page.getByText(said).isVisible(), said);
+      for (const text of ["fee recipient", "recovery second", "0.015 USDC", "10000000.123456 Long Symbol"])
+        assert.ok(await page.getByText(text).isVisible(), text);
       await page.close();
     });
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { runCli, temporaryFolder } from "../support/cli.ts";
 
-// The hub's commands where no chain answers.
+// The hub commands while no chain answers.
 
 const folder = temporaryFolder();
 after(() => folder.remove());
@@ -20,23 +20,20 @@ writeFileSync(
   JSON.stringify({ ...sample, chains: sample.chains.map((chain) => ({ ...chain, rpcUrls: ["http://127.0.0.1:1"] })) }),
 );
 
-test("hub deploy says that the chain does not answer, and not that the hub is missing", async () => {
+test("hub deploy reports an unreachable chain, and not a missing hub", async () => {
   const { code, out, err } = await runCli(["hub", "deploy", "--config", config, "--chain", "base-sepolia"], KEYS);
-  assert.deepEqual(
-    [code, out, err],
-    [1, "", "error: Base Sepolia does not answer, so nobody knows whether the hub stands there.\n"],
-  );
+  assert.deepEqual([code, out, err], [1, "", "error: Base Sepolia does not answer, so its hub cannot be checked.\n"]);
 });
 
 for (const name of ["base-sepolia", "84532", "eip155:84532", "Base Sepolia", "base sepolia"]) {
-  test(`hub status --chain ${name} is about that chain alone`, async () => {
+  test(`hub status --chain ${name} shows that chain only`, async () => {
     const { out } = await runCli(["hub", "status", "--config", config, "--chain", name, "--json"], KEYS);
-    const found = (JSON.parse(out) as { chain: string; hub: string }[]).map(({ chain, hub }) => [chain, hub]);
-    assert.deepEqual(found, [["eip155:84532", "unreachable"]]);
+    const hubs = (JSON.parse(out) as { chain: string; hub: string }[]).map(({ chain, hub }) => [chain, hub]);
+    assert.deepEqual(hubs, [["eip155:84532", "unreachable"]]);
   });
 }
 
-test("hub deploy --chain says which chain was meant", async () => {
+test("hub deploy --chain suggests the closest chain", async () => {
   const { code, err } = await runCli(["hub", "deploy", "--config", config, "--chain", "base-spolia"], KEYS);
   assert.deepEqual([code, err], [1, "error: The chain base-spolia is not configured; did you mean base-sepolia?\n"]);
 });

@@ -4,20 +4,20 @@ import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { runCli, runWithClosedStdout, useDevWorld } from "../support/cli.ts";
 
-// What an accountant and an operator type, beside a world that has settled a payment.
+// The ledger commands for accountants and operators, on a dev world with settled payments.
 
-describe("the ledger from the command line", () => {
+describe("ledger commands", () => {
   const { folder, variables } = useDevWorld();
   before(async () => {
     const demo = await runCli(["demo"], variables);
     assert.equal(demo.code, 0, demo.err);
   });
 
-  test("doctor --ledger names every check, and ends well", async () => {
+  test("doctor --ledger lists every check, and all pass", async () => {
     const run = await runCli(["doctor", "--ledger"], variables);
     assert.equal(run.code, 0, run.out);
     assert.match(run.out, /posting-sums-to-zero +holds/);
-    assert.match(run.out, /USDC in inboxes +\d+ hold what the ledger says/);
+    assert.match(run.out, /USDC in inboxes +\d+ match the ledger/);
     const asJson = await runCli(["doctor", "--ledger", "--json"], variables);
     const findings = JSON.parse(asJson.out) as { what: string; verdict: string; rows: unknown[] }[];
     assert.ok(findings.length > 20);
@@ -29,18 +29,18 @@ describe("the ledger from the command line", () => {
     ["watch", "status", "--follow", "--json"],
     ["ledger", "export"],
   ]) {
-    test(`${words.join(" ")} ends when nobody reads it any more`, async () => {
+    test(`${words.join(" ")} ends when its reader closes the pipe`, async () => {
       assert.deepEqual(await runWithClosedStdout(words, variables), { code: 0, err: "" });
     });
   }
 
-  test("ledger export writes the same entries as CSV and as JSON lines, and no file twice", async () => {
+  test("ledger export writes the same entries as CSV and as JSON lines, and never overwrites a file", async () => {
     const csv = await runCli(["ledger", "export"], variables);
     const [header = "", ...lines] = csv.out.trimEnd().split("\n");
     assert.match(header, /^posting,place,bookedAt,account,asset,amountUnits,/);
     const file = join(folder, "books.jsonl");
     const jsonl = await runCli(["ledger", "export", "--format", "jsonl", "--out", file], variables);
-    assert.deepEqual([jsonl.code, jsonl.out, jsonl.err], [0, "", `${lines.length} entries were written to ${file}.\n`]);
+    assert.deepEqual([jsonl.code, jsonl.out, jsonl.err], [0, "", `Wrote ${lines.length} entries to ${file}.\n`]);
     const entries = readFileSync(file, "utf8")
       .trimEnd()
       .split("\n")
@@ -55,13 +55,13 @@ describe("the ledger from the command line", () => {
     );
     writeFileSync(file, "kept");
     const again = await runCli(["ledger", "export", "--out", file], variables);
-    assert.deepEqual([again.code, again.err], [1, `error: ${file} exists, and it is not overwritten.\n`]);
+    assert.deepEqual([again.code, again.err], [1, `error: ${file} already exists: name a new file in --out.\n`]);
     assert.equal(readFileSync(file, "utf8"), "kept");
   });
 
-  test("what cannot be a format or a time is refused in one sentence", async () => {
+  test("an invalid format or time fails with one sentence", async () => {
     const format = await runCli(["ledger", "export", "--format", "xml"], variables);
-    assert.deepEqual([format.code, format.err], [2, "error: --format is csv or jsonl, not xml.\n"]);
+    assert.deepEqual([format.code, format.err], [2, "error: --format must be csv or jsonl, not xml.\n"]);
     for (const [option, typed] of [
       ["--from", "yesterday"],
       ["--from", "2026-02-31"],
@@ -75,18 +75,18 @@ describe("the ledger from the command line", () => {
         new RegExp(`^error: ${option} must be a day such as 2026-11-01, or a time .*, not ${typed}\\.\n$`),
       );
     }
-    const never = await runCli(["ledger", "export", "--from", "2026-11-02", "--to", "2026-11-02"], variables);
-    assert.deepEqual([never.code, never.out, never.err], [2, "", "error: --from must be before --to.\n"]);
-    const place = join(folder, "no", "such", "folder.csv");
-    const nowhere = await runCli(["ledger", "export", "--out", place], variables);
+    const empty = await runCli(["ledger", "export", "--from", "2026-11-02", "--to", "2026-11-02"], variables);
+    assert.deepEqual([empty.code, empty.out, empty.err], [2, "", "error: --from must be before --to.\n"]);
+    const path = join(folder, "no", "such", "folder.csv");
+    const unwritable = await runCli(["ledger", "export", "--out", path], variables);
     assert.deepEqual(
-      [nowhere.code, nowhere.err],
-      [1, `error: ${place} cannot be written: there is no folder ${join(folder, "no", "such")}.\n`],
+      [unwritable.code, unwritable.err],
+      [1, `error: ${path} cannot be written: the folder ${join(folder, "no", "such")} does not exist.\n`],
     );
   });
 
   for (const typed of ["nope", "fee", "inbox:*", "payout:word", "unseen:", "suspense:here"]) {
-    test(`${typed} is no account of the ledger`, async () => {
+    test(`--account ${typed} is rejected, and no file is created`, async () => {
       const file = join(folder, "none.csv");
       const { code, out, err } = await runCli(["ledger", "export", "--account", typed, "--out", file], variables);
       assert.deepEqual([code, out], [1, ""]);
@@ -96,10 +96,10 @@ describe("the ledger from the command line", () => {
     });
   }
 
-  test("an account of the ledger that exists may have no entries, and that is said", async () => {
+  test("an account without entries gives an empty export and a note", async () => {
     for (const typed of ["loss:reorg", "unseen:eip155:900001", "hub:eip155:1"]) {
       const { code, out, err } = await runCli(["ledger", "export", "--format", "jsonl", "--account", typed], variables);
-      assert.deepEqual([code, out, err], [0, "", "There are no such entries.\n"], typed);
+      assert.deepEqual([code, out, err], [0, "", "No entries match.\n"], typed);
     }
     const { code, err } = await runCli(
       ["ledger", "export", "--account", "inbox:pi_00000000000000000000000000"],
@@ -111,7 +111,7 @@ describe("the ledger from the command line", () => {
     assert.match(fees.out, /,fee:platform,/);
   });
 
-  test("ledger balances add up to nothing in each asset", async () => {
+  test("the ledger balances of each asset sum to zero", async () => {
     const { out } = await runCli(["ledger", "balances", "--json"], variables);
     const balances = JSON.parse(out) as { asset: string; units: string }[];
     for (const [asset, of] of Map.groupBy(balances, (balance) => balance.asset))

@@ -12,7 +12,7 @@ import { findPort } from "../../src/dev/findPort.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { runCli, spawnCli, temporaryFolder } from "../support/cli.ts";
 
-// An operator's day on a chain of their own: configure, serve, create a merchant, see payments through, end.
+// The operator's main path on one local chain: configure, create a merchant, serve, take payments, stop.
 
 const folder = temporaryFolder();
 const POLLS_MAX = 200;
@@ -74,13 +74,13 @@ async function waitUntilReady(baseUrl: string): Promise<void> {
   throw new Error("the service did not become ready");
 }
 
-test("serve runs what is configured, commands work beside it and on its database, and SIGTERM drains it", async (t) => {
+test("serve runs the configuration, commands use the process or the database, and SIGTERM drains it", async (t) => {
   const port = await findPort("127.0.0.1", 0);
   const config = writeConfig(port);
   const baseUrl = `http://127.0.0.1:${port}`;
   const variables = { TRIBUTARY_HOME: folder.path };
 
-  // Before the first start the database is opened, and made, by the command itself.
+  // Before the first start, the command itself creates the database.
   const wallet = DEV_ACCOUNTS.payoutFirst.address;
   const words = ["accounts", "create", "Own Shop", "--chain", "own", "--wallet", wallet, "--config", config, "--json"];
   const made = await runCli(words, variables);

@@ -7,12 +7,12 @@ import { createApiClient } from "../../src/operator/client/apiClient.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { runCli, useDevWorld } from "../support/cli.ts";
 
-// What a payer types. Money that is sent cannot be called back, so every slip must be told before.
+// The pay command. A sent transfer cannot be undone, so every mistake must fail before it.
 
-/** Each takes a good part of a second. */
+/** One read takes about half a second. */
 const READS_MAX = 60;
 
-describe("paying from the command line", () => {
+describe("pay", () => {
   const world = useDevWorld();
   const { folder, variables } = world;
 
@@ -22,7 +22,7 @@ describe("paying from the command line", () => {
     return (await api.createPaymentIntent({ priceUnits: 5_000_000, oneTime: true })).intentId;
   }
 
-  /** Transactions of the payer on every chain so far. */
+  /** The payer's transaction count on each chain. */
   async function countSent(): Promise<number[]> {
     const address = world.dev.ready.payer.address as Hex;
     return Promise.all(
@@ -34,34 +34,30 @@ describe("paying from the command line", () => {
 
   const otherChain = () => world.dev.ready.chains[1]?.rpcUrl ?? "";
   const REFUSED: [what: string, words: () => string[], sentence: RegExp][] = [
-    ["a time that is none", () => ["--timeout", "abc"], /--timeout takes a number of seconds above 0, not abc/],
-    ["no time at all", () => ["--timeout", "0"], /--timeout takes a number of seconds above 0, not 0/],
-    ["a time without end", () => ["--timeout", "Infinity"], /--timeout takes a number of seconds/],
-    ["a time that nobody waits for", () => ["--no-wait", "--timeout", "abc"], /--timeout takes a number of seconds/],
-    ["an amount that is none", () => ["--amount", "1e3"], /--amount 1e3 is no amount of USDC/],
+    ["an invalid timeout", () => ["--timeout", "abc"], /--timeout must be a number of seconds above 0, not abc/],
+    ["a timeout of zero", () => ["--timeout", "0"], /--timeout must be a number of seconds above 0, not 0/],
+    ["an infinite timeout", () => ["--timeout", "Infinity"], /--timeout must be a number of seconds/],
+    ["an unused timeout", () => ["--no-wait", "--timeout", "abc"], /--timeout must be a number of seconds/],
+    ["an invalid amount", () => ["--amount", "1e3"], /--amount 1e3 is not an amount of USDC/],
+    ["an unknown token", () => ["--token", "DOGE"], /token DOGE is unknown on Dev Chain One; give one of USDC, DUSD/],
+    ["a misspelled chain", () => ["--chain", "dev-tow"], /The chain dev-tow is not configured; did you mean dev-two\?/],
+    ["an unknown chain", () => ["--chain", "nowhere"], /nowhere is not configured; give one of dev-one, dev-two/],
     [
-      "a token that is none",
-      () => ["--token", "DOGE"],
-      /token DOGE on Dev Chain One is not known here; give one of USDC, DUSD/,
-    ],
-    [
-      "a slip in the chain",
-      () => ["--chain", "dev-tow"],
-      /The chain dev-tow is not configured; did you mean dev-two\?/,
-    ],
-    ["a chain that is none", () => ["--chain", "nowhere"], /nowhere is not configured; give one of dev-one, dev-two/],
-    [
-      "a key that is not there",
+      "an unset variable",
       () => ["--private-key-env", "NO_KEY"],
       /--private-key-env names an environment variable that is not set/,
     ],
-    ["a key that is none", () => ["--private-key-env", "TRIBUTARY_HOME"], /private key is not 0x and 64 hex digits/],
-    ["another chain's node", () => ["--rpc-url", otherChain()], /--rpc-url is a node of chain 900002, not of .*900001/],
-    ["a node that is none", () => ["--rpc-url", "nowhere"], /--rpc-url must be an http\(s\) URL\./],
+    ["an invalid key", () => ["--private-key-env", "TRIBUTARY_HOME"], /private key must be 0x and 64 hex digits/],
+    [
+      "another chain's node",
+      () => ["--rpc-url", otherChain()],
+      /--rpc-url must be a node of .*900001.* one of chain 900002/,
+    ],
+    ["an invalid URL", () => ["--rpc-url", "nowhere"], /--rpc-url must be an http\(s\) URL\./],
   ];
 
   for (const [what, words, sentence] of REFUSED) {
-    test(`${what} is refused in one sentence, and nothing is sent`, async () => {
+    test(`${what} fails with one sentence, and nothing is sent`, async () => {
       const intentId = await createIntent();
       const before = await countSent();
       const { code, out, err } = await runCli(["pay", intentId, ...words()], variables);
@@ -72,15 +68,15 @@ describe("paying from the command line", () => {
     });
   }
 
-  test("when the counting takes too long, it is said that the money is on its way", async () => {
+  test("after a timeout, a note warns that the transfer was sent", async () => {
     const words = ["pay", await createIntent(), "--amount", "1", "--timeout", "0.001"];
     const { code, err } = await runCli(words, variables);
     assert.equal(code, 1);
-    assert.match(err, /The money was sent by 0x[0-9a-f]{64}: paying again would pay twice\./);
-    assert.match(err, /did not happen within 0\.001 s/);
+    assert.match(err, /The transfer 0x[0-9a-f]{64} was sent\. Do not pay again: a second payment adds to it\./);
+    assert.match(err, /took longer than 0\.001 s/);
   });
 
-  test("beside a service elsewhere the payout chain has its names, and a node of it must be given", async () => {
+  test("for a remote service, --chain accepts the payout chain's name, and --rpc-url is required", async () => {
     const { baseUrl, accounts, chains, payer } = world.dev.ready;
     const elsewhere = { TRIBUTARY_HOME: "/nonexistent", KEY: accounts[0]?.apiKey ?? "", PAYER: payer.privateKey };
     const named = ["--base-url", baseUrl, "--api-key-env", "KEY", "--private-key-env", "PAYER"];
@@ -88,14 +84,14 @@ describe("paying from the command line", () => {
     const refused = await runCli(words, elsewhere);
     assert.deepEqual(
       [refused.code, refused.err],
-      [2, "error: No node of dev-one is known here: give one with --rpc-url.\n"],
+      [2, "error: No node of dev-one is known: give its URL in --rpc-url.\n"],
     );
     const { code, out, err } = await runCli([...words, "--rpc-url", chains[0]?.rpcUrl ?? ""], elsewhere);
     assert.equal(code, 0, err);
     assert.match(out, /^0x[0-9a-f]{64}\n$/);
   });
 
-  test("intents show tells what was swept in the token that was swept", async () => {
+  test("intents show prints each settlement in its own token", async () => {
     const intentId = await createIntent();
     const held = await runCli(["pay", intentId, "--token", "DUSD", "--amount", "7.5"], variables);
     assert.match(held.out, / held\n$/, held.err);
@@ -125,21 +121,21 @@ describe("paying from the command line", () => {
     assert.match(lines, /^set_\w+ +landed +7\.5 DUSD +7\.5 +0 +0x/m);
   });
 
-  test("the demo pays on no other chain than the payout's, and waits no time that is none", async () => {
+  test("demo rejects a node of another chain and an invalid timeout", async () => {
     const { baseUrl, accounts, payer } = world.dev.ready;
     const keys = { ...variables, KEY: accounts[0]?.apiKey ?? "", PAYER: payer.privateKey };
     const named = ["--base-url", baseUrl, "--api-key-env", "KEY", "--payer-key-env", "PAYER"];
     const before = await countSent();
     const astray = await runCli(["demo", ...named, "--rpc-url", otherChain()], keys);
     assert.equal(astray.code, 1);
-    assert.match(astray.err, /error: The node is one of chain 900002, and this is paid on chain 900001\.\n$/);
+    assert.match(astray.err, /error: --rpc-url must be a node of chain 900001, and it is one of chain 900002\.\n$/);
     const hasty = await runCli(["demo", "--timeout", "soon"], keys);
-    assert.deepEqual([hasty.code, hasty.err], [2, "error: --timeout takes a number of seconds above 0, not soon.\n"]);
+    assert.deepEqual([hasty.code, hasty.err], [2, "error: --timeout must be a number of seconds above 0, not soon.\n"]);
     assert.deepEqual(await countSent(), before);
   });
 
   for (const name of ["dev-two", "Dev Chain Two", "900002", "eip155:900002", "DEV-TWO"]) {
-    test(`--chain ${name} is the second chain`, async () => {
+    test(`--chain ${name} names the second chain`, async () => {
       const sentBefore = await countSent();
       const words = ["pay", await createIntent(), "--chain", name, "--token", "USDC", "--amount", "1", "--no-wait"];
       const { code, err } = await runCli(words, variables);

@@ -24,7 +24,7 @@ import {
   type ServiceInstallation,
 } from "../support/serviceInstallation.ts";
 
-// Secrets that nobody else has, in every place that takes one: whatever goes wrong, none of them comes out again.
+// Unique secrets in every field that takes one. No error, log line or command output may contain any of them.
 
 const newSecret = () => `canary${randomBytes(16).toString("hex")}`;
 const DATABASE_PASSWORD = newSecret();
@@ -34,7 +34,7 @@ const WS_KEY = newSecret();
 const GATE_SECRET = newSecret();
 const GAS_KEY = `0x${randomBytes(32).toString("hex")}`;
 
-/** As it is, and as it stands in a head or in bytes. */
+/** The secret as plain text, base64 and hex. */
 function encodingsOf(secret: string): string[] {
   const bare = secret.replace(/^0x|^.*_/, "");
   return [bare, Buffer.from(bare).toString("base64").slice(0, -4), Buffer.from(bare).toString("hex")];
@@ -62,7 +62,7 @@ const DATABASE_URL = url("postgres", DATABASE_PASSWORD);
 const withChain = (fields: object) => configOf({ chains: [chainOf(fields)] });
 const BARE_GAS_KEY = `a${GAS_KEY.slice(3)}`;
 
-/** What people do: the secret where its name belongs, one level too high or too low, or with a slip of the hand before it. */
+/** Common mistakes: a secret in the place of its name, one level too high or too low, or in a misspelled value. */
 const MISCONFIGURATIONS: Readonly<Record<string, unknown>> = {
   "a database that is its URL": configOf({ database: DATABASE_URL }),
   "a database in a list": configOf({ database: [DATABASE_URL] }),
@@ -96,7 +96,7 @@ const INVALID_JSON: Readonly<Record<string, string>> = {
 };
 const CONFIGURED_SECRETS = [DATABASE_PASSWORD, RPC_PASSWORD, RPC_KEY, WS_KEY, GATE_SECRET, GAS_KEY, BARE_GAS_KEY];
 
-test("21 whatever is wrong in a configuration, the sentence about it quotes no secret", () => {
+test("21 no configuration error quotes a secret", () => {
   const folder = mkdtempSync(join(tmpdir(), "tributary-canaries-"));
   const file = join(folder, "config.json");
   const written = Object.entries(MISCONFIGURATIONS).map(([what, config]) => [what, JSON.stringify(config)] as const);
@@ -104,7 +104,7 @@ test("21 whatever is wrong in a configuration, the sentence about it quotes no s
     for (const [what, content] of [...written, ...Object.entries(INVALID_JSON)]) {
       writeFileSync(file, content);
       const refusal = catchError(() => loadConfig(file, { TEST_GAS_KEY: GAS_KEY, TEST_GATE_SECRET: GATE_SECRET }));
-      // In the first ten characters of a secret is as much of it as a parser quotes.
+      // A parser quotes ten characters, so the first ten characters of a secret count as the secret.
       assertNoSecrets(
         [...CONFIGURED_SECRETS, ...CONFIGURED_SECRETS.map((secret) => secret.slice(0, 10))],
         inspect(refusal),
@@ -137,7 +137,7 @@ function catchError(run: () => unknown): unknown {
   return assert.fail("it was accepted");
 }
 
-describe("canaries", () => {
+describe("secrets", () => {
   let server: PostgresServer;
   let provider: Server;
   let db: Db;
@@ -149,7 +149,7 @@ describe("canaries", () => {
 
   before(async () => {
     server = await startPostgres(undefined, { isDurable: true });
-    // It fails in every way there is, so that each of them is told.
+    // The provider fails in every way, so that each failure is logged.
     provider = createServer((request, response) => {
       asked += 1;
       const answers = [
@@ -198,7 +198,7 @@ describe("canaries", () => {
     await Promise.all([server.remove(), site.remove()]);
   });
 
-  test("21 no error answers with a secret that came with the call, and no log has one", async () => {
+  test("21 no error response repeats a secret of its request, and no log line contains one", async () => {
     const { apiKey } = await addMerchant(db, { chainReference: String(UNREACHABLE_CHAIN.chainId) });
     const wrongKey = `${apiKey.slice(0, -32)}${randomBytes(16).toString("hex")}`;
     const headers = { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" };
@@ -251,7 +251,7 @@ describe("canaries", () => {
     assertNoSecrets(secrets, service.output(), "log");
   });
 
-  test("21 no command tells a secret, whether all is well or not", async () => {
+  test("21 no command prints a secret, on success or failure", async () => {
     const lost = `postgres://user:${DATABASE_PASSWORD}@127.0.0.1:1/lost`;
     const [, wrongKey = "", , wrongToken = ""] = secrets.slice(CONFIGURED_SECRETS.length);
     const runs: [line: string, database: string][] = [

@@ -12,7 +12,7 @@ import { openDatabase } from "../../src/db/database.ts";
 import { runCli, temporaryFolder } from "../support/cli.ts";
 import { insertIntent } from "../support/intents.ts";
 
-// What stops the start, as an operator meets it: an exit code and one sentence.
+// Errors that stop the start: an exit code and one sentence.
 
 const folder = temporaryFolder();
 after(() => folder.remove());
@@ -52,9 +52,9 @@ const BAD: [name: string, file: string, variables: Record<string, string>, sente
     /chains\[0\]\.tokens\[0\]\.address: .* checksum/,
   ],
   ["no gas key", write(sample), { TRIBUTARY_HOME: folder.path }, /TRIBUTARY_GAS_KEY_BASE_SEPOLIA is not set/],
-  ["a port that is none", write(sample), { ...KEYS, PORT: "http" }, /PORT: "http" is not a port/],
+  ["an invalid port", write(sample), { ...KEYS, PORT: "http" }, /PORT: "http" is not a port/],
   [
-    "no database answers",
+    "an unreachable database",
     write(sample),
     { ...KEYS, TRIBUTARY_LOG_LEVEL: "silent", TRIBUTARY_DATABASE_URL: "postgres://127.0.0.1:1/none" },
     /the database at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED/,
@@ -81,7 +81,7 @@ function localConfig(rpcUrl: string, wsUrls?: readonly string[]): string {
   return write(JSON.stringify(config));
 }
 
-test("serve does not start on a node of another chain, nor where the token is missing; a silent node is no reason", async (t) => {
+test("serve fails on a node of another chain or without the token, and tolerates an unreachable node", async (t) => {
   const other = await startAnvil({ chainId: 900_009 });
   const empty = await startAnvil({ chainId: 84_532 });
   t.after(() => Promise.all([other.stop(), empty.stop()]));
@@ -95,7 +95,7 @@ test("serve does not start on a node of another chain, nor where the token is mi
   assert.match(missing.err, /USDC at 0x036c\w+ is no token there/);
   assert.deepEqual([wrong.code, missing.code], [1, 1]);
   assert.equal(silent.code, 0, silent.err);
-  assert.match(silent.out, /one provider is believed in everything/);
+  assert.match(silent.out, /one provider suffices/);
   assert.match(silent.err, /does not answer/);
 });
 
@@ -108,12 +108,12 @@ function withToken(path: string, token: object): string {
   return write(JSON.stringify(config));
 }
 
-test("a token that an intent depends on cannot be taken out of the configuration, and can be retired", async () => {
+test("a token that an intent uses cannot be removed from the configuration, but can be retired", async () => {
   const without = localConfig("http://127.0.0.1:1");
   const { database } = JSON.parse(readFileSync(without, "utf8")) as { database: { directory: string } };
   const check = (file: string) => runCli(["serve", "--check", "--config", file], KEYS);
   const empty = await check(withToken(without, DUSD));
-  assert.match(empty.out, /^The next start brings the schema up to date: 0001_road, /m, empty.err);
+  assert.match(empty.out, /^The next start applies the migrations 0001_road, /m, empty.err);
   const doctor = await runCli(["doctor", "--config", without], KEYS);
   assert.match(doctor.err, /start the service once/);
   assert.equal((await check(without)).out, empty.out, "neither of them changed anything");
@@ -132,7 +132,7 @@ test("a token that an intent depends on cannot be taken out of the configuration
   assert.equal(retired.code, 0, retired.err);
 });
 
-test("serve --check connects to each websocket, and fails on one of another chain; no URL is shown", async (t) => {
+test("serve --check connects to each WebSocket, fails on one of another chain, and shows no URL", async (t) => {
   const [right, other] = await Promise.all([startAnvil({ chainId: 84_532 }), startAnvil({ chainId: 900_009 })]);
   t.after(() => Promise.all([right.stop(), other.stop()]));
   const [rightUrl, otherUrl] = [right, other].map(({ rpcUrl }) => `${rpcUrl.replace("http", "ws")}/?key=s3cret`);
@@ -142,28 +142,28 @@ test("serve --check connects to each websocket, and fails on one of another chai
     KEYS,
   );
   assert.equal(code, 1, err);
-  assert.match(out, /^Base Sepolia: websocket: 127\.0\.0\.1:\d+ tells of heads\.$/m);
+  assert.match(out, /^Base Sepolia: websocket: 127\.0\.0\.1:\d+ pushes new heads\.$/m);
   assert.match(out, /^Base Sepolia: websocket: 127\.0\.0\.1:1 was not reached: .*\.$/m);
   assert.match(out, /^Base Sepolia: websocket: .* websocket of eip155:84532 but serves eip155:900009\.$/m);
-  assert.doesNotMatch(out, /agrees with/);
+  assert.doesNotMatch(out, /configuration matches/);
   assert.doesNotMatch(out + err, /s3cret/);
 });
 
-test("hub deploy puts the hub where it is missing, once, and says what stands in the way", async (t) => {
+test("hub deploy deploys a missing hub once, and reports why it fails", async (t) => {
   const chain = await startAnvil({ chainId: 84_532 });
   t.after(() => chain.stop());
   const words = ["hub", "deploy", "--config", localConfig(chain.rpcUrl)];
   const poor = await runCli(words, KEYS);
   assert.equal(poor.code, 1);
-  assert.match(poor.err, /^error: Base Sepolia has no hub yet: .*\n$/);
+  assert.match(poor.err, /^error: The hub was not deployed on Base Sepolia: .*\n$/);
   await createDevClient(chain.rpcUrl).setBalance({ address: privateKeyToAccount(KEY).address, value: 10n ** 18n });
   const first = await runCli(words, KEYS);
   assert.equal(first.code, 0, first.err);
-  assert.match(first.out, new RegExp(`the hub ${hubAddress} is put there by 0x`));
-  assert.match((await runCli(words, KEYS)).out, /is there already/);
+  assert.match(first.out, new RegExp(`the hub ${hubAddress} was deployed by 0x`));
+  assert.match((await runCli(words, KEYS)).out, /was already deployed/);
 });
 
-test("hub status tells where the hub stands, and anything else at its address from it", async (t) => {
+test("hub status tells apart a missing hub, this release's hub, other code and a missing deployer", async (t) => {
   const chain = await startAnvil({ chainId: 84_532 });
   t.after(() => chain.stop());
   const client = createDevClient(chain.rpcUrl);
@@ -180,7 +180,7 @@ test("hub status tells where the hub stands, and anything else at its address fr
   assert.deepEqual((await statusOf()).slice(0, 2), [1, "foreign"]);
   const refused = await runCli(["hub", "deploy", "--config", localConfig(chain.rpcUrl)], KEYS);
   assert.equal(refused.code, 1);
-  assert.match(refused.err, /Base Sepolia has other code at 0x\w+: do not offer this chain/);
+  assert.match(refused.err, /Base Sepolia has different code at 0x\w+: remove the chain/);
   await client.setCode({ address: hubAddress, bytecode: "0x" });
   await client.setCode({ address: deterministicDeployer, bytecode: "0x" });
   assert.deepEqual(await statusOf(), [1, "impossible", null]);

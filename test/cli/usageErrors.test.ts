@@ -6,7 +6,7 @@ import { createApiClient } from "../../src/operator/client/apiClient.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { runCli, useDevWorld } from "../support/cli.ts";
 
-// What is typed beside a running world: names of chains in every form, and slips of the hand, which never look like an empty answer.
+// Command input beside a running process: every form of a chain's name, and mistakes, which never look like an empty result.
 
 const WALLET = "0x00000000000000000000000000000000000f00d5";
 const NAMES = ["dev-two", "900002", "eip155:900002", "Dev Chain Two", "Dev-Two"];
@@ -14,18 +14,18 @@ const UNKNOWN_ACCOUNT = "acct_00000000000000000000000000";
 const GAS_KEY = `0x${"1a".repeat(32)}`;
 const UNKNOWN_TX = `0x${"0".repeat(64)}`;
 
-describe("what is typed", () => {
+describe("command input", () => {
   const world = useDevWorld();
   const { folder, variables } = world;
 
   for (const name of NAMES) {
-    test(`--chain ${name} is a chain for whatever takes one`, async () => {
+    test(`--chain ${name} names a chain for every command`, async () => {
       const words = ["accounts", "create", "Shop", "--chain", name, "--wallet", WALLET, "--json"];
       const made = await runCli(words, variables);
       assert.equal(made.code, 0, made.err);
       assert.equal((JSON.parse(made.out) as { payout: { chain: string } }).payout.chain, "eip155:900002");
       const scanned = await runCli(["rescan", UNKNOWN_TX, "--chain", name], variables);
-      assert.deepEqual([scanned.code, scanned.out], [0, "Dev Chain Two: knows no such transaction\n"]);
+      assert.deepEqual([scanned.code, scanned.out], [0, "Dev Chain Two: transaction not found\n"]);
     });
   }
 
@@ -34,7 +34,7 @@ describe("what is typed", () => {
     ["rescan", UNKNOWN_TX],
     ["rescan", "pi_00000000000000000000000000"],
   ]) {
-    test(`${words.slice(0, 2).join(" ").slice(0, 20)} --chain says which chain was meant`, async () => {
+    test(`${words.slice(0, 2).join(" ").slice(0, 20)} --chain suggests the closest chain`, async () => {
       const { code, err } = await runCli([...words, "--chain", "dev-tow"], variables);
       assert.deepEqual([code, err], [1, "error: The chain dev-tow is not configured; did you mean dev-two?\n"]);
     });
@@ -47,13 +47,13 @@ describe("what is typed", () => {
     ["keys", "list"],
     ["ledger", "export", "--account"],
   ]) {
-    test(`${words.join(" ")} says that there is no such account`, async () => {
+    test(`${words.join(" ")} rejects an unknown account`, async () => {
       const { code, out, err } = await runCli([...words, UNKNOWN_ACCOUNT], variables);
       assert.deepEqual([code, out, err], [1, "", `error: There is no account ${UNKNOWN_ACCOUNT}.\n`]);
     });
   }
 
-  test("accounts create says what to type next, for the same configuration", async () => {
+  test("accounts create prints the next command, with the same configuration", async () => {
     const beside = await runCli(["accounts", "create", "Shop"], variables);
     assert.match(beside.err, /^Next: tributary keys create acct_\w+\n$/);
     const config = join(folder, "my config.json");
@@ -66,7 +66,7 @@ describe("what is typed", () => {
     assert.match(err, /^Next: tributary keys create acct_\w+ --config '\/.*my config\.json'\n$/);
   });
 
-  test("verify takes the payout chain by its id, and names it when something else was typed", async () => {
+  test("verify accepts the payout chain by its id, and names it in the error for another name", async () => {
     const { baseUrl, accounts } = world.dev.ready;
     const [account] = accounts;
     const intent = await createApiClient({ baseUrl, apiKey: account?.apiKey ?? "" }).createPaymentIntent({});
@@ -81,11 +81,14 @@ describe("what is typed", () => {
 
     for (const chain of ["900001", "eip155:900001"]) assert.equal((await verify(chain)).code, 0, chain);
     for (const chain of ["900002", "eip155:900002"])
-      assert.match((await verify(chain)).out, /paid out on another chain \(wrong_chain\)/, chain);
+      assert.match((await verify(chain)).out, /it pays on another chain \(wrong_chain\)/, chain);
     const { code, err } = await verify("dev-one");
     assert.deepEqual(
       [code, err],
-      [2, "error: --chain dev-one is no name of chain 900001, where these terms pay out: give a chain id or CAIP-2.\n"],
+      [
+        2,
+        "error: --chain dev-one does not name chain 900001, on which these terms pay out: give a chain id or CAIP-2.\n",
+      ],
     );
   });
 });

@@ -13,7 +13,7 @@ import { FakeChain } from "../support/fakeChain.ts";
 import { openFakeProvider, type FakeProvider } from "../support/fakeProvider.ts";
 import { runCli, spawnCli, temporaryFolder } from "../support/cli.ts";
 
-// How far a chain is read, as the operator sees it: from the database, on any machine, and from the chain's own providers.
+// The scan progress that the operator sees. It comes from the database, on any machine, and from the chain's providers.
 
 const CHAIN = "eip155:900001";
 const BLOCKS = 5_000;
@@ -49,7 +49,7 @@ describe("tributary watch status", () => {
     TRIBUTARY_DATABASE_URL: url,
     GAS: `0x${"11".repeat(32)}`,
   });
-  const ask = (...words: string[]) => runCli(["watch", "status", "--config", config, ...words], variables());
+  const runStatus = (...words: string[]) => runCli(["watch", "status", "--config", config, ...words], variables());
 
   async function setCursor(number: bigint, { agoMs = 0, isForked = false } = {}): Promise<void> {
     const row = {
@@ -67,61 +67,61 @@ describe("tributary watch status", () => {
       .execute();
   }
 
-  test("a chain that was never read is told as that", async () => {
-    const { code, out } = await ask();
+  test("a chain without a cursor is shown as never scanned", async () => {
+    const { code, out } = await runStatus();
     assert.equal(code, 0);
-    assert.match(out, /^Own \(eip155:900001\): was never read$/m);
+    assert.match(out, /^Own \(eip155:900001\): never scanned$/m);
     assert.match(out, /^ {2}head +5,000$/m);
   });
 
-  test("at the head: which block, how final, and how each provider does", async () => {
+  test("at the head, it shows blocks, finality and the head of each provider", async () => {
     await setCursor(4_999n);
-    const { out, err } = await ask();
+    const { out, err } = await runStatus();
     assert.equal(err, "");
     assert.match(out, /^Own \(eip155:900001\): at the head$/m);
     assert.match(out, /^ {2}behind +1 block, 2 s$/m);
     assert.match(out, /^ {2}safe, final +4,989, none$/m);
     assert.match(out, /^ {2}read again to +4,979$/m);
-    assert.match(out, /^ {2}last news +\d+ s ago$/m);
+    assert.match(out, /^ {2}last scan +\d+ s ago$/m);
     assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ at 5,000$/m);
     assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ at 4,997$/m);
   });
 
-  test("behind: how far in blocks and in the chain's time, and the pace of two readings", async () => {
+  test("behind the head, it shows the lag in blocks and chain time, and the pace of two samples", async () => {
     await setCursor(1_000n);
-    const { out } = await ask();
+    const { out } = await runStatus();
     assert.match(out, /^Own \(eip155:900001\): catching up$/m);
     assert.match(out, /^ {2}behind +4,000 blocks, 2 h 13 min$/m);
     assert.match(out, /^ {2}pace +0 blocks\/s, falling behind$/m);
   });
 
-  test("a provider that refuses is named with its reason, and nobody watching is told", async () => {
+  test("it shows the error of a failing provider, and that no process watches the chain", async () => {
     await setCursor(4_999n, { agoMs: 120_000 });
     const [, second] = providers;
     assert.ok(second);
     second.profile = { rate: { oneIn: 1, error: { code: -32005, message: "daily request count exceeded" } } };
-    const { out } = await ask();
-    assert.match(out, /nobody watches it/);
+    const { out } = await runStatus();
+    assert.match(out, /not watched/);
     assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ answered HTTP 429: .*daily request count exceeded/m);
     second.profile = {};
   });
 
-  test("a provider that has another chain, or ends far below, is named: it holds up what websockets tell of", async () => {
+  test("it shows a provider with another block, and one far behind", async () => {
     await setCursor(5_000n, { isForked: true });
     const [, second] = providers;
     assert.ok(second);
     second.profile = { nodeLags: [100] };
-    const { out } = await ask();
-    assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ at 5,000, differs from what is recorded$/m);
+    const { out } = await runStatus();
+    assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ at 5,000, differs from the recorded chain$/m);
     assert.match(out, /^ {2}provider +127\.0\.0\.1:\d+ at 4,900, far behind$/m);
-    const opinions = (JSON.parse((await ask("--json")).out) as WatchStatus[])[0]?.providers.map(
+    const opinions = (JSON.parse((await runStatus("--json")).out) as WatchStatus[])[0]?.providers.map(
       ({ opinion }) => opinion,
     );
     assert.deepEqual(opinions, ["differs", "behind"]);
     second.profile = { nodeLags: [3] };
   });
 
-  test("--follow --json tells it again and again, with the pace and the time left, until it is interrupted", async (t) => {
+  test("--follow --json prints a line with pace and time left every two seconds until SIGINT", async (t) => {
     await setCursor(1_000n);
     const child = spawnCli(["watch", "status", "--config", config, "--follow", "--json"], variables());
     t.after(() => child.kill("SIGKILL"));

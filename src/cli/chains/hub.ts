@@ -13,11 +13,11 @@ import { withChainError } from "../../operator/client/withChainError.ts";
 
 export const hubDeploy: Command = {
   name: "hub deploy",
-  summary: "Put the inbox hub onto the configured chains where it is missing; its address is the same on all of them",
+  summary: "Deploy the inbox hub on configured chains without one; its address is the same on every chain",
   positionals: [],
   options: {
-    config: { value: "FILE", summary: "the configuration file; TRIBUTARY_CONFIG when left out" },
-    chain: { value: "CHAIN", summary: `only this one: ${CHAIN_NAME_FORMS}` },
+    config: { value: "FILE", summary: "configuration file; default TRIBUTARY_CONFIG" },
+    chain: { value: "CHAIN", summary: `only this chain: ${CHAIN_NAME_FORMS}` },
   },
   examples: ["tributary hub deploy --config config/testnets.json --chain base-sepolia"],
   run: runDeploy,
@@ -27,8 +27,7 @@ const HUB_OPTIONS = hubDeploy.options;
 
 export const hubStatus: Command = {
   name: "hub status",
-  summary:
-    "Say on which configured chains the inbox hub stands, and whether its code is this release's; changes nothing",
+  summary: "Show which configured chains have the inbox hub, and compare its code with this release; change nothing",
   positionals: [],
   options: HUB_OPTIONS,
   examples: ["tributary hub status --config config/testnets.json"],
@@ -38,31 +37,31 @@ export const hubStatus: Command = {
 type HubStatus = "present" | "absent" | "foreign" | "impossible" | "unreachable";
 
 const STATUS_TEXTS: Readonly<Record<HubStatus, string>> = {
-  present: "stands, with the code of this release",
-  absent: "is missing: `tributary hub deploy` puts it there",
-  foreign: "has OTHER code at its address: this chain must not be offered",
-  impossible: "is missing, and so is the deterministic deployer: this chain cannot be offered",
-  unreachable: "was not found out: the chain does not answer",
+  present: "deployed, with the code of this release",
+  absent: "missing: deploy it with `tributary hub deploy`",
+  foreign: "DIFFERENT CODE at its address: remove this chain from the configuration",
+  impossible: "missing, and so is the deterministic deployer: remove this chain from the configuration",
+  unreachable: "unknown: the chain does not answer",
 };
 
 async function runStatus(input: CommandInput): Promise<number> {
   const { terminal, asJson } = input;
-  const found = await Promise.all(
+  const hubs = await Promise.all(
     selectChains(input).map(async ({ caip2, name, rpcUrls }) => {
       const { hub, codeHash } = await readHubStatus(rpcUrls);
       return { chain: caip2, name, address: hubAddress, hub, codeHash };
     }),
   );
-  if (asJson) terminal.out(toJson(found));
+  if (asJson) terminal.out(toJson(hubs));
   else {
     terminal.out(`hub ${hubAddress}, code ${hubCodeHash}`);
-    const width = Math.max(...found.map(({ name }) => name.length));
-    for (const { name, hub } of found) {
+    const width = Math.max(...hubs.map(({ name }) => name.length));
+    for (const { name, hub } of hubs) {
       const mark = hub === "present" ? terminal.paint("green", "✓") : terminal.paint("red", "✗");
       terminal.out(`${mark} ${name.padEnd(width)}  ${STATUS_TEXTS[hub]}`);
     }
   }
-  return found.every(({ hub }) => hub === "present") ? 0 : 1;
+  return hubs.every(({ hub }) => hub === "present") ? 0 : 1;
 }
 
 async function readHubStatus([rpcUrl = ""]: readonly string[]): Promise<{ hub: HubStatus; codeHash: Hex | null }> {
@@ -84,15 +83,15 @@ type HubDeployment = { chain: string; address: string; outcome: "deployed" | "pr
 
 async function runDeploy(input: CommandInput): Promise<number> {
   const { terminal, asJson } = input;
-  const deployed: HubDeployment[] = [];
+  const deployments: HubDeployment[] = [];
   for (const chain of selectChains(input)) {
-    const one = await ensureHub(chain);
-    deployed.push(one);
+    const deployment = await ensureHub(chain);
+    deployments.push(deployment);
     if (asJson) continue;
-    const how = one.outcome === "present" ? "is there already" : `is put there by ${one.txHash}`;
-    terminal.out(`${chain.name}: the hub ${hubAddress} ${how}`);
+    const outcome = deployment.outcome === "present" ? "was already deployed" : `was deployed by ${deployment.txHash}`;
+    terminal.out(`${chain.name}: the hub ${hubAddress} ${outcome}`);
   }
-  if (asJson) terminal.out(toJson(deployed));
+  if (asJson) terminal.out(toJson(deployments));
   return 0;
 }
 
@@ -106,24 +105,24 @@ function selectChains(input: CommandInput): readonly ChainConfig[] {
 }
 
 async function ensureHub(chain: ChainConfig): Promise<HubDeployment> {
-  const outcome = { chain: chain.caip2, address: hubAddress };
+  const location = { chain: chain.caip2, address: hubAddress };
   const { hub } = await readHubStatus(chain.rpcUrls);
   switch (hub) {
     case "present":
-      return { ...outcome, outcome: "present", txHash: null };
+      return { ...location, outcome: "present", txHash: null };
     case "absent":
       return {
-        ...outcome,
+        ...location,
         outcome: "deployed",
-        txHash: await withChainError(sendHubDeployment(chain), `${chain.name} has no hub yet`),
+        txHash: await withChainError(sendHubDeployment(chain), `The hub was not deployed on ${chain.name}`),
       };
     case "unreachable":
-      throw new CommandError(`${chain.name} does not answer, so nobody knows whether the hub stands there.`);
+      throw new CommandError(`${chain.name} does not answer, so its hub cannot be checked.`);
     case "foreign":
-      throw new CommandError(`${chain.name} has other code at ${hubAddress}: do not offer this chain.`);
+      throw new CommandError(`${chain.name} has different code at ${hubAddress}: remove the chain.`);
     case "impossible":
       throw new CommandError(
-        `${chain.name} lacks the deterministic deployer ${deterministicDeployer}, so the hub cannot have its address there.`,
+        `${chain.name} has no deterministic deployer at ${deterministicDeployer}, so the hub cannot be deployed at its address: remove the chain.`,
       );
   }
 }
@@ -145,6 +144,6 @@ async function sendHubDeployment(chain: ChainConfig): Promise<string> {
   const txHash = await wallet.sendTransaction({ to: deterministicDeployer, data: concat([hubSalt, hubCreationCode]) });
   await reader.waitForTransactionReceipt({ hash: txHash });
   if ((await reader.getCode({ address: hubAddress })) === undefined)
-    throw new CommandError(`${txHash} did not put the hub to ${hubAddress}.`);
+    throw new CommandError(`Transaction ${txHash} was mined, but ${hubAddress} has no code.`);
   return txHash;
 }

@@ -9,17 +9,17 @@ import { readTime } from "../optionParsers.ts";
 
 export const ledgerExport: Command = {
   name: "ledger export",
-  summary: "Write the entries of the ledger for accountants, in the order in which they were booked",
+  summary: "Write the ledger's entries as CSV or JSON lines, in booking order",
   positionals: [],
   options: {
-    format: { value: "FORMAT", summary: "csv or jsonl; csv when left out" },
+    format: { value: "FORMAT", summary: "csv or jsonl; default csv" },
     account: {
       value: "ACCOUNT",
-      summary: "only this merchant's, acct_…, or only this account of the ledger, such as payout:world",
+      summary: "only this merchant (acct_…), or this ledger account, such as payout:world",
     },
-    from: { value: "TIME", summary: "booked at this day or time (UTC), or later" },
-    to: { value: "TIME", summary: "booked before this day or time (UTC)" },
-    out: { value: "FILE", summary: "write a new file instead of standard output" },
+    from: { value: "TIME", summary: "only entries booked at or after this day or time (UTC)" },
+    to: { value: "TIME", summary: "only entries booked before this day or time (UTC)" },
+    out: { value: "FILE", summary: "write to a new file instead of standard output" },
     ...CONFIG_OPTION,
   },
   examples: [
@@ -31,7 +31,7 @@ export const ledgerExport: Command = {
 
 export const ledgerBalances: Command = {
   name: "ledger balances",
-  summary: "Show what each account of the ledger has come to",
+  summary: "Show the balance of each ledger account",
   positionals: [],
   options: CONFIG_OPTION,
   examples: ["tributary ledger balances"],
@@ -53,7 +53,7 @@ const COLUMNS = [
   "reverses",
 ] as const satisfies readonly (keyof LedgerLine)[];
 
-/** A thousand entries a page: more than any period of one installation. */
+/** Bounds the loop. With a thousand entries a page, one installation never reaches it. */
 const PAGES_MAX = 1_000_000;
 
 type Format = "csv" | "jsonl";
@@ -66,7 +66,7 @@ async function runExport(input: CommandInput): Promise<number> {
   try {
     const fetchPage = async (next: NonNullable<LedgerPage["next"]>) =>
       (await operator.call("ledger page", { ...filter, ...next })) as LedgerPage;
-    // What is refused leaves neither a header nor a file.
+    // The first page comes before the header, so that a rejected filter writes nothing and creates no file.
     const first = await fetchPage({ posting: "0", place: 0 });
     await writePages(input, { format, first, fetchPage });
   } finally {
@@ -78,7 +78,7 @@ async function runExport(input: CommandInput): Promise<number> {
 function readFormat({ values, asJson }: CommandInput): Format {
   const format = asJson ? "jsonl" : (values["format"] ?? "csv");
   if (format === "csv" || format === "jsonl") return format;
-  throw new UsageError(`--format is csv or jsonl, not ${format}.`);
+  throw new UsageError(`--format must be csv or jsonl, not ${format}.`);
 }
 
 function readFilter({ values }: CommandInput): ExportFilter {
@@ -111,19 +111,19 @@ async function writePages(input: CommandInput, { format, first, fetchPage }: Exp
     sink.close(isComplete);
   }
   const file = input.values["out"];
-  if (count === 0 && file === undefined) input.terminal.note("There are no such entries.");
+  if (count === 0 && file === undefined) input.terminal.note("No entries match.");
   if (isComplete && file !== undefined)
-    input.terminal.note(`${count === 1 ? "1 entry was" : `${count} entries were`} written to ${file}.`);
+    input.terminal.note(`Wrote ${count === 1 ? "1 entry" : `${count} entries`} to ${file}.`);
 }
 
 type Sink = {
   writeLine(line: string): void;
-  /** Whether anybody still wants lines. */
+  /** False after the reader closed the pipe. */
   isOpen(): boolean;
-  close(isWhole: boolean): void;
+  close(isComplete: boolean): void;
 };
 
-/** Half a file would be taken for a whole one, so a file that was not finished is taken away again. */
+/** Opens the output. An incomplete file is removed on close, because it looks like a complete one. */
 function openSink({ values, terminal }: CommandInput): Sink {
   const file = values["out"];
   if (file === undefined) {
@@ -133,9 +133,9 @@ function openSink({ values, terminal }: CommandInput): Sink {
   return {
     writeLine: (line) => void withFileErrors(file, () => writeSync(descriptor, `${line}\n`)),
     isOpen: () => true,
-    close(isWhole) {
+    close(isComplete) {
       closeSync(descriptor);
-      if (!isWhole) rmSync(file, { force: true });
+      if (!isComplete) rmSync(file, { force: true });
     },
   };
 }
@@ -145,10 +145,10 @@ function withFileErrors<T>(file: string, write: () => T): T {
     return write();
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "EEXIST") throw new CommandError(`${file} exists, and it is not overwritten.`);
+    if (code === "EEXIST") throw new CommandError(`${file} already exists: name a new file in --out.`);
     const reason = error instanceof Error ? error.message : String(error);
-    const why = code === "ENOENT" ? `there is no folder ${dirname(file)}.` : reason;
-    throw new CommandError(`${file} cannot be written: ${why}`);
+    const cause = code === "ENOENT" ? `the folder ${dirname(file)} does not exist.` : reason;
+    throw new CommandError(`${file} cannot be written: ${cause}`);
   }
 }
 

@@ -6,11 +6,11 @@ import { toJson } from "../../operator/process/terminal.ts";
 
 export const rescan: Command = {
   name: "rescan",
-  summary: "Read a transaction, or an intent's inbox, from the chain again; nothing is ever counted twice",
-  positionals: [{ name: "target", summary: "an intent, pi_…, or a transaction, 0x…" }],
+  summary: "Read a transaction or an intent's inbox from the chain again; recorded deposits do not count twice",
+  positionals: [{ name: "target", summary: "intent id (pi_…) or transaction hash (0x…)" }],
   options: {
-    chain: { value: "CHAIN", summary: `only this chain's transaction: ${CHAIN_NAME_FORMS}` },
-    blocks: { value: "COUNT", summary: "how far back an inbox is looked up; 50000 when left out" },
+    chain: { value: "CHAIN", summary: `look up the transaction on this chain only: ${CHAIN_NAME_FORMS}` },
+    blocks: { value: "COUNT", summary: "blocks to search for transfers of an inbox; default 50000" },
     ...CONFIG_OPTION,
   },
   examples: ["tributary rescan pi_3x7…", "tributary rescan 0x5c50… --chain base"],
@@ -19,10 +19,10 @@ export const rescan: Command = {
 
 const OUTCOME_TEXTS: Readonly<Record<RescanOutput["outcome"], string>> = {
   read: "read again",
-  unknown: "knows no such transaction",
+  unknown: "transaction not found",
   reverted: "the transaction reverted and moved nothing",
-  ahead: "the block is not read yet, and will be in its turn",
-  unwatched: "was never read: is its provider down?",
+  ahead: "the block is not scanned yet; the watcher reads it later",
+  unwatched: "never scanned: check its providers with `tributary doctor`",
 };
 
 async function runRescan(input: CommandInput): Promise<number> {

@@ -13,19 +13,19 @@ import { toJson, type Terminal } from "../../operator/process/terminal.ts";
 
 export const verify: Command = {
   name: "verify",
-  summary: "Check, without a network, that money sent to an inbox can reach nobody but the payout wallet, less the fee",
-  positionals: [{ name: "file", summary: "the intent as the API answered it, or several; - reads standard input" }],
+  summary: "Check offline that an inbox pays only your payout wallet, less the fee",
+  positionals: [{ name: "file", summary: "one or more intents as the API returned them; - reads standard input" }],
   options: {
-    payout: { value: "ADDRESS", summary: "the wallet that must be paid: from your own notes, not from the answer" },
-    inbox: { value: "ADDRESS", summary: "the address that was shown to the payer; the answer's own when left out" },
-    token: { value: "ADDRESS", summary: "the token that must be paid out" },
+    payout: { value: "ADDRESS", summary: "your payout wallet, from your own records and not from the API" },
+    inbox: { value: "ADDRESS", summary: "address that the payer saw; default the intent's inbox" },
+    token: { value: "ADDRESS", summary: "expected payout token" },
     chain: {
       value: "CHAIN",
-      summary: "where it must be paid out: chain id or CAIP-2, of public networks slug or name too",
+      summary: "expected payout chain: chain id or CAIP-2; for public networks also slug or name",
     },
-    "fee-bps-max": { value: "NUMBER", summary: "the highest fee you agreed to, in hundredths of a percent" },
-    recovery: { value: "ADDRESS", summary: "your recovery address, when it is not the payout wallet" },
-    "routes-root": { value: "HASH", summary: "root of the cross-chain routes you agreed to; none when left out" },
+    "fee-bps-max": { value: "NUMBER", summary: "highest accepted fee, in hundredths of a percent" },
+    recovery: { value: "ADDRESS", summary: "your recovery address, if it is not the payout wallet" },
+    "routes-root": { value: "HASH", summary: "root of the accepted cross-chain routes; default no routes" },
   },
   examples: [
     "tributary verify intent.json --payout 0x7099…79C8",
@@ -37,32 +37,32 @@ export const verify: Command = {
 type InboxVerdict = { inbox: VerifiedInbox; reason: VerifyReason | undefined };
 
 const REASON_TEXTS: Partial<Record<VerifyReason, string>> = {
-  wrong_address: "another address was shown than these terms make",
-  wrong_payout: "the money would go to another wallet",
-  wrong_token: "another token would be paid out",
-  wrong_chain: "it would be paid out on another chain",
+  wrong_address: "the address does not match these terms",
+  wrong_payout: "it pays another wallet",
+  wrong_token: "it pays another token",
+  wrong_chain: "it pays on another chain",
   fee_too_high: "the fee is higher than agreed",
   wrong_recovery:
-    "its recovery address could take the money out after the recovery date; name it with --recovery if it is yours",
-  wrong_routes: "money could leave over bridges that were not agreed",
+    "its recovery address can take the money after the recovery date; name it with --recovery if it is yours",
+  wrong_routes: "it allows cross-chain routes that you did not accept",
 };
 
-// eslint-disable-next-line typescript/require-await -- every command is asynchronous to its caller
+// eslint-disable-next-line typescript/require-await -- the type of a command requires a promise
 async function runVerify(input: CommandInput): Promise<number> {
   const { positionals, values, terminal, asJson } = input;
   if (values["payout"] === undefined)
-    throw new UsageError("verify needs --payout: the wallet that you expect to be paid.");
+    throw new UsageError("Missing option --payout ADDRESS: the wallet that you expect to be paid.");
   const payout = readAddress(values["payout"], "payout");
   const inboxes = readInboxes(positionals[0] ?? "-");
   if (values["inbox"] !== undefined && inboxes.length > 1)
-    throw new CommandError("--inbox is for one intent, and the file holds several.");
+    throw new CommandError("--inbox compares one intent, and the file has several: remove it or split the file.");
   const checked = inboxes.map((inbox) => ({ inbox, reason: checkTerms(inbox, payout, input) }));
   if (asJson) terminal.out(toJson(checked.map(toVerifyOutput)));
   else for (const line of checked.flatMap((one) => formatVerification(one, input, terminal))) terminal.out(line);
   return checked.every(({ reason }) => reason === undefined) ? 0 : 1;
 }
 
-/** What is not asked for is taken from the terms, and so passes; the lines say which that was. */
+/** Compares the terms with the options. An absent option takes its value from the terms; the output marks it as not compared. */
 function checkTerms(
   { address, terms }: VerifiedInbox,
   payoutWallet: Hex,
@@ -85,13 +85,13 @@ function readNumber(text: string, option: string): number {
   return Number(text);
 }
 
-/** Without a network or a configuration only the terms' own chain can be known by slug and name. */
+/** Resolves --chain. Offline, slug and name are only known for the chain of the terms. */
 function readChain(typed: string, termsChainId: bigint): bigint {
   const paidOn = resolveChainId(String(termsChainId));
   const chain = resolveChainId(typed) ?? findChainByName(paidOn === undefined ? [] : [paidOn], typed);
   if (chain !== undefined) return BigInt(chain.chainId);
   throw new UsageError(
-    `--chain ${typed} is no name of chain ${termsChainId}, where these terms pay out: give a chain id or CAIP-2.`,
+    `--chain ${typed} does not name chain ${termsChainId}, on which these terms pay out: give a chain id or CAIP-2.`,
   );
 }
 
@@ -116,13 +116,13 @@ function formatVerification({ inbox, reason }: InboxVerdict, { values }: Command
   const name = `${intentId === undefined ? "" : `${intentId} `}${checksumAddress(address)}`;
   if (reason !== undefined) {
     const meaning = REASON_TEXTS[reason] ?? "it cannot be verified";
-    return [`${terminal.paint("red", "✗")} ${name}: ${meaning} (${reason}). Do not show this address.`];
+    return [`${terminal.paint("red", "✗")} ${name}: ${meaning} (${reason}). Do not show this address to a payer.`];
   }
-  const comparisonNote = (option: string) => (values[option] === undefined ? " (as the terms say; not compared)" : "");
+  const comparisonNote = (option: string) => (values[option] === undefined ? " (from the terms, not compared)" : "");
   return [
-    `${terminal.paint("green", "✓")} ${name} pays ${checksumAddress(terms.payout)} and nobody else`,
+    `${terminal.paint("green", "✓")} ${name} pays only ${checksumAddress(terms.payout)}`,
     `  token ${checksumAddress(terms.settleToken)}${comparisonNote("token")} on chain ${terms.settleChainId}${comparisonNote("chain")}`,
     `  fee ${(terms.feeBps / 100).toFixed(2)} %${comparisonNote("fee-bps-max")} to ${checksumAddress(terms.feeRecipient)}`,
-    `  recovery ${checksumAddress(terms.recovery)}, wrong assets at once, everything from ${formatDay(terms.recoverAfter)}`,
+    `  recovery by ${checksumAddress(terms.recovery)}: other tokens now, everything from ${formatDay(terms.recoverAfter)}`,
   ];
 }

@@ -8,10 +8,10 @@ import { formatFields, toJson, type Style, type Terminal } from "../../operator/
 
 export const watchStatus: Command = {
   name: "watch status",
-  summary: "Show how far each chain is read and how it is with its providers; behind its head, how long the rest takes",
+  summary: "Show the scan progress of each chain, the time it still needs, and the state of its providers",
   positionals: [],
   options: {
-    follow: { summary: "keep showing it, with a bar for each chain, until it is interrupted" },
+    follow: { summary: "refresh every 2 seconds until interrupted, with a progress bar for each chain" },
     ...CONFIG_OPTION,
   },
   examples: [
@@ -22,11 +22,10 @@ export const watchStatus: Command = {
   run: runStatus,
 };
 
-/** Between two readings that follow. */
 const INTERVAL_MS = 2_000;
-/** The pace is taken from readings of this last time. */
+/** The pace is measured over this period. */
 const PACE_WINDOW_MS = 30_000;
-/** So far behind a chain is being caught up with; nearer, it is on its way from one block to the next. */
+/** A chain further behind its head than this is catching up. */
 const CATCH_UP_BLOCKS = 64n;
 const BAR_CELLS_MIN = 5;
 const BAR_CELLS_MAX = 20;
@@ -44,7 +43,7 @@ async function runStatus(input: CommandInput): Promise<number> {
   return 0;
 }
 
-/** A pace takes two readings: the second one is made only where there is something to be told of it. */
+/** Shows the state once. Reads twice when a chain is behind, because the pace needs two samples. */
 async function showOnce(
   { asJson, terminal }: CommandInput,
   operator: OperatorClient,
@@ -74,7 +73,7 @@ async function follow(
   }
 }
 
-/** What was read of all chains so far. */
+/** The latest state of all chains, and recent samples of their progress. */
 class SyncHistory {
   chains: readonly WatchStatus[] = [];
   readonly #samples = new Map<string, ProgressSample[]>();
@@ -85,24 +84,24 @@ class SyncHistory {
     const atMs = systemClock.monotonicMs();
     for (const { chain, recordedBlock, begunBlock, headBlock } of this.chains) {
       if (recordedBlock === null || headBlock === null) continue;
-      const mark = { atMs, recorded: BigInt(recordedBlock), head: BigInt(headBlock) };
-      const recent = (this.#samples.get(chain) ?? []).filter((one) => atMs - one.atMs <= PACE_WINDOW_MS);
-      this.#samples.set(chain, [...recent, mark]);
-      // Whoever catches up knows where it began; otherwise it is what was seen of it.
-      const begun = begunBlock === null ? (this.#startBlocks.get(chain) ?? mark.recorded) : BigInt(begunBlock);
-      this.#startBlocks.set(chain, begun);
+      const sample = { atMs, recorded: BigInt(recordedBlock), head: BigInt(headBlock) };
+      const recent = (this.#samples.get(chain) ?? []).filter((each) => atMs - each.atMs <= PACE_WINDOW_MS);
+      this.#samples.set(chain, [...recent, sample]);
+      // Only the process that catches up knows the start. Otherwise the first sample is the start.
+      const startBlock = begunBlock === null ? (this.#startBlocks.get(chain) ?? sample.recorded) : BigInt(begunBlock);
+      this.#startBlocks.set(chain, startBlock);
     }
   }
 
   paceOf({ chain }: WatchStatus): Pace | undefined {
-    const marks = this.#samples.get(chain) ?? [];
-    const [first, last] = [marks.at(0), marks.at(-1)];
+    const samples = this.#samples.get(chain) ?? [];
+    const [first, last] = [samples.at(0), samples.at(-1)];
     return first && last && computePace(first, last);
   }
 
   percentOf({ chain }: WatchStatus): number {
-    const [begun, last] = [this.#startBlocks.get(chain), this.#samples.get(chain)?.at(-1)];
-    return begun === undefined || last === undefined ? 0 : computePercent(begun, last);
+    const [startBlock, last] = [this.#startBlocks.get(chain), this.#samples.get(chain)?.at(-1)];
+    return startBlock === undefined || last === undefined ? 0 : computePercent(startBlock, last);
   }
 }
 
@@ -119,17 +118,17 @@ function withPace(
   return { ...chain, blocksPerS, leftMs: pace?.remainingMs === undefined ? null : Math.round(pace.remainingMs) };
 }
 
-/** How it is with a chain, in few words and the colour of their urgency. */
-function describeState(chain: WatchStatus): { words: string; style: Style } {
-  if (chain.recordedBlock === null) return { words: "was never read", style: "red" };
-  if (chain.headBlock === null) return { words: "no provider answers", style: "red" };
-  if (!chain.isWatched) return { words: "nobody watches it", style: "red" };
-  if (isBehind(chain)) return { words: "catching up", style: "yellow" };
-  return { words: "at the head", style: "green" };
+/** The state of a chain as a short label, coloured by urgency. */
+function describeState(chain: WatchStatus): { label: string; style: Style } {
+  if (chain.recordedBlock === null) return { label: "never scanned", style: "red" };
+  if (chain.headBlock === null) return { label: "no provider answers", style: "red" };
+  if (!chain.isWatched) return { label: "not watched", style: "red" };
+  if (isBehind(chain)) return { label: "catching up", style: "yellow" };
+  return { label: "at the head", style: "green" };
 }
 
 function formatDetails(chain: WatchStatus, course: SyncHistory, terminal: Terminal): string[] {
-  const { words, style } = describeState(chain);
+  const { label, style } = describeState(chain);
   const { recordedBlock, headBlock, behindBlocks, lookedAt, askedAt } = chain;
   const age = lookedAt === null ? "" : `${formatDuration(Date.parse(askedAt) - Date.parse(lookedAt))} ago`;
   const entries: [string, string][] = [
@@ -147,46 +146,46 @@ function formatDetails(chain: WatchStatus, course: SyncHistory, terminal: Termin
       : []),
     ["safe, final", `${formatBlock(chain.safeBlock)}, ${formatBlock(chain.finalBlock)}`],
     ["read again to", formatBlock(chain.rereadBlock)],
-    ["last news", age],
+    ["last scan", age],
     ...chain.providers.map((provider): [string, string] => ["provider", formatProvider(provider, terminal)]),
   ];
   const shown = behindBlocks === null ? entries.filter(([name]) => name !== "behind") : entries;
-  const title = `${terminal.paint("bold", chain.chainName)} (${chain.chain}): ${terminal.paint(style, words)}`;
+  const title = `${terminal.paint("bold", chain.chainName)} (${chain.chain}): ${terminal.paint(style, label)}`;
   return [title, ...formatFields(terminal, shown).map((line) => `  ${line}`), ""];
 }
 
 function formatProvider({ name, headBlock, trouble, opinion }: ProviderStatus, terminal: Terminal): string {
   if (trouble !== null) return `${name} ${terminal.paint("red", trouble)}`;
-  const objection = { agrees: "", behind: "far behind", differs: "differs from what is recorded" }[opinion ?? "agrees"];
-  const place = `${name} at ${formatBlock(headBlock)}`;
-  return objection === "" ? place : `${place}, ${terminal.paint("yellow", objection)}`;
+  const warning = { agrees: "", behind: "far behind", differs: "differs from the recorded chain" }[opinion ?? "agrees"];
+  const position = `${name} at ${formatBlock(headBlock)}`;
+  return warning === "" ? position : `${position}, ${terminal.paint("yellow", warning)}`;
 }
 
-/** One line that fits: who, a bar while it is caught up with, and what can be said in the rest. */
+/** One line that fits the terminal: the chain's name, a progress bar while it catches up, then details as far as they fit. */
 function formatLine(chain: WatchStatus, course: SyncHistory, terminal: Terminal): string {
   const width = Math.min(Math.max(...course.chains.map(({ chainName }) => chainName.length)), 16);
   const name = chain.chainName.slice(0, width).padEnd(width);
-  const { words, style } = describeState(chain);
-  const room = Math.max(terminal.columns() - 1 - width - 2, 10);
+  const { label, style } = describeState(chain);
+  const columnsLeft = Math.max(terminal.columns() - 1 - width - 2, 10);
   const failingCount = chain.providers.filter(({ trouble }) => trouble !== null).length;
   const disagreeingCount = chain.providers.filter(
     ({ opinion }) => opinion === "behind" || opinion === "differs",
   ).length;
   const count = chain.providers.length;
-  const providerNote = `${failingCount === 0 ? "" : `, ${failingCount} of ${count} providers fail`}${disagreeingCount === 0 ? "" : `, ${disagreeingCount} of ${count} object`}`;
+  const providerNote = `${failingCount === 0 ? "" : `, ${failingCount} of ${count} providers fail`}${disagreeingCount === 0 ? "" : `, ${disagreeingCount} of ${count} disagree`}`;
   if (!isBehind(chain) || style === "red") {
     const suffix =
       style === "red"
         ? providerNote
         : `  ${formatBlock(chain.recordedBlock)} (${formatLag(chain)} behind)${providerNote}`;
-    return `${name}  ${terminal.paint(style, words.slice(0, room))}${suffix.slice(0, Math.max(room - words.length, 0))}`;
+    return `${name}  ${terminal.paint(style, label.slice(0, columnsLeft))}${suffix.slice(0, Math.max(columnsLeft - label.length, 0))}`;
   }
   const percent = course.percentOf(chain);
   const rest = ` ${String(percent).padStart(3)} %  ${formatPace(course.paceOf(chain))}`;
-  const cells = Math.min(BAR_CELLS_MAX, Math.max(BAR_CELLS_MIN, room - rest.length));
+  const cells = Math.min(BAR_CELLS_MAX, Math.max(BAR_CELLS_MIN, columnsLeft - rest.length));
   const full = Math.floor((percent * cells) / 100);
   const bar = terminal.paint("cyan", "█".repeat(full)) + terminal.paint("dim", "░".repeat(cells - full));
-  return `${name}  ${bar}${`${rest}${providerNote}`.slice(0, Math.max(room - cells, 0))}`;
+  return `${name}  ${bar}${`${rest}${providerNote}`.slice(0, Math.max(columnsLeft - cells, 0))}`;
 }
 
 function formatLag({ behindBlocks, behindMs }: WatchStatus): string {
@@ -213,7 +212,7 @@ const TIME_UNITS: readonly (readonly [name: string, ms: number])[] = [
   ["s", 1_000],
 ];
 
-/** The two largest units that say something: 2 h 3 min, 4 min, 0 s. */
+/** Formats with the two largest units, such as "2 h 3 min", "4 min", "0 s". */
 function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000)) * 1_000;
   const at = TIME_UNITS.findIndex(([, unit]) => seconds >= unit);

@@ -6,15 +6,21 @@ import { formatFields, formatTable, toJson } from "../../operator/process/termin
 
 export const accountsCreate: Command = {
   name: "accounts create",
-  summary: "Create a merchant account, with the destination that its intents have unless they say otherwise",
-  positionals: [{ name: "name", summary: "what the merchant is called" }],
+  summary: "Create a merchant account with the default destination of its intents",
+  positionals: [{ name: "name", summary: "the merchant's name" }],
   options: {
-    chain: { value: "CHAIN", summary: `where the merchant is paid: ${CHAIN_NAME_FORMS}` },
-    wallet: { value: "ADDRESS", summary: "the wallet that is paid there" },
-    currency: { value: "SYMBOL", summary: "in which token; the chain's default when left out" },
+    chain: { value: "CHAIN", summary: `payout chain: ${CHAIN_NAME_FORMS}` },
+    wallet: { value: "ADDRESS", summary: "payout wallet on that chain" },
+    currency: { value: "SYMBOL", summary: "payout token; default the chain's default token" },
     "fee-bps": { value: "BPS", summary: "platform fee in hundredths of a percent, 0 to 1000" },
-    "underpay-tolerance-bps": { value: "BPS", summary: "how much less than the price still pays it, 0 to 500" },
-    recovery: { value: "ADDRESS", summary: "who may rescue what was sent by mistake; the payout wallet when left out" },
+    "underpay-tolerance-bps": {
+      value: "BPS",
+      summary: "accepted shortfall in hundredths of a percent of the price, 0 to 500",
+    },
+    recovery: {
+      value: "ADDRESS",
+      summary: "address that may recover tokens sent by mistake; default the payout wallet",
+    },
     ...CONFIG_OPTION,
   },
   examples: ['tributary accounts create "Harbor Books" --chain dev-one --wallet 0x… --fee-bps 50'],
@@ -30,11 +36,11 @@ export const accountsList: Command = {
   run: runList,
 };
 
-const ACCOUNT = { name: "accountId", summary: "the account, acct_…" } as const;
+const ACCOUNT = { name: "accountId", summary: "account id (acct_…)" } as const;
 
 export const accountsSuspend: Command = {
   name: "accounts suspend",
-  summary: "Refuse every key of an account, within a second everywhere; payments on their way are settled as ever",
+  summary: "Reject every key of an account, in all processes within a second; payments still settle",
   positionals: [ACCOUNT],
   options: CONFIG_OPTION,
   examples: ["tributary accounts suspend acct_3x7…"],
@@ -43,7 +49,7 @@ export const accountsSuspend: Command = {
 
 export const accountsResume: Command = {
   name: "accounts resume",
-  summary: "Let a suspended account go on",
+  summary: "Accept the keys of a suspended account again",
   positionals: [ACCOUNT],
   options: CONFIG_OPTION,
   examples: ["tributary accounts resume acct_3x7…"],
@@ -77,7 +83,7 @@ async function runCreate(input: CommandInput): Promise<number> {
   return 0;
 }
 
-/** As one word of a shell. */
+/** Quotes one argument for a POSIX shell. */
 function shellQuote(word: string): string {
   return /^[\w./:@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
@@ -110,7 +116,7 @@ function toAccountFields(account: AccountOutput): [string, string][] {
     [
       "payout",
       payout === null
-        ? "none: every intent names its own"
+        ? "none: each intent must name its own"
         : `${payout.currency ?? ""} on ${payout.chain} to ${payout.wallet ?? ""}`,
     ],
     ["fee", `${account.feeBps} bps`],

@@ -9,15 +9,15 @@ const INTERVAL_MS = 500;
 const TAIL_PAGE = "1000";
 
 const FILTERS = {
-  account: { value: "ID", summary: "only this account's" },
-  intent: { value: "ID", summary: "only this intent's" },
-  limit: { value: "COUNT", summary: "how many at first; 20 when left out" },
+  account: { value: "ID", summary: "only events of this account" },
+  intent: { value: "ID", summary: "only events of this intent" },
+  limit: { value: "COUNT", summary: "number of latest events to show; default 20" },
   ...CONFIG_OPTION,
 };
 
 export const eventsList: Command = {
   name: "events list",
-  summary: "List the latest events, in the order in which they happened",
+  summary: "List the latest events, oldest first",
   positionals: [],
   options: FILTERS,
   examples: ["tributary events list --intent pi_3x7…"],
@@ -26,7 +26,7 @@ export const eventsList: Command = {
 
 export const eventsTail: Command = {
   name: "events tail",
-  summary: "Show the latest events, and every further one as it happens",
+  summary: "Show the latest events, then each new one until interrupted",
   positionals: [],
   options: FILTERS,
   examples: ["tributary events tail", "tributary events tail --json | jq .type"],

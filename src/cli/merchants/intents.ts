@@ -12,9 +12,9 @@ export const intentsList: Command = {
   summary: "List payment intents of all accounts, newest first",
   positionals: [],
   options: {
-    account: { value: "ID", summary: "only this account's" },
-    status: { value: "STATUS", summary: "active, settled or archived" },
-    limit: { value: "COUNT", summary: "how many at most; 20 when left out" },
+    account: { value: "ID", summary: "only intents of this account" },
+    status: { value: "STATUS", summary: "only intents in this status: active, settled or archived" },
+    limit: { value: "COUNT", summary: "number of intents to show; default 20" },
     ...CONFIG_OPTION,
   },
   examples: ["tributary intents list --status active --limit 5"],
@@ -24,7 +24,7 @@ export const intentsList: Command = {
 export const intentsShow: Command = {
   name: "intents show",
   summary: "Show one payment intent with its deposits and settlements",
-  positionals: [{ name: "intentId", summary: "pi_…" }],
+  positionals: [{ name: "intentId", summary: "intent id (pi_…)" }],
   options: CONFIG_OPTION,
   examples: ["tributary intents show pi_3x7…"],
   run: runShow,
@@ -57,11 +57,11 @@ async function runList(input: CommandInput): Promise<number> {
 
 async function runShow(input: CommandInput): Promise<number> {
   const { positionals, terminal, asJson } = input;
-  const reading = (await callOnce(input, "intents show", { intentId: positionals[0] })) as IntentSnapshot & {
+  const snapshot = (await callOnce(input, "intents show", { intentId: positionals[0] })) as IntentSnapshot & {
     accountId: string;
   };
-  if (asJson) terminal.out(toJson(reading));
-  else for (const line of formatIntent(reading, terminal)) terminal.out(line);
+  if (asJson) terminal.out(toJson(snapshot));
+  else for (const line of formatIntent(snapshot, terminal)) terminal.out(line);
   return 0;
 }
 
@@ -108,7 +108,7 @@ function depositRow({
   txHash,
 }: DepositRecord): string[] {
   const state = [status, reason === null ? "" : `(${reason})`, late ? "late" : ""]
-    .filter((word) => word !== "")
+    .filter((part) => part !== "")
     .join(" ");
   return [
     depositId,
@@ -121,7 +121,7 @@ function depositRow({
 
 type Token = { symbol: string; decimals: number };
 
-/** The token that was swept, which need not be the payout's; units of it where nothing tells its decimals. */
+/** The settled token. It may differ from the payout token, after a rescue. Without known decimals, amounts are in smallest units. */
 function findSettlementToken(
   { caip19 }: SettlementRecord,
   { intent, deposits }: Pick<IntentSnapshot, "intent" | "deposits">,
@@ -140,7 +140,7 @@ function settlementRow(settlement: SettlementRecord, { symbol, decimals }: Token
   return [settlementId, state, `${gross} ${symbol}`, `${net}`, `${fee}`, txs[0]?.txHash ?? ""];
 }
 
-/** A decimal, or a dash where there is no amount. */
+/** Formats smallest units as a decimal; "–" for null. */
 function formatAmount(units: string | null, decimals: number): string {
   return units === null ? "–" : formatUnits(BigInt(units), decimals);
 }

@@ -5,11 +5,11 @@ import { formatTable, toJson } from "../../operator/process/terminal.ts";
 
 export const keysCreate: Command = {
   name: "keys create",
-  summary: "Create an API key; it is shown this once and kept only as a hash",
-  positionals: [{ name: "accountId", summary: "whose key it is, acct_…" }],
+  summary: "Create an API key and show it once; the database keeps only its hash",
+  positionals: [{ name: "accountId", summary: "account id (acct_…)" }],
   options: {
-    "expires-in-days": { value: "DAYS", summary: "refuse it after so many days; never when left out" },
-    "without-scopes": { summary: "a key that may do nothing, to see how that is refused" },
+    "expires-in-days": { value: "DAYS", summary: "days until the key expires; default never" },
+    "without-scopes": { summary: "create a key without scopes, to test how the API rejects it" },
     ...CONFIG_OPTION,
   },
   examples: ["tributary keys create acct_3x7… --expires-in-days 90"],
@@ -18,8 +18,8 @@ export const keysCreate: Command = {
 
 export const keysList: Command = {
   name: "keys list",
-  summary: "List API keys by their ids, without their secrets",
-  positionals: [{ name: "accountId", summary: "only this account's", isOptional: true }],
+  summary: "List API keys by id, without their secrets",
+  positionals: [{ name: "accountId", summary: "only keys of this account (acct_…)", isOptional: true }],
   options: CONFIG_OPTION,
   examples: ["tributary keys list acct_3x7…"],
   run: runList,
@@ -27,11 +27,11 @@ export const keysList: Command = {
 
 export const keysRotate: Command = {
   name: "keys rotate",
-  summary: "Replace an API key by a new one with the same scopes; both work until the overlap is over",
+  summary: "Replace an API key by a new one with the same scopes; both work for an overlap period",
   positionals: [{ name: "keyId", summary: "the third part of the key, or the whole key" }],
   options: {
-    "overlap-hours": { value: "HOURS", summary: "how long the old key still works, 0 to 720; 24 when left out" },
-    "expires-in-days": { value: "DAYS", summary: "refuse the new key after so many days; never when left out" },
+    "overlap-hours": { value: "HOURS", summary: "hours until the old key expires, 0 to 720; default 24" },
+    "expires-in-days": { value: "DAYS", summary: "days until the new key expires; default never" },
     ...CONFIG_OPTION,
   },
   examples: ["tributary keys rotate 4gq1… --overlap-hours 48"],
@@ -40,7 +40,7 @@ export const keysRotate: Command = {
 
 export const keysRevoke: Command = {
   name: "keys revoke",
-  summary: "Revoke an API key; within a second every process refuses it",
+  summary: "Revoke an API key; every process rejects it within a second",
   positionals: [{ name: "keyId", summary: "the third part of the key, or the whole key" }],
   options: CONFIG_OPTION,
   examples: ["tributary keys revoke 4gq1…"],
@@ -57,7 +57,7 @@ async function runCreate(input: CommandInput): Promise<number> {
   if (asJson) terminal.out(toJson(key));
   else {
     terminal.out(key.apiKey);
-    terminal.note("Keep it now: it is not shown again.");
+    terminal.note("Save this key now: it is not shown again.");
   }
   return 0;
 }
@@ -87,7 +87,7 @@ function formatKeyState({ state, expiresAt, revokedAt }: ApiKeyOutput): string {
   return expiresAt === null ? "valid" : `valid until ${formatMinute(expiresAt)}`;
 }
 
-/** Uses are known to the minute, and nothing else here wants seconds. */
+/** Formats an ISO 8601 time to the minute, the precision of `lastUsedAt`. */
 function formatMinute(instant: string): string {
   return `${instant.slice(0, 16).replace("T", " ")}Z`;
 }
@@ -102,7 +102,7 @@ async function runRotate(input: CommandInput): Promise<number> {
   if (asJson) terminal.out(toJson(rotated));
   else {
     terminal.out(rotated.apiKey);
-    terminal.note("Keep it now: it is not shown again.");
+    terminal.note("Save this key now: it is not shown again.");
     terminal.note(`The old key ${rotated.oldKeyId} works until ${formatMinute(rotated.oldExpiresAt)}.`);
   }
   return 0;

@@ -3,11 +3,11 @@ import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
 import type { OriginOutput } from "../../operator/originOperations.ts";
 import { formatTable, toJson } from "../../operator/process/terminal.ts";
 
-const ORIGIN = { name: "origin", summary: "chain and token, such as base:usdc, or the CAIP-19 name" } as const;
+const ORIGIN = { name: "origin", summary: "chain and token, such as base:usdc, or a CAIP-19 id" } as const;
 
 export const originsList: Command = {
   name: "origins list",
-  summary: "List the origins, and whether source inboxes are issued for them",
+  summary: "List the origins and whether they get source inboxes",
   positionals: [],
   options: CONFIG_OPTION,
   examples: ["tributary origins list"],
@@ -25,7 +25,7 @@ export const originsEnable: Command = {
 
 export const originsDisable: Command = {
   name: "origins disable",
-  summary: "Issue no new source inbox for an origin; those that there are stay, and what is paid there is counted",
+  summary: "Stop issuing source inboxes for an origin; existing inboxes stay and their deposits count",
   positionals: [ORIGIN],
   options: CONFIG_OPTION,
   examples: ["tributary origins disable base:usdc"],
@@ -59,6 +59,6 @@ function formatOriginState({ offBy }: OriginOutput): string {
     case "configuration":
       return "off in the configuration";
     case "no gate":
-      return "off, as no gate is configured";
+      return "off, because no gate is configured";
   }
 }

@@ -3,12 +3,12 @@ import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
 import type { PageOriginOutput } from "../../operator/pageOriginOperations.ts";
 import { formatTable, toJson } from "../../operator/process/terminal.ts";
 
-const ACCOUNT = { name: "accountId", summary: "whose checkout, acct_…" } as const;
-const ORIGIN = { name: "origin", summary: "scheme, host and perhaps port of the web site" } as const;
+const ACCOUNT = { name: "accountId", summary: "account id (acct_…)" } as const;
+const ORIGIN = { name: "origin", summary: "origin of the website, such as https://shop.example" } as const;
 
 export const pageOriginsAdd: Command = {
   name: "accounts origins add",
-  summary: "Let the pages of a web site embed the checkout of an account's intents",
+  summary: "Allow a website to embed the checkout of an account's intents",
   positionals: [ACCOUNT, ORIGIN],
   options: CONFIG_OPTION,
   examples: ["tributary accounts origins add acct_3x7… https://shop.example"],
@@ -17,7 +17,7 @@ export const pageOriginsAdd: Command = {
 
 export const pageOriginsRemove: Command = {
   name: "accounts origins remove",
-  summary: "Take a web site off the list of those that may embed an account's checkout",
+  summary: "Stop a website from embedding the checkout of an account's intents",
   positionals: [ACCOUNT, ORIGIN],
   options: CONFIG_OPTION,
   examples: ["tributary accounts origins remove acct_3x7… https://shop.example"],
@@ -26,7 +26,7 @@ export const pageOriginsRemove: Command = {
 
 export const pageOriginsList: Command = {
   name: "accounts origins list",
-  summary: "List the web sites that may embed an account's checkout; without any, nobody may",
+  summary: "List the websites that may embed an account's checkout; an empty list allows none",
   positionals: [ACCOUNT],
   options: CONFIG_OPTION,
   examples: ["tributary accounts origins list acct_3x7…"],

@@ -2,7 +2,7 @@ import { inspectChain, type RpcRequester } from "@tributary/recover/inspectChain
 import { JsonRpcClient } from "../../chain/evm/rpc/jsonRpcClient.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { UsageError } from "../../operator/errors.ts";
-import { recoverOnChain, type RecoverRequest } from "./recoverOnChain.ts";
+import { recoverOnChain, type RecoverOptions } from "./recoverOnChain.ts";
 import { readAddress, readAddresses, readFromBlock, readInboxes, readPrivateKey, readRpcUrls } from "./recoverInput.ts";
 import {
   formatTransactions,
@@ -17,25 +17,24 @@ import { withChainError } from "../../operator/client/withChainError.ts";
 
 export const recover: Command = {
   name: "recover",
-  summary:
-    "Show what inboxes hold, and settle or rescue it, with only their terms and an RPC URL: no server, no database",
+  summary: "Show the balances of inboxes, and settle or rescue them, with only their terms and an RPC URL",
   positionals: [
     {
       name: "file",
-      summary: "intents as the API answered them, or their inboxTerms: JSON or one a line; - reads standard input",
+      summary: "intents as the API returned them, or their inboxTerms, as JSON or JSON lines; - reads standard input",
     },
   ],
   options: {
-    rpc: { value: "URLS", summary: "a JSON-RPC URL of each chain to look at, with commas between them" },
-    settle: { summary: "send what can be settled to the pinned payouts; any key with gas money will do" },
-    rescue: { summary: "take out what only the recovery address may take; needs its key" },
-    to: { value: "ADDRESS", summary: "where rescued money goes; the payout wallet when left out" },
+    rpc: { value: "URLS", summary: "JSON-RPC URLs, one for each chain, separated by commas" },
+    settle: { summary: "settle inboxes to their payout wallets; any key with gas money works" },
+    rescue: { summary: "withdraw what only the recovery address may withdraw; needs its key" },
+    to: { value: "ADDRESS", summary: "wallet that receives rescued tokens; default the payout wallet" },
     token: {
       value: "ADDRESSES",
-      summary: "only these tokens, looked at even when the chain's past does not show them",
+      summary: "recover only these tokens, even if the search does not find them; separated by commas",
     },
-    "from-block": { value: "NUMBER", summary: "search for tokens from this block on; the first when left out" },
-    "key-file": { value: "FILE", summary: "file with the private key that sends; TRIBUTARY_RECOVER_KEY when left out" },
+    "from-block": { value: "NUMBER", summary: "first block of the search for tokens; default 0" },
+    "key-file": { value: "FILE", summary: "file with the sender's private key; default TRIBUTARY_RECOVER_KEY" },
   },
   examples: [
     "tributary recover intent.json --rpc https://mainnet.base.org",
@@ -51,8 +50,8 @@ const CONNECTIONS_MAX = 8;
 async function runRecover(input: CommandInput): Promise<number> {
   const { positionals, values, terminal, asJson } = input;
   const urls = readRpcUrls(values["rpc"]);
-  const request = readRecoverRequest(input);
-  const key = request.settle || request.rescue ? readPrivateKey(input) : undefined;
+  const options = readRecoverOptions(input);
+  const key = options.settle || options.rescue ? readPrivateKey(input) : undefined;
   const fromBlock = readFromBlock(values["from-block"]);
   const inboxes = readInboxes(positionals[0] ?? "-");
   const show = (lines: readonly string[]) => lines.forEach((line) => asJson || terminal.out(line));
@@ -60,17 +59,18 @@ async function runRecover(input: CommandInput): Promise<number> {
   const results: ChainRecovery[] = [];
   for (const url of urls) {
     const rpc = new JsonRpcClient({ url, timeoutMs: RPC_MS_MAX, connectionsMax: CONNECTIONS_MAX });
-    const ask: RpcRequester = (method, params) => rpc.request(method, params);
+    const request: RpcRequester = (method, params) => rpc.request(method, params);
     try {
       const onProgress = (done: number, total: number) =>
         terminal.progress(`${rpc.host}: ${done} of ${total} balances`);
-      const pendingScan = inspectChain(ask, inboxes, { tokens: request.tokens, fromBlock, onProgress });
-      const sight = await withChainError(pendingScan, `${rpc.host} does not answer`);
-      show(formatHoldings(sight, request, terminal));
-      const context = key && { ask, wallet: await createWallet(ask, key), note: (line: string) => terminal.note(line) };
-      const acts = context === undefined ? [] : await recoverOnChain(sight, request, context);
-      show(formatTransactions({ sight, acts }, terminal));
-      results.push({ sight, acts });
+      const pendingInspection = inspectChain(request, inboxes, { tokens: options.tokens, fromBlock, onProgress });
+      const inspection = await withChainError(pendingInspection, `${rpc.host} does not answer`);
+      show(formatHoldings(inspection, options, terminal));
+      const note = (line: string) => terminal.note(line);
+      const context = key && { request, wallet: await createWallet(request, key), note };
+      const transactions = context === undefined ? [] : await recoverOnChain(inspection, options, context);
+      show(formatTransactions({ inspection, transactions }, terminal));
+      results.push({ inspection, transactions });
     } finally {
       await rpc.close();
     }
@@ -79,10 +79,10 @@ async function runRecover(input: CommandInput): Promise<number> {
   return 0;
 }
 
-function readRecoverRequest({ values, flags }: CommandInput): RecoverRequest {
+function readRecoverOptions({ values, flags }: CommandInput): RecoverOptions {
   const to = values["to"] === undefined ? undefined : readAddress(values["to"], "to");
   if (to !== undefined && !flags.has("rescue"))
-    throw new UsageError("--to goes with --rescue: settled money reaches the pinned payout and nothing else.");
+    throw new UsageError("--to needs --rescue: --settle always pays the payout wallet of the terms.");
   const tokens = readAddresses(values["token"], "token");
   return { settle: flags.has("settle"), rescue: flags.has("rescue"), tokens, to };
 }

@@ -6,11 +6,11 @@ import { isHex } from "viem";
 import type { CommandInput } from "../command.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
 
-// What a person hands in: a file of intents, addresses, a key. Each refusal names the option and what would be right.
+// Reads the input of verify and recover: intents, addresses, a key. Each error names the option and the accepted form.
 
 const STANDARD_INPUT = 0;
 
-/** The inboxes of a file, or of what is piped in when the file is called `-`. */
+/** Reads inboxes from a file, or from standard input for `-`. Throws CommandError for an unreadable or invalid file. */
 export function readInboxes(file: string): VerifiedInbox[] {
   try {
     return parseInboxes(readFileText(file));
@@ -28,11 +28,11 @@ function readFileText(file: string): string {
   }
 }
 
-/** One address of an option, in lower case. */
+/** Parses one address and returns it in lower case. Throws UsageError. */
 export function readAddress(text: string, option: string): Hex {
   const address = parseAddress(text.trim());
   if (address === undefined)
-    throw new UsageError(`--${option} must be an address of 0x and 40 digits with a correct checksum, not ${text}.`);
+    throw new UsageError(`--${option} must be 0x and 40 hex digits with a correct checksum, not ${text}.`);
   return address;
 }
 
@@ -43,24 +43,22 @@ export function readAddresses(text: string | undefined, option: string): Hex[] {
     .map((one) => readAddress(one, option));
 }
 
-/** Several RPC URLs, each of another chain. */
+/** Parses a comma-separated list of RPC URLs, one for each chain. Throws UsageError. */
 export function readRpcUrls(text: string | undefined): string[] {
   const urls = (text ?? "").split(",").map((url) => url.trim());
-  const wrong = urls.find((url) => !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol));
-  if (wrong !== undefined)
-    throw new UsageError(
-      `--rpc must be one or more http(s) URLs with commas between them, not ${JSON.stringify(wrong)}.`,
-    );
+  const invalid = urls.find((url) => !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol));
+  if (invalid !== undefined)
+    throw new UsageError(`--rpc must be one or more http(s) URLs separated by commas, not ${JSON.stringify(invalid)}.`);
   return urls;
 }
 
-/** Never an option's value: what is typed stands in the shell's history and in the list of processes. */
+/** Reads the key from a file or a variable, never from an option: option values appear in shell history and process lists. */
 export function readPrivateKey({ values, environment }: Pick<CommandInput, "values" | "environment">): Hex {
   const file = values["key-file"];
   const key = (file === undefined ? (environment["TRIBUTARY_RECOVER_KEY"] ?? "") : readFileText(file)).trim();
   if (key === "")
-    throw new UsageError("Sending needs a key: name its file with --key-file, or put it into TRIBUTARY_RECOVER_KEY.");
-  if (!isHex(key) || key.length !== 66) throw new CommandError("The key must be 0x and 64 hex digits.");
+    throw new UsageError("Missing private key: name its file in --key-file, or set TRIBUTARY_RECOVER_KEY.");
+  if (!isHex(key) || key.length !== 66) throw new CommandError("The private key must be 0x and 64 hex digits.");
   return key;
 }
 

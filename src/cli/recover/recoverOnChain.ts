@@ -11,7 +11,7 @@ import { formatUnits } from "@tributary/recover/format";
 import { CommandError } from "../../operator/errors.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** What was sent, and what it moved: read from the balances afterwards, not assumed. */
+/** One sent transaction. `moved` is the measured change of the inbox balances. */
 export type RecoverTransaction = {
   what: "deploy" | "settle" | "rescue";
   chainId: string;
@@ -19,36 +19,41 @@ export type RecoverTransaction = {
   moved: { inboxAddress: Hex; token: Hex; units: bigint; to: Hex }[];
 };
 
-export type RecoverRequest = {
+export type RecoverOptions = {
   settle: boolean;
   rescue: boolean;
-  /** Only these; all when empty. */
+  /** Only these tokens; empty means all. */
   tokens: readonly Hex[];
-  /** Where rescued money goes; the payout wallet when undefined, or the sender where the terms have none on this kind of chain. */
+  /** Target of a rescue. Default the payout wallet, or the sender when the terms have no EVM payout wallet. */
   to: Hex | undefined;
 };
 
-type RecoverContext = { ask: RpcRequester; wallet: Wallet; note: (line: string) => void };
+type RecoverContext = { request: RpcRequester; wallet: Wallet; note: (line: string) => void };
 
-/** Does on one chain what was wished for and is possible there. Running it again moves nothing twice. */
+/** Settles and rescues on one chain what the options and the terms allow. A repeated run moves nothing twice. */
 export async function recoverOnChain(
-  sight: ChainInspection,
-  request: RecoverRequest,
+  inspection: ChainInspection,
+  options: RecoverOptions,
   context: RecoverContext,
 ): Promise<RecoverTransaction[]> {
-  const chosen = sight.holdings.filter(({ token }) => request.tokens.length === 0 || request.tokens.includes(token));
-  const settled = request.settle ? chosen.filter((holding) => planWithdrawal(holding, sight).kind === "settle") : [];
-  const rescued = request.rescue ? chosen.filter((holding) => canRescue(holding, sight, context.wallet.address)) : [];
-  if (settled.length + rescued.length === 0) return [];
-  const acts = await ensureHub(sight, context);
-  for (let start = 0; start < settled.length; start += SETTLE_BATCH_MAX)
-    acts.push(await settle(settled.slice(start, start + SETTLE_BATCH_MAX), sight, context));
-  for (const holding of rescued) {
-    // What settling has moved is no longer there to be rescued.
-    if (acts.some(({ moved }) => moved.some((one) => isSameHolding(one, holding)))) continue;
-    acts.push(await rescue(holding, { sight, wish: request, hands: context }));
+  const selected = inspection.holdings.filter(
+    ({ token }) => options.tokens.length === 0 || options.tokens.includes(token),
+  );
+  const toSettle = options.settle
+    ? selected.filter((holding) => planWithdrawal(holding, inspection).kind === "settle")
+    : [];
+  const toRescue = options.rescue
+    ? selected.filter((holding) => canRescue(holding, inspection, context.wallet.address))
+    : [];
+  if (toSettle.length + toRescue.length === 0) return [];
+  const transactions = await ensureHub(inspection, context);
+  for (let start = 0; start < toSettle.length; start += SETTLE_BATCH_MAX)
+    transactions.push(await settle(toSettle.slice(start, start + SETTLE_BATCH_MAX), inspection, context));
+  for (const holding of toRescue) {
+    const isSettled = transactions.some(({ moved }) => moved.some((movement) => isSameHolding(movement, holding)));
+    if (!isSettled) transactions.push(await rescue(holding, { inspection, options, context }));
   }
-  return acts;
+  return transactions;
 }
 
 function isSameHolding(moved: RecoverTransaction["moved"][number], { inbox, token }: Holding): boolean {
@@ -59,57 +64,56 @@ function planWithdrawal({ inbox, token }: Holding, { chainId, timestamp }: Chain
   return planRecovery(inbox.terms, { chainId, timestamp, token });
 }
 
-function canRescue(holding: Holding, sight: ChainInspection, sender: Hex): boolean {
-  const way = planWithdrawal(holding, sight);
-  const last = way.kind === "settle" ? planSettleTokenRescue(holding.inbox.terms, sight.timestamp) : way;
-  return last.kind === "rescue" && last.isAllowed && last.sender === sender;
+function canRescue(holding: Holding, inspection: ChainInspection, sender: Hex): boolean {
+  const plan = planWithdrawal(holding, inspection);
+  const rescuePlan = plan.kind === "settle" ? planSettleTokenRescue(holding.inbox.terms, inspection.timestamp) : plan;
+  return rescuePlan.kind === "rescue" && rescuePlan.isAllowed && rescuePlan.sender === sender;
 }
 
-async function ensureHub(sight: ChainInspection, { wallet, note }: RecoverContext): Promise<RecoverTransaction[]> {
-  if (sight.hub === "present") return [];
-  if (sight.hub === "foreign" || !sight.canDeployHub)
-    throw new CommandError(
-      `Chain ${sight.chainId} cannot have the hub at its address, so nothing can be moved out of an inbox there.`,
-    );
-  note(`The hub is not on chain ${sight.chainId} yet: it is put there first, once for everybody.`);
+async function ensureHub(inspection: ChainInspection, { wallet, note }: RecoverContext): Promise<RecoverTransaction[]> {
+  const { hub, canDeployHub, chainId } = inspection;
+  if (hub === "present") return [];
+  if (hub === "foreign" || !canDeployHub)
+    throw new CommandError(`The hub cannot be deployed on chain ${chainId}, so its inboxes cannot be opened.`);
+  note(`Deploying the hub on chain ${chainId}. This is needed once for all inboxes.`);
   const txHash = await wallet.send(buildDeployHubCall(), (hash) => note(`  sent ${hash}`));
-  return [{ what: "deploy", chainId: String(sight.chainId), txHash, moved: [] }];
+  return [{ what: "deploy", chainId: String(chainId), txHash, moved: [] }];
 }
 
 async function settle(
   holdings: readonly Holding[],
-  sight: ChainInspection,
-  { ask, wallet, note }: RecoverContext,
+  { chainId }: ChainInspection,
+  { request, wallet, note }: RecoverContext,
 ): Promise<RecoverTransaction> {
-  note(`Settling ${holdings.length} ${holdings.length === 1 ? "inbox" : "inboxes"} on chain ${sight.chainId}.`);
+  note(`Settling ${holdings.length} ${holdings.length === 1 ? "inbox" : "inboxes"} on chain ${chainId}.`);
   const call = buildSettleCall(holdings.map(({ inbox }) => inbox.terms));
   const txHash = await wallet.send(call, (hash) => note(`  sent ${hash}`));
   const moved: RecoverTransaction["moved"] = [];
   for (const holding of holdings) {
-    const units = await readMovedUnits(ask, holding);
+    const units = await readMovedUnits(request, holding);
     const { address, terms } = holding.inbox;
     if (units === 0n)
-      note(`  ${address} did not settle: its token refuses the transfer to ${terms.payout}. --rescue is left.`);
+      note(`  ${address} did not settle: its token rejects the transfer to ${terms.payout}. Use --rescue.`);
     else moved.push({ inboxAddress: address, token: holding.token, units, to: terms.payout });
   }
-  return { what: "settle", chainId: String(sight.chainId), txHash, moved };
+  return { what: "settle", chainId: String(chainId), txHash, moved };
 }
 
 async function rescue(
   holding: Holding,
-  { sight, wish, hands }: { sight: ChainInspection; wish: RecoverRequest; hands: RecoverContext },
+  { inspection, options, context }: { inspection: ChainInspection; options: RecoverOptions; context: RecoverContext },
 ): Promise<RecoverTransaction> {
-  const { ask, wallet, note } = hands;
+  const { request, wallet, note } = context;
   const { inbox, token, units, symbol, decimals } = holding;
-  const to = wish.to ?? (inbox.terms.payout === NATIVE_TOKEN ? wallet.address : inbox.terms.payout);
+  const to = options.to ?? (inbox.terms.payout === NATIVE_TOKEN ? wallet.address : inbox.terms.payout);
   note(`Rescuing ${formatUnits(units, decimals)} ${symbol} from ${inbox.address} to ${to}.`);
   const txHash = await wallet.send(buildRescueCall(inbox.terms, token, to), (hash) => note(`  sent ${hash}`));
-  const gone = await readMovedUnits(ask, holding);
-  const moved = [{ inboxAddress: inbox.address, token, units: gone, to }];
-  return { what: "rescue", chainId: String(sight.chainId), txHash, moved };
+  const movedUnits = await readMovedUnits(request, holding);
+  const moved = [{ inboxAddress: inbox.address, token, units: movedUnits, to }];
+  return { what: "rescue", chainId: String(inspection.chainId), txHash, moved };
 }
 
-async function readMovedUnits(ask: RpcRequester, { inbox, token, units }: Holding): Promise<bigint> {
-  const left = await readBalance(ask, token, inbox.address);
-  return left < units ? units - left : 0n;
+async function readMovedUnits(request: RpcRequester, { inbox, token, units }: Holding): Promise<bigint> {
+  const remaining = await readBalance(request, token, inbox.address);
+  return remaining < units ? units - remaining : 0n;
 }

@@ -5,22 +5,22 @@ import type { VerifiedInbox } from "@tributary/recover/parseInboxes";
 import { formatDay, formatUnits } from "@tributary/recover/format";
 import { findKnownChain } from "../../config/knownChains.ts";
 import { formatFields, formatTable, type Terminal } from "../../operator/process/terminal.ts";
-import type { RecoverTransaction, RecoverRequest } from "./recoverOnChain.ts";
+import type { RecoverTransaction, RecoverOptions } from "./recoverOnChain.ts";
 
-// What `tributary recover` says.
+// Formats the output of `tributary recover`.
 
-export type ChainRecovery = { sight: ChainInspection; acts: readonly RecoverTransaction[] };
+export type ChainRecovery = { inspection: ChainInspection; transactions: readonly RecoverTransaction[] };
 
 /** One chain for `--json`. */
-export function toRecoverOutput({ sight, acts }: ChainRecovery): object {
-  const { canDeployHub: isDeployable, isTokenSearchComplete: isSearched, ...inspection } = sight;
-  const holdings = sight.holdings.map(({ inbox, ...holding }) => ({
+export function toRecoverOutput({ inspection, transactions }: ChainRecovery): object {
+  const { canDeployHub: isDeployable, isTokenSearchComplete: isSearched, ...chain } = inspection;
+  const holdings = inspection.holdings.map(({ inbox, ...holding }) => ({
     inboxAddress: inbox.address,
     intentId: inbox.intentId ?? null,
     ...holding,
-    way: toWayOutput(planRecovery(inbox.terms, { ...sight, token: holding.token })),
+    way: toWayOutput(planRecovery(inbox.terms, { ...inspection, token: holding.token })),
   }));
-  return { ...inspection, isDeployable, isSearched, holdings, acts };
+  return { ...chain, isDeployable, isSearched, holdings, acts: transactions };
 }
 
 function toWayOutput(plan: RecoveryPlan): object {
@@ -31,7 +31,7 @@ function toWayOutput(plan: RecoveryPlan): object {
 
 export function formatInboxes(inboxes: readonly VerifiedInbox[], terminal: Terminal): string[] {
   const [only] = inboxes;
-  if (only === undefined || inboxes.length > 1) return [`${inboxes.length} inboxes, each recomputed from its terms.`];
+  if (only === undefined || inboxes.length > 1) return [`${inboxes.length} inboxes, recomputed from their terms.`];
   const { address, intentId, terms } = only;
   return formatFields(terminal, [
     ...(intentId === undefined ? [] : [["intent", intentId] as const]),
@@ -45,49 +45,48 @@ export function formatInboxes(inboxes: readonly VerifiedInbox[], terminal: Termi
   ]);
 }
 
-export function formatHoldings(sight: ChainInspection, request: RecoverRequest, terminal: Terminal): string[] {
-  const heading = ["", terminal.paint("bold", formatChain(sight.chainId)), ...formatHub(sight)];
-  if (!sight.isTokenSearchComplete)
+export function formatHoldings(inspection: ChainInspection, options: RecoverOptions, terminal: Terminal): string[] {
+  const heading = ["", terminal.paint("bold", formatChain(inspection.chainId)), ...formatHub(inspection)];
+  if (!inspection.isTokenSearchComplete)
     heading.push(
       terminal.paint(
         "yellow",
-        "It refuses to search all its blocks for tokens: name them with --token, or begin at --from-block.",
+        "The provider rejects the search of all blocks: name the tokens with --token, or start at --from-block.",
       ),
     );
-  if (sight.holdings.length === 0) return [...heading, "holds nothing for these inboxes"];
-  const rows = sight.holdings.map((holding) => [
+  if (inspection.holdings.length === 0) return [...heading, "holds nothing for these inboxes"];
+  const rows = inspection.holdings.map((holding) => [
     holding.inbox.intentId ?? holding.inbox.address,
     formatUnits(holding.units, holding.decimals),
     holding.symbol,
     holding.token,
-    formatWithdrawal(planRecovery(holding.inbox.terms, { ...sight, token: holding.token }), request),
+    formatWithdrawal(planRecovery(holding.inbox.terms, { ...inspection, token: holding.token }), options),
   ]);
-  return [...heading, ...formatTable(terminal, ["inbox of", "holds", "token", "contract", "way out"], rows)];
+  return [...heading, ...formatTable(terminal, ["inbox of", "balance", "token", "contract", "recovery"], rows)];
 }
 
 function formatHub({ hub, canDeployHub }: ChainInspection): string[] {
   if (hub === "present") return [];
-  if (hub === "absent" && canDeployHub) return ["The hub is not here yet; --settle and --rescue put it here first."];
-  return [
-    "This chain makes addresses in another way: the hub cannot stand at its address, and no inbox can be opened.",
-  ];
+  if (hub === "absent" && canDeployHub) return ["The hub is missing; --settle and --rescue deploy it first."];
+  return ["The hub cannot be deployed at its address on this chain, so its inboxes cannot be opened."];
 }
 
-function formatWithdrawal(way: RecoveryPlan, request: RecoverRequest): string {
-  if (way.kind === "settle") return request.settle ? "is settled now" : "--settle, with any key";
-  if (way.kind === "none") return "none: its terms name no recovery";
-  if (!way.isAllowed) return `--rescue by ${way.sender} from ${formatDay(way.allowedFromSeconds)}`;
-  return `--rescue, with the key of ${way.sender}`;
+function formatWithdrawal(plan: RecoveryPlan, options: RecoverOptions): string {
+  if (plan.kind === "settle") return options.settle ? "settles now" : "--settle, with any key";
+  if (plan.kind === "none") return "none: its terms name no recovery address";
+  if (!plan.isAllowed) return `--rescue by ${plan.sender} from ${formatDay(plan.allowedFromSeconds)}`;
+  return `--rescue, with the key of ${plan.sender}`;
 }
 
-export function formatTransactions({ sight, acts }: ChainRecovery, terminal: Terminal): string[] {
-  const decimalsOf = (token: string): Holding | undefined => sight.holdings.find((holding) => holding.token === token);
-  return acts.flatMap(({ what, moved, txHash }) =>
+export function formatTransactions({ inspection, transactions }: ChainRecovery, terminal: Terminal): string[] {
+  const findHolding = (token: string): Holding | undefined =>
+    inspection.holdings.find((holding) => holding.token === token);
+  return transactions.flatMap(({ what, moved, txHash }) =>
     moved.map(({ inboxAddress, token, units, to }) => {
-      const { symbol = "units", decimals = 0 } = decimalsOf(token) ?? {};
-      const done = what === "settle" ? "settled" : "rescued";
-      const where = what === "settle" ? `for ${to}` : `to ${to}`;
-      return `${terminal.paint("green", "✓")} ${done} ${formatUnits(units, decimals)} ${symbol} of ${inboxAddress} ${where} by ${txHash}`;
+      const { symbol = "units", decimals = 0 } = findHolding(token) ?? {};
+      const verb = what === "settle" ? "settled" : "rescued";
+      const target = what === "settle" ? `for ${to}` : `to ${to}`;
+      return `${terminal.paint("green", "✓")} ${verb} ${formatUnits(units, decimals)} ${symbol} of ${inboxAddress} ${target} by ${txHash}`;
     }),
   );
 }

@@ -6,23 +6,23 @@ import { privateKeyToAccount } from "viem/accounts";
 import { CommandError } from "../../operator/errors.ts";
 import { withChainError } from "../../operator/client/withChainError.ts";
 
-/** Somebody with a key and gas money. */
+/** Signs and sends contract calls with one private key. */
 export type Wallet = {
   /** Lower case. */
   address: Hex;
-  /** Resolves with the hash once it is in a block. Throws CommandError when the chain refuses it, saying why. */
+  /** Resolves with the hash once the transaction is mined. Throws CommandError with the chain's reason when it fails. */
   send(call: ContractCall, onSent: (txHash: Hex) => void): Promise<Hex>;
 };
 
 type RpcRequest = { method: string; params?: readonly unknown[] };
 
-/** A stranger may empty the inbox first, or fill it: then the call takes another way than the one that was estimated. */
+/** Other transactions may change the inbox after the estimate, and the call then needs more gas. */
 const GAS_MARGIN_PERCENT = 140n;
 const RECEIPT_MS_MAX = 300_000;
 const POLL_MS = 500;
 
-export async function createWallet(ask: RpcRequester, key: Hex): Promise<Wallet> {
-  const transport = custom({ request: (call: RpcRequest) => ask(call.method, call.params ?? []) });
+export async function createWallet(request: RpcRequester, key: Hex): Promise<Wallet> {
+  const transport = custom({ request: (call: RpcRequest) => request(call.method, call.params ?? []) });
   const reader = createPublicClient({ transport, pollingInterval: POLL_MS, cacheTime: 0 });
   const chainId = await withChainError(reader.getChainId(), "The chain does not answer");
   const nativeCurrency = { name: "coin", symbol: "coin", decimals: 18 };
@@ -34,17 +34,17 @@ export async function createWallet(ask: RpcRequester, key: Hex): Promise<Wallet>
     async send(call, onSent) {
       const estimated = await withChainError(
         reader.estimateGas({ account: account.address, ...call }),
-        "The hub refuses the call",
+        "The hub rejects the call",
       );
       const gas = (estimated * GAS_MARGIN_PERCENT) / 100n;
-      const hash = await withChainError(wallet.sendTransaction({ ...call, gas }), "The chain refuses the transaction");
+      const hash = await withChainError(wallet.sendTransaction({ ...call, gas }), "The chain rejects the transaction");
       onSent(hash);
       const pendingReceipt = reader.waitForTransactionReceipt({ hash, timeout: RECEIPT_MS_MAX });
       const receipt = await withChainError(
         pendingReceipt,
-        `${hash} was sent and is not in a block yet; running this again is safe`,
+        `${hash} was sent but is not mined yet; running this command again is safe`,
       );
-      if (receipt.status === "reverted") throw new CommandError(`${hash} reverted: nothing has moved.`);
+      if (receipt.status === "reverted") throw new CommandError(`${hash} reverted and moved nothing.`);
       return hash;
     },
   };

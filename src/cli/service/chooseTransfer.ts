@@ -5,7 +5,7 @@ import { findKnownChain } from "../../config/knownChains.ts";
 import type { DevManifest, ManifestChain } from "../../dev/devManifest.ts";
 import type { IntentSnapshot } from "../../operator/client/intentSnapshot.ts";
 
-// What is paid where, by what was typed and, where nothing was, by the intent.
+// Chooses chain, token and amount of a payment from the options. The intent gives the defaults.
 
 type Intent = IntentSnapshot["intent"];
 type Token = ManifestChain["tokens"][number];
@@ -13,10 +13,11 @@ type OptionValues = Readonly<Record<string, string>>;
 
 export type Transfer = { chain: NamedChain; rpcUrl: string; token: Token; amountUnits: bigint; amountText: string };
 
-export function chooseTransfer(text: OptionValues, ready: DevManifest | undefined, intent: Intent): Transfer {
-  const { rpcUrl, tokens, ...chain } = chooseChain(text, ready, intent);
-  const token = chooseToken(text["token"], { chain, tokens }, intent);
-  const amountUnits = chooseAmount(text["amount"], token, intent);
+/** `manifest` describes the running dev world, if any. Throws UsageError for an option that does not fit. */
+export function chooseTransfer(values: OptionValues, manifest: DevManifest | undefined, intent: Intent): Transfer {
+  const { rpcUrl, tokens, ...chain } = chooseChain(values, manifest, intent);
+  const token = chooseToken(values["token"], { chain, tokens }, intent);
+  const amountUnits = chooseAmount(values["amount"], token, intent);
   return {
     chain,
     rpcUrl,
@@ -26,16 +27,15 @@ export function chooseTransfer(text: OptionValues, ready: DevManifest | undefine
   };
 }
 
-function chooseChain(text: OptionValues, ready: DevManifest | undefined, intent: Intent): ManifestChain {
-  const typed = text["chain"] ?? payoutCaip2(intent);
-  const rpcUrl = text["rpc-url"];
-  const devChain = ready === undefined ? undefined : findChainByName(ready.chains, typed);
+function chooseChain(values: OptionValues, manifest: DevManifest | undefined, intent: Intent): ManifestChain {
+  const typed = values["chain"] ?? payoutCaip2(intent);
+  const rpcUrl = values["rpc-url"];
+  const devChain = manifest === undefined ? undefined : findChainByName(manifest.chains, typed);
   if (devChain !== undefined) return { ...devChain, rpcUrl: rpcUrl ?? devChain.rpcUrl };
-  if (ready !== undefined && rpcUrl === undefined) throw new UsageError(unknownChainMessage(ready.chains, typed));
+  if (manifest !== undefined && rpcUrl === undefined) throw new UsageError(unknownChainMessage(manifest.chains, typed));
   const chain = findChainByName([payoutChain(intent)], typed) ?? resolveChainId(typed);
-  if (chain === undefined)
-    throw new UsageError(`The chain ${typed} is not known here: give its chain id or CAIP-2 name.`);
-  if (rpcUrl === undefined) throw new UsageError(`No node of ${chain.name} is known here: give one with --rpc-url.`);
+  if (chain === undefined) throw new UsageError(`--chain ${typed} is unknown: give its chain id or CAIP-2 id.`);
+  if (rpcUrl === undefined) throw new UsageError(`No node of ${chain.name} is known: give its URL in --rpc-url.`);
   return { ...chain, rpcUrl, tokens: [] };
 }
 
@@ -55,18 +55,20 @@ function chooseToken(
   intent: Intent,
 ): Token {
   const { tokenAddress, decimals, railId } = intent.payout;
-  const pinned = { symbol: railId.split(":")[1]?.toUpperCase() ?? "", address: tokenAddress, decimals };
-  const isPinnedChain = chain.caip2 === payoutCaip2(intent);
-  if (typed === undefined && isPinnedChain) return pinned;
-  const name = typed ?? pinned.symbol;
-  const known = isPinnedChain && tokens.length === 0 ? [pinned] : tokens;
+  const payoutToken = { symbol: railId.split(":")[1]?.toUpperCase() ?? "", address: tokenAddress, decimals };
+  const isPayoutChain = chain.caip2 === payoutCaip2(intent);
+  if (typed === undefined && isPayoutChain) return payoutToken;
+  const name = typed ?? payoutToken.symbol;
+  const known = isPayoutChain && tokens.length === 0 ? [payoutToken] : tokens;
   const token = known.find(({ symbol, address }) =>
     [symbol.toLowerCase(), address.toLowerCase()].includes(name.toLowerCase()),
   );
   if (token !== undefined) return token;
   const remedy =
-    known.length === 0 ? "no token there is." : `give one of ${known.map(({ symbol }) => symbol).join(", ")}.`;
-  throw new UsageError(`The token ${name} on ${chain.name} is not known here; ${remedy}`);
+    known.length === 0
+      ? `no token of ${chain.name} is known.`
+      : `give one of ${known.map(({ symbol }) => symbol).join(", ")}.`;
+  throw new UsageError(`The token ${name} is unknown on ${chain.name}; ${remedy}`);
 }
 
 function chooseAmount(typed: string | undefined, token: Token, intent: Intent): bigint {
@@ -74,17 +76,16 @@ function chooseAmount(typed: string | undefined, token: Token, intent: Intent): 
     const amountUnits = parseUnits(typed, token.decimals);
     if (amountUnits !== undefined && amountUnits > 0n) return amountUnits;
     throw new UsageError(
-      `--amount ${typed} is no amount of ${token.symbol}: give a decimal with at most ${token.decimals} digits behind the point.`,
+      `--amount ${typed} is not an amount of ${token.symbol}: give a decimal above 0 with at most ${token.decimals} digits after the point.`,
     );
   }
-  const missing = BigInt(intent.amounts.shortfallUnits);
-  if (missing === 0n)
-    throw new UsageError("Nothing is missing to the price of this intent, so say how much with --amount.");
+  const shortfall = BigInt(intent.amounts.shortfallUnits);
+  if (shortfall === 0n) throw new UsageError("This intent is fully paid: give the amount in --amount.");
   const shift = token.decimals - intent.payout.decimals;
-  return shift >= 0 ? missing * 10n ** BigInt(shift) : divideRoundingUp(missing, 10n ** BigInt(-shift));
+  return shift >= 0 ? shortfall * 10n ** BigInt(shift) : divideRoundingUp(shortfall, 10n ** BigInt(-shift));
 }
 
-/** A payer rounds up: a unit less would not reach the price. */
+/** Rounds up, because one unit less does not reach the price. */
 function divideRoundingUp(amountUnits: bigint, by: bigint): bigint {
   return (amountUnits + by - 1n) / by;
 }

@@ -13,21 +13,21 @@ const TIMEOUT_S_DEFAULT = 120;
 
 export const demo: Command = {
   name: "demo",
-  summary: "Tell the whole story of payments, from create to payout, and check every number on the chain itself",
+  summary: "Run sample payments from create to payout, and check every amount on the chain",
   positionals: [],
   options: {
     "base-url": {
       value: "URL",
-      summary: "a service that is not the dev world; with a key, --rpc-url and --payer-key-env",
+      summary: "service to test; also needs an API key, --rpc-url and --payer-key-env; default the dev world",
     },
     "api-key": { value: "KEY", summary: "API key of an account with a default destination" },
-    "api-key-env": { value: "NAME", summary: "environment variable that holds it instead" },
-    "rpc-url": { value: "URL", summary: "a node of the destination's chain" },
+    "api-key-env": { value: "NAME", summary: "environment variable with that API key" },
+    "rpc-url": { value: "URL", summary: "node of the destination's chain" },
     "payer-key-env": {
       value: "NAME",
-      summary: "environment variable with the key of a wallet that holds 82 tokens and gas",
+      summary: "environment variable with the private key of a wallet with 82 tokens and gas",
     },
-    timeout: { value: "SECONDS", summary: `how long one step may take; ${TIMEOUT_S_DEFAULT} when left out` },
+    timeout: { value: "SECONDS", summary: `time limit of one step; default ${TIMEOUT_S_DEFAULT}` },
   },
   examples: ["tributary demo", "tributary demo --json | jq .isRight"],
   run: runDemo,
@@ -61,23 +61,23 @@ async function runScenarios(context: DemoContext, { terminal, asJson }: CommandI
   for (const [index, scenario] of SCENARIOS.entries()) {
     terminal.note(`\n${terminal.paint("bold", `${index + 1}. ${scenario.title}`)}`);
     const { intentId, checks } = await scenario.run(context);
-    for (const one of checks) terminal.note(formatCheck(one, terminal));
+    for (const check of checks) terminal.note(formatCheck(check, terminal));
     results.push({ title: scenario.title, intentId, checks });
   }
   const failed = results.flatMap(({ checks }) => checks).filter(({ isRight }) => !isRight);
   const count = results.flatMap(({ checks }) => checks).length;
   if (asJson) terminal.out(toJson({ isRight: failed.length === 0, stories: results }));
-  else if (failed.length === 0) terminal.out(`\n${terminal.paint("green", `All ${count} numbers add up.`)}`);
-  else terminal.out(`\n${terminal.paint("red", `${failed.length} of ${count} numbers do not add up.`)}`);
+  else if (failed.length === 0) terminal.out(`\n${terminal.paint("green", `All ${count} checks passed.`)}`);
+  else terminal.out(`\n${terminal.paint("red", `${failed.length} of ${count} checks failed.`)}`);
   return failed.length === 0 ? 0 : 1;
 }
 
 function formatCheck({ what, expected, found, isRight }: Check, terminal: Terminal): string {
   if (isRight) return `   ${terminal.paint("green", "✓")} ${what} ${found}`;
-  return `   ${terminal.paint("red", "✗")} ${what} ${found}, and it should be ${expected}`;
+  return `   ${terminal.paint("red", "✗")} ${what} ${found}, expected ${expected}`;
 }
 
-/** What is named in the options, else the dev world that runs, else one that is started for the demo alone. */
+/** The service that the options name, else the running dev world, else a new dev world for this run. */
 async function resolveTarget(input: CommandInput): Promise<DemoTarget> {
   const { values, environment, terminal } = input;
   const named = ["base-url", "api-key", "api-key-env", "rpc-url", "payer-key-env"].filter(
@@ -87,7 +87,7 @@ async function resolveTarget(input: CommandInput): Promise<DemoTarget> {
   const running = await findRunningProcess(environment);
   if (running?.ready !== undefined && running.ready !== null)
     return toDemoTarget(running.ready as DevManifest, async () => {});
-  terminal.note("No dev world runs, so one is started for this demo alone.");
+  terminal.note("No dev world is running. Starting one for this demo.");
   const { startDev } = await import("../../dev/startDev.ts");
   const world = await startDev({ terminal, environment, keep: undefined, logLevel: "error" });
   return toDemoTarget(world.manifest, () => world.stop());
@@ -99,7 +99,7 @@ function readTarget(input: CommandInput): DemoTarget {
   const payerKey = readEnvVariable(input, "payer-key-env");
   if (baseUrl === undefined || rpcUrl === undefined || apiKey === undefined || payerKey === undefined) {
     throw new UsageError(
-      "Beside the dev world all of --base-url, --api-key (or --api-key-env), --rpc-url and --payer-key-env are needed.",
+      "Without the dev world, all of --base-url, --api-key (or --api-key-env), --rpc-url and --payer-key-env are needed.",
     );
   }
   return { baseUrl: baseUrl.replace(/\/+$/, ""), rpcUrl, apiKey, payerKey, stop: async () => {} };

@@ -10,15 +10,14 @@ const LOG_LEVELS: readonly Config["logLevel"][] = ["silent", "error", "warn", "i
 
 export const dev: Command = {
   name: "dev",
-  summary: "Start a whole local world: two chains with tokens, two merchants, API, checkout and explorer",
+  summary: "Start a local world: two chains with tokens, two merchants, API, checkout and explorer",
   positionals: [],
   options: {
-    keep: { value: "DIR", summary: "keep chains and database in DIR from run to run; nothing is kept otherwise" },
-    "log-level": { value: "LEVEL", summary: `${LOG_LEVELS.join(", ")}; warn when left out` },
+    keep: { value: "DIR", summary: "store chains and database in DIR for the next run; default nothing is stored" },
+    "log-level": { value: "LEVEL", summary: `${LOG_LEVELS.join(", ")}; default warn` },
   },
   optionHints: {
-    port: (typed) =>
-      `The port comes from the environment: PORT=${/^\d{1,5}$/.test(typed) ? typed : "9000"} tributary dev.`,
+    port: (typed) => `Set the port in the environment: PORT=${/^\d{1,5}$/.test(typed) ? typed : "9000"} tributary dev.`,
   },
   examples: [
     "tributary dev",
@@ -32,35 +31,35 @@ async function runDev({ values, asJson, terminal, environment }: CommandInput): 
   const requestedLevel = values["log-level"] ?? environment["TRIBUTARY_LOG_LEVEL"] ?? "warn";
   const logLevel = LOG_LEVELS.find((level) => level === requestedLevel);
   if (logLevel === undefined)
-    throw new UsageError(`${JSON.stringify(requestedLevel)} is no log level: give one of ${LOG_LEVELS.join(", ")}.`);
+    throw new UsageError(`--log-level must be one of ${LOG_LEVELS.join(", ")}, not ${JSON.stringify(requestedLevel)}.`);
   const abortController = new AbortController();
   const shutdownSignal = waitForShutdown(abortController.signal);
-  // Loaded only now: neither help nor a typo needs it.
+  // This loads on demand, so that help and usage errors stay fast.
   const { startDev } = await import("../../dev/startDev.ts");
   const world = await startDev({ terminal, environment, keep: values["keep"], logLevel });
   exitOnUncaught(world.log);
   if (world.occupiedPort !== undefined) {
-    terminal.note(`Port ${world.occupiedPort} is taken, so this world listens at ${world.manifest.baseUrl}.`);
+    terminal.note(`Port ${world.occupiedPort} is in use, so the dev world listens at ${world.manifest.baseUrl}.`);
   }
   if (asJson) terminal.out(toJson(world.manifest));
   else for (const line of banner(world.manifest, terminal)) terminal.out(line);
-  const isBroken = await Promise.race([shutdownSignal.then(() => false), world.chainStopped.then(() => true)]);
-  return stopWorld(world, { isBroken, terminal });
+  const hasChainStopped = await Promise.race([shutdownSignal.then(() => false), world.chainStopped.then(() => true)]);
+  return stopWorld(world, { hasChainStopped, terminal });
 }
 
 async function stopWorld(
   world: DevWorld,
-  { isBroken, terminal }: { isBroken: boolean; terminal: Terminal },
+  { hasChainStopped, terminal }: { hasChainStopped: boolean; terminal: Terminal },
 ): Promise<number> {
-  if (!isBroken) terminal.note("\nending …");
+  if (!hasChainStopped) terminal.note("\nstopping …");
   const drained = await drain(() => world.stop());
-  if (isBroken) throw new CommandError("A local chain has ended by itself, and without it this world cannot go on.");
-  if (!drained) throw new CommandError("Something did not end in time and was cut off.");
+  if (hasChainStopped) throw new CommandError("A local chain stopped unexpectedly, so the dev world was stopped.");
+  if (!drained) throw new CommandError("The dev world did not stop in time and was killed.");
   return 0;
 }
 
-function banner(ready: DevManifest, terminal: Terminal): string[] {
-  const { baseUrl, docsUrl, accounts, chains } = ready;
+function banner(manifest: DevManifest, terminal: Terminal): string[] {
+  const { baseUrl, docsUrl, accounts, chains } = manifest;
   const title = (text: string) => terminal.paint("bold", text);
   const dim = (text: string) => terminal.paint("dim", text);
   const apiKey = accounts[0]?.apiKey ?? "";
@@ -77,7 +76,7 @@ function banner(ready: DevManifest, terminal: Terminal): string[] {
     "",
     title("Merchants"),
     ...accounts.flatMap(({ name, apiKey: key, payoutWallet }) => [
-      `  ${name}  ${dim(`is paid at ${payoutWallet}`)}`,
+      `  ${name}  ${dim(`payout wallet ${payoutWallet}`)}`,
       `    ${key}`,
     ]),
     "",
@@ -87,13 +86,13 @@ function banner(ready: DevManifest, terminal: Terminal): string[] {
     `    -H 'Authorization: Bearer ${apiKey}' \\`,
     "    -H 'Service-Version: 2026-11-01' -H 'Content-Type: application/json' \\",
     `    -d '{"priceUnits":25000000,"oneTime":true}'`,
-    dim("  # pay it, from another terminal, with the intentId of the answer"),
+    dim("  # pay it from another terminal, with the intentId of the response"),
     "  npx tributary pay pi_…",
-    dim("  # or open its checkoutUrl with # and its widgetToken behind it in a browser"),
+    dim("  # or open its checkoutUrl, followed by # and its widgetToken, in a browser"),
     `  ${baseUrl}/c/pi_…#wt_…`,
-    dim("  # the whole story in one go, with every number checked"),
+    dim("  # or run all sample payments and check every amount"),
     "  npx tributary demo",
     "",
-    dim("Ctrl-C ends it."),
+    dim("Press Ctrl-C to stop."),
   ];
 }

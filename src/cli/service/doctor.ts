@@ -5,13 +5,13 @@ import { toJson, type Terminal } from "../../operator/process/terminal.ts";
 
 export const doctor: Command = {
   name: "doctor",
-  summary: "Examine chains, gas, sums and what is stuck; changes nothing, and fails when something is wrong",
+  summary: "Check chains, gas, sums and stuck payments; change nothing, and exit with 1 when a check fails",
   positionals: [],
   options: {
-    ledger: { summary: "run every check of the ledger instead, and compare it with the chains" },
+    ledger: { summary: "instead run every check of the ledger and compare it with the chains" },
     inboxes: {
       value: "COUNT",
-      summary: "with --ledger: how many inboxes to compare, the newest first; 1000 when left out",
+      summary: "with --ledger: number of inboxes to compare, newest first; default 1000",
     },
     ...CONFIG_OPTION,
   },

@@ -21,55 +21,57 @@ const TIMEOUT_S_DEFAULT = 120;
 
 export const pay: Command = {
   name: "pay",
-  summary: "Send a transfer to an intent's inbox, and wait until the service has counted it",
-  positionals: [{ name: "intentId", summary: "the intent to pay, pi_…" }],
+  summary: "Send a transfer to an intent's inbox, and wait until the service counts it",
+  positionals: [{ name: "intentId", summary: "intent id (pi_…)" }],
   options: {
-    amount: { value: "DECIMAL", summary: "how much, such as 12.5; what is missing to the price when left out" },
-    token: { value: "TOKEN", summary: "symbol or address; the intent's payout token when left out" },
-    chain: { value: "CHAIN", summary: `${CHAIN_NAME_FORMS}; the intent's payout chain when left out` },
-    "no-wait": { summary: "return as soon as the transfer is in a block" },
-    timeout: { value: "SECONDS", summary: `how long to wait; ${TIMEOUT_S_DEFAULT} when left out` },
+    amount: { value: "DECIMAL", summary: "amount, such as 12.5; default the rest of the price" },
+    token: { value: "TOKEN", summary: "symbol or address; default the intent's payout token" },
+    chain: { value: "CHAIN", summary: `${CHAIN_NAME_FORMS}; default the intent's payout chain` },
+    "no-wait": { summary: "return as soon as the transfer is mined" },
+    timeout: { value: "SECONDS", summary: `time limit for the wait; default ${TIMEOUT_S_DEFAULT}` },
     "private-key-env": {
       value: "NAME",
-      summary: "environment variable with the payer's key; the dev payer's when left out",
+      summary: "environment variable with the payer's private key; default the dev payer",
     },
-    "rpc-url": { value: "URL", summary: "a node of the chain; the dev world's when left out" },
-    "base-url": { value: "URL", summary: "a service that is not the dev world; with --api-key-env" },
+    "rpc-url": { value: "URL", summary: "node of the chain; default the dev world's node" },
+    "base-url": { value: "URL", summary: "service of the intent, with --api-key-env; default the dev world" },
     "api-key-env": { value: "NAME", summary: "environment variable with the merchant's API key" },
   },
   examples: ["tributary pay pi_3x7… --amount 10", "tributary pay pi_3x7… --chain 900002 --token USDC --no-wait"],
   run: runPay,
 };
 
-/** What was typed and needs neither service nor chain to be right or wrong. */
+/** The options that can be validated without a service or a chain. */
 type PayOptions = {
   timeoutMs: number;
   privateKey: string | undefined;
   api: { baseUrl: string; apiKey: string } | undefined;
 };
-type IntentSource = { read: SnapshotReader; ready: DevManifest | undefined };
+type IntentSource = { read: SnapshotReader; manifest: DevManifest | undefined };
 
 async function runPay(input: CommandInput): Promise<number> {
   const [intentId = ""] = input.positionals;
-  // All of it before anything is sent: whoever is refused afterwards types it again, and pays twice.
+  // Every option is checked before the transfer: a payer who sees an error runs the command again and pays twice.
   const options = readPayOptions(input);
   const source = await openSource(input, options);
   const { intent } = await source.read(intentId);
-  const { chain, rpcUrl, token, amountUnits, amountText } = chooseTransfer(input.values, source.ready, intent);
+  const { chain, rpcUrl, token, amountUnits, amountText } = chooseTransfer(input.values, source.manifest, intent);
   const { createPayer } = await import("../../operator/client/payer.ts");
-  const payer = await createPayer({ rpcUrl, privateKey: resolvePayerKey(options, source.ready) });
+  const payer = await createPayer({ rpcUrl, privateKey: resolvePayerKey(options, source.manifest) });
   if (payer.chainId !== chain.chainId)
-    throw new UsageError(`--rpc-url is a node of chain ${payer.chainId}, not of ${chain.name} (${chain.chainId}).`);
+    throw new UsageError(
+      `--rpc-url must be a node of ${chain.name} (${chain.chainId}), and it is one of chain ${payer.chainId}.`,
+    );
   input.terminal.note(`paying ${amountText} to ${intent.inboxAddress} on ${chain.name}`);
   const sent = await payer.transfer(token.address, intent.inboxAddress, amountUnits);
-  input.terminal.note(`in block ${sent.blockNumber}: ${sent.txHash}`);
+  input.terminal.note(`mined in block ${sent.blockNumber}: ${sent.txHash}`);
   if (input.flags.has("no-wait")) return printResult(input, { txHash: sent.txHash, blockNumber: sent.blockNumber });
-  const { reading, deposit } = await waitForDeposit(input.terminal, {
+  const { snapshot, deposit } = await waitForDeposit(input.terminal, {
     read: () => source.read(intentId),
     txHash: sent.txHash,
     timeoutMs: options.timeoutMs,
   });
-  const { amounts, status, paymentStatus } = reading.intent;
+  const { amounts, status, paymentStatus } = snapshot.intent;
   printResult(input, {
     txHash: sent.txHash,
     blockNumber: sent.blockNumber,
@@ -96,7 +98,7 @@ function readPayOptions(input: CommandInput): PayOptions {
   const baseUrl = readWebUrl(input.values, "base-url");
   const apiKey = readEnvVariable(input, "api-key-env");
   if ((baseUrl === undefined) !== (apiKey === undefined))
-    throw new UsageError("--base-url and --api-key-env belong together.");
+    throw new UsageError("--base-url and --api-key-env need each other.");
   return {
     timeoutMs: readTimeoutMs(input.values, TIMEOUT_S_DEFAULT),
     privateKey: readEnvVariable(input, "private-key-env"),
@@ -105,42 +107,44 @@ function readPayOptions(input: CommandInput): PayOptions {
 }
 
 async function openSource({ environment }: CommandInput, { api }: PayOptions): Promise<IntentSource> {
-  if (api !== undefined) return { read: readViaApi(createApiClient(api)), ready: undefined };
+  if (api !== undefined) return { read: readViaApi(createApiClient(api)), manifest: undefined };
   const running = await findRunningProcess(environment);
   if (running === undefined)
-    throw new CommandError("Nothing runs here. Start `tributary dev`, or give --base-url and --api-key-env.");
-  return { read: readViaControl(running), ready: (running.ready as DevManifest | null) ?? undefined };
+    throw new CommandError(
+      "No running process was found. Start `tributary dev`, or give --base-url and --api-key-env.",
+    );
+  return { read: readViaControl(running), manifest: (running.ready as DevManifest | null) ?? undefined };
 }
 
-function resolvePayerKey({ privateKey }: PayOptions, ready: DevManifest | undefined): string {
-  const key = privateKey ?? ready?.payer.privateKey;
-  if (key === undefined) throw new UsageError("There is no dev payer here; give --private-key-env.");
+function resolvePayerKey({ privateKey }: PayOptions, manifest: DevManifest | undefined): string {
+  const key = privateKey ?? manifest?.payer.privateKey;
+  if (key === undefined) throw new UsageError("Missing option --private-key-env NAME: only the dev world has a payer.");
   return key;
 }
 
-type ObservedDeposit = { reading: IntentSnapshot; deposit: DepositRecord };
+type ObservedDeposit = { snapshot: IntentSnapshot; deposit: DepositRecord };
 type DepositWait = { read: () => Promise<IntentSnapshot>; txHash: string; timeoutMs: number };
 
 async function waitForDeposit(terminal: Terminal, { read, txHash, timeoutMs }: DepositWait): Promise<ObservedDeposit> {
   const find = ({ deposits }: IntentSnapshot) => deposits.find((deposit) => deposit.txHash === txHash);
   try {
-    const reading = await pollUntil(read, (now) => ["counted", "held"].includes(find(now)?.status ?? ""), {
-      description: "The counting of the deposit",
+    const snapshot = await pollUntil(read, (latest) => ["counted", "held"].includes(find(latest)?.status ?? ""), {
+      description: "Counting the deposit",
       timeoutMs,
       intervalMs: INTERVAL_MS,
-      onRead: (now) => terminal.progress(formatProgress(find(now))),
+      onRead: (latest) => terminal.progress(formatProgress(find(latest))),
     });
-    const deposit = find(reading);
+    const deposit = find(snapshot);
     if (deposit === undefined) throw new CommandError("The deposit has disappeared.");
-    return { reading, deposit };
+    return { snapshot, deposit };
   } catch (error) {
-    terminal.note(`The money was sent by ${txHash}: paying again would pay twice.`);
+    terminal.note(`The transfer ${txHash} was sent. Do not pay again: a second payment adds to it.`);
     throw error;
   }
 }
 
 function formatProgress(deposit: DepositRecord | undefined): string {
-  if (deposit === undefined) return "waiting to be seen";
+  if (deposit === undefined) return "not seen yet";
   const { status, confirmations, requiredConfirmations } = deposit;
   return requiredConfirmations === null
     ? status

@@ -10,11 +10,11 @@ import { toJson } from "../../operator/process/terminal.ts";
 
 export const serve: Command = {
   name: "serve",
-  summary: "Run the service as the configuration file says, until it is told to end",
+  summary: "Run the service with a configuration file until SIGTERM",
   positionals: [],
   options: {
-    config: { value: "FILE", summary: "the configuration file; TRIBUTARY_CONFIG when left out" },
-    check: { summary: "compare the configuration with database and chains, change nothing, and end" },
+    config: { value: "FILE", summary: "configuration file; default TRIBUTARY_CONFIG" },
+    check: { summary: "only compare the configuration with the database and the chains; change nothing" },
   },
   examples: [
     "TRIBUTARY_DATABASE_URL=postgres://… tributary serve --config config/testnets.json",
@@ -24,7 +24,7 @@ export const serve: Command = {
 };
 
 async function runServe({ values, flags, asJson, terminal, environment }: CommandInput): Promise<number> {
-  // Loaded one after the other, so that a mistake in the file is told before the service is even read.
+  // The configuration loads first, so that its errors show at once.
   const { loadConfig } = await import("../../config/loadConfig.ts");
   const config = loadConfig(resolveConfigFile({ values, environment }), environment);
   const { openJsonLog } = await import("../../operator/process/logs.ts");
@@ -48,10 +48,10 @@ async function runServe({ values, flags, asJson, terminal, environment }: Comman
   await shutdownSignal;
   log.info("draining");
   if (await drain(stop)) return 0;
-  throw new CommandError("Something did not drain in time and was cut off; the next start takes it up.");
+  throw new CommandError("The service did not drain in time and was killed; the next start resumes its work.");
 }
 
-/** What the check has found. It has failed when a websocket serves another chain; one that does not answer is no mistake, as with a provider. */
+/** Prints the result of --check. Only a WebSocket of another chain fails it; an unreachable provider or WebSocket may be temporary. */
 async function reportCheck(
   { config, chains }: World,
   { asJson, terminal, pending }: Pick<CommandInput, "asJson" | "terminal"> & { pending: readonly string[] },
@@ -70,21 +70,21 @@ async function reportCheck(
     terminal.out(toJson({ isRight, pendingMigrations: pending, agreements, websockets: websockets.flat() }));
     return isRight ? 0 : 1;
   }
-  if (isRight) terminal.out("The configuration agrees with the database and the chains that answer.");
-  if (pending.length > 0) terminal.out(`The next start brings the schema up to date: ${pending.join(", ")}.`);
+  if (isRight) terminal.out("The configuration matches the database and every chain that answers.");
+  if (pending.length > 0) terminal.out(`The next start applies the migrations ${pending.join(", ")}.`);
   for (const chain of config.chains) terminal.out(`${chain.name}: ${describeAgreement(chain)}.`);
   for (const { what, found } of websockets.flat()) terminal.out(`${what}: ${found.replace(/\.$/, "")}.`);
   return isRight ? 0 : 1;
 }
 
-/** Opens the doors of a world, and returns what closes them and the world itself. */
+/** Starts the service and its control socket. Returns the function that stops both. */
 async function startServing(world: World, environment: ProcessEnvironment): Promise<() => Promise<void>> {
   const { startService } = await import("../../main.ts");
   try {
     const service = await startService(world, { onFatal: exitOnFatal(world.log) });
-    const door = await tryStartControl(world, environment);
+    const control = await tryStartControl(world, environment);
     return async () => {
-      await door?.close();
+      await control?.close();
       await service.stop();
     };
   } catch (error) {
@@ -93,13 +93,13 @@ async function startServing(world: World, environment: ProcessEnvironment): Prom
   }
 }
 
-/** Without it the commands beside it would find no way in, but payments go on: no reason to stop. */
+/** Starts the control socket. A failure only disables commands without --config, so the service continues. */
 async function tryStartControl(world: World, environment: ProcessEnvironment): Promise<ControlServer | undefined> {
   try {
     const { startOperatorControl } = await import("../../operator/control/startOperatorControl.ts");
     return await startOperatorControl(world, { home: openHome(environment), kind: "serve", ready: null });
   } catch (error) {
-    world.log.warn({ err: error }, "the operator's door did not open: commands need --config");
+    world.log.warn({ err: error }, "control socket not started; commands need --config");
     return undefined;
   }
 }
@@ -108,11 +108,11 @@ function describeListenError(error: unknown, { host, port }: Config["listen"]): 
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "EADDRINUSE")
     return new CommandError(
-      `Port ${port} of ${host} is taken: end who listens there, or choose another port in listen.port or PORT.`,
+      `Port ${port} of ${host} is in use: stop the other process, or set another port in listen.port or PORT.`,
     );
   if (code === "EACCES" || code === "EADDRNOTAVAIL")
     return new CommandError(
-      `${host}:${port} cannot be listened on (${code}): choose another listen.host or listen.port.`,
+      `The service cannot listen on ${host}:${port} (${code}): set another listen.host or listen.port.`,
     );
   return undefined;
 }
