@@ -28,7 +28,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "pay",
-    summary: "pay an intent of the local world",
+    summary: "pay an intent and wait until its deposit counts",
     load: async () => (await import("./service/pay.ts")).pay,
   },
   {
@@ -78,7 +78,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "keys list",
-    summary: "list the API keys of an account",
+    summary: "list API keys",
     load: async () => (await import("./merchants/keys.ts")).keysList,
   },
   {

@@ -4,7 +4,10 @@ import type { Secret } from "../kernel/secret.ts";
 /** When a block is final: after a number of blocks (the block itself is the first), or at or below the chain's tag. */
 export type Finality = { confirmations: number } | { tag: "safe" | "finalized" };
 
-/** Applies while what an intent has received beyond the next tier's reach stays within `upToPriceUnits`; the last tier has no limit. */
+/**
+ * A tier applies while an intent's deposits that are not final by the next tier sum to at most `upToPriceUnits`, in millionths
+ * of the currency. The last tier has no limit.
+ */
 export type FinalityTier = { upToPriceUnits: bigint | undefined; finality: Finality };
 
 /** How many providers must agree before the service counts or moves money. */

@@ -32,9 +32,9 @@ export async function restoreMerchants(
 ): Promise<ManifestAccount[]> {
   if (directory === undefined) return createMerchants(world, chains);
   const file = join(directory, "world.json");
-  const kept = readDevState(file);
+  const stored = readDevState(file);
   const genesisHashes = Object.fromEntries(chains.map((chain) => [chain.caip2, chain.genesisHash]));
-  if (kept === undefined) {
+  if (stored === undefined) {
     if ((await listAccounts(world)).length > 0) throw stateMismatch(directory, "has a database but no world.json");
     const accounts = await createMerchants(world, chains);
     writeFileSync(file, `${JSON.stringify({ genesisHashes, accounts } satisfies DevState, undefined, 2)}\n`, {
@@ -42,13 +42,13 @@ export async function restoreMerchants(
     });
     return accounts;
   }
-  const changed = chains.find((chain) => kept.genesisHashes[chain.caip2] !== chain.genesisHash);
+  const changed = chains.find((chain) => stored.genesisHashes[chain.caip2] !== chain.genesisHash);
   if (changed !== undefined)
     throw stateMismatch(directory, `has a state of another ${changed.name} with a different genesis block`);
   const known = new Set((await listAccounts(world)).map(({ id }) => id));
-  if (kept.accounts.some(({ accountId }) => !known.has(accountId)))
+  if (stored.accounts.some(({ accountId }) => !known.has(accountId)))
     throw stateMismatch(directory, "has a state of another database");
-  return kept.accounts;
+  return stored.accounts;
 }
 
 function stateMismatch(directory: string, what: string): CommandError {

@@ -230,9 +230,9 @@ test("without --json, dev prints its URL, its documentation and commands to try"
 });
 
 test("dev --keep restores the same world, stops on SIGTERM, and rejects chains that do not match", async (t) => {
-  const kept = temporaryFolder();
-  t.after(() => kept.remove());
-  const directory = join(kept.path, "world");
+  const folderOfWorld = temporaryFolder();
+  t.after(() => folderOfWorld.remove());
+  const directory = join(folderOfWorld.path, "world");
   const variables = { TRIBUTARY_HOME: folder.path, PORT: String(busyPort) };
   const first = await startDevProcess(["--keep", directory], variables);
   first.child.kill("SIGTERM");

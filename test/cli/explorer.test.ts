@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import {
-  renderFactTable,
+  renderFieldTable,
   renderExplorerPage as pageOf,
   transfersTable,
   type TransferRow,
@@ -11,7 +11,7 @@ import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 
 // The layout of the local explorer on narrow and wide screens.
 
-const PLACE = { chainName: "Dev Chain One", root: "/dev/explorer/900001" };
+const LOCATION = { chainName: "Dev Chain One", root: "/dev/explorer/900001" };
 const INBOX = "0x31712A49905184505C136F9cBa3cf22FE02Bb674";
 const [FEES, RECOVERY] = [`0x${"1".repeat(40)}`, `0x${"2".repeat(40)}`];
 const NAMES = new Map([
@@ -26,8 +26,8 @@ const TRANSFERS: TransferRow[] = [
 ];
 const HTML = pageOf(
   `Transaction ${txHash}`,
-  PLACE,
-  `${renderFactTable([["Block", `<code>${txHash}</code>`]])}${transfersTable(TRANSFERS, PLACE, NAMES)}`,
+  LOCATION,
+  `${renderFieldTable([["Block", `<code>${txHash}</code>`]])}${transfersTable(TRANSFERS, LOCATION, NAMES)}`,
 );
 
 /** Words of the transfer table that wrap onto a second line. */

@@ -111,9 +111,9 @@ function isBehind({ behindBlocks }: WatchStatus): boolean {
 
 function withPace(
   chain: WatchStatus,
-  course: SyncHistory,
+  history: SyncHistory,
 ): WatchStatus & { blocksPerS: number | null; leftMs: number | null } {
-  const pace = isBehind(chain) ? course.paceOf(chain) : undefined;
+  const pace = isBehind(chain) ? history.paceOf(chain) : undefined;
   const blocksPerS = pace === undefined ? null : Math.round(pace.blocksPerS);
   return { ...chain, blocksPerS, leftMs: pace?.remainingMs === undefined ? null : Math.round(pace.remainingMs) };
 }
@@ -127,7 +127,7 @@ function describeState(chain: WatchStatus): { label: string; style: Style } {
   return { label: "at the head", style: "green" };
 }
 
-function formatDetails(chain: WatchStatus, course: SyncHistory, terminal: Terminal): string[] {
+function formatDetails(chain: WatchStatus, history: SyncHistory, terminal: Terminal): string[] {
   const { label, style } = describeState(chain);
   const { recordedBlock, headBlock, behindBlocks, lookedAt, askedAt } = chain;
   const age = lookedAt === null ? "" : `${formatDuration(Date.parse(askedAt) - Date.parse(lookedAt))} ago`;
@@ -135,10 +135,10 @@ function formatDetails(chain: WatchStatus, course: SyncHistory, terminal: Termin
     ["recorded", formatBlock(recordedBlock)],
     ["head", formatBlock(headBlock)],
     ["behind", formatLag(chain)],
-    ...(isBehind(chain) ? [["pace", formatPace(course.paceOf(chain))] satisfies [string, string]] : []),
+    ...(isBehind(chain) ? [["pace", formatPace(history.paceOf(chain))] satisfies [string, string]] : []),
     ...(isBehind(chain) && chain.begunBlock !== null
       ? [
-          ["done", `${course.percentOf(chain)} % since block ${formatBlock(chain.begunBlock)}`] satisfies [
+          ["done", `${history.percentOf(chain)} % since block ${formatBlock(chain.begunBlock)}`] satisfies [
             string,
             string,
           ],
@@ -162,8 +162,8 @@ function formatProvider({ name, headBlock, trouble, opinion }: ProviderStatus, t
 }
 
 /** One line that fits the terminal: the chain's name, a progress bar while it catches up, then details as far as they fit. */
-function formatLine(chain: WatchStatus, course: SyncHistory, terminal: Terminal): string {
-  const width = Math.min(Math.max(...course.chains.map(({ chainName }) => chainName.length)), 16);
+function formatLine(chain: WatchStatus, history: SyncHistory, terminal: Terminal): string {
+  const width = Math.min(Math.max(...history.chains.map(({ chainName }) => chainName.length)), 16);
   const name = chain.chainName.slice(0, width).padEnd(width);
   const { label, style } = describeState(chain);
   const columnsLeft = Math.max(terminal.columns() - 1 - width - 2, 10);
@@ -180,8 +180,8 @@ function formatLine(chain: WatchStatus, course: SyncHistory, terminal: Terminal)
         : `  ${formatBlock(chain.recordedBlock)} (${formatLag(chain)} behind)${providerNote}`;
     return `${name}  ${terminal.paint(style, label.slice(0, columnsLeft))}${suffix.slice(0, Math.max(columnsLeft - label.length, 0))}`;
   }
-  const percent = course.percentOf(chain);
-  const rest = ` ${String(percent).padStart(3)} %  ${formatPace(course.paceOf(chain))}`;
+  const percent = history.percentOf(chain);
+  const rest = ` ${String(percent).padStart(3)} %  ${formatPace(history.paceOf(chain))}`;
   const cells = Math.min(BAR_CELLS_MAX, Math.max(BAR_CELLS_MIN, columnsLeft - rest.length));
   const full = Math.floor((percent * cells) / 100);
   const bar = terminal.paint("cyan", "█".repeat(full)) + terminal.paint("dim", "░".repeat(cells - full));

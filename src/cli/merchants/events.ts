@@ -26,7 +26,7 @@ export const eventsList: Command = {
 
 export const eventsTail: Command = {
   name: "events tail",
-  summary: "Show the latest events, then each new one until interrupted",
+  summary: "Show the latest events, then each new event until interrupted",
   positionals: [],
   options: FILTERS,
   examples: ["tributary events tail", "tributary events tail --json | jq .type"],

@@ -49,13 +49,13 @@ function acquireLock(directory: string): DatabaseSync {
  * its state in place, and a kill would leave half of it. So anvil writes to a second file, which then replaces the first.
  */
 function prepareStateFiles(directory: string): { flags: string[]; replace: () => void } {
-  const [kept, written] = [join(directory, "state.json"), join(directory, "state.next.json")];
-  const flags = ["--dump-state", written];
-  if (existsSync(kept)) flags.push("--load-state", kept);
+  const [current, next] = [join(directory, "state.json"), join(directory, "state.next.json")];
+  const flags = ["--dump-state", next];
+  if (existsSync(current)) flags.push("--load-state", current);
   const replace = () => {
-    if (!existsSync(written)) return;
-    removeDuplicateGenesis(written);
-    renameSync(written, kept);
+    if (!existsSync(next)) return;
+    removeDuplicateGenesis(next);
+    renameSync(next, current);
   };
   return { flags, replace };
 }

@@ -6,7 +6,7 @@ import {
   addressLink,
   balancesTable,
   escapeHtml,
-  renderFactTable,
+  renderFieldTable,
   renderExplorerPage,
   transfersTable,
   type AddressNames,
@@ -24,7 +24,7 @@ const TRANSFERS_MAX = 50;
 const BLOCKS_MAX = 20_000n;
 const ETHER_DECIMALS = 18;
 
-type ExplorerChain = { chain: LocalChain; client: DevClient; place: SiteLocation; names: AddressNames };
+type ExplorerChain = { chain: LocalChain; client: DevClient; location: SiteLocation; names: AddressNames };
 type Params = { chainId: string; hash: string; address: string };
 
 /** Adds the explorer's routes to a server before it listens. */
@@ -33,10 +33,10 @@ export function addExplorer(server: FastifyInstance, chains: readonly LocalChain
   const sendPage = async (
     reply: FastifyReply,
     chainId: string,
-    render: (on: ExplorerChain) => Promise<string | undefined>,
+    render: (explorer: ExplorerChain) => Promise<string | undefined>,
   ) => {
-    const on = explorerChains.get(chainId);
-    const html = on === undefined ? undefined : await render(on);
+    const explorer = explorerChains.get(chainId);
+    const html = explorer === undefined ? undefined : await render(explorer);
     return reply
       .code(html === undefined ? 404 : 200)
       .header("content-type", "text/html; charset=utf-8")
@@ -47,10 +47,10 @@ export function addExplorer(server: FastifyInstance, chains: readonly LocalChain
     sendPage(reply, params.chainId, renderChainPage),
   );
   server.get<{ Params: Params }>("/dev/explorer/:chainId/tx/:hash", ({ params }, reply) =>
-    sendPage(reply, params.chainId, (on) => renderTxPage(on, params.hash)),
+    sendPage(reply, params.chainId, (explorer) => renderTxPage(explorer, params.hash)),
   );
   server.get<{ Params: Params }>("/dev/explorer/:chainId/address/:address", ({ params }, reply) =>
-    sendPage(reply, params.chainId, (on) => renderAddressPage(on, params.address)),
+    sendPage(reply, params.chainId, (explorer) => renderAddressPage(explorer, params.address)),
   );
 }
 
@@ -61,8 +61,8 @@ function openExplorerChain(chain: LocalChain): ExplorerChain {
     [chain.hub, "inbox hub"],
     [`0x${"0".repeat(40)}`, "zero address"],
   ]);
-  const place = { chainName: chain.name, root: `/dev/explorer/${chain.chainId}` };
-  return { chain, client: createDevClient(chain.rpcUrl), place, names };
+  const location = { chainName: chain.name, root: `/dev/explorer/${chain.chainId}` };
+  return { chain, client: createDevClient(chain.rpcUrl), location, names };
 }
 
 /** Formats "payoutFirst" as "payout first". */
@@ -70,85 +70,87 @@ function splitCamelCase(role: string): string {
   return role.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-async function renderChainPage(on: ExplorerChain): Promise<string> {
-  const head = await on.client.getBlockNumber();
-  const transfers = await findTransfers(on, { fromBlock: head > BLOCKS_MAX ? head - BLOCKS_MAX : 0n });
-  const known = [...on.names.keys()].map((address) => addressLink(getAddress(address), on.place, on.names));
+async function renderChainPage(explorer: ExplorerChain): Promise<string> {
+  const head = await explorer.client.getBlockNumber();
+  const transfers = await findTransfers(explorer, { fromBlock: head > BLOCKS_MAX ? head - BLOCKS_MAX : 0n });
+  const known = [...explorer.names.keys()].map((address) =>
+    addressLink(getAddress(address), explorer.location, explorer.names),
+  );
   const body = [
-    renderFactTable([
-      ["Chain", `<code>${escapeHtml(on.chain.caip2)}</code>`],
-      ["RPC", `<code>${escapeHtml(on.chain.rpcUrl)}</code>`],
+    renderFieldTable([
+      ["Chain", `<code>${escapeHtml(explorer.chain.caip2)}</code>`],
+      ["RPC", `<code>${escapeHtml(explorer.chain.rpcUrl)}</code>`],
       ["Head", `block ${head}`],
       ["Known", known.join(" · ")],
     ]),
     "<h2>Latest token transfers</h2>",
-    transfersTable(transfers.toReversed().slice(0, TRANSFERS_MAX), on.place, on.names),
+    transfersTable(transfers.toReversed().slice(0, TRANSFERS_MAX), explorer.location, explorer.names),
   ];
-  return renderExplorerPage(on.chain.name, on.place, body.join(""));
+  return renderExplorerPage(explorer.chain.name, explorer.location, body.join(""));
 }
 
-async function renderTxPage(on: ExplorerChain, hash: string): Promise<string | undefined> {
+async function renderTxPage(explorer: ExplorerChain, hash: string): Promise<string | undefined> {
   if (!isHash(hash)) return undefined;
-  const receipt = await on.client.getTransactionReceipt({ hash }).catch((error: unknown) => {
+  const receipt = await explorer.client.getTransactionReceipt({ hash }).catch((error: unknown) => {
     if (error instanceof TransactionReceiptNotFoundError) return undefined;
     throw error;
   });
   if (receipt === undefined) return undefined;
-  const transfers = await findTransfers(on, { blockHash: receipt.blockHash });
+  const transfers = await findTransfers(explorer, { blockHash: receipt.blockHash });
   const status = receipt.status === "success" ? `<span class="ok">success</span>` : `<span class="bad">reverted</span>`;
   const body = [
-    renderFactTable([
+    renderFieldTable([
       ["Status", status],
       ["Block", `${receipt.blockNumber} <span class="dim"><code>${escapeHtml(receipt.blockHash)}</code></span>`],
-      ["From", addressLink(receipt.from, on.place, on.names)],
-      ["To", receipt.to === null ? "a new contract" : addressLink(receipt.to, on.place, on.names)],
+      ["From", addressLink(receipt.from, explorer.location, explorer.names)],
+      ["To", receipt.to === null ? "a new contract" : addressLink(receipt.to, explorer.location, explorer.names)],
       ["Gas used", String(receipt.gasUsed)],
     ]),
     "<h2>Token transfers</h2>",
     transfersTable(
       transfers.filter((transfer) => transfer.txHash === hash.toLowerCase()),
-      on.place,
-      on.names,
+      explorer.location,
+      explorer.names,
     ),
   ];
-  return renderExplorerPage(`Transaction ${hash}`, on.place, body.join(""));
+  return renderExplorerPage(`Transaction ${hash}`, explorer.location, body.join(""));
 }
 
-async function renderAddressPage(on: ExplorerChain, address: string): Promise<string | undefined> {
+async function renderAddressPage(explorer: ExplorerChain, address: string): Promise<string | undefined> {
   if (!isAddress(address, { strict: false })) return undefined;
   const owner = getAddress(address.toLowerCase());
-  const head = await on.client.getBlockNumber();
+  const head = await explorer.client.getBlockNumber();
   const fromBlock = head > BLOCKS_MAX ? head - BLOCKS_MAX : 0n;
   const [native, held, incoming, outgoing] = await Promise.all([
-    on.client.getBalance({ address: owner }),
-    Promise.all(on.chain.tokens.map((token) => balanceOf(on.client, token.address, owner))),
-    findTransfers(on, { fromBlock, args: { to: owner } }),
-    findTransfers(on, { fromBlock, args: { from: owner } }),
+    explorer.client.getBalance({ address: owner }),
+    Promise.all(explorer.chain.tokens.map((token) => balanceOf(explorer.client, token.address, owner))),
+    findTransfers(explorer, { fromBlock, args: { to: owner } }),
+    findTransfers(explorer, { fromBlock, args: { from: owner } }),
   ]);
-  const balances = on.chain.tokens.map(({ symbol, decimals }, index) => ({
+  const balances = explorer.chain.tokens.map(({ symbol, decimals }, index) => ({
     symbol,
     decimals,
     amountUnits: held[index] ?? 0n,
   }));
-  const name = on.names.get(owner.toLowerCase());
+  const name = explorer.names.get(owner.toLowerCase());
   const body = [
     `<p><code>${owner}</code></p>`,
     balancesTable([...balances, { symbol: "ETH", amountUnits: native, decimals: ETHER_DECIMALS }]),
     "<h2>Received</h2>",
-    transfersTable(incoming.toReversed().slice(0, TRANSFERS_MAX), on.place, on.names),
+    transfersTable(incoming.toReversed().slice(0, TRANSFERS_MAX), explorer.location, explorer.names),
     "<h2>Sent</h2>",
-    transfersTable(outgoing.toReversed().slice(0, TRANSFERS_MAX), on.place, on.names),
+    transfersTable(outgoing.toReversed().slice(0, TRANSFERS_MAX), explorer.location, explorer.names),
   ];
-  return renderExplorerPage(name === undefined ? "Address" : `Address: ${name}`, on.place, body.join(""));
+  return renderExplorerPage(name === undefined ? "Address" : `Address: ${name}`, explorer.location, body.join(""));
 }
 
 type LogFilter = { blockHash: Hex } | { fromBlock: bigint; args?: { from?: Hex; to?: Hex } };
 
-async function findTransfers(on: ExplorerChain, scope: LogFilter): Promise<TransferRow[]> {
-  const address = on.chain.tokens.map((token) => token.address);
-  const logs = await on.client.getLogs({ address, event: TRANSFER, strict: true, ...scope });
+async function findTransfers(explorer: ExplorerChain, scope: LogFilter): Promise<TransferRow[]> {
+  const address = explorer.chain.tokens.map((token) => token.address);
+  const logs = await explorer.client.getLogs({ address, event: TRANSFER, strict: true, ...scope });
   return logs.flatMap((log) => {
-    const token = on.chain.tokens.find((candidate) => candidate.address === log.address.toLowerCase());
+    const token = explorer.chain.tokens.find((candidate) => candidate.address === log.address.toLowerCase());
     if (token === undefined || log.transactionHash === null) return [];
     const { from, to, value } = log.args;
     return [{ txHash: log.transactionHash, from, to, amountUnits: value, token }];

@@ -27,21 +27,21 @@ code,.n{font-family:ui-monospace,monospace;font-size:.9em}.n{text-align:right;wh
 .transfers td:nth-child(3){order:3}.transfers td:nth-child(3)::before{content:"to "}
 .transfers .n{order:1;flex:1;min-width:calc(100% - 9rem);white-space:normal;overflow-wrap:anywhere}}`;
 
-export function renderExplorerPage(title: string, place: SiteLocation, body: string): string {
+export function renderExplorerPage(title: string, location: SiteLocation, body: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(title)}</title><style>${STYLE}</style>
-<p class="dim"><a href="${escapeHtml(place.root)}">${escapeHtml(place.chainName)}</a> · local explorer</p>
+<p class="dim"><a href="${escapeHtml(location.root)}">${escapeHtml(location.chainName)}</a> · local explorer</p>
 <h1>${escapeHtml(title)}</h1>${body}</html>`;
 }
 
-export function renderFactTable(rows: readonly (readonly [name: string, html: string])[]): string {
+export function renderFieldTable(rows: readonly (readonly [name: string, html: string])[]): string {
   return `<table>${rows.map(([name, html]) => `<tr><th>${escapeHtml(name)}</th><td>${html}</td></tr>`).join("")}</table>`;
 }
 
-export function transfersTable(transfers: readonly TransferRow[], place: SiteLocation, names: AddressNames): string {
+export function transfersTable(transfers: readonly TransferRow[], location: SiteLocation, names: AddressNames): string {
   if (transfers.length === 0) return `<p class="dim">No token transfers.</p>`;
   const rows = transfers.map(({ txHash, from, to, amountUnits, token }) => {
-    const cells = [txLink(txHash, place), addressLink(from, place, names), addressLink(to, place, names)].map(
+    const cells = [txLink(txHash, location), addressLink(from, location, names), addressLink(to, location, names)].map(
       (cell) => `<td>${cell}</td>`,
     );
     return `<tr>${cells.join("")}<td class="n">${formatAmount(amountUnits, token)}</td></tr>`;
@@ -57,14 +57,14 @@ export function balancesTable(balances: readonly Balance[]): string {
   return `<table>${rows.join("")}</table>`;
 }
 
-export function addressLink(address: string, place: SiteLocation, names: AddressNames): string {
+export function addressLink(address: string, location: SiteLocation, names: AddressNames): string {
   const name = names.get(address.toLowerCase());
   const shown = name === undefined ? `<code>${shorten(address)}</code>` : escapeHtml(name);
-  return `<a href="${escapeHtml(`${place.root}/address/${address}`)}" title="${escapeHtml(address)}">${shown}</a>`;
+  return `<a href="${escapeHtml(`${location.root}/address/${address}`)}" title="${escapeHtml(address)}">${shown}</a>`;
 }
 
-function txLink(txHash: string, place: SiteLocation): string {
-  return `<a href="${escapeHtml(`${place.root}/tx/${txHash}`)}" title="${escapeHtml(txHash)}"><code>${shorten(txHash)}</code></a>`;
+function txLink(txHash: string, location: SiteLocation): string {
+  return `<a href="${escapeHtml(`${location.root}/tx/${txHash}`)}" title="${escapeHtml(txHash)}"><code>${shorten(txHash)}</code></a>`;
 }
 
 function formatAmount(amountUnits: bigint, token: TokenLabel): string {

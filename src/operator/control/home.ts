@@ -58,10 +58,10 @@ export function readRunFile(home: string, kind: ProcessKind): RunningProcess | u
 export function removeRunFile(
   home: string,
   kind: ProcessKind,
-  owner: { pid: number; before: RunningProcess | undefined },
+  owner: { pid: number; previous: RunningProcess | undefined },
 ): void {
   if (readRunFile(home, kind)?.pid !== owner.pid) return;
-  if (owner.before !== undefined && isAlive(owner.before.pid)) writeRunFile(home, kind, owner.before);
+  if (owner.previous !== undefined && isAlive(owner.previous.pid)) writeRunFile(home, kind, owner.previous);
   else rmSync(join(home, `${kind}.json`), { force: true });
 }
 

@@ -31,7 +31,7 @@ export async function startOperatorControl(
   writeRunFile(home, kind, { pid: process.pid, socketPath, token, baseUrl: world.config.baseUrl, ready });
   return {
     async close() {
-      removeRunFile(home, kind, { pid: process.pid, before: previous });
+      removeRunFile(home, kind, { pid: process.pid, previous });
       await server.close();
     },
   };
