@@ -3,6 +3,7 @@ import { watchedTokens, type Catalog } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { Db } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
+import { isInboxOnChain } from "../intent/inboxStore.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 
 // The check from outside: no query can tell that a transfer was never heard of, but the chain can. The books stand at one block, and at
@@ -49,22 +50,23 @@ export async function compareBalances(
     differences: [],
   }));
   const { total } = await world.db.root
-    .selectFrom("intent")
+    .selectFrom("inbox")
     .select((select) => select.fn.countAll<bigint>().as("total"))
+    .where(isInboxOnChain(chain.caip2))
     .executeTakeFirstOrThrow();
   let belowSeq: bigint | undefined;
   for (let compared = 0; compared < inboxesMax; compared += PAGE_MAX) {
-    const page = await listInboxes(world.db, { belowSeq, limit: Math.min(PAGE_MAX, inboxesMax - compared) });
-    if (page.length === 0) break;
-    belowSeq = page.at(-1)?.seq;
-    const ids = page.map(({ id }) => id);
+    const limit = Math.min(PAGE_MAX, inboxesMax - compared);
+    const inboxes = await listInboxes(world.db, { chain: chain.caip2, belowSeq, limit });
+    if (inboxes.length === 0) break;
+    belowSeq = inboxes.at(-1)?.seq;
+    const addresses = inboxes.map(({ address }) => address);
     for (const comparison of comparisons) {
-      const suspects = await findDifferences(world.db, chain, { ids, token: comparison.token });
-      const suspectIds = suspects.map(({ intentId }) => intentId);
-      comparison.differences.push(
-        ...(await findDifferences(world.db, chain, { ids: suspectIds, token: comparison.token })),
-      );
-      comparison.comparedInboxes += ids.length;
+      const { token } = comparison;
+      const suspects = await findDifferences(world.db, chain, { addresses, token });
+      const suspectAddresses = suspects.map(({ inbox }) => inbox);
+      comparison.differences.push(...(await findDifferences(world.db, chain, { addresses: suspectAddresses, token })));
+      comparison.comparedInboxes += addresses.length;
       comparison.totalInboxes = Number(total);
     }
   }
@@ -73,11 +75,12 @@ export async function compareBalances(
 
 async function listInboxes(
   db: Db,
-  { belowSeq, limit }: { belowSeq: bigint | undefined; limit: number },
-): Promise<{ id: string; seq: bigint }[]> {
+  { chain, belowSeq, limit }: { chain: Caip2; belowSeq: bigint | undefined; limit: number },
+): Promise<{ address: string; seq: bigint }[]> {
   return db.root
-    .selectFrom("intent")
-    .select(["id", "seq"])
+    .selectFrom("inbox")
+    .select(["address", "seq"])
+    .where(isInboxOnChain(chain))
     .$if(belowSeq !== undefined, (select) => select.where("seq", "<", belowSeq ?? 0n))
     .orderBy("seq", "desc")
     .limit(limit)
@@ -87,10 +90,10 @@ async function listInboxes(
 async function findDifferences(
   db: Db,
   chain: Chain,
-  { ids, token }: { ids: readonly string[]; token: string },
+  { addresses, token }: { addresses: readonly string[]; token: string },
 ): Promise<BalanceDifference[]> {
-  if (ids.length === 0) return [];
-  const rows = await readLedgerBalances(db, { chain: chain.caip2, ids, token });
+  if (addresses.length === 0) return [];
+  const rows = await readLedgerBalances(db, { chain: chain.caip2, addresses, token });
   const blockNumber = rows[0]?.blockNumber;
   if (blockNumber === undefined || blockNumber < 0n) return [];
   const owners = rows.map(({ inbox }) => inbox);
@@ -104,15 +107,16 @@ async function findDifferences(
 /** One statement, so that the balances are those of the block. */
 async function readLedgerBalances(
   db: Db,
-  { chain, ids, token }: { chain: Caip2; ids: readonly string[]; token: string },
+  { chain, addresses, token }: { chain: Caip2; addresses: readonly string[]; token: string },
 ): Promise<{ intentId: string; inbox: string; blockNumber: bigint; ledgerUnits: bigint }[]> {
   const { rows } = await sql<{ intentId: string; inbox: string; blockNumber: bigint; ledgerUnits: bigint }>`
-    select intent.id as "intentId", intent.inbox_address as inbox, chain_cursor.booked_number as "blockNumber",
+    select inbox.intent_id as "intentId", inbox.address as inbox, chain_cursor.booked_number as "blockNumber",
       coalesce(balance.balance_units, 0) as "ledgerUnits"
-    from intent join chain_cursor on chain_cursor.chain = ${chain}
-    left join ledger_balance balance on balance.holder = 'inbox:' || intent.id and balance.account = balance.holder
+    from inbox join chain_cursor on chain_cursor.chain = ${chain}
+    left join ledger_balance balance on balance.holder = 'inbox:' || inbox.intent_id and balance.account = balance.holder
       and balance.asset = chain_cursor.chain || case when chain_cursor.chain like 'eip155:%' then '/erc20:' else '/token:' end
         || ${token}::text
-    where intent.id = any(${array(ids, "text")}) order by intent.seq`.execute(db.root);
+    where inbox.address = any(${array(addresses, "text")}) and ${isInboxOnChain(chain)} and inbox.token in ('', ${token})
+    order by inbox.seq`.execute(db.root);
   return rows;
 }

@@ -182,6 +182,22 @@ export type IntentTable = {
   archived_at: Date | null;
 };
 
+/** Whose an address is. Rows never change. */
+export type InboxTable = {
+  /** In the order in which numbers were drawn; what commits late has a lower one than what is there already. */
+  seq: GeneratedAlways<bigint>;
+  namespace: Namespace;
+  /** Empty where the address is the same on every chain of the namespace. */
+  reference: string;
+  address: string;
+  intent_id: string;
+  /** The inbox that the intent commits to, or one that a gate issued beside it. */
+  kind: "deposit" | "source";
+  /** The mint on Solana; empty on EVM chains, where one address takes every token. */
+  token: string;
+  created_at: Date;
+};
+
 export type SourceInboxTable = {
   intent_id: string;
   namespace: Namespace;
@@ -191,9 +207,6 @@ export type SourceInboxTable = {
   address: string;
   issued_at: Date;
 };
-
-/** Whose an issued address is. */
-export type InboxAddressTable = { namespace: Namespace; reference: string; address: string; intent_id: string };
 
 /** What the operator has switched; an origin without a row is on. */
 export type OriginSwitchTable = { chain: Caip2; token: string; is_enabled: boolean; changed_at: Date };
@@ -347,8 +360,8 @@ export interface Schema {
   page_origin: PageOriginTable;
   deployment: DeploymentTable;
   intent: IntentTable;
+  inbox: InboxTable;
   source_inbox: SourceInboxTable;
-  inbox_address: InboxAddressTable;
   origin_switch: OriginSwitchTable;
   served_token: ServedTokenTable;
   view_hint: ViewHintTable;

@@ -1,6 +1,7 @@
 import type { Selectable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import type { SourceInboxTable } from "../db/schema.ts";
+import { insertSourceAddress } from "../intent/inboxStore.ts";
 import { caip2, type Caip2, type Namespace } from "../kernel/caip.ts";
 
 export type SourceInboxRow = Selectable<SourceInboxTable>;
@@ -36,20 +37,9 @@ export async function listSourceInboxChains(db: Db, intentId: string): Promise<C
  * belongs to another intent.
  */
 export async function insertSourceInbox(tx: Tx, inbox: SourceInboxRow): Promise<boolean> {
-  const { intent_id, namespace, reference, address } = inbox;
-  await tx
-    .insertInto("inbox_address")
-    .values({ intent_id, namespace, reference, address })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  const owner = await tx
-    .selectFrom("inbox_address")
-    .select("intent_id")
-    .where("namespace", "=", namespace)
-    .where("reference", "=", reference)
-    .where("address", "=", address)
-    .executeTakeFirst();
-  if (owner?.intent_id !== intent_id) return false;
+  const { intent_id, namespace, reference, address, token, issued_at: at } = inbox;
+  if (!(await insertSourceAddress(tx, { chain: caip2(namespace, reference), address, intent_id, token, at })))
+    return false;
   await tx.insertInto("source_inbox").values(inbox).execute();
   return true;
 }

@@ -5,6 +5,14 @@ const IS_PRICE_REACHED = sql`intent.counted_units * 10000 >= intent.price_token_
 
 export const intentChecks: readonly Check[] = [
   {
+    name: "intent-has-inbox",
+    meaning: "An intent's own inbox is not in the table of inboxes, or another address stands there for it.",
+    query: sql`
+      select intent.id as intent, intent.inbox_address as pinned, inbox.address as recorded
+      from intent full join (select * from inbox where kind = 'deposit') as inbox on inbox.intent_id = intent.id
+      where intent.inbox_address is distinct from inbox.address`,
+  },
+  {
     name: "settled-only-at-price",
     meaning: "A one-time intent is settled without its price, or has its price without being settled.",
     query: sql`

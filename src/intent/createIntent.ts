@@ -19,7 +19,9 @@ import {
 } from "./destination.ts";
 import { ensureDeployment } from "./deployment.ts";
 import { intentRecord } from "./intentRecord.ts";
-import { findOccupant, insertOrRenewIntent, paysIntoOwnInbox, type IntentRow, type NewIntent } from "./store.ts";
+import { isInboxAddress } from "./inboxStore.ts";
+import { payoutChain } from "./payoutAsset.ts";
+import { findOccupant, insertOrRenewIntent, type IntentRow, type NewIntent } from "./store.ts";
 import { toInboxTerms } from "./inboxTerms.ts";
 import { newWidgetToken } from "./checkout/widgetToken.ts";
 
@@ -88,7 +90,8 @@ function createdEventParameters(world: CreateWorld, intent: NewIntent): EventPar
 
 /** Says why nothing was written; returns when the reason is gone already. */
 async function throwIfConflicting(db: Db["root"], intent: NewIntent): Promise<void> {
-  if (await paysIntoOwnInbox(db, intent)) {
+  // Paying out into an inbox would go round for ever.
+  if (await isInboxAddress(db, payoutChain(intent), intent.payout_wallet)) {
     throw unsupportedDestination(
       "payoutWallet",
       "This address is a deposit inbox of this service: money would never arrive.",

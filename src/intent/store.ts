@@ -3,6 +3,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
 import type { IntentTable } from "../db/schema.ts";
 import { eventInsertSql, type EventParameters } from "../event/store.ts";
+import { depositInboxInsertSql } from "./inboxStore.ts";
 
 export type IntentRow = Selectable<IntentTable>;
 
@@ -155,9 +156,8 @@ function buildInsertOrRenewSql(): string {
     with kept as (
       insert into intent as occupant (${NEW_COLUMNS.join()})
       select ${NEW_COLUMNS.map(placeholder).join()}
-      where not exists (select from intent as own where own.inbox_address = ${placeholder("payout_wallet")})
-        and not exists (select from inbox_address as issued where issued.namespace = ${placeholder("payout_namespace")}
-          and issued.reference = ${placeholder("payout_chain_reference")} and issued.address = ${placeholder("payout_wallet")})
+      where not exists (select from inbox where inbox.address = ${placeholder("payout_wallet")}
+          and inbox.namespace = ${placeholder("payout_namespace")} and inbox.reference in ('', ${placeholder("payout_chain_reference")}))
       on conflict (account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token)
         where status = 'active' and occupies
       do update set widget_token_hash = excluded.widget_token_hash
@@ -165,6 +165,13 @@ function buildInsertOrRenewSql(): string {
       returning *
     ), minted as (
       select from kept where id = ${placeholder("id")}
+    ), placed as (
+      ${depositInboxInsertSql({
+        sourceQuery: "minted",
+        intentId: placeholder("id"),
+        address: placeholder("inbox_address"),
+        createdAt: placeholder("created_at"),
+      })}
     ), told as (
       ${eventInsertSql({ sourceQuery: "minted", firstNumber: NEW_COLUMNS.length + 1 })}
     )
@@ -172,7 +179,7 @@ function buildInsertOrRenewSql(): string {
 }
 
 /**
- * One statement that inserts the intent with the event that tells it, or hands its widget token to the active intent that
+ * One statement that inserts the intent with its inbox and its event, or hands its widget token to the active intent that
  * occupies the same destination with the same terms, and returns the one that there is now. Undefined, with nothing written, when the
  * occupant has other terms, or when the payout wallet is one of our own inboxes.
  */
@@ -247,17 +254,6 @@ export async function updateToArchived(tx: Tx, { id, at }: { id: string; at: Dat
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
-}
-
-/** Whether an intent's payout wallet is one of our own inboxes, a gate's included: paying out into one would go round for ever. */
-export async function paysIntoOwnInbox(db: Db["root"], intent: NewIntent): Promise<boolean> {
-  const { payout_namespace: namespace, payout_chain_reference: reference, payout_wallet: address } = intent;
-  const { rows } = await sql`
-    select from intent where inbox_address = ${address}
-    union all
-    select from inbox_address where namespace = ${namespace} and reference = ${reference} and address = ${address}
-    limit 1`.execute(db);
-  return rows.length > 0;
 }
 
 /** An account's intent; those of others do not exist here. */

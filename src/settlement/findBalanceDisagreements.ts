@@ -1,6 +1,8 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { ProviderReply } from "../chain/providers.ts";
+import { listInboxesOfIntents } from "../intent/inboxStore.ts";
+import { assert } from "../kernel/assert.ts";
 import type { World } from "../world.ts";
 import { findCursor } from "../watch/store/store.ts";
 import { listUnsweptTotals, type DueSettlement } from "./store.ts";
@@ -30,7 +32,8 @@ export async function findBalanceDisagreements(
   const intentIds = batch.map(({ intent }) => intent.id);
   const unswept = await listUnsweptTotals(world.db, { chain: chain.caip2, token, intentIds });
   const blockNumber = highestBlock([cursor.number - PROVIDER_LAG_BLOCKS, ...unswept.map(({ lastBlock }) => lastBlock)]);
-  const inboxes = batch.map(({ intent }) => intent.inbox_address);
+  const addresses = await listInboxesOfIntents(world.db, { chain: chain.caip2, token, intentIds });
+  const inboxes = intentIds.map((intentId) => requireInbox(addresses, intentId));
   const replies = await chain.providers.askEach((driver) => driver.balances(token, inboxes, { blockNumber }));
   const counted = new Map(unswept.map((each) => [each.intentId, each.units]));
   return batch.map(({ intent, settlement }, index) => {
@@ -48,6 +51,12 @@ export async function findBalanceDisagreements(
     }
     return reason;
   });
+}
+
+function requireInbox(addresses: ReadonlyMap<string, string>, intentId: string): string {
+  const address = addresses.get(intentId);
+  assert(address, `intent ${intentId} is to be swept on a chain where it has no inbox`);
+  return address;
 }
 
 function highestBlock(blocks: readonly bigint[]): bigint {

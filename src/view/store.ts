@@ -1,4 +1,6 @@
 import type { Db } from "../db/database.ts";
+import { isInboxOnChain } from "../intent/inboxStore.ts";
+import { caip2, type Namespace } from "../kernel/caip.ts";
 
 /** What a payer looks at. */
 export type ViewHint = { intentId: string; namespace: string; reference: string; token: string; expiresAt: Date };
@@ -29,12 +31,17 @@ export type HintedInbox = { inbox: string; token: string; expiresAt: Date };
 /** Inboxes and tokens of one chain that payers look at, by hints that expire after `after`: the soonest first. */
 export async function listHintedInboxes(
   db: Db,
-  { namespace, reference, after, limit }: { namespace: string; reference: string; after: Date; limit: number },
+  { namespace, reference, after, limit }: { namespace: Namespace; reference: string; after: Date; limit: number },
 ): Promise<HintedInbox[]> {
   return db.root
     .selectFrom("view_hint")
-    .innerJoin("intent", "intent.id", "view_hint.intent_id")
-    .select(["intent.inbox_address as inbox", "view_hint.token", "view_hint.expires_at as expiresAt"])
+    .innerJoin("inbox", (join) =>
+      join
+        .onRef("inbox.intent_id", "=", "view_hint.intent_id")
+        .on(isInboxOnChain(caip2(namespace, reference)))
+        .on((on) => on.or([on("inbox.token", "=", ""), on("inbox.token", "=", on.ref("view_hint.token"))])),
+    )
+    .select(["inbox.address as inbox", "view_hint.token", "view_hint.expires_at as expiresAt"])
     .where("view_hint.namespace", "=", namespace)
     .where("view_hint.reference", "=", reference)
     .where("view_hint.expires_at", ">", after)

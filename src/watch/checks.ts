@@ -6,6 +6,15 @@ const IS_REREAD = sql`movement.block_number <= chain_cursor.reread_number`;
 
 export const watchChecks: readonly Check[] = [
   {
+    name: "movement-has-inbox",
+    meaning: "A movement is of an address that is no inbox of its intent on its chain.",
+    query: sql`
+      select movement.id as movement, movement.intent_id as intent, movement.chain, movement.inbox
+      from movement left join inbox on inbox.address = movement.inbox and inbox.namespace = split_part(movement.chain, ':', 1)
+        and inbox.reference in ('', split_part(movement.chain, ':', 2))
+      where inbox.intent_id is distinct from movement.intent_id`,
+  },
+  {
     name: "movement-has-posting",
     meaning:
       "A movement below the block at which the books stand is not in them, or not as it is; or what is in them did not move.",

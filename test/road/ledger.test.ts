@@ -163,12 +163,17 @@ for (const database of databases) {
           "update block set parent_hash = left(parent_hash, -1)",
           ["blocks-are-linked"],
         ],
+        [
+          "update inbox set address = '0x' || reverse(substr(address, 3))",
+          "update inbox set address = '0x' || reverse(substr(address, 3)) where true",
+          ["intent-has-inbox", "movement-has-inbox"],
+        ],
       ];
       for (const [edit, undo, expected] of tamperings) {
         test(edit, async () => {
           const alone = async (statement: string) => {
             await road.world.db.transaction(async (tx) => {
-              const tables = ["ledger_entry", "ledger_balance"];
+              const tables = ["ledger_entry", "ledger_balance", "inbox"];
               for (const table of tables) await sql.raw(`alter table ${table} disable trigger user`).execute(tx);
               await sql.raw(statement).execute(tx);
               for (const table of tables) await sql.raw(`alter table ${table} enable trigger user`).execute(tx);

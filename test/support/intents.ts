@@ -9,7 +9,8 @@ import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { newId } from "../../src/kernel/ids.ts";
 import { sql, type Insertable } from "kysely";
 
-export type IntentOverrides = Partial<Omit<Insertable<IntentTable>, "seq">>;
+type NewIntentValues = Omit<Insertable<IntentTable>, "seq">;
+export type IntentOverrides = Partial<NewIntentValues>;
 
 /** Where test intents are paid out unless a test says otherwise: the first local chain and a token that is only a name. */
 export const TEST_CHAIN = "eip155:31337";
@@ -18,6 +19,16 @@ export const FEE_RECIPIENT = "0x00000000000000000000000000000000000fee00";
 
 const ZERO_32 = `0x${"0".repeat(64)}`;
 const CREATED_AT = new Date("2026-11-01T12:00:00Z");
+
+const DEPOSIT_INBOX = [
+  sql<"eip155">`'eip155'`.as("namespace"),
+  sql<string>`''`.as("reference"),
+  sql<string>`inbox_address`.as("address"),
+  sql<string>`id`.as("intent_id"),
+  sql<"deposit">`'deposit'`.as("kind"),
+  sql<string>`''`.as("token"),
+  sql<Date>`created_at`.as("created_at"),
+] as const;
 
 /** An account of its own and an intent with an inbox address that follows from its terms. 6 decimals, no fee, minimum 0. */
 export async function insertIntent(db: Db, overrides: IntentOverrides = {}): Promise<IntentRow> {
@@ -37,37 +48,57 @@ export async function insertIntent(db: Db, overrides: IntentOverrides = {}): Pro
     ...overrides,
   };
   const terms = toInboxTerms({ ...pinned, recover_after: BigInt(pinned.recover_after) });
+  const values: NewIntentValues = {
+    id,
+    account_id: accountId,
+    livemode: false,
+    status: "active",
+    occupies: false,
+    price_units: overrides.price_token_units ?? null,
+    price_token_units: null,
+    one_time: false,
+    merchant_reference: null,
+    metadata: null,
+    payout_decimals: 6,
+    rail_id: "local:usdc",
+    minimum_units: 0n,
+    underpay_tolerance_bps: 0,
+    inbox_hub: hubAddress,
+    inbox_implementation: implementationAddress,
+    inbox_address: computeInboxAddress(terms),
+    widget_token_hash: systemEntropy.bytes(32),
+    customer_bound_at: CREATED_AT,
+    created_at: CREATED_AT,
+    updated_at: CREATED_AT,
+    settled_at: null,
+    archived_at: null,
+    ...pinned,
+    ...overrides,
+  };
+  return insertIntentRow(db, values);
+}
+
+/** Writes an intent and its inbox in one statement, as a create does. */
+export async function insertIntentRow(db: Db, values: NewIntentValues): Promise<IntentRow> {
   return db.root
-    .insertInto("intent")
-    .values({
-      id,
-      account_id: accountId,
-      livemode: false,
-      status: "active",
-      occupies: false,
-      price_units: overrides.price_token_units ?? null,
-      price_token_units: null,
-      one_time: false,
-      merchant_reference: null,
-      metadata: null,
-      payout_decimals: 6,
-      rail_id: "local:usdc",
-      minimum_units: 0n,
-      underpay_tolerance_bps: 0,
-      inbox_hub: hubAddress,
-      inbox_implementation: implementationAddress,
-      inbox_address: computeInboxAddress(terms),
-      widget_token_hash: systemEntropy.bytes(32),
-      customer_bound_at: CREATED_AT,
-      created_at: CREATED_AT,
-      updated_at: CREATED_AT,
-      settled_at: null,
-      archived_at: null,
-      ...pinned,
-      ...overrides,
-    })
-    .returningAll()
+    .with("minted", (query) => query.insertInto("intent").values(values).returningAll())
+    .with("placed", (query) =>
+      query
+        .insertInto("inbox")
+        .columns(["namespace", "reference", "address", "intent_id", "kind", "token", "created_at"])
+        .expression(query.selectFrom("minted").select(DEPOSIT_INBOX)),
+    )
+    .selectFrom("minted")
+    .selectAll()
     .executeTakeFirstOrThrow();
+}
+
+/** Writes the inboxes of intents that were inserted in bulk, in the order of the intents. */
+export async function insertMissingInboxes(db: Db): Promise<void> {
+  await sql`
+    insert into inbox (namespace, reference, address, intent_id, kind, token, created_at)
+    select 'eip155', '', inbox_address, id, 'deposit', '', created_at from intent
+    where not exists (select from inbox where inbox.intent_id = intent.id) order by seq`.execute(db.root);
 }
 
 export async function insertAccount(db: Db): Promise<string> {
@@ -87,6 +118,7 @@ export function randomAddress(): string {
 export async function deleteIntents(db: Db, inboxes: readonly string[]): Promise<void> {
   await db.transaction(async (tx) => {
     await sql`set local session_replication_role = replica`.execute(tx);
+    await tx.deleteFrom("inbox").where("address", "in", inboxes).execute();
     await tx.deleteFrom("intent").where("inbox_address", "in", inboxes).execute();
   });
 }

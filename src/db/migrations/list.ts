@@ -9,6 +9,7 @@ import * as keyHash from "./0007_key_hash.ts";
 import * as movementOfInbox from "./0008_movement_of_inbox.ts";
 import * as intentOfAccount from "./0009_intent_of_account.ts";
 import * as servedToken from "./0010_served_token.ts";
+import * as inbox from "./0011_inbox.ts";
 
 /** One step of the schema. Its name is what the database remembers; a step that has been released is never changed. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -25,4 +26,5 @@ export const migrations: readonly Migration[] = [
   { name: "0008_movement_of_inbox", up: movementOfInbox.up },
   { name: "0009_intent_of_account", up: intentOfAccount.up },
   { name: "0010_served_token", up: servedToken.up },
+  { name: "0011_inbox", up: inbox.up },
 ];

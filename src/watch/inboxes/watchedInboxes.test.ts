@@ -2,7 +2,7 @@ import { equal, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { sql } from "kysely";
 import { createPostgresDatabase, databases, openTestDatabase } from "../../../test/support/database.ts";
-import { insertAccount, insertIntent, randomAddress } from "../../../test/support/intents.ts";
+import { insertAccount, insertIntent, insertMissingInboxes, randomAddress } from "../../../test/support/intents.ts";
 import { openDatabase, type Db } from "../../db/database.ts";
 import { systemClock, type Clock } from "../../kernel/clock.ts";
 import { WatchedInboxes } from "./watchedInboxes.ts";
@@ -49,7 +49,7 @@ for (const kind of databases) {
       for (let round = 0; round < 3; round += 1) {
         const { inbox_address: inbox } = await insertIntent(db);
         made.push(inbox);
-        await sql`select nextval(pg_get_serial_sequence('intent', 'seq')) from generate_series(1, 3000)`.execute(
+        await sql`select nextval(pg_get_serial_sequence('inbox', 'seq')) from generate_series(1, 3000)`.execute(
           db.root,
         );
         await inboxes.refresh(db);
@@ -161,4 +161,5 @@ async function insertIntents(db: Db, count: number): Promise<void> {
     insert into intent (${sql.join(rows.map(({ name }) => sql.ref(name)))})
     select ${sql.join(rows.map(({ name }) => own.get(name) ?? sql.ref(`intent.${name}`)))}
     from intent, generate_series(2, ${count}::int) as n where intent.id = ${id}`.execute(db.root);
+  await insertMissingInboxes(db);
 }

@@ -9,10 +9,12 @@ const PAGE_SIZE = 20_000;
 /** More pages than this are read at the next time; no intent is skipped. */
 const PAGES_MAX = 10_000;
 const HEX_LENGTH = 40;
+/** Stands for the digits of an address that belongs to no EVM chain. */
+const DASH = "-".charCodeAt(0);
 
 /**
- * Every inbox there is, kept in memory to pick the few transfers that concern us out of all of them. It saves the database work and
- * is never the authority: movements are written through the intent's row, and final blocks are matched by the database.
+ * Every inbox on EVM chains, kept in memory to pick the few transfers that concern us out of all of them. It saves the database work and
+ * is never the authority: movements are written through the inbox's row, and final blocks are matched by the database.
  */
 export class WatchedInboxes {
   readonly #addresses = new AddressSet();
@@ -71,7 +73,7 @@ export class WatchedInboxes {
     assert(hexes.length === seqs.length * HEX_LENGTH, "an inbox address is not as long as one");
     const nowMs = this.#clock.monotonicMs();
     for (const [index, seq] of seqs.entries()) {
-      this.#addresses.addHexAt(hexes, index * HEX_LENGTH);
+      if (hexes[index * HEX_LENGTH] !== DASH) this.#addresses.addHexAt(hexes, index * HEX_LENGTH);
       if (seq <= this.#lastSeq) {
         this.#gaps.remove(seq);
         continue;

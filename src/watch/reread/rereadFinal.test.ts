@@ -5,7 +5,7 @@ import type { Hex } from "viem";
 import type { Db } from "../../db/database.ts";
 import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
 import { openTestDatabase } from "../../../test/support/database.ts";
-import { deleteIntents, insertIntent } from "../../../test/support/intents.ts";
+import { deleteIntents, insertIntent, insertIntentRow } from "../../../test/support/intents.ts";
 import { startWatcher, movementsOf, insertInbox } from "../../../test/support/watcher.ts";
 
 describe("reading final blocks a second time", () => {
@@ -70,10 +70,7 @@ describe("reading final blocks a second time", () => {
     await chain.pay(usdc, planned.inbox_address as Hex, { amountUnits: 4n });
     await watch();
     const { seq: _, ...columns } = planned;
-    await db.root
-      .insertInto("intent")
-      .values({ ...columns, metadata: null })
-      .execute();
+    await insertIntentRow(db, { ...columns, metadata: null });
     await chain.finalize();
     await watch();
     deepEqual(

@@ -48,7 +48,7 @@ async function rereadWithOther(
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const reading = await chain.providers.askInReverseOrder((driver) => readRange(driver, range, tokens));
   getChainMemory(chain, world.clock).rereadSize.adjust(reading.range, reading.transfers.length);
-  const candidates = await matchInboxesInDatabase(world, reading.transfers);
+  const candidates = await matchInboxesInDatabase(world, chain, reading.transfers);
   const { missing, unmatched } = compareWithRecorded(candidates, recorded);
   const removed = await confirmRemoved(world, chain, unmatched);
   return { located: await locateTransfers(chain, missing), removed, isDisputed: false };
@@ -119,7 +119,7 @@ async function readWithProvider(
 ): Promise<ProviderReading> {
   const reading = await readRange(driver, stretch.range, watchedTokens(world.catalog, chain.caip2));
   const { missing, unmatched } = compareWithRecorded(
-    await matchInboxesInDatabase(world, reading.transfers),
+    await matchInboxesInDatabase(world, chain, reading.transfers),
     stretch.recorded,
   );
   return {

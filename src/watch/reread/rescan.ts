@@ -6,6 +6,8 @@ import type { Tx } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { Fault } from "../../kernel/faults.ts";
+import { listInboxesOnChain } from "../../intent/inboxStore.ts";
+import { findIntentById } from "../../intent/store.ts";
 import type { World } from "../../world.ts";
 import { bookRevision } from "../store/bookMovements.ts";
 import { resolveFinalConflicts } from "../providers/resolveFinalConflicts.ts";
@@ -82,24 +84,26 @@ async function rescanOnChain(world: RescanWorld, chain: Chain, chainTx: string):
   };
 }
 
-/** Reads the last blocks of every chain again for one intent's inbox. Throws Fault not_found when there is no such intent. */
+/** Reads the last blocks of every chain again for the inboxes of one intent. Throws Fault not_found when there is no such intent. */
 export async function rescanIntent(world: RescanWorld, intentId: string, range: RescanRange = {}): Promise<Rescan[]> {
-  const inbox = await findInboxAddress(world, intentId);
-  if (inbox === undefined) throw new Fault("not_found", { message: "No such intent." });
-  return Promise.all([...world.chains.values()].map((chain) => rescanInbox(world, chain, { inbox, ...range })));
+  if ((await findIntentById(world.db, intentId)) === undefined)
+    throw new Fault("not_found", { message: "No such intent." });
+  return Promise.all([...world.chains.values()].map((chain) => rescanInboxes(world, chain, { intentId, ...range })));
 }
 
-async function rescanInbox(
+async function rescanInboxes(
   world: RescanWorld,
   chain: Chain,
-  { inbox, blocks = BLOCKS_DEFAULT }: RescanRange & { inbox: string },
+  { intentId, blocks = BLOCKS_DEFAULT }: RescanRange & { intentId: string },
 ): Promise<Rescan> {
   const cursor = await findCursor(world.db, chain.caip2);
   if (!cursor) return { chain: chain.caip2, outcome: "unwatched", recorded: [] };
   const fromBlock = cursor.number > blocks ? cursor.number - blocks + 1n : 0n;
   const tokens = watchedTokens(world.catalog, chain.caip2);
+  const inboxes = await listInboxesOnChain(world.db, { chain: chain.caip2, intentId });
+  if (inboxes.length === 0) return { chain: chain.caip2, outcome: "read", recorded: [] };
   const transfers = await chain.providers.ask((driver) =>
-    readInboxTransfers(driver, { range: { fromBlock, toBlock: cursor.number }, tokens, inbox }),
+    readInboxTransfers(driver, { range: { fromBlock, toBlock: cursor.number }, tokens, inboxes }),
   );
   const recorded = await applyFoundTransfers(world, chain, { transfers, immutableUpTo: NO_BLOCK });
   return { chain: chain.caip2, outcome: "read", recorded };
@@ -107,7 +111,7 @@ async function rescanInbox(
 
 async function readInboxTransfers(
   driver: ChainDriver,
-  { range, tokens, inbox }: { range: BlockRange; tokens: readonly string[]; inbox: string },
+  { range, tokens, inboxes }: { range: BlockRange; tokens: readonly string[]; inboxes: readonly string[] },
 ): Promise<Transfer[]> {
   const transfers: Transfer[] = [];
   let size = RANGE_BLOCKS_START;
@@ -117,7 +121,7 @@ async function readInboxTransfers(
       throw new ProviderFailed("range_too_large", `${driver.name} answers too few blocks at a time`);
     const end = next + size - 1n < range.toBlock ? next + size - 1n : range.toBlock;
     try {
-      transfers.push(...(await driver.transfers({ fromBlock: next, toBlock: end }, tokens, [inbox])));
+      transfers.push(...(await driver.transfers({ fromBlock: next, toBlock: end }, tokens, inboxes)));
       next = end + 1n;
     } catch (error) {
       const mayShrink = error instanceof ProviderFailed && error.kind === "range_too_large" && size > 1n;
@@ -142,7 +146,7 @@ export async function applyFoundTransfers(
   chain: Chain,
   { transfers, immutableUpTo, isOnlyIncoming = false }: FoundTransfers,
 ): Promise<MovementRow[]> {
-  const candidates = await matchInboxesInDatabase(world, transfers);
+  const candidates = await matchInboxesInDatabase(world, chain, transfers);
   const wanted = candidates.filter(({ direction }) => direction === "in" || !isOnlyIncoming);
   const sightings = await locateTransfers(chain, wanted);
   if (sightings.length === 0) return [];
@@ -178,13 +182,4 @@ async function listReplacedBlocks(
       (block.number = told.number and block.hash <> told.hash and block.orphaned_at is null)
       or (block.hash = told.hash and block.orphaned_at is not null))`.execute(tx);
   return new Set(rows.map(({ hash }) => hash));
-}
-
-async function findInboxAddress({ db }: Pick<World, "db">, intentId: string): Promise<string | undefined> {
-  const intent = await db.root
-    .selectFrom("intent")
-    .select("inbox_address")
-    .where("id", "=", intentId)
-    .executeTakeFirst();
-  return intent?.inbox_address;
 }

@@ -110,11 +110,12 @@ export function inboxFilter(world: Pick<World, "db" | "clock">): InboxFilter {
 /** The candidates by the database's own word, which knows every inbox; for readings that are not urgent. */
 export async function matchInboxesInDatabase(
   world: WatchWorld,
+  { caip2 }: Chain,
   transfers: readonly Transfer[],
 ): Promise<InboxTransfer[]> {
   const addresses = new Set<string>();
   for (const { from, to } of transfers) addresses.add(from).add(to);
-  const inboxes = await listInboxesAmong(world.db, [...addresses]);
+  const inboxes = await listInboxesAmong(world.db, caip2, [...addresses]);
   return filterInboxTransfers(transfers, (address) => inboxes.has(address));
 }
 

@@ -3,6 +3,7 @@ import type { BlockRef } from "../../chain/driver.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { array, type ElementType } from "../../db/parameters.ts";
 import type { ChainCursorTable } from "../../db/schema.ts";
+import { isInboxOnChain } from "../../intent/inboxStore.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { MovementRow, LocatedTransfer } from "../movement.ts";
 
@@ -236,7 +237,7 @@ function upsertMovements({ chain, located, at, claimed, immutableUpTo }: Movemen
   return sql`
     insert into movement (chain, chain_tx, position, direction, intent_id, inbox, token, counterparty, amount_units,
       block_number, block_hash, log_index, revision, seen_at)
-    select ${chain}, seen.chain_tx, seen.position, seen.direction, intent.id, seen.inbox, seen.token, seen.counterparty,
+    select ${chain}, seen.chain_tx, seen.position, seen.direction, inbox.intent_id, seen.inbox, seen.token, seen.counterparty,
       seen.amount_units, seen.block_number, seen.block_hash, seen.log_index, claimed.revision, ${at}::timestamptz
     from ${claimed}, unnest(
       ${column((one) => one.chainTx, "text")}, ${column((one) => one.position, "int4")},
@@ -245,7 +246,7 @@ function upsertMovements({ chain, located, at, claimed, immutableUpTo }: Movemen
       ${column((one) => one.amountUnits, "numeric")}, ${column((one) => one.blockNumber, "int8")},
       ${column((one) => one.blockHash, "text")}, ${column((one) => one.logIndex, "int4")}
     ) as seen (chain_tx, position, direction, inbox, token, counterparty, amount_units, block_number, block_hash, log_index)
-    join intent on intent.inbox_address = seen.inbox
+    join inbox on inbox.address = seen.inbox and ${isInboxOnChain(chain)}
     order by seen.block_number, seen.log_index, seen.direction
     on conflict (chain, chain_tx, position, direction, inbox, token) do update set
       counterparty = excluded.counterparty, amount_units = excluded.amount_units, block_number = excluded.block_number,

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Db } from "../../../src/db/database.ts";
 import { array } from "../../../src/db/parameters.ts";
-import { insertIntent } from "../../support/intents.ts";
+import { insertIntent, insertMissingInboxes } from "../../support/intents.ts";
 import { inboxAt, INBOXES } from "../backfillNode.ts";
 
 /** Writes an intent for each of the 100,000 inboxes; they differ in nothing else. */
@@ -22,7 +22,8 @@ export async function insertInboxes(db: Db): Promise<void> {
     insert into intent (${sql.join(columns.map((name) => sql.ref(name)))})
     select ${sql.join(columns.map((name) => values[name] ?? sql.ref(`intent.${name}`)))}
     from intent, unnest(${array(inboxes, "text")}) as made (inbox) where intent.id = ${id}`.execute(db.root);
-  await sql`analyze intent`.execute(db.root);
+  await insertMissingInboxes(db);
+  await sql`analyze intent, inbox`.execute(db.root);
 }
 
 /** Takes back the last run, also what nobody may take back in earnest. */

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import { openDatabase, type Db } from "../../../src/db/database.ts";
 import { migrate } from "../../../src/db/migrate.ts";
-import { insertIntent } from "../../support/intents.ts";
+import { insertIntent, insertMissingInboxes } from "../../support/intents.ts";
 import { inboxAt } from "../backfillNode.ts";
 
 /** Rows in one statement: far below what the statement's time limit allows. */
@@ -33,7 +33,8 @@ export async function fillWithInboxes(url: string, count: number, known = 0): Pr
         from generate_series(${from}::int, ${to}::int) as n) as made (inbox)
       where intent.id = ${id}`.execute(db.root);
   }
-  await sql`vacuum (analyze) intent`.execute(db.root);
+  await insertMissingInboxes(db);
+  await sql`vacuum (analyze) intent, inbox`.execute(db.root);
   await db.close();
 }
 

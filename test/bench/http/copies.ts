@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../../../src/db/database.ts";
 import { array } from "../../../src/db/parameters.ts";
+import { insertMissingInboxes } from "../../support/intents.ts";
 
 /** Copies of each of the intents, one for each number, that occupy no destination. */
 export async function copyIntents(
@@ -20,4 +21,5 @@ export async function copyIntents(
     select 'pi_' || substr(md5('i' || id || n), 1, 26), '0x' || substr(md5('a' || id || n) || md5('b' || id || n), 1, 40),
       '0x' || md5('s' || id || n) || md5('t' || id || n), decode(md5('w' || id || n) || md5('x' || id || n), 'hex'), false, ${names}
     from intent cross join generate_series(${from}::int, ${to}::int) as n where id = any(${ids})`.execute(db.root);
+  await insertMissingInboxes(db);
 }

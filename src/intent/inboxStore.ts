@@ -1,0 +1,81 @@
+import { sql, type RawBuilder, type Selectable } from "kysely";
+import type { Db, Tx } from "../db/database.ts";
+import { array } from "../db/parameters.ts";
+import type { InboxTable } from "../db/schema.ts";
+import { namespaceOf, referenceOf, type Caip2 } from "../kernel/caip.ts";
+
+// Whose an address is. `create` writes the row of an intent's own inbox, this file all others, and every station asks here.
+
+/** For statements that read `inbox`: whether a row is valid on a chain. At most one row of an address is. */
+export function isInboxOnChain(chain: Caip2): RawBuilder<boolean> {
+  return sql<boolean>`(inbox.namespace = ${namespaceOf(chain)} and inbox.reference in ('', ${referenceOf(chain)}))`;
+}
+
+/** The statement that writes the inbox of an intent, as part of a larger one. The parameters are texts such as "$3". */
+export function depositInboxInsertSql(intent: {
+  sourceQuery: string;
+  intentId: string;
+  address: string;
+  createdAt: string;
+}): string {
+  return `insert into inbox (namespace, reference, address, intent_id, kind, token, created_at)
+      select 'eip155', '', ${intent.address}, ${intent.intentId}, 'deposit', '', ${intent.createdAt} from ${intent.sourceQuery}`;
+}
+
+export type SourceAddress = Pick<Selectable<InboxTable>, "address" | "intent_id" | "token"> & {
+  chain: Caip2;
+  at: Date;
+};
+
+/**
+ * Gives an address on one chain to an intent, unless it is known there already. False, with nothing written, when it belongs to another
+ * intent.
+ */
+export async function insertSourceAddress(tx: Tx, source: SourceAddress): Promise<boolean> {
+  const { chain, address, intent_id, token, at } = source;
+  const known = await findInboxOwner(tx, chain, address);
+  if (known !== undefined) return known === intent_id;
+  const [namespace, reference] = [namespaceOf(chain), referenceOf(chain)];
+  await tx
+    .insertInto("inbox")
+    .values({ namespace, reference, address, intent_id, kind: "source", token, created_at: at })
+    .onConflict((conflict) => conflict.columns(["address", "namespace", "reference"]).doNothing())
+    .execute();
+  // A statement of its own sees what another transaction committed while this one waited for it.
+  return (await findInboxOwner(tx, chain, address)) === intent_id;
+}
+
+async function findInboxOwner(tx: Tx, chain: Caip2, address: string): Promise<string | undefined> {
+  const { rows } = await sql<{ intentId: string }>`
+    select intent_id as "intentId" from inbox where address = ${address} and ${isInboxOnChain(chain)}`.execute(tx);
+  return rows[0]?.intentId;
+}
+
+/** Whether an address is an inbox on a chain. */
+export async function isInboxAddress(db: Db["root"], chain: Caip2, address: string): Promise<boolean> {
+  const { rows } = await sql`select from inbox where address = ${address} and ${isInboxOnChain(chain)}`.execute(db);
+  return rows.length > 0;
+}
+
+/** The inboxes of intents that take a token on a chain, by intent. */
+export async function listInboxesOfIntents(
+  db: Db,
+  { chain, token, intentIds }: { chain: Caip2; token: string; intentIds: readonly string[] },
+): Promise<Map<string, string>> {
+  const { rows } = await sql<{ intentId: string; address: string }>`
+    select intent_id as "intentId", address from inbox
+    where intent_id = any(${array(intentIds, "text")}) and ${isInboxOnChain(chain)} and token in ('', ${token})`.execute(
+    db.root,
+  );
+  return new Map(rows.map(({ intentId, address }) => [intentId, address]));
+}
+
+/** Every inbox of an intent on a chain: one on EVM chains, one for each token elsewhere. */
+export async function listInboxesOnChain(
+  db: Db,
+  { chain, intentId }: { chain: Caip2; intentId: string },
+): Promise<string[]> {
+  const { rows } = await sql<{ address: string }>`
+    select address from inbox where intent_id = ${intentId} and ${isInboxOnChain(chain)} order by seq`.execute(db.root);
+  return rows.map(({ address }) => address);
+}
