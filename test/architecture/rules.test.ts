@@ -7,7 +7,7 @@ import { errorCodesHavePages, faultCodes, operationsHaveTests } from "./companio
 import { impurityStaysInPorts } from "./ports.ts";
 import { formatViolations } from "./rules.ts";
 import { filesAreShort, foldersAreShallow, foldersAreSmall } from "./size.ts";
-import { sqlIsPure, tablesHaveOneWriter, tablesOf } from "./tables.ts";
+import { inboxesAreReadFromTheirTable, sqlIsPure, tablesHaveOneWriter, tablesOf } from "./tables.ts";
 
 function codebase(files: Record<string, string>): Codebase {
   return createCodebase(Object.entries(files));
@@ -210,6 +210,22 @@ test("tables: reading, locking and upserting are not taken for another table's w
   const text =
     'db.selectFrom("event"); sql`select 1 from deposit for update skip locked`; sql`insert into intent values (1) on conflict (id) do update set id = 2`;';
   assert.deepEqual(tablesHaveOneWriter(codebase({ ...MIGRATION, "src/intent/store.ts": text })), []);
+});
+
+test("inboxes: SQL that compares with the pinned address is a violation, outside of a named exception that is needed", () => {
+  const text = "sql`select id from intent where inbox_address = ${address}`; const shown = intent.inbox_address;";
+  const read = codebase({
+    "src/db/migrations/0001.ts": text,
+    "src/view/store.ts": `\n${text}`,
+    "src/view/shown.ts": "const shown = intent.inbox_address; // inbox_address",
+    "src/view/store.test.ts": text,
+  });
+  assert.deepEqual(violationPlaces(inboxesAreReadFromTheirTable(read, [])), ["src/view/store.ts:2"]);
+  assert.deepEqual(inboxesAreReadFromTheirTable(read, [{ path: "src/view/store.ts" }]), []);
+  assert.deepEqual(
+    violationPlaces(inboxesAreReadFromTheirTable(read, [{ path: "src/view/store.ts" }, { path: "src/view/shown.ts" }])),
+    ["src/view/shown.ts"],
+  );
 });
 
 test("operations: a handler without tests and tests without a handler are violations", () => {

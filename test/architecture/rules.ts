@@ -4,7 +4,7 @@ import { importsFollowOrder, noBarrels, importsAreParsed, stationsAreKnown } fro
 import { errorCodesHavePages, operationsHaveTests } from "./companionFiles.ts";
 import { impurityStaysInPorts } from "./ports.ts";
 import { filesAreShort, foldersAreShallow, foldersAreSmall } from "./size.ts";
-import { sqlIsPure, tablesHaveOneWriter } from "./tables.ts";
+import { inboxesAreReadFromTheirTable, sqlIsPure, tablesHaveOneWriter } from "./tables.ts";
 
 export type ArchitectureRule = { readonly name: string; readonly check: (house: Codebase) => Violation[] };
 
@@ -20,6 +20,7 @@ export const ARCHITECTURE_RULES: readonly ArchitectureRule[] = [
   },
   { name: "no time and no randomness of the database's own", check: sqlIsPure },
   { name: "one writer for each table", check: tablesHaveOneWriter },
+  { name: "inboxes are read from their own table", check: (house) => inboxesAreReadFromTheirTable(house) },
   { name: "one file and one test folder for each operation", check: operationsHaveTests },
   { name: "one page for each error code", check: errorCodesHavePages },
   { name: "at most three folders below src", check: foldersAreShallow },

@@ -101,3 +101,33 @@ function mayWrite(path: string): boolean {
 function isMigration(path: string): boolean {
   return path.startsWith("src/db/migrations/");
 }
+
+const PINNED_ADDRESS = /\binbox_address\b/g;
+
+/** Where SQL may name the address that an intent pins, each with its reason. Everybody else reads the table of inboxes. */
+const PINNED_ADDRESS_READERS: ReadonlyArray<{ path: string; because: string }> = [
+  { path: "src/intent/store.ts", because: "it writes the column, and the address into the table of inboxes beside it" },
+  { path: "src/intent/checks.ts", because: "it compares the pinned address with the table of inboxes" },
+];
+
+/** The table of inboxes says whose an address is; the column of an intent is only shown and pinned. */
+export function inboxesAreReadFromTheirTable(
+  house: Codebase,
+  exceptions: ReadonlyArray<{ path: string }> = PINNED_ADDRESS_READERS,
+): Violation[] {
+  const judged = productionSources(house).filter(({ path }) => !isMigration(path));
+  const found = judged.flatMap((source) =>
+    [...source.masked.strings.matchAll(PINNED_ADDRESS)].map((match) => ({
+      path: source.path,
+      line: lineNumberAt(source.masked.strings, match.index),
+      message: "It looks for an inbox in a column of the intent. Ask the table inbox (src/intent/inboxStore.ts).",
+    })),
+  );
+  const unneeded = exceptions
+    .filter(({ path }) => !found.some((violation) => violation.path === path))
+    .map(({ path }) => ({
+      path,
+      message: "It no longer names inbox_address. Strike it off in test/architecture/tables.ts.",
+    }));
+  return [...found.filter(({ path }) => !exceptions.some((exception) => exception.path === path)), ...unneeded];
+}

@@ -1,0 +1,226 @@
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, describe, test } from "node:test";
+import { sql } from "kysely";
+import pg from "pg";
+import { buildCatalog } from "../../src/catalog/catalog.ts";
+import { openChain } from "../../src/chain/chain.ts";
+import { openEvmDriver } from "../../src/chain/evm/driver.ts";
+import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
+import { openDatabase, type Db } from "../../src/db/database.ts";
+import { migrate, pendingMigrations } from "../../src/db/migrate.ts";
+import { EmbeddedServer } from "../../src/db/pglite/pglite.ts";
+import { processMovements } from "../../src/deposit/processMovements.ts";
+import { createIntent } from "../../src/intent/createIntent.ts";
+import { listHintedInboxes } from "../../src/view/store.ts";
+import { referenceOf, type Caip2 } from "../../src/kernel/caip.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { findAccount } from "../../src/merchant/store.ts";
+import { listInboxesAmong } from "../../src/watch/inboxes/inboxes.ts";
+import { WatchedInboxes } from "../../src/watch/inboxes/watchedInboxes.ts";
+import { applySegment, locateInboxTransfers } from "../../src/watch/store/applySegment.ts";
+import { findCursor } from "../../src/watch/store/store.ts";
+import { createPostgresDatabase, databases } from "../support/database.ts";
+import { assertAllChecks } from "../support/ledgerAssertions.ts";
+import { stationWorld } from "../support/stationWorld.ts";
+
+// A database that a released version left, with money in it, goes on under this version. Nothing of it is lost.
+
+const RELEASED = new URL("released0010.sql", import.meta.url);
+const APPLIED_AT = new Date("2026-11-22T00:00:00Z");
+
+type OldInbox = { intentId: string; chain: Caip2 | null; address: string };
+
+for (const kind of databases) {
+  describe(`a database of the tenth step on ${kind}`, () => {
+    let db: Db;
+    let money: unknown;
+    let inboxes: OldInbox[];
+    let chain: Caip2;
+    before(async () => {
+      db = await openReleased(kind);
+      money = await readMoney(db);
+      inboxes = await listOldInboxes(db);
+      const cursor = await db.root.selectFrom("chain_cursor").select("chain").executeTakeFirstOrThrow();
+      chain = cursor.chain;
+      ok((await pendingMigrations(db)).includes("0011_inbox"));
+      await migrate(db, { appliedAt: APPLIED_AT });
+    });
+    after(() => db.close());
+
+    test("no tally, deposit, settlement, balance or entry has changed, and all checks hold", async () => {
+      deepEqual(await readMoney(db), money);
+      await assertAllChecks(db);
+    });
+
+    test("each address is found where it was valid, and an EVM address on every chain of its intent", async () => {
+      const evm = inboxes.filter((inbox) => inbox.chain === null);
+      const issued = inboxes.filter((inbox) => inbox.chain !== null);
+      ok(evm.length >= 20 && issued.some((inbox) => inbox.chain?.startsWith("solana:")));
+      const evmAddresses = evm.map(({ address }) => address);
+      for (const on of [chain, "eip155:1"] as const)
+        deepEqual(await listInboxesAmong(db, on, evmAddresses), new Set(evmAddresses));
+      for (const { chain: on, address } of issued) {
+        deepEqual(await listInboxesAmong(db, on ?? chain, [address]), new Set([address]));
+        const elsewhere = on?.startsWith("solana:") ? "solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z" : "eip155:1";
+        equal((await listInboxesAmong(db, elsewhere, [address])).size, on?.startsWith("solana:") ? 0 : 1);
+      }
+      const watched = new WatchedInboxes(systemClock);
+      await watched.refresh(db);
+      equal(watched.size, evm.length);
+      ok(evmAddresses.every((address) => watched.has(address)));
+    });
+
+    test("the rows stand in the order of the intents, and cannot be changed", async () => {
+      const { rows } = await sql<{ seq: bigint }>`
+        select intent.seq from inbox join intent on intent.id = inbox.intent_id order by inbox.seq`.execute(db.root);
+      const seqs = rows.map(({ seq }) => Number(seq));
+      deepEqual(
+        seqs,
+        seqs.toSorted((one, other) => one - other),
+      );
+      for (const change of ["update inbox set token = token", "delete from inbox", "truncate inbox cascade"])
+        await rejects(sql.raw(change).execute(db.root), /an inbox stays as it is/);
+    });
+
+    test("a payer's hint leads to the inbox, and an inbox of then is no payout wallet", async () => {
+      const hints = await listHintedInboxes(db, {
+        namespace: "eip155",
+        reference: referenceOf(chain),
+        after: new Date(0),
+        limit: 100,
+      });
+      ok(hints.length > 0 && hints.every(({ inbox }) => inboxes.some(({ address }) => address === inbox)));
+      const { world } = releasedWorld(db, chain, await tokenOf(db));
+      const { account_id } = await db.root
+        .selectFrom("intent")
+        .select("account_id")
+        .orderBy("seq")
+        .limit(1)
+        .executeTakeFirstOrThrow();
+      const account = await findAccount(db, account_id);
+      ok(account);
+      const payoutWallet = inboxes[0]?.address ?? "";
+      await rejects(createIntent(db.root, world, { account, input: { payoutWallet } }), {
+        code: "unsupported_destination",
+      });
+      const { isCreated } = await createIntent(db.root, world, { account, input: {} });
+      ok(isCreated);
+    });
+
+    test("the chain is watched on, and money that comes into an inbox of then becomes a deposit", async () => {
+      const token = await tokenOf(db);
+      const { world, chain: watched, driver } = releasedWorld(db, chain, token);
+      const cursor = await findCursor(db, chain);
+      const [inbox] = inboxes;
+      ok(cursor && inbox);
+      const block = {
+        number: cursor.number + 1n,
+        hash: `0x${"7a".repeat(32)}`,
+        parentHash: cursor.hash,
+        timestampS: 0,
+      };
+      const transfer = {
+        token,
+        from: `0x${"5e".repeat(20)}`,
+        to: inbox.address,
+        amountText: "4321",
+        chainTx: `0x${"7b".repeat(32)}`,
+        logIndex: 3,
+        position: 0,
+        blockNumber: block.number,
+        blockHash: block.hash,
+      };
+      const located = await locateInboxTransfers(world, driver, [transfer]);
+      const from = { number: cursor.number, hash: cursor.hash };
+      ok(
+        await applySegment(world, watched, { from, ancestorNumber: from.number, to: block, blocks: [block], located }),
+      );
+      await processMovements(world, chain);
+      const deposit = await db.root
+        .selectFrom("deposit")
+        .select(["intent_id", "amount_units"])
+        .where("chain_tx", "=", transfer.chainTx)
+        .executeTakeFirst();
+      deepEqual(deposit, { intent_id: inbox.intentId, amount_units: 4_321n });
+      await assertAllChecks(db);
+    });
+  });
+}
+
+async function openReleased(kind: (typeof databases)[number]): Promise<Db> {
+  const text = await readFile(RELEASED, "utf8");
+  if (kind === "pglite") {
+    const server = await EmbeddedServer.start({ directory: "memory" });
+    await server.pglite.exec(text);
+    const snapshot = new Blob([await (await server.pglite.dumpDataDir("none")).bytes()]);
+    await server.pglite.close();
+    return openDatabase({ directory: "memory", snapshot });
+  }
+  const { url, drop } = await createPostgresDatabase("empty");
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(text);
+  await client.end();
+  const db = await openDatabase({ url, allowUnsafeFsync: true });
+  return {
+    ...db,
+    async close() {
+      await db.close();
+      await drop();
+    },
+  };
+}
+
+/** Everything that says who has how much, in an order of its own. */
+async function readMoney(db: Db): Promise<unknown> {
+  const questions = [
+    sql`select id, status, received_units, counted_units, settled_units, fee_units, net_units, pending_count, inbox_address
+      from intent order by id`,
+    sql`select id, intent_id, status, amount_units, counted_units, settlement_id from deposit order by id`,
+    sql`select id, intent_id, status, gross_units, fee_units, route_cost_units, net_units, chain_tx from settlement order by id`,
+    sql`select id, intent_id, inbox, direction, amount_units, chain_tx, orphaned_at from movement order by id`,
+    sql`select holder, asset, account, balance_units from ledger_balance order by 1, 2, 3`,
+    sql`select account, asset, sum(amount_units) as units, count(*) as entries from ledger_entry group by 1, 2 order by 1, 2`,
+    sql`select intent_id, namespace, reference, token, address from source_inbox order by 1, 2, 3, 4`,
+  ];
+  const answers = [];
+  for (const question of questions) answers.push((await question.execute(db.root)).rows);
+  ok(answers.every((rows) => rows.length > 0));
+  return answers;
+}
+
+/** Whose each address was, as the released version kept it: an intent's own on every chain (null), an issued one on its own. */
+async function listOldInboxes(db: Db): Promise<OldInbox[]> {
+  const { rows } = await sql<OldInbox>`
+    select intent_id as "intentId", chain, address from (
+      select seq, id as intent_id, null as chain, inbox_address as address from intent
+      union all select 1000000, intent_id, namespace || ':' || reference, address from inbox_address) as known
+    order by seq`.execute(db.root);
+  return rows;
+}
+
+async function tokenOf(db: Db): Promise<string> {
+  const { payout_token } = await db.root
+    .selectFrom("intent")
+    .select("payout_token")
+    .orderBy("seq")
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  return payout_token;
+}
+
+/** The released installation's chain, of which nobody is asked. */
+function releasedWorld(db: Db, caip2: Caip2, token: string) {
+  const chainId = Number(referenceOf(caip2));
+  const base = stationWorld(db, { caip2, chainId });
+  const [only] = base.config.chains;
+  ok(only);
+  const [first] = only.tokens;
+  ok(first);
+  const config = { ...base.config, chains: [{ ...only, tokens: [{ ...first, address: token }] }] };
+  const world = { ...base, config, catalog: buildCatalog(config) };
+  const driver = openEvmDriver({ caip2, rpcUrl: "http://127.0.0.1:1" });
+  const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
+  return { world, chain: openChain({ drivers: [driver], gasAccount }, { clock: systemClock, log: base.log }), driver };
+}
