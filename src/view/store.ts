@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Db } from "../db/database.ts";
 import { isInboxOnChain } from "../intent/inboxStore.ts";
 import { caip2, type Namespace } from "../kernel/caip.ts";
@@ -33,19 +34,14 @@ export async function listHintedInboxes(
   db: Db,
   { namespace, reference, after, limit }: { namespace: Namespace; reference: string; after: Date; limit: number },
 ): Promise<HintedInbox[]> {
-  return db.root
-    .selectFrom("view_hint")
-    .innerJoin("inbox", (join) =>
-      join
-        .onRef("inbox.intent_id", "=", "view_hint.intent_id")
-        .on(isInboxOnChain(caip2(namespace, reference)))
-        .on((on) => on.or([on("inbox.token", "=", ""), on("inbox.token", "=", on.ref("view_hint.token"))])),
-    )
-    .select(["inbox.address as inbox", "view_hint.token", "view_hint.expires_at as expiresAt"])
-    .where("view_hint.namespace", "=", namespace)
-    .where("view_hint.reference", "=", reference)
-    .where("view_hint.expires_at", ">", after)
-    .orderBy("view_hint.expires_at")
-    .limit(limit)
-    .execute();
+  // Of a few hints each inbox is looked up by its index: a join would read the whole table of inboxes instead.
+  const { rows } = await sql<HintedInbox>`
+    select found.address as inbox, view_hint.token, view_hint.expires_at as "expiresAt"
+    from view_hint cross join lateral (
+      select inbox.address from inbox
+      where inbox.intent_id = view_hint.intent_id and ${isInboxOnChain(caip2(namespace, reference))}
+        and inbox.token in ('', view_hint.token) offset 0) as found
+    where view_hint.namespace = ${namespace} and view_hint.reference = ${reference} and view_hint.expires_at > ${after}
+    order by view_hint.expires_at limit ${limit}`.execute(db.root);
+  return rows;
 }
