@@ -3,6 +3,7 @@ import { watchedTokens, type Catalog } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { Db } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
+import { assetSql } from "../ledger/assetSql.ts";
 import { isInboxOnChain } from "../intent/inboxStore.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 
@@ -114,8 +115,7 @@ async function readLedgerBalances(
       coalesce(balance.balance_units, 0) as "ledgerUnits"
     from inbox join chain_cursor on chain_cursor.chain = ${chain}
     left join ledger_balance balance on balance.holder = 'inbox:' || inbox.intent_id and balance.account = balance.holder
-      and balance.asset = chain_cursor.chain || case when chain_cursor.chain like 'eip155:%' then '/erc20:' else '/token:' end
-        || ${token}::text
+      and balance.asset = ${assetSql(sql`chain_cursor.chain`, sql`${token}::text`)}
     where inbox.address = any(${array(addresses, "text")}) and ${isInboxOnChain(chain)} and inbox.token in ('', ${token})
     order by inbox.seq`.execute(db.root);
   return rows;

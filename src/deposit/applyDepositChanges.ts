@@ -4,15 +4,16 @@ import type { EventType, NewEvent } from "../event/event.ts";
 import { appendEvents } from "../event/store.ts";
 import { changedFields } from "../event/changedFields.ts";
 import { intentRecord } from "../intent/intentRecord.ts";
-import { isDestinationTaken, writeIntentProgress, type IntentRow } from "../intent/store.ts";
+import { destinationKey, isDestinationTaken, writeIntentProgress, type IntentRow } from "../intent/store.ts";
 import type { World } from "../world.ts";
 import { toPriceUnits, findOverSingleProviderLimit, type SingleProviderTotal } from "./agreement.ts";
 import { countFinal } from "./countFinal.ts";
 import { isReceived, type Deposit } from "./deposit.ts";
-import { selectFinality, lastFinalBlock, requiredConfirmations, type ChainHead, type Exposure } from "./finality.ts";
+import { selectFinality, requiredConfirmations, type ChainHead, type Exposure } from "./finality.ts";
 import { intentEventTypes, computeIntentProgress, type DepositChange } from "./computeIntentProgress.ts";
 import { depositRecord } from "./depositRecord.ts";
 import { insertVerifications, listSingleProviderTotals, writeDeposits } from "./store.ts";
+import { lastFinalBlock } from "../watch/finality.ts";
 
 export type DepositWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log">;
 
@@ -65,11 +66,6 @@ export async function applyDepositChanges(
   );
   const events = updates.flatMap((each) => buildEvents(world, each, input.heads));
   await appendEvents(tx, world, { events, at: input.at });
-}
-
-function destinationKey(intent: IntentRow): string {
-  const { account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token } = intent;
-  return [account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token].join("/");
 }
 
 /** What a limit allows has to be known only where there is one that something can be below. */

@@ -2,14 +2,10 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { applyDepositChanges, type DepositWorld } from "./applyDepositChanges.ts";
-import { lowestFinalBlock, lastFinalBlock } from "./finality.ts";
-import {
-  findCursor,
-  listHeads,
-  listPendingIntents,
-  listIntentsWithPendingMovements,
-  listDepositsToDecide,
-} from "./store.ts";
+import { lowestFinalBlock } from "./finality.ts";
+import { listHeads, listPendingIntents, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
+import { findHandoverCursor } from "../watch/store/handoverStore.ts";
+import { lastFinalBlock } from "../watch/finality.ts";
 
 /** Pending deposits looked at in one transaction. */
 const PAGE_MAX = 200;
@@ -44,7 +40,7 @@ async function countPage(
     if (pending.length === 0) return undefined;
     const claimed = await lockIntents(tx, [...new Set(pending.map((deposit) => deposit.intentId))]);
     // The head may belong to a branch that replaced a deposit's block. Who is behind is counted by processMovements, once it has caught up.
-    const cursor = await findCursor(tx, chain);
+    const cursor = await findHandoverCursor(tx, "deposit_cursor", chain);
     const intentsWithPendingMovements = await listIntentsWithPendingMovements(
       tx,
       cursor,

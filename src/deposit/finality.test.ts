@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FinalityTier } from "../config/config.ts";
-import { lastCountableBlock, lastFinalBlock, type ChainHead } from "./finality.ts";
+import { lastCountableBlock, type ChainHead } from "./finality.ts";
+import { lastFinalBlock } from "../watch/finality.ts";
 
 const head: ChainHead = { chain: "eip155:1", number: 100n, safeNumber: 90n, finalizedNumber: 80n };
 const tiers: FinalityTier[] = [

@@ -1,16 +1,11 @@
 import type { Finality, FinalityTier } from "../config/config.ts";
+import { lastFinalBlock, type BlockHeights } from "../watch/finality.ts";
 
-/** How far a chain is known. Numbers are block heights; a chain without a tag stays at -1 there. */
-export type ChainHead = { chain: string; number: bigint; safeNumber: bigint; finalizedNumber: bigint };
+/** How far a chain is known. */
+export type ChainHead = BlockHeights & { chain: string };
 
 /** Money of one intent in one block, in millionths of the currency. */
 export type Exposure = { blockNumber: bigint; priceUnits: bigint };
-
-/** The highest block that is final by one rule. The block itself is its first confirmation. */
-export function lastFinalBlock(finality: Finality, head: ChainHead): bigint {
-  if ("confirmations" in finality) return head.number - BigInt(finality.confirmations) + 1n;
-  return finality.tag === "safe" ? head.safeNumber : head.finalizedNumber;
-}
 
 /**
  * The rule by which deposits of one intent may be counted. A tier is enough while everything the intent has beyond the

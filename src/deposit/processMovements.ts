@@ -10,14 +10,8 @@ import type { MovementRow } from "../watch/movement.ts";
 import { applyMovement, newDeposit, type Deposit } from "./deposit.ts";
 import { lowestFinalBlock, requiredConfirmations, type ChainHead } from "./finality.ts";
 import type { DepositChange } from "./computeIntentProgress.ts";
-import {
-  advanceCursor,
-  lockCursor,
-  listInboundMovements,
-  listHeads,
-  listIntentsWithPendingMovements,
-  listDepositsToDecide,
-} from "./store.ts";
+import { listInboundMovements, listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
+import { advanceHandoverCursor, lockHandoverCursor } from "../watch/store/handoverStore.ts";
 
 /** Movements taken over in one transaction. */
 const BATCH_MAX = 500;
@@ -29,7 +23,7 @@ const BATCH_MAX = 500;
 export async function processMovements(world: DepositWorld, chain: Caip2): Promise<{ taken: number; isDone: boolean }> {
   const at = world.clock.now();
   const processed = await world.db.transaction(async (tx) => {
-    const cursor = await lockCursor(tx, chain);
+    const cursor = await lockHandoverCursor(tx, "deposit_cursor", chain);
     // Before the movements: a head that is read after them may belong to a branch that has replaced theirs.
     const heads = await listHeads(tx);
     const movements = await listInboundMovements(tx, cursor, BATCH_MAX);
@@ -38,7 +32,7 @@ export async function processMovements(world: DepositWorld, chain: Caip2): Promi
     const nextCursor = { chain, revision: last.revision, movement_id: last.id };
     const cases = await buildIntentChangeSets(tx, world, { nextCursor, movements, heads, at });
     await applyDepositChanges(tx, world, { cases, heads, at });
-    await advanceCursor(tx, nextCursor);
+    await advanceHandoverCursor(tx, "deposit_cursor", nextCursor);
     return movements.length;
   });
   return { taken: processed, isDone: processed < BATCH_MAX };

@@ -9,30 +9,6 @@ import type { ProviderVote, SingleProviderTotal } from "./agreement.ts";
 import { AGREEMENT_REASONS, type Deposit, type DepositRow } from "./deposit.ts";
 import type { ChainHead } from "./finality.ts";
 
-/** Locks the place up to which this station has taken over a chain's movements, so that one worker takes them over at a time. */
-export async function lockCursor(tx: Tx, chain: Caip2): Promise<HandoverCursorTable> {
-  await tx
-    .insertInto("deposit_cursor")
-    .values({ chain, revision: 0n, movement_id: 0n })
-    .onConflict((conflict) => conflict.column("chain").doNothing())
-    .execute();
-  return tx.selectFrom("deposit_cursor").selectAll().where("chain", "=", chain).forUpdate().executeTakeFirstOrThrow();
-}
-
-/** How far this station has taken over a chain's movements; at its beginning when it never did. */
-export async function findCursor(tx: Tx, chain: Caip2): Promise<HandoverCursorTable> {
-  const cursor = await tx.selectFrom("deposit_cursor").selectAll().where("chain", "=", chain).executeTakeFirst();
-  return cursor ?? { chain, revision: 0n, movement_id: 0n };
-}
-
-export async function advanceCursor(tx: Tx, cursor: HandoverCursorTable): Promise<void> {
-  await tx
-    .updateTable("deposit_cursor")
-    .set({ revision: cursor.revision, movement_id: cursor.movement_id })
-    .where("chain", "=", cursor.chain)
-    .execute();
-}
-
 /** Movements into inboxes that changed since the cursor, in the order in which the changes were committed. */
 export async function listInboundMovements(tx: Tx, cursor: HandoverCursorTable, limit: number): Promise<MovementRow[]> {
   return tx

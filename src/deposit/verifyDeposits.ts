@@ -20,7 +20,6 @@ import { lastCountableBlock, lowestFinalBlock } from "./finality.ts";
 import {
   claimVerifications,
   deleteVerification,
-  findCursor,
   lockClaimedVerification,
   listHeads,
   listIntentsWithPendingMovements,
@@ -28,6 +27,7 @@ import {
   updateVerification,
   type ClaimedVerification,
 } from "./store.ts";
+import { findHandoverCursor } from "../watch/store/handoverStore.ts";
 
 export type VerifyWorld = DepositWorld & Pick<World, "wake">;
 
@@ -101,9 +101,11 @@ async function saveResult(world: VerifyWorld, asked: VerificationRound): Promise
     const head = heads.get(chain);
     const [intent] = await lockIntents(tx, [verification.intentId]);
     if (intent === undefined || !(await lockClaimedVerification(tx, verification))) return undefined;
-    const intentsWithPendingMovements = await listIntentsWithPendingMovements(tx, await findCursor(tx, chain), [
-      intent.id,
-    ]);
+    const intentsWithPendingMovements = await listIntentsWithPendingMovements(
+      tx,
+      await findHandoverCursor(tx, "deposit_cursor", chain),
+      [intent.id],
+    );
     if (intentsWithPendingMovements.size > 0) {
       // Its movements have changed since, and are taken over first.
       const { depositId, attempts } = verification;

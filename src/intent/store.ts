@@ -121,20 +121,32 @@ export async function writeIntentProgress(tx: Tx, intents: readonly IntentRow[])
     where intent.id = changed.id`.execute(tx);
 }
 
+/** The columns that make a destination; one active intent of those that occupy may have it. */
+const DESTINATION_COLUMNS = [
+  "account_id",
+  "payout_namespace",
+  "payout_chain_reference",
+  "payout_wallet",
+  "payout_token",
+] as const;
+
+type OccupiedDestination = Pick<IntentRow, (typeof DESTINATION_COLUMNS)[number]>;
+
+/** The same text for intents of the same destination. */
+export function destinationKey(intent: OccupiedDestination): string {
+  return DESTINATION_COLUMNS.map((column) => intent[column]).join("/");
+}
+
+function selectOccupant(db: Db["root"], intent: OccupiedDestination) {
+  return DESTINATION_COLUMNS.reduce(
+    (select, column) => select.where(column, "=", intent[column]),
+    db.selectFrom("intent").where("status", "=", "active").where("occupies", "=", true),
+  );
+}
+
 /** Whether another active intent holds the destination that this one would take back. */
 export async function isDestinationTaken(tx: Tx, intent: IntentRow): Promise<boolean> {
-  const other = await tx
-    .selectFrom("intent")
-    .select(sql<number>`1`.as("one"))
-    .where("account_id", "=", intent.account_id)
-    .where("payout_namespace", "=", intent.payout_namespace)
-    .where("payout_chain_reference", "=", intent.payout_chain_reference)
-    .where("payout_wallet", "=", intent.payout_wallet)
-    .where("payout_token", "=", intent.payout_token)
-    .where("status", "=", "active")
-    .where("occupies", "=", true)
-    .where("id", "<>", intent.id)
-    .executeTakeFirst();
+  const other = await selectOccupant(tx, intent).select("id").where("id", "<>", intent.id).executeTakeFirst();
   return other !== undefined;
 }
 
@@ -158,7 +170,7 @@ function buildInsertOrRenewSql(): string {
       select ${NEW_COLUMNS.map(placeholder).join()}
       where not exists (select from inbox where inbox.address = ${placeholder("payout_wallet")}
           and inbox.namespace = ${placeholder("payout_namespace")} and inbox.reference in ('', ${placeholder("payout_chain_reference")}))
-      on conflict (account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token)
+      on conflict (${DESTINATION_COLUMNS.join()})
         where status = 'active' and occupies
       do update set widget_token_hash = excluded.widget_token_hash
         where occupant.price_units is not distinct from excluded.price_units and occupant.one_time = excluded.one_time
@@ -196,17 +208,7 @@ export async function insertOrRenewIntent(
 
 /** The active intent that occupies the destination of `intent`. */
 export async function findOccupant(db: Db["root"], intent: NewIntent): Promise<IntentRow | undefined> {
-  return db
-    .selectFrom("intent")
-    .selectAll()
-    .where("account_id", "=", intent.account_id)
-    .where("payout_namespace", "=", intent.payout_namespace)
-    .where("payout_chain_reference", "=", intent.payout_chain_reference)
-    .where("payout_wallet", "=", intent.payout_wallet)
-    .where("payout_token", "=", intent.payout_token)
-    .where("status", "=", "active")
-    .where("occupies", "=", true)
-    .executeTakeFirst();
+  return selectOccupant(db, intent).selectAll().executeTakeFirst();
 }
 
 /** The earlier token stops authenticating with the commit. */

@@ -9,6 +9,7 @@ import { addMs } from "../kernel/clock.ts";
 import { newId } from "../kernel/ids.ts";
 import { HINT_TTL_MS, viewHintsTopic } from "../view/registerView.ts";
 import { upsertViewHints } from "../view/store.ts";
+import { advanceHandoverCursor, lockHandoverCursor } from "../watch/store/handoverStore.ts";
 import type { World } from "../world.ts";
 import { settlementEvents } from "./settlementEvents.ts";
 import { newSettlement } from "./planSettlements.ts";
@@ -23,8 +24,6 @@ import {
   type Sweep,
 } from "./settlement.ts";
 import {
-  advanceCursor,
-  lockCursor,
   lockInboxSettlements,
   listOutboundMovements,
   listSweepLegs,
@@ -48,7 +47,7 @@ const BATCH_MAX = 100;
 export async function observeSettlements(world: ObserveWorld, chain: Caip2): Promise<{ isDone: boolean }> {
   const at = world.clock.now();
   const { processed, short } = await world.db.transaction(async (tx) => {
-    const cursor = await lockCursor(tx, chain);
+    const cursor = await lockHandoverCursor(tx, "settlement_cursor", chain);
     const movements = await listOutboundMovements(tx, cursor, BATCH_MAX);
     const last = movements.at(-1);
     if (last === undefined) return { processed: 0, short: [] };
@@ -67,7 +66,7 @@ export async function observeSettlements(world: ObserveWorld, chain: Caip2): Pro
       if (sweep) await observation.applySweep(sweep);
     }
     const unexplained = await observation.writeResults();
-    await advanceCursor(tx, { chain, revision: last.revision, movement_id: last.id });
+    await advanceHandoverCursor(tx, "settlement_cursor", { chain, revision: last.revision, movement_id: last.id });
     return { processed: movements.length, short: unexplained };
   });
   await requestRescan(world, chain, short);

@@ -10,28 +10,6 @@ import type { Settlement, SettlementRow, Sweep } from "./settlement.ts";
 
 const OPEN_STATUSES = ["planned", "submitted", "bridging", "held"] as const;
 
-export async function lockCursor(tx: Tx, chain: Caip2): Promise<HandoverCursorTable> {
-  await tx
-    .insertInto("settlement_cursor")
-    .values({ chain, revision: 0n, movement_id: 0n })
-    .onConflict((conflict) => conflict.column("chain").doNothing())
-    .execute();
-  return tx
-    .selectFrom("settlement_cursor")
-    .selectAll()
-    .where("chain", "=", chain)
-    .forUpdate()
-    .executeTakeFirstOrThrow();
-}
-
-export async function advanceCursor(tx: Tx, cursor: HandoverCursorTable): Promise<void> {
-  await tx
-    .updateTable("settlement_cursor")
-    .set({ revision: cursor.revision, movement_id: cursor.movement_id })
-    .where("chain", "=", cursor.chain)
-    .execute();
-}
-
 /**
  * Movements out of inboxes that changed since the cursor, in commit order, but none that is younger than a movement in which
  * the deposit station has not taken over: a sweep is only understood once all that it took is known.

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { assetSql } from "../ledger/assetSql.ts";
 import type { Check } from "../ledger/check.ts";
 
 /** Whether a movement's block was read a second time, when it was final: what was told wrong or left out before is mended by then. */
@@ -43,7 +44,7 @@ export const watchChecks: readonly Check[] = [
           array[standing.counter], abs(standing.amount_units), sign(standing.amount_units))
         is distinct from (moved.revision, moved.custody, moved.chain, moved.chain_tx, moved.block_number,
           moved.counters, moved.amount_units, case moved.direction when 'in' then -1 else 1 end)
-        or split_part(standing.asset, ':', 3) is distinct from moved.token or standing.asset not like moved.chain || '/%'`,
+        or standing.asset is distinct from ${assetSql(sql`moved.chain`, sql`moved.token`)}`,
   },
   {
     name: "outflow-recipient-is-pinned",

@@ -197,6 +197,22 @@ test("tables: a second writer is a violation, whatever the notation", () => {
   }
 });
 
+test("tables: a write whose table is a parameter is one of every table that the file names", () => {
+  const text = 'type Table = "event" | "intent";\nconst write = (table: Table) => db.updateTable(table).set({ a: 1 });';
+  const read = codebase({ ...MIGRATION, "src/intent/store.ts": 'db.insertInto("intent")', "src/view/store.ts": text });
+  assert.match(
+    formatViolations(tablesHaveOneWriter(read)),
+    /"intent" is written by src\/intent\/store.ts and src\/view\/store.ts/,
+  );
+  const reads = text.replace("updateTable", "selectFrom");
+  assert.deepEqual(
+    tablesHaveOneWriter(
+      codebase({ ...MIGRATION, "src/intent/store.ts": 'db.insertInto("intent")', "src/view/store.ts": reads }),
+    ),
+    [],
+  );
+});
+
 test("tables: only a store writes a station's table, and any single file of the ground writes its own", () => {
   const read = codebase({
     ...MIGRATION,

@@ -36,6 +36,10 @@ const WRITES = [
   /\b(?:insertInto|replaceInto|mergeInto|updateTable|deleteFrom)\(\s*["'](?<table>\w+)(?:\s+as\s+\w+)?["']/g,
 ];
 
+/** A write whose table is a parameter counts for every table that the file names in a text of its own. */
+const WRITES_TO_PARAMETER = /\b(?:insertInto|replaceInto|mergeInto|updateTable|deleteFrom)\(\s*[a-z]\w*\s*\)/;
+const NAMED = [/["'](?<table>\w+)["']/g];
+
 /** The tables that the migrations create. */
 export function tablesOf(house: Codebase): Set<string> {
   const migrations = house.sources.filter((source) => isMigration(source.path));
@@ -50,7 +54,8 @@ export function writersOf(house: Codebase): Map<string, Write[]> {
   const writers = new Map<string, Write[]>();
   for (const source of productionSources(house)) {
     if (isMigration(source.path)) continue;
-    for (const write of WRITES.flatMap((pattern) => tablesIn(source, pattern))) {
+    const patterns = WRITES_TO_PARAMETER.test(source.masked.code) ? [...WRITES, ...NAMED] : WRITES;
+    for (const write of patterns.flatMap((pattern) => tablesIn(source, pattern))) {
       if (tables.has(write.table)) writers.set(write.table, [...(writers.get(write.table) ?? []), write]);
     }
   }

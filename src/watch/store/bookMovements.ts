@@ -1,9 +1,10 @@
 import { sql, type RawBuilder } from "kysely";
 import { findWatchedChain, type Catalog } from "../../catalog/catalog.ts";
-import type { Finality } from "../../config/config.ts";
 import type { Tx } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
+import { assetSql } from "../../ledger/assetSql.ts";
 import { postTransfers, reversePostings } from "../../ledger/store.ts";
+import { lastFinalBlock, type BlockHeights } from "../finality.ts";
 import { advanceBooked, type CursorRow, type CursorState } from "./store.ts";
 
 // From movements to postings. The books stand at one block of a chain: what moved up to there is in them, and nothing that moved
@@ -18,19 +19,15 @@ const BATCH_MOVEMENTS_MAX = 5_000;
 /** How many movements are booked in one transaction, where it is not as many as usual; a block is never divided. */
 export type BookingLimits = { batchMovementsMax?: number };
 type BookWorld = { catalog: Catalog } & BookingLimits;
-type BlockHeights = Pick<CursorState, "number" | "safeNumber" | "finalizedNumber">;
 export type Booking = { chain: Caip2; cursor: CursorState; at: Date };
 
-/** The last block that counts by the chain's first tier: what is still likely to be replaced is not worth two postings. */
-function baseBlock(finality: Finality, { number, safeNumber, finalizedNumber }: BlockHeights): bigint {
-  if ("confirmations" in finality) return number - BigInt(finality.confirmations) + 1n;
-  return finality.tag === "safe" ? safeNumber : finalizedNumber;
-}
-
-/** The block at which the books can stand by now. */
+/**
+ * The block at which the books can stand by now: the last that counts by the chain's first tier. What is still likely to be replaced is not
+ * worth two postings.
+ */
 function bookableBlock({ catalog }: BookWorld, chain: Caip2, heights: BlockHeights): bigint {
   const finality = findWatchedChain(catalog, chain)?.finality[0]?.finality;
-  return finality === undefined ? -1n : baseBlock(finality, heights);
+  return finality === undefined ? -1n : lastFinalBlock(finality, heights);
 }
 
 /** Whether the books stand where they can; otherwise `bookMovements` has something to do. */
@@ -92,7 +89,7 @@ function selectLedgerTransfers(chain: Caip2, which: RawBuilder<unknown>): RawBui
         when movement.counterparty = intent.fee_recipient then 'fee:platform'
         when movement.counterparty = intent.inbox_hub then 'hub:' || movement.chain
         else 'suspense:' || movement.chain end as counter,
-      movement.chain || case when movement.chain like 'eip155:%' then '/erc20:' else '/token:' end || movement.token as asset,
+      ${assetSql(sql`movement.chain`, sql`movement.token`)} as asset,
       case movement.direction when 'in' then movement.amount_units else -movement.amount_units end as change_units,
       movement.chain, movement.chain_tx, movement.block_number,
       row_number() over (order by movement.block_number, movement.log_index, movement.direction) as place

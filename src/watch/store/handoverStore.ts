@@ -1,0 +1,31 @@
+import type { Tx } from "../../db/database.ts";
+import type { HandoverCursorTable } from "../../db/schema.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
+
+// How far a later station has taken over a chain's movements. Each station has a table of its own, and this file writes them all.
+
+export type HandoverTable = "deposit_cursor" | "settlement_cursor";
+
+/** Locks a station's place, so that one worker takes movements over at a time. */
+export async function lockHandoverCursor(tx: Tx, table: HandoverTable, chain: Caip2): Promise<HandoverCursorTable> {
+  await tx
+    .insertInto(table)
+    .values({ chain, revision: 0n, movement_id: 0n })
+    .onConflict((conflict) => conflict.column("chain").doNothing())
+    .execute();
+  return tx.selectFrom(table).selectAll().where("chain", "=", chain).forUpdate().executeTakeFirstOrThrow();
+}
+
+/** A station's place; the beginning when it has taken over nothing yet. */
+export async function findHandoverCursor(tx: Tx, table: HandoverTable, chain: Caip2): Promise<HandoverCursorTable> {
+  const cursor = await tx.selectFrom(table).selectAll().where("chain", "=", chain).executeTakeFirst();
+  return cursor ?? { chain, revision: 0n, movement_id: 0n };
+}
+
+export async function advanceHandoverCursor(
+  tx: Tx,
+  table: HandoverTable,
+  { chain, revision, movement_id }: HandoverCursorTable,
+): Promise<void> {
+  await tx.updateTable(table).set({ revision, movement_id }).where("chain", "=", chain).execute();
+}
