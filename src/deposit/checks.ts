@@ -4,6 +4,19 @@ import type { Check } from "../ledger/check.ts";
 /** Whether this station has taken over all that was recorded of a movement; until then the deposit may lag behind it. */
 const IS_PROCESSED = sql`(movement.revision, movement.id) <= (deposit_cursor.revision, deposit_cursor.movement_id)`;
 
+export const depositTotalsCheck: Check = {
+  name: "intent-totals-match-deposits",
+  meaning: "What an intent says it has received and counted is not what its deposits add up to.",
+  query: sql`
+    select intent.id as intent, intent.counted_units as counted, sums.counted as of_deposits, intent.pending_count as pending,
+      sums.pending as pending_of_deposits
+    from intent left join (
+      select intent_id, sum(counted_units) filter (where status = 'counted') as counted,
+        count(*) filter (where status = 'seen') as pending
+      from deposit group by intent_id) as sums on sums.intent_id = intent.id
+    where intent.counted_units <> coalesce(sums.counted, 0) or intent.pending_count <> coalesce(sums.pending, 0)`,
+};
+
 export const depositChecks: readonly Check[] = [
   {
     name: "sweep-empties-inbox",
@@ -31,18 +44,7 @@ export const depositChecks: readonly Check[] = [
       where (left_units < 0 or (direction = 'out' and place_from_last = 1 and left_units <> 0))
         and (intent_id, chain, token) not in (select intent_id, chain, token from undecided)`,
   },
-  {
-    name: "intent-totals-match-deposits",
-    meaning: "What an intent says it has received and counted is not what its deposits add up to.",
-    query: sql`
-      select intent.id as intent, intent.counted_units as counted, sums.counted as of_deposits, intent.pending_count as pending,
-        sums.pending as pending_of_deposits
-      from intent left join (
-        select intent_id, sum(counted_units) filter (where status = 'counted') as counted,
-          count(*) filter (where status = 'seen') as pending
-        from deposit group by intent_id) as sums on sums.intent_id = intent.id
-      where intent.counted_units <> coalesce(sums.counted, 0) or intent.pending_count <> coalesce(sums.pending, 0)`,
-  },
+  depositTotalsCheck,
   {
     name: "deposit-matches-movement",
     meaning: "A movement into an inbox that was taken over has no deposit, or a deposit is not what moved.",

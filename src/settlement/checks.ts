@@ -1,6 +1,20 @@
 import { sql } from "kysely";
 import type { Check } from "../ledger/check.ts";
 
+export const settlementTotalsCheck: Check = {
+  name: "intent-totals-match-settlements",
+  meaning: "What an intent says was settled is not what its landed settlements add up to.",
+  query: sql`
+    select intent.id as intent, intent.settled_units as settled, sums.gross, intent.fee_units as fee, sums.fee as fees
+    from intent left join (
+      select intent_id, chain, token, sum(gross_units) as gross, sum(fee_units) as fee, sum(net_units) as net
+      from settlement where status = 'landed' group by intent_id, chain, token) as sums
+    on sums.intent_id = intent.id and sums.token = intent.payout_token
+      and sums.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
+    where (intent.settled_units, intent.fee_units, intent.net_units)
+      <> (coalesce(sums.gross, 0), coalesce(sums.fee, 0), coalesce(sums.net, 0))`,
+};
+
 export const settlementChecks: readonly Check[] = [
   {
     name: "gross-equals-parts",
@@ -41,19 +55,7 @@ export const settlementChecks: readonly Check[] = [
       ) as sums using (intent_id, chain, token, chain_tx)
       where settlement.status = 'landed' and coalesce(sums.is_taken, true) and settlement.gross_units is distinct from sums.units`,
   },
-  {
-    name: "intent-totals-match-settlements",
-    meaning: "What an intent says was settled is not what its landed settlements add up to.",
-    query: sql`
-      select intent.id as intent, intent.settled_units as settled, sums.gross, intent.fee_units as fee, sums.fee as fees
-      from intent left join (
-        select intent_id, chain, token, sum(gross_units) as gross, sum(fee_units) as fee, sum(net_units) as net
-        from settlement where status = 'landed' group by intent_id, chain, token) as sums
-      on sums.intent_id = intent.id and sums.token = intent.payout_token
-        and sums.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
-      where (intent.settled_units, intent.fee_units, intent.net_units)
-        <> (coalesce(sums.gross, 0), coalesce(sums.fee, 0), coalesce(sums.net, 0))`,
-  },
+  settlementTotalsCheck,
   {
     name: "bridge-balance-has-settlement",
     meaning: "A bridge holds money although no settlement of the asset is on its way.",

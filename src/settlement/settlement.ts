@@ -2,6 +2,7 @@ import type { Selectable } from "kysely";
 import type { SettlementTable } from "../db/schema.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { MovementRow } from "../watch/movement.ts";
+import { feeOf } from "../kernel/units.ts";
 
 export type SettlementRow = Selectable<SettlementTable>;
 /** A settlement as it will be written: its place in lists is the database's to give. */
@@ -45,8 +46,6 @@ export type SweepSplit = { grossUnits: bigint; feeUnits: bigint; netUnits: bigin
 
 type PinnedPayout = Pick<IntentRow, "payout_wallet" | "fee_recipient" | "fee_bps" | "inbox_hub">;
 
-const BPS = 10_000n;
-
 /**
  * How a sweep was split, read from where the money went. A fee leg that failed on chain simply is not there. When the merchant
  * and the platform share a wallet the larger part is the payout. What went to the hub was netted with other inboxes: the hub pays
@@ -59,7 +58,7 @@ export function splitSweep(sweep: Sweep, intent: PinnedPayout): SweepSplit {
   const isShared = intent.payout_wallet === intent.fee_recipient;
   const viaHubUnits = sumTo(intent.inbox_hub);
   const paidFeeUnits = isShared ? smallestLegUnits(sweep, intent.payout_wallet) : sumTo(intent.fee_recipient);
-  const feeUnits = paidFeeUnits + (viaHubUnits * BigInt(intent.fee_bps)) / BPS;
+  const feeUnits = paidFeeUnits + feeOf(viaHubUnits, 0n, intent.fee_bps);
   const grossUnits = viaHubUnits + sumTo(intent.payout_wallet) + (isShared ? 0n : paidFeeUnits);
   const otherRecipientUnits = movedUnits - grossUnits;
   return { grossUnits, feeUnits, netUnits: grossUnits - feeUnits, otherRecipientUnits };

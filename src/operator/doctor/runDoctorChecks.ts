@@ -11,6 +11,9 @@ import type { World } from "../../world.ts";
 import { checkAgreement } from "./checkAgreement.ts";
 import { checkFeeds } from "./checkFeeds.ts";
 import type { Finding } from "./finding.ts";
+import { depositTotalsCheck } from "../../deposit/checks.ts";
+import { runChecks, type Check } from "../../ledger/check.ts";
+import { settlementTotalsCheck } from "../../settlement/checks.ts";
 
 // The checks of `tributary doctor`, on the chains and the database. They change nothing.
 
@@ -77,28 +80,17 @@ function scanFinding({ name }: ChainConfig, { isWatched, cursorNumber }: ScanSta
   return { what, verdict: isBehind ? "warn" : "ok", found: `by a running process${lagNote}` };
 }
 
-/** The totals of each intent must equal the sums of its deposits and settlements. Each query returns the intents that differ. */
+/** The totals of each intent must equal the sums of its deposits and settlements. */
 async function checkSums(world: World): Promise<Finding[]> {
-  const counted = await sql<{ id: string }>`
-    select intent.id from intent
-    left join (select intent_id, sum(counted_units) as units from deposit where status = 'counted' group by intent_id) as sums
-      on sums.intent_id = intent.id
-    where intent.counted_units <> coalesce(sums.units, 0) order by intent.id limit ${MISMATCHES_SHOWN_MAX}`.execute(
-    world.db.root,
-  );
-  const settled = await sql<{ id: string }>`
-    select intent.id from intent
-    left join (
-      select intent_id, token, chain, sum(gross_units) as gross, sum(fee_units) as fee, sum(net_units) as net
-      from settlement where status = 'landed' group by intent_id, token, chain
-    ) as sums
-      on sums.intent_id = intent.id and sums.token = intent.payout_token
-      and sums.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
-    where (intent.settled_units, intent.fee_units, intent.net_units)
-      <> (coalesce(sums.gross, 0), coalesce(sums.fee, 0), coalesce(sums.net, 0)) order by intent.id limit ${MISMATCHES_SHOWN_MAX}`.execute(
-    world.db.root,
-  );
-  return [sumFinding("sums: counted deposits", counted.rows), sumFinding("sums: landed settlements", settled.rows)];
+  const violations = await runChecks(world.db, [depositTotalsCheck, settlementTotalsCheck]);
+  const mismatches = ({ name }: Check) =>
+    (violations.find(({ check }) => check === name)?.rows ?? [])
+      .map(({ intent }) => ({ id: String(intent) }))
+      .slice(0, MISMATCHES_SHOWN_MAX);
+  return [
+    sumFinding("sums: counted deposits", mismatches(depositTotalsCheck)),
+    sumFinding("sums: landed settlements", mismatches(settlementTotalsCheck)),
+  ];
 }
 
 function sumFinding(what: string, mismatches: readonly { id: string }[]): Finding {
