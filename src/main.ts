@@ -18,6 +18,7 @@ import type { Caip2 } from "./kernel/caip.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { systemEntropy } from "./kernel/entropy.ts";
 import { createWake } from "./kernel/wake.ts";
+import { ProcessMemory } from "./kernel/processMemory.ts";
 import { runLoops } from "./loops/runLoops.ts";
 import type { World } from "./world.ts";
 
@@ -52,7 +53,18 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
       await saveServedTokens(db, catalog, clock.now());
     } else if ((await pendingMigrations(db)).length === 0) await rejectMissingTokens(db, catalog);
     const gate = config.gate === undefined ? {} : { gate: openRemoteGate(config.gate) };
-    return { config, db, clock, entropy: systemEntropy, wake: createWake(clock), catalog, chains, ...gate, log };
+    return {
+      config,
+      db,
+      clock,
+      entropy: systemEntropy,
+      wake: createWake(clock),
+      memory: new ProcessMemory(),
+      catalog,
+      chains,
+      ...gate,
+      log,
+    };
   } catch (error) {
     await db.close();
     throw error;

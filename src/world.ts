@@ -7,6 +7,7 @@ import type { Db } from "./db/database.ts";
 import type { Caip2 } from "./kernel/caip.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { Entropy } from "./kernel/entropy.ts";
+import type { ProcessMemory } from "./kernel/processMemory.ts";
 import type { Wake } from "./kernel/wake.ts";
 
 /**
@@ -19,6 +20,8 @@ export type World = {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly wake: Wake;
+  /** What this process remembers between two calls. */
+  readonly memory: ProcessMemory;
   readonly catalog: Catalog;
   /** Every configured chain by its CAIP-2 name; a chain whose providers are down is still here. */
   readonly chains: ReadonlyMap<Caip2, Chain>;

@@ -29,7 +29,7 @@ import {
 } from "./store.ts";
 import { findHandoverCursor } from "../watch/store/handoverStore.ts";
 
-export type VerifyWorld = DepositWorld & Pick<World, "wake">;
+export type VerifyWorld = DepositWorld & Pick<World, "wake" | "memory">;
 
 /** Questions asked at once, each of every provider; as many again in the next call. */
 const VERIFICATIONS_MAX = 20;

@@ -36,7 +36,7 @@ export type CreateIntentInput = DestinationInput & {
 
 export type CreatedIntent = { intent: IntentRow; isCreated: boolean; widgetToken: string };
 
-type CreateWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog">;
+type CreateWorld = Pick<World, "db" | "clock" | "entropy" | "memory" | "config" | "catalog">;
 type PriceTerms = { priceUnits: bigint | null; oneTime: boolean };
 
 /** No rescue: nobody but the payout can ever get at the inbox. */
@@ -62,7 +62,7 @@ export async function createIntent(
   };
   if (terms.oneTime && terms.priceUnits === null) throw new Fault("price_required", { param: "priceUnits" });
   const destination = resolveDestination(world.catalog, account, input);
-  const { deploymentId } = await ensureDeployment(world.db, world.entropy);
+  const { deploymentId } = await ensureDeployment(world);
   const { widgetToken, hash } = newWidgetToken(world.entropy);
   const details = { account, destination, terms, input, deploymentId, widgetTokenHash: hash };
   const newIntent = newIntentRow(world, details);

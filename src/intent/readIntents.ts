@@ -4,7 +4,7 @@ import type { World } from "../world.ts";
 import { ensureDeployment } from "./deployment.ts";
 import { findIntent, listIntentPage, type IntentRow } from "./store.ts";
 
-type ReadWorld = Pick<World, "db" | "entropy">;
+type ReadWorld = Pick<World, "db" | "entropy" | "memory">;
 
 /** Throws not_found for an id that was never created and for another merchant's alike. */
 export async function getIntent(world: ReadWorld, key: { accountId: string; intentId: string }): Promise<IntentRow> {
@@ -30,7 +30,7 @@ export async function listIntents(
   world: ReadWorld,
   query: { accountId: string; limit: number; cursor?: string | undefined; merchantReference?: string | undefined },
 ): Promise<IntentListing> {
-  const { signingSecret: secret } = await ensureDeployment(world.db, world.entropy);
+  const { signingSecret: secret } = await ensureDeployment(world);
   const context: CursorScope = { secret, list: "intents", owner: query.accountId };
   const belowSeq = query.cursor === undefined ? undefined : decodeCursor(query.cursor, context);
   if (query.cursor !== undefined && belowSeq === undefined) throw new Fault("invalid_cursor", { param: "cursor" });

@@ -38,7 +38,7 @@ export function listenToFeedLoop(world: World, chain: Chain, feed: HeadFeed): Lo
       if (head.number > highestHead) highestHead = head.number;
       enqueueHead(world, chain, head);
     },
-    highestKnown: () => getChainMemory(chain, clock).cursor?.number,
+    highestKnown: () => getChainMemory(world, chain).cursor?.number,
   };
   return {
     name: `listen to ${feed.name} of ${chain.caip2}`,

@@ -8,11 +8,11 @@ import { updateAccountStatus, type AccountRow } from "./store.ts";
  * on and in other processes within a second. Payments on their way are counted and settled as ever. Throws not_found.
  */
 export async function setAccountStatus(
-  world: Pick<World, "db">,
+  world: Pick<World, "db" | "memory">,
   change: { accountId: string; status: AccountRow["status"] },
 ): Promise<AccountRow> {
   const account = await updateAccountStatus(world.db, change);
-  clearKeyCache(world.db);
+  clearKeyCache(world);
   if (account === undefined) throw new Fault("not_found", { message: "No such account." });
   return account;
 }

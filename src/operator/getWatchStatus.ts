@@ -78,7 +78,7 @@ async function readChainStatus(world: World, { chain, config, cursor }: ChainToQ
     lookedAt: cursor?.updated_at.toISOString() ?? null,
     askedAt: now.toISOString(),
     recordedBlock: formatBlock(cursor?.number),
-    begunBlock: formatBlock(findCatchUpStart(chain)),
+    begunBlock: formatBlock(findCatchUpStart(world, chain)),
     headBlock: formatBlock(head?.number),
     behindBlocks: formatBlock(behind !== undefined && behind < 0n ? 0n : behind),
     behindMs: cursor && head ? await readLagMs(chain, cursor, head) : null,

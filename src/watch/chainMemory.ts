@@ -1,8 +1,9 @@
 import type { Chain } from "../chain/chain.ts";
 import type { BlockRef } from "../chain/driver.ts";
-import type { Db } from "../db/database.ts";
-import type { Clock } from "../kernel/clock.ts";
+import type { MemorySlot } from "../kernel/processMemory.ts";
+import type { World } from "../world.ts";
 import { PARSED_LOGS_TARGET, FILTERED_LOGS_TARGET, RangeSize } from "./catchUp/readRange.ts";
+import type { ProgressSample } from "./catchUp/pace.ts";
 import type { KnownBlock } from "./store/store.ts";
 import { WatchedInboxes } from "./inboxes/watchedInboxes.ts";
 
@@ -54,13 +55,22 @@ export type ChainMemory = {
   conflictsCheckedAtMs: number;
   /** Until when final blocks are not read again, because too few providers could. */
   rereadPausedUntilMs: number;
+  /** The catch-up that is under way. */
+  catchUp: CatchUp | undefined;
 };
 
-const memories = new WeakMap<Chain, ChainMemory>();
-const inboxesByDatabase = new WeakMap<Db, WatchedInboxes>();
+/** `lastLogged`: the sample at which the last line was written, or at which it all began. */
+export type CatchUp = { start: ProgressSample; lastLogged: ProgressSample; isLogged: boolean };
 
-export function getChainMemory(chain: Chain, clock: Clock): ChainMemory {
-  let memory = memories.get(chain);
+type MemoryWorld = Pick<World, "clock" | "memory">;
+/** The inboxes are of all chains: an inbox has the same address on every EVM chain. */
+type WatchMemory = { chains: WeakMap<Chain, ChainMemory>; inboxes: WatchedInboxes | undefined };
+
+const WATCH_MEMORY: MemorySlot<WatchMemory> = { create: () => ({ chains: new WeakMap(), inboxes: undefined }) };
+
+export function getChainMemory({ clock, memory: process }: MemoryWorld, chain: Chain): ChainMemory {
+  const { chains } = process.get(WATCH_MEMORY);
+  let memory = chains.get(chain);
   if (!memory) {
     memory = {
       rangeSize: new RangeSize(FILTERED_LOGS_TARGET),
@@ -80,18 +90,15 @@ export function getChainMemory(chain: Chain, clock: Clock): ChainMemory {
       hintsScannedAtMs: -Infinity,
       conflictsCheckedAtMs: -Infinity,
       rereadPausedUntilMs: 0,
+      catchUp: undefined,
     };
-    memories.set(chain, memory);
+    chains.set(chain, memory);
   }
   return memory;
 }
 
-/** The inboxes of one database: an inbox has the same address on every EVM chain, so that all of them share one set. */
-export function getWatchedInboxes(db: Db, clock: Clock): WatchedInboxes {
-  let inboxes = inboxesByDatabase.get(db);
-  if (!inboxes) {
-    inboxes = new WatchedInboxes(clock);
-    inboxesByDatabase.set(db, inboxes);
-  }
-  return inboxes;
+/** The inboxes that this process knows. */
+export function getWatchedInboxes({ clock, memory }: MemoryWorld): WatchedInboxes {
+  const watch = memory.get(WATCH_MEMORY);
+  return (watch.inboxes ??= new WatchedInboxes(clock));
 }

@@ -148,7 +148,7 @@ async function compareCalls(site: HttpBenchContext): Promise<void> {
   const { options, databaseUrl, db, world, callers } = site;
   const [first] = callers;
   if (first === undefined) throw new Error("there are accounts");
-  await ensureDeployment(db, world.entropy);
+  await ensureDeployment(world);
   const create = await createStatement({ ...world, db }, first.account);
   const places = uniquePlaces(create);
   const get = await getStatement({ accountId: first.account.id, intentId: first.intentId });
@@ -272,7 +272,7 @@ async function compareDepth({ databaseUrl, db, world, callers }: HttpBenchContex
   const caller = callers.at(-1);
   if (caller === undefined) throw new Error("there are accounts");
   await fillList(db, caller);
-  const { signingSecret: secret } = await ensureDeployment(db, world.entropy);
+  const { signingSecret: secret } = await ensureDeployment(world);
   const { rows } = await sql<{ seq: bigint }>`
     select seq from intent where account_id = ${caller.account.id} order by seq desc offset ${PAGE * PAGES_DEEP} limit 1`.execute(
     db.root,

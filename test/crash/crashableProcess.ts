@@ -8,6 +8,7 @@ import type { Config } from "../../src/config/config.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { createWake } from "../../src/kernel/wake.ts";
+import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { createLoops } from "../../src/loops/runLoops.ts";
 import type { Loop } from "../../src/loops/loop.ts";
 import type { World } from "../../src/world.ts";
@@ -57,6 +58,7 @@ export async function startProcess(surroundings: CrashEnvironment, injector: Cra
       },
     },
     wake: createWake(clock),
+    memory: new ProcessMemory(),
     catalog: buildCatalog(config),
     chains: new Map([[chain.caip2, chain]]),
     log,

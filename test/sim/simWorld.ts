@@ -20,6 +20,7 @@ import { SimNode, SimProvider } from "./simProvider.ts";
 import type { SeededRandom } from "./seededRandom.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Trace } from "./trace.ts";
+import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 
 /** When a simulation begins: Unix milliseconds. */
 export const START_MS = Date.UTC(2026, 10, 1, 12);
@@ -112,6 +113,7 @@ export class SimWorld {
       clock,
       entropy: { bytes: (count) => (process.assertRunning(), process.random.bytes(count)) },
       wake: this.#createWake(process, clock),
+      memory: new ProcessMemory(),
       catalog: buildCatalog(this.config),
       chains,
       log,

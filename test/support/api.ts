@@ -9,6 +9,7 @@ import type { IntentTable } from "../../src/db/schema.ts";
 import { buildServer } from "../../src/http/server.ts";
 import { addMs, systemClock, type Clock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";
+import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { createAccount } from "../../src/merchant/createAccount.ts";
 import { createKey } from "../../src/merchant/keys/createKey.ts";
 import { CREATE_INTENTS } from "../../src/merchant/keys/scopes.ts";
@@ -92,6 +93,7 @@ export async function openTestApi(db: Db, change: Partial<World> = {}): Promise<
     config,
     catalog: buildCatalog(config),
     wake: createWake(clock),
+    memory: new ProcessMemory(),
     chains: new Map(),
     ...change,
   };

@@ -10,6 +10,7 @@ import type { Db } from "../../src/db/database.ts";
 import type { Caip2 } from "../../src/kernel/caip.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";
+import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import type { WatchWorld } from "../../src/watch/store/applySegment.ts";
 import { watchChain } from "../../src/watch/follow/watchChain.ts";
 import { FakeChain, type FakeTransfer } from "./fakeChain.ts";
@@ -100,7 +101,14 @@ export async function openLimitedProviderHarness(db: Db) {
       { drivers: [first, ...others], gasAccount: openGasAccount(`0x${"11".repeat(32)}`) },
       { clock, log },
     );
-    const world: WatchWorld = { db, clock, wake: createWake(clock), catalog: catalogOf(chain), log };
+    const world: WatchWorld = {
+      db,
+      clock,
+      wake: createWake(clock),
+      memory: new ProcessMemory(),
+      catalog: catalogOf(chain),
+      log,
+    };
     const watchOnce = () => watchChain(world, watched);
     const cursor = () =>
       db.root.selectFrom("chain_cursor").selectAll().where("chain", "=", caip2).executeTakeFirstOrThrow();

@@ -116,9 +116,7 @@ export async function createReplayHarness(db: Db): Promise<ReplayHarness> {
 }
 
 function createReplayProcess(db: Db, { name, history }: { name: Caip2; history: ChainHistory }): ReplayProcess {
-  // A copy of the handle is another process as far as memory goes: what is remembered is kept for each handle and each chain.
-  const handle = { ...db };
-  const base = stationWorld(handle, { caip2: name, chainId: history.chainId, tokens: history.tokens });
+  const base = stationWorld(db, { caip2: name, chainId: history.chainId, tokens: history.tokens });
   const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
   const chain = openChain({ drivers: [history.recordedChain], gasAccount }, base);
   return { chain, world: { ...base, wake: createWake(base.clock), chains: new Map([[name, chain]]) } };

@@ -18,6 +18,7 @@ import type { IntentRow } from "../../src/intent/store.ts";
 import { systemClock, type Clock } from "../../src/kernel/clock.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { createWake } from "../../src/kernel/wake.ts";
+import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import { createAccount } from "../../src/merchant/createAccount.ts";
 import type { AccountRow } from "../../src/merchant/store.ts";
 import { observeSettlements } from "../../src/settlement/observeSettlements.ts";
@@ -95,6 +96,7 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
     clock,
     entropy: systemEntropy,
     wake: createWake(clock),
+    memory: new ProcessMemory(),
     catalog: buildCatalog(config),
     chains,
     log,

@@ -5,10 +5,11 @@ import type { Db } from "../../src/db/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { createWake } from "../../src/kernel/wake.ts";
+import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import type { World } from "../../src/world.ts";
 import { FEE_RECIPIENT, TEST_CHAIN, TEST_TOKEN } from "./intents.ts";
 
-export type StationWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log" | "wake">;
+export type StationWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log" | "wake" | "memory">;
 
 /** What a chain's configuration needs, for tests that name the rest. */
 export const TEST_CHAIN_CONFIG: ChainConfig = {
@@ -51,5 +52,6 @@ export function stationWorld(db: Db, chain: Partial<ChainConfig> = {}): StationW
     catalog: buildCatalog(config),
     log: pino({ level: "silent" }),
     wake: createWake(systemClock),
+    memory: new ProcessMemory(),
   };
 }

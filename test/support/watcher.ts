@@ -9,6 +9,7 @@ import type { ChainConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";
+import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 import type { MovementRow } from "../../src/watch/movement.ts";
 import type { WatchWorld } from "../../src/watch/store/applySegment.ts";
 import { watchChain, type WatchOutcome } from "../../src/watch/follow/watchChain.ts";
@@ -25,7 +26,14 @@ export type DriverOverride = (driver: ChainDriver) => Partial<ChainDriver>;
 
 /** What watching a test chain needs of the world; its two tokens are origins and rails. */
 export function watchWorld(db: Db, chain: TestChain): WatchWorld {
-  return { db, clock: systemClock, wake: createWake(systemClock), catalog: catalogOf(chain), log };
+  return {
+    db,
+    clock: systemClock,
+    wake: createWake(systemClock),
+    memory: new ProcessMemory(),
+    catalog: catalogOf(chain),
+    log,
+  };
 }
 
 /** The chain through one provider for each bend; without one, through the real provider. */

@@ -63,7 +63,7 @@ lost answer does not. \`merchantReference\` is yours alone and is no key.`,
       const { status, body: record, secrets } = await create(world.db.root);
       return { status, body: { ...record, ...secrets } };
     }
-    await ensureDeployment(world.db, world.entropy);
+    await ensureDeployment(world);
     const renewSecrets = async (tx: Tx, { intentId }: { intentId: string }) => ({
       widgetToken: await renewWidgetToken(tx, world, intentId),
     });

@@ -21,10 +21,10 @@ type RowPage<Table extends IntentListTable> = {
 
 /** A page of what belongs to one intent, newest first. Throws invalid_cursor for a cursor that this list did not give. */
 export async function readIntentPage<Table extends IntentListTable>(
-  world: Pick<World, "db" | "entropy">,
+  world: Pick<World, "db" | "entropy" | "memory">,
   { table, intentId, limit, cursor }: IntentPageQuery<Table>,
 ): Promise<RowPage<Table>> {
-  const { signingSecret: secret } = await ensureDeployment(world.db, world.entropy);
+  const { signingSecret: secret } = await ensureDeployment(world);
   const context = { secret, list: table, owner: intentId };
   const belowSeq = cursor === undefined ? undefined : decodeCursor(cursor, context);
   if (cursor !== undefined && belowSeq === undefined) throw new Fault("invalid_cursor", { param: "cursor" });

@@ -6,7 +6,7 @@ import { ensureDeployment } from "../deployment.ts";
 import { findIntentById, type IntentRow } from "../store.ts";
 import { hashWidgetToken, isWidgetToken } from "./widgetToken.ts";
 
-type SessionWorld = Pick<World, "db" | "clock" | "entropy">;
+type SessionWorld = Pick<World, "db" | "clock" | "entropy" | "memory">;
 
 /** How long a payer may keep the page open; opening it again takes the same token. */
 export const SESSION_MS = 24 * 3_600_000;
@@ -104,7 +104,7 @@ async function sign(
   intent: IntentRow,
   claims: { for: Purpose; expiresAtMs: number },
 ): Promise<string> {
-  const { signingSecret: secret } = await ensureDeployment(world.db, world.entropy);
+  const { signingSecret: secret } = await ensureDeployment(world);
   return createHmac("sha256", secret)
     .update(`${claims.for}\n${intent.id}\n${claims.expiresAtMs}\n`)
     .digest("base64url");

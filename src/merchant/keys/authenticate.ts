@@ -7,7 +7,7 @@ import type { AccountRow } from "../store.ts";
 /** Who calls: a merchant's account, through one of its keys. */
 export type Caller = { account: AccountRow; keyId: string; scopes: readonly string[] };
 
-type AuthenticateWorld = Pick<World, "db" | "clock" | "config" | "log">;
+type AuthenticateWorld = Pick<World, "db" | "clock" | "memory" | "config" | "log">;
 
 /** Stands in for the hash of a key that does not exist, so that both kinds of wrong key take the same time. */
 const DUMMY_HASH = new Uint8Array(32);

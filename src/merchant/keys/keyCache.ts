@@ -1,5 +1,5 @@
-import type { Db } from "../../db/database.ts";
 import { addMs } from "../../kernel/clock.ts";
+import type { MemorySlot } from "../../kernel/processMemory.ts";
 import type { World } from "../../world.ts";
 import {
   findKey,
@@ -14,7 +14,7 @@ import {
 // version of keys and accounts, which the database counts. A version counts as current for less than a second from the
 // moment before it was read: a key that was revoked then is refused everywhere within that second, whatever signal is lost.
 
-export type KeyCacheWorld = Pick<World, "db" | "clock" | "log">;
+export type KeyCacheWorld = Pick<World, "db" | "clock" | "memory" | "log">;
 
 type CachedKey = { key: ApiKeyRow; account: AccountRow; version: bigint };
 
@@ -40,26 +40,22 @@ const USE_PRECISION_MS = 60_000;
 const PENDING_USES_MAX = 10_000;
 const FLUSH_BATCH_MAX = 500;
 
-const caches = new WeakMap<Db, KeyCache>();
-
-function getCache(db: Db): KeyCache {
-  const ring = caches.get(db) ?? {
+const KEY_CACHE: MemorySlot<KeyCache> = {
+  create: () => ({
     entries: new Map(),
     version: 0n,
     versionReadAtMs: -Infinity,
     isRefreshing: false,
     pendingUses: new Map(),
     isFlushing: false,
-  };
-  caches.set(db, ring);
-  return ring;
-}
+  }),
+};
 
 export type PresentedKey = { hash: Uint8Array };
 
 /** The key with its account, from memory where that is as good as the database; undefined when there is no such key with this hash. */
 export async function lookUpKey(world: KeyCacheWorld, presented: PresentedKey): Promise<CachedKey | undefined> {
-  const ring = getCache(world.db);
+  const ring = world.memory.get(KEY_CACHE);
   const cacheKey = Buffer.from(presented.hash).toString("hex");
   const held = getCachedKey(world, ring, cacheKey);
   if (held !== undefined) return held;
@@ -72,8 +68,8 @@ export async function lookUpKey(world: KeyCacheWorld, presented: PresentedKey): 
 }
 
 /** What was changed here is looked up anew by the next request here; other processes notice by the version. */
-export function clearKeyCache(db: Db): void {
-  caches.get(db)?.entries.clear();
+export function clearKeyCache({ memory }: Pick<World, "memory">): void {
+  memory.get(KEY_CACHE).entries.clear();
 }
 
 function getCachedKey(world: KeyCacheWorld, ring: KeyCache, name: string): CachedKey | undefined {
@@ -118,7 +114,7 @@ export function trackKeyUse(world: KeyCacheWorld, key: ApiKeyRow): void {
   const now = world.clock.now();
   if (key.last_used_at !== null && key.last_used_at > addMs(now, -USE_PRECISION_MS)) return;
   key.last_used_at = now;
-  const ring = getCache(world.db);
+  const ring = world.memory.get(KEY_CACHE);
   if (ring.pendingUses.size < PENDING_USES_MAX) ring.pendingUses.set(key.key_id, now);
   if (!ring.isFlushing) void flushKeyUses(world, ring);
 }

@@ -4,8 +4,8 @@ import { clearKeyCache } from "./keyCache.ts";
 import { updateRevoked } from "../store.ts";
 
 /** Here the key is refused from the next request on, in other processes within a second. Revoking it again changes nothing. Throws not_found. */
-export async function revokeKey(world: Pick<World, "db" | "clock">, keyId: string): Promise<void> {
+export async function revokeKey(world: Pick<World, "db" | "clock" | "memory">, keyId: string): Promise<void> {
   const isKnown = await updateRevoked(world.db, { keyId, at: world.clock.now() });
-  clearKeyCache(world.db);
+  clearKeyCache(world);
   if (!isKnown) throw new Fault("not_found", { message: "No such key." });
 }

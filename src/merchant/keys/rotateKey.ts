@@ -20,7 +20,7 @@ export type RotatedKey = { keyId: string; apiKey: string; oldKeyId: string; oldE
  * An end that the old key had already and that is sooner stays. Throws not_found, or invalid_request for a key that has ended.
  */
 export async function rotateKey(
-  world: Pick<World, "db" | "clock" | "entropy" | "config">,
+  world: Pick<World, "db" | "clock" | "entropy" | "memory" | "config">,
   rotation: Rotation,
 ): Promise<RotatedKey> {
   const now = world.clock.now();
@@ -41,7 +41,7 @@ export async function rotateKey(
     await updateKeyExpiry(tx, { keyId: rotation.keyId, expiresAt: oldKeyExpiresAt });
     return oldKeyExpiresAt;
   });
-  clearKeyCache(world.db);
+  clearKeyCache(world);
   return { keyId, apiKey, oldKeyId: rotation.keyId, oldExpiresAt };
 }
 

@@ -76,7 +76,7 @@ class RangeQueue {
     this.#world = world;
     this.#chain = chain;
     this.#tokens = watchedTokens(world.catalog, chain.caip2);
-    this.#size = getChainMemory(chain, world.clock).rangeSize;
+    this.#size = getChainMemory(world, chain).rangeSize;
     this.#next = next;
     this.#last = last;
   }

@@ -5,6 +5,7 @@ import type { Chain } from "../../chain/chain.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { computePace, computePercent } from "./pace.ts";
 import { findCatchUpStart, logCaughtUp, logCatchUp } from "./logCatchUp.ts";
+import { ProcessMemory } from "../../kernel/processMemory.ts";
 
 const mark = (atMs: number, recorded: bigint, head: bigint) => ({ atMs, recorded, head });
 
@@ -32,14 +33,14 @@ test("a long catch-up is told every five seconds and at its end, a short one not
     { write: (line: string) => lines.push(JSON.parse(line) as never) },
   );
   const time = { ms: 0 };
-  const world = { log, clock: { ...systemClock, monotonicMs: () => time.ms } };
+  const world = { log, clock: { ...systemClock, monotonicMs: () => time.ms }, memory: new ProcessMemory() };
   const chain = { caip2: "eip155:1" } as unknown as Chain;
   const [recorded, head] = [1_000n, 11_000n];
   for (; time.ms <= 10_000; time.ms += 1_000)
     logCatchUp(world, chain, { recorded: recorded + BigInt(time.ms) / 2n, head });
-  equal(findCatchUpStart(chain), recorded);
+  equal(findCatchUpStart(world, chain), recorded);
   logCaughtUp(world, chain, head);
-  equal(findCatchUpStart(chain), undefined);
+  equal(findCatchUpStart(world, chain), undefined);
   const facts = { level: 30, chain: "eip155:1", from: "1000" };
   const going = { ...facts, to: "11000", blocksPerS: 500, msg: "catching up" };
   deepEqual(lines, [

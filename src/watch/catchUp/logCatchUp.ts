@@ -1,5 +1,7 @@
 import type { Chain } from "../../chain/chain.ts";
-import { computePace, computePercent, type ProgressSample } from "./pace.ts";
+import { computePace, computePercent } from "./pace.ts";
+import { getChainMemory } from "../chainMemory.ts";
+import type { World } from "../../world.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 
 // Whoever reads the log after an outage wants to know how long it still takes. What is caught up with in a few seconds is not worth a line.
@@ -7,23 +9,20 @@ import type { WatchWorld } from "../store/applySegment.ts";
 /** A catch-up is told of so often. */
 const LOG_INTERVAL_MS = 5_000;
 
-type LogWorld = Pick<WatchWorld, "clock" | "log">;
-/** `told`: the mark at which the last line was written, or at which it all began. */
-type CatchUp = { start: ProgressSample; lastLogged: ProgressSample; isLogged: boolean };
-
-const catchUps = new WeakMap<Chain, CatchUp>();
+type LogWorld = Pick<WatchWorld, "clock" | "log" | "memory">;
 
 /** Where the catch-up of a chain that is under way in this process began; undefined where none is. */
-export function findCatchUpStart(chain: Chain): bigint | undefined {
-  return catchUps.get(chain)?.start.recorded;
+export function findCatchUpStart(world: Pick<World, "clock" | "memory">, chain: Chain): bigint | undefined {
+  return getChainMemory(world, chain).catchUp?.start.recorded;
 }
 
 /** Tells from time to time how far a chain has been caught up with; called as often as it moves. */
 export function logCatchUp(world: LogWorld, chain: Chain, at: { recorded: bigint; head: bigint }): void {
   const mark = { ...at, atMs: world.clock.monotonicMs() };
-  const journey = catchUps.get(chain);
+  const memory = getChainMemory(world, chain);
+  const { catchUp: journey } = memory;
   if (journey === undefined) {
-    catchUps.set(chain, { start: mark, lastLogged: mark, isLogged: false });
+    memory.catchUp = { start: mark, lastLogged: mark, isLogged: false };
     return;
   }
   if (mark.atMs - journey.lastLogged.atMs < LOG_INTERVAL_MS) return;
@@ -46,9 +45,10 @@ export function logCatchUp(world: LogWorld, chain: Chain, at: { recorded: bigint
 
 /** Says that the head is reached, where it was told before that it was not. */
 export function logCaughtUp(world: LogWorld, chain: Chain, recorded: bigint): void {
-  const journey = catchUps.get(chain);
+  const memory = getChainMemory(world, chain);
+  const { catchUp: journey } = memory;
   if (journey === undefined) return;
-  catchUps.delete(chain);
+  memory.catchUp = undefined;
   if (!journey.isLogged) return;
   const passedS = (world.clock.monotonicMs() - journey.start.atMs) / 1_000;
   const from = journey.start.recorded;

@@ -34,7 +34,7 @@ export type HeadsOutcome = "recorded" | "passed" | "unfit";
 
 /** Takes over what providers have told of, in the order in which it was told. Safe in any number of processes. */
 export async function followHeads(world: WatchWorld, chain: Chain, heads: readonly BlockRef[]): Promise<HeadsOutcome> {
-  const memory = getChainMemory(chain, world.clock);
+  const memory = getChainMemory(world, chain);
   const from = memory.cursor;
   if (from === undefined || objectingProviders(memory).length > 0) return "unfit";
   const { blocks, isComplete } = contiguousHeads(from, heads);
@@ -80,7 +80,7 @@ async function applyPushedHeads(world: WatchWorld, chain: Chain, segment: ChainS
 
 /** Reads where the cursor stands, so that the next head is compared with what is there. */
 async function reloadCursor(world: WatchWorld, chain: Chain): Promise<void> {
-  const memory = getChainMemory(chain, world.clock);
+  const memory = getChainMemory(world, chain);
   const before = memory.cursor;
   const cursor = await findCursor(world.db, chain.caip2);
   if (memory.cursor === before) memory.cursor = cursor;
@@ -166,15 +166,15 @@ async function assertSameHeader(driver: ChainDriver, head: BlockRef): Promise<Bl
 }
 
 /** Keeps a head until it is looked at. Of too many the first are forgotten: the others no longer follow then, and the chain is asked. */
-export function enqueueHead(world: Pick<WatchWorld, "clock" | "wake">, chain: Chain, head: BlockRef): void {
-  const { pushedHeads } = getChainMemory(chain, world.clock);
+export function enqueueHead(world: Pick<WatchWorld, "clock" | "wake" | "memory">, chain: Chain, head: BlockRef): void {
+  const { pushedHeads } = getChainMemory(world, chain);
   if (pushedHeads.push(head) > HEADS_MAX) pushedHeads.shift();
   world.wake.notify(headsTopic(chain));
 }
 
 /** Follows all heads that were noted since the last time. */
 export async function followQueuedHeads(world: WatchWorld, chain: Chain): Promise<void> {
-  const heads = getChainMemory(chain, world.clock).pushedHeads.splice(0);
+  const heads = getChainMemory(world, chain).pushedHeads.splice(0);
   if (heads.length === 0) return;
   let outcome: HeadsOutcome = "unfit";
   try {

@@ -10,6 +10,7 @@ import { Providers } from "../../chain/providers.ts";
 import type { Db } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { createWake } from "../../kernel/wake.ts";
+import { ProcessMemory } from "../../kernel/processMemory.ts";
 import { followHeads } from "./followHeads.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { watchChain } from "./watchChain.ts";
@@ -80,7 +81,7 @@ describe("providers that tell of another chain", () => {
     };
     const log = pino({ level: "warn" }, { write: note });
     const { catalog } = stationWorld(db);
-    const world: WatchWorld = { db, clock, wake: createWake(clock), catalog, log };
+    const world: WatchWorld = { db, clock, wake: createWake(clock), memory: new ProcessMemory(), catalog, log };
     const forkingProviders = ["first", "second", "third"].slice(0, count).map((name) => new ForkingProvider(name));
     const drivers = forkingProviders as unknown as [ChainDriver, ...ChainDriver[]];
     const providers = new Providers(drivers, { clock, log: pino({ level: "silent" }) });

@@ -26,7 +26,7 @@ export async function reconcileCursor(
   chain: Chain,
   cursor: KnownBlock,
 ): Promise<KnownBlock | undefined> {
-  const memory = getChainMemory(chain, world.clock);
+  const memory = getChainMemory(world, chain);
   const nowMs = world.clock.monotonicMs();
   const isAlone = chain.providers.providerCount < 2;
   // A single provider is asked only when it tells of nothing new, so that all is as if nobody asked.
@@ -110,7 +110,7 @@ async function rewindToProviders(
 ): Promise<KnownBlock | undefined> {
   const [first] = lasting;
   if (first === undefined) return undefined;
-  const memory = getChainMemory(chain, world.clock);
+  const memory = getChainMemory(world, chain);
   const upTo = first.head.number < cursor.number ? first.head.number : cursor.number;
   const ancestor = await chain.providers.askProvider(first.provider, (driver) =>
     bisectCommonAncestor(world, driver, { chain, upTo }),

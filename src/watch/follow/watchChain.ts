@@ -64,7 +64,7 @@ async function syncChain(world: WatchWorld, chain: Chain, cursor: CursorRow): Pr
   if (!isBehind) logCaughtUp(world, chain, now.number);
   // A head that we have passed comes from a provider that lags, and its word on finality is as old; but where another one tells of
   // blocks as they come, that one may lag for ever, and finality is asked of all of them.
-  const memory = getChainMemory(chain, world.clock);
+  const memory = getChainMemory(world, chain);
   const isHeartbeatDue = world.clock.now() >= addMs(cursor.updated_at, HEARTBEAT_MS);
   // Whatever was left of the books, by this process or another, is taken up here.
   const isBookingBehind = !isBookingComplete(world, now);
@@ -88,7 +88,7 @@ async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): P
     knownBlocks: (upTo, limit) => listKnownBlocks(world.db, { chain: chain.caip2, upTo, limit }),
     locate: (driver, transfers) => locateInboxTransfers(world, driver, transfers),
   };
-  const memory = getChainMemory(chain, world.clock);
+  const memory = getChainMemory(world, chain);
   const isStalled = world.clock.monotonicMs() - memory.lastBlockAtMs > STALL_MS;
   const work = async (driver: ChainDriver): Promise<PolledBranch> => ({
     branch: await readBranch(driver, question),
@@ -160,7 +160,7 @@ async function applyBranch(
 /** The chain's cursor; a chain that is new here begins at its present head. Throws ChainMismatch when another chain was recorded. */
 async function loadCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
   const { genesisHash } = await chain.providers.identify();
-  const memory = getChainMemory(chain, world.clock);
+  const memory = getChainMemory(world, chain);
   const remembered = memory.cursor;
   let cursor = await findCursor(world.db, chain.caip2);
   if (!cursor) {

@@ -11,8 +11,8 @@ export function objectingProviders({ objections }: Pick<ChainMemory, "objections
 }
 
 /** Says once that they object, when it lasts for longer than one comparison: near the head that happens every day. And once that it is over. */
-export function logHeadHold(world: Pick<WatchWorld, "clock" | "log">, chain: Chain, nowMs: number): void {
-  const memory = getChainMemory(chain, world.clock);
+export function logHeadHold(world: Pick<WatchWorld, "clock" | "log" | "memory">, chain: Chain, nowMs: number): void {
+  const memory = getChainMemory(world, chain);
   const objecting = objectingProviders(memory);
   const isLasting = objecting.some((provider) => (memory.objections.get(provider)?.sinceMs ?? nowMs) < nowMs);
   const facts = { chain: chain.caip2, providers: objecting };

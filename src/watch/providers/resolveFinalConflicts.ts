@@ -18,11 +18,11 @@ const CHECK_INTERVAL_MS = 60_000;
  * for it then, and whoever tells otherwise rests where more of them confirm it.
  */
 export async function resolveFinalConflicts(
-  world: Pick<World, "db" | "log" | "clock">,
+  world: Pick<World, "db" | "log" | "clock" | "memory">,
   chain: Chain,
   sightings: readonly LocatedTransfer[],
 ): Promise<void> {
-  const memory = getChainMemory(chain, world.clock);
+  const memory = getChainMemory(world, chain);
   const nowMs = world.clock.monotonicMs();
   if (nowMs < memory.conflictsCheckedAtMs + CHECK_INTERVAL_MS) return;
   const conflicts = await listFinalConflicts(world, chain, sightings);

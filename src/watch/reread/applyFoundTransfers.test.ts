@@ -80,7 +80,7 @@ describe("what one of several providers adds", () => {
       await watch();
       let passedMs = 0;
       const clock = { ...world.clock, monotonicMs: () => (passedMs += 10_000) };
-      for (const doubt of getChainMemory(watched, world.clock).suspectBlocks.values()) doubt.dueAtMs = 0;
+      for (const doubt of getChainMemory(world, watched).suspectBlocks.values()) doubt.dueAtMs = 0;
       await recheckSuspectBlocks({ ...world, clock }, watched);
       deepEqual(await directions(), recorded);
     }

@@ -87,7 +87,7 @@ describe("blocks that are called empty against the word of their headers", () =>
 
   test("a header that speaks of no transfer, or of nothing, raises no doubt", async () => {
     const { chain: watched, world, watch } = await setUp({ answers: 1_000 });
-    const { suspectBlocks } = getChainMemory(watched, world.clock);
+    const { suspectBlocks } = getChainMemory(world, watched);
     await chain.mine(3);
     await watch();
     equal(suspectBlocks.size, 0);
@@ -101,7 +101,7 @@ describe("blocks that are called empty against the word of their headers", () =>
     );
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
     await silent.watch();
-    equal(getChainMemory(silent.chain, world.clock).suspectBlocks.size, 0);
+    equal(getChainMemory(world, silent.chain).suspectBlocks.size, 0);
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
     await watch();
     equal(suspectBlocks.size, 1, "a header as it is does");
@@ -113,7 +113,7 @@ describe("blocks that are called empty against the word of their headers", () =>
     const blocks = Array.from({ length: 100 }, (_, index) => ({ ...head, hash: `0x${index}` }));
     enqueueRecheck(world, watched, blocks);
     deepEqual(
-      [...getChainMemory(watched, world.clock).suspectBlocks.keys()],
+      [...getChainMemory(world, watched).suspectBlocks.keys()],
       blocks.slice(-64).map(({ hash }) => hash),
     );
   });

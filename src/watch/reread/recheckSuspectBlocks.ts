@@ -31,12 +31,12 @@ export function findSuspectBlocks(
 
 /** Keeps blocks that have been recorded as empty, to be asked for again soon. */
 export function enqueueRecheck(
-  world: Pick<WatchWorld, "clock" | "wake">,
+  world: Pick<WatchWorld, "clock" | "wake" | "memory">,
   chain: Chain,
   blocks: readonly BlockRef[],
 ): void {
   if (blocks.length === 0) return;
-  const { suspectBlocks } = getChainMemory(chain, world.clock);
+  const { suspectBlocks } = getChainMemory(world, chain);
   const dueAtMs = world.clock.monotonicMs() + RETRY_DELAYS_MS[0];
   for (const block of blocks) suspectBlocks.set(block.hash, { block, attempts: 0, dueAtMs });
   for (const hash of suspectBlocks.keys()) {
@@ -52,7 +52,7 @@ export async function recheckSuspectBlocks(
   chain: Chain,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<boolean> {
-  const { suspectBlocks } = getChainMemory(chain, world.clock);
+  const { suspectBlocks } = getChainMemory(world, chain);
   if (suspectBlocks.size === 0) return false;
   const dueAtMs = Math.min(...[...suspectBlocks.values()].map((doubt) => doubt.dueAtMs));
   const timeoutMs = dueAtMs - world.clock.monotonicMs();
@@ -66,7 +66,7 @@ export async function recheckSuspectBlocks(
 
 /** Asks once more for one block, somebody else where there is somebody else, and records what is there now. */
 async function recheckBlock(world: WatchWorld, chain: Chain, doubt: SuspectBlock): Promise<void> {
-  const { suspectBlocks } = getChainMemory(chain, world.clock);
+  const { suspectBlocks } = getChainMemory(world, chain);
   const { hash, number } = doubt.block;
   scheduleNextAttempt(suspectBlocks, doubt, world.clock.monotonicMs());
   const tokens = watchedTokens(world.catalog, chain.caip2);

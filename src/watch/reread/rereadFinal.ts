@@ -58,7 +58,7 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
     const changed = rewritten.length + removed.length;
     const reversed = changed > 0 ? await bookRevision(tx, { chain: chain.caip2, cursor: reach, at }) : 0;
     // Blocks that only one provider knows may be none: until others have been heard, those below them are the way back.
-    if (chain.providers.providerCount < 2 || getChainMemory(chain, world.clock).hasMultipleReplies)
+    if (chain.providers.providerCount < 2 || getChainMemory(world, chain).hasMultipleReplies)
       await pruneBlocks(tx, { chain: chain.caip2, below: minNumber(to, cursor.number - BigInt(REORG_BLOCKS_MAX)) });
     const refused = rewritten.length < canonical.length ? canonical : [];
     return { changed, reversed, isPassed: to > cursor.reread_number, refused };
@@ -93,7 +93,7 @@ function nextRange(
 ): BlockRange | undefined {
   const fromBlock = cursor.reread_number + 1n;
   if (fromBlock > upTo) return undefined;
-  const { blocks } = getChainMemory(chain, world.clock).rereadSize;
+  const { blocks } = getChainMemory(world, chain).rereadSize;
   return { fromBlock, toBlock: minNumber(upTo, fromBlock + blocks - 1n) };
 }
 

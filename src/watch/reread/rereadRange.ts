@@ -33,7 +33,7 @@ export async function rereadRange(
       ? rereadWithSeveral(world, chain, target)
       : rereadWithOther(world, chain, target));
   } catch (error) {
-    const { rereadSize } = getChainMemory(chain, world.clock);
+    const { rereadSize } = getChainMemory(world, chain);
     if (isRangeTooLarge(error) && rereadSize.shrink(error.suggestion)) return undefined;
     if (mayBeRangeTooLarge(error)) rereadSize.halve();
     throw error;
@@ -47,7 +47,7 @@ async function rereadWithOther(
 ): Promise<RereadChanges> {
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const reading = await chain.providers.askInReverseOrder((driver) => readRange(driver, range, tokens));
-  getChainMemory(chain, world.clock).rereadSize.adjust(reading.range, reading.transfers.length);
+  getChainMemory(world, chain).rereadSize.adjust(reading.range, reading.transfers.length);
   const candidates = await matchInboxesInDatabase(world, chain, reading.transfers);
   const { missing, unmatched } = compareWithRecorded(candidates, recorded);
   const removed = await confirmRemoved(world, chain, unmatched);
@@ -85,7 +85,7 @@ async function rereadWithSeveral(
   chain: Chain,
   stretch: RereadRange,
 ): Promise<RereadChanges | undefined> {
-  const memory = getChainMemory(chain, world.clock);
+  const memory = getChainMemory(world, chain);
   if (world.clock.monotonicMs() < memory.rereadPausedUntilMs) return undefined;
   const said = await chain.providers.askEach((driver) => readWithProvider(world, driver, { chain, stretch }), "awake");
   const whole = said.flatMap((each) => ("answer" in each ? [each.answer] : []));

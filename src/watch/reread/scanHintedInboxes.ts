@@ -33,7 +33,7 @@ const ATTEMPTS_MAX = 8;
 
 /** Looks where payers are looking. True when more of them are waiting. Bounded to a few questions a second. */
 export async function scanHintedInboxes(world: WatchWorld, chain: Chain, signal?: AbortSignal): Promise<boolean> {
-  const memory = getChainMemory(chain, world.clock);
+  const memory = getChainMemory(world, chain);
   await world.clock.sleep(Math.max(0, memory.hintsScannedAtMs + SCAN_INTERVAL_MS - world.clock.monotonicMs()), signal);
   if (signal?.aborted) return false;
   memory.hintsScannedAtMs = world.clock.monotonicMs();
@@ -90,7 +90,7 @@ async function readRecent(
   chain: Chain,
   { driver, upTo, tokens, inboxes }: RecentBlocksQuery,
 ): Promise<{ fromBlock: bigint; transfers: Transfer[] }> {
-  const { hintSize } = getChainMemory(chain, world.clock);
+  const { hintSize } = getChainMemory(world, chain);
   for (let tries = 0; tries < ATTEMPTS_MAX; tries += 1) {
     const range = lastBlocks(upTo, hintSize.blocks);
     try {

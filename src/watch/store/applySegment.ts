@@ -16,7 +16,7 @@ import {
 import type { InboxFilter } from "../catchUp/readRange.ts";
 import { advanceCursor, rewindCursor, type CursorAdvance, type KnownBlock } from "./store.ts";
 
-export type WatchWorld = Pick<World, "db" | "clock" | "wake" | "catalog" | "log"> & BookingLimits;
+export type WatchWorld = Pick<World, "db" | "clock" | "wake" | "memory" | "catalog" | "log"> & BookingLimits;
 
 /** A stretch of the chain that was read whole. */
 export type ChainSegment = {
@@ -98,8 +98,8 @@ export async function locateInboxTransfers(
 }
 
 /** The inboxes that the memory knows, as whoever reads a chain asks for them. */
-export function inboxFilter(world: Pick<World, "db" | "clock">): InboxFilter {
-  const inboxes = getWatchedInboxes(world.db, world.clock);
+export function inboxFilter(world: Pick<World, "db" | "clock" | "memory">): InboxFilter {
+  const inboxes = getWatchedInboxes(world);
   return {
     refresh: () => inboxes.refresh(world.db),
     has: (address) => inboxes.has(address),

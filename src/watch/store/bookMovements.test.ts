@@ -20,6 +20,7 @@ import { bookMovements, bookRevision, isBookingComplete } from "./bookMovements.
 import type { Direction, LocatedTransfer } from "../movement.ts";
 import { applySegment, type WatchWorld } from "./applySegment.ts";
 import { claimRevision, storeFinality, findCursor, orphanMovements, writeMovements } from "./store.ts";
+import { ProcessMemory } from "../../kernel/processMemory.ts";
 
 // A chain is made up here, block by block, and told to the station with gaps, lies and reorganisations. Whatever it was told, the books
 // are what is on the chain as far as they reach.
@@ -195,7 +196,13 @@ class ChainHistory {
   ): Promise<ChainHistory> {
     const finality = [{ upToPriceUnits: undefined, finality: tier }];
     const station = stationWorld(db, { caip2, finality });
-    const world = { ...station, ...limits, wake: createWake(systemClock), log: pino({ level: "silent" }) };
+    const world = {
+      ...station,
+      ...limits,
+      wake: createWake(systemClock),
+      memory: new ProcessMemory(),
+      log: pino({ level: "silent" }),
+    };
     const drivers = [openEvmDriver({ caip2, rpcUrl: "http://127.0.0.1:1" })] as const;
     const chain = openChain({ drivers, gasAccount: openGasAccount(`0x${"11".repeat(32)}`) }, world);
     const intents: IntentRow[] = [];

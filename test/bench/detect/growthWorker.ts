@@ -39,7 +39,7 @@ serveParent(async ({ url, inboxes }: GrowthJob): Promise<GrowthReport> => {
   const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
   const chain = openChain({ drivers: [driverOf(node, inboxes)], gasAccount }, { clock: systemClock, log });
   await watchChain(world, chain);
-  const watched = getWatchedInboxes(db, systemClock);
+  const watched = getWatchedInboxes(world);
   const loadMs = await timeOf(() => watched.refresh(db));
   if (watched.size !== inboxes) throw new Error(`${watched.size} inboxes are watched, not ${inboxes}`);
   const [looks, refreshes]: [number[], number[]] = [[], []];

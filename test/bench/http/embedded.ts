@@ -20,7 +20,7 @@ export async function compareEmbedded(runs: number): Promise<void> {
     const world = stationWorld(db);
     const payout = { namespace: "eip155", chainReference: "31337", wallet: randomAddress(), currency: "USDC" } as const;
     const account = await createAccount(world, { name: "Bench", payout });
-    await ensureDeployment(db, world.entropy);
+    await ensureDeployment(world);
     const statement = await createStatement(world, account);
     const places = uniquePlaces(statement);
     const input = { priceUnits: 25_000_000 };

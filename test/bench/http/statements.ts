@@ -11,7 +11,7 @@ import type { World } from "../../../src/world.ts";
 /** A statement of the service's own, as text, with the parameters of one call. */
 export type Statement = { text: string; values: (string | null)[] };
 
-type CreateWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog">;
+type CreateWorld = Pick<World, "db" | "clock" | "entropy" | "memory" | "config" | "catalog">;
 
 /** What a create asks of the database: listened to, not written down, so that it is always today's. */
 export async function createStatement(world: CreateWorld, account: AccountRow): Promise<Statement> {

@@ -114,7 +114,7 @@ test("§4.2.2 wallet and token are pinned: a repeat finds them as they were, wha
   const first = await create({ payoutWallet, priceUnits: 5 }, key);
   const others = { currency: "DUSD", payout_wallet: randomAddress() };
   await api.world.db.root.updateTable("account").set(others).where("id", "=", merchant.accountId).execute();
-  clearKeyCache(api.world.db);
+  clearKeyCache(api.world);
   const byDefault = await create({ priceUnits: 5 });
   assert.deepEqual(
     [byDefault.payout.wallet.toLowerCase(), byDefault.payout.tokenAddress.toLowerCase()],

@@ -26,7 +26,7 @@ test("D11 a token that neither the call nor the account nor the chain names is a
   const currency = async (symbol: string | null) => {
     const { db } = api.world;
     await db.root.updateTable("account").set({ currency: symbol }).where("id", "=", merchant.accountId).execute();
-    clearKeyCache(db);
+    clearKeyCache(api.world);
   };
   for (const symbol of [null, "EURC"]) {
     await currency(symbol);

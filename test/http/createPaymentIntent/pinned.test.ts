@@ -14,7 +14,7 @@ type Changes = { fee_bps?: number; recovery?: string; underpay_tolerance_bps?: n
 
 async function change({ world }: TestApi, { accountId }: Merchant, columns: Changes): Promise<void> {
   await world.db.root.updateTable("account").set(columns).where("id", "=", accountId).execute();
-  clearKeyCache(world.db);
+  clearKeyCache(world);
 }
 
 test("D7, D8, §4.2.2 fee, recovery, wallet and tolerance of an intent are those of its account when it was created", async () => {

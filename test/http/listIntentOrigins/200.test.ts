@@ -166,7 +166,7 @@ test("D27 without anything issuable the settle chain's origins stand first, and 
   );
   const inOther = { currency: "DUSD" };
   await api.world.db.root.updateTable("account").set(inOther).where("id", "=", merchant.accountId).execute();
-  clearKeyCache(api.world.db);
+  clearKeyCache(api.world);
   const changed = (await originsOf(merchant, await createSolanaIntent(merchant))).body.settleRails;
   assert.deepEqual(
     changed.filter((rail: { default: boolean }) => rail.default).map(({ id }: { id: string }) => id),
