@@ -71,7 +71,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
 
   ignoreExpectHeader(server);
   handleConnect(server);
-  const connections = limitConnections(server, { trustedProxies, world });
+  const connections = limitConnections(server, { world });
   server.addHook("onRequest", async (request, reply) => {
     const slot = connections.acquireSlot(request.raw, reply.raw);
     if (slot !== undefined) await slot;

@@ -19,7 +19,6 @@ const USAGE = `npm run flood -- slow|keys [options]
 
 slow   thousands of connections on which next to nothing comes
   --connections N   5000
-  --networks N      0: they come from where the ordinary calls come; else from so many addresses of this machine, in turns
   --seconds N       30, for each kind of them
   --only KIND       head, body or idle
   --through URL     where to knock instead of at the service itself, such as a proxy before it
@@ -38,7 +37,6 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     connections: { type: "string", default: "5000" },
-    networks: { type: "string", default: "0" },
     seconds: { type: "string", default: "30" },
     requests: { type: "string", default: "1000000" },
     port: { type: "string", default: "8787" },
@@ -106,7 +104,6 @@ async function runSlowAttack(attack: SlowAttack, at: { url: string; apiKeys: str
     host: hostname,
     port: Number(port),
     connections,
-    networks: Number(values.networks),
     attack,
     intervalMs: 1_000,
     reconnects: true,

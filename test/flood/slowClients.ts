@@ -17,8 +17,6 @@ export type SlowClientOptions = {
   port: number;
   host?: string;
   connections: number;
-  /** Networks of this machine's own that they come from in turns; from where everybody else comes when left out. */
-  networks?: number;
   attack: SlowAttack;
   intervalMs: number;
   /** Whoever is thrown out comes again. */
@@ -36,8 +34,7 @@ const INITIAL_BYTES: Readonly<Record<SlowAttack, string>> = {
 
 /** Opens them a few at a time, and goes on until it is stopped. */
 export function openSlowClients(options: SlowClientOptions): SlowClients {
-  const { attack, connections, intervalMs, reconnects, networks = 0 } = options;
-  let turn = 0;
+  const { attack, connections, intervalMs, reconnects } = options;
   const sockets = new Set<Socket>();
   const ended = new Map<number, number>();
   let opened = 0;
@@ -49,7 +46,6 @@ export function openSlowClients(options: SlowClientOptions): SlowClients {
     const socket = connect({
       host: options.host ?? "127.0.0.1",
       port: options.port,
-      ...localAddressFor(turn++, networks),
     });
     let status = 0;
     socket.on("data", (chunk: Buffer) => {
@@ -84,11 +80,4 @@ export function openSlowClients(options: SlowClientOptions): SlowClients {
       for (const socket of sockets) socket.destroy();
     },
   };
-}
-
-/** 127.1.0.0 and what follows it: all of 127.0.0.0/8 is this machine. */
-function localAddressFor(turn: number, networks: number): { localAddress?: string } {
-  if (networks === 0) return {};
-  const network = turn % networks;
-  return { localAddress: `127.1.${network >> 8}.${network & 0xff}` };
 }

@@ -239,7 +239,7 @@ test("12 nobody holds a connection for long, and there are only so many", () => 
       headersTimeout: 10_000,
       timeout: 20_000,
       maxRequestsPerSocket: 1_000,
-      maxConnections: 10_001,
+      maxConnections: 10_000,
     },
   );
 });

@@ -3,7 +3,6 @@ import { isIPv6 } from "node:net";
 const GROUPS = 8;
 const GROUP_BITS = 16;
 const NETWORK_GROUPS = 4;
-const SITE_GROUPS = 3;
 /** The longest address that there is. */
 const IP_CHARACTERS_MAX = 45;
 
@@ -13,12 +12,7 @@ const IP_CHARACTERS_MAX = 45;
  */
 export function toClientNetwork(address: string): string {
   const plain = normalizeIp(address);
-  return ipv6Prefix(plain, NETWORK_GROUPS) ?? plain;
-}
-
-/** The /48 of an IPv6 address: an office or a data centre gets one, with 65,536 networks of its own. Undefined for any other address. */
-export function callerSite(address: string): string | undefined {
-  return ipv6Prefix(normalizeIp(address), SITE_GROUPS);
+  return ipv6Network(plain) ?? plain;
 }
 
 /** Without its interface, and as IPv4 where it is such an address in the clothes of IPv6. */
@@ -30,12 +24,12 @@ function normalizeIp(address: string): string {
   return isMapped ? groups.slice(6).flatMap(groupBytes).join(".") : plain;
 }
 
-function ipv6Prefix(plain: string, groupCount: number): string | undefined {
+function ipv6Network(plain: string): string | undefined {
   if (!isIPv6(plain)) return undefined;
   const network = parseIpv6Groups(plain)
-    .slice(0, groupCount)
+    .slice(0, NETWORK_GROUPS)
     .map((group) => group.toString(16));
-  return `${network.join(":")}::/${groupCount * GROUP_BITS}`;
+  return `${network.join(":")}::/${NETWORK_GROUPS * GROUP_BITS}`;
 }
 
 function parseIpv6Groups(address: string): number[] {

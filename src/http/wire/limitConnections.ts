@@ -1,98 +1,79 @@
-import { ServerResponse, type IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
+import { ServerResponse, type IncomingMessage, type Server } from "node:http";
+import type { DropArgument, Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { shareConnections, type SharingWorld } from "./shares.ts";
+import type { World } from "../../world.ts";
 
-/** Beyond them each new one takes the place of a quiet one, so that the process has file descriptors left for its database. */
+/** Leaves the process file descriptors for its database. A reverse proxy limits how many of them one caller gets. */
 const CONNECTIONS_MAX = 10_000;
 export const REQUESTS_PER_SOCKET_MAX = 1_000;
-/** Requests of one connection that are worked on at once. Their answers leave in order, so that more would hardly be faster. */
+/** Requests of one connection that run at once. Responses leave in order, so more would hardly be faster. */
 const CONCURRENT_REQUESTS_PER_SOCKET_MAX = 8;
+const DROP_LOG_INTERVAL_MS = 60_000;
 
 export type ConnectionLimits = {
-  /** Addresses and networks that speak for many callers. */
-  trustedProxies: readonly string[];
   /** CONNECTIONS_MAX when left out. */
   connectionsMax?: number;
-  /** Where refused connections are told. */
-  world: SharingWorld;
+  world: Pick<World, "clock" | "log">;
 };
 
 export type ConnectionSlots = {
   /**
-   * Resolves when a request of a connection that has many may be worked on; undefined where it may be at once. The turn ends with the
-   * response; whoever waits on a connection that was closed meanwhile waits for ever, and is forgotten.
+   * Resolves when a request may run; undefined where it may at once. The slot ends with the response. A request that waits
+   * on a connection which closes meanwhile never resolves and is garbage-collected.
    */
   acquireSlot(request: IncomingMessage, response: ServerResponse): Promise<void> | undefined;
 };
 
-/** What a connection has been used for. */
-type ConnectionState = {
-  requestCount: number;
-  running: number;
-  waiting: (() => void)[];
-  /** Whether something was answered since it was last asked. */
-  hadActivity: boolean;
-  /** The newest of its requests, and the only one of which not everything may have come. */
-  lastRequest: IncomingMessage;
-};
+type ConnectionState = { requestCount: number; running: number; waiting: (() => void)[] };
 
-/** Bounds how many connections there are, how many of them are one caller's, how long one is used, and for how much at once. */
+/** Limits the connections of the server, the requests of a connection, and how many of those run at once. */
 export function limitConnections(
   { server }: Pick<FastifyInstance, "server">,
-  limits: ConnectionLimits,
+  { connectionsMax = CONNECTIONS_MAX, world }: ConnectionLimits,
 ): ConnectionSlots {
-  const { trustedProxies, connectionsMax = CONNECTIONS_MAX, world } = limits;
-  // One more than may stand, so that the one too many is seen.
-  server.maxConnections = connectionsMax + 1;
+  server.maxConnections = connectionsMax;
+  logDroppedConnections(server, world);
   const states = new WeakMap<Socket, ConnectionState>();
-  const isIdle = (socket: Socket) => {
-    const use = states.get(socket);
-    return use === undefined || isIdleState(use);
-  };
-  shareConnections(server, { trustedProxies, connectionsMax, world, isQuiet: isIdle });
-  server.prependListener("request", (request, response) => {
-    const { socket, headers } = request;
-    const use = states.get(socket) ?? {
-      requestCount: 0,
-      running: 0,
-      waiting: [],
-      hadActivity: false,
-      lastRequest: request,
-    };
-    if (use.requestCount === 0) states.set(socket, use);
-    use.requestCount += 1;
-    use.lastRequest = request;
-    // Node itself only asks the client to go, and answers whoever stays with 503s of its own, without an envelope and without end.
-    if (use.requestCount >= REQUESTS_PER_SOCKET_MAX) response.setHeader("connection", "close");
-    // The wish for another protocol is not granted, but Node's parser drops what it had received behind it.
+  server.prependListener("request", ({ socket, headers }, response) => {
+    const state = states.get(socket) ?? { requestCount: 0, running: 0, waiting: [] };
+    if (state.requestCount === 0) states.set(socket, state);
+    state.requestCount += 1;
+    // Node only asks the client to close, and answers further requests with 503s without an envelope, without end.
+    if (state.requestCount >= REQUESTS_PER_SOCKET_MAX) response.setHeader("connection", "close");
+    // The service grants no upgrade, but Node's parser drops what it has received behind the request.
     if (headers.upgrade !== undefined) response.setHeader("connection", "close");
   });
   return {
     acquireSlot({ socket }, response) {
-      const use = states.get(socket);
-      return use && acquireRequestSlot(use, response);
+      const state = states.get(socket);
+      return state && acquireRequestSlot(state, response);
     },
   };
 }
 
-function isIdleState(use: ConnectionState): boolean {
-  const { hadActivity, running, lastRequest } = use;
-  use.hadActivity = false;
-  // Of one request that has begun nothing can be answered before it is whole.
-  return !hadActivity && (running === 0 || (running === 1 && !lastRequest.complete));
+/** Logs the first dropped connection, then at most one line a minute: a flood of connections must not flood the log. */
+function logDroppedConnections(server: Server, { clock, log }: ConnectionLimits["world"]): void {
+  let count = 0;
+  let quietUntilMs = -Infinity;
+  server.on("drop", (dropped?: DropArgument) => {
+    count += 1;
+    const nowMs = clock.monotonicMs();
+    if (nowMs < quietUntilMs) return;
+    log.warn({ from: dropped?.remoteAddress, count }, "too many connections");
+    count = 0;
+    quietUntilMs = nowMs + DROP_LOG_INTERVAL_MS;
+  });
 }
 
-/** Node takes in all requests that have come, a thousand at once: a few such connections would keep the database from everybody else. */
-function acquireRequestSlot(use: ConnectionState, response: ServerResponse): Promise<void> | undefined {
+/** Node starts all pipelined requests, a thousand at once: a few such connections would take the whole database pool. */
+function acquireRequestSlot(state: ConnectionState, response: ServerResponse): Promise<void> | undefined {
   response.once("close", () => {
-    use.hadActivity = true;
-    const next = use.waiting.shift();
-    if (next === undefined) use.running -= 1;
+    const next = state.waiting.shift();
+    if (next === undefined) state.running -= 1;
     else next();
   });
-  if (use.running >= CONCURRENT_REQUESTS_PER_SOCKET_MAX) return new Promise((resolve) => use.waiting.push(resolve));
-  use.running += 1;
+  if (state.running >= CONCURRENT_REQUESTS_PER_SOCKET_MAX) return new Promise((resolve) => state.waiting.push(resolve));
+  state.running += 1;
   return undefined;
 }
 
