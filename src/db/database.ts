@@ -1,10 +1,8 @@
 import {
-  CompiledQuery,
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
-  sql,
   type Dialect,
   type Driver,
   type QueryResult,
@@ -14,8 +12,7 @@ import { isBatchable } from "./driver.ts";
 import { isRetryable } from "./errors.ts";
 import { TransactionGuard } from "./transactionGuard.ts";
 import { EmbeddedDriver, EmbeddedServer, type PgliteOptions } from "./pglite/pglite.ts";
-import { checkServer, clientOptions, PooledDriver, type PostgresOptions } from "./postgres/postgres.ts";
-import { listenCommand, PostgresListener } from "./postgres/postgresListener.ts";
+import { checkServer, PooledDriver, type PostgresOptions } from "./postgres/postgres.ts";
 import type { Schema } from "./schema.ts";
 
 /** How often one transaction is tried when others make the database undo it. */
@@ -33,13 +30,6 @@ export type Db = {
    * sake of others (deadlock, serialization), `run` is called again, up to five times in all: it must do nothing but SQL.
    */
   transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
-  /**
-   * Calls `onNotify` at each notification on `channel` (a plain lower-case word), until the returned function is called. An empty
-   * payload also comes after a lost connection, when notifications may have been missed. `onNotify` must not throw.
-   */
-  listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>;
-  /** Tells the listeners of `channel`, in every process. To be called outside transactions. At most 7,999 bytes. */
-  notify(channel: string, payload: string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -60,19 +50,16 @@ async function openPostgres(options: PostgresOptions): Promise<Db> {
     await driver.destroy();
     throw error;
   }
-  return createPooledDatabase(driver, guard, options);
+  return createPooledDatabase(driver, guard);
 }
 
 /** The handle of a server whose sessions come from `driver`, which works under the same guard. Closing the handle closes them. */
-export function createPooledDatabase(driver: PooledDriver, guard: TransactionGuard, options: PostgresOptions): Db {
-  const listener = new PostgresListener(clientOptions(options));
+export function createPooledDatabase(driver: PooledDriver, guard: TransactionGuard): Db {
   const root = new BatchingKysely(driver);
   return {
     kind: "postgres",
     ...createStatementMethods(root, guard),
-    listen: (channel, onNotify) => listener.listen(channel, (payload) => guard.runOutside(() => onNotify(payload))),
     async close() {
-      await listener.close();
       await root.destroy();
       await driver.destroy();
     },
@@ -92,15 +79,6 @@ export function createEmbeddedDatabase(
   return {
     kind: "pglite",
     ...createStatementMethods(root, guard),
-    async listen(channel, onNotify) {
-      // Through the root handle, so that it never falls into somebody's transaction, which could undo it.
-      await root.executeQuery(CompiledQuery.raw(listenCommand("listen", channel)));
-      const stop = server.pglite.onNotification((from, payload) => {
-        if (from === channel) guard.runOutside(() => onNotify(payload));
-      });
-      // The session goes on listening: others may wait on the same channel, and a notification nobody wants costs nothing.
-      return async () => stop();
-    },
     async close() {
       await root.destroy();
       await server.close();
@@ -137,10 +115,7 @@ class BatchingKysely extends Kysely<Schema> {
   }
 }
 
-function createStatementMethods(
-  root: Kysely<Schema>,
-  guard: TransactionGuard,
-): Pick<Db, "root" | "transaction" | "notify"> {
+function createStatementMethods(root: Kysely<Schema>, guard: TransactionGuard): Pick<Db, "root" | "transaction"> {
   return {
     root,
     async transaction(run) {
@@ -154,9 +129,6 @@ function createStatementMethods(
           if (tries >= TRANSACTION_TRIES_MAX || !isRetryable(error)) throw error;
         }
       }
-    },
-    async notify(channel, payload) {
-      await sql`select pg_notify(${channel}, ${payload})`.execute(root);
     },
   };
 }

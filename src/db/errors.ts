@@ -18,11 +18,6 @@ function sqlState(error: unknown): string | undefined {
     : undefined;
 }
 
-/** The name of the constraint or unique index that refused a statement; undefined when none did. */
-export function violatedConstraint(error: unknown): string | undefined {
-  return sqlState(error)?.startsWith("23") ? property(error, "constraint") : undefined;
-}
-
 /** Whether the database undid the transaction only because of others, so that the same transaction may be run again. */
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error);

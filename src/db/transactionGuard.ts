@@ -24,9 +24,4 @@ export class TransactionGuard {
       scope.open = false;
     }
   }
-
-  /** Runs `callback` as if nobody had opened a transaction: for callbacks that arrive in somebody else's context. */
-  runOutside(callback: () => void): void {
-    this.#scopes.exit(callback);
-  }
 }

@@ -44,7 +44,7 @@ async function openServerCrashDatabase(): Promise<CrashDatabase> {
   return {
     open: async (fuse) => {
       const guard = new TransactionGuard();
-      const db = createPooledDatabase(new CrashableDriver(options, { guard, fuse }), guard, options);
+      const db = createPooledDatabase(new CrashableDriver(options, { guard, fuse }), guard);
       return { db, close: () => db.close() };
     },
     close,

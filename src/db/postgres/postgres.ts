@@ -18,7 +18,7 @@ const UNSAFE_SETTINGS = `
 export type PostgresOptions = {
   /** postgres://user:password@host/database */
   url: string;
-  /** How many connections this process may hold for its statements; 10 when left out. One more serves LISTEN. */
+  /** How many connections this process may hold for its statements; 10 when left out. */
   poolSizeMax?: number;
   /** How long one statement may run; 15,000 when left out. */
   statementTimeoutMs?: number;
@@ -28,8 +28,8 @@ export type PostgresOptions = {
   allowUnsafeFsync?: boolean;
 };
 
-/** What both the pool and the connection that listens are told: who we are, and that both drivers share one table of parsers. */
-export function clientOptions(options: PostgresOptions): pg.ClientConfig {
+/** Both drivers share one table of parsers. */
+function clientOptions(options: PostgresOptions): pg.ClientConfig {
   return {
     connectionString: options.url,
     application_name: "tributary",
