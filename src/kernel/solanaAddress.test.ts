@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
-import { decodeBase58, encodeBase58 } from "./text/base58.ts";
+import { encodeBase58 } from "../../test/support/encodeBase58.ts";
+import { decodeBase58 } from "./text/base58.ts";
 import { isOnCurve, decodeSolanaAddress } from "./solanaAddress.ts";
 
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";

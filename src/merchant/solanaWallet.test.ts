@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
-import { encodeBase58 } from "../kernel/text/base58.ts";
+import { encodeBase58 } from "../../test/support/encodeBase58.ts";
 import { decodeSolanaAddress } from "../kernel/solanaAddress.ts";
 import { findSolanaWalletProblem } from "./solanaWallet.ts";
 

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import type { Gate } from "../../src/gate/gate.ts";
 import { openRemoteGate } from "../../src/gate/remoteGate.ts";
-import { encodeBase58 } from "../../src/kernel/text/base58.ts";
+import { encodeBase58 } from "./encodeBase58.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 

@@ -20,12 +20,3 @@ export function decodeBase58(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, "hex");
   return new Uint8Array([...Array.from({ length: zeros }, () => 0), ...bytes]);
 }
-
-export function encodeBase58(bytes: Uint8Array): string {
-  let value = 0n;
-  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
-  let text = "";
-  for (; value > 0n; value /= BASE) text = ALPHABET.charAt(Number(value % BASE)) + text;
-  const firstSet = bytes.findIndex((byte) => byte !== 0);
-  return "1".repeat(firstSet < 0 ? bytes.length : firstSet) + text;
-}

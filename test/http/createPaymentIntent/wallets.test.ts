@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import { deterministicDeployer, hubAddress, implementationAddress } from "@tributary/inbox/hub";
 import { getAddress } from "viem";
-import { encodeBase58 } from "../../../src/kernel/text/base58.ts";
+import { encodeBase58 } from "../../support/encodeBase58.ts";
 import {
   assertFault,
   TWO_DECIMAL_TOKEN,
