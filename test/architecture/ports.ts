@@ -38,9 +38,9 @@ export const PORTS: readonly Port[] = [
     reason: "it is the wire on which a chain's providers tell of blocks",
   },
   {
-    path: "src/db/postgres/flights.ts",
+    path: "src/db/postgres/statementBatcher.ts",
     allowed: ["timers"],
-    reason: "it gathers what is asked for in one turn of the event loop",
+    reason: "it batches the statements of one turn of the event loop",
   },
   {
     path: "src/http/wire/limitConnections.ts",

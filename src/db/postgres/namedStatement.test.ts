@@ -60,11 +60,21 @@ for (const kind of databases) {
       assert.deepEqual((await ask(insert, [1, 1])).rows, [{ id: 1 }]);
     });
 
-    if (kind === "postgres")
+    if (kind === "postgres") {
       test("two texts of one name are refused, and the first goes on", async () => {
         await ask(`/* named: same */ select $1::int as one`, [1]);
-        await assert.rejects(ask(`/* named: same */ select $1::int as other`, [1]), /two statements are named same/);
+        await assert.rejects(ask(`/* named: same */ select $1::int as other`, [1]), /must be unique - 'same'/);
         assert.deepEqual((await ask(`/* named: same */ select $1::int as one`, [2])).rows, [{ one: 2 }]);
       });
+
+      test("a table that has changed under its statement is refused once and read anew after", async () => {
+        await ask("create table changing as select 1 as id, 2 as value", []);
+        const text = `/* named: changing */ select value from changing where id = $1`;
+        assert.deepEqual((await ask(text, [1])).rows, [{ value: 2 }]);
+        await ask("alter table changing alter column value type text", []);
+        await assert.rejects(ask(text, [1]), { code: "0A000" });
+        assert.deepEqual((await ask(text, [1])).rows, [{ value: "2" }]);
+      });
+    }
   });
 }

@@ -3,9 +3,9 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import { getDecoder } from "../decoders.ts";
 import { statementName, Session, SessionDriver, type StatementResult } from "../driver.ts";
 import { DatabaseUnusable } from "../errors.ts";
-import { Flights } from "./flights.ts";
+import { StatementBatcher } from "./statementBatcher.ts";
 import type { TransactionGuard } from "../transactionGuard.ts";
-import { NamedStatement, type Outcome, type Parameters } from "./namedStatement.ts";
+import { StatementBatch, type Outcome, type Parameters } from "./statementBatch.ts";
 import { encodeParameter } from "../parameters.ts";
 
 const SERVER_VERSION_MIN = 150_000;
@@ -51,17 +51,19 @@ class PooledSession extends Session {
 
   override async runStatement(text: string, parameters: (string | null)[]): Promise<StatementResult> {
     const name = statementName(text);
-    if (name !== undefined) {
-      const [outcome] = await this.runNamed(name, { text, executions: [parameters] });
-      if (outcome?.status === "fulfilled") return outcome.value;
-      throw outcome?.reason;
+    const query = { ...(name !== undefined && { name }), text, values: parameters };
+    try {
+      const result = await this.client.query<Record<string, unknown>>(query);
+      return { rows: result.rows, command: result.command, rowCount: result.rowCount ?? 0 };
+    } catch (error) {
+      if (mustReconnect(error)) this.discarded = true;
+      throw error;
     }
-    const result = await this.client.query<Record<string, unknown>>({ text, values: parameters });
-    return { rows: result.rows, command: result.command, rowCount: result.rowCount ?? 0 };
   }
 
-  async runNamed(name: string, asked: { text: string; executions: readonly Parameters[] }): Promise<Outcome[]> {
-    const outcomes = await this.client.query(new NamedStatement(name, asked.text, asked.executions)).outcomes;
+  async runBatch(text: string, executions: readonly Parameters[]): Promise<Outcome[]> {
+    const batch = new StatementBatch(statementName(text) ?? "", text, executions);
+    const outcomes = await this.client.query(batch).outcomes;
     const last = outcomes.at(-1);
     if (last?.status === "rejected" && mustReconnect(last.reason)) this.discarded = true;
     return outcomes;
@@ -80,7 +82,7 @@ export class PooledDriver extends SessionDriver<PooledSession> {
   readonly #pool: pg.Pool;
   readonly #options: PostgresOptions;
   readonly #configured = new WeakSet<pg.PoolClient>();
-  readonly #batcher = new Flights((text, executions) => this.#runBatch(text, executions));
+  readonly #batcher = new StatementBatcher((text, executions) => this.#runBatch(text, executions));
 
   constructor(options: PostgresOptions, guard: TransactionGuard) {
     super(guard);
@@ -105,10 +107,10 @@ export class PooledDriver extends SessionDriver<PooledSession> {
     return new PooledSession(client);
   }
 
-  /** One execution of a statement that may share its way with others. */
+  /** Runs a statement in a batch with others of the same turn. */
   async runBatched<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     this.assertOutside();
-    const { rows } = await this.#batcher.ask(query.sql, query.parameters.map(encodeParameter));
+    const { rows } = await this.#batcher.execute(query.sql, query.parameters.map(encodeParameter));
     // As everywhere, the decoders and the schema type make true what is said of the rows.
     return { rows: rows as R[] };
   }
@@ -116,7 +118,7 @@ export class PooledDriver extends SessionDriver<PooledSession> {
   async #runBatch(text: string, executions: readonly Parameters[]): Promise<Outcome[]> {
     const session = await this.acquire();
     try {
-      return await session.runNamed(statementName(text) ?? "", { text, executions });
+      return await session.runBatch(text, executions);
     } finally {
       await this.releaseConnection(session);
     }

@@ -2,15 +2,15 @@ import type pg from "pg";
 import { getDecoder } from "../decoders.ts";
 import type { StatementResult } from "../driver.ts";
 
-// A statement that is asked for all the time. Its text goes to a connection once and its columns come back once; after that only parameters
-// and values travel. The server holds a plan to its columns: where they have changed since, it refuses.
+// Several executions of one prepared statement in one message, which pg itself cannot send. The server describes the columns only once a
+// connection. The bench shows that a read of an intent needs both: see docs/bench.md.
 
 type Column = { readonly name: string; readonly decode: (text: string) => unknown };
 type ResultShape = { readonly columns: readonly Column[]; readonly emptyRow: Readonly<Record<string, unknown>> };
 
-/** What the client hands to a statement that is not its own. */
+/** The connection that pg passes to `submit`. */
 type ProtocolConnection = {
-  /** The texts that the server has taken, by name. */
+  /** The texts that the server has parsed, by name. */
   readonly parsedStatements: Readonly<Record<string, string | undefined>>;
   readonly stream: { cork(): void; uncork(): void };
   parse(of: { name: string; text: string }): void;
@@ -22,21 +22,21 @@ type ProtocolConnection = {
 
 const shapesByConnection = new WeakMap<ProtocolConnection, Map<string, ResultShape>>();
 
-/** What became of one execution. */
+/** The outcome of one execution. */
 export type Outcome = PromiseSettledResult<StatementResult>;
 
 export type Parameters = readonly (string | null)[];
 
 /**
- * Executions of one statement, to be given to `query` of a client once. They travel together, and what one of them breaks is not
- * tried for those behind it. The server keeps them as one, so that several are of a statement that only reads.
+ * Executions of one statement, for one call of a client's `query`. The server skips the executions behind one that failed. It runs the
+ * others as one transaction, so the statement must only read.
  */
-export class NamedStatement implements pg.Submittable {
+export class StatementBatch implements pg.Submittable {
   readonly name: string;
   readonly text: string;
   /**
-   * Resolves when the server is done, with what became of each execution: fewer than were asked for when one failed, which is then the
-   * last. It never rejects; where the connection was lost, or the server could not keep what was done, all of them failed.
+   * Resolves when the server has finished. After a failed execution, which is then the last outcome, there are fewer outcomes than
+   * executions. After a lost connection or a failed commit all of them are rejected. Never rejects itself.
    */
   readonly outcomes: Promise<Outcome[]>;
   readonly #executions: readonly Parameters[];
@@ -54,7 +54,7 @@ export class NamedStatement implements pg.Submittable {
     this.#executions = executions;
   }
 
-  /** Returns an error where nothing was sent. */
+  /** Returns an error and sends nothing where the name has another text. */
   submit(connection: unknown): Error | undefined {
     const wire = connection as ProtocolConnection;
     const { name, text } = this;
@@ -109,8 +109,8 @@ export class NamedStatement implements pg.Submittable {
   handleError(reason: unknown): void {
     const isOfServer = typeof reason === "object" && reason !== null && "severity" in reason;
     const rejected: Outcome = { status: "rejected", reason };
-    // While executions are left, the server speaks of the one that it was at. Afterwards it says that what was done could not be kept; and
-    // where the connection is lost, nobody knows whether it was.
+    // An error of the server belongs to the next execution. After the last execution it means that the commit failed. An error of the
+    // connection leaves all outcomes unknown.
     const isOfNext = isOfServer && this.#outcomes.length < this.#executions.length;
     this.#completion.resolve(isOfNext ? [...this.#outcomes, rejected] : this.#executions.map(() => rejected));
   }

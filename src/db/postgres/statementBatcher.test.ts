@@ -4,15 +4,15 @@ import { CompiledQuery, sql } from "kysely";
 import { openTestDatabase } from "../../../test/support/database.ts";
 import type { Db } from "../database.ts";
 import { isUnavailable } from "../errors.ts";
-import { NamedStatement } from "./namedStatement.ts";
+import { StatementBatch } from "./statementBatch.ts";
 
 const ECHO = `/* shared: echo */ select $1::int as value, pg_backend_pid() as session, transaction_timestamp() as began`;
 const DIVIDE = `/* shared: divide */ select 6 / $1::int as quotient`;
 
 type Echo = { value: number; session: number; began: Date };
 
-describe("statements that share their way", () => {
-  test("those of one turn go together, and each gets its own answer", async () => {
+describe("statements in batches", () => {
+  test("those of one turn go together, and each gets its own result", async () => {
     await withDatabase(async (ask) => {
       for (const count of [1, 3, 40]) {
         const values = Array.from({ length: count }, (_, value) => value);
@@ -21,8 +21,8 @@ describe("statements that share their way", () => {
           answers.map(({ value }) => value),
           values,
         );
-        const flights = new Set(answers.map(({ session, began }) => `${session} ${began.toISOString()}`));
-        assert.equal(flights.size, Math.ceil(count / 32));
+        const batches = new Set(answers.map(({ session, began }) => `${session} ${began.toISOString()}`));
+        assert.equal(batches.size, Math.ceil(count / 32));
       }
     });
   });
@@ -52,7 +52,7 @@ describe("statements that share their way", () => {
     });
   });
 
-  test("where the server ends the connection, the one that it was at fails, and the others fly again", async () => {
+  test("where the server ends the connection, the one that it was at fails, and the others run again", async () => {
     await withDatabase(async (ask, db) => {
       const sleep = `/* shared: sleep */ select pg_sleep($1::int)::text as slept`;
       const waiting = Promise.allSettled([ask(sleep, 0), ask(sleep, 600), ask(sleep, 0)]);
@@ -75,11 +75,11 @@ describe("statements that share their way", () => {
       [3, new Error("Connection terminated unexpectedly")],
       [3, Object.assign(new Error("terminating connection"), { severity: "FATAL", code: "57P01" })],
     ] as const) {
-      const flight = new NamedStatement("echo", ECHO, [["1"], ["2"], ["3"]]);
-      for (let times = 0; times < answered; times += 1) flight.handleCommandComplete({ text: "SELECT 0" });
-      flight.handleError(reason);
+      const batch = new StatementBatch("echo", ECHO, [["1"], ["2"], ["3"]]);
+      for (let times = 0; times < answered; times += 1) batch.handleCommandComplete({ text: "SELECT 0" });
+      batch.handleError(reason);
       const rejected = { status: "rejected", reason };
-      assert.deepEqual(await flight.outcomes, [rejected, rejected, rejected]);
+      assert.deepEqual(await batch.outcomes, [rejected, rejected, rejected]);
     }
   });
 
