@@ -2,6 +2,7 @@ import { equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import type { Chain } from "../chain/chain.ts";
 import type { HeadFeed } from "../chain/headFeed.ts";
+import { ProcessMemory } from "../kernel/processMemory.ts";
 import { createWake } from "../kernel/wake.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
@@ -21,7 +22,8 @@ test("a connection that has told of nothing new has failed, however long it last
   };
   const clock = { ...systemClock, monotonicMs: () => passedMs };
   // A feed's loop touches nothing else of its world.
-  const world = { clock, wake: createWake(clock), log: { warn: () => {} } } as unknown as World;
+  const parts = { clock, wake: createWake(clock), memory: new ProcessMemory(), log: { warn: () => {} } };
+  const world = parts as unknown as World;
   const { tick } = listenToFeedLoop(world, { caip2: "eip155:1" } as unknown as Chain, feed);
   equal(await tick(), false);
   await rejects(tick(), /told of nothing new: it was given up/);

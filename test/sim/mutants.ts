@@ -46,9 +46,9 @@ export const mutants: readonly Mutant[] = [
     bug: "A deposit is counted in the block that shows it.",
     patches: [
       {
-        path: "src/deposit/finality.ts",
-        search: `if ("confirmations" in finality) return head.number - BigInt(finality.confirmations) + 1n;`,
-        replace: `if ("confirmations" in finality) return head.number;`,
+        path: "src/watch/finality.ts",
+        search: `if ("confirmations" in finality) return number - BigInt(finality.confirmations) + 1n;`,
+        replace: `if ("confirmations" in finality) return number;`,
       },
     ],
   },
@@ -57,9 +57,9 @@ export const mutants: readonly Mutant[] = [
     bug: "One confirmation less than asked for is enough.",
     patches: [
       {
-        path: "src/deposit/finality.ts",
-        search: "return head.number - BigInt(finality.confirmations) + 1n;",
-        replace: "return head.number - BigInt(finality.confirmations) + 2n;",
+        path: "src/watch/finality.ts",
+        search: "return number - BigInt(finality.confirmations) + 1n;",
+        replace: "return number - BigInt(finality.confirmations) + 2n;",
       },
     ],
   },
@@ -81,7 +81,7 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/intent/store.ts",
-        search: `      on conflict (account_id, payout_namespace, payout_chain_reference, payout_wallet, payout_token)
+        search: `      on conflict (\${DESTINATION_COLUMNS.join()})
         where status = 'active' and occupies
       do update set widget_token_hash = excluded.widget_token_hash
         where occupant.price_units is not distinct from excluded.price_units and occupant.one_time = excluded.one_time
