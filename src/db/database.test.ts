@@ -19,7 +19,7 @@ for (const kind of databases) {
     after(() => db.close());
     await sql`create table mark (name text primary key)`.execute(db.root);
 
-    test("a transaction that throws leaves nothing, and the error is the one that was thrown", async () => {
+    test("a transaction that throws is rolled back, and rejects with the thrown error", async () => {
       const thrown = new Error("changed my mind");
       const attempt = db.transaction(async (tx) => {
         await addMark(tx, "undone");
@@ -29,7 +29,7 @@ for (const kind of databases) {
       assert.equal(await countMarks(db), 0n);
     });
 
-    test("a failed statement that somebody swallowed does not pass as a commit", async () => {
+    test("a transaction with a failed statement rejects, even when the caller swallowed the error", async () => {
       const attempt = db.transaction(async (tx) => {
         await addMark(tx, "swallowed");
         await raise("22012")
@@ -48,13 +48,13 @@ for (const kind of databases) {
       await assert.rejects(attempt, { code: "23505", constraint: "mark_pkey" });
     });
 
-    test("affected rows are counted, read rows are not", async () => {
+    test("numAffectedRows counts written rows only", async () => {
       const inserted = await sql`insert into mark (name) values ('a'), ('b')`.execute(db.root);
       const deleted = await sql`delete from mark`.execute(db.root);
       assert.deepEqual([inserted.numAffectedRows, deleted.numAffectedRows], [2n, 2n]);
     });
 
-    test("transactions that run at once do not see into each other", async () => {
+    test("concurrent transactions do not see each other's rows", async () => {
       const seen = await Promise.all(
         ["x", "y", "z"].map((name) =>
           db.transaction(async (tx) => {
@@ -82,11 +82,11 @@ for (const kind of databases) {
       assert.equal((await sql`delete from mark`.execute(db.root)).numAffectedRows, 1n);
     });
 
-    test("what a transaction leaves running may use the root handle after it", async () => {
+    test("work that outlives its transaction may use the root handle", async () => {
       const gate = Promise.withResolvers<void>();
-      const left = await db.transaction(async () => ({ later: gate.promise.then(() => countMarks(db)) }));
+      const result = await db.transaction(async () => ({ later: gate.promise.then(() => countMarks(db)) }));
       gate.resolve();
-      assert.equal(await left.later, 0n);
+      assert.equal(await result.later, 0n);
     });
 
     test("another database may be used inside a transaction", async () => {
@@ -99,7 +99,7 @@ for (const kind of databases) {
     });
 
     for (const state of ["40001", "40P01"]) {
-      test(`a transaction given up with ${state} runs again and happens once`, async () => {
+      test(`a transaction that fails with ${state} runs again and commits once`, async () => {
         let runs = 0;
         await db.transaction(async (tx) => {
           await addMark(tx, "once");
@@ -110,7 +110,7 @@ for (const kind of databases) {
       });
     }
 
-    test("a transaction is run five times at most, and no other error is tried again", async () => {
+    test("a transaction runs five times at most, and no other error is retried", async () => {
       const runsOf = async (state: string) => {
         let runs = 0;
         await assert.rejects(
@@ -126,8 +126,8 @@ for (const kind of databases) {
   });
 }
 
-describe("several handles on one PostgreSQL", () => {
-  test("two transactions that wait for each other both happen in the end", async () => {
+describe("several handles on one PostgreSQL server", () => {
+  test("two transactions that deadlock both commit after a retry", async () => {
     const db = await openTestDatabase("postgres");
     after(() => db.close());
     await sql`create table tally (name text primary key, count int not null)`.execute(db.root);
@@ -135,13 +135,13 @@ describe("several handles on one PostgreSQL", () => {
     const add = (tx: Tx, name: string) => sql`update tally set count = count + 1 where name = ${name}`.execute(tx);
     const bothHoldOne = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
     let runs = 0;
-    const cross = (order: readonly [string, string], [mine, theirs]: typeof bothHoldOne) =>
+    const cross = (order: readonly [string, string], [own, other]: typeof bothHoldOne) =>
       db.transaction(async (tx) => {
         runs++;
         await sql`set local deadlock_timeout = '20ms'`.execute(tx);
         await add(tx, order[0]);
-        mine.resolve();
-        await theirs.promise;
+        own.resolve();
+        await other.promise;
         await add(tx, order[1]);
       });
     await Promise.all([cross(["a", "b"], bothHoldOne), cross(["b", "a"], [bothHoldOne[1], bothHoldOne[0]])]);
@@ -153,7 +153,7 @@ describe("several handles on one PostgreSQL", () => {
     assert.equal(runs, 3);
   });
 
-  test("a connection that is cut fails its caller with an error that says so, and the next call works", async () => {
+  test("a lost connection rejects its call as unavailable, and the next call succeeds", async () => {
     const { url, drop } = await createPostgresDatabase();
     const db = await openDatabase({ url, allowUnsafeFsync: true });
     const cutter = await openDatabase({ url, allowUnsafeFsync: true });
@@ -170,7 +170,7 @@ describe("several handles on one PostgreSQL", () => {
     assert.equal((await sql`select 1`.execute(db.root)).rows.length, 1);
   });
 
-  test("a server that may forget what it confirmed is refused", async () => {
+  test("a server that may lose committed transactions is refused", async () => {
     const { url, drop } = await createPostgresDatabase();
     after(drop);
     await assert.rejects(
@@ -181,7 +181,7 @@ describe("several handles on one PostgreSQL", () => {
     );
   });
 
-  test("a server that is not there is an error, and leaves nothing open", async () => {
+  test("an unreachable server is reported as unavailable, and no connection stays open", async () => {
     await assert.rejects(openDatabase({ url: "postgres://nobody@127.0.0.1:1/none" }), isUnavailable);
   });
 });

@@ -15,10 +15,10 @@ import { EmbeddedDriver, EmbeddedServer, type PgliteOptions } from "./pglite/pgl
 import { checkServer, PooledDriver, type PostgresOptions } from "./postgres/postgres.ts";
 import type { Schema } from "./schema.ts";
 
-/** How often one transaction is tried when others make the database undo it. */
+/** How often a transaction is tried when the database aborts it because of concurrent ones. */
 const TRANSACTION_TRIES_MAX = 5;
 
-/** What every use case takes: all its statements happen, or none. */
+/** A transaction, the parameter of every use case: all its statements commit, or none. */
 export type Tx = Transaction<Schema>;
 
 export type Db = {
@@ -26,16 +26,17 @@ export type Db = {
   /** For single statements outside a transaction. Inside one (by async context) it throws. */
   readonly root: Kysely<Schema>;
   /**
-   * Runs `run` in a transaction (read committed) and commits what it returns; a throw undoes it. When the database gave it up for the
-   * sake of others (deadlock, serialization), `run` is called again, up to five times in all: it must do nothing but SQL.
+   * Runs `run` in a transaction (read committed), commits, and returns its result; a throw rolls back. After a deadlock or a serialization
+   * failure `run` is called again, up to five times in all, so it must do nothing but SQL.
    */
   transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
 
 /**
- * Opens PostgreSQL (by `url`) or the embedded PGlite (by `directory`, or "memory"). Throws DatabaseUnusable when the server may not be used,
- * DirectoryInUse when another process has the directory. PGlite never calls fsync; whether that is good enough is the caller's decision.
+ * Opens PostgreSQL (by `url`) or the embedded PGlite (by `directory`, or "memory"). Throws DatabaseUnusable when the server does not meet
+ * the requirements, and DirectoryInUse when another process uses the directory. PGlite never calls fsync: the caller decides whether that
+ * is acceptable.
  */
 export async function openDatabase(options: PostgresOptions | PgliteOptions): Promise<Db> {
   return "url" in options ? await openPostgres(options) : createEmbeddedDatabase(await EmbeddedServer.start(options));
@@ -67,8 +68,8 @@ export function createPooledDatabase(driver: PooledDriver, guard: TransactionGua
 }
 
 /**
- * The handle of an embedded database that is already running. Closing the handle stops it. `driverOf` says how the handle's statements
- * reach the server, where that is not the straight way.
+ * Creates a handle on a running embedded database. Closing the handle stops the database. `createDriver` replaces the driver between the
+ * handle and the server.
  */
 export function createEmbeddedDatabase(
   server: EmbeddedServer,

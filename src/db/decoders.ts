@@ -1,6 +1,6 @@
 import { parseInstant } from "../kernel/clock.ts";
 
-// One table of parsers for both drivers: what the database writes as text, by the type's number in pg_type.
+// One table of decoders for both drivers, from the database's text format, by type OID (pg_type).
 
 type Decoder = (text: string) => unknown;
 
@@ -8,7 +8,7 @@ const asText: Decoder = (text) => text;
 const asNumber: Decoder = (text) => Number(text);
 const asJson: Decoder = (text): unknown => JSON.parse(text);
 
-/** The parser of a column, by the number of its type; types that are not listed stay text. */
+/** The decoder for a type OID. Types without an entry stay text. */
 export function getDecoder(typeId: number): Decoder {
   return decoders.get(typeId) ?? asText;
 }
@@ -23,7 +23,7 @@ function asBytes(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text.slice(2), "hex"));
 }
 
-/** How a time of day ends: sessions are in UTC. */
+/** The offset at the end of a timestamptz: sessions are in UTC. */
 const OFFSET = "+00";
 
 function asDate(text: string): Date {
@@ -33,7 +33,7 @@ function asDate(text: string): Date {
   return instant;
 }
 
-// An array arrives as `{1,NULL,"a \"quoted\" one",{nested}}`. Elements are read one by one, each open brace is one entry of the stack.
+// An array arrives as `{1,NULL,"a \"quoted\" one",{nested}}`. The parser reads it element by element and keeps open braces on a stack.
 const ELEMENT = /([{}])|"((?:[^"\\]|\\.)*)"|([^,{}"]+)|,/gs;
 
 function arrayDecoder(decode: Decoder): Decoder {

@@ -11,7 +11,7 @@ import {
 import type { TransactionGuard } from "./transactionGuard.ts";
 import { encodeParameter } from "./parameters.ts";
 
-/** What a server answered to one statement: the decoded rows and the first word of the command tag with its count. */
+/** A server's result of one statement: the decoded rows, and the command and row count of the command tag. */
 export type StatementResult = { rows: Record<string, unknown>[]; command: string; rowCount: number };
 
 /**
@@ -38,15 +38,15 @@ export function isBatchable(text: string): boolean {
 
 const WRITING_COMMANDS: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERGE"]);
 
-/** One session of a database. Subclasses say how a statement gets there and back; everything is text on the way. */
+/** One session of a database. Subclasses transport the statement; parameters and columns are text on the way. */
 export abstract class Session implements DatabaseConnection {
   abstract runStatement(text: string, parameters: (string | null)[]): Promise<StatementResult>;
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const answer = await this.runStatement(query.sql, query.parameters.map(encodeParameter));
-    // Kysely takes the row type on trust; the decoders and the schema type are what makes it true.
-    const rows = answer.rows as R[];
-    return WRITING_COMMANDS.has(answer.command) ? { rows, numAffectedRows: BigInt(answer.rowCount) } : { rows };
+    const result = await this.runStatement(query.sql, query.parameters.map(encodeParameter));
+    // Kysely trusts the row type; the decoders and the schema types make it true.
+    const rows = result.rows as R[];
+    return WRITING_COMMANDS.has(result.command) ? { rows, numAffectedRows: BigInt(result.rowCount) } : { rows };
   }
 
   // eslint-disable-next-line require-yield
@@ -55,7 +55,7 @@ export abstract class Session implements DatabaseConnection {
   }
 }
 
-/** What both databases have in common: the guard at the door and the words that open and close a transaction. */
+/** The common part of both drivers: the transaction guard, and the statements that start and end a transaction. */
 export abstract class SessionDriver<S extends Session> implements Driver {
   readonly #guard: TransactionGuard;
 
@@ -66,11 +66,11 @@ export abstract class SessionDriver<S extends Session> implements Driver {
   abstract init(): Promise<void>;
   abstract acquire(): Promise<S>;
   abstract releaseConnection(session: DatabaseConnection): Promise<void>;
-  /** Marks a session whose transaction could not be undone, so that nobody gets it again. */
+  /** Marks a session whose rollback failed, so that no caller gets it again. */
   abstract discard(session: DatabaseConnection): void;
   abstract destroy(): Promise<void>;
 
-  // Only the root handle comes here; the statements of a transaction already have their session.
+  // Only the root handle calls this; the statements of a transaction already have a session.
   async acquireConnection(): Promise<DatabaseConnection> {
     this.assertOutside();
     return await this.acquire();
@@ -87,7 +87,7 @@ export abstract class SessionDriver<S extends Session> implements Driver {
   }
 
   async commitTransaction(session: DatabaseConnection): Promise<void> {
-    // A transaction in which a statement had failed answers ROLLBACK to COMMIT, without an error.
+    // PostgreSQL answers COMMIT with ROLLBACK, and without an error, when a statement of the transaction had failed.
     if (session instanceof Session && (await session.runStatement("commit", [])).command === "ROLLBACK")
       throw new AbortedTransactionError();
   }

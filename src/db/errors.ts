@@ -1,16 +1,16 @@
-// What can go wrong in a database, told apart by what the caller can do about it.
+// Database errors, grouped by the caller's possible reaction.
 
-/** The embedded database broke down in the middle of its work. Nothing can be trusted after it: the process must end (exit code 70). */
+/** The embedded database crashed. Its state cannot be trusted: the process must end (exit code 70). */
 export class DatabaseCrashed extends Error {
   override readonly name = "DatabaseCrashed";
 }
 
-/** The database is not one that this program may run on (too old, or it does not keep what it was told). */
+/** The database server does not meet the requirements: it is too old, or it may lose committed transactions. */
 export class DatabaseUnusable extends Error {
   override readonly name = "DatabaseUnusable";
 }
 
-/** The five-character SQLSTATE of an error that a database answered; undefined when it came from elsewhere. */
+/** The five-character SQLSTATE of a database error; undefined for any other error. */
 function sqlState(error: unknown): string | undefined {
   const code = property(error, "code");
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && property(error, "severity") !== undefined
@@ -18,15 +18,15 @@ function sqlState(error: unknown): string | undefined {
     : undefined;
 }
 
-/** Whether the database undid the transaction only because of others, so that the same transaction may be run again. */
+/** Whether the database aborted the transaction only because of concurrent ones, so that it can run again. */
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error);
   return state === "40001" || state === "40P01";
 }
 
 /**
- * Whether the database could not be reached or had no room: a connection that was refused or lost, no free connection,
- * a server that shuts down, or a lock or statement that took too long. A COMMIT may still have happened.
+ * Whether the database was unreachable or overloaded: a refused or lost connection, no free connection, a server that shuts down, or a
+ * lock or statement timeout. A COMMIT may still have happened.
  */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);

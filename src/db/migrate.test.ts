@@ -45,7 +45,7 @@ for (const kind of databases) {
       assert.deepEqual(await migrate(db, { appliedAt }), []);
     });
 
-    test("each step is taken once, in order, with the time that was given", async () => {
+    test("each migration is applied once, in order, and recorded with its time", async () => {
       const db = await open();
       assert.deepEqual(await pendingMigrations(db, all(first, second)), [first.name, second.name]);
       assert.deepEqual(await migrate(db, { appliedAt, migrations: all(first, second) }), [first.name, second.name]);
@@ -54,14 +54,14 @@ for (const kind of databases) {
       assert.deepEqual(rows, [{ applied_at: appliedAt }]);
     });
 
-    test("a step that fails leaves nothing of itself and all of those before it", async () => {
+    test("a failed migration is rolled back, and the ones before it stay", async () => {
       const db = await open();
       await assert.rejects(migrate(db, { appliedAt, migrations: all(first, failing) }), /division by zero/);
       assert.deepEqual(await tablesOf(db), ["first"]);
       assert.deepEqual(await migrate(db, { appliedAt, migrations: all(first, second) }), [second.name]);
     });
 
-    test("a database that is newer than the program is refused by the name of the step", async () => {
+    test("a database newer than the program is refused, and the error names the migration", async () => {
       const db = await open();
       await migrate(db, { appliedAt, migrations: all(first) });
       await assert.rejects(
@@ -70,7 +70,7 @@ for (const kind of databases) {
       );
     });
 
-    test("a database that has taken a later step but not an earlier one is refused", async () => {
+    test("a database with a later migration but without an earlier one is refused", async () => {
       const db = await open();
       await migrate(db, { appliedAt, migrations: all(second) });
       await assert.rejects(migrate(db, { appliedAt, migrations: all(first, second) }), DatabaseUnusable);
@@ -78,7 +78,7 @@ for (const kind of databases) {
   });
 }
 
-test("several processes migrate an empty database at once, and each step is taken once (K99)", async () => {
+test("several processes migrate an empty database at once, and each migration is applied once (K99)", async () => {
   const { url, drop } = await createPostgresDatabase("empty");
   const handles = await Promise.all(
     Array.from({ length: 4 }, () => openDatabase({ url, allowUnsafeFsync: true, poolSizeMax: 2 })),
@@ -87,9 +87,9 @@ test("several processes migrate an empty database at once, and each step is take
     await Promise.all(handles.map((db) => db.close()));
     await drop();
   });
-  const taken = await Promise.all(handles.map((db) => migrate(db, { appliedAt, migrations: all(first, second) })));
+  const applied = await Promise.all(handles.map((db) => migrate(db, { appliedAt, migrations: all(first, second) })));
   assert.deepEqual(
-    taken.flat().toSorted(),
+    applied.flat().toSorted(),
     all(first, second).map((migration) => migration.name),
   );
 });

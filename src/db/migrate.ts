@@ -3,20 +3,20 @@ import type { Db, Tx } from "./database.ts";
 import { DatabaseUnusable } from "./errors.ts";
 import { migrations as allMigrations, type Migration } from "./migrations/list.ts";
 
-/** The number of the advisory lock under which the schema is changed; any number does, as long as it stays. */
+/** The key of the advisory lock around migrations. The value is arbitrary and must never change. */
 const MIGRATION_LOCK = 7_274_836;
 
 export type MigrateOptions = {
-  /** What is recorded as the time of each step. */
+  /** The time to record for each migration. */
   appliedAt: Date;
-  /** The steps; those of this program when left out. */
+  /** The migrations to apply; this program's own by default. */
   migrations?: readonly Migration[];
 };
 
 /**
- * Brings the schema up to date, each step in a transaction of its own, and returns the names of the steps that this call took.
- * Several processes may do it at once: they take turns, and each step is taken once. Throws DatabaseUnusable when the
- * database knows steps that this program does not, which means that a newer one has been here.
+ * Brings the schema up to date, each migration in a transaction of its own. Returns the names of the migrations that this call applied.
+ * Concurrent calls take turns under a lock, and each migration is applied once. Throws DatabaseUnusable when the database has a migration
+ * that this program does not know, because then a newer version has used it.
  */
 export async function migrate(db: Db, options: MigrateOptions): Promise<string[]> {
   const { appliedAt, migrations = allMigrations } = options;
@@ -29,7 +29,7 @@ export async function migrate(db: Db, options: MigrateOptions): Promise<string[]
   return applied;
 }
 
-/** The names of the steps that the database has not taken yet. Changes nothing. */
+/** Returns the names of the migrations that the database lacks. Changes nothing. */
 export async function pendingMigrations(db: Db, migrations: readonly Migration[] = allMigrations): Promise<string[]> {
   const { rows } = await sql<{ exists: boolean }>`select to_regclass('migration') is not null as exists`.execute(
     db.root,
@@ -39,16 +39,16 @@ export async function pendingMigrations(db: Db, migrations: readonly Migration[]
 }
 
 async function applyNext(tx: Tx, { appliedAt, migrations }: Required<MigrateOptions>): Promise<string | undefined> {
-  // A step may run long, and so may the wait for another process that takes one.
+  // A migration may run long, and so may the wait for another process that applies one.
   await sql`set local statement_timeout = 0`.execute(tx);
   await sql`set local lock_timeout = 0`.execute(tx);
   await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(tx);
   await sql`create table if not exists migration (name text primary key, applied_at timestamptz not null)`.execute(tx);
   const next = listPending(await appliedNames(tx), migrations)[0];
   if (next === undefined) return undefined;
-  // While a step changes a table nobody gets at it, so it must not queue for long behind somebody who holds one.
+  // A migration that waits for a table lock blocks every later statement on the table, so it must not wait long.
   await sql`set local lock_timeout = 5000`.execute(tx);
-  // A step is written without the schema type, which describes the end of the list and not the middle.
+  // Migrations run without the schema types, which describe the schema after the last one.
   await next.up(tx as unknown as Kysely<unknown>);
   await sql`insert into migration (name, applied_at) values (${next.name}, ${appliedAt})`.execute(tx);
   return next.name;
@@ -64,11 +64,11 @@ function listPending(applied: readonly string[], migrations: readonly Migration[
   const unknown = applied.filter((name) => !known.has(name));
   if (unknown.length > 0) {
     throw new DatabaseUnusable(
-      `the database is newer than this program: it has taken ${unknown.join(", ")}, which this program does not know`,
+      `the database is newer than this program: this program does not know its migrations ${unknown.join(", ")}`,
     );
   }
-  const left = migrations.filter((migration) => !applied.includes(migration.name));
-  const gap = left.find((migration) => migrations.indexOf(migration) < applied.length);
-  if (gap !== undefined) throw new DatabaseUnusable(`the database has taken later steps, but not ${gap.name}`);
-  return left;
+  const pending = migrations.filter((migration) => !applied.includes(migration.name));
+  const gap = pending.find((migration) => migrations.indexOf(migration) < applied.length);
+  if (gap !== undefined) throw new DatabaseUnusable(`the database has later migrations, but lacks ${gap.name}`);
+  return pending;
 }

@@ -7,7 +7,7 @@ import { array, assertJsonDepth, encodeParameter, json, JSON_DEPTH_MAX } from ".
 
 const NUMERIC_MAX = 10n ** 78n - 1n;
 
-/** A value of `levels` nested arrays. */
+/** Returns arrays nested `levels` deep. */
 function nested(levels: number): unknown {
   let value: unknown = [];
   for (let level = 1; level < levels; level++) value = [value];
@@ -65,7 +65,7 @@ for (const kind of databases) {
     ];
 
     for (const [name, expression, value] of returned) {
-      test(`${name} comes back as it went in`, async () => {
+      test(`${name} round-trips unchanged`, async () => {
         assert.deepStrictEqual(await valueOf(expression), value);
       });
     }
@@ -79,7 +79,7 @@ for (const kind of databases) {
       ]);
     });
 
-    test("any text and any bytes come back from an array as they went in", async () => {
+    test("any text and any bytes round-trip unchanged in an array", async () => {
       const text = fc.string({ unit: "grapheme" }).filter((value) => !value.includes("\0"));
       await fc.assert(
         fc.asyncProperty(fc.array(fc.option(text)), fc.array(fc.uint8Array()), async (texts, bytes) => {
@@ -94,7 +94,7 @@ for (const kind of databases) {
       await assert.rejects(valueOf(sql`1.5::numeric`), /expected an integer from the database, got 1\.5/);
     });
 
-    test("a value that is nested too deep never reaches the database, which works on", async () => {
+    test("a value nested too deep is refused before it reaches the database, which keeps working", async () => {
       await assert.rejects(valueOf(sql`${{ deep: nested(50_000) }}::jsonb`), RangeError);
       assert.equal(await valueOf(sql`1`), 1);
     });
@@ -102,7 +102,7 @@ for (const kind of databases) {
 }
 
 describe("encodeParameter", () => {
-  test("refuses what has no faithful text", () => {
+  test("throws for values without a lossless text", () => {
     for (const value of [
       undefined,
       Number.NaN,

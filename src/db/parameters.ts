@@ -1,28 +1,28 @@
 import { sql, type RawBuilder } from "kysely";
 
-// Every parameter goes to the database as text, written here and nowhere else, so that both drivers mean the same by it.
-// The server infers the type from the place where the parameter stands.
+// Every parameter goes to the database as text, encoded here only, so that both drivers send the same. The server infers the type from
+// the parameter's position in the statement.
 
-/** Deeper JSON than this is refused: the embedded database overflows its stack on deep values, and no honest value is deep. */
+/** The most levels of a JSON value. Deeper values overflow the stack of the embedded database, and no real value is that deep. */
 export const JSON_DEPTH_MAX = 64;
 
-/** PostgreSQL's own limit of dimensions is 6; nobody here needs more than two. */
+/** PostgreSQL's own limit on array dimensions. */
 const ARRAY_DIMENSIONS_MAX = 6;
 
 export type ElementType = "numeric" | "int8" | "int4" | "text" | "bytea" | "timestamptz" | "boolean" | "jsonb" | "json";
 export type ArrayElement = string | number | bigint | boolean | Date | Uint8Array | null;
 
-/** A whole array as one parameter: sql`select … from unnest(${array(amounts, "numeric")})`. */
+/** Passes a whole array as one parameter: sql`select … from unnest(${array(amounts, "numeric")})`. */
 export function array<T extends ArrayElement>(values: readonly T[], elementType: ElementType): RawBuilder<T[]> {
   return sql<T[]>`${values}::${sql.raw(elementType)}[]`;
 }
 
-/** A JSON value as one parameter. Needed where the value may be an array or a string; plain objects may go as they are. */
+/** Passes a JSON value as one parameter. An array or a string needs it; plain objects need no wrapper. */
 export function json<T>(value: T): RawBuilder<T> {
   return sql<T>`${jsonText(value)}::json`;
 }
 
-/** The text by which PostgreSQL reads `value`; null for null. Throws when the value has no faithful text. */
+/** Returns PostgreSQL's text for `value`, or null for null. Throws when the text would lose information. */
 export function encodeParameter(value: unknown): string | null {
   if (value === null) return null;
   switch (typeof value) {
@@ -40,7 +40,7 @@ export function encodeParameter(value: unknown): string | null {
   }
 }
 
-/** Throws a RangeError when arrays and objects in `value` are nested more than `depthMax` levels. It never recurses itself. */
+/** Throws a RangeError when arrays and objects in `value` are nested more than `depthMax` levels. It is not recursive. */
 export function assertJsonDepth(value: unknown, depthMax: number): void {
   const pending: [value: unknown, depth: number][] = [[value, 1]];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -80,13 +80,13 @@ function encodeArray(values: readonly unknown[], dimension: number): string {
 function jsonText(value: unknown): string {
   assertJsonDepth(value, JSON_DEPTH_MAX);
   const text: string | undefined = JSON.stringify(value);
-  if (text === undefined) throw new TypeError(`${typeof value} is no JSON value`);
+  if (text === undefined) throw new TypeError(`${typeof value} is not a JSON value`);
   return text;
 }
 
-// A lone surrogate would be stored as U+FFFD without a word, and U+0000 is an error that names no field.
+// PostgreSQL would store a lone surrogate as U+FFFD without an error. Its error for U+0000 names no field.
 function requireWellFormed(text: string): string {
   if (text.includes("\0")) throw new RangeError("a text parameter contains U+0000");
-  if (!text.isWellFormed()) throw new RangeError("a text parameter contains half of a surrogate pair");
+  if (!text.isWellFormed()) throw new RangeError("a text parameter contains a lone surrogate");
   return text;
 }

@@ -1,8 +1,8 @@
 import type { Generated, GeneratedAlways } from "kysely";
 import type { Caip2, Namespace } from "../kernel/caip.ts";
 
-// The tables as the code sees them, one type each, in the order of the stations that own them. numeric and int8 are bigint,
-// bytea is Uint8Array, timestamptz is Date.
+// The row types of all tables, in the order of the stations that own them. numeric and int8 are bigint, bytea is Uint8Array,
+// timestamptz is Date.
 
 export type EventTable = {
   position: GeneratedAlways<bigint>;
@@ -19,15 +19,15 @@ export type EventTable = {
 
 export type EventCounterTable = { account_id: string; last_sequence: bigint };
 
-/** What one fact of a chain moved; its entries add up to nothing in each asset. Nothing here is ever changed, only reversed. */
+/** One booked fact of a chain. Its entries sum to zero in each asset. Rows never change; a later posting reverses them. */
 export type LedgerPostingTable = {
   id: GeneratedAlways<bigint>;
-  /** What is booked, and which wording of it. */
+  /** The booked fact, and the version of its booking. */
   reference: string;
   version: bigint;
-  /** The posting that this one takes back. */
+  /** The posting that this one reverses. */
   reverses: bigint | null;
-  /** The account of the inbox that it is about. */
+  /** The ledger account of the inbox that this posting concerns. */
   custody: string;
   chain: Caip2;
   chain_tx: string;
@@ -38,15 +38,15 @@ export type LedgerPostingTable = {
 
 export type LedgerEntryTable = {
   posting_id: bigint;
-  /** From 1, which is the end that is no inbox. */
+  /** From 1. Place 1 is the end outside the inbox. */
   place: number;
   account: string;
-  /** CAIP-19, with the token as it is stored. */
+  /** CAIP-19, with the token in its stored form. */
   asset: string;
   amount_units: bigint;
 };
 
-/** Drawn from the entries by a trigger, for what is held and for what is missing. */
+/** Computed from the entries by a trigger, for accounts that hold or lack funds. */
 export type LedgerBalanceTable = { holder: string; asset: string; account: string; balance_units: bigint };
 
 export type IdempotentAnswerTable = {
@@ -59,15 +59,15 @@ export type IdempotentAnswerTable = {
   expires_at: Date;
 };
 
-/** How often somebody has called. Times are milliseconds of the database's clock. */
+/** The calls of one rate-limit key. Times are milliseconds of the database's clock. */
 export type RateLogTable = {
   key: string;
-  /** For each call that counts: until when. */
+  /** For each counted call, the time until which it counts. */
   counted_until_ms: bigint[];
-  /** What the last taking got. */
+  /** The number of permits that the last request got. */
   granted: number;
   granted_until_ms: bigint;
-  /** Who took last. */
+  /** The process that took permits last. */
   holder: string;
 };
 
@@ -128,7 +128,7 @@ export type ApiKeyTable = {
   last_used_at: Date | null;
 };
 
-/** Counts the changes of keys and accounts. */
+/** Increases with every change of keys or accounts. */
 export type MerchantVersionTable = { only_row: Generated<boolean>; version: bigint };
 
 /** Web pages that may embed an account's checkout. */
@@ -208,10 +208,10 @@ export type SourceInboxTable = {
   issued_at: Date;
 };
 
-/** What the operator has switched; an origin without a row is on. */
+/** Origins that the operator switched on or off. An origin without a row is on. */
 export type OriginSwitchTable = { chain: Caip2; token: string; is_enabled: boolean; changed_at: Date };
 
-/** A token that was ever configured. `symbol` is empty where it was configured before there was this table. */
+/** Every token that was ever configured. `symbol` is empty for tokens configured before this table existed. */
 export type ServedTokenTable = { chain: Caip2; token: string; symbol: string; since: Date };
 
 export type ViewHintTable = {
@@ -230,7 +230,7 @@ export type ChainCursorTable = {
   safe_number: Generated<bigint>;
   finalized_number: Generated<bigint>;
   reread_number: bigint;
-  /** The last block whose movements stand in the ledger. */
+  /** The last block whose movements are booked in the ledger. */
   booked_number: Generated<bigint>;
   revision: Generated<bigint>;
   updated_at: Date;
@@ -265,8 +265,8 @@ export type MovementTable = {
 };
 
 /**
- * seen → confirmed → counted; seen | confirmed → held, and on from there when its providers agree after all; each → dropped when its block is
- * orphaned, and back to seen when mined again.
+ * seen → confirmed → counted; seen | confirmed → held, and on from there once its providers agree; each → dropped when its block is
+ * orphaned, and back to seen when it is mined again.
  */
 export type DepositStatus = "seen" | "confirmed" | "counted" | "held" | "dropped";
 
@@ -288,27 +288,27 @@ export type DepositTable = {
   position: number;
   block_number: bigint;
   block_hash: string;
-  /** Null where the chain's own tag decides. */
+  /** Null when the chain's own finality tag decides. */
   required_confirmations: number | null;
   settlement_id: string | null;
   seen_at: Date;
   confirmed_at: Date | null;
   counted_at: Date | null;
-  /** When as many providers as the chain asks for had said the same of it. Null: it stands on one provider's word. */
+  /** When the required number of providers agreed on the deposit. Null: only one provider has reported it. */
   agreed_at: Date | null;
   updated_at: Date;
 };
 
-/** asking → agreed; asking again when the deposit is mined elsewhere or told anew. */
+/** asking → agreed; back to asking when the deposit is mined in another block or reported again. */
 export type DepositAgreementTable = {
   deposit_id: string;
   chain: Caip2;
-  /** The block that the question was about. */
+  /** The block that the providers were asked about. */
   block_hash: string;
   state: "asking" | "agreed";
   /** The last answer of each provider. */
   answers: unknown;
-  /** Times that all were asked. */
+  /** How often all providers were asked. */
   attempts: number;
   asked_at: Date;
   retry_at: Date | null;
@@ -340,7 +340,7 @@ export type SettlementTable = {
   updated_at: Date;
 };
 
-/** How far a station has taken over the movements of a chain: the last (revision, id) it has dealt with. */
+/** A station's progress over the movements of a chain: the last (revision, id) that it processed. */
 export type HandoverCursorTable = { chain: Caip2; revision: bigint; movement_id: bigint };
 
 export interface Schema {

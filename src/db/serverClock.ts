@@ -1,5 +1,5 @@
-// The one door to the database's own clock. What several processes count together is dated by it, so that the clock of none of them
-// matters; everything else gets its time as a parameter.
+// The only use of the database's own clock. Processes that share a count date it with this clock, so that their own clocks need not
+// agree. All other statements receive the time as a parameter.
 
-/** SQL for the milliseconds of the database's clock at the beginning of the statement that it stands in, the same everywhere in it, rounded up. */
+/** SQL for the database clock in milliseconds at the start of the statement, rounded up. It is constant in the statement. */
 export const serverClockMs = "ceil(extract(epoch from statement_timestamp()) * 1000)::bigint";

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /**
- * Knows whether the running code is inside an open transaction. A statement on the root handle from in there would
- * wait for the very transaction that waits for it (always with one connection, under load with a pool), so it is refused at once.
+ * Tracks whether the running code is inside an open transaction. A statement on the root handle inside a transaction would wait for the
+ * connection that the transaction itself holds (always with one connection, under load with a pool), so the guard refuses it at once.
  */
 export class TransactionGuard {
   readonly #scopes = new AsyncLocalStorage<{ open: boolean }>();
@@ -10,12 +10,10 @@ export class TransactionGuard {
   /** Throws when the caller runs inside a transaction of this database that is still open. */
   assertOutside(): void {
     if (this.#scopes.getStore()?.open !== true) return;
-    throw new Error(
-      "the root handle of the database was used inside an open transaction: use the tx that was handed in",
-    );
+    throw new Error("the root handle of the database was used inside an open transaction: use the tx parameter");
   }
 
-  /** Runs `work` as the inside of a transaction. What it leaves running may use the root handle as soon as it has ended. */
+  /** Runs `work` inside a transaction scope. Work that outlives it may use the root handle. */
   async runInside<T>(work: () => Promise<T>): Promise<T> {
     const scope = { open: true };
     try {

@@ -1,9 +1,9 @@
-/** Raised when the program's own reasoning is wrong. It is never caught to go on: the process ends instead. */
+/** Thrown when an invariant is broken. Callers let it end the process; they never catch it and continue. */
 export class AssertionFailed extends Error {
   override readonly name = "AssertionFailed";
 }
 
-/** States what must be true here. Assertions stay on in production: to stop beats to be wrong with money. */
+/** Throws AssertionFailed unless `condition` holds. Assertions run in production: a stopped process loses no money, a wrong one may. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionFailed(message);
 }

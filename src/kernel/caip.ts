@@ -2,7 +2,8 @@ import { checksumAddress } from "@tributary/inbox/checksum";
 import type { Hex } from "@tributary/inbox/terms";
 import { isAddress, type Address } from "viem";
 
-// CAIP-2 names a chain, CAIP-10 an account on it, CAIP-19 an asset. Inside, EVM addresses are lower case; EIP-55 is for people.
+// CAIP-2 identifies a chain, CAIP-10 an account on it, CAIP-19 an asset. Code and database hold EVM addresses in lower case;
+// people see EIP-55.
 
 export type Namespace = "eip155" | "solana";
 /** `<namespace>:<reference>`, such as `eip155:8453`. */
@@ -12,12 +13,12 @@ export function caip2(namespace: Namespace, reference: string): Caip2 {
   return `${namespace}:${reference}`;
 }
 
-/** The namespace of a chain this service itself has named. */
+/** Returns the namespace of a chain id that this service built. It does not validate. */
 export function namespaceOf(chain: Caip2): Namespace {
   return chain.startsWith("eip155:") ? "eip155" : "solana";
 }
 
-/** What follows the colon: the EVM chain id, or the head of Solana's genesis hash. */
+/** Returns the part after the colon: the EVM chain id, or the first 32 characters of Solana's genesis hash. */
 export function referenceOf(chain: Caip2): string {
   return chain.slice(chain.indexOf(":") + 1);
 }
@@ -31,12 +32,12 @@ export function caip19(chain: Caip2, token: string): string {
   return `${chain}/${assetType}:${displayAddress(chain, token)}`;
 }
 
-/** An address as people read it: EIP-55 on EVM chains, unchanged on Solana. */
+/** Formats an address for people: EIP-55 on EVM chains, unchanged on Solana. */
 export function displayAddress(chain: Caip2, address: string): string {
   return namespaceOf(chain) === "eip155" ? checksumAddress(address as Hex) : address;
 }
 
-/** The stored form of an EVM address; undefined when it is malformed or a mixed-case checksum fails. */
+/** Returns the stored form of an EVM address; undefined when it is malformed or a mixed-case checksum fails. */
 export function normalizeEvmAddress(text: string): Address | undefined {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return undefined;
   const digits = text.slice(2);

@@ -1,9 +1,9 @@
-// The only door to time. Everything else is given a clock, so that a test or a simulation can own it.
+// The only source of time. All other code receives a Clock, so that a test or a simulation controls it.
 
 export interface Clock {
-  /** The time of day, UTC. */
+  /** The current time, UTC. */
   now(): Date;
-  /** Milliseconds that never run backwards; for durations only. */
+  /** Milliseconds from an arbitrary start. They never decrease; use them for durations only. */
   monotonicMs(): number;
   /** Resolves after `durationMs`, or at once when `signal` aborts. It never rejects. */
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
@@ -25,12 +25,12 @@ export const systemClock: Clock = {
     }),
 };
 
-/** The instant `durationMs` after `from` (before it, when negative). */
+/** Returns the instant `durationMs` after `from`, or before it when `durationMs` is negative. */
 export function addMs(from: Date, durationMs: number): Date {
   return new Date(from.getTime() + durationMs);
 }
 
-/** Reads an ISO 8601 instant; undefined when the text is none. */
+/** Parses an ISO 8601 instant; returns undefined when the text is invalid. */
 export function parseInstant(text: string): Date | undefined {
   const instant = new Date(text);
   return Number.isNaN(instant.getTime()) ? undefined : instant;

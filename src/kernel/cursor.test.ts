@@ -4,18 +4,18 @@ import { decodeCursor, encodeCursor, type CursorScope } from "./cursor.ts";
 
 const scope: CursorScope = { secret: new Uint8Array(32).fill(1), list: "intents", owner: "acct_a" };
 
-test("D15 a cursor is read back by the list and owner that it was given to", () => {
+test("D15 a cursor decodes for the list and owner it was encoded for", () => {
   assert.equal(decodeCursor(encodeCursor(12_345n, scope), scope), 12_345n);
 });
 
-test("D15 a cursor of another account, another list or another installation is none", () => {
+test("D15 a cursor of another account, list or installation is invalid", () => {
   const cursor = encodeCursor(7n, scope);
   for (const other of [{ owner: "acct_b" }, { list: "deposits" }, { secret: new Uint8Array(32).fill(2) }]) {
     assert.equal(decodeCursor(cursor, { ...scope, ...other }), undefined);
   }
 });
 
-test("D15 a cursor with one bit flipped, cut or padded is none", () => {
+test("D15 a cursor with one bit flipped, cut or padded is invalid", () => {
   const cursor = encodeCursor(7n, scope);
   const bytes = Buffer.from(cursor, "base64url");
   for (let bit = 0; bit < bytes.length * 8; bit += 1) {
@@ -27,11 +27,11 @@ test("D15 a cursor with one bit flipped, cut or padded is none", () => {
     assert.equal(decodeCursor(text, scope), undefined);
 });
 
-test("D15 a cursor does not tell the sequence to whoever holds it", () => {
+test("D15 a cursor hides its sequence", () => {
   const [one, next] = [encodeCursor(1n, scope), encodeCursor(2n, scope)].map((cursor) =>
     Buffer.from(cursor, "base64url"),
   );
   assert.ok(one && next);
   const alike = one.filter((byte, index) => byte === next[index]).length;
-  assert.ok(alike < one.length / 2, `${alike} of ${one.length} bytes are alike in neighbouring cursors`);
+  assert.ok(alike < one.length / 2, `${alike} of ${one.length} bytes are equal in neighbouring cursors`);
 });

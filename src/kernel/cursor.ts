@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-// A cursor is a place in somebody's list that only we can have written, and only we can read: a sequence would tell how busy
-// the whole installation is. The first 16 bytes are an HMAC over the list's name, its owner and the sequence; the other 8 are
-// the sequence under a mask that follows from them.
+// A cursor marks a position in one owner's list. Only this installation can create or read one: a readable sequence would reveal the
+// volume of the whole installation. The first 16 bytes are an HMAC over list, owner and sequence. The other 8 are the sequence,
+// XORed with a mask derived from the HMAC.
 
 const SEQUENCE_BYTES = 8;
 const TAG_BYTES = 16;
@@ -16,7 +16,7 @@ export function encodeCursor(sequence: bigint, context: CursorScope): string {
   return Buffer.concat([tag, applyMask(place, tag, context)]).toString("base64url");
 }
 
-/** Undefined when the text is not exactly a cursor that this list gave to this owner. */
+/** Returns the sequence; undefined when the text is not a cursor of this list and this owner. */
 export function decodeCursor(text: string, context: CursorScope): bigint | undefined {
   const bytes = Buffer.from(text, "base64url");
   if (bytes.length !== SEQUENCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== text) return undefined;
@@ -34,7 +34,7 @@ function computeTag(place: Uint8Array, { secret, list, owner }: CursorScope): Ui
     .subarray(0, TAG_BYTES);
 }
 
-/** Applied twice it is undone. */
+/** XORs `place` with the mask. Applying it twice restores the input. */
 function applyMask(place: Uint8Array, tag: Uint8Array, { secret }: CursorScope): Buffer {
   const mask = createHmac("sha256", secret).update("cursor mask\n").update(tag).digest();
   return Buffer.from(place.map((byte, index) => byte ^ mask.readUInt8(index)));

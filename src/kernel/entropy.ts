@@ -1,23 +1,23 @@
 import { randomBytes } from "node:crypto";
 
-// The only door to randomness, for the same reason as the clock: whoever owns it can replay a run.
+// The only source of randomness. A test or a simulation that replaces it can replay a run.
 
 export interface Entropy {
-  /** `count` unpredictable bytes, fit for keys and tokens. */
+  /** Returns `count` unpredictable bytes, fit for keys and tokens. */
   bytes(count: number): Uint8Array;
 }
 
-/** Drawn at once, because each drawing costs as much as some hundred bytes. None is given out twice. */
+/** Bytes per call of the system's generator, because one call costs as much as several hundred bytes. Each byte is used once. */
 const BUFFER_BYTES = 4_096;
 let buffer = new Uint8Array(0);
 
 export const systemEntropy: Entropy = {
   bytes(count) {
     if (count > buffer.length) buffer = new Uint8Array(randomBytes(Math.max(count, BUFFER_BYTES)));
-    const given = buffer.slice(0, count);
-    // A copy was given, and what was given is forgotten here.
+    const copy = buffer.slice(0, count);
+    // The caller has a copy. Clearing the buffer keeps used bytes out of this process's memory.
     buffer.fill(0, 0, count);
     buffer = buffer.subarray(count);
-    return given;
+    return copy;
   },
 };

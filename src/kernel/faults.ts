@@ -1,11 +1,11 @@
-// Every error the API can answer with. Codes are appended, never removed and never given another meaning, because programs
-// that we do not know compare them. Each has a page below docs/errors.
+// Every error code of the API. Codes are appended, never removed and never given another meaning, because clients compare them.
+// Each code has a page in docs/errors.
 
 export type FaultRow = {
   status: number;
   /** Whether the same request may succeed later. */
   retryable: boolean;
-  /** Seconds for Retry-After, where the wait is known beforehand. */
+  /** Seconds for the Retry-After header, when the wait is known in advance. */
   retryAfterS?: number;
   message: string;
 };
@@ -16,14 +16,18 @@ const ROWS = {
   unsupported_version: { status: 400, retryable: false, message: "This Service-Version is not supported." },
   invalid_request: { status: 400, retryable: false, message: "The request is invalid." },
   invalid_json: { status: 400, retryable: false, message: "The body is not valid JSON." },
-  invalid_content_type: { status: 400, retryable: false, message: "The body must be application/json, not encoded." },
-  invalid_cursor: { status: 400, retryable: false, message: "The cursor is not one that this list returned." },
-  price_required: { status: 400, retryable: false, message: "A one-time intent needs priceUnits." },
+  invalid_content_type: {
+    status: 400,
+    retryable: false,
+    message: "Content-Type must be application/json, without Content-Encoding.",
+  },
+  invalid_cursor: { status: 400, retryable: false, message: "The cursor must be one that this list returned." },
+  price_required: { status: 400, retryable: false, message: "priceUnits is required for a one-time intent." },
   unsupported_destination: { status: 400, retryable: false, message: "The payout destination is not supported." },
   wallet_required: { status: 400, retryable: false, message: "payoutWallet is required for this namespace." },
   token_required: { status: 400, retryable: false, message: "payoutTokenAddress is required for this chain." },
   destination_required: { status: 400, retryable: false, message: "The account has no default payout destination." },
-  unsupported_origin: { status: 400, retryable: false, message: "This is no source origin." },
+  unsupported_origin: { status: 400, retryable: false, message: "This chain and token are not a source origin." },
   unauthorized: {
     status: 401,
     retryable: false,
@@ -31,7 +35,11 @@ const ROWS = {
   },
   key_revoked: { status: 401, retryable: false, message: "This API key has been revoked." },
   key_expired: { status: 401, retryable: false, message: "This API key has expired." },
-  insufficient_scope: { status: 403, retryable: false, message: "The API key lacks the scope of this operation." },
+  insufficient_scope: {
+    status: 403,
+    retryable: false,
+    message: "The API key lacks the scope that this operation requires.",
+  },
   account_suspended: { status: 403, retryable: false, message: "This account is suspended." },
   not_found: { status: 404, retryable: false, message: "No such resource." },
   destination_conflict: {
@@ -42,7 +50,7 @@ const ROWS = {
   intent_has_pending_deposits: {
     status: 409,
     retryable: true,
-    message: "A deposit of this intent is seen and not final yet.",
+    message: "The intent has a deposit that is not final yet.",
   },
   idempotency_key_reuse: {
     status: 409,
@@ -87,7 +95,7 @@ export type FaultDetails = {
   cause?: unknown;
 };
 
-/** An error that the caller is told about. Whatever else is thrown becomes internal_error and shows nothing of itself. */
+/** An error for the caller, by code. The API answers any other thrown error as internal_error and hides its message. */
 export class Fault extends Error {
   override readonly name = "Fault";
   readonly code: FaultCode;

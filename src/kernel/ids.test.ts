@@ -6,22 +6,22 @@ import { base32, newId } from "./ids.ts";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
-test("base32 is the number that the bytes are, from its last digit", () => {
+test("base32 writes the bytes as one number and keeps its last digits", () => {
   const bytes = fc.uint8Array({ maxLength: 24 });
   fc.assert(
-    fc.property(bytes, fc.nat(40), (given, characters) => {
-      const number = given.reduce((value, byte) => value * 256n + BigInt(byte), 0n);
+    fc.property(bytes, fc.nat(40), (source, characters) => {
+      const number = source.reduce((value, byte) => value * 256n + BigInt(byte), 0n);
       const digitAt = (index: number) =>
         ALPHABET.charAt(Number((number >> BigInt(5 * (characters - 1 - index))) & 31n));
       assert.equal(
-        base32(given, characters),
+        base32(source, characters),
         Array.from({ length: characters }, (_, index) => digitAt(index)).join(""),
       );
     }),
   );
 });
 
-test("16 of a hundred thousand ids no two are the same, and every bit is drawn", () => {
+test("16 a hundred thousand ids are all different, and every bit varies", () => {
   const ids = new Set(Array.from({ length: 100_000 }, () => newId("pi", systemEntropy)));
   assert.equal(ids.size, 100_000);
   // The first of 26 digits carries the upper 3 of 128 bits.
@@ -31,7 +31,7 @@ test("16 of a hundred thousand ids no two are the same, and every bit is drawn",
   }
 });
 
-test("105 random bytes are given out once, in any number", () => {
+test("105 random bytes are returned once, for any count", () => {
   const seen = new Set<string>();
   let count = 0;
   for (const size of [32, 16, 4_096, 5_000, 8, 4_090, 32]) {

@@ -1,13 +1,13 @@
 import type { Entropy } from "./entropy.ts";
 
-// Crockford's alphabet without i, l, o, u: an id read aloud or typed by hand survives.
+// Crockford's base32 alphabet omits i, l, o and u, so that people read and type an id without errors.
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const ID_BYTES = 16;
 const ID_CHARACTERS = 26;
 
 export type IdPrefix = "pi" | "dep" | "set" | "evt" | "we" | "acct" | "req";
 
-/** `<prefix>_` and 26 characters that carry 128 random bits. No order and no count can be read from it. */
+/** Returns `<prefix>_` and 26 characters that carry 128 random bits. An id reveals no order and no count. */
 export function newId(prefix: IdPrefix, entropy: Entropy): string {
   return `${prefix}_${base32(entropy.bytes(ID_BYTES), ID_CHARACTERS)}`;
 }
@@ -15,7 +15,7 @@ export function newId(prefix: IdPrefix, entropy: Entropy): string {
 /** Big-endian base32 of `bytes`, left-padded with zero bits to `characters` characters. */
 export function base32(bytes: Uint8Array, characters: number): string {
   let text = "";
-  // The bits that are not written yet, from the end of the bytes.
+  // Bits of the input that are not written yet, starting from its end.
   let pending = 0;
   let pendingCount = 0;
   let next = bytes.length - 1;

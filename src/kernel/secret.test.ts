@@ -4,7 +4,7 @@ import { format, inspect } from "node:util";
 import { pino } from "pino";
 import { Secret } from "./secret.ts";
 
-test("a secret shows itself to nobody who prints it", () => {
+test("printing, logging or serialising a secret hides its text", () => {
   const secret = new Secret("canary");
   assert.equal(secret.reveal(), "canary");
   let logged = "";

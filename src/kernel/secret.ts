@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 
-/** A text that shows itself to nobody who prints, logs or serialises it; only `reveal` gives it out. */
+/** Holds a secret text. Printing, logging and JSON show a placeholder; only `reveal` returns the text. */
 export class Secret {
   readonly #text: string;
 

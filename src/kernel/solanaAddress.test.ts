@@ -15,7 +15,7 @@ function bytesOf(address: string): Uint8Array {
   return bytes;
 }
 
-test("base58 reads back every sequence of bytes, and has one text for each", () => {
+test("base58 decodes every byte sequence that it encodes, and each has one text", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       assert.deepEqual(decodeBase58(encodeBase58(bytes)), bytes);
@@ -27,7 +27,7 @@ test("base58 reads back every sequence of bytes, and has one text for each", () 
       if (bytes !== undefined) assert.equal(encodeBase58(bytes), text);
     }),
   );
-  assert.equal(decodeBase58("1".repeat(200)), undefined, "too long to read");
+  assert.equal(decodeBase58("1".repeat(200)), undefined, "too long to decode");
   for (const text of ["0", "O", "I", "l", " ", "é", "2-"]) assert.equal(decodeBase58(text), undefined, text);
 });
 
@@ -38,7 +38,7 @@ test("every public key of ed25519 lies on the curve", () => {
   }
 });
 
-test("an address that a program has derived lies off the curve, by the very rule by which it was found", () => {
+test("a program derived address lies off the curve, at the bump that Solana chooses", () => {
   const owner = "B8UwBUUnKwCyKuGMbFKWaG7exYdDk2ozZrPg72NyVbfj";
   const mint = "7o36UsWR1JQLpZ9PE2gn9L4SQ69CNNiWAXd4Jt7rqz9Z";
   assert.ok(isOnCurve(bytesOf(owner)));
@@ -57,7 +57,7 @@ test("an address that a program has derived lies off the curve, by the very rule
   }
 });
 
-test("about half of all 32 bytes are on the curve", () => {
+test("about half of all 32-byte values lie on the curve", () => {
   const hashes = Array.from({ length: 200 }, (_, index) => createHash("sha256").update(`${index}`).digest());
   const count = hashes.filter((hash) => isOnCurve(new Uint8Array(hash))).length;
   assert.ok(count > 60 && count < 140, `${count} of 200`);

@@ -5,7 +5,7 @@ import { createWake } from "./wake.ts";
 
 const never = new AbortController().signal;
 
-/** A clock on which time passes only when the test says so. */
+/** A clock on which time passes only when the test calls `pass`. */
 function createManualClock(): Clock & { pass(): void; sleeping(): number } {
   const sleepers = new Set<() => void>();
   return {
@@ -25,7 +25,7 @@ function createManualClock(): Clock & { pass(): void; sleeping(): number } {
   };
 }
 
-test("a notification between two waits is not lost, and counts once", async () => {
+test("a notification between two waits is kept, and counts once", async () => {
   const clock = createManualClock();
   const wake = createWake(clock);
   wake.notify("deposit");
@@ -39,7 +39,7 @@ test("a notification between two waits is not lost, and counts once", async () =
   await second;
 });
 
-test("a notification wakes everybody who waits for its topic, and nobody else", async () => {
+test("a notification wakes every waiter of its topic, and no other", async () => {
   const clock = createManualClock();
   const wake = createWake(clock);
   const same = [1, 2].map(() => wake.wait("deposit", { timeoutMs: 1, signal: never }));
@@ -51,7 +51,7 @@ test("a notification wakes everybody who waits for its topic, and nobody else", 
   await other;
 });
 
-test("a wait that timed out leaves nothing behind that would swallow the next notification", async () => {
+test("a notification after a timed-out wait is kept for the next wait", async () => {
   const clock = createManualClock();
   const wake = createWake(clock);
   const first = wake.wait("deposit", { timeoutMs: 1, signal: never });
@@ -62,7 +62,7 @@ test("a wait that timed out leaves nothing behind that would swallow the next no
   assert.equal(clock.sleeping(), 0);
 });
 
-test("an abort ends a wait, and one that begins after it does not wait at all", async () => {
+test("an abort ends a wait, and a wait that starts after it returns at once", async () => {
   const clock = createManualClock();
   const wake = createWake(clock);
   const stop = new AbortController();

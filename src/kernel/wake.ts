@@ -1,21 +1,21 @@
 import type { Clock } from "./clock.ts";
 
-// A loop sleeps until somebody tells it that a row is waiting, or until its interval has passed: the signal only saves time,
-// and a lost one costs an interval, never a row.
+// A loop sleeps until a notification or its interval. The notification only saves time: a lost one delays a row by an interval, and
+// never loses the row.
 
 export interface Wake {
-  /** Says that rows may be waiting under `topic`. Never throws and never waits. */
+  /** Signals that rows may be waiting under `topic`. It never throws and never blocks. */
   notify(topic: string): void;
   /** Resolves at the next notification of `topic` since the last wait, after `timeoutMs`, or when `signal` aborts. */
   wait(topic: string, options: { timeoutMs: number; signal: AbortSignal }): Promise<void>;
 }
 
 /**
- * Signals between the loops and the doors of one process. A notification that finds nobody waiting is kept until the next
- * wait of its topic, so that a row written between a loop's last look and its wait is seen at once.
+ * Signals within one process, from writers to loops. A notification without a waiter is kept until the next wait of its topic, so that
+ * a row written between a loop's last read and its wait is handled at once.
  */
 export function createWake(clock: Clock): Wake {
-  // Topics are a handful of words in the program's own text, so neither collection grows with the work.
+  // Topics are a fixed handful of names in the program's own text, so both collections stay small.
   const latched = new Set<string>();
   const waiting = new Map<string, Set<AbortController>>();
 

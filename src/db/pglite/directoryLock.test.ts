@@ -15,7 +15,7 @@ function newDirectory(): string {
   return directory;
 }
 
-/** A process that takes the lock and holds it until it is ended. */
+/** Starts a process that takes the lock and holds it until it ends. */
 async function startLockingProcess(directory: string): Promise<ChildProcess> {
   const program = `
     import { lockDirectory } from ${JSON.stringify(lockModule)};
@@ -32,7 +32,7 @@ async function startLockingProcess(directory: string): Promise<ChildProcess> {
 }
 
 describe("the lock of a database directory (J93)", () => {
-  test("a second process is refused in less than a second, by the name of the first", async () => {
+  test("a second process is refused within a second, and the error names the first", async () => {
     const directory = newDirectory();
     const holder = await startLockingProcess(directory);
     const startedMs = performance.now();
@@ -46,13 +46,13 @@ describe("the lock of a database directory (J93)", () => {
     assert.ok(performance.now() - startedMs < 1_000);
   });
 
-  test("being refused does not free the lock of the first", async () => {
+  test("a refused attempt leaves the lock with its holder", async () => {
     const directory = newDirectory();
     await startLockingProcess(directory);
     for (let tries = 0; tries < 3; tries++) assert.throws(() => lockDirectory(directory), DirectoryInUse);
   });
 
-  test("kill -9 of the holder frees it", async () => {
+  test("kill -9 of the holder releases it", async () => {
     const directory = newDirectory();
     const holder = await startLockingProcess(directory);
     holder.kill("SIGKILL");
@@ -60,7 +60,7 @@ describe("the lock of a database directory (J93)", () => {
     lockDirectory(directory).release();
   });
 
-  test("one process cannot take it twice, and can take it again after giving it back", () => {
+  test("a process cannot take it twice, and can take it again after releasing it", () => {
     const directory = join(newDirectory(), "made", "on the way");
     const lock = lockDirectory(directory);
     assert.throws(() => lockDirectory(directory), DirectoryInUse);

@@ -4,15 +4,15 @@ import { DatabaseSync } from "node:sqlite";
 
 export type DirectoryLock = { release(): void };
 
-/** Another process works in the directory. */
+/** Another process uses the directory. */
 export class DirectoryInUse extends Error {
   override readonly name = "DirectoryInUse";
 }
 
 /**
- * Takes `directory` (made when missing) for this process alone, or throws DirectoryInUse at once, naming the holder.
- * The lock is that of an SQLite file held open for writing: the operating system frees it with the process, however that
- * ends. Nothing here may open and close that file again, since closing any handle of it drops the lock of the whole process.
+ * Locks `directory` (created when missing) for this process, or throws DirectoryInUse at once with the holder's process id. The lock is an
+ * SQLite file held open for writing: the operating system releases it when the process ends in any way. No code here may open and close
+ * that file again, because closing any handle of it drops the lock of the whole process.
  */
 export function lockDirectory(directory: string): DirectoryLock {
   mkdirSync(directory, { recursive: true });
@@ -45,6 +45,6 @@ function describeHolder(holderFile: string): string {
   try {
     return `process ${readFileSync(holderFile, "utf8")}`;
   } catch {
-    return "another process, which is only just starting";
+    return "another process that is starting";
   }
 }

@@ -15,10 +15,10 @@ import { loadMigratedSnapshot } from "./snapshot.ts";
 
 const snapshot = await loadMigratedSnapshot({ cacheDirectory, appliedAt: new Date("2026-01-01T00:00:00Z") });
 
-// A text is not looked into, so its depth meets the engine; this is the way by which it can be broken on purpose.
+// The driver does not inspect texts, so this deep JSON reaches the engine and crashes it on purpose.
 const breakEngine = (db: Pick<Db, "root">) => sql`select ${"[".repeat(100_000)}::jsonb`.execute(db.root);
 
-/** A program that commits one number after the other into `directory` and says each as soon as it is confirmed. */
+/** A program that commits increasing numbers into `directory` and prints each one after its commit. */
 const writerOf = (directory: string) => `
   import { writeSync } from "node:fs";
   import { sql } from ${JSON.stringify(import.meta.resolve("kysely"))};
@@ -32,7 +32,7 @@ const writerOf = (directory: string) => `
 `;
 
 describe("an embedded database", () => {
-  test("that breaks down says so in less than a second and answers nothing any more", async () => {
+  test("that crashes reports it within a second and rejects every later call", async () => {
     const aborts: DatabaseCrashed[] = [];
     const db = await openDatabase({ directory: "memory", snapshot, onAbort: (error) => aborts.push(error) });
     const startedMs = performance.now();
@@ -47,7 +47,7 @@ describe("an embedded database", () => {
     assert.equal(aborts.length, 1);
   });
 
-  test("that breaks down inside a transaction says so to the transaction and to those who wait", async () => {
+  test("that crashes inside a transaction rejects the transaction and the waiting calls", async () => {
     const db = await openDatabase({ directory: "memory", snapshot });
     const broken = db.transaction((tx) => breakEngine({ root: tx }));
     const waiting = sql`select 1`.execute(db.root);
@@ -56,7 +56,7 @@ describe("an embedded database", () => {
     await db.close();
   });
 
-  test("in a directory keeps what was committed, and is closed to others meanwhile", async () => {
+  test("in a directory keeps committed rows, and locks other processes out", async () => {
     const directory = mkdtempSync(join(tmpdir(), "tributary-pglite-"));
     after(() => rmSync(directory, { recursive: true, force: true }));
     const first = await openDatabase({ directory, snapshot });
@@ -71,7 +71,7 @@ describe("an embedded database", () => {
     await second.close();
   });
 
-  test("keeps everything that it confirmed when its process is killed (J91)", async () => {
+  test("keeps every committed row when its process is killed (J91)", async () => {
     const directory = mkdtempSync(join(tmpdir(), "tributary-pglite-"));
     after(() => rmSync(directory, { recursive: true, force: true }));
     const writer = spawn(process.execPath, ["--input-type=module", "-e", writerOf(directory)], {
@@ -94,15 +94,15 @@ describe("an embedded database", () => {
     await db.close();
   });
 
-  test("serves callers in the order of their asking", async () => {
+  test("serves callers in the order of their calls", async () => {
     const db = await openDatabase({ directory: "memory", snapshot });
     const order: number[] = [];
-    const ask = async (i: number) => {
+    const call = async (i: number) => {
       if (i % 3 === 0) await db.transaction((tx) => sql`select 1`.execute(tx));
       else await sql`select 1`.execute(db.root);
       order.push(i);
     };
-    await Promise.all(Array.from({ length: 50 }, (_, i) => ask(i)));
+    await Promise.all(Array.from({ length: 50 }, (_, i) => call(i)));
     assert.deepEqual(
       order,
       Array.from({ length: 50 }, (_, i) => i),

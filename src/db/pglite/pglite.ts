@@ -10,26 +10,26 @@ import type { TransactionGuard } from "../transactionGuard.ts";
 import { lockDirectory, type DirectoryLock } from "./directoryLock.ts";
 import { crashOnAbort } from "./pgliteAbort.ts";
 
-/** The most calls that may wait for the one connection; more means that somebody never lets go of it. */
+/** The most calls that may wait for the one connection. More waiters mean that a caller never releases it. */
 const WAITING_MAX = 10_000;
 
 type BackendMessages = Awaited<ReturnType<PGlite["execProtocolStream"]>>;
 
 export type PgliteOptions = {
-  /** A directory of its own (made when missing), or "memory". */
+  /** A directory for this database alone (created when missing), or "memory". */
   directory: string;
-  /** A dump of a database to start from, when the directory holds none yet. */
+  /** A dump to start from, when the directory holds no database yet. */
   snapshot?: Blob;
-  /** Told once when the embedded database broke down; every later call rejects with the same error. */
+  /** Called once when the embedded database crashes. Every later call rejects with the same error. */
   onAbort?: (error: DatabaseCrashed) => void;
 };
 
-/** An embedded database that is running, and the lock that keeps other processes out of its directory. */
+/** A running embedded database, and the lock that keeps other processes out of its directory. */
 export class EmbeddedServer {
   readonly pglite: PGlite;
   readonly #lock: DirectoryLock | undefined;
   aborted: DatabaseCrashed | undefined;
-  /** The statements that its one session has taken, by name. */
+  /** Statements already prepared in its one session, by name. */
   readonly #prepared = new Map<string, string>();
 
   constructor(pglite: PGlite, lock: DirectoryLock | undefined) {
@@ -54,7 +54,7 @@ export class EmbeddedServer {
     }
   }
 
-  /** Runs one statement in one round of the wire protocol: parse (unless that is done), bind, describe, execute, sync. */
+  /** Runs one statement in one round trip of the wire protocol: parse (unless prepared), bind, describe, execute, sync. */
   async runStatement(text: string, values: (string | null)[]): Promise<StatementResult> {
     if (this.aborted !== undefined) throw this.aborted;
     const { serialize } = protocol;
@@ -70,13 +70,13 @@ export class EmbeddedServer {
     );
   }
 
-  // A round of its own, because an error of the others would not tell whether this was done.
+  // Prepares in a round trip of its own: an error in a shared one would not show whether PREPARE succeeded.
   async #prepare(name: string, text: string): Promise<void> {
     const prepared = this.#prepared.get(name);
     if (prepared === text) return;
     assert(prepared === undefined, `two statements are named ${name}`);
     const { serialize } = protocol;
-    // Whoever asked the same engine before may have left one behind.
+    // An earlier handle on the same engine may have left a statement of this name.
     await this.#roundTrip([serialize.close({ type: "S", name }), serialize.parse({ name, text })]);
     this.#prepared.set(name, text);
   }
@@ -108,7 +108,7 @@ class EmbeddedSession extends Session {
   }
 }
 
-/** Hands the one session of an embedded database to one caller after the other, in the order of their asking. */
+/** Gives the one session of an embedded database to one caller after the other, in the order of their calls. */
 export class EmbeddedDriver extends SessionDriver<EmbeddedSession> {
   readonly #server: EmbeddedServer;
   readonly #session: EmbeddedSession;
@@ -132,14 +132,14 @@ export class EmbeddedDriver extends SessionDriver<EmbeddedSession> {
     return this.#session;
   }
 
-  // The session stays taken while it is handed over, so that nobody who asks in between gets ahead.
+  // The session stays reserved during the handover, so that a new caller cannot overtake the queue.
   override async releaseConnection(_session: DatabaseConnection): Promise<void> {
     const next = this.#waiting.shift();
     if (next === undefined) this.#isAcquired = false;
     else next();
   }
 
-  // There is no other session to go on with: a rollback that fails here is the end of the database.
+  // There is no second session to continue with, so a failed rollback ends the database.
   override discard(): void {
     this.#server.aborted ??= new DatabaseCrashed("a transaction could not be rolled back");
   }
@@ -159,23 +159,23 @@ async function startPglite(directory: string | undefined, snapshot: Blob | undef
 }
 
 function parseResult(reply: BackendMessages): StatementResult {
-  const answer: StatementResult = { rows: [], command: "", rowCount: 0 };
+  const result: StatementResult = { rows: [], command: "", rowCount: 0 };
   let columns: readonly { name: string; decode: (text: string) => unknown }[] = [];
   for (const message of reply) {
     if (message instanceof messages.RowDescriptionMessage) {
       columns = message.fields.map((field) => ({ name: field.name, decode: getDecoder(field.dataTypeID) }));
     } else if (message instanceof messages.DataRowMessage) {
       const { fields } = message;
-      answer.rows.push(
+      result.rows.push(
         Object.fromEntries(columns.map(({ name, decode }, i) => [name, decodeField(fields[i], decode)])),
       );
     } else if (message instanceof messages.CommandCompleteMessage) {
       const words = message.text.split(" ");
-      answer.command = words[0] ?? "";
-      answer.rowCount = Number(words.at(-1));
+      result.command = words[0] ?? "";
+      result.rowCount = Number(words.at(-1));
     }
   }
-  return answer;
+  return result;
 }
 
 function decodeField(text: string | null | undefined, decode: (text: string) => unknown): unknown {

@@ -1,7 +1,7 @@
 import type { PGlite } from "@electric-sql/pglite";
 import { DatabaseCrashed } from "../errors.ts";
 
-/** The status with which the WebAssembly build leaves its main loop when PostgreSQL raised an ordinary error. */
+/** The status with which the WebAssembly build leaves its main loop after an ordinary PostgreSQL error. */
 const ORDINARY_ERROR_STATUS = 100;
 
 type Engine = {
@@ -12,9 +12,9 @@ type Engine = {
 };
 
 /**
- * Turns a breakdown of the WebAssembly engine into a DatabaseCrashed. Left to itself PGlite swallows whatever its main loop
- * throws and enters the loop again, so that an engine which always throws spins for ever on a thread that nobody can interrupt.
- * The three functions replaced here are the steps that it takes after a throw, and each of them now ends the round.
+ * Turns a crash of the WebAssembly engine into a DatabaseCrashed. PGlite itself swallows the exception and enters its main loop again, so
+ * an engine that always throws blocks the thread for ever. The three functions replaced here run after such an exception, and each now
+ * ends the round trip.
  */
 export function crashOnAbort(pglite: PGlite, onAbort: (error: DatabaseCrashed) => void): void {
   const engine = engineOf(pglite);
@@ -24,7 +24,7 @@ export function crashOnAbort(pglite: PGlite, onAbort: (error: DatabaseCrashed) =
       runOnce();
     } catch (cause) {
       if (statusOf(cause) === ORDINARY_ERROR_STATUS) throw cause;
-      const error = new DatabaseCrashed(`the embedded database broke down: ${String(cause)}`, { cause });
+      const error = new DatabaseCrashed(`the embedded database crashed: ${String(cause)}`, { cause });
       const rethrow = () => {
         throw error;
       };
@@ -38,7 +38,7 @@ export function crashOnAbort(pglite: PGlite, onAbort: (error: DatabaseCrashed) =
   };
 }
 
-// The engine's own timers would go on in what is left of it. Its exit is told by a throw.
+// The engine's timers would otherwise keep running. The engine reports its exit with a throw.
 function forceExit(engine: Engine): void {
   try {
     engine._emscripten_force_exit(1);
@@ -50,7 +50,7 @@ function forceExit(engine: Engine): void {
 function engineOf(pglite: PGlite): Engine {
   const engine: unknown = Reflect.get(pglite, "mod");
   if (isEngine(engine)) return engine;
-  throw new Error("this version of PGlite keeps its engine elsewhere: see pgliteAbort.ts");
+  throw new Error("this version of PGlite has another internal structure: see pgliteAbort.ts");
 }
 
 function isEngine(value: unknown): value is Engine {

@@ -7,7 +7,7 @@ import { openDatabase } from "../database.ts";
 import { pendingMigrations } from "../migrate.ts";
 import { loadMigratedSnapshot, schemaDigest } from "./snapshot.ts";
 
-test("a snapshot is made once, whoever asks at once, and replaces that of an older schema", async () => {
+test("concurrent calls create a snapshot once, and replace that of an older schema", async () => {
   const cacheDirectory = mkdtempSync(join(tmpdir(), "tributary-snapshot-"));
   after(() => rmSync(cacheDirectory, { recursive: true, force: true }));
   writeFileSync(join(cacheDirectory, "pglite-0123456789abcdef.tar"), "of an older schema");

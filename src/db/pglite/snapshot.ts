@@ -6,16 +6,16 @@ import { createEmbeddedDatabase } from "../database.ts";
 import { migrate } from "../migrate.ts";
 import { EmbeddedServer } from "./pglite.ts";
 
-// A new embedded database takes seconds, one that is loaded from a dump half a second. So the first one is kept as a file.
+// A new embedded database takes seconds to create; one loaded from a dump takes half a second. So the first one is cached as a file.
 
 export type SnapshotOptions = {
-  /** Where the dump is kept (about 40 MB); made when missing. */
+  /** The directory of the cached dumps (about 40 MB each); created when missing. */
   cacheDirectory: string;
-  /** What is recorded as the time of the migrations, should the dump have to be made. */
+  /** The time to record for the migrations, when the dump has to be created. */
   appliedAt: Date;
 };
 
-/** The dump of an empty, migrated database, made when this version's is not there yet. Several processes may ask at once. */
+/** Returns a dump of an empty, migrated database, and creates it when this version has none. Concurrent processes are safe. */
 export async function loadMigratedSnapshot({ cacheDirectory, appliedAt }: SnapshotOptions): Promise<Blob> {
   const name = `pglite-${await schemaDigest()}.tar`;
   const file = join(cacheDirectory, name);
@@ -23,7 +23,7 @@ export async function loadMigratedSnapshot({ cacheDirectory, appliedAt }: Snapsh
   if (cached !== undefined) return new Blob([cached]);
   const dump = await dumpMigrated(appliedAt);
   await mkdir(cacheDirectory, { recursive: true });
-  // A rename puts the whole file in place at once, so that nobody reads half of one, whoever comes first.
+  // A rename replaces the file atomically, so that no process reads a partial dump.
   const temporaryDirectory = await mkdtemp(join(cacheDirectory, "draft-"));
   await writeFile(join(temporaryDirectory, name), dump);
   await rename(join(temporaryDirectory, name), file);
@@ -32,7 +32,7 @@ export async function loadMigratedSnapshot({ cacheDirectory, appliedAt }: Snapsh
   return new Blob([dump]);
 }
 
-/** Changes with every migration's text and with the version of PGlite. */
+/** A digest of every migration's text and of PGlite's version. */
 export async function schemaDigest(): Promise<string> {
   const hash = createHash("sha256");
   const folder = fileURLToPath(new URL("../migrations/", import.meta.url));

@@ -18,17 +18,17 @@ const UNSAFE_SETTINGS = `
 export type PostgresOptions = {
   /** postgres://user:password@host/database */
   url: string;
-  /** How many connections this process may hold for its statements; 10 when left out. */
+  /** The most connections of this process; 10 by default. */
   poolSizeMax?: number;
-  /** How long one statement may run; 15,000 when left out. */
+  /** The timeout of one statement, in milliseconds; 15,000 by default. */
   statementTimeoutMs?: number;
-  /** How long a caller waits for a free connection, or for a new one; 5,000 when left out. */
+  /** The longest wait for a free or new connection, in milliseconds; 5,000 by default. */
   connectTimeoutMs?: number;
-  /** Accepts a server with fsync off (or what amounts to it), which loses what it confirmed when the power goes. For tests. */
+  /** Accepts a server that may lose committed transactions on a power failure, such as one with fsync off. For tests. */
   allowUnsafeFsync?: boolean;
 };
 
-/** Both drivers share one table of parsers. */
+/** Settings for the pool: the application name, and the decoders that both drivers share. */
 function clientOptions(options: PostgresOptions): pg.ClientConfig {
   return {
     connectionString: options.url,
@@ -70,14 +70,14 @@ class PooledSession extends Session {
   }
 }
 
-/** What a server says of a prepared statement that does not fit the tables any more or is gone, and of a connection that it ends. */
+/** SQLSTATEs of a prepared statement that no longer fits the tables or is gone, and of a connection that the server ends. */
 const RECONNECT_CODES = /^(0A000|26000|08...|57P..)$/;
 
 function mustReconnect(error: unknown): boolean {
   return RECONNECT_CODES.test(String(Reflect.get(Object(error), "code")));
 }
 
-/** Sessions of a PostgreSQL server, from a pool. */
+/** Sessions of a PostgreSQL server, from a connection pool. */
 export class PooledDriver extends SessionDriver<PooledSession> {
   readonly #pool: pg.Pool;
   readonly #options: PostgresOptions;
@@ -88,7 +88,7 @@ export class PooledDriver extends SessionDriver<PooledSession> {
     super(guard);
     this.#options = options;
     this.#pool = new pg.Pool({ ...clientOptions(options), max: options.poolSizeMax ?? 10 });
-    // A connection that is lost reports it to whoever uses it; without a listener the same event would end the process.
+    // A lost connection rejects the statement that uses it. Without a listener the same event would end the process.
     this.#pool.on("error", () => {});
     this.#pool.on("connect", (client) => client.on("error", () => {}));
   }
@@ -136,7 +136,7 @@ export class PooledDriver extends SessionDriver<PooledSession> {
     if (!this.#pool.ending) await this.#pool.end();
   }
 
-  // The decoders rely on the first three. The timeouts free locks that somebody who hangs would otherwise hold for ever.
+  // The decoders depend on the first three. The timeouts release locks that a stuck session would otherwise hold for ever.
   #sessionSettings(): string {
     return [
       "set timezone = 'UTC'",
@@ -149,7 +149,7 @@ export class PooledDriver extends SessionDriver<PooledSession> {
   }
 }
 
-/** Throws DatabaseUnusable when the server is too old, or does not keep through a power cut what it confirms. */
+/** Throws DatabaseUnusable when the server is too old, or may lose committed transactions on a power failure. */
 export async function checkServer(driver: PooledDriver, options: PostgresOptions): Promise<void> {
   const session = await driver.acquire();
   try {
@@ -159,15 +159,13 @@ export async function checkServer(driver: PooledDriver, options: PostgresOptions
     );
     const version = Number(versions[0]?.["number"]);
     if (version < SERVER_VERSION_MIN) {
-      throw new DatabaseUnusable(
-        `PostgreSQL 15 or newer is needed, and this server is ${Math.floor(version / 10_000)}`,
-      );
+      throw new DatabaseUnusable(`PostgreSQL 15 or newer is required; this server is ${Math.floor(version / 10_000)}`);
     }
     const { rows: unsafe } = await session.runStatement(UNSAFE_SETTINGS, []);
     if (unsafe.length > 0 && options.allowUnsafeFsync !== true) {
       const names = unsafe.map((row) => `${String(row["name"])} off`).join(", ");
       throw new DatabaseUnusable(
-        `the PostgreSQL server runs with ${names}: a power cut would lose payments that it confirmed`,
+        `the PostgreSQL server runs with ${names}: a power failure would lose committed payments`,
       );
     }
   } finally {

@@ -1,12 +1,12 @@
-// Bitcoin's base58, as Solana writes addresses: a number in 58 digits, and one leading 1 for each leading zero byte. There is one text
-// for each sequence of bytes, so two texts are equal exactly when their bytes are.
+// Bitcoin's base58, as Solana writes addresses: one number in 58 digits, and one leading 1 for each leading zero byte. Each byte
+// sequence has exactly one text, so two texts are equal exactly when their bytes are.
 
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const BASE = 58n;
-/** Reading takes quadratic time, and nothing that we read is longer. */
+/** Decoding takes quadratic time, and every text that we decode is shorter. */
 const CHARACTERS_MAX = 128;
 
-/** Undefined when a character is none of the 58, or the text is longer than anything we read. */
+/** Returns undefined when a character is outside the alphabet, or the text is longer than CHARACTERS_MAX. */
 export function decodeBase58(text: string): Uint8Array | undefined {
   if (text.length > CHARACTERS_MAX) return undefined;
   let value = 0n;

@@ -13,6 +13,6 @@ for (const [typed, meant] of [
   ["colour", undefined],
   ["", undefined],
 ] as const) {
-  test(`${JSON.stringify(typed)} is taken for ${String(meant)}`, () =>
+  test(`${JSON.stringify(typed)} is closest to ${String(meant)}`, () =>
     assert.equal(closestMatch(typed, FIELDS), meant));
 }

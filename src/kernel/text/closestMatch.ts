@@ -1,7 +1,7 @@
-/** How many slips of the hand may lie between a word and the one that was meant. */
+/** The largest edit distance between a text and its match. */
 const EDIT_DISTANCE_MAX = 3;
 
-/** The candidate that `word` is most likely a slip of; undefined when it resembles none. */
+/** The candidate with the smallest edit distance to `text`, ignoring case; undefined when none is close enough. */
 export function closestMatch(text: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.min(EDIT_DISTANCE_MAX, Math.floor(text.length / 2)) + 1;
@@ -15,7 +15,7 @@ export function closestMatch(text: string, candidates: Iterable<string>): string
   return best;
 }
 
-/** Letters inserted, left out, replaced or swapped with their neighbour; `enough` or more is not told apart. */
+/** Counts insertions, deletions, replacements and swaps of neighbours. Returns `limit` for any distance of `limit` or more. */
 function editDistance(from: string, to: string, limit: number): number {
   if (Math.abs(from.length - to.length) >= limit) return limit;
   let twoRowsAbove: number[] = [];
