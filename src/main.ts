@@ -22,23 +22,23 @@ import { ProcessMemory } from "./kernel/processMemory.ts";
 import { runLoops } from "./loops/runLoops.ts";
 import type { World } from "./world.ts";
 
-// The composition root: configuration in, a running service out. Everything is opened in order and closed in the opposite one.
+// The composition root: turns a configuration into a running service. It closes everything in the reverse order of opening.
 
 export type OpenOptions = {
   log: Logger;
-  /** Told when nothing can be trusted any more; to stop is better than to be wrong. */
+  /** Called once when the process can no longer be trusted; it must then end. */
   onFatal: (error: unknown) => void;
-  /** What `openChains` has returned, when the caller needed it earlier. */
+  /** The result of `openChains`, when the caller has called it before. */
   chains?: ReadonlyMap<Caip2, Chain>;
-  /** A migrated dump for an embedded database that is still empty. */
+  /** A migrated dump to load into an empty embedded database. */
   snapshot?: Blob;
-  /** Leaves the database as it is, also where its schema is not that of this program. */
+  /** Leaves the database unchanged, even when its schema is older than this program's. */
   readOnly?: boolean;
 };
 
 /**
- * Opens the database, brings its schema up to date and records what is served from now on. Throws DatabaseUnusable, in one sentence, when
- * that cannot be, or when the configuration lacks what money may still come in.
+ * Opens the database, migrates its schema and records the configured tokens. Throws DatabaseUnusable with a one-sentence reason when that
+ * fails, or when the configuration lacks a token that may still be paid.
  */
 export async function openWorld(config: Config, options: OpenOptions): Promise<World> {
   const { log, chains = openChains(config, log) } = options;
@@ -47,8 +47,8 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
   try {
     const catalog = buildCatalog(config);
     if (options.readOnly !== true) {
-      const taken = await migrate(db, { appliedAt: clock.now() });
-      if (taken.length > 0) log.info({ migrations: taken }, "the schema was brought up to date");
+      const applied = await migrate(db, { appliedAt: clock.now() });
+      if (applied.length > 0) log.info({ migrations: applied }, "schema migrated");
       await rejectMissingTokens(db, catalog);
       await saveServedTokens(db, catalog, clock.now());
     } else if ((await pendingMigrations(db)).length === 0) await rejectMissingTokens(db, catalog);
@@ -77,19 +77,19 @@ async function rejectMissingTokens(db: Db, catalog: Catalog): Promise<void> {
   const nameOf = ({ chain, token, symbol }: MissingToken) =>
     `${symbol === "" ? token : `${symbol} (${token})`} on ${chain}`;
   throw new DatabaseUnusable(
-    `the configuration lacks what intents in the database still depend on: ${missing.map(nameOf).join(", ")}. Nobody would look for ` +
-      `money in it any more: put it back, with "isOrigin" and "isRail" false where nobody new is to use it.`,
+    `the configuration lacks tokens that intents in the database still use: ${missing.map(nameOf).join(", ")}. Payments in them would not ` +
+      `be seen: put them back, with "isOrigin" and "isRail" false to stop new use.`,
   );
 }
 
-/** Puts the chains together; asks none of them anything. */
+/** Creates a client for every chain, without connecting. */
 export function openChains(config: Config, log: Logger): ReadonlyMap<Caip2, Chain> {
   return new Map(config.chains.map((chain) => [chain.caip2, openConfiguredChain(chain, log)]));
 }
 
 /**
- * Compares every chain that answers with its configuration.
- * @throws ChainMismatch with one sentence when they differ.
+ * Compares every reachable chain with its configuration.
+ * @throws ChainMismatch with a one-sentence reason when they differ.
  */
 export async function verifyChains(config: Config, chains: ReadonlyMap<Caip2, Chain>, log: Logger): Promise<void> {
   await Promise.all(
@@ -101,7 +101,7 @@ export async function verifyChains(config: Config, chains: ReadonlyMap<Caip2, Ch
 }
 
 export type Service = {
-  /** Takes no new work, finishes what is under way and closes the database. It may be called twice. */
+  /** Accepts no new work, finishes running work and closes the database. A second call returns the same promise. */
   stop(): Promise<void>;
 };
 
@@ -111,7 +111,7 @@ export type ServiceOptions = {
   onFatal: (error: unknown) => void;
 };
 
-/** Answers requests and runs the loops until it is stopped. Throws when the address cannot be listened on; the world is then still open. */
+/** Serves requests and runs the loops until `stop`. Throws when it cannot listen on the address; the world is then still open. */
 export async function startService(world: World, { extend, onFatal }: ServiceOptions): Promise<Service> {
   await enableWasmKeccak();
   const server = await buildServer(world, { onFatal });
@@ -123,7 +123,7 @@ export async function startService(world: World, { extend, onFatal }: ServiceOpt
     throw error;
   }
   const shutdown = new AbortController();
-  // A loop ends by itself only when the program is wrong or told to; rows that wait are no reason.
+  // A loop ends only on `shutdown` or on a broken invariant.
   const loops = runLoops(world, shutdown.signal).catch(onFatal);
   const stop = async () => {
     shutdown.abort();

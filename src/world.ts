@@ -11,8 +11,8 @@ import type { ProcessMemory } from "./kernel/processMemory.ts";
 import type { Wake } from "./kernel/wake.ts";
 
 /**
- * The only door to anything impure. Whatever reads the time, draws a random number, asks a database or a chain, or waits
- * for somebody takes a World (or the part of it that it needs) and nothing else.
+ * The only access to impure parts: time, randomness, the database, the chains and waiting. All code that uses one takes a World, or the
+ * part of it that it needs.
  */
 export type World = {
   readonly config: Config;
@@ -23,9 +23,9 @@ export type World = {
   /** What this process remembers between two calls. */
   readonly memory: ProcessMemory;
   readonly catalog: Catalog;
-  /** Every configured chain by its CAIP-2 name; a chain whose providers are down is still here. */
+  /** Every configured chain by CAIP-2 id, including chains whose providers are down. */
   readonly chains: ReadonlyMap<Caip2, Chain>;
-  /** Issues source inboxes where this service does not, or has a say in them; absent where none is configured. */
+  /** Issues or approves source inboxes for this service; absent when none is configured. */
   readonly gate?: Gate;
   readonly log: Logger;
 };

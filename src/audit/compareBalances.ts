@@ -7,35 +7,35 @@ import { assetSql } from "../ledger/assetSql.ts";
 import { isInboxOnChain } from "../intent/inboxStore.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 
-// The check from outside: no query can tell that a transfer was never heard of, but the chain can. The books stand at one block, and at
-// that block an inbox holds what they say, or somebody moved money that no transfer told of.
+// Compares the ledger with the chain. A transfer that this service never saw leaves no row to query, but it changes the balance on the
+// chain. The ledger is booked up to one block, and each inbox must hold the booked balance at that block.
 
 export type BalanceDifference = {
   intentId: string;
   inbox: string;
   token: string;
-  /** The block at which both were looked at. */
+  /** The block of both balances. */
   blockNumber: bigint;
   ledgerUnits: bigint;
-  /** More than the ledger's: not heard of, or come without a transfer. Less: gone without one. */
+  /** More than the ledger: an unseen deposit, or a balance change without a transfer. Less: a withdrawal without a transfer. */
   chainUnits: bigint;
 };
 
 export type BalanceComparison = {
   chain: Caip2;
   token: string;
-  /** The inboxes that were looked at, and how many there are. */
+  /** The number of compared inboxes, and of all inboxes. */
   comparedInboxes: number;
   totalInboxes: number;
   differences: BalanceDifference[];
 };
 
-/** Inboxes asked about at once. */
+/** Inboxes in one request to the chain. */
 const PAGE_MAX = 100;
 
 /**
- * Compares the newest `inboxesMax` inboxes with one chain, for each of its tokens. What differs is looked at again at the block where the books
- * stand then, so that a reorganisation meanwhile is not taken for a loss. Throws ProviderFailed when no provider answers.
+ * Compares the newest `inboxesMax` inboxes with one chain, for each of its tokens. Each difference is compared again at the ledger's
+ * current block, so that a reorganisation meanwhile is not reported as a loss. Throws ProviderFailed when no provider answers.
  */
 export async function compareBalances(
   world: { db: Db; catalog: Catalog },
@@ -105,7 +105,7 @@ async function findDifferences(
   });
 }
 
-/** One statement, so that the balances are those of the block. */
+/** Reads balances and block in one statement, so that they belong together. */
 async function readLedgerBalances(
   db: Db,
   { chain, addresses, token }: { chain: Caip2; addresses: readonly string[]; token: string },

@@ -6,7 +6,7 @@ import { ledgerChecks } from "../ledger/checks.ts";
 import { settlementChecks } from "../settlement/checks.ts";
 import { watchChecks } from "../watch/checks.ts";
 
-/** Everything that must hold, from the ledger to what was told of it. Each check stands with the station whose rows it is about. */
+/** The checks of all stations, from the ledger to the events. Each station defines the checks of its own rows. */
 export const ledgerAuditChecks: readonly Check[] = [
   ...ledgerChecks,
   ...intentChecks,
@@ -16,8 +16,8 @@ export const ledgerAuditChecks: readonly Check[] = [
 ];
 
 /**
- * Looks for rows that contradict each other, at any moment and beside any number of writers: each check is one statement. Empty when all is
- * well. It reads whole tables.
+ * Finds rows that contradict each other. Each check is one statement, so it may run beside any number of writers. Returns an empty list
+ * when all checks hold. It reads whole tables.
  */
 export async function runLedgerChecks(db: Db): Promise<Violation[]> {
   return runChecks(db, ledgerAuditChecks);

@@ -1,8 +1,8 @@
 import type { ChainConfig, ChainDescription, Config, TokenConfig } from "../config/config.ts";
 import { namespaceOf, referenceOf, type Caip2, type Namespace } from "../kernel/caip.ts";
 
-// What is live: the tokens a payer may deposit (origins) and those a merchant may be paid in (rails). Both are read from the
-// configuration at start and never change while the process runs; what an intent depends on is pinned on the intent.
+// The live tokens: origins, which a payer may deposit, and rails, in which a merchant may be paid. Both come from the configuration at
+// start and never change while the process runs. Each intent stores the values that it depends on.
 
 export type Asset = {
   chain: Caip2;
@@ -13,22 +13,22 @@ export type Asset = {
   /** `<chain slug>:<token slug>`, both lower case. */
   railId: string;
   symbol: string;
-  /** Stored form. */
+  /** The token in its stored form. */
   token: string;
   decimals: number;
   minimumUnits: bigint;
   isOrigin: boolean;
   isRail: boolean;
-  /** Whether the configuration lets source inboxes be issued for it. */
+  /** Whether the configuration allows source inboxes for it. */
   isIssuing: boolean;
-  /** Who issues them: this service, or the remote gate. */
+  /** The issuer of its source inboxes: this service, or the remote gate. */
   gate: "local" | "remote";
 };
 
 export type Catalog = {
-  /** Those that are watched. */
+  /** The watched chains. */
   readonly chains: readonly ChainConfig[];
-  /** All that anything is told of. */
+  /** All assets of the configuration. */
   readonly knownChains: readonly ChainDescription[];
   readonly assets: readonly Asset[];
   readonly defaultRailId: string;
@@ -60,27 +60,27 @@ function toAsset(chain: ChainDescription, token: TokenConfig): Asset {
     isOrigin: token.isOrigin,
     isRail: token.isRail,
     isIssuing: token.isIssuing ?? true,
-    // An address on Solana needs somebody who holds its key, and that is never this service.
+    // A Solana inbox needs a private key, which this service never holds.
     gate: namespace === "solana" ? "remote" : (chain.gate ?? "local"),
   };
 }
 
-/** The asset of a token in stored form, whether or not it may be paid in or out today. */
+/** Finds the asset of a token in stored form, whether or not it is an origin or a rail. */
 export function findAsset(catalog: Catalog, chain: string, token: string): Asset | undefined {
   return catalog.assets.find((asset) => asset.chain === chain && asset.token === token);
 }
 
-/** A chain that is watched. */
+/** Finds a watched chain. */
 export function findWatchedChain(catalog: Catalog, chain: string): ChainConfig | undefined {
   return catalog.chains.find((candidate) => candidate.caip2 === chain);
 }
 
-/** A chain of the configuration, watched or not. */
+/** Finds a chain of the configuration, watched or not. */
 export function findChainDescription(catalog: Catalog, chain: string): ChainDescription | undefined {
   return catalog.knownChains.find((candidate) => candidate.caip2 === chain);
 }
 
-/** Every token whose movements are recorded on a chain: origins and rails alike. */
+/** The tokens of a chain whose movements are recorded: all origins and rails. */
 export function watchedTokens(catalog: Catalog, chain: Caip2): string[] {
   return catalog.assets.filter((asset) => asset.chain === chain).map((asset) => asset.token);
 }

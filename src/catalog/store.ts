@@ -3,7 +3,7 @@ import type { Db } from "../db/database.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { Catalog } from "./catalog.ts";
 
-/** What is served is recorded, so that a later configuration which lacks some of it can be told so. */
+/** Records the configured tokens, so that a later start can detect a token that the configuration lost. */
 export async function saveServedTokens(db: Db, catalog: Catalog, at: Date): Promise<void> {
   const rows = catalog.assets.map(({ chain, token, symbol }) => ({ chain, token, symbol, since: at }));
   await db.root
@@ -16,14 +16,14 @@ export async function saveServedTokens(db: Db, catalog: Catalog, at: Date): Prom
 export type MissingToken = { chain: Caip2; token: string; symbol: string };
 
 /**
- * Tokens that the catalog lacks and money may still come in: intents are paid out in them, payers were given an address on their chain, or
- * some has moved already. Nobody would look for it any more.
+ * Tokens that the catalog lacks although payments in them may still arrive: an intent pays out in the token, has an inbox on its chain, or
+ * has received it. Without them the service would not see such payments.
  */
 export async function listMissingTokens(db: Db, catalog: Catalog): Promise<MissingToken[]> {
   const served = await db.root.selectFrom("served_token").select(["chain", "token", "symbol"]).execute();
   const known = new Set(catalog.assets.map(({ chain, token }) => `${chain}/${token}`));
   const unconfigured = served.filter(({ chain, token }) => !known.has(`${chain}/${token}`));
-  const needed = await Promise.all(unconfigured.map((one) => isTokenInUse(db, one)));
+  const needed = await Promise.all(unconfigured.map((token) => isTokenInUse(db, token)));
   return unconfigured.filter((_, index) => needed[index]);
 }
 

@@ -34,7 +34,7 @@ for (const kind of databases) {
       return events.map(({ sequence, intentId }) => `${sequence} ${intentId}`);
     };
 
-    test("D32 each account counts its events from 1 without a gap, in the order in which an intent told them", async () => {
+    test("D32 each account numbers its events from 1 without gaps, in the order of each intent's changes", async () => {
       await append([event("acct_a", "one"), event("acct_b", "two")]);
       await assignEventSequences(db);
       await append([event("acct_a", "three"), event("acct_a", "four")]);
@@ -44,7 +44,7 @@ for (const kind of databases) {
       assert.deepEqual(await sequences("acct_b"), ["1 two"]);
     });
 
-    test("D32 an event whose transaction failed leaves neither a row nor a gap", async () => {
+    test("D32 an event of a failed transaction leaves no row and no gap", async () => {
       const failing = db.transaction(async (tx) => {
         await appendEvents(tx, { entropy: systemEntropy }, { events: [event("acct_c", "lost")], at });
         throw new Error("the change did not happen");
@@ -55,7 +55,7 @@ for (const kind of databases) {
       assert.deepEqual(await sequences("acct_c"), ["1 kept"]);
     });
 
-    test("D32 several sequencers at once stamp each event once", async () => {
+    test("D32 concurrent sequencers number each event once", async () => {
       await append(Array.from({ length: 50 }, (_, index) => event("acct_d", String(index))));
       await Promise.all([assignEventSequences(db), assignEventSequences(db), assignEventSequences(db)]);
       assert.deepEqual(
@@ -66,7 +66,7 @@ for (const kind of databases) {
   });
 }
 
-test("D32 a number that commits late never appears behind a reader", async () => {
+test("D32 an event that commits late gets a sequence after those already read", async () => {
   const db = await openTestDatabase("postgres");
   const slow = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();

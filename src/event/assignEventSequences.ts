@@ -2,14 +2,14 @@ import { sql } from "kysely";
 import type { Db } from "../db/database.ts";
 import { assignSequences } from "./store.ts";
 
-/** Events stamped in one transaction. */
+/** The most events numbered in one transaction. */
 const BATCH_MAX = 1_000;
-/** Any number that no other advisory lock of this service uses. */
+/** The key of the sequencer's advisory lock. The value is arbitrary; no other lock of this service uses it. */
 const SEQUENCER_LOCK = 7_402_001n;
 
 /**
- * Gives committed events the sequence of their account. It happens after commit and in one place at a time, so that a reader
- * who has seen a sequence has seen all before it: a number drawn at insertion may become visible after its successor.
+ * Assigns committed events the next sequences of their accounts. It runs after commit and in one process at a time, so that a reader who
+ * has seen a sequence has seen all lower ones. A sequence assigned at insertion could become visible after its successor.
  */
 export async function assignEventSequences(db: Db): Promise<{ isDone: boolean }> {
   const assigned = await db.transaction(async (tx) => {

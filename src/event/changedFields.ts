@@ -1,4 +1,4 @@
-/** The top-level fields in which two records of one resource differ, with their earlier values: what an event calls `previous`. */
+/** The top-level fields in which two versions of a resource differ, with their earlier values: an event's `previous`. */
 export function changedFields(before: object, after: object): Record<string, unknown> {
   const later = new Map<string, unknown>(Object.entries(after));
   return Object.fromEntries(

@@ -24,8 +24,8 @@ export type NewEvent = {
   intentId: string;
   merchantReference: string | null;
   livemode: boolean;
-  /** The resource as the API shows it after the change. */
+  /** The resource after the change, in the API's form. */
   object: unknown;
-  /** The fields that changed, with their values before; null when the resource is new. */
+  /** The changed fields with their earlier values; null for a new resource. */
   previous: unknown;
 };

@@ -3,12 +3,12 @@ import type { Db } from "../db/database.ts";
 import type { EventTable } from "../db/schema.ts";
 import { assert } from "../kernel/assert.ts";
 
-/** An event as it is told to others. `previous` holds the changed fields' earlier values, null for a new resource. */
+/** An event in the API's form. `previous` holds the changed fields' earlier values, null for a new resource. */
 export type EventRecord = {
   id: string;
   object: "event";
   type: string;
-  /** Counts from 1 without a gap, per account. */
+  /** From 1, without gaps, per account. */
   sequence: number;
   livemode: boolean;
   apiVersion: string;
@@ -18,12 +18,12 @@ export type EventRecord = {
   data: { object: unknown; previous: unknown };
 };
 
-/** The version in which events are written. */
+/** The API version of the event format. */
 const EVENT_API_VERSION = "2026-11-01";
 
 export type EventQuery = { accountId: string; afterSequence: bigint; limit: number; intentId?: string };
 
-/** Events of an account after a sequence, in order; complete up to the last one returned. */
+/** Lists an account's events after a sequence, in order and without gaps. */
 export async function listEvents(db: Db, query: EventQuery): Promise<EventRecord[]> {
   const rows = await db.root
     .selectFrom("event")

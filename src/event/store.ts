@@ -5,12 +5,12 @@ import type { Entropy } from "../kernel/entropy.ts";
 import { newId } from "../kernel/ids.ts";
 import type { NewEvent } from "./event.ts";
 
-/** A statement takes 65,535 parameters, and one transaction may have more to tell. */
+/** PostgreSQL accepts 65,535 parameters in a statement, and one transaction may append more rows than fit. */
 const ROWS_MAX = 1_000;
 
 /**
- * Appends what happened, in the transaction that makes it happen: there is no change without its event and no event without
- * its change. Order within an intent is the order of the calls; the public sequence is stamped after commit.
+ * Appends events in the transaction of their change, so that each change has its event and each event its change. Events of one intent
+ * keep the order of the calls. The public sequence is assigned after commit.
  */
 export async function appendEvents(
   tx: Tx,
@@ -37,12 +37,12 @@ const EVENT_COLUMNS = [
   "created_at",
 ] as const;
 
-/** The parameters of an event's part of a larger statement, in the order of their numbers. */
+/** The parameters of `eventInsertSql`, in the order of their numbers. */
 export type EventParameters = readonly unknown[];
 
 /**
- * The same as a part of a larger statement, for a change that one statement makes: writes the event once for each row of `change`,
- * the name of a `with` query there that has at most one row. Its parameters are numbered from `firstNumber`.
+ * SQL of the same insert, as part of a larger statement: writes the event once for each row of `sourceQuery`, a `with` query of that
+ * statement that has at most one row. Parameters are numbered from `firstNumber`.
  */
 export function eventInsertSql({ sourceQuery, firstNumber }: { sourceQuery: string; firstNumber: number }): string {
   const values = EVENT_COLUMNS.map((_, index) => `$${firstNumber + index}`);
@@ -69,8 +69,8 @@ function eventRow(entropy: Entropy, event: NewEvent, at: Date): Insertable<Event
 }
 
 /**
- * Gives up to `limit` committed events the next sequences of their accounts, in the order of their positions, and returns how
- * many there were. The caller sees to it that only one transaction does this at a time.
+ * Assigns up to `limit` committed events the next sequences of their accounts, in the order of their positions. Returns the number of
+ * events. The caller ensures that only one transaction does this at a time.
  */
 export async function assignSequences(tx: Tx, limit: number): Promise<number> {
   const result = await sql<{ position: bigint }>`

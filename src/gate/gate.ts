@@ -1,19 +1,19 @@
 import type { Caip2 } from "../kernel/caip.ts";
 
-// The gate issues source inboxes where this service cannot (on Solana somebody has to hold a key), or has a say in them where it can. It is
-// asked between two transactions, and may be asked the same twice: it answers the same then.
+// The gate issues source inboxes where this service cannot: on Solana an inbox needs a private key. Elsewhere it may approve them. Calls
+// happen between two transactions and may repeat; the gate must then give the same answer.
 
-/** What the gate said of an intent's customer. */
+/** The gate's decision about an intent's customer. */
 export type BindDecision = { kind: "bound" } | { kind: "pending" } | { kind: "refused"; reason: string };
 
-/** What the gate said of one inbox. */
+/** The gate's decision about one inbox. */
 export type IssueDecision =
   | { kind: "issued"; address: string }
-  /** Not now and not later: for a person to look into. */
+  /** A permanent refusal, which a person has to resolve. */
   | { kind: "refused"; reason: string }
-  /** It issues none for this origin. */
+  /** The gate issues no inboxes for this origin. */
   | { kind: "disabled" }
-  /** It has not finished with the customer, whatever it said before. */
+  /** The gate has not finished with the customer, even if it reported otherwise before. */
   | { kind: "pending" };
 
 export type BindRequest = { intentId: string; livemode: boolean; chain: Caip2 };
@@ -21,7 +21,7 @@ export type BindRequest = { intentId: string; livemode: boolean; chain: Caip2 };
 export type IssueRequest = BindRequest & {
   /** The mint on Solana; null on EVM chains, where one address takes every token. */
   token: string | null;
-  /** The address that must come out where it follows from the intent; null where the gate makes it. */
+  /** The required address when the intent determines it; null when the gate creates it. */
   address: string | null;
 };
 
@@ -33,14 +33,14 @@ export interface Gate {
   close(): Promise<void>;
 }
 
-/** Nothing can be said about the question: the gate was not reached, took too long, or what it answered is no verdict. */
+/** The gate gave no decision: it was unreachable, timed out, or its response is invalid. */
 export class GateUnavailable extends Error {
   override readonly name = "GateUnavailable";
-  /** The gate is there and does not speak as agreed, which waiting will not mend. */
+  /** Whether the gate responded and broke the protocol. A retry does not help then. */
   readonly isProtocolError: boolean;
 
-  constructor(message: string, options: { isNonsense: boolean; cause?: unknown }) {
+  constructor(message: string, options: { isProtocolError: boolean; cause?: unknown }) {
     super(message, { cause: options.cause });
-    this.isProtocolError = options.isNonsense;
+    this.isProtocolError = options.isProtocolError;
   }
 }

@@ -2,8 +2,8 @@ import { Pool, type Dispatcher } from "undici";
 import type { GateConfig } from "../config/config.ts";
 import { GateUnavailable, type BindDecision, type Gate, type IssueDecision } from "./gate.ts";
 
-// The gate over HTTP; docs/operate/gate.md is the agreement. An answer counts only with status 200 and a verdict that we know: what a proxy says
-// in the gate's place must never be taken for a refusal.
+// The gate over HTTP; docs/operate/gate.md is the protocol. Only a 200 response with a known verdict counts, so that a proxy's error page
+// is never read as a refusal.
 
 const CONNECTIONS_MAX = 16;
 const RESPONSE_BYTES_MAX = 16_384;
@@ -18,17 +18,19 @@ export function openRemoteGate({ url, secret, timeoutMs }: GateConfig): Gate {
     const signal = AbortSignal.timeout(timeoutMs);
     const headers = { authorization: `Bearer ${secret.reveal()}`, "content-type": "application/json" };
     try {
-      const answer = await pool.request({
+      const response = await pool.request({
         method: "PUT",
         path: `${base}${path}`,
         headers,
         body: JSON.stringify(body),
         signal,
       });
-      const text = await readBody(answer);
-      if (answer.statusCode === 200) return JSON.parse(text);
-      const isClientError = answer.statusCode < 500 && answer.statusCode !== 429;
-      throw new GateUnavailable(`${host} answered with status ${answer.statusCode}`, { isNonsense: isClientError });
+      const text = await readBody(response);
+      if (response.statusCode === 200) return JSON.parse(text);
+      const isClientError = response.statusCode < 500 && response.statusCode !== 429;
+      throw new GateUnavailable(`${host} answered with status ${response.statusCode}`, {
+        isProtocolError: isClientError,
+      });
     } catch (error) {
       throw toGateUnavailable(host, error);
     }
@@ -51,28 +53,28 @@ async function readBody({ body }: Dispatcher.ResponseData): Promise<string> {
   let length = 0;
   for await (const piece of body as AsyncIterable<Buffer>) {
     length += piece.length;
-    if (length > RESPONSE_BYTES_MAX) throw new SyntaxError("the answer is too long");
+    if (length > RESPONSE_BYTES_MAX) throw new SyntaxError("the response is too long");
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString("utf8");
 }
 
-function parseBindDecision(host: string, answer: unknown): BindDecision {
-  switch (readStringField(answer, "verdict")) {
+function parseBindDecision(host: string, response: unknown): BindDecision {
+  switch (readStringField(response, "verdict")) {
     case "bound":
       return { kind: "bound" };
     case "pending":
       return { kind: "pending" };
     case "refused":
-      return { kind: "refused", reason: readReason(answer) };
+      return { kind: "refused", reason: readReason(response) };
     default:
       throw invalidResponse(host);
   }
 }
 
-function parseIssueDecision(host: string, answer: unknown): IssueDecision {
-  const address = readStringField(answer, "address");
-  switch (readStringField(answer, "verdict")) {
+function parseIssueDecision(host: string, response: unknown): IssueDecision {
+  const address = readStringField(response, "address");
+  switch (readStringField(response, "verdict")) {
     case "issued":
       if (address === undefined) throw invalidResponse(host);
       return { kind: "issued", address };
@@ -81,19 +83,19 @@ function parseIssueDecision(host: string, answer: unknown): IssueDecision {
     case "disabled":
       return { kind: "disabled" };
     case "refused":
-      return { kind: "refused", reason: readReason(answer) };
+      return { kind: "refused", reason: readReason(response) };
     default:
       throw invalidResponse(host);
   }
 }
 
-function readReason(answer: unknown): string {
-  return readStringField(answer, "reason") ?? "no reason was given";
+function readReason(response: unknown): string {
+  return readStringField(response, "reason") ?? "no reason given";
 }
 
-function readStringField(answer: unknown, key: string): string | undefined {
-  if (typeof answer !== "object" || answer === null) return undefined;
-  const value: unknown = Reflect.get(answer, key);
+function readStringField(response: unknown, key: string): string | undefined {
+  if (typeof response !== "object" || response === null) return undefined;
+  const value: unknown = Reflect.get(response, key);
   return typeof value === "string" && value.length <= FIELD_LENGTH_MAX ? value : undefined;
 }
 
@@ -102,12 +104,12 @@ function toGateUnavailable(host: string, error: unknown): GateUnavailable {
   if (error instanceof SyntaxError) return invalidResponse(host, error);
   const isTimeout = error instanceof Error && /Timeout/.test(error.name);
   const reason = error instanceof Error ? error.message : String(error);
-  return new GateUnavailable(`${host} ${isTimeout ? "took too long" : "was not reached"}: ${reason}`, {
-    isNonsense: false,
+  return new GateUnavailable(`${host} ${isTimeout ? "timed out" : "is unreachable"}: ${reason}`, {
+    isProtocolError: false,
     cause: error,
   });
 }
 
 function invalidResponse(host: string, cause?: unknown): GateUnavailable {
-  return new GateUnavailable(`${host} answered with no verdict`, { isNonsense: true, cause });
+  return new GateUnavailable(`${host} answered without a valid verdict`, { isProtocolError: true, cause });
 }

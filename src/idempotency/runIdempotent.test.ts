@@ -21,7 +21,7 @@ const newRequest = (request: unknown = {}): IdempotentRequest => ({
   requestHash: hashRequest(request),
 });
 
-/** Leaves a row each time that it is really done. */
+/** Inserts a row at each execution. */
 const operation = {
   run: async (tx: Tx) => {
     const { rows } = await sql<{ number: number }>`insert into done (body) values ('x') returning number`.execute(tx);
@@ -31,7 +31,7 @@ const operation = {
 };
 
 for (const kind of databases) {
-  describe(`answers on ${kind}`, () => {
+  describe(`idempotent requests on ${kind}`, () => {
     let db: Db;
     let world: { db: Db; clock: Clock };
     let passedMs = 0;
@@ -43,56 +43,58 @@ for (const kind of databases) {
     beforeEach(() => sql`truncate done`.execute(db.root));
     after(() => db.close());
 
-    const timesDone = async () => (await sql`select 1 from done`.execute(db.root)).rows.length;
+    const executions = async () => (await sql`select 1 from done`.execute(db.root)).rows.length;
 
-    test("D17 a call is done once, and answered many times with the same body and a secret of each time", async () => {
-      const call = newRequest();
-      const first = await runIdempotent(world, call, operation);
+    test("D17 a repeated request runs once, and each replay returns the same body with new secrets", async () => {
+      const request = newRequest();
+      const first = await runIdempotent(world, request, operation);
       const { number } = first.body as { number: number };
       assert.deepEqual(first, { status: 201, body: { number, token: "first" }, isReplayed: false });
       for (let repeat = 0; repeat < 20; repeat += 1) {
-        const again = await runIdempotent(world, call, operation);
+        const again = await runIdempotent(world, request, operation);
         assert.deepEqual(again, { status: 201, body: { number, token: "fresh" }, isReplayed: true });
       }
-      assert.equal(await timesDone(), 1);
-      const { rows } = await sql`select * from idempotent_answer where key = ${call.key}`.execute(db.root);
+      assert.equal(await executions(), 1);
+      const { rows } = await sql`select * from idempotent_answer where key = ${request.key}`.execute(db.root);
       assert.doesNotMatch(JSON.stringify(rows), /first|fresh/);
     });
 
-    test("D17 of the same call many times at once, it is done once", async () => {
-      const call = newRequest();
-      const answers = await Promise.allSettled(Array.from({ length: 50 }, () => runIdempotent(world, call, operation)));
+    test("D17 concurrent copies of a request run once", async () => {
+      const request = newRequest();
+      const results = await Promise.allSettled(
+        Array.from({ length: 50 }, () => runIdempotent(world, request, operation)),
+      );
       const isBusy = (reason: unknown) => Reflect.get(Object(reason), "code") === "request_in_progress";
-      assert.ok(answers.every((answer) => answer.status === "fulfilled" || isBusy(answer.reason)));
-      assert.equal(await timesDone(), 1);
+      assert.ok(results.every((result) => result.status === "fulfilled" || isBusy(result.reason)));
+      assert.equal(await executions(), 1);
     });
 
     test("D17 the key belongs to one request, of one account and operation", async () => {
-      const call = newRequest({ priceUnits: 5 });
-      await runIdempotent(world, call, operation);
-      const other = { ...call, requestHash: hashRequest({ priceUnits: 6 }) };
+      const request = newRequest({ priceUnits: 5 });
+      await runIdempotent(world, request, operation);
+      const other = { ...request, requestHash: hashRequest({ priceUnits: 6 }) };
       await assert.rejects(runIdempotent(world, other, operation), { code: "idempotency_key_reuse" });
-      assert.equal(await timesDone(), 1);
-      for (const apart of [{ accountId: "acct_b" }, { operation: "archive" }, { key: "another" }]) {
-        assert.equal((await runIdempotent(world, { ...other, ...apart }, operation)).isReplayed, false);
+      assert.equal(await executions(), 1);
+      for (const difference of [{ accountId: "acct_b" }, { operation: "archive" }, { key: "another" }]) {
+        assert.equal((await runIdempotent(world, { ...other, ...difference }, operation)).isReplayed, false);
       }
-      assert.equal(await timesDone(), 4);
+      assert.equal(await executions(), 4);
     });
 
-    test("D17 a call that fails leaves nothing, and is done when it is sent again", async () => {
-      const call = newRequest();
+    test("D17 a failed request stores nothing, and a repeat runs it", async () => {
+      const request = newRequest();
       const failing = {
         run: async (tx: Tx) => {
           await operation.run(tx);
           throw new Error("no");
         },
       };
-      await assert.rejects(runIdempotent(world, call, failing), /no/);
-      assert.equal(await timesDone(), 0);
-      assert.equal((await runIdempotent(world, call, operation)).isReplayed, false);
+      await assert.rejects(runIdempotent(world, request, failing), /no/);
+      assert.equal(await executions(), 0);
+      assert.equal((await runIdempotent(world, request, operation)).isReplayed, false);
     });
 
-    test("D17 after 24 hours the key is free again, whether its row is still there or not", async () => {
+    test("D17 a key is free again after 24 hours, whether or not its row was removed", async () => {
       const [kept, removed, young] = [newRequest(), newRequest(), newRequest()];
       await runIdempotent(world, kept, operation);
       passedMs += DAY_MS - 1;
@@ -111,14 +113,14 @@ for (const kind of databases) {
   });
 }
 
-test("what a caller may write in several ways is one request", () => {
+test("equal JSON in different notations has one hash", () => {
   const hash = (text: string) => Buffer.from(hashRequest(JSON.parse(text))).toString("hex");
   assert.equal(hash('{"a":{"x":1,"y":[5.0,2]},"b":null}'), hash('{"b":null,"a":{"y":[5,2],"x":1}}'));
   const different = ["{}", '{"a":1}', '{"a":"1"}', '{"a":[1]}', '{"a":[1,2]}', '{"a":[2,1]}', '{"a":{"0":1}}', "[]"];
   assert.equal(new Set(different.map(hash)).size, different.length);
 });
 
-describe("answers of several connections", () => {
+describe("idempotent requests on several connections", () => {
   let db: Db;
   before(async () => {
     db = await openTestDatabase("postgres");
@@ -126,43 +128,43 @@ describe("answers of several connections", () => {
   });
   after(() => db.close());
 
-  test("D17 while a call runs, the same call is told to wait, and another one is not", async () => {
+  test("D17 while a request runs, a copy of it gets request_in_progress and another request runs", async () => {
     const world = { db, clock: systemClock };
-    const [running, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [running, proceed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const slow = {
       run: async (tx: Tx) => {
         running.resolve();
-        await goOn.promise;
+        await proceed.promise;
         return operation.run(tx);
       },
     };
-    const call = newRequest();
-    const first = runIdempotent(world, call, slow);
+    const request = newRequest();
+    const first = runIdempotent(world, request, slow);
     await running.promise;
     try {
-      await assert.rejects(runIdempotent(world, call, operation), { code: "request_in_progress", retryAfterS: 1 });
+      await assert.rejects(runIdempotent(world, request, operation), { code: "request_in_progress", retryAfterS: 1 });
       assert.equal((await runIdempotent(world, newRequest(), operation)).isReplayed, false);
     } finally {
-      goOn.resolve();
+      proceed.resolve();
     }
     assert.equal((await first).isReplayed, false);
-    assert.equal((await runIdempotent(world, call, operation)).isReplayed, true);
+    assert.equal((await runIdempotent(world, request, operation)).isReplayed, true);
   });
 
-  test("38 a call whose connection dies in the middle is done when it is sent again, and only then", async () => {
+  test("38 a request whose connection dies stores nothing, and a repeat runs it once", async () => {
     const world = { db, clock: systemClock };
     await sql`truncate done`.execute(db.root);
-    const call = newRequest();
+    const request = newRequest();
     const dying = {
       run: async (tx: Tx) => {
-        const answer = await operation.run(tx);
+        const result = await operation.run(tx);
         await sql`select pg_terminate_backend(pg_backend_pid())`.execute(tx);
-        return answer;
+        return result;
       },
     };
-    await assert.rejects(runIdempotent(world, call, dying));
-    assert.equal((await runIdempotent(world, call, operation)).isReplayed, false);
-    assert.equal((await runIdempotent(world, call, operation)).isReplayed, true);
+    await assert.rejects(runIdempotent(world, request, dying));
+    assert.equal((await runIdempotent(world, request, operation)).isReplayed, false);
+    assert.equal((await runIdempotent(world, request, operation)).isReplayed, true);
     assert.equal((await sql`select 1 from done`.execute(db.root)).rows.length, 1);
   });
 });

@@ -5,21 +5,21 @@ import type { IdempotentRequest } from "./idempotentRequest.ts";
 import { findStoredResponse, storeResponse, tryLockRequest } from "./store.ts";
 
 export type IdempotentOperation<Status extends number, Body extends object> = {
-  /** Does what the call asks for, with SQL alone. Of its answer `secrets` are shown to this caller and kept nowhere. */
+  /** Executes the request with SQL alone. The response's `secrets` are sent to this caller and never stored. */
   run(tx: Tx): Promise<{ status: Status; body: Body; secrets?: object }>;
-  /** The secrets of a replay, which stand in for those of the first answer. */
+  /** Creates new secrets for a replay, in place of the first response's. */
   renewSecrets?(tx: Tx, body: Body): Promise<object>;
 };
 
 export type IdempotentResult<Status extends number> = { status: Status; body: object; isReplayed: boolean };
 
-/** A caller who does not know after a day what became of a call will not send it again. */
+/** A caller that has not learned the outcome within a day does not retry any more. */
 const RETENTION_MS = 24 * 3_600_000;
 
 /**
- * Runs `work` at most once for a call, however often it is sent: its answer is kept in the transaction that does it, so a crash leaves
- * both or neither. A call that throws keeps nothing, and may be sent again as if it had never been.
- * Throws request_in_progress while the same call runs, and idempotency_key_reuse where the key was used to ask for something else.
+ * Runs `operation` at most once for a request, however often it is sent. The response is stored in the same transaction, so a crash keeps
+ * both or neither. A request that throws stores nothing and may be sent again.
+ * Throws request_in_progress while the same request runs, and idempotency_key_reuse when the key belongs to a different request.
  */
 export async function runIdempotent<Status extends number, Body extends object>(
   world: { db: Db; clock: Clock },
@@ -28,7 +28,7 @@ export async function runIdempotent<Status extends number, Body extends object>(
 ): Promise<IdempotentResult<Status>> {
   return world.db.transaction(async (tx) => {
     if (!(await tryLockRequest(tx, request))) throw new Fault("request_in_progress");
-    // After the lock, in a statement of its own: it sees what the call that held the lock before has committed.
+    // Reads in a new statement after taking the lock, so that it sees the previous lock holder's commit.
     const now = world.clock.now();
     const stored = await findStoredResponse<Status, Body>(tx, request, now);
     if (stored === undefined) {

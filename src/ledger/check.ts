@@ -1,27 +1,27 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Db } from "../db/database.ts";
 
-/** Something that must hold of the rows at every moment, as a query that finds where it does not. */
+/** An invariant of the rows, as a query that finds violations. */
 export type Check = {
-  /** Kebab case, the same for ever: what alarms and scripts go by. */
+  /** Kebab case. It never changes, because alarms and scripts use it. */
   name: string;
-  /** What a row that the query finds means, in a sentence. */
+  /** The meaning of a found row, in a sentence. */
   meaning: string;
-  /** One statement, so that it sees one moment. Its columns tell a person where to look. */
+  /** One statement, so that it reads one snapshot. Its columns point a person to the rows. */
   query: RawBuilder<unknown>;
 };
 
 export type Violation = { check: string; meaning: string; rows: Record<string, unknown>[] };
 
-/** A few rows say what is wrong; thousands say no more. */
+/** A few rows show the problem; thousands show no more. */
 const ROWS_MAX = 20;
-/** For one check. */
+/** The timeout of one check. */
 const TIMEOUT_MS = 300_000;
 
-/** Those of the checks that do not hold, each with the first rows that it found. */
+/** Runs the checks. Returns those that found violations, each with its first rows. */
 export async function runChecks(db: Db, checks: readonly Check[]): Promise<Violation[]> {
   return db.transaction(async (tx) => {
-    // They read whole tables, and may take longer than any other statement.
+    // Checks read whole tables, so they need a longer timeout than other statements.
     await sql`set local statement_timeout = ${sql.lit(TIMEOUT_MS)}`.execute(tx);
     const violations: Violation[] = [];
     for (const { name, meaning, query } of checks) {

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { Check } from "./check.ts";
 
-// What the ledger can say of itself. The triggers refuse all of this; the checks find what was written past them.
+// Invariants of the ledger's own rows. Triggers enforce all of them; the checks find rows that were written past the triggers.
 
 export const ledgerChecks: readonly Check[] = [
   {
     name: "posting-sums-to-zero",
-    meaning: "The entries of a posting do not add up to nothing, or are not as many as it says.",
+    meaning: "The entries of a posting do not sum to zero, or their number differs from entry_count.",
     query: sql`
       select posting.id as posting, posting.reference, sums.asset, sums.units
       from ledger_posting posting
@@ -24,12 +24,12 @@ export const ledgerChecks: readonly Check[] = [
   },
   {
     name: "asset-sums-to-zero",
-    meaning: "All entries of an asset together do not add up to nothing.",
+    meaning: "The entries of an asset do not sum to zero.",
     query: sql`select asset, sum(amount_units) as units from ledger_entry group by asset having sum(amount_units) <> 0`,
   },
   {
     name: "custody-not-negative",
-    meaning: "By the entries an inbox or a bridge holds less than nothing.",
+    meaning: "The entries of an inbox or a bridge sum to a negative balance.",
     query: sql`
       select account, asset, sum(amount_units) as units from ledger_entry
       where account like 'inbox:%' or account like 'bridge:%'
@@ -37,7 +37,7 @@ export const ledgerChecks: readonly Check[] = [
   },
   {
     name: "balance-matches-entries",
-    meaning: "A balance is not the sum of the entries that it is drawn from.",
+    meaning: "A balance is not the sum of its entries.",
     query: sql`
       select coalesce(balance.holder, drawn.holder) as holder, coalesce(balance.account, drawn.account) as account,
         coalesce(balance.asset, drawn.asset) as asset, balance.balance_units as balance, drawn.units as entries
@@ -53,7 +53,7 @@ export const ledgerChecks: readonly Check[] = [
   },
   {
     name: "shortage-covered-first",
-    meaning: "An inbox holds something while money that it had lost is still missing.",
+    meaning: "An inbox has a positive balance while a shortage of it is open.",
     query: sql`
       select inbox.holder, inbox.asset, inbox.balance_units as held, missing.account, missing.balance_units as missing
       from ledger_balance inbox join ledger_balance missing
@@ -62,20 +62,20 @@ export const ledgerChecks: readonly Check[] = [
   },
   {
     name: "reversal-mirrors-posting",
-    meaning: "A reversal does not take back what it refers to.",
+    meaning: "A reversal does not mirror the posting that it reverses.",
     query: sql`
       select reversal.id as posting, reversal.reverses
       from ledger_posting reversal
       left join ledger_posting origin on origin.id = reversal.reverses and origin.reverses is null
-      left join ledger_entry taken on taken.posting_id = reversal.id and taken.place = 1
-      left join ledger_entry given on given.posting_id = origin.id and given.place = 1
+      left join ledger_entry mirrored on mirrored.posting_id = reversal.id and mirrored.place = 1
+      left join ledger_entry original on original.posting_id = origin.id and original.place = 1
       where reversal.reverses is not null
-        and ((origin.custody, origin.chain, given.account, given.asset, given.amount_units)
-          is distinct from (reversal.custody, reversal.chain, taken.account, taken.asset, -taken.amount_units) or origin.id is null)`,
+        and ((origin.custody, origin.chain, original.account, original.asset, original.amount_units)
+          is distinct from (reversal.custody, reversal.chain, mirrored.account, mirrored.asset, -mirrored.amount_units) or origin.id is null)`,
   },
   {
     name: "posting-is-unique",
-    meaning: "The same thing stands in the ledger twice.",
+    meaning: "A reference is booked twice.",
     query: sql`
       select posting.reference, count(*) as postings from ledger_posting posting
       where posting.reverses is null and not exists (select from ledger_posting reversal where reversal.reverses = posting.id)

@@ -14,7 +14,7 @@ const AT = new Date("2026-11-01T12:00:00Z");
 
 type Transfer = { reference: string; version?: bigint; inbox: string; counter: string; change: bigint };
 
-/** Transfers as a query says them, in the order in which they are given. */
+/** A TransferQuery of these transfers, in their order. */
 function transferQuery(transfers: readonly Transfer[]): RawBuilder<unknown> {
   return sql`
     select reference, version, null::bigint as reverses, 'inbox:' || inbox as custody, counter, ${ASSET}::text as asset,
@@ -35,7 +35,7 @@ function transferQuery(transfers: readonly Transfer[]): RawBuilder<unknown> {
       )}, ${array(
         transfers.map((one) => one.change),
         "numeric",
-      )}) with ordinality as given (reference, version, inbox, counter, change, place)`;
+      )}) with ordinality as input (reference, version, inbox, counter, change, place)`;
 }
 
 for (const kind of databases) {
@@ -50,15 +50,15 @@ for (const kind of databases) {
       await db.close();
     });
 
-    const fresh = (): string => `pi_${(unique += 1)}`;
-    const comesIn = (inbox: string, change: bigint): Transfer => ({
+    const newInbox = (): string => `pi_${(unique += 1)}`;
+    const inflow = (inbox: string, change: bigint): Transfer => ({
       reference: `fact:${(unique += 1)}`,
       inbox,
       counter: "payer:world",
       change,
     });
-    const goesOut = (inbox: string, change: bigint): Transfer => ({
-      ...comesIn(inbox, -change),
+    const outflow = (inbox: string, change: bigint): Transfer => ({
+      ...inflow(inbox, -change),
       counter: "payout:world",
     });
     const bookAll = (...transfers: Transfer[]) =>
@@ -93,19 +93,19 @@ for (const kind of databases) {
         .execute();
       return Object.fromEntries(rows.map((row) => [row.account, row.balance_units]));
     }
-    const refused = (statement: RawBuilder<unknown>, reason: RegExp) =>
+    const assertRefused = (statement: RawBuilder<unknown>, reason: RegExp) =>
       rejects(
         db.transaction(async (tx) => statement.execute(tx)),
         reason,
       );
-    /** A posting with entries as somebody might write them by hand. */
-    function byHand(
+    /** Inserts a posting with arbitrary entries, past the store. */
+    function insertRaw(
       lines: readonly (readonly [place: number, account: string, units: string, asset?: string])[],
       header: { count?: number; reference?: string; version?: number; reverses?: bigint | null; custody?: string } = {},
     ): RawBuilder<unknown> {
       const {
         count = lines.length,
-        reference = fresh(),
+        reference = newInbox(),
         version = 1,
         reverses = null,
         custody = "inbox:pi_hand",
@@ -132,9 +132,9 @@ for (const kind of databases) {
           )}) as line (place, account, units, asset)`;
     }
 
-    test("money that comes in is the inbox's, and what goes out is somebody else's", async () => {
-      const inbox = fresh();
-      await bookAll(comesIn(inbox, 10n), goesOut(inbox, 9n), { ...goesOut(inbox, 1n), counter: "fee:platform" });
+    test("a deposit adds to the inbox, and a payout moves it to the other end", async () => {
+      const inbox = newInbox();
+      await bookAll(inflow(inbox, 10n), outflow(inbox, 9n), { ...outflow(inbox, 1n), counter: "fee:platform" });
       deepEqual(await entriesOf(inbox), [
         [
           ["payer:world", -10n],
@@ -152,19 +152,19 @@ for (const kind of databases) {
       deepEqual(await balancesOf(inbox), {});
     });
 
-    test("82 more than came in is taken from what nobody saw, and what is found later fills that first", async () => {
-      const inbox = fresh();
-      await bookAll(comesIn(inbox, 4n), goesOut(inbox, 10n));
+    test("82 an outflow above the balance is booked as unseen, and later inflows fill that first", async () => {
+      const inbox = newInbox();
+      await bookAll(inflow(inbox, 4n), outflow(inbox, 10n));
       deepEqual(await balancesOf(inbox), { [`unseen:${CHAIN}`]: -6n });
-      await bookAll(comesIn(inbox, 5n));
+      await bookAll(inflow(inbox, 5n));
       deepEqual(await balancesOf(inbox), { [`unseen:${CHAIN}`]: -1n });
-      await bookAll(comesIn(inbox, 3n));
+      await bookAll(inflow(inbox, 3n));
       deepEqual(await balancesOf(inbox), { [`inbox:${inbox}`]: 2n });
     });
 
-    test("61 a reorganisation that takes back what was paid out already is a loss until it is mined again", async () => {
-      const inbox = fresh();
-      const [paid, swept] = [comesIn(inbox, 10n), goesOut(inbox, 10n)];
+    test("61 a reversed deposit that was already paid out is a loss until it is mined again", async () => {
+      const inbox = newInbox();
+      const [paid, swept] = [inflow(inbox, 10n), outflow(inbox, 10n)];
       await bookAll(paid, swept);
       equal(await reverseAll(paid), 1);
       deepEqual(await balancesOf(inbox), { "loss:reorg": -10n });
@@ -172,44 +172,44 @@ for (const kind of databases) {
       deepEqual(await balancesOf(inbox), {});
     });
 
-    test("both causes of a shortage are kept apart and filled one after the other", async () => {
-      const inbox = fresh();
-      const first = comesIn(inbox, 5n);
-      await bookAll(first, goesOut(inbox, 5n));
+    test("both kinds of shortage are booked apart and filled one after the other", async () => {
+      const inbox = newInbox();
+      const first = inflow(inbox, 5n);
+      await bookAll(first, outflow(inbox, 5n));
       await reverseAll(first);
-      await bookAll(goesOut(inbox, 2n));
+      await bookAll(outflow(inbox, 2n));
       deepEqual(await balancesOf(inbox), { "loss:reorg": -5n, [`unseen:${CHAIN}`]: -2n });
-      await bookAll(comesIn(inbox, 6n), comesIn(inbox, 3n));
+      await bookAll(inflow(inbox, 6n), inflow(inbox, 3n));
       deepEqual(await balancesOf(inbox), { [`inbox:${inbox}`]: 2n });
     });
 
-    test("reversing goes back the way that was booked, and once", async () => {
-      const inbox = fresh();
-      const all = [comesIn(inbox, 7n), goesOut(inbox, 7n), comesIn(inbox, 1n)];
+    test("a reversal mirrors its posting, and happens once", async () => {
+      const inbox = newInbox();
+      const all = [inflow(inbox, 7n), outflow(inbox, 7n), inflow(inbox, 1n)];
       await bookAll(...all);
       equal(await reverseAll(...all), 3);
       deepEqual(await balancesOf(inbox), {});
       equal(await reverseAll(...all), 0);
     });
 
-    test("what stands is not booked again, and a wording never twice", async () => {
-      const paid = comesIn(fresh(), 1n);
+    test("a booked reference is not booked again, and a version never twice", async () => {
+      const paid = inflow(newInbox(), 1n);
       await bookAll(paid);
       await rejects(bookAll(paid), /duplicate key/);
       await rejects(bookAll({ ...paid, version: 2n }), /books again what stands/);
     });
 
-    test("entries that do not add up in each asset are refused", async () => {
-      await refused(
-        byHand([
+    test("entries that do not sum to zero in each asset are refused", async () => {
+      await assertRefused(
+        insertRaw([
           [1, "payer:world", "-5"],
           [2, "inbox:pi_hand", "4"],
         ]),
         /not whole/,
       );
       const other = `${CHAIN}/erc20:0xbeef`;
-      await refused(
-        byHand([
+      await assertRefused(
+        insertRaw([
           [1, "payer:world", "-5"],
           [2, "inbox:pi_hand", "5", other],
         ]),
@@ -217,10 +217,10 @@ for (const kind of databases) {
       );
     });
 
-    test("a posting of fewer than two entries, of none, or of others than it says is refused", async () => {
-      await refused(byHand([[1, "payer:world", "0"]]), /check constraint/);
-      await refused(
-        byHand(
+    test("a posting with fewer than two entries, with none, or with a wrong entry_count is refused", async () => {
+      await assertRefused(insertRaw([[1, "payer:world", "0"]]), /check constraint/);
+      await assertRefused(
+        insertRaw(
           [
             [1, "payer:world", "-5"],
             [2, "inbox:pi_hand", "5"],
@@ -229,42 +229,42 @@ for (const kind of databases) {
         ),
         /not whole/,
       );
-      await refused(
-        byHand([
+      await assertRefused(
+        insertRaw([
           [1, "payer:world", "-5"],
           [3, "inbox:pi_hand", "5"],
         ]),
         /not whole/,
       );
-      await refused(byHand([], { count: 2 }), /has no entries/);
+      await assertRefused(insertRaw([], { count: 2 }), /has no entries/);
     });
 
-    test("entries are refused that come later, or belong to nothing", async () => {
-      await bookAll(comesIn(fresh(), 1n));
+    test("entries added later or without a posting are refused", async () => {
+      await bookAll(inflow(newInbox(), 1n));
       const later = (id: RawBuilder<unknown>) => sql`
         insert into ledger_entry (posting_id, place, account, asset, amount_units)
         values (${id}, 3, 'payer:world', ${ASSET}, -1), (${id}, 4, 'payout:world', ${ASSET}, 1)`;
-      await refused(later(sql`(select max(id) from ledger_posting)`), /not whole/);
-      await refused(later(sql`999999`), /not whole/);
+      await assertRefused(later(sql`(select max(id) from ledger_posting)`), /not whole/);
+      await assertRefused(later(sql`999999`), /not whole/);
     });
 
-    test("no inbox and no bridge holds less than nothing", async () => {
-      await refused(
-        byHand([
+    test("balances of inboxes and bridges never go negative", async () => {
+      await assertRefused(
+        insertRaw([
           [1, "payout:world", "5"],
           [2, "inbox:pi_hand", "-5"],
         ]),
         /ledger_balance_custody/,
       );
-      await refused(
-        byHand([
+      await assertRefused(
+        insertRaw([
           [1, "payout:world", "5"],
           [2, "bridge:own", "-5"],
         ]),
         /ledger_balance_custody/,
       );
-      await refused(
-        byHand([
+      await assertRefused(
+        insertRaw([
           [1, "payer:world", "-5"],
           [2, "loss:reorg", "5"],
         ]),
@@ -272,30 +272,30 @@ for (const kind of databases) {
       );
     });
 
-    test("accounts and assets have their forms, and a posting only touches its own inbox", async () => {
-      await refused(
-        byHand([
+    test("malformed accounts and assets, and entries of another inbox, are refused", async () => {
+      await assertRefused(
+        insertRaw([
           [1, "payer:world", "-5"],
           [2, "inbox:", "5"],
         ]),
         /check constraint/,
       );
-      await refused(
-        byHand([
+      await assertRefused(
+        insertRaw([
           [1, "petty:cash", "-5"],
           [2, "inbox:pi_hand", "5"],
         ]),
         /check constraint/,
       );
-      await refused(
-        byHand([
+      await assertRefused(
+        insertRaw([
           [1, "payer:world", "-5", "USDC"],
           [2, "inbox:pi_hand", "5", "USDC"],
         ]),
         /check constraint/,
       );
-      await refused(
-        byHand([
+      await assertRefused(
+        insertRaw([
           [1, "payer:world", "-5"],
           [2, "inbox:pi_other", "5"],
         ]),
@@ -303,10 +303,10 @@ for (const kind of databases) {
       );
     });
 
-    test("a reversal takes back one posting, wholly, and once", async () => {
-      const inbox = fresh();
+    test("a reversal mirrors one whole posting, and happens once", async () => {
+      const inbox = newInbox();
       const custody = `inbox:${inbox}`;
-      const paid = comesIn(inbox, 5n);
+      const paid = inflow(inbox, 5n);
       await bookAll(paid);
       const { rows } = await sql<{ id: bigint }>`select max(id) as id from ledger_posting`.execute(db.root);
       const reverses = rows[0]?.id ?? 0n;
@@ -319,39 +319,42 @@ for (const kind of databases) {
         [1, "payer:world", "5"],
         [2, custody, "-5"],
       ] as const;
-      await refused(byHand(half, { reverses, reference, custody }), /not the reversal/);
-      await refused(byHand(whole, { reverses, custody }), /check constraint/);
-      await refused(
-        byHand(whole, { reverses: 999_999n, reference: "reversal:999999", custody }),
+      await assertRefused(insertRaw(half, { reverses, reference, custody }), /not the reversal/);
+      await assertRefused(insertRaw(whole, { reverses, custody }), /check constraint/);
+      await assertRefused(
+        insertRaw(whole, { reverses: 999_999n, reference: "reversal:999999", custody }),
         /foreign key|not the reversal/,
       );
-      await byHand(whole, { reverses, reference, custody }).execute(db.root);
-      await refused(byHand(whole, { reverses, reference, custody }), /duplicate key/);
+      await insertRaw(whole, { reverses, reference, custody }).execute(db.root);
+      await assertRefused(insertRaw(whole, { reverses, reference, custody }), /duplicate key/);
       await bookAll({ ...paid, version: 2n });
     });
 
-    test("97 nothing in the ledger is changed, removed or emptied, and no balance is written", async () => {
+    test("97 updates, deletes and truncates of the ledger and writes to balances are refused", async () => {
       for (const table of ["ledger_posting", "ledger_entry"]) {
         const column = table === "ledger_entry" ? "asset" : "chain";
-        await refused(sql.raw(`update ${table} set ${column} = 'x'`), /only ever added to/);
-        await refused(sql.raw(`delete from ${table}`), /only ever added to/);
-        await refused(sql.raw(`truncate ${table} cascade`), /only ever added to/);
+        await assertRefused(sql.raw(`update ${table} set ${column} = 'x'`), /only ever added to/);
+        await assertRefused(sql.raw(`delete from ${table}`), /only ever added to/);
+        await assertRefused(sql.raw(`truncate ${table} cascade`), /only ever added to/);
       }
-      await refused(sql`update ledger_balance set balance_units = 0`, /drawn from entries/);
-      await refused(sql`delete from ledger_balance`, /drawn from entries/);
-      await refused(sql`insert into ledger_balance values ('inbox:x', ${ASSET}, 'inbox:x', 5)`, /drawn from entries/);
+      await assertRefused(sql`update ledger_balance set balance_units = 0`, /drawn from entries/);
+      await assertRefused(sql`delete from ledger_balance`, /drawn from entries/);
+      await assertRefused(
+        sql`insert into ledger_balance values ('inbox:x', ${ASSET}, 'inbox:x', 5)`,
+        /drawn from entries/,
+      );
     });
 
-    test("2^256-1 units come in and go out exactly", async () => {
-      const inbox = fresh();
+    test("2^256-1 units are booked in and out exactly", async () => {
+      const inbox = newInbox();
       const most = 2n ** 256n - 1n;
-      await bookAll(comesIn(inbox, most), goesOut(inbox, most - 1n));
+      await bookAll(inflow(inbox, most), outflow(inbox, most - 1n));
       deepEqual(await balancesOf(inbox), { [`inbox:${inbox}`]: 1n });
     });
   });
 }
 
-test("two who book for one inbox at once cannot both take out what is there once", async (context) => {
+test("two concurrent outflows of one inbox cannot both use the same balance", async (context) => {
   const db = await openTestDatabase("postgres");
   context.after(() => db.close());
   const postOne = (tx: Tx, reference: string, change: bigint) =>
@@ -392,5 +395,5 @@ async function waitUntilBlocked(db: Db): Promise<void> {
       select count(*) as waiting from pg_locks where not granted`.execute(db.root);
     if ((rows[0]?.waiting ?? 0n) > 0n) return;
   }
-  throw new Error("nobody waits for a lock");
+  throw new Error("no session waits for a lock");
 }

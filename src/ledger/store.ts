@@ -1,31 +1,31 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Tx } from "../db/database.ts";
 
-// All SQL that writes the ledger. A posting and its entries come in one statement; the database refuses them otherwise, and draws the
-// balances from them.
+// All SQL that writes the ledger. One statement inserts a posting and its entries, as the database requires; triggers compute the
+// balances.
 
 /**
- * What an inbox gained or lost, as a query says it, one row a posting:
- * `reference` text, `version` int8: what is booked, and which wording of it; together unique for ever
- * `reverses` int8: the posting that this one takes back, or null
+ * A query for gains and losses of inboxes, one row for each posting:
+ * `reference` text, `version` int8: the booked fact and the version of its booking; unique together
+ * `reverses` int8: the posting that this one reverses, or null
  * `custody` text: the account of the inbox
  * `counter` text: the account at the other end
- * `asset` text: CAIP-19 with the token as it is stored
- * `change_units` numeric: what the inbox gains; negative where it loses
- * `chain` text, `chain_tx` text, `block_number` int8: where on the chain
+ * `asset` text: CAIP-19, with the token in its stored form
+ * `change_units` numeric: the gain of the inbox; negative for a loss
+ * `chain` text, `chain_tx` text, `block_number` int8: the position on the chain
  * `place` int8: the order of the postings
  */
 export type TransferQuery = RawBuilder<unknown>;
 
 /**
- * Where an inbox would fall below nothing, the rest goes to an account that says why: more left it than was ever seen to come in, or a
- * reorganisation took back what had left it again already. Whatever the inbox gains next fills that up first.
+ * An inbox never goes negative: the amount below zero goes to an account for its cause. Either more left the inbox than was seen arriving
+ * (unseen), or a reorganisation removed a deposit that had already been paid out. Later gains of the inbox fill that account first.
  */
 type Shortage = { growingAccount: RawBuilder<string>; otherAccount: RawBuilder<string> };
 
 type PostingBatch = {
   transfers: TransferQuery;
-  /** Stands before the statement, and may name it. */
+  /** SQL before the statement, such as the comment that names it. */
   statementPrefix: RawBuilder<unknown>;
   at: Date;
   shortage: Shortage;
@@ -35,8 +35,8 @@ const UNSEEN_ACCOUNT = sql<string>`'unseen:' || chain`;
 const REORG_LOSS_ACCOUNT = sql<string>`'loss:reorg'`;
 
 /**
- * Books all of `transfers` in their order, in one statement. Whoever calls sees to it that nobody else books for the same inboxes meanwhile,
- * and gives the statement a `name` of its own: it is a long one to plan, and planned once for a connection.
+ * Books all of `transfers` in their order, in one statement. The caller ensures that no other transaction books for the same inboxes
+ * meanwhile. Planning this statement is expensive, so a unique `name` prepares it once per connection.
  */
 export async function postTransfers(
   tx: Tx,
@@ -51,8 +51,8 @@ export async function postTransfers(
 }
 
 /**
- * Takes back what stands in the ledger for these references (a query of texts), the newest first, and returns how many postings that
- * were. A reference of which nothing stands is passed over.
+ * Reverses the open postings of these references (a query of texts), the newest first. Returns the number of reversals. References
+ * without an open posting are skipped.
  */
 export async function reversePostings(
   tx: Tx,
@@ -75,8 +75,9 @@ export async function reversePostings(
 }
 
 /**
- * `net` is what the inbox holds, less what is missing. It is carried from posting to posting, so that each is split as if it stood alone:
- * above nothing it is the inbox, below it a shortage, of which the other cause is filled up first. Returns how many postings there were.
+ * `net` is the inbox balance minus its shortages. A running sum carries it from posting to posting, so that each is split as if booked
+ * alone: the part above zero belongs to the inbox, the part below is a shortage, and the other cause is filled first. Returns the number of
+ * postings.
  */
 async function insertPostings(tx: Tx, { transfers, statementPrefix, at, shortage }: PostingBatch): Promise<number> {
   const { rows } = await sql<{ postings: bigint }>`${statementPrefix}

@@ -6,14 +6,14 @@ import { getChainMemory } from "../watch/chainMemory.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 
-/** Nothing but heads wakes it: what they do not tell is found by asking, at the chain's own interval. */
+/** Only heads wake this loop; the watch loop's polling finds any missed block. */
 const IDLE_MS = 60_000;
-/** Between two connections that both worked. */
+/** The pause between two connections that both worked. */
 const RECONNECT_MS = 1_000;
-/** A connection that ended sooner, or told of nothing new, has failed, and is tried again ever more slowly. */
+/** A connection that ends sooner, or brings no new head, counts as failed and is retried with backoff. */
 const STABLE_CONNECTION_MS = 10_000;
 
-/** Records blocks as soon as they are told of. */
+/** Records blocks as soon as a feed announces them. */
 export function followHeadsLoop(world: World, chain: Chain): Loop {
   return {
     name: `follow heads of ${chain.caip2}`,
@@ -26,13 +26,13 @@ export function followHeadsLoop(world: World, chain: Chain): Loop {
   };
 }
 
-/** Listens to one feed; a tick lasts as long as its connection. */
+/** Listens to one feed. One tick lasts as long as its connection. */
 export function listenToFeedLoop(world: World, chain: Chain, feed: HeadFeed): Loop {
   const { clock, log } = world;
-  /** The highest block that the connection has told of. */
+  /** The highest block announced on this connection. */
   let highestHead = -1n;
   const listener: HeadListener = {
-    // Blocks that came before it was listened to were told to nobody.
+    // Blocks before the connection opened were not announced, so the watch loop has to poll.
     onOpen: () => world.wake.notify(watchTopic(chain)),
     onHead: (head) => {
       if (head.number > highestHead) highestHead = head.number;
@@ -51,10 +51,10 @@ export function listenToFeedLoop(world: World, chain: Chain, feed: HeadFeed): Lo
       const reason = await feed.follow(listener, ending);
       if (ending.aborted) return false;
       if (clock.monotonicMs() - connectedAtMs < STABLE_CONNECTION_MS)
-        throw new ProviderFailed("unreachable", `the connection did not last: ${reason}`);
+        throw new ProviderFailed("unreachable", `the connection was too short: ${reason}`);
       if (highestHead <= previousHighestHead)
-        throw new ProviderFailed("unreachable", `the connection has told of nothing new: ${reason}`);
-      log.warn({ chain: chain.caip2, feed: feed.name, reason }, "a websocket was lost and is opened again");
+        throw new ProviderFailed("unreachable", `the connection brought no new head: ${reason}`);
+      log.warn({ chain: chain.caip2, feed: feed.name, reason }, "websocket lost, reconnecting");
       return false;
     },
   };

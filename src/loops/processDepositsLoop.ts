@@ -4,7 +4,7 @@ import type { Caip2 } from "../kernel/caip.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 
-/** Wakes at each new head of its chain; the interval is only for a signal that was lost. */
+/** Wakes at each new head of its chain. The interval only covers a lost signal. */
 export function processDepositsLoop(world: World, chain: Caip2): Loop {
   return {
     name: `deposits ${chain}`,

@@ -2,7 +2,7 @@ import { purgeExpired } from "../idempotency/purgeExpired.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 
-/** Nobody waits for it: an answer that is too old is not given, whether its row is still there or not. */
+/** Purging is not urgent: an expired response is never replayed, even while its row exists. */
 export function purgeExpiredLoop(world: World): Loop {
   return {
     name: "answers",

@@ -3,13 +3,13 @@ import { recheckSuspectBlocks, recheckTopic } from "../watch/reread/recheckSuspe
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 
-/** Nothing but a doubt wakes it. */
+/** Only a new suspect block wakes this loop. */
 const IDLE_MS = 600_000;
 
-/** Asks again for blocks that were called empty against the word of their headers. */
+/** Reads blocks again that came without logs although their headers announce some. */
 export function recheckSuspectBlocksLoop(world: World, chain: Chain): Loop {
   return {
-    name: `ask doubted blocks of ${chain.caip2}`,
+    name: `recheck suspect blocks of ${chain.caip2}`,
     topic: recheckTopic(chain),
     intervalMs: IDLE_MS,
     tick: (ending) => recheckSuspectBlocks(world, chain, ending),

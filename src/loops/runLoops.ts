@@ -11,7 +11,7 @@ import { settleLoop } from "./settleLoop.ts";
 import { assignEventSequencesLoop } from "./assignEventSequencesLoop.ts";
 import { watchChainLoop } from "./watchChainLoop.ts";
 
-/** Every loop of a world, those of one chain in the order in which rows are handed over. */
+/** Creates every loop of a world. Loops of one chain are in the order in which they hand rows over. */
 export function createLoops(world: World): Loop[] {
   const loops: Loop[] = [assignEventSequencesLoop(world), purgeExpiredLoop(world)];
   if (world.gate !== undefined) loops.push(bindCustomersLoop(world));
@@ -31,8 +31,8 @@ export function createLoops(world: World): Loop[] {
 }
 
 /**
- * Runs every loop until `signal` aborts and resolves when all have come to rest. Rejects at once when one of them finds the
- * program itself wrong; the process is then to end.
+ * Runs every loop until `signal` aborts, and resolves when all have ended. Rejects at once when a loop meets AssertionFailed or
+ * DatabaseCrashed; the caller must then end the process.
  */
 export async function runLoops(world: World, signal: AbortSignal): Promise<void> {
   await Promise.all(createLoops(world).map((loop) => runLoop(world, loop, signal)));

@@ -4,13 +4,13 @@ import { scanHintedInboxes } from "../watch/reread/scanHintedInboxes.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 
-/** Nothing but a payer who looks wakes it. */
+/** Only a payer who opens a checkout wakes this loop. */
 const IDLE_MS = 600_000;
 
-/** Looks at a chain where payers are looking. */
+/** Scans the inboxes that payers are looking at. */
 export function scanHintedInboxesLoop(world: World, chain: Chain): Loop {
   return {
-    name: `look at hints of ${chain.caip2}`,
+    name: `scan hinted inboxes of ${chain.caip2}`,
     topic: viewHintsTopic(chain.caip2),
     intervalMs: IDLE_MS,
     tick: (ending) => scanHintedInboxes(world, chain, ending),

@@ -7,7 +7,7 @@ import { submitSettlements } from "../settlement/submitSettlements.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 
-/** Observes before it plans: what the chain has shown already need not be sent. */
+/** Observes before it plans, because a settlement already on the chain need not be sent. */
 export function settleLoop(world: World, chain: Chain): Loop {
   return {
     name: `settlements ${chain.caip2}`,
@@ -22,7 +22,7 @@ export function settleLoop(world: World, chain: Chain): Loop {
       try {
         await submitSettlements(world, { chain, driver: chain.providers, signal });
       } finally {
-        // What is signed already waits for nobody: a call that cannot be priced must not keep it from the chain.
+        // Signed transactions go out even when a new one cannot be priced.
         await processOutgoingTransactions(world, chain, chain.providers);
       }
       await replanSettlements(world, chain.caip2);

@@ -5,10 +5,10 @@ import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 
 const INTERVAL_MS = 1_000;
-/** Where one provider is believed there is only left to do what was asked before the configuration said so. */
+/** Without an agreement rule, only verifications from an earlier configuration remain. */
 const INTERVAL_IDLE_MS = 60_000;
 
-/** A loop of its own: a provider that hangs must not keep the others' deposits from being counted. */
+/** A separate loop, so that a hanging provider does not delay the counting of other deposits. */
 export function verifyDepositsLoop(world: World, chain: Chain): Loop {
   const requiresAgreement = findWatchedChain(world.catalog, chain.caip2)?.agreement !== undefined;
   return {

@@ -6,9 +6,9 @@ import { watchChain } from "../watch/follow/watchChain.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 
-/** Asks for the head at the chain's own interval; whoever has heard of something new wakes it sooner. */
+/** Polls the head at the chain's own interval. A signal of something new wakes it sooner. */
 export function watchChainLoop(world: World, chain: Chain): Loop {
-  // A chain that did not answer at the start is compared with the configuration before anything is read of it.
+  // A chain that was unreachable at start is verified against the configuration before the first read.
   const config = findWatchedChain(world.catalog, chain.caip2);
   let isVerified = config === undefined;
   return {

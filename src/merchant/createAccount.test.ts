@@ -16,7 +16,7 @@ after(() => db.close());
 const payoutTo = (wallet: string) =>
   ({ namespace: "eip155", chainReference: "31337", wallet, currency: "USDC" }) as const;
 
-test("D11 an account has no wallet that every one of its intents would be refused for", async () => {
+test("D11 an account cannot have a default wallet that its intents would refuse", async () => {
   const world = stationWorld(db);
   for (const wallet of [`0x${"0".repeat(40)}`, `0x${"0".repeat(39)}9`, hubAddress, TEST_TOKEN]) {
     await assert.rejects(createAccount(world, { name: "Bad", payout: payoutTo(wallet) }), {

@@ -7,7 +7,7 @@ import { canReceivePayout } from "./evmWallet.ts";
 import { findSolanaWalletProblem } from "./solanaWallet.ts";
 import { insertAccount, type AccountRow } from "./store.ts";
 
-/** Where an account is paid unless an intent says otherwise. `currency` is a token's symbol. */
+/** The default payout of an account's intents. `currency` is a token's symbol. */
 export type PayoutDefaults = { namespace: Namespace; chainReference: string; wallet: string; currency: string };
 
 export type NewAccount = {
@@ -15,7 +15,7 @@ export type NewAccount = {
   payout?: PayoutDefaults;
   feeBps?: number;
   underpayToleranceBps?: number;
-  /** EVM address that may rescue what was sent by mistake. */
+  /** An EVM address that may recover tokens sent by mistake. */
   recovery?: string;
 };
 
@@ -23,7 +23,7 @@ const FEE_BPS_MAX = 1_000;
 const TOLERANCE_BPS_MAX = 500;
 const NAME_CHARACTERS_MAX = 200;
 
-/** Throws invalid_request naming what is wrong; nothing is written then. */
+/** Throws invalid_request that names the invalid field; nothing is written then. */
 export async function createAccount(
   world: Pick<World, "db" | "clock" | "entropy" | "config" | "catalog">,
   input: NewAccount,
@@ -77,13 +77,13 @@ function requireInteger(param: string, value: number, max: number): number {
 function requireEvmAddress(param: string, text: string): string {
   const address = normalizeEvmAddress(text);
   if (address === undefined)
-    throw invalidParam(param, "0x and 40 hex digits; in mixed case the EIP-55 checksum must be right");
+    throw invalidParam(param, "0x and 40 hex digits; mixed case needs a correct EIP-55 checksum");
   return address;
 }
 
 function requireSolanaWallet(param: string, text: string): string {
   if (findSolanaWalletProblem(text, new Set()) === undefined) return text;
-  throw invalidParam(param, "a wallet on Solana: the base58 of 32 bytes, and no program's or token account's address");
+  throw invalidParam(param, "a Solana wallet: base58 of 32 bytes, and not the address of a program or a token account");
 }
 
 function invalidParam(param: string, expected: string): Fault {

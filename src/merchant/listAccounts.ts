@@ -1,14 +1,14 @@
 import type { World } from "../world.ts";
 import { listAccountRows, listKeyRows, type AccountRow, type ApiKeyRow } from "./store.ts";
 
-/** More than any installation has been seen with; a longer list would help nobody. */
+/** Far above the number of accounts in any known installation; a longer list would not be readable. */
 const LIST_MAX = 1_000;
 
 export async function listAccounts(world: Pick<World, "db">): Promise<AccountRow[]> {
   return listAccountRows(world.db, LIST_MAX);
 }
 
-/** Never with the secret's hash. */
+/** Lists keys without their hashes. */
 export async function listKeys(
   world: Pick<World, "db">,
   accountId?: string,

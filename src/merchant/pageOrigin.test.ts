@@ -49,14 +49,14 @@ const REFUSED = [
   `https://${"a".repeat(300)}.example`,
 ];
 
-test("a page origin is taken in the form in which browsers send it, and nothing else is one", () => {
+test("a page origin is normalized to the form that browsers send, and other texts are refused", () => {
   for (const [text, origin] of ACCEPTED) assert.equal(normalizePageOrigin(text, "live"), origin, text);
   for (const text of REFUSED) assert.equal(normalizePageOrigin(text, "test"), undefined, text);
   assert.equal(normalizePageOrigin("http://localhost:5173", "test"), "http://localhost:5173");
-  assert.equal(normalizePageOrigin("http://shop.example", "live"), undefined, "live pages are encrypted");
+  assert.equal(normalizePageOrigin("http://shop.example", "live"), undefined, "live accounts require https");
 });
 
-test("D19 the list of an account grows, shrinks and has an end, and is nobody else's", async () => {
+test("D19 the list of an account grows, shrinks, has a limit and is its own", async () => {
   const [accountId, other] = [await insertAccount(world.db), await insertAccount(world.db)];
   const add = (origin: string) => addPageOrigin(world, { accountId, origin });
   assert.equal(await add("https://b.example/"), "https://b.example");

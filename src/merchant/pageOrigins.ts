@@ -6,10 +6,10 @@ import { lockAccount, deletePageOrigin, findAccount, insertPageOrigin, listPageO
 type PageOriginWorld = Pick<World, "db" | "clock" | "config">;
 export type AccountPageOrigin = { accountId: string; origin: string };
 
-/** All of them stand in one header of the page. */
+/** All origins appear in one response header of the page. */
 const ORIGINS_MAX = 20;
 
-/** Lets pages of `origin` embed the account's checkout; again changes nothing. Returns it as browsers send it. Throws invalid_request or not_found. */
+/** Allows pages of `origin` to embed the account's checkout. Repeating changes nothing. Returns the normalized form. Throws invalid_request or not_found. */
 export async function addPageOrigin(world: PageOriginWorld, added: AccountPageOrigin): Promise<string> {
   const origin = requirePageOrigin(world, added.origin);
   await world.db.transaction(async (tx) => {
@@ -25,14 +25,14 @@ export async function addPageOrigin(world: PageOriginWorld, added: AccountPageOr
   return origin;
 }
 
-/** Pages that are open already go on until they are loaded anew. Throws invalid_request or not_found. */
+/** Removes an origin. Pages that are already open keep working until a reload. Throws invalid_request or not_found. */
 export async function removePageOrigin(world: PageOriginWorld, removed: AccountPageOrigin): Promise<string> {
   const origin = requirePageOrigin(world, removed.origin);
   if (await deletePageOrigin(world.db, { accountId: removed.accountId, origin })) return origin;
   throw new Fault("not_found", { message: `${origin} is not on the list of this account.` });
 }
 
-/** In alphabetical order. Throws not_found. */
+/** Lists the origins in alphabetical order. Throws not_found. */
 export async function listPageOrigins(world: Pick<World, "db">, accountId: string): Promise<string[]> {
   if ((await findAccount(world.db, accountId)) === undefined) throw accountNotFound();
   return listPageOriginRows(world.db.root, accountId);
@@ -42,7 +42,7 @@ function requirePageOrigin({ config }: PageOriginWorld, text: string): string {
   const origin = normalizePageOrigin(text, config.environment);
   if (origin !== undefined) return origin;
   const scheme = config.environment === "live" ? "https://" : "https:// or http://";
-  const message = `origin must be ${scheme} with a host and perhaps a port, such as https://shop.example, and nothing behind it.`;
+  const message = `origin must be ${scheme} with a host and an optional port, such as https://shop.example, without a path.`;
   throw new Fault("invalid_request", { param: "origin", message });
 }
 

@@ -4,8 +4,8 @@ import { clearKeyCache } from "./keys/keyCache.ts";
 import { updateAccountStatus, type AccountRow } from "./store.ts";
 
 /**
- * Suspends an account, or lets it go on: while it is suspended its keys are answered with account_suspended, here from the next request
- * on and in other processes within a second. Payments on their way are counted and settled as ever. Throws not_found.
+ * Suspends an account or reactivates it. Keys of a suspended account get account_suspended: at once in this process, within a second in
+ * others. Payments that are under way are still counted and settled. Throws not_found.
  */
 export async function setAccountStatus(
   world: Pick<World, "db" | "memory">,

@@ -10,7 +10,7 @@ const OWNER = "B8UwBUUnKwCyKuGMbFKWaG7exYdDk2ozZrPg72NyVbfj";
 const ACCOUNT = "DShWnroshVbeUp28oopA3Pu7oFPDBtC1DBmPECXXAQ9n";
 const faultOf = (text: string) => findSolanaWalletProblem(text, new Set([MINT]));
 
-/** Public keys, as wallets have them. */
+/** Public keys of ordinary wallets. */
 const WALLETS = [
   OWNER,
   ...Array.from({ length: 15 }, () =>
@@ -75,17 +75,17 @@ const MALFORMED = [
   "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
 ];
 
-test("D11 a Solana wallet is the base58 of 32 bytes that somebody has the key of", () => {
+test("D11 base58 of 32 bytes on the curve is accepted as a Solana wallet", () => {
   assert.ok(WALLETS.length + UNPAYABLE.length + MALFORMED.length >= 60);
   for (const text of WALLETS) assert.equal(faultOf(text), undefined, text);
   for (const text of MALFORMED) assert.equal(faultOf(text), "malformed", JSON.stringify(text));
 });
 
-test("D11 programs, mints and derived addresses such as token accounts are no wallets", () => {
+test("D11 programs, mints and derived addresses such as token accounts are refused as wallets", () => {
   for (const text of UNPAYABLE) assert.equal(faultOf(text), "unpayable", text);
 });
 
-/** Addresses as a program derives them: hashes that are no point on the curve. */
+/** Addresses derived as programs derive them: hashes that lie off the curve. */
 function derivedAddresses(count: number): string[] {
   const found: string[] = [];
   for (let nonce = 0; found.length < count && nonce < 100; nonce += 1) {

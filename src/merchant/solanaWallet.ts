@@ -1,9 +1,9 @@
 import { isOnCurve, decodeSolanaAddress } from "../kernel/solanaAddress.ts";
 
-// Which addresses on Solana can be a merchant's wallet, as far as the address alone tells. A token account that lies on the curve, because
-// somebody made it with a key of its own, can only be recognised by asking the chain.
+// Checks whether a Solana address can be a merchant's wallet, as far as the address alone shows. A token account on the curve, created with
+// its own key pair, can only be recognised by asking the chain.
 
-/** Programs and mints of the chain whose names do not end as those of its own do. */
+/** Programs and mints of the chain whose addresses lack the padding below. */
 const KNOWN_PROGRAMS: ReadonlySet<string> = new Set([
   "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
   "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",
@@ -12,10 +12,10 @@ const KNOWN_PROGRAMS: ReadonlySet<string> = new Set([
   "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo",
   "So11111111111111111111111111111111111111112",
 ]);
-/** The chain's own programs and variables, and the place where tokens are burnt, have names that are filled up with ones. */
+/** Addresses of native programs, sysvars and the incinerator end in ones as padding. */
 const PADDED_WITH_ONES = /1{8}$/;
 
-/** Why an address is no wallet: it is malformed, or one from which nobody could take what is paid there. Undefined when it may be one. */
+/** Why an address cannot be a wallet: it is malformed, or its funds could never be moved. Undefined when it may be a wallet. */
 export function findSolanaWalletProblem(
   text: string,
   mints: ReadonlySet<string>,
@@ -26,7 +26,7 @@ export function findSolanaWalletProblem(
   return isOnCurve(bytes) ? undefined : "unpayable";
 }
 
-/** Whether an address is a program's or variable of the chain, its own mint, or the place where tokens are burnt. */
+/** Whether an address is a native program, a sysvar, a well-known program or mint, or the incinerator. */
 export function isSolanaProgram(address: string): boolean {
   return KNOWN_PROGRAMS.has(address) || PADDED_WITH_ONES.test(address);
 }

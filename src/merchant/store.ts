@@ -19,7 +19,7 @@ export async function lockKey(tx: Tx, keyId: string): Promise<ApiKeyRow | undefi
   return tx.selectFrom("api_key").selectAll().where("key_id", "=", keyId).forUpdate().executeTakeFirst();
 }
 
-/** The caller holds the key's lock. */
+/** Sets a key's expiry. The caller holds the key's lock. */
 export async function updateKeyExpiry(tx: Tx, key: { keyId: string; expiresAt: Date }): Promise<void> {
   await tx.updateTable("api_key").set({ expires_at: key.expiresAt }).where("key_id", "=", key.keyId).execute();
 }
@@ -27,8 +27,8 @@ export async function updateKeyExpiry(tx: Tx, key: { keyId: string; expiresAt: D
 export type KeyWithAccount = { key: ApiKeyRow; account: AccountRow; version: bigint };
 
 /**
- * A key with its account and the version that both are of, in one statement. It is found by the hash of the whole key, its id included,
- * so that a wrong secret is like an unknown id: the index has nothing, and no row is read.
+ * Reads a key with its account and their version in one statement. The lookup uses the hash of the whole key, including its id, so that a
+ * wrong secret behaves like an unknown id: the index finds nothing and no row is read.
  */
 export async function findKey(db: Db, hash: Uint8Array): Promise<KeyWithAccount | undefined> {
   const row = await db.root
@@ -66,7 +66,7 @@ export async function findKey(db: Db, hash: Uint8Array): Promise<KeyWithAccount 
   return { key, account, version };
 }
 
-/** Counts the changes of keys and accounts; new ones change nothing that anybody holds. */
+/** The version of keys and accounts. Inserts do not increase it, because no cache holds the new row. */
 export async function readMerchantVersion(db: Db): Promise<bigint> {
   const row = await db.root.selectFrom("merchant_version").select("version").executeTakeFirstOrThrow();
   return row.version;
@@ -76,7 +76,7 @@ export async function findAccount(db: Db, accountId: string): Promise<AccountRow
   return db.root.selectFrom("account").selectAll().where("id", "=", accountId).executeTakeFirst();
 }
 
-/** The account with its new status; undefined when there is none. */
+/** Returns the account with its new status; undefined when it does not exist. */
 export async function updateAccountStatus(
   db: Db,
   change: { accountId: string; status: AccountRow["status"] },
@@ -89,12 +89,12 @@ export async function updateAccountStatus(
     .executeTakeFirst();
 }
 
-/** Accounts, oldest first. */
+/** Lists accounts, oldest first. */
 export async function listAccountRows(db: Db, limit: number): Promise<AccountRow[]> {
   return db.root.selectFrom("account").selectAll().orderBy("created_at").orderBy("id").limit(limit).execute();
 }
 
-/** Keys of an account, or of all, oldest first. */
+/** Lists the keys of one account, or of all, oldest first. */
 export async function listKeyRows(db: Db, scope: { accountId?: string; limit: number }): Promise<ApiKeyRow[]> {
   return db.root
     .selectFrom("api_key")
@@ -106,7 +106,7 @@ export async function listKeyRows(db: Db, scope: { accountId?: string; limit: nu
     .execute();
 }
 
-/** True when the key exists; one that was revoked before keeps its time. */
+/** Revokes a key and returns whether it exists. A key that is already revoked keeps its time. */
 export async function updateRevoked(db: Db, key: { keyId: string; at: Date }): Promise<boolean> {
   const known = await db.root.selectFrom("api_key").select("key_id").where("key_id", "=", key.keyId).executeTakeFirst();
   await db.root
@@ -120,7 +120,7 @@ export async function updateRevoked(db: Db, key: { keyId: string; at: Date }): P
 
 export type KeyUse = { keyId: string; at: Date };
 
-/** Remembers that keys were in use. A row that somebody else is writing is left alone: a use more or less is not worth a wait. */
+/** Writes the last use of keys. It skips rows that another transaction has locked, because one use is not worth a wait. */
 export async function updateLastUsed(db: Db, uses: readonly KeyUse[]): Promise<void> {
   const keyIds = uses.map((use) => use.keyId);
   const times = uses.map((use) => use.at);
@@ -133,12 +133,12 @@ export async function updateLastUsed(db: Db, uses: readonly KeyUse[]): Promise<v
       )`.execute(db.root);
 }
 
-/** Locks an account, so that its lists grow one by one. */
+/** Locks an account, so that concurrent additions to its lists happen one after the other. */
 export async function lockAccount(tx: Tx, accountId: string): Promise<AccountRow | undefined> {
   return tx.selectFrom("account").selectAll().where("id", "=", accountId).forUpdate().executeTakeFirst();
 }
 
-/** The page origins of an account, in alphabetical order. */
+/** Lists the page origins of an account in alphabetical order. */
 export async function listPageOriginRows(on: Db["root"] | Tx, accountId: string): Promise<string[]> {
   const rows = await on
     .selectFrom("page_origin")
@@ -153,7 +153,7 @@ export async function insertPageOrigin(tx: Tx, row: Insertable<PageOriginTable>)
   await tx.insertInto("page_origin").values(row).execute();
 }
 
-/** False when it was not there. */
+/** Deletes a page origin; returns false when it was not listed. */
 export async function deletePageOrigin(db: Db, key: { accountId: string; origin: string }): Promise<boolean> {
   const deleted = await db.root
     .deleteFrom("page_origin")

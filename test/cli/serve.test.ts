@@ -127,7 +127,7 @@ test("a token that an intent uses cannot be removed from the configuration, but 
   await db.close();
   const refused = await check(without);
   assert.equal(refused.code, 1);
-  assert.match(refused.err, /lacks what intents in the database still depend on: DUSD \(0xd1\w+\) on eip155:84532\./);
+  assert.match(refused.err, /lacks tokens that intents in the database still use: DUSD \(0xd1\w+\) on eip155:84532\./);
   const retired = await check(withToken(without, { ...DUSD, isOrigin: false, isRail: false }));
   assert.equal(retired.code, 0, retired.err);
 });

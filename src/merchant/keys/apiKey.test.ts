@@ -27,7 +27,7 @@ test("the checksum is CRC-32 ISO-HDLC of everything before it", () => {
   assert.notEqual(parseApiKey(unchecked + crcOf(unchecked)), undefined);
 });
 
-/** Bit by bit, as the algorithm is defined. */
+/** CRC-32 bit by bit, as the standard defines it. */
 function crcOf(text: string): string {
   let crc = 0xffffffff;
   for (const byte of Buffer.from(text)) {

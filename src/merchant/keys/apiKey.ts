@@ -3,8 +3,8 @@ import { crc32 } from "node:zlib";
 import type { Entropy } from "../../kernel/entropy.ts";
 import { base32 } from "../../kernel/ids.ts";
 
-// trib_<env>_<keyId>_<56 random hex><8 hex of CRC-32>. The checksum covers everything before it, so that a mistyped or cut key
-// is refused without a look at the database. Only the SHA-256 of the whole is kept.
+// trib_<env>_<keyId>_<56 random hex><8 hex of CRC-32>. The checksum covers everything before it, so that a mistyped or truncated key is
+// refused without a database query. The database stores only the SHA-256 of the whole key.
 
 export type Environment = "test" | "live";
 export type ParsedKey = { environment: Environment; keyId: string; hash: Uint8Array };
@@ -25,7 +25,7 @@ export function newApiKey(
   return { keyId, apiKey, hash: sha256(apiKey) };
 }
 
-/** Undefined when the text cannot be a key: its form or its checksum is wrong. */
+/** Parses a key. Returns undefined when its form or its checksum is wrong. */
 export function parseApiKey(text: string): ParsedKey | undefined {
   const match = PATTERN.exec(text);
   if (!match?.[1] || !match[2]) return undefined;
@@ -34,12 +34,12 @@ export function parseApiKey(text: string): ParsedKey | undefined {
   return { environment: match[1] as Environment, keyId: match[2], hash: sha256(text) };
 }
 
-/** Takes the same time wherever the two differ. */
+/** Compares in constant time, whatever the position of a difference. */
 export function isEqualConstantTime(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-// By way of text, because the hash's own bytes stand outside the heap, which takes longer than the hash.
+// Hex text is faster: a Buffer result is allocated outside the heap, which takes longer than the hash.
 function sha256(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(hash("sha256", text, "hex"), "hex"));
 }

@@ -4,15 +4,15 @@ import { isEqualConstantTime, parseApiKey } from "./apiKey.ts";
 import { lookUpKey, trackKeyUse } from "./keyCache.ts";
 import type { AccountRow } from "../store.ts";
 
-/** Who calls: a merchant's account, through one of its keys. */
+/** The authenticated caller: a merchant's account and the key that it used. */
 export type Caller = { account: AccountRow; keyId: string; scopes: readonly string[] };
 
 type AuthenticateWorld = Pick<World, "db" | "clock" | "memory" | "config" | "log">;
 
-/** Stands in for the hash of a key that does not exist, so that both kinds of wrong key take the same time. */
+/** Compared for an unknown key id, so that both kinds of wrong key take the same time. */
 const DUMMY_HASH = new Uint8Array(32);
 
-/** Reads the Authorization header. Throws unauthorized, key_revoked or key_expired. */
+/** Authenticates by the Authorization header. Throws unauthorized, key_revoked or key_expired. */
 export async function authenticate(world: AuthenticateWorld, presented: string | undefined): Promise<Caller> {
   const parsed = parseApiKey(/^Bearer +([^\s]+)$/i.exec(presented ?? "")?.[1] ?? "");
   if (parsed === undefined || parsed.environment !== world.config.environment) throw new Fault("unauthorized");

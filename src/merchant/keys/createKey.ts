@@ -6,7 +6,7 @@ import { findAccount, insertKey } from "../store.ts";
 
 export type NewKey = { accountId: string; scopes: readonly string[]; expiresAt?: Date };
 
-/** The only time the key itself is seen: what is kept is its hash. Throws not_found or invalid_request. */
+/** Creates a key. Only this result contains the key itself; the database stores its hash. Throws not_found or invalid_request. */
 export async function createKey(
   world: Pick<World, "db" | "clock" | "entropy" | "config">,
   input: NewKey,
@@ -15,7 +15,7 @@ export async function createKey(
   if (unknown !== undefined) {
     throw new Fault("invalid_request", {
       param: "scopes",
-      message: `${unknown} is no scope; there are ${SCOPES.join(", ")}.`,
+      message: `${unknown} is not a scope. Valid scopes: ${SCOPES.join(", ")}.`,
     });
   }
   if ((await findAccount(world.db, input.accountId)) === undefined)

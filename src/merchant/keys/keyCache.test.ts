@@ -24,14 +24,14 @@ before(async () => {
 });
 after(() => db.close());
 
-/** One process: its own memory, its own clock, and a count of its queries. */
+/** Simulates one process: its own memory, its own clock, and a count of its queries. */
 function createProcessWorld() {
   const startedAt = systemClock.now();
   let passedMs = 0;
   let queries = 0;
   const reads = { count: () => queries };
   let held: Promise<void> | undefined;
-  // Holds back what was read of the version alone, as a slow network would.
+  // Delays the result of the version query alone, as a slow network would.
   const slow: KyselyPlugin = {
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {
@@ -57,7 +57,7 @@ function createProcessWorld() {
     passTime: (durationMs: number) => {
       passedMs += durationMs;
     },
-    /** Returns what lets the answer through. */
+    /** Delays the version result; returns a function that releases it. */
     holdVersion: () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       held = promise;
@@ -76,12 +76,12 @@ function assertRefused(promise: Promise<unknown>, code: FaultCode): Promise<void
   return assert.rejects(promise, { name: "Fault", code });
 }
 
-/** Lets what runs beside the requests come to an end: the embedded database answers one question after the other. */
+/** Waits for work beside the requests. The embedded database runs one query after the other, so queries here come last. */
 async function waitForBackgroundWork(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await db.root.selectFrom("merchant_version").select("version").execute();
 }
 
-test("D21 a key that is in use costs no query, and every 300 ms one for all keys together", async () => {
+test("D21 a cached key costs no query, apart from one every 300 ms for all keys together", async () => {
   const one = createProcessWorld();
   const [first, second] = [await createMerchantKey(one.world), await createMerchantKey(one.world)];
   for (const { apiKey } of [first, second]) await one.call(apiKey);
@@ -98,7 +98,7 @@ test("D21 a key that is in use costs no query, and every 300 ms one for all keys
   assert.equal(one.reads.count(), before + 1);
 });
 
-test("D21 what one process revokes the others refuse within a second, however busy they are", async () => {
+test("D21 a key revoked in one process is refused by the others within a second, however busy they are", async () => {
   const [one, other] = [createProcessWorld(), createProcessWorld()];
   const { apiKey, keyId } = await createMerchantKey(one.world);
   await one.call(apiKey);
@@ -112,17 +112,17 @@ test("D21 what one process revokes the others refuse within a second, however bu
   await assertRefused(other.call(apiKey), "key_revoked");
 });
 
-test("D21 a process that was idle, or whose every signal is lost, looks before it trusts", async () => {
+test("D21 an idle process without any signal reads the version before it accepts a key", async () => {
   const one = createProcessWorld();
   const { apiKey, keyId } = await createMerchantKey(one.world);
   await one.call(apiKey);
-  // By hand, so that no code of ours could tell anybody.
+  // A direct SQL update, so that no code of ours sends a signal.
   await db.root.updateTable("api_key").set({ revoked_at: systemClock.now() }).where("key_id", "=", keyId).execute();
   one.passTime(SECOND_MS);
   await assertRefused(one.call(apiKey), "key_revoked");
 });
 
-test("D21 a changed account counts within a second as well, and a new key at once", async () => {
+test("D21 a changed account takes effect within a second, and a new key at once", async () => {
   const [one, other] = [createProcessWorld(), createProcessWorld()];
   const { apiKey, accountId } = await createMerchantKey(one.world);
   await other.call(apiKey);
@@ -139,28 +139,28 @@ test("D21 a changed account counts within a second as well, and a new key at onc
   assert.throws(() => requireScope(unscoped, CREATE_INTENTS), { code: "insufficient_scope" });
 });
 
-test("D21 an answer that comes late brings no old version back", async () => {
+test("D21 a late response does not bring an old version back", async () => {
   const one = createProcessWorld();
   const { apiKey, keyId } = await createMerchantKey(one.world);
   const other = await createMerchantKey(one.world);
   await one.call(apiKey);
   one.passTime(300);
-  const answer = one.holdVersion();
-  // It asks for the version beside itself, and hears of it only after the key was revoked and the next version is known.
+  const release = one.holdVersion();
+  // The background read of the version returns only after the key was revoked and the next version is known.
   await one.call(apiKey);
   await waitForBackgroundWork();
   await db.root.updateTable("api_key").set({ revoked_at: systemClock.now() }).where("key_id", "=", keyId).execute();
   one.passTime(100);
   await one.call(other.apiKey);
   await assertRefused(one.call(apiKey), "key_revoked");
-  answer();
+  release();
   await waitForBackgroundWork();
   const before = one.reads.count();
   await assertRefused(one.call(apiKey), "key_revoked");
-  assert.equal(one.reads.count(), before, "what is known of the newer version is still good");
+  assert.equal(one.reads.count(), before, "entries of the newer version stay valid");
 });
 
-test("D21 an unknown id and a wrong secret cost the same one query, also while the right key is held in memory", async () => {
+test("D21 an unknown id and a wrong secret cost the same one query, also while the right key is cached", async () => {
   const one = createProcessWorld();
   const { apiKey, keyId } = await createMerchantKey(one.world);
   await one.call(apiKey);
@@ -176,7 +176,7 @@ test("D21 an unknown id and a wrong secret cost the same one query, also while t
   await one.call(apiKey);
 });
 
-test("D21 an expired key is told apart, also when it expires while it is held", async () => {
+test("D21 an expired key gets key_expired, also when it expires while cached", async () => {
   const one = createProcessWorld();
   const { accountId } = await createMerchantKey(one.world);
   const expiresAt = addMs(one.world.clock.now(), 200);
@@ -188,7 +188,7 @@ test("D21 an expired key is told apart, also when it expires while it is held", 
   await assertRefused(one.call(apiKey), "key_expired");
 });
 
-test("the last use of a key is written beside its requests, to the minute", async () => {
+test("the last use of a key is written in the background, once a minute", async () => {
   const one = createProcessWorld();
   const { apiKey, keyId } = await createMerchantKey(one.world);
   const lastUsed = async () => {
@@ -201,7 +201,7 @@ test("the last use of a key is written beside its requests, to the minute", asyn
   assert.deepEqual(await lastUsed(), firstAt);
   one.passTime(59_000);
   await one.call(apiKey);
-  assert.deepEqual(await lastUsed(), firstAt, "not for every request");
+  assert.deepEqual(await lastUsed(), firstAt, "not written for every request");
   one.passTime(2_000);
   await one.call(apiKey);
   assert.deepEqual(await lastUsed(), one.world.clock.now());

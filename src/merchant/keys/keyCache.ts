@@ -10,32 +10,32 @@ import {
   type KeyUse,
 } from "../store.ts";
 
-// The keys that this process has lately seen work, so that a request costs no query for its key. What is held is good for one
-// version of keys and accounts, which the database counts. A version counts as current for less than a second from the
-// moment before it was read: a key that was revoked then is refused everywhere within that second, whatever signal is lost.
+// Caches recently used keys, so that most requests need no query for their key. Each entry is valid for one version of keys and accounts,
+// which the database increases with every change. A version is trusted for less than a second from the start of its read, so every
+// process refuses a revoked key within a second, even when all signals are lost.
 
 export type KeyCacheWorld = Pick<World, "db" | "clock" | "memory" | "log">;
 
 type CachedKey = { key: ApiKeyRow; account: AccountRow; version: bigint };
 
 type KeyCache = {
-  /** By the hash of the whole key, so that a wrong secret finds as little as an unknown id. */
+  /** By the hash of the whole key, so that a wrong secret misses just like an unknown id. */
   readonly entries: Map<string, CachedKey>;
   version: bigint;
-  /** When the version was asked for that is held to be current; monotonic milliseconds. */
+  /** When the read of the current version started; monotonic milliseconds. */
   versionReadAtMs: number;
   isRefreshing: boolean;
-  /** Uses that are still to be written, by key id. */
+  /** Uses not written yet, by key id. */
   readonly pendingUses: Map<string, Date>;
   isFlushing: boolean;
 };
 
-/** The promise is one second; the rest is for a request that is already past its key. */
+/** Revocation must take effect within one second. The remaining 100 ms cover requests already past authentication. */
 const VERSION_MAX_AGE_MS = 900;
-/** From this age on the version is read again beside the request, so that a busy process never waits for it. */
+/** From this age on, the version is read again in the background, so that a busy process never waits for it. */
 const VERSION_REFRESH_AGE_MS = 300;
 const ENTRIES_MAX = 10_000;
-/** How exactly the last use of a key is remembered. */
+/** The precision of a key's last use. */
 const USE_PRECISION_MS = 60_000;
 const PENDING_USES_MAX = 10_000;
 const FLUSH_BATCH_MAX = 500;
@@ -53,86 +53,86 @@ const KEY_CACHE: MemorySlot<KeyCache> = {
 
 export type PresentedKey = { hash: Uint8Array };
 
-/** The key with its account, from memory where that is as good as the database; undefined when there is no such key with this hash. */
+/** Finds the key with its account, from memory while the entry is valid; undefined when no key has this hash. */
 export async function lookUpKey(world: KeyCacheWorld, presented: PresentedKey): Promise<CachedKey | undefined> {
-  const ring = world.memory.get(KEY_CACHE);
+  const cache = world.memory.get(KEY_CACHE);
   const cacheKey = Buffer.from(presented.hash).toString("hex");
-  const held = getCachedKey(world, ring, cacheKey);
-  if (held !== undefined) return held;
-  const askedMs = world.clock.monotonicMs();
+  const cached = getCachedKey(world, cache, cacheKey);
+  if (cached !== undefined) return cached;
+  const readAtMs = world.clock.monotonicMs();
   const found = await findKey(world.db, presented.hash);
   if (found === undefined) return undefined;
-  updateVersion(ring, { version: found.version, askedMs });
-  addToCache(ring, cacheKey, found);
+  updateVersion(cache, { version: found.version, readAtMs });
+  addToCache(cache, cacheKey, found);
   return found;
 }
 
-/** What was changed here is looked up anew by the next request here; other processes notice by the version. */
+/** Clears the entries after a change in this process, so that the next request reads anew. Other processes notice by the version. */
 export function clearKeyCache({ memory }: Pick<World, "memory">): void {
   memory.get(KEY_CACHE).entries.clear();
 }
 
-function getCachedKey(world: KeyCacheWorld, ring: KeyCache, name: string): CachedKey | undefined {
-  const held = ring.entries.get(name);
-  if (held === undefined) return undefined;
-  const ageMs = world.clock.monotonicMs() - ring.versionReadAtMs;
+function getCachedKey(world: KeyCacheWorld, cache: KeyCache, name: string): CachedKey | undefined {
+  const cached = cache.entries.get(name);
+  if (cached === undefined) return undefined;
+  const ageMs = world.clock.monotonicMs() - cache.versionReadAtMs;
   if (ageMs >= VERSION_MAX_AGE_MS) return undefined;
-  if (ageMs >= VERSION_REFRESH_AGE_MS) void refreshVersion(world, ring);
-  return held.version === ring.version ? held : undefined;
+  if (ageMs >= VERSION_REFRESH_AGE_MS) void refreshVersion(world, cache);
+  return cached.version === cache.version ? cached : undefined;
 }
 
-function addToCache(ring: KeyCache, name: string, found: CachedKey): void {
-  ring.entries.delete(name);
-  const [oldest] = ring.entries.keys();
-  if (ring.entries.size >= ENTRIES_MAX && oldest !== undefined) ring.entries.delete(oldest);
-  ring.entries.set(name, found);
+function addToCache(cache: KeyCache, name: string, found: CachedKey): void {
+  cache.entries.delete(name);
+  const [oldest] = cache.entries.keys();
+  if (cache.entries.size >= ENTRIES_MAX && oldest !== undefined) cache.entries.delete(oldest);
+  cache.entries.set(name, found);
 }
 
-// Answers may come back in another order than they were asked for; the question that was asked last knows most.
-function updateVersion(ring: KeyCache, { version, askedMs }: { version: bigint; askedMs: number }): void {
-  if (askedMs < ring.versionReadAtMs) return;
-  ring.version = version;
-  ring.versionReadAtMs = askedMs;
+// Responses may arrive out of order. The read that started last is the most recent.
+function updateVersion(cache: KeyCache, { version, readAtMs }: { version: bigint; readAtMs: number }): void {
+  if (readAtMs < cache.versionReadAtMs) return;
+  cache.version = version;
+  cache.versionReadAtMs = readAtMs;
 }
 
-/** Never rejects: without an answer the version grows too old, and each request asks for itself. */
-async function refreshVersion({ db, clock, log }: KeyCacheWorld, ring: KeyCache): Promise<void> {
-  if (ring.isRefreshing) return;
-  ring.isRefreshing = true;
-  const askedMs = clock.monotonicMs();
+/** Reads the version. It never rejects: after a failure the version grows too old, and each request reads for itself. */
+async function refreshVersion({ db, clock, log }: KeyCacheWorld, cache: KeyCache): Promise<void> {
+  if (cache.isRefreshing) return;
+  cache.isRefreshing = true;
+  const readAtMs = clock.monotonicMs();
   try {
-    updateVersion(ring, { version: await readMerchantVersion(db), askedMs });
+    updateVersion(cache, { version: await readMerchantVersion(db), readAtMs });
   } catch (error) {
-    log.debug({ err: error }, "the version of the keys was not read");
+    log.debug({ err: error }, "reading the version of API keys failed");
   } finally {
-    ring.isRefreshing = false;
+    cache.isRefreshing = false;
   }
 }
 
-/** Remembers that a key is in use. It is written beside the request, to the minute, and may be lost with the process. */
+/** Tracks the use of a key, to the minute. It is written in the background and may be lost with the process. */
 export function trackKeyUse(world: KeyCacheWorld, key: ApiKeyRow): void {
   const now = world.clock.now();
   if (key.last_used_at !== null && key.last_used_at > addMs(now, -USE_PRECISION_MS)) return;
   key.last_used_at = now;
-  const ring = world.memory.get(KEY_CACHE);
-  if (ring.pendingUses.size < PENDING_USES_MAX) ring.pendingUses.set(key.key_id, now);
-  if (!ring.isFlushing) void flushKeyUses(world, ring);
+  const cache = world.memory.get(KEY_CACHE);
+  if (cache.pendingUses.size < PENDING_USES_MAX) cache.pendingUses.set(key.key_id, now);
+  if (!cache.isFlushing) void flushKeyUses(world, cache);
 }
 
-/** One write at a time; what is noted meanwhile goes with the next one. Never rejects. */
-async function flushKeyUses({ db, log }: KeyCacheWorld, ring: KeyCache): Promise<void> {
-  ring.isFlushing = true;
+/** Writes one batch at a time; later uses wait for the next. It never rejects. */
+async function flushKeyUses({ db, log }: KeyCacheWorld, cache: KeyCache): Promise<void> {
+  cache.isFlushing = true;
   try {
-    while (ring.pendingUses.size > 0) await updateLastUsed(db, drainKeyUses(ring));
+    while (cache.pendingUses.size > 0) await updateLastUsed(db, drainKeyUses(cache));
   } catch (error) {
-    log.warn({ err: error }, "the last use of some keys was not written");
+    log.warn({ err: error }, "writing the last use of API keys failed");
   } finally {
-    ring.isFlushing = false;
+    cache.isFlushing = false;
   }
 }
 
-function drainKeyUses(ring: KeyCache): KeyUse[] {
-  const uses = [...ring.pendingUses].slice(0, FLUSH_BATCH_MAX).map(([keyId, at]) => ({ keyId, at }));
-  for (const { keyId } of uses) ring.pendingUses.delete(keyId);
+function drainKeyUses(cache: KeyCache): KeyUse[] {
+  const uses = [...cache.pendingUses].slice(0, FLUSH_BATCH_MAX).map(([keyId, at]) => ({ keyId, at }));
+  for (const { keyId } of uses) cache.pendingUses.delete(keyId);
   return uses;
 }

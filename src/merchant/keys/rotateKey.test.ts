@@ -35,7 +35,7 @@ async function createTestKey(expiresAt?: Date) {
   return { accountId, ...(await createKey(world, { accountId, scopes: [CREATE_INTENTS], ...until })) };
 }
 
-test("a rotated key works beside its successor until the overlap is over, with the same scopes", async () => {
+test("a rotated key and its successor both work during the overlap, with the same scopes", async () => {
   const old = await createTestKey();
   const fresh = await rotateKey(world, { keyId: old.keyId, overlapMs: HOUR_MS });
   assert.deepEqual(fresh.oldExpiresAt, addMs(world.clock.now(), HOUR_MS));
@@ -48,7 +48,7 @@ test("a rotated key works beside its successor until the overlap is over, with t
   assert.equal((await listKeys(world, old.accountId)).length, 2);
 });
 
-test("an end that comes sooner than the overlap stays, and no overlap ends the old key now", async () => {
+test("an earlier expiry stays, and an overlap of 0 expires the old key at once", async () => {
   const soon = addMs(world.clock.now(), HOUR_MS);
   const old = await createTestKey(soon);
   const fresh = await rotateKey(world, { keyId: old.keyId, overlapMs: 5 * HOUR_MS, expiresAt: addMs(soon, HOUR_MS) });
@@ -59,17 +59,17 @@ test("an end that comes sooner than the overlap stays, and no overlap ends the o
   await authenticateWith(old.apiKey);
 });
 
-test("a key that has ended has no successor, and an unknown one is none", async () => {
+test("expired, revoked and unknown keys cannot be rotated", async () => {
   const revoked = await createTestKey();
   await revokeKey(world, revoked.keyId);
   await assertRefused(rotateKey(world, { keyId: revoked.keyId, overlapMs: HOUR_MS }), "invalid_request");
   const expired = await createTestKey(world.clock.now());
   await assertRefused(rotateKey(world, { keyId: expired.keyId, overlapMs: HOUR_MS }), "invalid_request");
   await assertRefused(rotateKey(world, { keyId: "0".repeat(16), overlapMs: HOUR_MS }), "not_found");
-  assert.equal((await listKeys(world, revoked.accountId)).length, 1, "nothing was written");
+  assert.equal((await listKeys(world, revoked.accountId)).length, 1, "no key was written");
 });
 
-test("no list of keys shows a hash", async () => {
+test("lists of keys omit hashes", async () => {
   const { accountId } = await createTestKey();
   for (const key of await listKeys(world, accountId)) assert.ok(!("secret_hash" in key));
 });

@@ -7,17 +7,17 @@ import { lockKey, insertKey, updateKeyExpiry, type ApiKeyRow } from "../store.ts
 
 export type Rotation = {
   keyId: string;
-  /** How long the old key goes on working beside the new one; 0 ends it now. */
+  /** How long the old key keeps working beside the new one, in milliseconds; 0 expires it at once. */
   overlapMs: number;
-  /** When the new key ends; never when left out. */
+  /** When the new key expires; never by default. */
   expiresAt?: Date;
 };
 
 export type RotatedKey = { keyId: string; apiKey: string; oldKeyId: string; oldExpiresAt: Date };
 
 /**
- * A new key with the scopes of the old one, and an end for the old one: both work in between, so that a merchant changes over without a gap.
- * An end that the old key had already and that is sooner stays. Throws not_found, or invalid_request for a key that has ended.
+ * Creates a key with the scopes of an old one, and sets the old one's expiry. Both work during the overlap, so that a merchant can switch
+ * without a gap. An earlier expiry of the old key stays. Throws not_found, or invalid_request for an expired or revoked key.
  */
 export async function rotateKey(
   world: Pick<World, "db" | "clock" | "entropy" | "memory" | "config">,
@@ -49,6 +49,6 @@ function assertRotatable(key: ApiKeyRow | undefined, now: Date): asserts key is 
   if (key === undefined) throw new Fault("not_found", { message: "No such key." });
   const hasExpired = key.expires_at !== null && key.expires_at <= now;
   if (key.revoked_at === null && !hasExpired) return;
-  const message = `The key is ${hasExpired ? "expired" : "revoked"} and has no successor: create a new one.`;
+  const message = `The key is ${hasExpired ? "expired" : "revoked"} and cannot be rotated: create a new one.`;
   throw new Fault("invalid_request", { param: "keyId", message });
 }

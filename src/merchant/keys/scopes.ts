@@ -1,4 +1,4 @@
-/** What an API key may do. Every operation on intents asks for the first, reads included. */
+/** The scopes of API keys. Every operation on intents requires this one, reads included. */
 export const CREATE_INTENTS = "payment_intents:create";
 
 export const SCOPES: readonly string[] = [CREATE_INTENTS];
