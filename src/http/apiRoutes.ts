@@ -9,12 +9,12 @@ import { compileInputParser } from "./checks/inputParser.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** What a caller of this route is told when the database is away. */
+    /** The fault to answer with while the database is unavailable. */
     unavailableFault?: FaultCode | undefined;
   }
 }
 
-/** Adds the operations. A slash inside an id, however it is written, makes another path. */
+/** Adds all operations. An id containing a slash, encoded or not, matches no route. */
 export function addApiRoutes(server: FastifyInstance, context: HttpContext): void {
   for (const operation of OPERATIONS) {
     const parseInput = compileInputParser(operation);
@@ -22,7 +22,7 @@ export function addApiRoutes(server: FastifyInstance, context: HttpContext): voi
       method: operation.method,
       url: operation.path.replace("{id}", ":id(^[^/]+$)"),
       config: { unavailableFault: operation.unavailableFault },
-      // The whole call is answered here, before the framework would read the body in its own order and with its own errors.
+      // This hook answers the whole request, before the framework reads the body in its own order and with its own errors.
       onRequest: async (request, reply) => {
         const validated = await validateRequest(context, operation, {
           request: request as OperationRequest,

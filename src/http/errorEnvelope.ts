@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import type { Fault } from "../kernel/faults.ts";
 
-/** What every error answers with. `request_id` is also the header Request-Id. */
+/** The body of every error response. `request_id` equals the Request-Id header. */
 export type ErrorEnvelope = {
   error: {
     code: string;
@@ -31,7 +31,7 @@ export function toErrorEnvelope(fault: Fault, { requestId, baseUrl }: ErrorEnvel
   };
 }
 
-/** The headers that a fault brings with it, beside those of every answer. */
+/** The response headers that a fault adds. */
 export function faultHeaders(fault: Fault): Record<string, string> {
   const isUnauthorized = fault.row.status === 401;
   return {
@@ -43,8 +43,8 @@ export function faultHeaders(fault: Fault): Record<string, string> {
 }
 
 /**
- * Sends a fault. Where a part of the request is still being discarded, the answer leaves at once and is ended when that is done:
- * a connection that closes while the other side is sending can take the answer with it.
+ * Sends a fault. While the rest of the request is still being drained, the response is sent at once and ended after the drain: closing
+ * the connection while the client still sends can discard the response.
  */
 export function sendFault(
   reply: FastifyReply,

@@ -6,26 +6,26 @@ import type { World } from "../world.ts";
 import type { JsonSchema, Properties, FromSchema } from "./schema/jsonSchema.ts";
 import type { QueryFromSchema } from "./schema/queryParser.ts";
 
-/** A call that has passed every check. Query and body are as the operation's schemas say. */
+/** A request that has passed every check. Its query and body match the operation's schemas. */
 export type ValidatedRequest<Body = unknown, Parameters = Readonly<Record<string, unknown>>> = {
   readonly account: AccountRow;
-  /** The `{id}` of the path, decoded; empty where the path has none. */
+  /** The decoded `{id}` of the path; empty when the path has none. */
   readonly id: string;
   readonly query: Parameters;
-  /** The body's JSON; an empty object where none was sent. A null in it is the same as nothing. */
+  /** The parsed body; an empty object when none was sent. A null field means the same as a missing one. */
   readonly body: Body;
-  /** Which call it is, where the operation takes an Idempotency-Key and one was given. */
+  /** Set when the operation takes an Idempotency-Key and the caller sent one. */
   readonly idempotentRequest: IdempotentRequest | undefined;
 };
 
 export type OperationResult = {
   readonly status: 200 | 201 | 202;
   readonly body: object;
-  /** It is the kept answer of an earlier call. */
+  /** Whether this is the stored response of an earlier request. */
   readonly isReplayed?: boolean;
 };
 
-/** What an operation answers with when all is well. */
+/** The response of a successful request. */
 type SuccessResponse = {
   readonly status: OperationResult["status"];
   readonly description: string;
@@ -33,62 +33,62 @@ type SuccessResponse = {
   readonly example: object;
 };
 
-/** The part of the reference that an operation stands in. */
-export type OperationGroup = "Intents" | "Paying in" | "What happened";
+/** The group of an operation in the reference. */
+export type OperationGroup = "Intents" | "Deposit addresses" | "Deposits and settlements";
 
-/** What is known of an operation without calling it: the checks, the document and the reference are made of this. */
+/** The static description of an operation. Checks, OpenAPI document and reference are generated from it. */
 export type OperationSpec = {
   readonly operationId: string;
   readonly method: "GET" | "POST";
-  /** With `{id}` where an intent's id stands. */
+  /** The path, with `{id}` for an intent's id. */
   readonly path: string;
   readonly group: OperationGroup;
-  /** An imperative of a few words. */
+  /** A short imperative phrase. */
   readonly summary: string;
-  /** Paragraphs in Markdown. */
+  /** Markdown paragraphs. */
   readonly description: string;
-  /** Added by this service; other services with the same interface do not have it. */
+  /** Whether this operation is an addition of this service to the common interface. */
   readonly isExtension?: boolean;
-  /** It takes an Idempotency-Key. */
+  /** Whether it takes an Idempotency-Key. */
   readonly acceptsIdempotencyKey?: boolean;
-  /** A POST that may be sent again without a key: it does the same thing once or twice. */
+  /** Whether a POST may be repeated without a key, because a second run changes nothing. */
   readonly isRetrySafe?: boolean;
-  /** Calls in any 60 seconds per account. */
+  /** The limit of requests in any 60 seconds, per account. */
   readonly perMinute: number;
-  /** A second limit in any 60 seconds, per account and `{id}`. */
+  /** A second limit of requests in any 60 seconds, per account and `{id}`. */
   readonly perMinuteAndIntent?: number;
-  /** What the caller is told when the database is away; internal_error when left out. */
+  /** The fault to answer with while the database is unavailable; internal_error by default. */
   readonly unavailableFault?: FaultCode;
-  /** Parameters of the query. Where one has a default, it is always given. */
+  /** The query parameters. A parameter with a default is always present after parsing. */
   readonly query?: Properties;
-  /** Of a POST. */
+  /** The schema of a POST's body. */
   readonly body?: JsonSchema;
-  /** Bodies that it accepts, by a few words about each. */
+  /** Example bodies, by a short title. */
   readonly bodyExamples?: Readonly<Record<string, object>>;
   readonly success: SuccessResponse;
-  /** The codes that it answers with beside those that every operation has. */
+  /** The operation's own codes, besides those common to all operations. */
   readonly faults: readonly FaultCode[];
 };
 
-/** One operation of the API: where it is found, how often it may be called, and what it does. */
+/** One operation of the API: its description and its handler. */
 export type Operation = OperationSpec & {
-  /** Looks for the resource first, then works. Throws a Fault. */
-  handle(world: World, given: ValidatedRequest): Promise<OperationResult>;
+  /** Finds the resource first, then does the work. Throws a Fault. */
+  handle(world: World, request: ValidatedRequest): Promise<OperationResult>;
 };
 
-/** Gives `answer` the types that the operation's own schemas say. */
+/** Types `handle` by the operation's own schemas. */
 export function defineOperation<const Parameters extends Properties, const Body extends JsonSchema>(
   definition: Omit<OperationSpec, "query" | "body"> & {
     readonly query?: Parameters;
     readonly body?: Body;
     handle(
       world: World,
-      given: ValidatedRequest<FromSchema<Body>, QueryFromSchema<Parameters>>,
+      request: ValidatedRequest<FromSchema<Body>, QueryFromSchema<Parameters>>,
     ): Promise<OperationResult>;
   },
 ): Operation {
   return definition;
 }
 
-/** Where an operation's record of itself hangs on a request, for the handler of errors. */
+/** A request of an operation's route. The error handler reads the operation from the route's config. */
 export type OperationRequest = FastifyRequest<{ Params: { id?: string } }>;

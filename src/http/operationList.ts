@@ -9,7 +9,7 @@ import { listIntentSettlements } from "./operations/listIntentSettlements.ts";
 import { listPaymentIntents } from "./operations/listPaymentIntents.ts";
 import { recordIntentView } from "./operations/recordIntentView.ts";
 
-/** All operations, in the order in which the reference shows them. */
+/** All operations, in the order of the reference. */
 export const OPERATIONS: readonly Operation[] = [
   createPaymentIntent,
   getPaymentIntent,

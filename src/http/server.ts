@@ -20,33 +20,33 @@ import { createClientErrorHandler, ignoreExpectHeader } from "./wire/clientError
 import { parseQueryString } from "./wire/queryString.ts";
 
 export type ServerOptions = {
-  /** Told when the program's own reasoning broke, after the caller was answered. */
+  /** Called when an invariant was broken, after the response was sent. */
   onFatal?: (error: unknown) => void;
 };
 
-/** Longer than any header section, so that each text that fits into a request reaches the operation. */
+/** Longer than any header section, so that every id that fits into a request reaches the operation. */
 const ID_CHARACTERS_MAX = 65_536;
 const REQUEST_TIMEOUT_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 10_000;
-/** Node looks every 30 seconds otherwise, which would let a slow sender stay three times as long as the two limits above say. */
+/** Node's default of 30 seconds would let a slow sender stay far beyond the two timeouts above. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 const CONNECTION_TIMEOUT_MS = 20_000;
 
-/** The server with everything that it answers; it does not listen yet, and more pages may be added until it does. */
+/** Builds the server with all routes. It does not listen yet, so callers can add pages. */
 export async function buildServer(world: World, options: ServerOptions = {}): Promise<FastifyInstance> {
   const { trustedProxies = [] } = world.config;
   const server: FastifyInstance = fastify({
     logger: false,
     genReqId: () => newId("req", world.entropy),
     requestIdHeader: false,
-    // Whoever is not one of these could call himself anybody.
+    // Only trusted proxies may set the client address; any other sender could forge it.
     trustProxy: [...trustedProxies],
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: ID_CHARACTERS_MAX, querystringParser: parseQueryString },
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     maxRequestsPerSocket: REQUESTS_PER_SOCKET_MAX,
-    // A request without a Host is served: no answer is ever made from that header.
+    // A missing Host is accepted, because no response depends on that header.
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
@@ -54,7 +54,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     },
     return503OnClosing: false,
     clientErrorHandler: createClientErrorHandler(world),
-    // A path that cannot be decoded is no route.
+    // A path that cannot be decoded matches no route.
     frameworkErrors: (_error, request, reply) => {
       sendError(noRouteFault(world, request, reply), request, reply);
     },
@@ -63,7 +63,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const fault = toFault(error, request.routeOptions.config.unavailableFault);
     if (fault.row.status === 500)
-      world.log.error({ err: fault.cause ?? fault, requestId: request.id }, "a call failed");
+      world.log.error({ err: fault.cause ?? fault, requestId: request.id }, "request failed");
     if (fault.cause instanceof AssertionFailed) options.onFatal?.(fault.cause);
     const draining = drainBody(world.clock, request.raw);
     return sendFault(reply, fault, { requestId: request.id, baseUrl: world.config.baseUrl, discarding: draining });
@@ -77,7 +77,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     if (slot !== undefined) await slot;
     reply.header("request-id", request.id);
     checkFraming(request.raw, reply);
-    // Here and not in the handler, before which the framework would read a body and find fault with it.
+    // Checked in this hook, because before the handler the framework would read the body and report its own errors.
     if (request.is404 || hasFragment(request.url)) throw noRouteFault(world, request, reply);
   });
   server.setErrorHandler((error, request, reply) => sendError(error, request, reply));
@@ -92,7 +92,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   return server;
 }
 
-/** From the first request to the last. */
+/** Runs rate-limit maintenance from the first request until the server closes. */
 function runRateLimitMaintenance(server: FastifyInstance, context: HttpContext): void {
   const stop = new AbortController();
   let maintenance: Promise<void> | undefined;
@@ -105,12 +105,12 @@ function runRateLimitMaintenance(server: FastifyInstance, context: HttpContext):
   });
 }
 
-/** Whether a path goes on behind a "#", where the router stops to read. No client sends such a one, and no route has it. */
+/** Whether the path contains a "#", at which the router stops reading. No client sends one, and no route has one. */
 function hasFragment(url: string): boolean {
   return (url.split("?", 1)[0] ?? "").includes("#");
 }
 
-/** Why a path without a route is refused: first how it is written, then its version, where it is no document's. */
+/** The fault for a path without a route: its framing first, then its version unless it is a document path. */
 function noRouteFault(world: World, request: FastifyRequest, reply: FastifyReply): Fault {
   try {
     checkFraming(request.raw, reply);

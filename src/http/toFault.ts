@@ -1,7 +1,7 @@
 import { isUnavailable } from "../db/errors.ts";
 import { Fault, type FaultCode } from "../kernel/faults.ts";
 
-/** The fault that a caller is told about, whatever was thrown; what is not meant for callers becomes internal_error. */
+/** Converts any thrown value to a fault. Errors that are not meant for callers become internal_error. */
 export function toFault(error: unknown, unavailableFault: FaultCode = "internal_error"): Fault {
   if (error instanceof Fault) return error;
   const status: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "statusCode") : undefined;

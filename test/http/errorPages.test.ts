@@ -72,7 +72,7 @@ test("D22 programs get a page's Markdown, with the answer that the code gives", 
       assert.equal(status, 200);
       assert.match(String(headers["content-type"]), /^text\/markdown/);
       assert.ok(text.startsWith(`# ${code}\n`));
-      const [, answer = ""] = /## Answer\n\n```json\n([^]*?)\n```/.exec(text) ?? [];
+      const [, answer = ""] = /## Response\n\n```json\n([^]*?)\n```/.exec(text) ?? [];
       assert.equal(JSON.parse(answer).error.code, code);
     }
   }

@@ -40,14 +40,14 @@ export type ErrorCode =
   | "payload_too_large"
   | "rate_limited";
 
-/** A merchant's wish to be paid: where the money shall end and, if there is one, the price. */
+/** A request for a payment: its payout destination and, if it has one, its price. */
 export type PaymentIntent = {
   object: "payment_intent";
   /** Opaque. */
   intentId: string;
-  /** The deposit inbox: an address that can only be emptied to the payout. */
+  /** The deposit inbox: an address that pays out only to the payout wallet. */
   inboxAddress: string;
-  /** True only in the answer of the call that minted the intent. */
+  /** True only in the response that created the intent. */
   created: boolean;
   /** False on test networks. */
   livemode: boolean;
@@ -59,79 +59,79 @@ export type PaymentIntent = {
   priceUnits: number | null;
   oneTime: boolean;
   merchantReference: string | null;
-  /** As it was given, or null. */
+  /** The metadata as sent, or null. */
   metadata: JsonObject | null;
-  /** Where the money ends. Pinned when the intent was created. */
+  /** The payout destination, fixed when the intent is created. */
   payout: {
-    /** The family of chains, as CAIP-2 names it. */
+    /** The CAIP-2 namespace: the family of chains. */
     namespace: "eip155" | "solana";
-    /** The chain within its namespace, as CAIP-2 names it. For EVM chains the chain id in digits. */
+    /** The CAIP-2 reference: the chain within its namespace. For EVM chains the chain id in digits. */
     chainReference: string;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     wallet: string;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     tokenAddress: string;
-    /** Of the payout token. */
+    /** The decimals of the payout token. */
     decimals: number;
     /** `<chain slug>:<token slug>`. */
     railId: string;
-    /** An account as CAIP-10 writes it. */
+    /** A CAIP-10 account id. */
     caip10: string;
-    /** A token as CAIP-19 writes it. */
+    /** A CAIP-19 asset id. */
     caip19: string;
   };
-  /** The platform's share in basis points, pinned when the intent was created. */
+  /** The platform fee in basis points, fixed when the intent is created. */
   feeBps: number;
-  /** Sums in the payout token's smallest units. */
+  /** Amounts in the payout token's smallest units. */
   amounts: {
     /** The price in the token's own units; null when the intent is open-ended. */
     priceUnits: string | null;
-    /** All that is on chain and on a route to the payout, final or not. */
+    /** All deposits on chain that have a route to the payout, final or not. */
     receivedUnits: string;
-    /** What is final and counts towards the price. */
+    /** The final deposits that count towards the price. */
     countedUnits: string;
-    /** What is missing to the price. */
+    /** The amount missing from the price. */
     shortfallUnits: string;
-    /** What was counted beyond the price. */
+    /** The counted amount above the price. */
     excessUnits: string;
-    /** What has left the inbox for the payout. */
+    /** The amount that left the inbox for the payout. */
     settledUnits: string;
-    /** The platform's part of what was settled. */
+    /** The platform fee on the settled amount. */
     feeUnits: string;
-    /** What the payout wallet has received. */
+    /** The amount that the payout wallet received. */
     netUnits: string;
   };
-  /** What the inbox's address commits to. Anybody can compute the address from them. */
+  /** The terms that determine the inbox address, so that anyone can compute it. */
   inboxTerms: {
     version: number;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     hub: string;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     implementation: string;
     salt: string;
-    /** In digits. */
+    /** The EVM chain id as a string of digits. */
     settleChainId: string;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     settleToken: string;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     payout: string;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     feeRecipient: string;
-    /** The platform's share in basis points, pinned when the intent was created. */
+    /** The platform fee in basis points, fixed when the intent is created. */
     feeBps: number;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     recovery: string;
     /** Unix time in seconds. */
     recoverAfter: number;
     routesRoot: string;
   };
-  /** The page on which a payer pays. It opens with `#` and the widget token behind it. */
+  /** The checkout page. Append `#` and the widget token to open it. */
   checkoutUrl: string;
   /** ISO 8601 in UTC. */
   createdAt: string;
   /** ISO 8601 in UTC. */
   updatedAt: string;
-  /** When the price was reached. */
+  /** The time at which the price was reached. */
   settledAt: string | null;
   /** ISO 8601 in UTC. */
   archivedAt: string | null;
@@ -142,9 +142,9 @@ export type CreatedPaymentIntent = {
   object: "payment_intent";
   /** Opaque. */
   intentId: string;
-  /** The deposit inbox: an address that can only be emptied to the payout. */
+  /** The deposit inbox: an address that pays out only to the payout wallet. */
   inboxAddress: string;
-  /** True only in the answer of the call that minted the intent. */
+  /** True only in the response that created the intent. */
   created: boolean;
   /** False on test networks. */
   livemode: boolean;
@@ -156,83 +156,83 @@ export type CreatedPaymentIntent = {
   priceUnits: number | null;
   oneTime: boolean;
   merchantReference: string | null;
-  /** As it was given, or null. */
+  /** The metadata as sent, or null. */
   metadata: JsonObject | null;
-  /** Where the money ends. Pinned when the intent was created. */
+  /** The payout destination, fixed when the intent is created. */
   payout: {
-    /** The family of chains, as CAIP-2 names it. */
+    /** The CAIP-2 namespace: the family of chains. */
     namespace: "eip155" | "solana";
-    /** The chain within its namespace, as CAIP-2 names it. For EVM chains the chain id in digits. */
+    /** The CAIP-2 reference: the chain within its namespace. For EVM chains the chain id in digits. */
     chainReference: string;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     wallet: string;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     tokenAddress: string;
-    /** Of the payout token. */
+    /** The decimals of the payout token. */
     decimals: number;
     /** `<chain slug>:<token slug>`. */
     railId: string;
-    /** An account as CAIP-10 writes it. */
+    /** A CAIP-10 account id. */
     caip10: string;
-    /** A token as CAIP-19 writes it. */
+    /** A CAIP-19 asset id. */
     caip19: string;
   };
-  /** The platform's share in basis points, pinned when the intent was created. */
+  /** The platform fee in basis points, fixed when the intent is created. */
   feeBps: number;
-  /** Sums in the payout token's smallest units. */
+  /** Amounts in the payout token's smallest units. */
   amounts: {
     /** The price in the token's own units; null when the intent is open-ended. */
     priceUnits: string | null;
-    /** All that is on chain and on a route to the payout, final or not. */
+    /** All deposits on chain that have a route to the payout, final or not. */
     receivedUnits: string;
-    /** What is final and counts towards the price. */
+    /** The final deposits that count towards the price. */
     countedUnits: string;
-    /** What is missing to the price. */
+    /** The amount missing from the price. */
     shortfallUnits: string;
-    /** What was counted beyond the price. */
+    /** The counted amount above the price. */
     excessUnits: string;
-    /** What has left the inbox for the payout. */
+    /** The amount that left the inbox for the payout. */
     settledUnits: string;
-    /** The platform's part of what was settled. */
+    /** The platform fee on the settled amount. */
     feeUnits: string;
-    /** What the payout wallet has received. */
+    /** The amount that the payout wallet received. */
     netUnits: string;
   };
-  /** What the inbox's address commits to. Anybody can compute the address from them. */
+  /** The terms that determine the inbox address, so that anyone can compute it. */
   inboxTerms: {
     version: number;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     hub: string;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     implementation: string;
     salt: string;
-    /** In digits. */
+    /** The EVM chain id as a string of digits. */
     settleChainId: string;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     settleToken: string;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     payout: string;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     feeRecipient: string;
-    /** The platform's share in basis points, pinned when the intent was created. */
+    /** The platform fee in basis points, fixed when the intent is created. */
     feeBps: number;
-    /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+    /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
     recovery: string;
     /** Unix time in seconds. */
     recoverAfter: number;
     routesRoot: string;
   };
-  /** The page on which a payer pays. It opens with `#` and the widget token behind it. */
+  /** The checkout page. Append `#` and the widget token to open it. */
   checkoutUrl: string;
   /** ISO 8601 in UTC. */
   createdAt: string;
   /** ISO 8601 in UTC. */
   updatedAt: string;
-  /** When the price was reached. */
+  /** The time at which the price was reached. */
   settledAt: string | null;
   /** ISO 8601 in UTC. */
   archivedAt: string | null;
-  /** Fresh each time. Every earlier one of this intent stops authenticating. */
+  /** New in every response. All earlier tokens of this intent stop working. */
   widgetToken: string;
 };
 
@@ -242,43 +242,43 @@ export type PaymentIntentList = {
   data: PaymentIntent[];
   /** True when more results follow. */
   has_more: boolean;
-  /** Opaque. Pass it as `cursor` to continue; empty when nothing follows. */
+  /** Opaque. Pass it as `cursor` to continue; empty on the last page. */
   next_cursor: string;
 };
 
-/** What became of one transfer into an inbox of the intent. */
+/** One transfer into an inbox of the intent, and its status. */
 export type Deposit = {
   object: "deposit";
   /** Opaque. */
   depositId: string;
   /** Opaque. */
   intentId: string;
-  /** `seen` is on chain and not final. `confirmed` is final and waits, because it is below the minimum. `counted` counts towards the price. `held` does not, for the `reason` given. `dropped` is no longer on chain. */
+  /** `seen` is on chain and not final. `confirmed` is final and waits because it is below the minimum. `counted` counts towards the price. `held` does not, for the `reason` given. `dropped` is no longer on chain. */
   status: "seen" | "confirmed" | "counted" | "held" | "dropped";
   /** In the deposited token's smallest units. */
   amountUnits: string;
   /** In the payout token's smallest units; 0 until it is counted. */
   countedUnits: string;
   token: Token;
-  /** A token as CAIP-19 writes it. */
+  /** A CAIP-19 asset id. */
   caip19: string;
-  /** Who sent it, as the token tells. */
+  /** The sender, from the token's transfer event. */
   from: string;
-  /** The transaction on its chain. */
+  /** The transaction hash or signature. */
   txHash: string;
-  /** Its place among the transfers of its transaction. */
+  /** Its position among the transfers of its transaction. */
   position: number;
   blockNumber: number;
   blockHash: string;
-  /** The blocks from its own to the newest, both included. */
+  /** The number of blocks from its own to the newest, both included. */
   confirmations: number;
-  /** How many make it final; null where the chain's own finality decides. */
+  /** The confirmations that make it final; null when the chain's own finality decides. */
   requiredConfirmations: number | null;
-  /** It came when the intent was no longer active. It is paid out all the same. */
+  /** True when the intent was no longer active at its arrival. It is still paid out. */
   late: boolean;
-  /** Why it is held, waits or was dropped. */
+  /** The reason that it is held, waits or was dropped. */
   reason: string | null;
-  /** The settlement that took it out of the inbox. */
+  /** The settlement that paid it out. */
   settlementId: string | null;
   /** ISO 8601 in UTC. */
   seenAt: string;
@@ -292,11 +292,11 @@ export type DepositList = {
   data: Deposit[];
   /** True when more results follow. */
   has_more: boolean;
-  /** Opaque. Pass it as `cursor` to continue; empty when nothing follows. */
+  /** Opaque. Pass it as `cursor` to continue; empty on the last page. */
   next_cursor: string;
 };
 
-/** What takes an inbox's balance to the payout wallet. */
+/** A transaction that pays an inbox's balance out to the payout wallet. */
 export type Settlement = {
   object: "settlement";
   /** Opaque. */
@@ -305,23 +305,23 @@ export type Settlement = {
   intentId: string;
   /** `landed` is on chain: the payout wallet has `netUnits` more, which is less than left the inbox where `reason` is `rescued`. */
   status: "planned" | "submitted" | "bridging" | "landed" | "held" | "failed";
-  /** A token as CAIP-19 writes it. */
+  /** A CAIP-19 asset id. */
   caip19: string;
-  /** What left the inbox for the payout: route cost, fee and net together. */
+  /** The amount that left the inbox: route cost, fee and net together. */
   grossUnits: string | null;
-  /** The platform's part. */
+  /** The platform fee. */
   feeUnits: string | null;
-  /** What a bridge or an exchange took, where the money took a route. */
+  /** The cost of a bridge or an exchange on the route. */
   routeCostUnits: string | null;
-  /** What the payout wallet received. */
+  /** The amount that the payout wallet received. */
   netUnits: string | null;
-  /** Why it is held or failed; `rescued` when the recovery key of the intent sent what was in the inbox elsewhere. */
+  /** The reason that it is held or failed; `rescued` when the intent's recovery key sent the inbox's balance elsewhere. */
   reason: string | null;
-  /** The transaction in which it landed; empty before. */
+  /** The transaction in which it landed; empty until then. */
   txs: Array<{
-    /** The transaction on its chain. */
+    /** The transaction hash or signature. */
     txHash: string;
-    /** As CAIP-2 names it. */
+    /** The CAIP-2 id. */
     chain: string;
     blockNumber: number | null;
   }>;
@@ -339,24 +339,24 @@ export type SettlementList = {
   data: Settlement[];
   /** True when more results follow. */
   has_more: boolean;
-  /** Opaque. Pass it as `cursor` to continue; empty when nothing follows. */
+  /** Opaque. Pass it as `cursor` to continue; empty on the last page. */
   next_cursor: string;
 };
 
-/** Where this intent may be paid from, and what merchants are paid in. */
+/** The source origins of this intent, and the settle rails. */
 export type IntentOrigins = {
-  /** Issuable ones first, the payout's chain foremost. */
+  /** Issuable ones first, starting with the payout's chain. */
   origins: SourceOrigin[];
   settleRails: SettleRail[];
-  /** Whether the intent can have any source inbox issued now. */
+  /** Whether any source inbox can be issued for the intent now. */
   sourceDepositIssuable: boolean;
 };
 
 /** A chain and token from which a payer may deposit. */
 export type SourceOrigin = {
-  /** The family of chains, as CAIP-2 names it. */
+  /** The CAIP-2 namespace: the family of chains. */
   namespace: "eip155" | "solana";
-  /** The chain within its namespace, as CAIP-2 names it. For EVM chains the chain id in digits. */
+  /** The CAIP-2 reference: the chain within its namespace. For EVM chains the chain id in digits. */
   reference: string;
   /** The EVM chain id; for Solana 101 on mainnet, 102 on testnet, 103 on devnet, 104 on a local chain. */
   chainId: number;
@@ -364,18 +364,18 @@ export type SourceOrigin = {
   name: string;
   /** The chain's slug. */
   shortName: string;
-  /** A node that a payer's wallet may ask. */
+  /** A public RPC node for the payer's wallet. */
   publicRpcUrl: string;
   explorerUrl: string;
   nativeName: string;
   nativeSymbol: string;
   nativeDecimals: number;
   token: Token;
-  /** A token as CAIP-19 writes it. */
+  /** A CAIP-19 asset id. */
   caip19: string;
-  /** A deposit below it waits for more, unless the price is reached with it. */
+  /** A deposit below it waits for more, unless it completes the price. */
   minimumUnits: string;
-  /** The same as a decimal. */
+  /** `minimumUnits` as a decimal. */
   minimumDisplay: string;
   /** Whether a source inbox can be issued for it now. */
   depositIssuable: boolean;
@@ -385,9 +385,9 @@ export type SourceOrigin = {
 export type SettleRail = {
   /** `<chain slug>:<token slug>`. */
   id: string;
-  /** The family of chains, as CAIP-2 names it. */
+  /** The CAIP-2 namespace: the family of chains. */
   namespace: "eip155" | "solana";
-  /** The chain within its namespace, as CAIP-2 names it. For EVM chains the chain id in digits. */
+  /** The CAIP-2 reference: the chain within its namespace. For EVM chains the chain id in digits. */
   reference: string;
   /** The EVM chain id; for Solana 101 on mainnet, 102 on testnet, 103 on devnet, 104 on a local chain. */
   chainId: number;
@@ -395,68 +395,68 @@ export type SettleRail = {
   token: Token;
   explorerUrl: string;
   status: "live";
-  /** True for exactly one of them. */
+  /** True for exactly one rail. */
   default: boolean;
 };
 
 /** A token on its chain. */
 export type Token = {
   symbol: string;
-  /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+  /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
   address: string;
   decimals: number;
 };
 
 /** A deposit address for one origin. */
 export type SourceInbox = {
-  /** On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte. */
+  /** On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly. */
   address: string;
-  /** An account as CAIP-10 writes it. */
+  /** A CAIP-10 account id. */
   caip10: string;
 };
 
-/** Whether the hint was of use. */
+/** The result of the hint. */
 export type RecordedView = {
-  /** False when nothing matched the selection: mostly because its source inbox has not been issued yet. */
+  /** False when no inbox matched the selection, usually because its source inbox has not been issued yet. */
   recorded: boolean;
 };
 
-/** What every error answers with. */
+/** The body of every error response. */
 export type ErrorEnvelope = {
   error: {
-    /** Compare this. A code keeps its meaning for ever; new ones may come. */
+    /** The code to compare in programs. Its meaning never changes; new codes may be added. */
     code: string;
     /** For people. It may change. */
     message: string;
-    /** The same as the header Request-Id. Name it when you ask for help. */
+    /** Equal to the Request-Id header. Quote it when you ask for help. */
     request_id: string;
-    /** The page about this code. */
+    /** The documentation page of this code. */
     docs: string;
     /** Whether the same request may succeed later. */
     retryable: boolean;
     /** The field, header or parameter at fault. */
     param?: string | undefined;
-    /** More about this code, as its page tells. */
+    /** More data; the code's page describes it. */
     details?: JsonObject | undefined;
   };
 };
 
 export type CreatePaymentIntentBody = {
-  /** Your own name for what is paid, such as an order's number. It need not be unique and is no key. */
+  /** Your own label, such as an order number. It need not be unique and does not identify the intent. */
   merchantReference?: string | null | undefined;
-  /** Keys and values of the merchant's own. They are kept and returned as given, and mean nothing here. Of the order of keys one thing is not kept: those that are whole numbers come first, and ascend. It may be an object of at most 16384 bytes and 5 levels, with at most 50 keys a level, keys of at most 40 characters and strings of at most 500. A number that a double cannot hold exactly is refused: send it as a string. */
+  /** The merchant's own keys and values. They are stored and returned unchanged, and the service does not interpret them. The order of keys is kept, except that keys that are whole numbers come first, in ascending order. It may be an object of at most 16384 bytes and 5 levels, with at most 50 keys a level, keys of at most 40 characters and strings of at most 500. A number that a double cannot hold exactly is refused: send it as a string. */
   metadata?: JsonObject | null | undefined;
-  /** The price in millionths of the payout currency, whatever decimals the token has. Left out, the intent is open-ended: any counted deposit makes it paid. */
+  /** The price in millionths of the payout currency, whatever decimals the token has. Without it the intent is open-ended: any counted deposit makes it paid. */
   priceUnits?: number | null | undefined;
-  /** The intent is settled when its price is reached, and its destination is free again. It needs `priceUnits`. */
+  /** If true, the intent is settled when its price is reached, and its destination is free again. Requires `priceUnits`. */
   oneTime?: boolean | null | undefined;
-  /** Your wallet that receives the money. Of an EVM address the case is checked (EIP-55) where it is mixed; a Solana one is base58 of 32 bytes. */
+  /** Your wallet for the payout. A mixed-case EVM address must have a correct EIP-55 checksum; a Solana address is base58 of 32 bytes. */
   payoutWallet?: string | null | undefined;
-  /** The family of chains, as CAIP-2 names it. */
+  /** The CAIP-2 namespace: the family of chains. */
   payoutNamespace?: "eip155" | "solana" | null | undefined;
-  /** The chain within its namespace. An EVM chain id may also be a number. */
+  /** The CAIP-2 reference: the chain within its namespace. An EVM chain id may also be a number. */
   payoutChainReference?: string | number | null | undefined;
-  /** A token that is a live settle rail of the chain. Left out, it is the account's currency there, or the chain's default. */
+  /** A token that is a live settle rail of the chain. The default is the account's currency there, or the chain's default. */
   payoutTokenAddress?: string | null | undefined;
 };
 
@@ -470,46 +470,46 @@ export type CreateIntentSourceInboxBody = {
   mint?: null | undefined;
 } | {
   chainId?: null | undefined;
-  /** As CAIP-2 names it. */
+  /** The CAIP-2 namespace. */
   namespace: string;
-  /** The chain within its namespace. */
+  /** The CAIP-2 reference. */
   reference: string;
   /** The token's mint. */
   mint: string;
 };
 
 export type RecordIntentViewBody = {
-  /** What the payer has chosen. Left out, everything of the intent is meant, which takes longer. */
+  /** The payer's choice. Without it, all inboxes of the intent are scanned, which takes longer. */
   selection?: {
-    /** As CAIP-2 names it. */
+    /** The CAIP-2 namespace. */
     namespace: string;
-    /** The chain within its namespace. */
+    /** The CAIP-2 reference. */
     reference: string;
-    /** In any spelling of its case on EVM chains. */
+    /** On EVM chains in any letter case. */
     tokenAddress: string;
   } | null | undefined;
 };
 
 export type ListPaymentIntentsQuery = {
-  /** How many entries a page has at most. */
+  /** The maximum number of entries on a page. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   cursor?: string | undefined;
   /** Only intents with exactly this reference. */
   merchantReference?: string | undefined;
 };
 
 export type ListIntentDepositsQuery = {
-  /** How many entries a page has at most. */
+  /** The maximum number of entries on a page. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   cursor?: string | undefined;
 };
 
 export type ListIntentSettlementsQuery = {
-  /** How many entries a page has at most. */
+  /** The maximum number of entries on a page. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   cursor?: string | undefined;
 };
 
@@ -547,13 +547,13 @@ export type Methods<Options, KeyedOptions> = {
   readonly listPaymentIntents: (query?: ListPaymentIntentsQuery, options?: Options) => Promise<PaymentIntentList>;
   /** Read one intent. `GET /api/v1/intents/{id}` */
   readonly getPaymentIntent: (id: string, options?: Options) => Promise<PaymentIntent>;
-  /** Put an intent away. `POST /api/v1/intents/{id}/archive` */
+  /** Archive an intent. `POST /api/v1/intents/{id}/archive` */
   readonly archivePaymentIntent: (id: string, options?: KeyedOptions) => Promise<PaymentIntent>;
-  /** List where an intent may be paid from. `GET /api/v1/intents/{id}/origins` */
+  /** List an intent's source origins. `GET /api/v1/intents/{id}/origins` */
   readonly listIntentOrigins: (id: string, options?: Options) => Promise<IntentOrigins>;
   /** Issue a source inbox. `POST /api/v1/intents/{id}/source-inbox` */
   readonly createIntentSourceInbox: (id: string, body: CreateIntentSourceInboxBody, options?: Options) => Promise<SourceInbox>;
-  /** Report that a payer is looking. `POST /api/v1/intents/{id}/view` */
+  /** Report a payer's view. `POST /api/v1/intents/{id}/view` */
   readonly recordIntentView: (id: string, body?: RecordIntentViewBody, options?: Options) => Promise<RecordedView>;
   /** List an intent's deposits. `GET /api/v1/intents/{id}/deposits` */
   readonly listIntentDeposits: (id: string, query?: ListIntentDepositsQuery, options?: Options) => Promise<DepositList>;

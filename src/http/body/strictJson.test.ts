@@ -19,7 +19,7 @@ function expectFault(code: string, text: string | Uint8Array): Fault {
   return assert.fail(`accepted: ${String(text).slice(0, 60)}`);
 }
 
-/** The number that a decimal text denotes, as a fraction of whole numbers over a power of ten. */
+/** Parses a decimal text to an integer and the number of decimals. */
 function parseDecimal(decimal: string): { units: bigint; decimals: number } {
   const [, sign, whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(decimal) ?? [];
@@ -53,7 +53,7 @@ const anyNumberText = fc
     ),
   );
 
-test("1 D9 a number that is accepted is exactly the one that the text denotes", () => {
+test("1 D9 an accepted number equals its text exactly", () => {
   fc.assert(
     fc.property(anyNumberText, (text) => {
       let value: unknown;
@@ -68,7 +68,7 @@ test("1 D9 a number that is accepted is exactly the one that the text denotes", 
   );
 });
 
-test("D9 ordinary numbers are accepted in every spelling, and those that would be rounded are not", () => {
+test("D9 exact numbers are accepted in every notation, and numbers that would be rounded are refused", () => {
   for (const [text, value] of [
     ["5", 5],
     ["5.0", 5],
@@ -93,7 +93,7 @@ test("D9 ordinary numbers are accepted in every spelling, and those that would b
   }
 });
 
-test("D14 what JSON.parse would repair is refused: repeated keys at any depth, __proto__, broken text", () => {
+test("D14 JSON that JSON.parse silently repairs is refused: repeated keys at any depth, __proto__, broken text", () => {
   for (const text of [
     '{"a":1,"a":1}',
     '{"a":1,"\\u0061":1}',
@@ -113,7 +113,7 @@ test("D14 what JSON.parse would repair is refused: repeated keys at any depth, _
   });
 });
 
-test("D13 no body within the limit takes long, however deep it is nested or long its numbers are", () => {
+test("D13 every body within the size limit parses quickly, with deep nesting and long numbers too", () => {
   const longest = 65_000;
   const startedMs = performance.now();
   for (const depth of [33, 7_000, 30_000])
@@ -121,5 +121,5 @@ test("D13 no body within the limit takes long, however deep it is nested or long
   for (const middle of ["0".repeat(longest), "10".repeat(longest / 2)])
     expectFault("invalid_request", `{"m":0.1${middle}1}`);
   expectFault("invalid_json", `{"m":"${"\\".repeat(longest)}`);
-  assert.ok(performance.now() - startedMs < 500, "a quadratic step takes seconds here");
+  assert.ok(performance.now() - startedMs < 500, "a quadratic step would take seconds");
 });

@@ -1,14 +1,14 @@
 import { Fault } from "../../kernel/faults.ts";
 
-// JSON as strict as money needs it. What JSON.parse would quietly repair or round is refused: of two equal keys it keeps the last,
-// of a number too fine or too large it keeps a neighbour, and half of a surrogate pair it lets through.
+// Strict JSON, because amounts must not change silently. JSON.parse keeps the last of two equal keys, rounds a number that a double
+// cannot hold, and accepts a lone surrogate. This parser refuses all three.
 
-/** Deeper than any honest body; each field has its own, narrower bound. */
+/** Deeper than any valid body. Each field has its own, lower limit. */
 const DEPTH_MAX = 32;
 
 const TOKEN_PATTERN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|[{}[\]:,]|true|false|null/g;
 
-/** Throws invalid_json, or invalid_request where the text is JSON that cannot be kept as it was sent. */
+/** Throws invalid_json, or invalid_request for valid JSON whose value cannot be kept exactly. */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   const text = decode(bytes);
   const value = parse(text);
@@ -36,10 +36,10 @@ function parse(text: string): unknown {
 
 type NestingLevel = { keys: Set<string> | undefined; isKeyNext: boolean };
 
-/** Walks over the tokens of a text that JSON.parse accepts, with a list instead of recursion. */
+/** Checks the tokens of a text that JSON.parse accepts. It uses a list of levels instead of recursion. */
 function rejectLossyValues(text: string): void {
   const levels: NestingLevel[] = [];
-  // The field of the outermost object that is being read: what a fault names.
+  // The top-level field that contains the current token, for the fault's `param`.
   let field: string | undefined;
   for (const [token] of text.matchAll(TOKEN_PATTERN)) {
     const level = levels.at(-1);
@@ -57,7 +57,11 @@ function rejectLossyValues(text: string): void {
       rejectInvalidKey(level.keys, key, field);
     } else if (token.startsWith('"')) parseStringToken(token, field);
     else if (/^[-\d]/.test(token) && !isExactNumber(token)) {
-      throw jsonFault(field, "invalid_request", `holds the number ${token.slice(0, 40)}, which cannot be kept exactly`);
+      throw jsonFault(
+        field,
+        "invalid_request",
+        `contains the number ${token.slice(0, 40)}, which cannot be kept exactly`,
+      );
     }
   }
 }
@@ -70,24 +74,24 @@ function rejectInvalidKey(keys: Set<string>, key: string, field: string | undefi
 
 function parseStringToken(token: string, field: string | undefined): string {
   const text = JSON.parse(token) as string;
-  if (text.includes("\0")) throw jsonFault(field, "invalid_request", "holds the character U+0000");
-  if (!text.isWellFormed()) throw jsonFault(field, "invalid_request", "holds half of a surrogate pair");
+  if (text.includes("\0")) throw jsonFault(field, "invalid_request", "contains the character U+0000");
+  if (!text.isWellFormed()) throw jsonFault(field, "invalid_request", "contains a lone surrogate");
   return text;
 }
 
-/** Whether the double that JSON.parse makes of a number is that number: 0.1 and 5.0 are, 9007199254740993, -0 and 1e999 are not. */
+/** Whether JSON.parse keeps a number exactly: 0.1 and 5.0 yes; 9007199254740993, -0 and 1e999 no. */
 function isExactNumber(token: string): boolean {
   const value = Number(token);
   return Number.isFinite(value) && !Object.is(value, -0) && normalizeDecimal(token) === normalizeDecimal(String(value));
 }
 
-/** A decimal as sign, digits without zeros at either end, and exponent: equal exactly when the numbers are. */
+/** Normalizes a decimal to sign, digits without outer zeros, and exponent. Equal texts mean equal numbers. */
 function normalizeDecimal(decimal: string): string {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(decimal);
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = match ?? [];
   const digits = (whole + fraction).replace(/^0+/, "");
   if (digits === "") return "0";
-  // Without the look behind, every zero of a long run in the middle would begin a search of its own: seconds for 64 KiB of them.
+  // Without the lookbehind, each zero of a long inner run would start a search of its own: seconds for 64 KiB of zeros.
   const trimmed = digits.replace(/(?<!0)0+$/, "");
   return `${sign}${trimmed}e${Number(exponent) - fraction.length + digits.length - trimmed.length}`;
 }

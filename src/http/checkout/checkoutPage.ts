@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { listIntentPageOrigins } from "../../intent/checkout/session.ts";
 import type { World } from "../../world.ts";
 
-/** Another text than an id has no page. */
+/** Only a well-formed intent id has a page. */
 export const CHECKOUT_PATH = "/c/:intentId(^pi_[0-9a-z]+$)";
 
 const ASSETS = {
@@ -25,7 +25,7 @@ const CONTENT_SECURITY_POLICY = [
   "require-trusted-types-for 'script'",
 ];
 
-/** The page itself, which any origin may open and only those on the account's list may frame, and the files that it is made of. */
+/** Adds the page and its assets. Any origin may open the page; only origins on the account's list may frame it. */
 export function addCheckoutPageRoutes(server: FastifyInstance, world: World): void {
   const read = (file: string) => readFileSync(new URL(`./page/${file}`, import.meta.url), "utf8");
   const html = read("checkout.html");
@@ -46,13 +46,13 @@ export function addCheckoutPageRoutes(server: FastifyInstance, world: World): vo
   }
 }
 
-/** Whoever may not be told is nobody: also while the database cannot say. */
+/** Returns the CSP directive. It allows no framing for an unknown intent, or when the database fails. */
 async function readFrameAncestors(world: World, intentId: string): Promise<string> {
   try {
     const origins = await listIntentPageOrigins(world, intentId);
     return `frame-ancestors ${origins.length === 0 ? "'none'" : origins.join(" ")}`;
   } catch (error) {
-    world.log.warn({ err: error }, "the page origins of an account were not read");
+    world.log.warn({ err: error }, "reading page origins failed");
     return "frame-ancestors 'none'";
   }
 }

@@ -15,8 +15,8 @@ import { remainingUnits, readCheckoutStatus } from "./checkoutStatus.ts";
 type CheckoutRequest = FastifyRequest<{ Params: { intentId: string }; Querystring: { of?: string } }>;
 
 /**
- * The page on which a payer pays one intent. Its address carries the widget token in the fragment, which no request contains; the
- * page exchanges it for a cookie that opens what lies below `/c/{intentId}/`. Inside a merchant's page a ticket takes the token's place.
+ * Adds the page on which a payer pays one intent. The URL fragment carries the widget token, and requests never contain a fragment. The
+ * page exchanges the token for a session cookie of the paths below `/c/{intentId}/`. A page framed by a merchant uses a ticket instead.
  */
 export function addCheckoutRoutes(server: FastifyInstance, context: HttpContext): void {
   const { world } = context;
@@ -24,7 +24,7 @@ export function addCheckoutRoutes(server: FastifyInstance, context: HttpContext)
   server.route({
     method: "POST",
     url: `${CHECKOUT_PATH}/session`,
-    // Read here for the same reason as in the API: the framework has its own mind about bodies.
+    // Reads the body here, as the API does, because the framework would apply its own rules to it.
     onRequest: async (request, reply) => handleSessionRequest(context, request as SessionRequest, reply),
     handler: () => undefined,
   });
@@ -48,11 +48,11 @@ async function getSessionIntent(context: HttpContext, request: CheckoutRequest):
   const cookie = parseSessionCookie(request.headers.cookie);
   const intent = await findSessionIntent(context.world, { intentId: request.params.intentId, cookie });
   if (intent === undefined)
-    throw new Fault("unauthorized", { message: "The page's session is over, or its link was replaced." });
+    throw new Fault("unauthorized", { message: "The page's session has expired, or a newer link replaced it." });
   return intent;
 }
 
-/** Some wallets and exchanges read only a bare address. */
+/** Returns a payment URI, or the bare address for wallets and exchanges that read nothing else. */
 function qrText(intent: IntentRow, content: string | undefined): string {
   if (content !== "address") return buildPaymentUri(intent, remainingUnits(intent));
   return displayAddress(payoutChain(intent), intent.inbox_address);

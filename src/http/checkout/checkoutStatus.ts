@@ -11,10 +11,10 @@ import { listCursors } from "../../watch/store/store.ts";
 import type { World } from "../../world.ts";
 import { buildPaymentUri } from "./paymentUri.ts";
 
-/** How far a payment has come, as a payer sees it. A partial one begins again at waiting for what is missing. */
+/** The progress of a payment, as the payer sees it. A partial payment returns to "waiting" for the remaining amount. */
 type CheckoutStage = "waiting" | "seen" | "confirmed" | "paid" | "closed";
 
-/** What the page shows. Amounts are decimals for people, in the payout token. */
+/** The data of the page. Amounts are decimals in the payout token. */
 export type CheckoutStatus = {
   stage: CheckoutStage;
   merchant: string;
@@ -23,13 +23,13 @@ export type CheckoutStatus = {
   tokenAddress: string;
   chainName: string;
   address: string;
-  /** Null when the payer decides. */
+  /** Null for an open-ended intent, where the payer chooses the amount. */
   price: string | null;
-  /** What is still to be sent, beyond what is on its way; null when the payer decides. */
+  /** The price minus all received amounts, pending ones included; null for an open-ended intent. */
   remaining: string | null;
   received: string;
   counted: string;
-  /** For a wallet: changes with what remains. */
+  /** The payment URI for a wallet. It changes with the remaining amount. */
   paymentUri: string;
   deposits: CheckoutDeposit[];
 };
@@ -40,7 +40,7 @@ type CheckoutDeposit = {
   symbol: string;
   confirmations: number;
   requiredConfirmations: number | null;
-  /** Null where the chain has no explorer. */
+  /** Null when the chain has no explorer. */
   explorerUrl: string | null;
 };
 
@@ -73,7 +73,7 @@ export async function readCheckoutStatus(world: StatusWorld, intent: IntentRow):
   };
 }
 
-/** What the payer should still send: the price less all that has arrived, counted or not; undefined without a price. */
+/** The price minus everything received, counted or not; undefined without a price. */
 export function remainingUnits(intent: IntentRow): bigint | undefined {
   if (intent.price_token_units === null) return undefined;
   const missing = intent.price_token_units - intent.received_units;
@@ -83,7 +83,7 @@ export function remainingUnits(intent: IntentRow): bigint | undefined {
 function determineStage(intent: IntentRow, deposits: readonly DepositRow[]): CheckoutStage {
   if (["paid", "overpaid"].includes(paymentStatus(intent))) return "paid";
   if (intent.status !== "active") return "closed";
-  // What is still missing is waited for, whatever else is on its way.
+  // A payment that still lacks money stays at "waiting", whatever else is pending.
   if ((remainingUnits(intent) ?? 0n) > 0n) return "waiting";
   const open = deposits.filter((deposit) => isPayoutAsset(intent, deposit));
   if (open.some((deposit) => deposit.status === "seen")) return "seen";

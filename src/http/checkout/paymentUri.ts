@@ -3,8 +3,8 @@ import type { IntentRow } from "../../intent/store.ts";
 import { displayAddress } from "../../kernel/caip.ts";
 
 /**
- * What a wallet reads from the code on the page: on EVM chains EIP-681, the call `transfer` of the token with the inbox and, where an
- * amount is known, the amount in the token's units; elsewhere the address alone. A wallet is never asked for more than a transfer.
+ * Builds the URI of the page's QR code. On EVM chains it is an EIP-681 call of the token's `transfer` to the inbox, with the amount in the
+ * token's units if one is known. Elsewhere it is the address alone. It never requests more than a transfer.
  */
 export function buildPaymentUri(intent: IntentRow, amountUnits: bigint | undefined): string {
   const chain = payoutChain(intent);

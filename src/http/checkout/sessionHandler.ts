@@ -22,7 +22,7 @@ import { CHECKOUT_HEADERS } from "./checkoutPage.ts";
 export type SessionRequest = FastifyRequest<{ Params: { intentId: string } }>;
 
 const FAILED_OPENS_PER_MINUTE = 600;
-/** Many times what a credential takes, and little to hold for callers whom nobody knows yet. */
+/** Far above the size of a credential, because the caller is not authenticated yet. */
 const BODY_BYTES_MAX = 4_096;
 
 const credential = { type: ["string", "null"], minLength: 1, maxLength: 100 } as const;
@@ -33,8 +33,8 @@ const parseCredentials = compileParser({
 });
 
 /**
- * Opens a session of the page. The page hands in what its fragment holds: the widget token, or inside a merchant's own page the ticket
- * which that page was given for its address. A merchant's page hands in nothing and is known by its header Origin, which scripts cannot set.
+ * Opens a session of the page. The page sends the credential from its fragment: the widget token, or in a merchant's page the ticket. A
+ * merchant's page requests a ticket without a credential; its Origin header identifies it, because scripts cannot set that header.
  */
 export async function handleSessionRequest(
   context: HttpContext,
@@ -82,7 +82,7 @@ async function sendTicket(context: HttpContext, request: SessionRequest, reply: 
   const ticket: Ticket | undefined =
     origin === undefined || others.length > 0 ? undefined : await issueTicket(context.world, { intentId, origin });
   if (ticket === undefined || origin === undefined) throw await failedAttemptFault(context, request);
-  // Only the page that asked may read the answer, and no cache may give it to another one.
+  // Only the requesting origin may read the response, and no cache may serve it to another one.
   reply.headers({ "access-control-allow-origin": origin, vary: "Origin" });
   return reply.code(200).send({ ticket: ticket.ticket, expiresAt: ticket.expiresAt.toISOString() });
 }
@@ -94,6 +94,6 @@ async function failedAttemptFault(context: HttpContext, request: FastifyRequest)
   );
   if (!result.isAllowed) return new Fault("rate_limited", { retryAfterS: toWholeSeconds(result.resetMs) });
   return new Fault("unauthorized", {
-    message: "This is not the intent's latest widget token, nor a page that may embed its checkout.",
+    message: "The widget token is not the intent's latest one, and the page's origin may not embed its checkout.",
   });
 }

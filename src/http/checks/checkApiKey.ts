@@ -10,11 +10,11 @@ import { toWholeSeconds } from "./checkRateLimit.ts";
 const FAILED_AUTH_PER_MINUTE = 600;
 
 /**
- * Who calls. Throws unauthorized, key_revoked or key_expired, and rate_limited for an address that has presented wrong keys
- * too often. A right key is never held up by what others guess from the same address.
+ * Authenticates the caller. Throws unauthorized, key_revoked or key_expired, and rate_limited for an address that has sent too many invalid
+ * keys. A valid key is accepted even when others guess from the same address.
  */
 export async function checkApiKey(context: HttpContext, request: FastifyRequest): Promise<Caller> {
-  // Of two such headers Node keeps the first and a proxy perhaps the last: neither is taken.
+  // Of two Authorization headers Node keeps the first and a proxy may keep the last, so two are refused.
   const [authorization, ...others] = readHeaderValues(request.raw, "authorization");
   try {
     return await authenticate(context.world, others.length === 0 ? authorization : undefined);
@@ -29,7 +29,7 @@ async function limitFailedAuth(context: HttpContext, address: string): Promise<v
     const result = await context.perUnauthenticatedIp.tryAcquire(toClientNetwork(address), FAILED_AUTH_PER_MINUTE);
     if (!result.isAllowed) throw new Fault("rate_limited", { retryAfterS: toWholeSeconds(result.resetMs) });
   } catch (error) {
-    // Without the database no key proves right, so there is nothing to guess.
+    // Without the database no guess can succeed, so it is not counted.
     if (!isUnavailable(error)) throw error;
   }
 }

@@ -8,8 +8,8 @@ import type { RateLimitResult } from "../rate/rateLimiter.ts";
 export type RateLimitSubject = { operation: Operation; accountId: string; id: string };
 
 /**
- * How often. Tells the headers RateLimit-*, of the limit with the least room, and throws rate_limited. While the database that holds
- * the counts is away, this rejects as it does: nothing behind it could be done then either.
+ * Counts the call and sets the RateLimit-* headers of the limit with the least room. Throws rate_limited. When the database of the counts is
+ * unavailable, it rejects with the database's error, because no later step would succeed either.
  */
 export async function checkRateLimit(
   context: HttpContext,
@@ -20,13 +20,13 @@ export async function checkRateLimit(
     setRateLimitHeaders(reply, unavailableLimit(subject));
     throw error;
   });
-  const refused = results.filter((taken) => !taken.isAllowed);
+  const refused = results.filter((result) => !result.isAllowed);
   setRateLimitHeaders(
     reply,
-    results.reduce((least, taken) => (isStricter(taken, least) ? taken : least)),
+    results.reduce((least, result) => (isStricter(result, least) ? result : least)),
   );
   if (refused.length === 0) return;
-  const retryAfterS = Math.max(...refused.map((taken) => toWholeSeconds(taken.resetMs)));
+  const retryAfterS = Math.max(...refused.map((result) => toWholeSeconds(result.resetMs)));
   throw new Fault("rate_limited", { retryAfterS });
 }
 
@@ -38,7 +38,7 @@ function setRateLimitHeaders(reply: FastifyReply, { limit, remaining, resetMs }:
   });
 }
 
-/** What is known while nobody counts: the limit itself, and that no call has room until a repeat is worth a try. */
+/** Headers when the counts are unknown: the limit itself, and no room until a retry makes sense. */
 function unavailableLimit({
   operation: { perMinute, perMinuteAndIntent = perMinute },
 }: RateLimitSubject): RateLimitResult {
@@ -46,7 +46,7 @@ function unavailableLimit({
   return { isAllowed: false, limit: Math.min(perMinute, perMinuteAndIntent), remaining: 0, resetMs };
 }
 
-// Each limit is consumed by each call, whatever the other one says.
+// Every call counts against each limit, even when another limit refuses it.
 async function acquireAll(
   context: HttpContext,
   { operation, accountId, id }: RateLimitSubject,
@@ -54,7 +54,7 @@ async function acquireAll(
   const key = `${operation.operationId} ${accountId}`;
   const operationResult = context.perOperation.tryAcquire(key, operation.perMinute);
   if (operation.perMinuteAndIntent === undefined) return [await operationResult];
-  // An id is any text that fits into a request.
+  // A hash, because an id may be as long as a request.
   const intentKey = `${key} ${createHash("sha256").update(id).digest("base64url")}`;
   return Promise.all([operationResult, context.perIntent.tryAcquire(intentKey, operation.perMinuteAndIntent)]);
 }

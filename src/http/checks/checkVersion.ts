@@ -2,13 +2,13 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { addMs, parseInstant, type Clock } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/faults.ts";
 
-/** From the oldest to the newest. A date in between means the newest one not after it. */
+/** Supported versions, oldest first. A date resolves to the newest version that is not after it. */
 export const API_VERSIONS = ["2026-11-01"] as const;
 
 const EARLIEST_VERSION = "2020-01-01";
 const DAY_MS = 86_400_000;
 
-/** The header Service-Version. Throws missing_version, invalid_version or unsupported_version, and tells the resolved version. */
+/** Resolves the Service-Version header and sets the response's. Throws missing_version, invalid_version or unsupported_version. */
 export function checkVersion(clock: Clock, request: FastifyRequest, reply: FastifyReply): void {
   const version = resolveVersion(request.headers["service-version"], clock.now());
   reply.header("service-version", version);
@@ -24,7 +24,7 @@ function resolveVersion(header: string | readonly string[] | undefined, now: Dat
   return API_VERSIONS.findLast((version) => version <= header) ?? API_VERSIONS[0];
 }
 
-// The 30th of February is read as a day in March, so the date must come back as it went in.
+// Date turns 30 February into a day in March, so the date must survive a round trip.
 function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   return parseInstant(`${text}T00:00:00Z`)?.toISOString().slice(0, 10) === text;

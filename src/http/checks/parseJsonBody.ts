@@ -3,7 +3,7 @@ import { Fault } from "../../kernel/faults.ts";
 import { parseStrictJson } from "../body/strictJson.ts";
 import { readHeaderValues } from "./readHeaderValues.ts";
 
-/** The body's JSON; an empty body is an empty object, whatever it calls itself. Throws invalid_content_type or invalid_json. */
+/** Parses the body as JSON. An empty body is an empty object, whatever its Content-Type. Throws invalid_content_type or invalid_json. */
 export function parseJsonBody(request: IncomingMessage, bytes: Uint8Array): unknown {
   const encoding = request.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding !== "identity") throw new Fault("invalid_content_type", { param: "Content-Encoding" });
@@ -14,7 +14,7 @@ export function parseJsonBody(request: IncomingMessage, bytes: Uint8Array): unkn
   return parseStrictJson(bytes);
 }
 
-/** application/json, with no character set but UTF-8. */
+/** Whether the type is application/json, without a charset or with UTF-8. */
 function isJsonContentType(contentType: string): boolean {
   const [type = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
   if (type !== "application/json") return false;

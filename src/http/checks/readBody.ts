@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { Fault } from "../../kernel/faults.ts";
 
-/** Counted on the wire. */
+/** Of the encoded body. */
 const BODY_BYTES_MAX = 65_536;
 
-/** The body's bytes, none of which is read where Content-Length says already that there are too many. Throws payload_too_large. */
+/** Reads the body's bytes. Throws payload_too_large, before reading when Content-Length already exceeds the limit. */
 export async function readBody(request: IncomingMessage, bytesMax = BODY_BYTES_MAX): Promise<Buffer> {
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax);
   if (!hasBody(request)) return Buffer.alloc(0);
@@ -18,7 +18,7 @@ export async function readBody(request: IncomingMessage, bytesMax = BODY_BYTES_M
     else chunks.push(chunk);
   };
   const onEnd = () => resolve(Buffer.concat(chunks));
-  // A request closes behind its end as well, before whoever waits here runs.
+  // "close" also follows "end", but only after the promise has resolved.
   const onClose = () => {
     if (!request.readableEnded) reject(bodyTruncated());
   };
@@ -39,7 +39,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 }
 
-// A client that goes away in the middle reads no answer; the fault only ends the call.
+// A client that disconnects reads no response; the fault only ends the request.
 function bodyTruncated(): Fault {
   return new Fault("invalid_request", { message: "The body ended early." });
 }

@@ -9,8 +9,8 @@ const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/;
 export type RequestIdentity = { accountId: string; id: string; body: unknown };
 
 /**
- * Which call this is, where its operation takes an Idempotency-Key and the caller gave one; undefined otherwise.
- * Throws invalid_request for a key that is given twice or that has other than 1 to 255 printable ASCII characters.
+ * Identifies the request by its Idempotency-Key; undefined when the operation takes none or the caller sent none.
+ * Throws invalid_request for two keys, or for a key outside 1 to 255 printable ASCII characters.
  */
 export function readIdempotentRequest(
   operation: Operation,
@@ -27,7 +27,7 @@ export function readIdempotentRequest(
   return { accountId, operation: operation.operationId, key, requestHash };
 }
 
-/** A field that is null says nothing, so a body with it asks for the same as one without. */
+/** Drops null fields, because a null field means the same as a missing one. */
 function omitNulls(body: unknown): unknown {
   if (typeof body !== "object" || body === null) return body;
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));

@@ -12,8 +12,8 @@ import { readBody } from "./readBody.ts";
 import { checkVersion } from "./checkVersion.ts";
 
 /**
- * What a call must pass, in the promised order: a caller learns of the first thing that is wrong and of nothing behind it. The
- * route was matched just before; where none matched, the version is checked all the same and then the answer is 404.
+ * Runs all checks of a request in the documented order; the first failure is the response. The route is matched before. Requests without a
+ * route still get the version check, and then 404.
  */
 export async function validateRequest(
   context: HttpContext,

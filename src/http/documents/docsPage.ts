@@ -17,7 +17,7 @@ const CONTENT_SECURITY_POLICY = [
   "require-trusted-types-for 'script'",
 ];
 
-/** A page for people, and what it was made of for programs. */
+/** A page as HTML for people, and its Markdown source for programs. */
 export type DocsPage = { html: string; markdown: string };
 
 const DOCS_HEADERS = {
@@ -36,7 +36,7 @@ export const MARKDOWN_HEADERS = { ...DOCS_HEADERS, "content-type": "text/markdow
 
 export const INDEX_HEADERS = { ...DOCS_HEADERS, "content-type": "application/json; charset=utf-8" } as const;
 
-/** Shown by the script that makes it work. */
+/** Hidden until the search script shows it. */
 const SEARCH_BOX = `<search id="search" hidden>
 <label for="search-text">Search</label>
 <input id="search-text" type="search" placeholder="Search, or press /" autocomplete="off" autocapitalize="off" spellcheck="false" role="combobox" aria-expanded="false" aria-controls="search-found" aria-autocomplete="list" aria-keyshortcuts="/">
@@ -44,12 +44,12 @@ const SEARCH_BOX = `<search id="search" hidden>
 <p role="status"></p>
 </search>`;
 
-/** A page of documentation around `body`, which is HTML already. */
+/** Renders a documentation page around `body`, which is HTML. */
 export function renderPage(title: string, body: string): string {
   return renderDocument(title, `<main>\n${SEARCH_BOX}\n${body}\n</main>`);
 }
 
-/** A page with its contents beside it, or above it where there is no room. */
+/** Renders a page with its contents beside it, or above it on a narrow screen. */
 export function renderWidePage(title: string, { contents, body }: { contents: string; body: string }): string {
   return renderDocument(
     title,

@@ -12,14 +12,14 @@ type RenderedDocs = {
   reference: string;
   errors: string;
   index: string;
-  /** What the search looks through, as JSON. */
+  /** The search entries, as JSON. */
   searchEntries: string;
   pages: ReadonlyMap<string, DocsPage>;
 };
 
 /**
- * `/docs` and what lies below it. A page that was written in Markdown is also served as that: to whoever asks for text/markdown, and
- * at its address with `.md` behind it. All pages are made once, when the first is asked for: the service starts without them.
+ * Adds `/docs` and the pages below it. A page written in Markdown is also served as Markdown: for `Accept: text/markdown`, and at its
+ * address plus `.md`. The first request renders all pages, so that they do not delay the start.
  */
 export function addDocsRoutes(server: FastifyInstance, baseUrl: string): void {
   let rendered: RenderedDocs | undefined;
@@ -54,13 +54,13 @@ function renderDocs(baseUrl: string): RenderedDocs {
 function sendPage(pages: ReadonlyMap<string, DocsPage>, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const [path = ""] = request.url.split("?", 1);
   const page = pages.get(path.replace(/\.md$/, ""));
-  if (page === undefined) throw new Fault("not_found", { message: "There is no such page." });
+  if (page === undefined) throw new Fault("not_found", { message: "No such page." });
   reply.header("vary", "Accept");
   const isSource = path.endsWith(".md") || prefersMarkdown(request.headers.accept);
   return isSource ? reply.headers(MARKDOWN_HEADERS).send(page.markdown) : reply.headers(PAGE_HEADERS).send(page.html);
 }
 
-/** Whoever names Markdown and not HTML; a browser never names it. */
+/** Whether the Accept header names Markdown and not HTML. Browsers never name Markdown. */
 function prefersMarkdown(accept = ""): boolean {
   return /\btext\/markdown\b/.test(accept) && !/\btext\/html\b/.test(accept);
 }

@@ -6,7 +6,7 @@ import { renderPage, type DocsPage } from "./docsPage.ts";
 
 const ERROR_DOCS_DIRECTORY = new URL("../../../docs/errors/", import.meta.url);
 
-/** The page of every code, by its path: where every error's `docs` points to. Throws when a code has none. */
+/** Renders the page of every code, by the path in an error's `docs`. Throws when a code has no page. */
 export function renderErrorPages(baseUrl: string): [path: string, page: DocsPage][] {
   return listFaultRows().map(([code, row]) => {
     const written = readFileSync(new URL(`${code}.md`, ERROR_DOCS_DIRECTORY), "utf8");
@@ -15,9 +15,9 @@ export function renderErrorPages(baseUrl: string): [path: string, page: DocsPage
   });
 }
 
-/** What a caller gets, made by the code that answers. */
+/** An example response, built by the code that builds real ones. */
 function responseSection(code: FaultCode, baseUrl: string): string {
-  return `## Answer\n\n\`\`\`json\n${JSON.stringify(buildErrorExample(code, baseUrl), undefined, 2)}\n\`\`\`\n`;
+  return `## Response\n\n\`\`\`json\n${JSON.stringify(buildErrorExample(code, baseUrl), undefined, 2)}\n\`\`\`\n`;
 }
 
 function listFaultRows(): [FaultCode, FaultRow][] {
@@ -34,7 +34,7 @@ function renderErrorHtml(code: FaultCode, row: FaultRow, markdown: string): stri
   );
 }
 
-/** All codes with a link to the page of each. */
+/** Renders a list of all codes with links to their pages. */
 export function renderErrorList(): string {
   const lines = listFaultRows()
     .toSorted(([one, first], [other, second]) => first.status - second.status || one.localeCompare(other))

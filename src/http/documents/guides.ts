@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A page of `docs`; its folder is empty for those that stand in none. */
+/** A page of `docs`; `folder` is empty for top-level pages. */
 export type Guide = { folder: string; url: string; title: string; markdown: string };
 
 const GUIDE_FOLDERS = ["integrate", "operate", "why", ""] as const;
-/** What one reads first, in this order. Whatever is not named here follows by name. */
+/** Guides to read first, in this order. All others follow by name. */
 const READING_ORDER: readonly string[] = [
   "first-intent.md",
   "deposits-and-settlements.md",
@@ -16,7 +16,7 @@ const READING_ORDER: readonly string[] = [
 ];
 const DOCS_DIRECTORY = new URL("../../../docs/", import.meta.url);
 
-/** All guides, in the order in which one would read them. */
+/** Reads all guides, in reading order. */
 export function readGuides(): Guide[] {
   return GUIDE_FOLDERS.flatMap((folder) => {
     const files = readdirSync(new URL(`./${folder}`, DOCS_DIRECTORY)).filter((file) => file.endsWith(".md"));

@@ -10,7 +10,7 @@ const DOCUMENT_PATHS = new Set([
   "/dashboard",
 ]);
 
-/** Whether a path is a document's: people and probes open those, with neither version nor key. */
+/** Whether a path serves a document or a probe, which need no version and no key. */
 export function isDocumentPath(url: string): boolean {
   const path = url.split("?", 1)[0] ?? "";
   return DOCUMENT_PATHS.has(path) || DOCUMENT_PREFIXES.some((prefix) => path.startsWith(prefix));

@@ -13,7 +13,7 @@ export const archivePaymentIntent = defineOperation({
   method: "POST",
   path: "/api/v1/intents/{id}/archive",
   group: "Intents",
-  summary: "Put an intent away",
+  summary: "Archive an intent",
   description: `The intent takes no new source inbox and frees its destination. What is sent to its inboxes all the same is still recorded and
 paid out. Archiving an archived intent again changes nothing.`,
   isExtension: true,
@@ -21,7 +21,7 @@ paid out. Archiving an archived intent again changes nothing.`,
   isRetrySafe: true,
   perMinute: 30,
   body: emptyBody,
-  bodyExamples: { "Nothing to say": {} },
+  bodyExamples: { "Empty body": {} },
   success: { status: 200, description: "The archived intent.", schema: paymentIntent, example: archivedIntentExample },
   faults: ["intent_has_pending_deposits"],
   async handle(world, { account, id, idempotentRequest }) {

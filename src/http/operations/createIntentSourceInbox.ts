@@ -33,10 +33,10 @@ const body = {
       type: "object",
       properties: {
         chainId: absent,
-        namespace: { ...originText, description: "As CAIP-2 names it.", examples: ["solana"] },
+        namespace: { ...originText, description: "The CAIP-2 namespace.", examples: ["solana"] },
         reference: {
           ...originText,
-          description: "The chain within its namespace.",
+          description: "The CAIP-2 reference.",
           examples: ["5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"],
         },
         mint: {
@@ -55,7 +55,7 @@ export const createIntentSourceInbox = defineOperation({
   operationId: "createIntentSourceInbox",
   method: "POST",
   path: "/api/v1/intents/{id}/source-inbox",
-  group: "Paying in",
+  group: "Deposit addresses",
   summary: "Issue a source inbox",
   description: `The deposit address for one origin, issued for the intent's own customer. Asking again returns the same address, never a second
 one, also when the intent is settled by then or the origin switched off.
@@ -81,9 +81,9 @@ Name an EVM origin by \`chainId\`, a Solana one by \`namespace\`, \`reference\` 
     "source_inbox_not_active",
     "customer_not_bound",
   ],
-  async handle(world, { account, id, body: given }) {
+  async handle(world, { account, id, body: requestBody }) {
     const intent = await getUnarchivedIntent(world, { accountId: account.id, intentId: id });
-    return { status: 201, body: await issueSourceInbox(world, intent, toOriginName(given)) };
+    return { status: 201, body: await issueSourceInbox(world, intent, toOriginName(requestBody)) };
   },
 });
 

@@ -24,23 +24,23 @@ the rest comes from the account's defaults, and an account has at most one activ
 refused with \`destination_conflict\`.
 
 A body that names no part of the destination always mints another intent. Send an \`Idempotency-Key\` with it, so that a repeat after a
-lost answer does not. \`merchantReference\` is yours alone and is no key.`,
+lost response does not mint a second one. \`merchantReference\` is your own label and does not identify the intent.`,
   acceptsIdempotencyKey: true,
   perMinute: 30,
   body,
   bodyExamples: {
     "A one-time price": { priceUnits: 25_000_000, oneTime: true, merchantReference: "order 4711" },
-    "A destination of its own": {
+    "A specific destination": {
       payoutNamespace: "eip155",
       payoutChainReference: "8453",
       payoutWallet: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
       payoutTokenAddress: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
     },
-    "Open-ended, with defaults": {},
+    "Open-ended, with the account's defaults": {},
   },
   success: {
     status: 201,
-    description: "The intent, minted or found.",
+    description: "The new or existing intent.",
     schema: createdPaymentIntent,
     example: { ...intentExample, widgetToken: widgetTokenExample },
   },
@@ -52,8 +52,8 @@ lost answer does not. \`merchantReference\` is yours alone and is no key.`,
     "destination_required",
     "destination_conflict",
   ],
-  async handle(world, { account, body: given, idempotentRequest }) {
-    const input = toCreateIntentInput(given);
+  async handle(world, { account, body: requestBody, idempotentRequest }) {
+    const input = toCreateIntentInput(requestBody);
     const create = async (on: Db["root"]) => {
       const { intent, isCreated, widgetToken } = await createIntent(on, world, { account, input });
       const record = { ...intentRecord(intent, world.config), created: isCreated };

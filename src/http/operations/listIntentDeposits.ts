@@ -13,10 +13,10 @@ export const listIntentDeposits = defineOperation({
   operationId: "listIntentDeposits",
   method: "GET",
   path: "/api/v1/intents/{id}/deposits",
-  group: "What happened",
+  group: "Deposits and settlements",
   summary: "List an intent's deposits",
   description:
-    "What has been sent to the intent, newest first, and what was made of each. A deposit is one transfer inside one transaction.",
+    "The deposits of the intent, newest first, each with its status. A deposit is one transfer inside one transaction.",
   isExtension: true,
   perMinute: 120,
   query: pageQuery,

@@ -10,8 +10,8 @@ export const listIntentOrigins = defineOperation({
   operationId: "listIntentOrigins",
   method: "GET",
   path: "/api/v1/intents/{id}/origins",
-  group: "Paying in",
-  summary: "List where an intent may be paid from",
+  group: "Deposit addresses",
+  summary: "List an intent's source origins",
   description: `Every live origin of the account with its own \`depositIssuable\`, also when \`sourceDepositIssuable\` is false, and every settle
 rail. An archived intent has none: it is answered like one that was never created.`,
   perMinute: 120,

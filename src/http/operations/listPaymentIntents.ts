@@ -19,7 +19,7 @@ export const listPaymentIntents = defineOperation({
   path: "/api/v1/intents",
   group: "Intents",
   summary: "List intents",
-  description: `The account's intents, newest first, each as it is now. Pages stay stable while new intents are created.`,
+  description: `The account's intents, newest first, each in its current state. Pages stay stable while new intents are created.`,
   perMinute: 60,
   query,
   success: {

@@ -12,13 +12,13 @@ const body = {
   properties: {
     selection: {
       type: ["object", "null"],
-      description: "What the payer has chosen. Left out, everything of the intent is meant, which takes longer.",
+      description: "The payer's choice. Without it, all inboxes of the intent are scanned, which takes longer.",
       properties: {
-        namespace: { ...selectionText, description: "As CAIP-2 names it.", examples: ["eip155"] },
-        reference: { ...selectionText, description: "The chain within its namespace.", examples: ["8453"] },
+        namespace: { ...selectionText, description: "The CAIP-2 namespace.", examples: ["eip155"] },
+        reference: { ...selectionText, description: "The CAIP-2 reference.", examples: ["8453"] },
         tokenAddress: {
           ...selectionText,
-          description: "In any spelling of its case on EVM chains.",
+          description: "On EVM chains in any letter case.",
           examples: ["0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"],
         },
       },
@@ -33,16 +33,16 @@ export const recordIntentView = defineOperation({
   operationId: "recordIntentView",
   method: "POST",
   path: "/api/v1/intents/{id}/view",
-  group: "Paying in",
-  summary: "Report that a payer is looking",
+  group: "Deposit addresses",
+  summary: "Report a payer's view",
   description: `Report it when a deposit address is shown, and again on each choice of a chain or token: the service then looks for deposits there
 sooner. It is a hint and nothing else. It settles nothing and moves nothing, and without it deposits are found all the same.`,
   isRetrySafe: true,
   perMinute: 60,
   perMinuteAndIntent: 30,
   body,
-  bodyExamples: { "One token": { selection: selectionExample }, "Everything of the intent": {} },
-  success: { status: 202, description: "The hint was taken.", schema: recordedView, example: { recorded: true } },
+  bodyExamples: { "One token": { selection: selectionExample }, "All inboxes of the intent": {} },
+  success: { status: 202, description: "The hint was accepted.", schema: recordedView, example: { recorded: true } },
   faults: [],
   async handle(world, { account, id, body: { selection } }) {
     const intent = await getUnarchivedIntent(world, { accountId: account.id, intentId: id });

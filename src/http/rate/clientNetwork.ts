@@ -3,19 +3,19 @@ import { isIPv6 } from "node:net";
 const GROUPS = 8;
 const GROUP_BITS = 16;
 const NETWORK_GROUPS = 4;
-/** The longest address that there is. */
+/** The length of the longest IP address text. */
 const IP_CHARACTERS_MAX = 45;
 
 /**
- * Whom a call is counted against: an IPv4 address, or the /64 of an IPv6 address, because a single subscriber has all of those. Text
- * that is no address stands for itself.
+ * The key for rate limits: an IPv4 address, or the /64 of an IPv6 address, because one subscriber controls a whole /64. A text that is not
+ * an address is its own key.
  */
 export function toClientNetwork(address: string): string {
   const plain = normalizeIp(address);
   return ipv6Network(plain) ?? plain;
 }
 
-/** Without its interface, and as IPv4 where it is such an address in the clothes of IPv6. */
+/** Removes the zone id, and turns an IPv4-mapped IPv6 address into IPv4. */
 function normalizeIp(address: string): string {
   const [plain = ""] = address.split("%");
   if (!isIPv6(plain)) return plain.slice(0, IP_CHARACTERS_MAX);

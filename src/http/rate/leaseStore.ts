@@ -3,23 +3,23 @@ import type { Db } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
 import { WINDOW_MS } from "./rateLimiter.ts";
 
-// A call that was made counts until 60 seconds later. A lease is calls that a process may make within five seconds from now, so they
-// count until 65 seconds from now, until the process says when it made which, or hands them back.
+// A call counts for 60 seconds. A lease is a number of permits that one process may use within five seconds, so each permit counts for 65
+// seconds, until the process reports when it used it, or releases it.
 
-/** How long a process may make the calls that it took. A shorter time takes more statements, a longer one keeps more from the others. */
+/** How long a process may use its permits. A shorter time costs more statements; a longer one withholds more permits from others. */
 export const LEASE_MS = 5_000;
 
-/** Part of the calls that are left which a process takes at once: a half when it was the last to take, else a quarter. */
+/** The part of the remaining permits in one lease: half when this process leased last, else a quarter. */
 const LEASE_DIVISOR_ALONE = 2;
 const LEASE_DIVISOR_CONTENDED = 4;
 
-/** What became of an earlier lease. It is told once, whatever comes of the telling: then no call is freed twice. */
+/** The use of an earlier lease. It is sent once, even if the request fails, so that no permit is freed twice. */
 export type LeaseReport = {
-  /** Until when the lease's calls count, as the database said. */
+  /** The time until which the lease's permits count, from the database. */
   untilMs: bigint;
-  /** How many calls it still has. */
+  /** The number of permits that still count for the lease. */
   permits: number;
-  /** How long ago each of those that were made was made. */
+  /** The age of each used permit, in milliseconds. */
   callAgesMs: readonly number[];
 };
 
@@ -28,26 +28,26 @@ export type LeaseRequest = {
   limit: number;
   holder: string;
   report: LeaseReport | undefined;
-  /** Calls that are taken of a key that is new; a quarter of them when left out. Each time after that twice as many as before may be. */
+  /** The first lease of a new key; a quarter of the limit by default. Each later lease may be twice as large. */
   initialPermits: number | undefined;
 };
 
 export type Lease = {
-  /** 0 when there was nothing left. */
+  /** The number of permits; 0 when none were left. */
   granted: number;
   untilMs: bigint;
-  /** Calls that nobody has taken. */
+  /** Permits that no process has leased. */
   remaining: number;
-  /** Until the first of the calls before this lease counts no more; null where there are none. */
+  /** Milliseconds until the oldest call before this lease stops counting; null without such a call. */
   resetMs: number | null;
 };
 
-/** Takes some of the calls that a limit leaves, in one statement that all processes run one after the other for a key. */
-export type RequestLease = (db: Db, taking: LeaseRequest) => Promise<Lease | undefined>;
+/** Leases some of a limit's remaining permits. The statement locks the key, so that processes take turns. */
+export type RequestLease = (db: Db, request: LeaseRequest) => Promise<Lease | undefined>;
 
-/** `nowMs` is SQL for the milliseconds of a clock that all processes share. The text is put together once. */
+/** `nowMs` is SQL for the milliseconds of a clock that all processes share. The statement's text is built once. */
 export function createLeaseRequester(nowMs: string): RequestLease {
-  // Where the key is known, `excluded` holds what a new row would have been, and with it the time.
+  // On conflict, `excluded` is the row that would have been inserted; it carries the current time.
   const text = `/* named: take_lease */
     insert into rate_log as log (key, counted_until_ms, granted, granted_until_ms, holder)
     select $1, array_fill(until_ms, array[$2::int]), $2::int, until_ms, $3
@@ -90,14 +90,14 @@ export function createLeaseRequester(nowMs: string): RequestLease {
   };
 }
 
-/** Calls that nobody will make, of a lease each. */
+/** Unused permits of one lease. */
 export type UnusedPermits = { key: string; untilMs: bigint; count: number };
 
-/** Gives back calls of several keys at once. */
+/** Releases permits of several keys in one statement. */
 export async function releasePermits(db: Db, unused: readonly UnusedPermits[]): Promise<void> {
-  const column = <T>(read: (back: UnusedPermits) => T) => unused.map(read);
+  const column = <T>(read: (permits: UnusedPermits) => T) => unused.map(read);
   const keys = column(({ key }) => key);
-  // Locked in one order, so that two processes which give back the same keys wait for each other instead of deadlocking.
+  // Locks the keys in one order, so that two processes that release the same keys wait instead of deadlocking.
   await sql`
     with locked as (
       select key from rate_log where key = any (${array(keys, "text")}) order by key for update
@@ -120,7 +120,7 @@ export async function releasePermits(db: Db, unused: readonly UnusedPermits[]): 
     where log.key = locked.key`.execute(db.root);
 }
 
-/** Removes up to `limit` keys of which no call counts any more, and returns how many there were. */
+/** Removes up to `limit` keys without a counting call, and returns their number. */
 export async function purgeExpiredKeys(db: Db, nowMs: string, limit: number): Promise<number> {
   const { rows } = await sql`
     delete from rate_log where key in (
@@ -129,6 +129,6 @@ export async function purgeExpiredKeys(db: Db, nowMs: string, limit: number): Pr
   return rows.length;
 }
 
-/** The calls of a row, those that count until the same moment numbered: of equal ones it does not matter which goes. */
+/** A row's permits, with permits of equal time numbered, so that exactly `count` of them can be removed. */
 const numberedPermits = sql`
   select until_ms, row_number() over (partition by until_ms) as place from unnest(log.counted_until_ms) as call (until_ms)`;

@@ -7,11 +7,11 @@ import {
 } from "./rateLimiter.ts";
 
 /**
- * The exact rule: `limit` calls in any 60 seconds, wherever they begin. It remembers the time of each counted call; a counter
- * per calendar minute would let twice the limit through at its edge. For one process.
+ * Limits calls exactly: at most `limit` in any 60 seconds. It stores the time of each counted call, because a counter per calendar minute
+ * would allow twice the limit around its edge. For a single process.
  */
 export function createLocalRateLimiter(clock: { monotonicMs(): number }, keysMax = TRACKED_KEYS_MAX): RateLimiter {
-  // A key moves to the end whenever it is used, so that the front is the longest unused one.
+  // Each use moves a key to the end, so that the first key is the least recently used one.
   const callTimes = new Map<string, number[]>();
 
   function evictIdleKeys(nowMs: number): void {

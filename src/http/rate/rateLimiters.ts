@@ -5,32 +5,32 @@ import { createSharedRateLimiter } from "./sharedRateLimiter.ts";
 import { createLocalRateLimiter } from "./localRateLimiter.ts";
 import { purgeExpiredKeys } from "./leaseStore.ts";
 
-/** Who has called how often. Each limiter has its own keys. */
+/** The rate limiters. Each has its own keys. */
 export type RateLimiters = {
   /** By account and operation. */
   readonly perOperation: RateLimiter;
   /** By account, operation and `{id}`. */
   readonly perIntent: RateLimiter;
-  /** By the address of who presents what is no key. */
+  /** By client network, for requests without a valid key. */
   readonly perUnauthenticatedIp: RateLimiter;
-  /** What has to be done beside the calls, until `signal` aborts. It never rejects. */
+  /** Runs maintenance in the background until `signal` aborts. It never rejects. */
   runMaintenance(signal: AbortSignal): Promise<void>;
 };
 
 type RateLimitersWorld = Pick<World, "db" | "clock" | "entropy" | "log">;
 
 const MAINTENANCE_INTERVAL_MS = 1_000;
-/** Keys of which one statement gives back calls. */
+/** Keys whose permits one statement releases. */
 const RELEASE_KEYS_MAX = 500;
 const PURGE_INTERVAL_MS = 60_000;
-/** Keys removed by one statement, of which there are as many each minute as still find so many: more than can be new in that time. */
+/** Keys removed by one statement. Each minute runs statements until one finds fewer, so removal outpaces new keys. */
 const PURGE_BATCH_KEYS_MAX = 10_000;
 const PURGE_BATCHES_MAX = 100;
 const HOLDER_BYTES = 8;
-/** A flood of wrong keys leaves a row for each of its networks, and a row is as long as what was taken: most of them guess once. */
+/** The first lease per network is small: a flood of wrong keys creates a row per network, and most networks guess once. */
 const UNAUTHENTICATED_LEASE_INITIAL = 4;
 
-/** Counted in memory where there can be but one process, and in common where there may be several. */
+/** Creates limiters in memory for the embedded database, which has one process, and shared ones for PostgreSQL. */
 export function createRateLimiters(world: RateLimitersWorld): RateLimiters {
   return world.db.kind === "pglite" ? createLocalLimiterSet(world) : createSharedLimiterSet(world);
 }
@@ -65,9 +65,9 @@ function createSharedLimiterSet(world: RateLimitersWorld): RateLimiters {
     }
   }
 
-  // Whatever fails here makes limits stricter for a minute, or a table longer, and is tried again.
+  // A failure only makes limits stricter for a minute, or leaves old rows, and the next run retries.
   async function tryAndLog(work: () => Promise<unknown>): Promise<void> {
-    await work().catch((error: unknown) => world.log.debug({ err: error }, "the limits could not be tended"));
+    await work().catch((error: unknown) => world.log.debug({ err: error }, "rate limit maintenance failed"));
   }
 
   async function runMaintenance(signal: AbortSignal): Promise<void> {

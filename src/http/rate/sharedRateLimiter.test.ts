@@ -9,8 +9,8 @@ import { createSharedRateLimiter, type SharedRateLimiter } from "./sharedRateLim
 import { createLocalRateLimiter } from "./localRateLimiter.ts";
 import { purgeExpiredKeys, LEASE_MS } from "./leaseStore.ts";
 
-// Several processes over one PostgreSQL, whose clock and theirs a test moves on together. What each of them takes for the time of
-// day is never asked; their clocks that do not run backwards began at different moments.
+// Several processes on one PostgreSQL server. The test advances the server's clock and theirs together. Wall clocks are never read; the
+// monotonic clock of each process starts at a different value.
 
 const LIMIT = 30;
 const serverMs = "(select ms from test_clock)";
@@ -37,7 +37,7 @@ after(() => db.close());
 
 const newKey = () => `key ${keyCount++}`;
 
-/** A process that was started at some other time than the others. */
+/** Creates the limiter of a process with its own monotonic clock. */
 function createProcessLimiter(
   name: string,
   options: { keysMax?: number; initialPermits?: number } = {},
@@ -70,7 +70,7 @@ const step = fc.record({
   waitMs: fc.oneof(fc.nat(50), fc.nat(LEASE_MS * 2), fc.nat(WINDOW_MS)),
 });
 
-test("D23 no 60 seconds have more calls than the limit, whoever takes them, gives them back or dies with them", async () => {
+test("D23 any 60 seconds contain at most the limit, when processes lease, release or die", async () => {
   const most: number[] = [];
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
@@ -80,7 +80,7 @@ test("D23 no 60 seconds have more calls than the limit, whoever takes them, give
       );
       const madeAtMs: number[] = [];
       for (const { process, calls, fate, waitMs } of steps) {
-        // All three at once, so that they meet in the database.
+        // All three run concurrently, so that they contend in the database.
         const busy = processes.map((log, index) => acquireMany(log, key, index === process ? calls : calls % 3));
         for (const made of await Promise.all(busy)) madeAtMs.push(...Array.from({ length: made }, () => passedMs));
         if (fate === "back") await Promise.all(processes.map((log) => log.releaseUnused("lapsed", 100)));
@@ -92,10 +92,10 @@ test("D23 no 60 seconds have more calls than the limit, whoever takes them, give
     }),
     { numRuns: 15 },
   );
-  assert.ok(Math.max(...most) === LIMIT, "in none of the runs was the limit reached");
+  assert.ok(Math.max(...most) === LIMIT, "some run must reach the limit");
 });
 
-test("D23 for a process alone it decides every call as the exact log does", async () => {
+test("D23 for a single process it decides every call like the local limiter", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const key = newKey();
@@ -116,7 +116,7 @@ test("D23 for a process alone it decides every call as the exact log does", asyn
   );
 });
 
-test("performance: a limit that is used up takes a handful of statements, and refusals take one in a second", async () => {
+test("performance: using up a limit takes a handful of statements, and refusals take one per second", async () => {
   const [key, log] = [newKey(), createProcessLimiter("alone")];
   statementCount = 0;
   assert.equal(await acquireMany(log, key, LIMIT), LIMIT);
@@ -129,7 +129,7 @@ test("performance: a limit that is used up takes a handful of statements, and re
   assert.equal(statementCount, 2);
 });
 
-test("20 a key that is new leaves few calls in the table, and one that goes on takes twice as many each time", async () => {
+test("20 a new key leases few permits, and each further lease doubles", async () => {
   const [once, often, limit] = [newKey(), newKey(), 600];
   const log = createProcessLimiter("thrifty", { initialPermits: 4 });
   const counted = async (key: string) => {
@@ -150,7 +150,7 @@ test("20 a key that is new leaves few calls in the table, and one that goes on t
   assert.ok(statementCount <= 18, `${statementCount} statements`);
 });
 
-test("D23 what a process does not use another one gets, after the lease at the latest", async () => {
+test("D23 permits that a process does not use are free for others, after the lease at the latest", async () => {
   const key = newKey();
   const [idle, busy] = [createProcessLimiter("idle"), createProcessLimiter("busy")];
   assert.equal(await acquireMany(idle, key, 1), 1);
@@ -161,28 +161,28 @@ test("D23 what a process does not use another one gets, after the lease at the l
   assert.equal(atOnce + (await acquireMany(busy, key, LIMIT)), LIMIT - 1);
 });
 
-test("D23 what a process dies with is free again after its lease and the window", async () => {
+test("D23 the permits of a dead process are free again after its lease and the window", async () => {
   const key = newKey();
   const [dying, other] = [createProcessLimiter("dying"), createProcessLimiter("other")];
   assert.equal(await acquireMany(dying, key, 1), 1);
   const atOnce = await acquireMany(other, key, LIMIT);
   await advanceTime(WINDOW_MS);
-  assert.equal(await acquireMany(other, key, LIMIT), atOnce, "the calls of the dead still count");
+  assert.equal(await acquireMany(other, key, LIMIT), atOnce, "the dead process's permits still count");
   await advanceTime(LEASE_MS);
   assert.equal(await acquireMany(other, key, LIMIT), LIMIT - atOnce);
 });
 
-test("20 keys that nobody uses any more leave memory and table", async () => {
+test("20 unused keys are removed from memory and table", async () => {
   const log = createProcessLimiter("full", { keysMax: 50 });
   await sql`delete from rate_log`.execute(db.root);
   const [first, ...others] = Array.from({ length: 200 }, newKey);
   assert.ok(first);
   await log.tryAcquire(first, LIMIT);
   for (const key of others) await log.tryAcquire(key, LIMIT);
-  assert.equal(await log.releaseUnused("all", 1_000), 50, "more keys are held than it may hold");
+  assert.equal(await log.releaseUnused("all", 1_000), 50, "the limiter keeps more keys than its maximum");
   statementCount = 0;
   assert.equal((await log.tryAcquire(first, LIMIT)).remaining < LIMIT - 1, true);
-  assert.equal(statementCount, 1, "the key was still held");
+  assert.equal(statementCount, 1, "the key was still in memory");
   const rows = async () => (await db.root.selectFrom("rate_log").select("key").execute()).length;
   assert.deepEqual([await purgeExpiredKeys(db, serverMs, 1_000), await rows()], [0, 200]);
   await advanceTime(WINDOW_MS + LEASE_MS + 1);
@@ -190,7 +190,7 @@ test("20 keys that nobody uses any more leave memory and table", async () => {
   assert.deepEqual([await purgeExpiredKeys(db, serverMs, 150), await rows()], [50, 0]);
 });
 
-test("a database that fails is told to whoever asked, and the limit holds when it is back", async () => {
+test("a database failure rejects the call, and the limit holds after the failure", async () => {
   const key = newKey();
   let isAway = false;
   const flaky: Db = {
@@ -206,7 +206,7 @@ test("a database that fails is told to whoever asked, and the limit holds when i
   isAway = true;
   const answers = await Promise.allSettled(Array.from({ length: LIMIT }, () => log.tryAcquire(key, LIMIT)));
   made += answers.filter(({ status }) => status === "fulfilled").length;
-  assert.ok(made > 3 && made < LIMIT, `${made} before and while it was away`);
+  assert.ok(made > 3 && made < LIMIT, `${made} before and during the failure`);
   isAway = false;
   made += await acquireMany(log, key, LIMIT * 2);
   assert.ok(made >= LIMIT / 2 && made <= LIMIT, `${made} in all`);

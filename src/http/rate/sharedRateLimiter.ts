@@ -9,52 +9,52 @@ import {
 } from "./rateLimiter.ts";
 import { releasePermits, LEASE_MS, createLeaseRequester, type UnusedPermits, type LeaseReport } from "./leaseStore.ts";
 
-// `limit` calls in any 60 seconds, of all processes together, without a statement for each call. A process takes calls in advance
-// and makes them by itself. The database counts what was taken as if it were made at the last possible moment, until it hears better.
-// So whatever is lost on the way (an answer, a process, a key that is forgotten here) lets fewer calls through for a minute, never more.
+// Allows `limit` calls in any 60 seconds across all processes, without a statement for each call. A process leases permits and uses them
+// locally. The database counts a leased permit as used at the last possible moment, until the process reports or releases it. So a loss
+// (a response, a process, an evicted key) allows fewer calls for a minute, and never more.
 //
-// Only durations are compared across processes: how long ago a call was made, by the clock of its process that never runs backwards,
-// before the statement that tells it. What the clocks say the time is does not matter.
+// Only durations cross processes: the age of a call, measured by its process's monotonic clock at the time of the statement. Wall
+// clocks do not matter.
 
 export type SharedRateLimiterWorld = { db: Db; clock: { monotonicMs(): number } };
 export type SharedRateLimiterOptions = {
-  /** Tells processes apart. */
+  /** Identifies this process. */
   holder: string;
-  /** Stands in front of every key, to tell this limit from others. */
+  /** The prefix of every key, which separates this limit from others. */
   prefix: string;
-  /** Calls that are taken in advance of a key that is new, where most keys are never seen again; a quarter of them when left out. */
+  /** The first lease of a new key, for limits whose keys are rarely seen again; a quarter of the limit by default. */
   initialPermits?: number;
-  /** SQL of the database's clock, unless a test has another. */
+  /** SQL for the database's clock; tests replace it. */
   nowMs?: string;
-  /** Keys that are remembered here; TRACKED_KEYS_MAX when left out. */
+  /** The most keys in memory; TRACKED_KEYS_MAX by default. */
   keysMax?: number;
 };
 
 export interface SharedRateLimiter extends RateLimiter {
-  /** Gives back calls that were taken and can no longer be made here, or all that were not made; of so many keys at most. */
+  /** Releases the unused permits of expired leases, or of all, for at most `keysMaxPerRelease` keys. Returns the number of keys. */
   releaseUnused(which: "lapsed" | "all", keysMax: number): Promise<number>;
 }
 
-/** Calls that this process took together. Local times are of the clock that never runs backwards. */
+/** Permits that this process leased. Local times are from the monotonic clock. */
 type HeldLease = { untilMs: bigint; requestedAtMs: number; granted: number; callTimesMs: number[] };
 
 type KeyState = {
   lease: HeldLease | undefined;
   pendingLease: Promise<void> | undefined;
   lastUsedAtMs: number;
-  /** What the database said when it was last asked. */
+  /** Permits left, as of the last lease. */
   remaining: number;
   resetAtMs: number;
-  /** Until then a refusal is repeated without asking. */
+  /** Until this time calls are refused without asking the database. */
   refusedUntilMs: number;
 };
 
-/** A flood of refused calls asks the database once in so long. */
+/** Under a flood of refused calls, the database is asked once in this time. */
 const DENIAL_CACHE_MS_MAX = 1_000;
-/** Each asking either gets something or is refused, so a call never waits for more than its limit can be halved, many times over. */
+/** A lease either grants permits or refuses, and each halves what is left, so a call needs far fewer tries. */
 const TRIES_MAX = 200;
 
-/** A limit that all processes on one database share. `take` rejects as the database does, when it is asked and does not answer. */
+/** Creates a limiter that all processes on one database share. `tryAcquire` rejects with the database's error when a lease fails. */
 export function createSharedRateLimiter(
   world: SharedRateLimiterWorld,
   options: SharedRateLimiterOptions,
@@ -62,24 +62,24 @@ export function createSharedRateLimiter(
   const { clock } = world;
   const { holder, prefix, initialPermits, nowMs: serverMs = serverClockMs, keysMax = TRACKED_KEYS_MAX } = options;
   const requestLease = createLeaseRequester(serverMs);
-  // A key moves to the end whenever it is used, so that the front is the longest unused one.
+  // Each use moves a key to the end, so that the first key is the least recently used one.
   const keyStates = new Map<string, KeyState>();
-  // Keys with calls in hand, in the order in which these were taken.
+  // Keys with unused permits, in the order of their leases.
   const leasedKeys = new Map<string, KeyState>();
 
   function touchKey(key: string, nowMs: number): KeyState {
-    const holding = keyStates.get(key) ?? createKeyState(nowMs);
-    holding.lastUsedAtMs = nowMs;
+    const state = keyStates.get(key) ?? createKeyState(nowMs);
+    state.lastUsedAtMs = nowMs;
     keyStates.delete(key);
-    keyStates.set(key, holding);
+    keyStates.set(key, state);
     evictIdleKeys(nowMs);
-    return holding;
+    return state;
   }
 
   function evictIdleKeys(nowMs: number): void {
     let looked = 0;
-    for (const [key, holding] of keyStates) {
-      const isOver = holding.lastUsedAtMs <= nowMs - WINDOW_MS - LEASE_MS;
+    for (const [key, state] of keyStates) {
+      const isOver = state.lastUsedAtMs <= nowMs - WINDOW_MS - LEASE_MS;
       if (looked >= EVICTIONS_PER_CALL_MAX || (!isOver && keyStates.size <= keysMax)) return;
       keyStates.delete(key);
       leasedKeys.delete(key);
@@ -87,35 +87,35 @@ export function createSharedRateLimiter(
     }
   }
 
-  async function renewLease(key: string, limit: number, holding: KeyState): Promise<void> {
+  async function renewLease(key: string, limit: number, state: KeyState): Promise<void> {
     const requestedAtMs = clock.monotonicMs();
-    const report = createLeaseReport(holding.lease, requestedAtMs);
-    holding.lease = undefined;
+    const report = createLeaseReport(state.lease, requestedAtMs);
+    state.lease = undefined;
     leasedKeys.delete(key);
     const lease = await requestLease(world.db, { key: prefix + key, limit, holder, report, initialPermits });
     const nowMs = clock.monotonicMs();
     const granted = lease?.granted ?? 0;
-    holding.remaining = lease?.remaining ?? 0;
-    holding.resetAtMs = nowMs + (lease?.resetMs ?? WINDOW_MS);
+    state.remaining = lease?.remaining ?? 0;
+    state.resetAtMs = nowMs + (lease?.resetMs ?? WINDOW_MS);
     if (lease === undefined || granted === 0) {
-      holding.refusedUntilMs = Math.min(holding.resetAtMs, nowMs + DENIAL_CACHE_MS_MAX);
+      state.refusedUntilMs = Math.min(state.resetAtMs, nowMs + DENIAL_CACHE_MS_MAX);
       return;
     }
-    holding.lease = { untilMs: lease.untilMs, requestedAtMs, granted, callTimesMs: [] };
-    leasedKeys.set(key, holding);
+    state.lease = { untilMs: lease.untilMs, requestedAtMs, granted, callTimesMs: [] };
+    leasedKeys.set(key, state);
   }
 
   async function tryAcquire(key: string, limit: number): Promise<RateLimitResult> {
-    const holding = touchKey(key, clock.monotonicMs());
+    const state = touchKey(key, clock.monotonicMs());
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-      const taken = useLeasedPermit(holding, limit, clock.monotonicMs());
-      if (taken !== undefined) return taken;
-      holding.pendingLease ??= renewLease(key, limit, holding).finally(() => {
-        holding.pendingLease = undefined;
+      const result = useLeasedPermit(state, limit, clock.monotonicMs());
+      if (result !== undefined) return result;
+      state.pendingLease ??= renewLease(key, limit, state).finally(() => {
+        state.pendingLease = undefined;
       });
-      await holding.pendingLease;
+      await state.pendingLease;
     }
-    return denyCall(holding, limit, clock.monotonicMs());
+    return denyCall(state, limit, clock.monotonicMs());
   }
 
   async function releaseUnused(which: "lapsed" | "all", keysMaxPerRelease: number): Promise<number> {
@@ -128,7 +128,7 @@ export function createSharedRateLimiter(
   return { tryAcquire, releaseUnused };
 }
 
-/** Takes the permits that were leased and not used out of `leasedKeys`, oldest lease first. */
+/** Removes the leased and unused permits from `leasedKeys`, oldest lease first. */
 function collectUnused(
   leasedKeys: Map<string, KeyState>,
   options: { prefix: string; keysMax: number; isDue: (lease: HeldLease) => boolean },
@@ -156,32 +156,32 @@ function createKeyState(nowMs: number): KeyState {
   };
 }
 
-/** Undefined when the database has to be asked. */
-function useLeasedPermit(holding: KeyState, limit: number, nowMs: number): RateLimitResult | undefined {
-  const { lease } = holding;
+/** Uses a leased permit, or repeats a recent refusal. Returns undefined when the database has to be asked. */
+function useLeasedPermit(state: KeyState, limit: number, nowMs: number): RateLimitResult | undefined {
+  const { lease } = state;
   if (lease !== undefined && lease.callTimesMs.length < lease.granted && !isExpired(lease, nowMs)) {
     lease.callTimesMs.push(nowMs);
-    const remaining = holding.remaining + lease.granted - lease.callTimesMs.length;
+    const remaining = state.remaining + lease.granted - lease.callTimesMs.length;
     const ownResetAtMs = (lease.callTimesMs[0] ?? nowMs) + WINDOW_MS;
-    // The database's word is as old as the lease: what was to leave the window first may have left it.
-    const resetAtMs = holding.resetAtMs > nowMs ? Math.min(holding.resetAtMs, ownResetAtMs) : ownResetAtMs;
+    // `resetAtMs` is as old as the lease: the oldest call may have left the window since then.
+    const resetAtMs = state.resetAtMs > nowMs ? Math.min(state.resetAtMs, ownResetAtMs) : ownResetAtMs;
     return { isAllowed: true, limit, remaining, resetMs: Math.min(resetAtMs - nowMs, WINDOW_MS) };
   }
-  return nowMs < holding.refusedUntilMs ? denyCall(holding, limit, nowMs) : undefined;
+  return nowMs < state.refusedUntilMs ? denyCall(state, limit, nowMs) : undefined;
 }
 
 function denyCall({ resetAtMs }: KeyState, limit: number, nowMs: number): RateLimitResult {
   return { isAllowed: false, limit, remaining: 0, resetMs: Math.min(Math.max(0, resetAtMs - nowMs), WINDOW_MS) };
 }
 
-// The lease began when the database granted it, which is after it was asked.
-function isExpired(held: HeldLease, nowMs: number): boolean {
-  return nowMs - held.requestedAtMs >= LEASE_MS;
+// Measures from the request, which is before the database granted the lease, so that a permit never outlives it.
+function isExpired(lease: HeldLease, nowMs: number): boolean {
+  return nowMs - lease.requestedAtMs >= LEASE_MS;
 }
 
-function createLeaseReport(held: HeldLease | undefined, askedAtMs: number): LeaseReport | undefined {
-  if (held === undefined) return undefined;
-  // Rounded down, so that no call is told to be longer ago than it is.
-  const callAgesMs = held.callTimesMs.map((madeAtMs) => Math.floor(askedAtMs - madeAtMs));
-  return { untilMs: held.untilMs, permits: held.granted, callAgesMs };
+function createLeaseReport(lease: HeldLease | undefined, reportedAtMs: number): LeaseReport | undefined {
+  if (lease === undefined) return undefined;
+  // Rounds down, so that no call is reported older than it is.
+  const callAgesMs = lease.callTimesMs.map((madeAtMs) => Math.floor(reportedAtMs - madeAtMs));
+  return { untilMs: lease.untilMs, permits: lease.granted, callAgesMs };
 }

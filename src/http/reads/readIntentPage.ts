@@ -5,7 +5,7 @@ import { decodeCursor, encodeCursor } from "../../kernel/cursor.ts";
 import { Fault } from "../../kernel/faults.ts";
 import type { World } from "../../world.ts";
 
-/** What an intent has a list of. Both tables count their rows in `seq`. */
+/** Tables with rows of one intent. Both number their rows in `seq`. */
 type IntentListTable = "deposit" | "settlement";
 type IntentPageQuery<Table extends IntentListTable> = {
   table: Table;
@@ -19,7 +19,7 @@ type RowPage<Table extends IntentListTable> = {
   nextCursor: string;
 };
 
-/** A page of what belongs to one intent, newest first. Throws invalid_cursor for a cursor that this list did not give. */
+/** Reads a page of an intent's rows, newest first. Throws invalid_cursor for a cursor of another list. */
 export async function readIntentPage<Table extends IntentListTable>(
   world: Pick<World, "db" | "entropy" | "memory">,
   { table, intentId, limit, cursor }: IntentPageQuery<Table>,

@@ -24,16 +24,16 @@ function expectFault(read: (value: never) => unknown, value: unknown): Fault {
 
 const METADATA =
   "metadata must be an object of at most 16384 bytes and 5 levels, with at most 50 keys a level, keys of at most 40 characters and strings of at most 500.";
-const NAMES = "a body names chainId, or namespace, reference and mint.";
+const NAMES = "send either chainId, or namespace, reference and mint.";
 
-test("a refusal says what would be right", () => {
+test("a fault names the field and the valid form", () => {
   const table: [operationId: string, body: unknown, message: string][] = [
     ["createPaymentIntent", [], "The body must be a JSON object."],
     ["createPaymentIntent", { priceUnits: "5" }, "priceUnits must be a whole number from 1 to 9007199254740991."],
     ["createPaymentIntent", { priceUnits: 0 }, "priceUnits must be a whole number from 1 to 9007199254740991."],
     ["createPaymentIntent", { oneTime: 1 }, "oneTime must be true or false."],
-    ["createPaymentIntent", { oneTime: true }, "A one-time intent needs priceUnits."],
-    ["createPaymentIntent", { oneTime: true, priceUnits: null }, "A one-time intent needs priceUnits."],
+    ["createPaymentIntent", { oneTime: true }, "priceUnits is required for a one-time intent."],
+    ["createPaymentIntent", { oneTime: true, priceUnits: null }, "priceUnits is required for a one-time intent."],
     [
       "createPaymentIntent",
       { merchantReference: "a\nb" },
@@ -51,23 +51,23 @@ test("a refusal says what would be right", () => {
     [
       "createPaymentIntent",
       { payoutWalet: "0x" },
-      '"payoutWalet" is no field of this request. Did you mean payoutWallet?',
+      '"payoutWalet" is not a field of this request. Did you mean payoutWallet?',
     ],
-    ["archivePaymentIntent", { why: "so" }, '"why" is no field of this request. It has none.'],
+    ["archivePaymentIntent", { why: "so" }, '"why" is not a field of this request. The request has no fields.'],
     ["createIntentSourceInbox", {}, `chainId is required: ${NAMES}`],
-    ["createIntentSourceInbox", { chainId: 1, mint: "x" }, `chainId must stand alone: ${NAMES}`],
+    ["createIntentSourceInbox", { chainId: 1, mint: "x" }, `chainId excludes the other fields: ${NAMES}`],
     ["createIntentSourceInbox", { namespace: "solana", reference: "x" }, `mint is required: ${NAMES}`],
     ["createIntentSourceInbox", { chainId: 1.5 }, "chainId must be a whole number from 1 to 9007199254740991."],
-    ["createIntentSourceInbox", { chain: 1 }, '"chain" is no field of this request. Did you mean chainId?'],
+    ["createIntentSourceInbox", { chain: 1 }, '"chain" is not a field of this request. Did you mean chainId?'],
     [
       "recordIntentView",
       { selection: { namespace: "eip155" } },
-      "selection.reference is required beside namespace and tokenAddress.",
+      "selection.reference is required with namespace and tokenAddress.",
     ],
     [
       "recordIntentView",
       { selection: { namespace: "eip155", reference: null, tokenAddress: "x" } },
-      "selection.reference must be given, as a string of 1 to 100 characters.",
+      "selection.reference is required and must be a string of 1 to 100 characters.",
     ],
   ];
   for (const [operationId, body, message] of table) {
@@ -75,14 +75,14 @@ test("a refusal says what would be right", () => {
   }
 });
 
-test("a null is the same as nothing, and is handed on as it came", () => {
+test("a null means the same as a missing field, and is passed on unchanged", () => {
   const body = { merchantReference: null, metadata: null, priceUnits: null, oneTime: null, payoutWallet: null };
   assert.equal(compileBodyParser("createPaymentIntent")(body), body);
   assert.ok(compileBodyParser("createIntentSourceInbox")({ chainId: 1, namespace: null, mint: null }));
   assert.ok(compileBodyParser("recordIntentView")({ selection: null }));
 });
 
-test("a query's whole numbers are written in one way, and a default stands in for nothing", () => {
+test("whole numbers of a query have one notation, and a default replaces a missing one", () => {
   const read = compileQueryParser({
     limit: { type: "integer", minimum: 1, maximum: 100, default: 10 },
     cursor: { type: "string" },
@@ -95,7 +95,7 @@ test("a query's whole numbers are written in one way, and a default stands in fo
   assert.equal(expectFault(read, { cursor: ["a", "b"] }).message, "cursor must be given once.");
 });
 
-test("every schema is one in the eyes of JSON Schema itself", () => {
+test("every schema is valid JSON Schema", () => {
   const judge = new Ajv2020({ strict: false });
   const bodies = OPERATIONS.map(({ operationId, body = {} }) => [operationId, body] as const);
   const queries = OPERATIONS.flatMap(({ operationId, query = {} }) =>

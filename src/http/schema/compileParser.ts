@@ -5,13 +5,13 @@ import { toValidationFault } from "./validationFault.ts";
 
 const ANNOTATIONS = ["components", "x-characters", "x-must", "x-error-code", "x-param"];
 
-// One compiler for all: its own schema of schemas is left out, because the schemas are constants and a test looks at them.
+// One compiler for all schemas. It skips the meta-schema, because the schemas are constants and a test validates them.
 const compiler = new Ajv2020({
   strict: true,
   allowUnionTypes: true,
   ownProperties: true,
   verbose: true,
-  // The optimised functions are no faster here, and are longer in the making, which delays the first answer.
+  // Code optimisation brings no speed here and takes longer to compile, which delays the first response.
   code: { optimize: false },
   meta: false,
   validateSchema: false,
@@ -25,9 +25,8 @@ compiler.addKeyword({
 });
 
 /**
- * Makes a schema's reader, once at the start: it returns what it was given, or throws the fault of the first thing that is wrong
- * with it. No more than the first is looked for, so that a hostile body costs no more than an honest one. `whole` is how a
- * message calls the value itself.
+ * Compiles a schema to a parser, once at start. The parser returns its input, or throws the fault of the first violation. It stops at the
+ * first, so that a hostile body costs no more than a valid one. `subject` names the value itself in messages.
  */
 export function compileParser<const S extends JsonSchema>(
   schema: S,

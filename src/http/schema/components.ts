@@ -11,7 +11,7 @@ export const paymentIntentList = listSchema(paymentIntent, "payment intents");
 export const depositList = listSchema(deposit, "deposits");
 export const settlementList = listSchema(settlement, "settlements");
 
-/** The schemas that have a name of their own in the document, and with it in the client. */
+/** The schemas with names of their own, in the document and in the client. */
 export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
   PaymentIntent: paymentIntent,
   CreatedPaymentIntent: createdPaymentIntent,
@@ -34,18 +34,18 @@ export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
 
 const COMPONENT_NAMES = new Map<unknown, string>(Object.entries(COMPONENTS).map(([name, schema]) => [schema, name]));
 
-/** The schema with references where named components stand in it, or as a whole. */
+/** Replaces named components in a schema with references. */
 export function referenceComponents(schema: JsonSchema): JsonSchema {
   const name = COMPONENT_NAMES.get(schema);
   return name === undefined ? referenceNested(schema) : { $ref: `#/components/schemas/${name}` };
 }
 
-/** The named components as the document has them. */
+/** The named components, in the form of the document. */
 export function componentSchemas(): Record<string, JsonSchema> {
   return Object.fromEntries(Object.entries(COMPONENTS).map(([name, schema]) => [name, referenceNested(schema)]));
 }
 
-// Schemas are trees that we wrote ourselves, so they are no deeper than their source.
+// Recursion is safe: the schemas are our own constants.
 function referenceNested(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(
     Object.entries(schema).map(([keyword, value]) => [keyword, referenceKeyword(keyword, value)]),

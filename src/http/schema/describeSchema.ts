@@ -1,6 +1,6 @@
 import type { JsonSchema } from "./jsonSchema.ts";
 
-/** What a schema asks for, in words that go on a sentence: "a whole number from 1 to 100". Null is not spoken of. */
+/** Describes a schema's valid values for a sentence: "a whole number from 1 to 100". It leaves null out. */
 export function describeSchema(schema: JsonSchema): string {
   if (schema.enum !== undefined) return schema.enum.filter((value) => value !== null).join(" or ");
   if (schema.const !== undefined) return String(schema.const);

@@ -7,8 +7,8 @@ import { buildOpenApiDocument } from "../documents/openApi/openApiDocument.ts";
 import { OPERATIONS } from "../operationList.ts";
 import { compileParser } from "./compileParser.ts";
 
-// A merchant's own tools read the document and know nothing of our keywords and messages. What they let through, the service must
-// take as a right shape, and what they refuse it must refuse too.
+// Merchants' tools read the document and know neither our keywords nor our messages. The service must accept every shape that the document
+// accepts, and refuse every shape that it refuses.
 
 const referenceValidator = new Ajv2020({ strict: false });
 referenceValidator.addSchema({ ...buildOpenApiDocument("https://pay.example"), $id: "document" });
@@ -44,7 +44,7 @@ for (const { operationId, body: schema } of OPERATIONS) {
     { maxKeys: 4 },
   );
 
-  test(`${operationId}: whoever reads the document refuses what the service refuses, and nothing else`, () => {
+  test(`${operationId}: the document and the service refuse the same bodies`, () => {
     const read = compileParser(schema);
     const name = `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Body`;
     const isRight = referenceValidator.compile({ $ref: `document#/components/schemas/${name}` });
@@ -63,7 +63,7 @@ function isAccepted(read: (body: unknown) => unknown, body: unknown): boolean {
     return true;
   } catch (error) {
     assert.ok(error instanceof Fault && error.row.status === 400, String(error));
-    // A refusal always has words, and they never end in the middle.
+    // Every refusal has a complete sentence.
     assert.match(error.message, /^\S.*\.$|\?$/s);
     return false;
   }

@@ -8,8 +8,8 @@ import type { SourceInboxRecord } from "../../inbox/issueSourceInbox.ts";
 import type { IntentRecord } from "../../intent/intentRecord.ts";
 import type { SettlementRecord } from "../../settlement/settlementRecord.ts";
 
-// One payment of 25 USDC on Base as its answers show it, from the first to the last: what the document and the reference use as
-// examples. The inbox's address is computed from its terms, so whoever tries the recipe on it finds it right.
+// Examples for the document and the reference: one payment of 25 USDC on Base, from creation to settlement. The inbox address is computed
+// from its terms, so readers can verify it.
 
 const NETWORK = { namespace: "eip155", chainReference: "8453", railId: "base:usdc" } as const;
 const USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
@@ -38,7 +38,7 @@ const TERMS: Terms = {
 
 const INBOX = checksumAddress(computeInboxAddress(TERMS));
 
-/** As the call that minted it shows it. */
+/** The intent as returned at creation. */
 export const intentExample: IntentRecord = {
   object: "payment_intent",
   intentId: EXAMPLE_INTENT_ID,
@@ -82,7 +82,7 @@ export const intentExample: IntentRecord = {
 
 export const widgetTokenExample = "wt_Jx2qVw8nTz5mRk1bYc7pLf4dHs9gEa3uNo6iXv0tQyA";
 
-/** The same intent when the money has arrived at the payout wallet. */
+/** The same intent after its settlement has landed. */
 export const settledIntentExample: IntentRecord = {
   ...intentExample,
   created: false,
@@ -189,7 +189,7 @@ export const sourceInboxExample: SourceInboxRecord = { address: INBOX, caip10: `
 
 export const selectionExample = { namespace: "eip155", reference: "8453", tokenAddress: USDC };
 
-/** A page that is the last one. */
+/** Wraps an entry as a single, last page. */
 export function pageExample(entry: object): object {
   return { object: "list", data: [entry], has_more: false, next_cursor: "" };
 }

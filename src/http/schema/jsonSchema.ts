@@ -1,7 +1,7 @@
 import type { FaultCode } from "../../kernel/faults.ts";
 
-// The part of JSON Schema 2020-12 that our requests and answers need. Schemas are composed by value; where one of the named
-// components stands inside another schema, the document and the validators refer to it by its name.
+// The subset of JSON Schema 2020-12 that our requests and responses use. Schemas are composed by value; the document and the validators
+// replace named components with references.
 
 type TypeName = "string" | "integer" | "number" | "boolean" | "null" | "object" | "array";
 
@@ -26,22 +26,22 @@ export type JsonSchema = {
   /** In characters, not in UTF-16 units. */
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** In the syntax of ECMAScript with the flag u. */
+  /** ECMAScript syntax with the u flag. */
   readonly pattern?: string;
   readonly format?: "date-time" | "uri";
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: string | number | boolean;
   readonly examples?: readonly unknown[];
-  /** What the value's JSON may have at most, written without spaces. */
+  /** The most bytes of the value's JSON, without whitespace. */
   readonly "x-maxBytes"?: number;
-  /** How a refusal calls the characters that `pattern` lets through. */
+  /** The name of the characters that `pattern` allows, for messages. */
   readonly "x-characters"?: string;
-  /** How a refusal goes on after "must", where the schema's own words do not say it well. */
+  /** The text after "must" in a message, when the schema's own keywords do not describe it well. */
   readonly "x-must"?: string;
-  /** The code that a violation answers with; invalid_request when left out. */
+  /** The code of a violation; invalid_request by default. */
   readonly "x-error-code"?: FaultCode;
-  /** The field that a violation names, where the schema is about several. */
+  /** The field that a violation names, for a schema over several fields. */
   readonly "x-param"?: string;
 };
 
@@ -58,7 +58,7 @@ type TypeByName = {
   array: readonly unknown[];
 };
 
-/** The values of a schema that is known as a constant. What it does not say is unknown. */
+/** The TypeScript type of a constant schema's values. Anything undescribed is unknown. */
 export type FromSchema<S> = S extends { enum: readonly (infer Value)[] }
   ? Value
   : S extends { const: infer Value }
@@ -87,14 +87,14 @@ type FromProperties<Inner, Required> = {
   [Name in keyof Inner as Name extends Required ? never : Name]?: FromSchema<Inner[Name]> | undefined;
 };
 
-/** The same schema, and null. */
+/** The schema, or null. */
 export function nullable<const S extends JsonSchema & { type: TypeName }>(
   schema: S,
 ): Omit<S, "type"> & { readonly type: readonly [S["type"], "null"] } {
   return { ...schema, type: [schema.type, "null"] };
 }
 
-/** An answer's object: it has all of its fields always, and may have more in a later version. */
+/** A response object. All of its fields are always present; later versions may add more. */
 export function recordSchema<const P extends Properties>(
   description: string,
   properties: P,

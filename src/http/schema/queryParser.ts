@@ -4,7 +4,7 @@ import { compileParser } from "./compileParser.ts";
 import type { JsonSchema, Properties, FromSchema } from "./jsonSchema.ts";
 import { invalidParam } from "./validationFault.ts";
 
-/** What the parameters of a query mean: a parameter with a default is always there. */
+/** The type of a parsed query. A parameter with a default is always present. */
 export type QueryFromSchema<Parameters> = {
   readonly [Name in keyof Parameters as Parameters[Name] extends { default: unknown } ? Name : never]: FromSchema<
     Parameters[Name]
@@ -17,10 +17,10 @@ export type QueryFromSchema<Parameters> = {
 
 export type ParseQuery = (query: RawQuery) => Record<string, unknown>;
 
-/** A whole number is written in one way only: no sign, no exponent, no zero before it. */
+/** A whole number has one notation: no sign, no exponent, no leading zero. */
 const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 
-/** Makes a query's reader, once at the start. It ignores parameters that it does not know, and refuses known ones given twice or that cannot be decoded. */
+/** Compiles a query's parser, once at start. It ignores unknown parameters, and refuses known ones that repeat or cannot be decoded. */
 export function compileQueryParser(parameters: Properties): ParseQuery {
   const names = Object.keys(parameters);
   if (names.length === 0) return () => ({});

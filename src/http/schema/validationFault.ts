@@ -4,9 +4,9 @@ import { closestMatch } from "../../kernel/text/closestMatch.ts";
 import type { JsonSchema } from "./jsonSchema.ts";
 import { describeSchema } from "./describeSchema.ts";
 
-// What a violated schema has to say to a caller: the field, and what would be right.
+// Builds a fault from a schema violation. Its message names the field and the valid form.
 
-/** A value that its schema refuses, and why. `whole` is how a message calls the value itself. */
+/** A value that violates its schema. `subject` names the value itself in messages. */
 export type Violation = { schema: JsonSchema; subject: string; value: unknown; errors: readonly ErrorObject[] };
 
 const NAME_CHARACTERS_MAX = 80;
@@ -18,7 +18,7 @@ export function toValidationFault(violated: Violation): Fault {
   return toOneOfFault(violated, { branches, value });
 }
 
-/** Of alternatives the one is meant of which something was given. */
+/** Of several alternatives, assumes the first with a field in the value. */
 function toOneOfFault(
   violated: Violation,
   { branches, value }: { branches: readonly JsonSchema[]; value: Record<string, unknown> },
@@ -30,12 +30,12 @@ function toOneOfFault(
   const matching = branches.filter(({ required = [] }) => required.some((field) => (value[field] ?? null) !== null));
   const [first = ""] = needs[0] ?? [];
   const choices = needs.map(joinNames).join(", or ");
-  if (matching.length === 0) return invalidParam(first, `is required: a body names ${choices}`);
+  if (matching.length === 0) return invalidParam(first, `is required: send either ${choices}`);
   const [intended] = matching;
   if (intended === undefined || matching.length > 1)
-    return invalidParam(first, `must stand alone: a body names ${choices}`);
+    return invalidParam(first, `excludes the other fields: send either ${choices}`);
   const missing = (intended.required ?? []).find((field) => (value[field] ?? null) === null);
-  if (missing !== undefined) return invalidParam(missing, `is required: a body names ${choices}`);
+  if (missing !== undefined) return invalidParam(missing, `is required: send either ${choices}`);
   const prefix = `#/oneOf/${branches.indexOf(intended)}/`;
   const errors = violated.errors.filter(({ schemaPath }) => schemaPath.startsWith(prefix));
   return toSchemaFault({ ...violated, schema: intended }, errors);
@@ -56,10 +56,10 @@ function toSchemaFault({ schema, subject, value }: Violation, errors: readonly E
   if (error.keyword === "required" && location.isDeclared) {
     return invalidParam(missingPath(error, location), `is required${describeSiblings(location.schema, error)}`);
   }
-  return invalidParam(location.param, `must ${describeConstraint(location, value)}`, subject);
+  return invalidParam(location.param, describeConstraint(location, value), subject);
 }
 
-/** What stands at a path, as far as its names are the schema's own and not the caller's. */
+/** The schema at a path, as far as the path consists of declared names. */
 type SchemaLocation = { schema: JsonSchema; param: string | undefined; isDeclared: boolean; isRequired: boolean };
 
 function locateSchema(root: JsonSchema, instancePath: string): SchemaLocation {
@@ -84,13 +84,13 @@ function missingPath({ params }: ErrorObject, { param }: SchemaLocation): string
 
 function describeSiblings({ required = [] }: JsonSchema, { params }: ErrorObject): string {
   const others = required.filter((field) => field !== params["missingProperty"]);
-  return others.length === 0 ? "" : ` beside ${joinNames(others)}`;
+  return others.length === 0 ? "" : ` with ${joinNames(others)}`;
 }
 
 function describeConstraint({ schema, param, isRequired }: SchemaLocation, value: unknown): string {
-  const given = param?.split(".").reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), value);
-  if (isRequired && given === null) return `be given, as ${describeSchema(schema)}`;
-  return schema["x-must"] ?? `be ${describeSchema(schema)}`;
+  const member = param?.split(".").reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), value);
+  if (isRequired && member === null) return `is required and must be ${describeSchema(schema)}`;
+  return `must ${schema["x-must"] ?? `be ${describeSchema(schema)}`}`;
 }
 
 export function invalidParam(param: string | undefined, constraint: string, subject = "The body"): Fault {
@@ -102,10 +102,10 @@ function unknownFieldFault(unknown: string, known: readonly string[], path?: str
   const name = unknown.slice(0, NAME_CHARACTERS_MAX);
   const param = path === undefined ? name : `${path}.${name}`;
   const suggestion = closestMatch(name, known);
-  const all = known.length === 0 ? "It has none." : `The fields are ${known.join(", ")}.`;
+  const all = known.length === 0 ? "The request has no fields." : `The fields are ${known.join(", ")}.`;
   const remedy = suggestion === undefined ? all : `Did you mean ${suggestion}?`;
   const details = suggestion === undefined ? { known } : { known, nearest: suggestion };
-  const message = `${JSON.stringify(param)} is no field of this request. ${remedy}`;
+  const message = `${JSON.stringify(param)} is not a field of this request. ${remedy}`;
   return new Fault("invalid_request", { param, message, details });
 }
 

@@ -1,12 +1,12 @@
 import { nullable } from "./jsonSchema.ts";
 
-// The values that several schemas share.
+// Schemas shared by several others.
 
 export const units = {
   type: "string",
   pattern: "^(0|[1-9][0-9]*)$",
   description:
-    "A whole number of the token's smallest units, as text, because it may be larger than a JSON number holds.",
+    "A whole number of the token's smallest units, as a string, because it may exceed the range of a JSON number.",
   examples: ["25000000"],
 } as const;
 
@@ -22,39 +22,40 @@ export const nullableTime = nullable(time);
 
 export const address = {
   type: "string",
-  description: "On EVM chains spelled by EIP-55 and compared without case; on Solana base58 and compared byte by byte.",
+  description:
+    "On EVM chains with EIP-55 checksum, to be compared without case; on Solana base58, to be compared exactly.",
   examples: ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"],
 } as const;
 
 export const namespace = {
   type: "string",
   enum: ["eip155", "solana"],
-  description: "The family of chains, as CAIP-2 names it.",
+  description: "The CAIP-2 namespace: the family of chains.",
 } as const;
 
 export const chainReference = {
   type: "string",
-  description: "The chain within its namespace, as CAIP-2 names it. For EVM chains the chain id in digits.",
+  description: "The CAIP-2 reference: the chain within its namespace. For EVM chains the chain id in digits.",
   examples: ["8453"],
 } as const;
 
 export const caip10 = {
   type: "string",
   pattern: "^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:[-.%a-zA-Z0-9]{1,128}$",
-  description: "An account as CAIP-10 writes it.",
+  description: "A CAIP-10 account id.",
   examples: ["eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"],
 } as const;
 
 export const caip19 = {
   type: "string",
   pattern: "^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}/[-a-z0-9]{3,8}:[-.%a-zA-Z0-9]{1,128}$",
-  description: "A token as CAIP-19 writes it.",
+  description: "A CAIP-19 asset id.",
   examples: ["eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"],
 } as const;
 
 export const txHash = {
   type: "string",
-  description: "The transaction on its chain.",
+  description: "The transaction hash or signature.",
   examples: ["0x6f0d7a1c6b2e4c8a9d53f1e0b7c4a2d8e9f60a1b2c3d4e5f60718293a4b5c6d7"],
 } as const;
 
@@ -62,10 +63,10 @@ export const feeBps = {
   type: "integer",
   minimum: 0,
   maximum: 10_000,
-  description: "The platform's share in basis points, pinned when the intent was created.",
+  description: "The platform fee in basis points, fixed when the intent is created.",
 } as const;
 
-/** An id of ours: its prefix and 26 characters of Crockford's base32. */
+/** An id of this service: its prefix and 26 characters of Crockford's base32. */
 export function idSchema<const Prefix extends string>(prefix: Prefix) {
   return {
     type: "string",

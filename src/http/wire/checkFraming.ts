@@ -3,8 +3,8 @@ import type { FastifyReply } from "fastify";
 import { Fault } from "../../kernel/faults.ts";
 
 /**
- * Refuses with invalid_request what a proxy before us may have read in another way than Node's parser did: a body that was encoded
- * before it was cut into chunks, and a second Host. Nothing behind such a request is read from its connection.
+ * Refuses requests that a proxy may parse differently from Node, with invalid_request: a Transfer-Encoding besides "chunked", and a second
+ * Host. It closes the connection, so that the rest of it is never read.
  */
 export function checkFraming({ headers, rawHeaders }: IncomingMessage, reply: FastifyReply): void {
   const coding = headers["transfer-encoding"];
@@ -16,7 +16,7 @@ export function checkFraming({ headers, rawHeaders }: IncomingMessage, reply: Fa
   throw new Fault("invalid_request", { param: header, message: `${header} ${must}.` });
 }
 
-/** Node keeps the first and says nothing of the others. */
+/** Node keeps the first Host and ignores the others. */
 function hasDuplicateHost(rawHeaders: readonly string[]): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -6,7 +6,7 @@ import { newId } from "../../kernel/ids.ts";
 import type { World } from "../../world.ts";
 import { toErrorEnvelope, faultHeaders } from "../errorEnvelope.ts";
 
-/** What the HTTP parser itself refuses (a malformed request line, too many headers, a request that takes too long) is 400, in the envelope. */
+/** Answers requests that the HTTP parser refuses (malformed request line, too many headers, timeout) with 400, in the error envelope. */
 export function createClientErrorHandler(
   world: Pick<World, "entropy" | "config">,
 ): (error: Error, socket: Socket) => void {
@@ -31,7 +31,7 @@ export function createClientErrorHandler(
   };
 }
 
-/** An Expect header that Node does not know would be answered with a bare 417; it is a wish, and is ignored. */
+/** Ignores an unknown Expect header. Node would answer it with a bare 417. */
 export function ignoreExpectHeader(server: FastifyInstance): void {
   server.server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     server.server.emit("request", request, response);

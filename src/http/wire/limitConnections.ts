@@ -77,17 +77,17 @@ function acquireRequestSlot(state: ConnectionState, response: ServerResponse): P
   return undefined;
 }
 
-/** CONNECT asks for a tunnel and is a verb without a route like any other; without a listener Node would hang up on it. */
+/** Routes CONNECT like any other method. Without a listener Node would close the connection. */
 export function handleConnect({ server }: FastifyInstance): void {
   server.on("connect", (request: IncomingMessage, socket: Socket) => {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
-    // Node has let go of the socket, its errors included.
+    // Node has detached the socket, including its error handling.
     socket.on("error", () => socket.destroy());
     try {
       response.assignSocket(socket);
     } catch {
-      // An earlier request of the connection has not been answered yet, and there is no queue behind it any more.
+      // An earlier request of the connection is not answered yet, and Node queues nothing after it.
       socket.destroy();
       return;
     }

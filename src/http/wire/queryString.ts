@@ -1,12 +1,12 @@
-/** What was given for a parameter; null is a text that cannot be decoded. */
+/** A parameter's value; null when it cannot be decoded. */
 type RawQueryValue = string | null;
 
-/** A parameter that was given twice is a list. */
+/** A repeated parameter is a list. */
 export type RawQuery = Readonly<Record<string, RawQueryValue | readonly RawQueryValue[] | undefined>>;
 
 /**
- * A query's parameters, each decoded; null where the text is no percent-encoded UTF-8. What the framework would make of such a text is
- * the text itself, and a search for it would find nothing and say nothing.
+ * Parses a query string. A value that is not percent-encoded UTF-8 becomes null. The framework would keep such a text undecoded, and a
+ * search for it would silently find nothing.
  */
 export function parseQueryString(text: string): RawQuery {
   const query = Object.create(null) as Record<string, RawQueryValue | RawQueryValue[]>;

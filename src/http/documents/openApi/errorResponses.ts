@@ -7,7 +7,7 @@ import { EXAMPLE_INTENT_ID } from "../../schema/examples.ts";
 import type { JsonObject } from "./jsonObject.ts";
 import { referenceHeaders, type HeaderName } from "./responseHeaders.ts";
 
-/** What any call can be answered with, before its operation is reached or when that fails. */
+/** Codes that any request can get, from the checks before its operation or from an internal failure. */
 const COMMON_FAULTS: readonly FaultCode[] = [
   "missing_version",
   "invalid_version",
@@ -26,12 +26,12 @@ const COMMON_FAULTS: readonly FaultCode[] = [
 const BODY_FAULTS: readonly FaultCode[] = ["invalid_json", "invalid_content_type"];
 const IDEMPOTENCY_FAULTS: readonly FaultCode[] = ["idempotency_key_reuse", "request_in_progress"];
 
-/** The statuses that look alike in most operations; the document has each of them once. */
+/** Statuses that are the same in most operations; the document contains each once. */
 export const COMMON_STATUSES: readonly number[] = [
   ...new Set(COMMON_FAULTS.map((code) => faultRows[code].status)),
 ].toSorted((one, other) => one - other);
 
-/** Every code that an operation can answer with, by status, the codes in the order in which the checks are made. */
+/** Groups the codes of an operation by status, in the order of the checks. */
 export function groupFaultsByStatus({
   method,
   faults,
@@ -49,7 +49,7 @@ export function groupFaultsByStatus({
 
 export type ErrorResponseOptions = { baseUrl: string; codes?: readonly FaultCode[] };
 
-/** An error's answer. Without codes of its own it has those that every operation has. */
+/** Builds an error response. Without `codes` it covers the codes common to all operations. */
 export function buildErrorResponse(
   status: number,
   { baseUrl, codes = commonFaultsWithStatus(status) }: ErrorResponseOptions,
@@ -71,7 +71,7 @@ export function buildErrorResponse(
   };
 }
 
-/** The answer, or where the document has it already. */
+/** Returns the response, or a reference when the document already contains it. */
 export function referenceErrorResponse(status: number, codes: readonly FaultCode[], baseUrl: string): JsonObject {
   const isUniversal = codes.join() === commonFaultsWithStatus(status).join();
   return isUniversal
@@ -83,7 +83,7 @@ function commonFaultsWithStatus(status: number): readonly FaultCode[] {
   return COMMON_FAULTS.filter((code) => faultRows[code].status === status);
 }
 
-/** The Retry-After of a 429 is computed; the others' stands in the table of codes. */
+/** The headers of an error status. A 429 computes its Retry-After; other codes take theirs from the table. */
 function errorHeaderNames(status: number, codes: readonly FaultCode[]): HeaderName[] {
   const waits = status === 429 || codes.some((code) => "retryAfterS" in faultRows[code]);
   return [
@@ -97,7 +97,7 @@ function errorHeaderNames(status: number, codes: readonly FaultCode[]): HeaderNa
 
 const VERSION_DETAILS: FaultDetails = { param: "Service-Version", details: { supported: API_VERSIONS } };
 
-/** What some codes say beside their message. */
+/** Details of the example errors, beside the code's own message. */
 const FAULT_EXAMPLES: Partial<Record<FaultCode, FaultDetails>> = {
   missing_version: VERSION_DETAILS,
   invalid_version: VERSION_DETAILS,

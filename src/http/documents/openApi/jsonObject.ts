@@ -1,2 +1,2 @@
-/** A part of the document, which is plain JSON. */
+/** A part of the document; plain JSON. */
 export type JsonObject = { readonly [name: string]: unknown };

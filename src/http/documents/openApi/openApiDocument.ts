@@ -10,10 +10,10 @@ import { PARAMETERS } from "./parameters.ts";
 const DESCRIPTION = `Payment intents for stablecoins: each has a deposit inbox that a payer funds by a transfer, and that can only be emptied to the
 merchant's own wallet.
 
-Bodies are JSON. Amounts are texts of whole numbers in a token's smallest units; \`priceUnits\` is a number of millionths. An explicit \`null\` is
-the same as leaving an optional field out, and unknown fields are refused. Operations marked as extensions are this service's own.`;
+Bodies are JSON. Amounts are strings of whole numbers in a token's smallest units; \`priceUnits\` is a number in millionths. An explicit \`null\`
+means the same as a missing optional field, and unknown fields are refused. Operations marked as extensions are specific to this service.`;
 
-/** The API as OpenAPI 3.1, made of the very schemas that requests are checked with. `baseUrl` has no slash at its end. */
+/** Builds the OpenAPI 3.1 document from the schemas that validate requests. `baseUrl` has no trailing slash. */
 export function buildOpenApiDocument(baseUrl: string): JsonObject {
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const operation of OPERATIONS) {
@@ -28,7 +28,7 @@ export function buildOpenApiDocument(baseUrl: string): JsonObject {
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: baseUrl }],
-    externalDocs: { description: "The same for people, with every error explained", url: `${baseUrl}/docs` },
+    externalDocs: { description: "The reference for people, with a page for every error", url: `${baseUrl}/docs` },
     tags: Object.entries(GROUP_DESCRIPTIONS).map(([name, description]) => ({ name, description })),
     security: [],
     paths,
@@ -45,7 +45,7 @@ export function buildOpenApiDocument(baseUrl: string): JsonObject {
           scheme: "bearer",
           bearerFormat: "trib_<environment>_<key id>_<64 hexadecimal digits>",
           description:
-            "The secret key of an account. It stays on your server. The roles named are the scopes that a key needs.",
+            "The secret key of an account. Keep it on your server. The named roles are the scopes that a key needs.",
         },
       },
     },

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { buildOpenApiDocument } from "./openApiDocument.ts";
 
-/** `/openapi.json`: the document, for programs on any page to read. It is made when it is asked for the first time. */
+/** Serves `/openapi.json` to pages of any origin. The first request builds it. */
 export function addOpenApiRoute(server: FastifyInstance, baseUrl: string): void {
   let rendered: string | undefined;
   server.get("/openapi.json", (_request, reply) =>

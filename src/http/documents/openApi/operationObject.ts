@@ -6,11 +6,11 @@ import { referenceErrorResponse, groupFaultsByStatus } from "./errorResponses.ts
 import { referenceHeaders, type HeaderName } from "./responseHeaders.ts";
 import { listParameters } from "./parameters.ts";
 
-/** The parts of the reference, in its order. */
+/** The groups of the reference, in its order. */
 export const GROUP_DESCRIPTIONS: Readonly<Record<OperationGroup, string>> = {
-  Intents: "What shall be paid, and to whom.",
-  "Paying in": "Where a payer may send money from, and to which address.",
-  "What happened": "Deposits and settlements of an intent.",
+  Intents: "Create, read, list and archive payment intents.",
+  "Deposit addresses": "The chains and tokens that a payer may use, and the address for each.",
+  "Deposits and settlements": "Transfers into an intent's inboxes, and payouts from them.",
 };
 
 export function buildOperationObject(operation: OperationSpec, baseUrl: string): JsonObject {
@@ -49,7 +49,7 @@ function requestBodyObject({ operationId, body, bodyExamples = {} }: OperationSp
     `${operationId}${index + 1}`,
     { summary, value },
   ]);
-  // An empty body is an empty object, so it is only required where that would be refused.
+  // An empty body is an empty object, so a body is only required when an empty object is invalid.
   const isRequired = body.oneOf !== undefined || (body.required ?? []).length > 0;
   const content = {
     schema: { $ref: `#/components/schemas/${bodySchemaName(operationId)}` },
@@ -58,7 +58,7 @@ function requestBodyObject({ operationId, body, bodyExamples = {} }: OperationSp
   return { requestBody: { required: isRequired, content: { "application/json": content } } };
 }
 
-/** The bodies that operations take, by the names that they have in the document. */
+/** The request bodies, by their names in the document. */
 export function requestBodySchemas(operations: readonly OperationSpec[]): JsonObject {
   const withBody = operations.flatMap(({ operationId, body }) => (body === undefined ? [] : [{ operationId, body }]));
   return Object.fromEntries(

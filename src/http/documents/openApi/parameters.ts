@@ -10,7 +10,7 @@ export const PARAMETERS = {
     in: "header",
     required: true,
     description:
-      "The date of your integration. It is answered by the newest version not after it, so that nothing changes under you.",
+      "The date of your integration. The newest version that is not after it answers, so that later versions do not change your integration.",
     schema: { type: "string", pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" },
     example: API_VERSIONS.at(-1),
   },
@@ -18,7 +18,7 @@ export const PARAMETERS = {
     name: "id",
     in: "path",
     required: true,
-    description: "The `intentId`. Any text that names no intent of the account gets `not_found`.",
+    description: "The `intentId`. An id that is not an intent of the account gets `not_found`.",
     schema: { type: "string", minLength: 1 },
     example: EXAMPLE_INTENT_ID,
   },
@@ -27,13 +27,13 @@ export const PARAMETERS = {
     in: "header",
     required: false,
     description:
-      "A text of your choice, one for each thing that you want done. For 24 hours a repeat with the same key and body gets the first answer again instead of doing it twice.",
+      "A text of your choice, unique for each new operation. For 24 hours, a repeat with the same key and body returns the first response and does not run the operation again.",
     schema: { type: "string", minLength: 1, maxLength: 255 },
     example: "order-4711",
   },
 } as const satisfies Record<string, JsonObject>;
 
-/** What an operation takes beside its body and the key. */
+/** The parameters of an operation, apart from its body and its API key. */
 export function listParameters({
   path,
   query = {},

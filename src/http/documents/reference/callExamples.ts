@@ -2,7 +2,7 @@ import { API_VERSIONS } from "../../checks/checkVersion.ts";
 import type { OperationSpec } from "../../operation.ts";
 import { EXAMPLE_INTENT_ID } from "../../schema/examples.ts";
 
-/** The call as a shell makes it. */
+/** Formats the call as a curl command. */
 export function formatCurl(
   { method, path, body, acceptsIdempotencyKey = false, bodyExamples = {} }: OperationSpec,
   baseUrl: string,
@@ -18,7 +18,7 @@ export function formatCurl(
   return lines.join(" \\\n  ");
 }
 
-/** The same with our client. */
+/** Formats the call with our client. */
 export function formatClientCall({
   operationId,
   path,
@@ -39,7 +39,7 @@ function isEmpty(example: object | undefined): boolean {
   return example === undefined || Object.keys(example).length === 0;
 }
 
-/** As people write it: without quotes around names that need none. */
+/** Formats a value as a JavaScript literal, without quotes around names that need none. */
 function formatLiteral(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replace(/^(\s*)"([A-Za-z]\w*)":/gm, "$1$2:");
 }

@@ -3,22 +3,22 @@ import type { JsonSchema } from "../../schema/jsonSchema.ts";
 import { describeSchema } from "../../schema/describeSchema.ts";
 import { escapeHtml, renderMarkdown } from "../markdown.ts";
 
-/** Deeper than any of our schemas. */
+/** More than the levels of any of our schemas. */
 const LEVELS_MAX = 6;
 
 type FieldsOptions = {
-  /** Of an answer every field is there, so that only requests tell what is required. */
+  /** Whether to mark required fields. Responses always contain every field, so only requests mark them. */
   isRequest: boolean;
-  /** What the fields belong to, as their addresses name it. */
+  /** The prefix of the fields' anchors: their owner. */
   anchor: string;
   levelsLeft?: number;
 };
 
-/** The fields of an object, each with its type, its meaning and its own fields. */
+/** Renders the fields of an object, each with its type, description and nested fields. */
 export function renderFields(schema: JsonSchema, options: FieldsOptions): string {
   if (schema.oneOf !== undefined) return schema.oneOf.map((branch) => renderBranch(branch, options)).join("\n");
   const { properties = {}, required = [] } = schema;
-  // A field that may only be null is one that belongs to another alternative.
+  // A field whose only value is null belongs to another alternative.
   const fields = Object.entries(properties).filter(([, field]) => field.type !== "null");
   if (fields.length === 0) return "<p>None.</p>";
   const items = fields.map(([name, field]) =>
@@ -36,9 +36,9 @@ export type Field = { name: string; field: JsonSchema; isRequired: boolean };
 export function renderField({ name, field, isRequired }: Field, options: FieldsOptions): string {
   const requiredMark = options.isRequest && isRequired ? '<span class="needed">required</span>' : "";
   const head = `<code>${escapeHtml(name)}</code><span class="kind">${describeType(field, options)}</span>${requiredMark}`;
-  const words = field.description === undefined ? "" : renderMarkdown(field.description);
+  const description = field.description === undefined ? "" : renderMarkdown(field.description);
   const anchor = `${options.anchor}.${name}`;
-  return `<li id="${escapeHtml(anchor)}">${head}${words}${renderExample(field)}${renderNestedFields(field, { ...options, anchor })}</li>`;
+  return `<li id="${escapeHtml(anchor)}">${head}${description}${renderExample(field)}${renderNestedFields(field, { ...options, anchor })}</li>`;
 }
 
 function renderExample({ examples = [] }: JsonSchema): string {
@@ -50,10 +50,10 @@ function renderExample({ examples = [] }: JsonSchema): string {
 function renderNestedFields(field: JsonSchema, { isRequest, anchor, levelsLeft = LEVELS_MAX }: FieldsOptions): string {
   const inner = field.items ?? field;
   if (inner.properties === undefined || componentName(inner) !== undefined || levelsLeft === 0) return "";
-  return `<details><summary>Its fields</summary>${renderFields(inner, { isRequest, anchor, levelsLeft: levelsLeft - 1 })}</details>`;
+  return `<details><summary>Fields</summary>${renderFields(inner, { isRequest, anchor, levelsLeft: levelsLeft - 1 })}</details>`;
 }
 
-/** The type in words; the answers' objects by their names. */
+/** The type as text. Named response objects become links. */
 function describeType(field: JsonSchema, { isRequest }: Pick<FieldsOptions, "isRequest">): string {
   const isNullable = field.type !== undefined && field.type.includes("null");
   const orNull = isNullable && !isRequest ? " or null" : "";
@@ -61,7 +61,7 @@ function describeType(field: JsonSchema, { isRequest }: Pick<FieldsOptions, "isR
   const link = name === undefined ? undefined : `<a href="#${name}">${name}</a>`;
   if (field.items !== undefined) return `list of ${link ?? describeType(field.items, { isRequest })}${orNull}`;
   if (link !== undefined) return link;
-  const defaultText = field.default === undefined ? "" : `, ${field.default} when left out`;
+  const defaultText = field.default === undefined ? "" : `, default ${field.default}`;
   return `${escapeHtml(describeSchema(field).replace(/^an? (JSON )?/, ""))}${orNull}${defaultText}`;
 }
 

@@ -8,7 +8,7 @@ import { describeRateLimits } from "../openApi/operationObject.ts";
 import { formatCurl, formatClientCall } from "./callExamples.ts";
 import { renderField, renderFields } from "./renderFields.ts";
 
-/** One operation as its own section. */
+/** Renders one operation as a section. */
 export function renderOperation(operation: OperationSpec, baseUrl: string): string {
   const { operationId, method, path, summary, description, success, isExtension = false } = operation;
   const extensionBadge = isExtension ? '<span class="mark">extension</span>' : "";
@@ -52,7 +52,7 @@ const IDEMPOTENCY_KEY_FIELD: [string, JsonSchema, boolean] = [
     minLength: 1,
     maxLength: 255,
     description:
-      "A header. Within 24 hours a repeat with the same key and body gets the first answer again. See [retries](/docs/integrate/errors-and-retries).",
+      "A header. Within 24 hours, a repeat with the same key and body returns the first response. See [retries](/docs/integrate/errors-and-retries).",
   },
   false,
 ];

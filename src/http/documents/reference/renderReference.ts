@@ -33,14 +33,14 @@ const tributary = createClient({ baseUrl: "${baseUrl}", apiKey: process.env.TRIB
 \`\`\`
 
 Bodies are JSON. A \`null\` is the same as leaving an optional field out, unknown fields are refused, and a trailing slash is another path.
-Amounts are texts of whole numbers in a token's smallest units, while \`priceUnits\` is a number of millionths of the payout currency. Times are ISO 8601 in UTC.
+Amounts are strings of whole numbers in a token's smallest units; \`priceUnits\` is a number in millionths of the payout currency. Times are ISO 8601 in UTC.
 
-What is checked first is answered first: the version, the route, the key, the rate, the scope, the size, the shape of the body, then the intent.
+Checks run in this order, and the first failure is the response: version, route, key, rate limit, scope, size, body, then the intent.
 [Every error](/docs/errors) has a page. Lists and retries have [a guide](/docs/integrate/errors-and-retries).
 
-Programs read the same from [openapi.json](/openapi.json).`;
+Programs can read [openapi.json](/openapi.json).`;
 
-/** The reference: every operation and every object, and the way to the guides. */
+/** Renders the reference: all operations, all objects, and links to the guides. */
 export function renderReference(baseUrl: string, guides: readonly Guide[]): string {
   const groups = Object.keys(GROUP_DESCRIPTIONS) as OperationGroup[];
   const operations = groups.flatMap((group) => OPERATIONS.filter((operation) => operation.group === group));
@@ -51,7 +51,7 @@ export function renderReference(baseUrl: string, guides: readonly Guide[]): stri
   return renderWidePage("Tributary: API reference", { contents: renderContents(guides), body });
 }
 
-/** Where there is room they stand open beside the page; on a phone they are folded above it, and no script is needed for either. */
+/** Renders the contents. They are open beside a wide page and folded above a narrow one, without a script. */
 function renderContents(guides: readonly Guide[]): string {
   const groups = Object.keys(GROUP_DESCRIPTIONS).map((group) => {
     const links = OPERATIONS.filter((operation) => operation.group === group);
@@ -76,8 +76,8 @@ function renderContents(guides: readonly Guide[]): string {
       "Objects",
       listDocumentedObjects().map(([name]) => [`#${name}`, name]),
     ),
-    renderLinkList("Why it is so", guideLinks("why")),
-    renderLinkList("Measured", guideLinks("")),
+    renderLinkList("Design decisions", guideLinks("why")),
+    renderLinkList("Measurements", guideLinks("")),
   ];
   const contents = all.join("\n");
   return `<details><summary>Contents</summary>\n${contents}\n</details>\n<div class="beside">\n${contents}\n</div>`;

@@ -2,7 +2,7 @@ import { escapeHtml } from "../markdown.ts";
 import { renderPage } from "../docsPage.ts";
 import type { SearchGroup } from "./searchEntries.ts";
 
-/** Everything that the search can find as one page of links, which needs no script. */
+/** Renders all search entries as one page of links, which works without a script. */
 export function renderIndex(groups: readonly SearchGroup[]): string {
   const contents = groups.map(({ heading }) => `<a href="#${headingId(heading)}">${escapeHtml(heading)}</a>`);
   const lists = groups.map(({ heading, entries }) => {

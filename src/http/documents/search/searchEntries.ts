@@ -7,24 +7,24 @@ import type { Guide } from "../guides.ts";
 import { anchorOf } from "../markdown.ts";
 import { listDocumentedObjects } from "../reference/documentedObjects.ts";
 
-/** One place of the documentation that somebody may look for. */
+/** One place in the documentation that the search can find. */
 export type SearchEntry = {
-  /** What it is called there. */
+  /** Its title there. */
   title: string;
-  /** What it is, in a few words. */
+  /** Its kind, in a few words. */
   kind: string;
-  /** The page, and the place in it. */
+  /** Its page and anchor. */
   url: string;
-  /** The words that stand there beside those of the title, each once, in lower case. */
+  /** The words of its text, besides the title: each once, in lower case. */
   words: string;
 };
 
 export type SearchGroup = { heading: string; entries: SearchEntry[] };
 
-/** Deeper than any of our schemas. */
+/** More than the levels of any of our schemas. */
 const LEVELS_MAX = 6;
 
-/** Everything that can be looked for, in the order in which one would read it. */
+/** Builds all search entries, in reading order. */
 export function buildSearchGroups(
   guides: readonly Guide[],
   errors: ReadonlyMap<string, { markdown: string }>,
@@ -34,9 +34,9 @@ export function buildSearchGroups(
     { heading: "Errors", entries: (Object.keys(faultRows) as FaultCode[]).map((code) => errorEntry(code, errors)) },
     { heading: "Guides", entries: guides.flatMap(guideEntries) },
     { heading: "Objects", entries: listDocumentedObjects().map(objectEntry) },
-    { heading: "Fields of requests", entries: OPERATIONS.flatMap(requestEntries) },
+    { heading: "Request fields", entries: OPERATIONS.flatMap(requestEntries) },
     {
-      heading: "Fields of answers",
+      heading: "Response fields",
       entries: listDocumentedObjects().flatMap(([name, schema]) => fieldEntries(schema, { owner: name, at: name })),
     },
   ];
@@ -50,12 +50,12 @@ function operationEntry({ operationId, method, path, summary, description }: Ope
 function errorEntry(code: FaultCode, errors: ReadonlyMap<string, { markdown: string }>): SearchEntry {
   const { status, message } = faultRows[code];
   const url = `/docs/errors/${code}`;
-  // The example answer is the same on every page.
-  const [explanation = ""] = (errors.get(url)?.markdown ?? "").split("## Answer", 1);
+  // The example response is the same on every page.
+  const [explanation = ""] = (errors.get(url)?.markdown ?? "").split("## Response", 1);
   return { title: code, kind: `Error ${status}`, url, words: extractWords(`${message} ${explanation}`) };
 }
 
-/** A guide as a whole, and each of its sections. */
+/** Entries of a guide and of each of its sections. */
 function guideEntries({ title, url, markdown }: Guide): SearchEntry[] {
   const [introduction = "", ...sections] = markdown.split(/^(?=## )/m);
   return [
@@ -78,7 +78,7 @@ function requestEntries({ operationId, query = {}, body }: OperationSpec): Searc
   return [{ properties: query }, ...branches].flatMap((schema) => fieldEntries(schema, place));
 }
 
-/** The fields of an object and those inside of them, but for what is an object with a place of its own. */
+/** Entries of an object's fields and of their nested fields, apart from objects with an entry of their own. */
 function fieldEntries(
   schema: JsonSchema,
   place: { owner: string; at: string },

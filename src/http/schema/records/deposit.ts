@@ -2,7 +2,7 @@ import { recordSchema } from "../jsonSchema.ts";
 import { address, caip19, idSchema, nullableTime, time, txHash, units } from "../values.ts";
 import { token } from "./origins.ts";
 
-export const deposit = recordSchema("What became of one transfer into an inbox of the intent.", {
+export const deposit = recordSchema("One transfer into an inbox of the intent, and its status.", {
   object: { type: "string", const: "deposit" },
   depositId: idSchema("dep"),
   intentId: idSchema("pi"),
@@ -10,25 +10,32 @@ export const deposit = recordSchema("What became of one transfer into an inbox o
     type: "string",
     enum: ["seen", "confirmed", "counted", "held", "dropped"],
     description:
-      "`seen` is on chain and not final. `confirmed` is final and waits, because it is below the minimum. `counted` counts towards the price. `held` does not, for the `reason` given. `dropped` is no longer on chain.",
+      "`seen` is on chain and not final. `confirmed` is final and waits because it is below the minimum. `counted` counts towards the price. `held` does not, for the `reason` given. `dropped` is no longer on chain.",
   },
   amountUnits: { ...units, description: "In the deposited token's smallest units." },
   countedUnits: { ...units, description: "In the payout token's smallest units; 0 until it is counted." },
   token,
   caip19,
-  from: { ...address, description: "Who sent it, as the token tells." },
+  from: { ...address, description: "The sender, from the token's transfer event." },
   txHash,
-  position: { type: "integer", minimum: 0, description: "Its place among the transfers of its transaction." },
+  position: { type: "integer", minimum: 0, description: "Its position among the transfers of its transaction." },
   blockNumber: { type: "integer", minimum: 0 },
   blockHash: { type: "string" },
-  confirmations: { type: "integer", minimum: 0, description: "The blocks from its own to the newest, both included." },
+  confirmations: {
+    type: "integer",
+    minimum: 0,
+    description: "The number of blocks from its own to the newest, both included.",
+  },
   requiredConfirmations: {
     type: ["integer", "null"],
-    description: "How many make it final; null where the chain's own finality decides.",
+    description: "The confirmations that make it final; null when the chain's own finality decides.",
   },
-  late: { type: "boolean", description: "It came when the intent was no longer active. It is paid out all the same." },
-  reason: { type: ["string", "null"], description: "Why it is held, waits or was dropped." },
-  settlementId: { type: ["string", "null"], description: "The settlement that took it out of the inbox." },
+  late: {
+    type: "boolean",
+    description: "True when the intent was no longer active at its arrival. It is still paid out.",
+  },
+  reason: { type: ["string", "null"], description: "The reason that it is held, waits or was dropped." },
+  settlementId: { type: ["string", "null"], description: "The settlement that paid it out." },
   seenAt: time,
   countedAt: nullableTime,
 });

@@ -1,22 +1,25 @@
 import { recordSchema } from "../jsonSchema.ts";
 import { idSchema } from "../values.ts";
 
-/** What every error answers with, whatever its status. */
-export const errorEnvelope = recordSchema("What every error answers with.", {
+/** The body of every error response. */
+export const errorEnvelope = recordSchema("The body of every error response.", {
   error: {
     type: "object",
     required: ["code", "message", "request_id", "docs", "retryable"],
     properties: {
-      code: { type: "string", description: "Compare this. A code keeps its meaning for ever; new ones may come." },
+      code: {
+        type: "string",
+        description: "The code to compare in programs. Its meaning never changes; new codes may be added.",
+      },
       message: { type: "string", description: "For people. It may change." },
       request_id: {
         ...idSchema("req"),
-        description: "The same as the header Request-Id. Name it when you ask for help.",
+        description: "Equal to the Request-Id header. Quote it when you ask for help.",
       },
-      docs: { type: "string", format: "uri", description: "The page about this code." },
+      docs: { type: "string", format: "uri", description: "The documentation page of this code." },
       retryable: { type: "boolean", description: "Whether the same request may succeed later." },
       param: { type: "string", description: "The field, header or parameter at fault." },
-      details: { type: "object", description: "More about this code, as its page tells.", additionalProperties: true },
+      details: { type: "object", description: "More data; the code's page describes it.", additionalProperties: true },
     },
   },
 });

@@ -8,7 +8,7 @@ export function listSchema<const Item extends JsonSchema>(item: Item, itemNames:
     has_more: { type: "boolean", description: "True when more results follow." },
     next_cursor: {
       type: "string",
-      description: "Opaque. Pass it as `cursor` to continue; empty when nothing follows.",
+      description: "Opaque. Pass it as `cursor` to continue; empty on the last page.",
     },
   });
 }
@@ -17,20 +17,20 @@ const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 10;
 const CURSOR_CHARACTERS_MAX = 200;
 
-/** The query of every list. */
+/** The query parameters of every list. */
 export const pageQuery = {
   limit: {
     type: "integer",
     minimum: 1,
     maximum: LIMIT_MAX,
     default: LIMIT_DEFAULT,
-    description: "How many entries a page has at most.",
+    description: "The maximum number of entries on a page.",
   },
   cursor: {
     type: "string",
     minLength: 1,
     maxLength: CURSOR_CHARACTERS_MAX,
-    description: "The `next_cursor` of the page before.",
+    description: "The `next_cursor` of the previous page.",
     "x-error-code": "invalid_cursor",
   },
 } as const satisfies Record<string, JsonSchema>;

@@ -14,16 +14,16 @@ const LIMITS_TEXT = [
 
 const leaf: JsonSchema = { type: ["string", "number", "boolean", "null"], maxLength: TEXT_CHARACTERS_MAX };
 
-/** The levels below an object's own, the innermost first: a schema has no other way to count how deep something is nested. */
+/** Schemas of the nested levels, innermost first. JSON Schema can limit the depth only by listing each level. */
 export const metadataLevels: readonly JsonSchema[] = buildLevels();
 
-/** The merchant's own object, within bounds that keep it small enough to be carried in every record and event. */
+/** The merchant's own object. Its limits keep it small enough for every record and event. */
 export const metadata = {
   ...metadataObject(metadataLevels.at(-1) ?? leaf),
   type: "object",
   description: [
-    "Keys and values of the merchant's own. They are kept and returned as given, and mean nothing here.",
-    "Of the order of keys one thing is not kept: those that are whole numbers come first, and ascend.",
+    "The merchant's own keys and values. They are stored and returned unchanged, and the service does not interpret them.",
+    "The order of keys is kept, except that keys that are whole numbers come first, in ascending order.",
     `It may be ${LIMITS_TEXT}. A number that a double cannot hold exactly is refused: send it as a string.`,
   ].join(" "),
   "x-maxBytes": BYTES_MAX,

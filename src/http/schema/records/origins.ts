@@ -20,15 +20,15 @@ export const sourceOrigin = recordSchema("A chain and token from which a payer m
   chainId,
   name: { type: "string", description: "The chain's name." },
   shortName: { type: "string", description: "The chain's slug." },
-  publicRpcUrl: { type: "string", format: "uri", description: "A node that a payer's wallet may ask." },
+  publicRpcUrl: { type: "string", format: "uri", description: "A public RPC node for the payer's wallet." },
   explorerUrl,
   nativeName: { type: "string" },
   nativeSymbol: { type: "string" },
   nativeDecimals: { type: "integer", minimum: 0 },
   token,
   caip19,
-  minimumUnits: { ...units, description: "A deposit below it waits for more, unless the price is reached with it." },
-  minimumDisplay: { type: "string", pattern: "^[0-9]+(\\.[0-9]+)?$", description: "The same as a decimal." },
+  minimumUnits: { ...units, description: "A deposit below it waits for more, unless it completes the price." },
+  minimumDisplay: { type: "string", pattern: "^[0-9]+(\\.[0-9]+)?$", description: "`minimumUnits` as a decimal." },
   depositIssuable: { type: "boolean", description: "Whether a source inbox can be issued for it now." },
 });
 
@@ -41,20 +41,24 @@ export const settleRail = recordSchema("A chain and token in which merchants are
   token,
   explorerUrl,
   status: { type: "string", enum: ["live"] },
-  default: { type: "boolean", description: "True for exactly one of them." },
+  default: { type: "boolean", description: "True for exactly one rail." },
 });
 
-export const intentOrigins = recordSchema("Where this intent may be paid from, and what merchants are paid in.", {
-  origins: { type: "array", items: sourceOrigin, description: "Issuable ones first, the payout's chain foremost." },
+export const intentOrigins = recordSchema("The source origins of this intent, and the settle rails.", {
+  origins: {
+    type: "array",
+    items: sourceOrigin,
+    description: "Issuable ones first, starting with the payout's chain.",
+  },
   settleRails: { type: "array", items: settleRail },
-  sourceDepositIssuable: { type: "boolean", description: "Whether the intent can have any source inbox issued now." },
+  sourceDepositIssuable: { type: "boolean", description: "Whether any source inbox can be issued for the intent now." },
 });
 
 export const sourceInbox = recordSchema("A deposit address for one origin.", { address, caip10 });
 
-export const recordedView = recordSchema("Whether the hint was of use.", {
+export const recordedView = recordSchema("The result of the hint.", {
   recorded: {
     type: "boolean",
-    description: "False when nothing matched the selection: mostly because its source inbox has not been issued yet.",
+    description: "False when no inbox matched the selection, usually because its source inbox has not been issued yet.",
   },
 });

@@ -14,37 +14,37 @@ import {
   units,
 } from "../values.ts";
 
-const payout = recordSchema("Where the money ends. Pinned when the intent was created.", {
+const payout = recordSchema("The payout destination, fixed when the intent is created.", {
   namespace,
   chainReference,
   wallet: address,
   tokenAddress: address,
-  decimals: { type: "integer", minimum: 0, description: "Of the payout token." },
+  decimals: { type: "integer", minimum: 0, description: "The decimals of the payout token." },
   railId: { type: "string", description: "`<chain slug>:<token slug>`.", examples: ["base:usdc"] },
   caip10,
   caip19,
 });
 
-const amounts = recordSchema("Sums in the payout token's smallest units.", {
+const amounts = recordSchema("Amounts in the payout token's smallest units.", {
   priceUnits: {
     ...nullableUnits,
     description: "The price in the token's own units; null when the intent is open-ended.",
   },
-  receivedUnits: { ...units, description: "All that is on chain and on a route to the payout, final or not." },
-  countedUnits: { ...units, description: "What is final and counts towards the price." },
-  shortfallUnits: { ...units, description: "What is missing to the price." },
-  excessUnits: { ...units, description: "What was counted beyond the price." },
-  settledUnits: { ...units, description: "What has left the inbox for the payout." },
-  feeUnits: { ...units, description: "The platform's part of what was settled." },
-  netUnits: { ...units, description: "What the payout wallet has received." },
+  receivedUnits: { ...units, description: "All deposits on chain that have a route to the payout, final or not." },
+  countedUnits: { ...units, description: "The final deposits that count towards the price." },
+  shortfallUnits: { ...units, description: "The amount missing from the price." },
+  excessUnits: { ...units, description: "The counted amount above the price." },
+  settledUnits: { ...units, description: "The amount that left the inbox for the payout." },
+  feeUnits: { ...units, description: "The platform fee on the settled amount." },
+  netUnits: { ...units, description: "The amount that the payout wallet received." },
 });
 
-const inboxTerms = recordSchema("What the inbox's address commits to. Anybody can compute the address from them.", {
+const inboxTerms = recordSchema("The terms that determine the inbox address, so that anyone can compute it.", {
   version: { type: "integer" },
   hub: address,
   implementation: address,
   salt: { type: "string" },
-  settleChainId: { type: "string", description: "In digits." },
+  settleChainId: { type: "string", description: "The EVM chain id as a string of digits." },
   settleToken: address,
   payout: address,
   feeRecipient: address,
@@ -55,12 +55,12 @@ const inboxTerms = recordSchema("What the inbox's address commits to. Anybody ca
 });
 
 export const paymentIntent = recordSchema(
-  "A merchant's wish to be paid: where the money shall end and, if there is one, the price.",
+  "A request for a payment: its payout destination and, if it has one, its price.",
   {
     object: { type: "string", const: "payment_intent" },
     intentId: idSchema("pi"),
-    inboxAddress: { ...address, description: "The deposit inbox: an address that can only be emptied to the payout." },
-    created: { type: "boolean", description: "True only in the answer of the call that minted the intent." },
+    inboxAddress: { ...address, description: "The deposit inbox: an address that pays out only to the payout wallet." },
+    created: { type: "boolean", description: "True only in the response that created the intent." },
     livemode: { type: "boolean", description: "False on test networks." },
     status: {
       type: "string",
@@ -79,7 +79,7 @@ export const paymentIntent = recordSchema(
     },
     oneTime: { type: "boolean" },
     merchantReference: { type: ["string", "null"] },
-    metadata: { ...metadata, type: ["object", "null"], description: "As it was given, or null." },
+    metadata: { ...metadata, type: ["object", "null"], description: "The metadata as sent, or null." },
     payout,
     feeBps,
     amounts,
@@ -87,11 +87,11 @@ export const paymentIntent = recordSchema(
     checkoutUrl: {
       type: "string",
       format: "uri",
-      description: "The page on which a payer pays. It opens with `#` and the widget token behind it.",
+      description: "The checkout page. Append `#` and the widget token to open it.",
     },
     createdAt: time,
     updatedAt: time,
-    settledAt: { ...nullableTime, description: "When the price was reached." },
+    settledAt: { ...nullableTime, description: "The time at which the price was reached." },
     archivedAt: nullableTime,
   },
 );
@@ -101,7 +101,7 @@ export const createdPaymentIntent = recordSchema("The intent, and the token that
   widgetToken: {
     type: "string",
     pattern: "^wt_[-_0-9A-Za-z]{43}$",
-    description: "Fresh each time. Every earlier one of this intent stops authenticating.",
+    description: "New in every response. All earlier tokens of this intent stop working.",
     examples: ["wt_Jx2qVw8nTz5mRk1bYc7pLf4dHs9gEa3uNo6iXv0tQyA"],
   },
 });

@@ -1,7 +1,7 @@
 import { recordSchema } from "../jsonSchema.ts";
 import { caip19, idSchema, nullableTime, nullableUnits, time, txHash } from "../values.ts";
 
-export const settlement = recordSchema("What takes an inbox's balance to the payout wallet.", {
+export const settlement = recordSchema("A transaction that pays an inbox's balance out to the payout wallet.", {
   object: { type: "string", const: "settlement" },
   settlementId: idSchema("set"),
   intentId: idSchema("pi"),
@@ -14,22 +14,22 @@ export const settlement = recordSchema("What takes an inbox's balance to the pay
   caip19,
   grossUnits: {
     ...nullableUnits,
-    description: "What left the inbox for the payout: route cost, fee and net together.",
+    description: "The amount that left the inbox: route cost, fee and net together.",
   },
-  feeUnits: { ...nullableUnits, description: "The platform's part." },
-  routeCostUnits: { ...nullableUnits, description: "What a bridge or an exchange took, where the money took a route." },
-  netUnits: { ...nullableUnits, description: "What the payout wallet received." },
+  feeUnits: { ...nullableUnits, description: "The platform fee." },
+  routeCostUnits: { ...nullableUnits, description: "The cost of a bridge or an exchange on the route." },
+  netUnits: { ...nullableUnits, description: "The amount that the payout wallet received." },
   reason: {
     type: ["string", "null"],
     description:
-      "Why it is held or failed; `rescued` when the recovery key of the intent sent what was in the inbox elsewhere.",
+      "The reason that it is held or failed; `rescued` when the intent's recovery key sent the inbox's balance elsewhere.",
   },
   txs: {
     type: "array",
-    description: "The transaction in which it landed; empty before.",
+    description: "The transaction in which it landed; empty until then.",
     items: recordSchema("A transaction on a chain.", {
       txHash,
-      chain: { type: "string", description: "As CAIP-2 names it.", examples: ["eip155:8453"] },
+      chain: { type: "string", description: "The CAIP-2 id.", examples: ["eip155:8453"] },
       blockNumber: { type: ["integer", "null"] },
     }),
   },

@@ -11,8 +11,8 @@ import type { intentOrigins, sourceInbox } from "./origins.ts";
 import type { paymentIntent } from "./paymentIntent.ts";
 import type { settlement } from "./settlement.ts";
 
-// The records that the stations make and the schemas that describe them must agree. The compiler is the test: an optional or a
-// nullable field on one side alone, another enumeration, a field too many or too few, and these lines have an error.
+// The stations' record types and the schemas must agree. The compiler checks it: an optional or nullable field on one side only, a
+// different enum, or a missing field is a type error here.
 
 type Plain<T> = T extends readonly (infer Item)[]
   ? Plain<Item>[]
@@ -24,7 +24,7 @@ type IsSameType<One, Other> = [Plain<One>] extends [Plain<Other>]
     ? true
     : false
   : false;
-/** Metadata is the merchant's own, and its type is no more than that. */
+/** The type of metadata is arbitrary JSON, so the comparison leaves it out. */
 type WithoutMetadata<T> = Omit<T, "metadata">;
 
 const schemaMatchesRecord: {
@@ -35,7 +35,7 @@ const schemaMatchesRecord: {
   sourceInbox: IsSameType<FromSchema<typeof sourceInbox>, SourceInboxRecord>;
 } = { paymentIntent: true, deposit: true, settlement: true, origins: true, sourceInbox: true };
 
-/** The catalogue's namespaces are texts to the station that lists them. */
+/** The catalog types its namespaces as strings. */
 type WithStringNamespaces<T> = T extends "eip155" | "solana"
   ? string
   : T extends (infer Item)[]

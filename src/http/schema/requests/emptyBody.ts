@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../jsonSchema.ts";
 
-/** The body of an operation that needs none. It may be left out. */
+/** The body of an operation without fields. It may be missing. */
 export const emptyBody = {
   type: "object",
   properties: {},

@@ -1,8 +1,8 @@
 import type { JsonSchema } from "../jsonSchema.ts";
 
 /**
- * No controls, separators of lines, marks of direction, and characters without a width or a meaning: two references that differ in
- * nothing but these look alike. The two joiners stay, U+200C and U+200D, as Persian, Hindi and emoji are written with them.
+ * Excludes control characters, line separators, bidirectional marks, and invisible or unassigned characters, because references that differ
+ * only in those look equal. The joiners U+200C and U+200D are allowed: Persian, Hindi and emoji need them.
  */
 export const merchantReference = {
   type: "string",
