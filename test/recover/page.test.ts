@@ -94,7 +94,7 @@ describe("the recovery page", { skip: skipWithoutChromium }, () => {
     const { page, troubles } = await open(DEV_ACCOUNTS.stranger);
     const rows = page.locator("#holdings li");
     await rows.filter({ hasText: "3 USDC" }).getByRole("button", { name: "Settle to the payout" }).click();
-    await page.getByText("Done. What is left is shown above.").waitFor();
+    await page.getByText("Done. The remaining balances are shown above.").waitFor();
     await rows.filter({ hasText: "2 DUSD" }).getByText("Connect the recovery address").waitFor();
     assert.equal(await chain.balanceOf(chain.usdc.address, WALLET), 2_970_000n);
     assert.equal(await rows.filter({ hasText: "USDC" }).count(), 0);
@@ -111,10 +111,10 @@ describe("the recovery page", { skip: skipWithoutChromium }, () => {
     await page.close();
   });
 
-  test("what is no intent is refused in words, and nothing is asked of the wallet", async () => {
+  test("invalid input is refused with a message, and the wallet gets no request", async () => {
     const { page } = await open(DEV_ACCOUNTS.stranger);
     await page.getByLabel("Intents as JSON").fill('{"intentId":"pi_x"}');
-    await page.getByText("take the whole intent as the API answers it").waitFor();
+    await page.getByText("take the whole intent as the API returns it").waitFor();
     assert.equal(await page.locator("#chain-step").isVisible(), false);
     await page.close();
   });

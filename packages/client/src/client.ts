@@ -2,41 +2,41 @@ import { API_VERSION, OPERATIONS, type Methods, type OperationId, type Route } f
 import { sendWithRetries } from "./sendWithRetries.ts";
 
 export type ClientOptions = {
-  /** Where the service is reached, such as `https://pay.example`. */
+  /** The URL of the service, such as `https://pay.example`. */
   readonly baseUrl: string;
   /** The account's secret key. It belongs on a server, never in a page. */
   readonly apiKey: string;
-  /** The date of your integration, `YYYY-MM-DD`; that of this release when left out. */
+  /** The date of your integration, `YYYY-MM-DD`; this release's version by default. */
   readonly version?: string;
-  /** How often a call is sent again at most; 4 when left out. */
+  /** The most retries of a call; 4 by default. */
   readonly retriesMax?: number;
-  /** How long one try may take, in milliseconds; 30 seconds when left out. */
+  /** The timeout of one attempt, in milliseconds; 30 seconds by default. */
   readonly timeoutMs?: number;
-  /** What sends the requests; the global fetch when left out. */
+  /** The function that sends requests; the global fetch by default. */
   readonly fetch?: typeof fetch;
 };
 
 export type CallOptions = {
-  /** Ends the call and its waiting. */
+  /** Aborts the call and its retries. */
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 };
 
 export type IdempotentCallOptions = CallOptions & {
   /**
-   * One text for each thing that you want done, such as an order's number: a later call with it gets the first answer again.
-   * Without one, a key is made for this call alone, so that its own retries do nothing twice.
+   * A text that identifies the operation, such as an order number: a later call with the same key gets the first response.
+   * By default each call gets a key of its own, which covers only its own retries.
    */
   readonly idempotencyKey?: string | undefined;
 };
 
-/** One method for each operation of the API. They need no `this`. */
+/** One method for each operation of the API. Methods do not depend on `this`. */
 export type TributaryClient = Methods<CallOptions, IdempotentCallOptions>;
 
 const RETRIES_MAX_DEFAULT = 4;
 const TIMEOUT_MS_DEFAULT = 30_000;
 
-/** A client for one account. Its methods throw a TributaryError when a call does not succeed. */
+/** Creates a client for one account. Its methods throw a TributaryError when a call fails. */
 export function createClient(options: ClientOptions): TributaryClient {
   const ids = Object.keys(OPERATIONS) as OperationId[];
   const methods = ids.map((operationId) => [operationId, createMethod(OPERATIONS[operationId], options)]);
@@ -46,11 +46,11 @@ export function createClient(options: ClientOptions): TributaryClient {
 type CallArguments = { id?: unknown; query?: unknown; body?: unknown };
 
 function createMethod(route: Route, client: ClientOptions): (...args: unknown[]) => Promise<unknown> {
-  return async (...given) => {
-    const callArguments: CallArguments = Object.fromEntries(route.takes.map((name, index) => [name, given[index]]));
+  return async (...args) => {
+    const callArguments: CallArguments = Object.fromEntries(route.takes.map((name, index) => [name, args[index]]));
     return callOperation(route, client, {
-      taken: callArguments,
-      options: (given[route.takes.length] ?? {}) as IdempotentCallOptions,
+      input: callArguments,
+      options: (args[route.takes.length] ?? {}) as IdempotentCallOptions,
     });
   };
 }
@@ -58,13 +58,13 @@ function createMethod(route: Route, client: ClientOptions): (...args: unknown[])
 function callOperation(
   route: Route,
   client: ClientOptions,
-  callInput: { taken: CallArguments; options: IdempotentCallOptions },
+  callInput: { input: CallArguments; options: IdempotentCallOptions },
 ): Promise<unknown> {
-  const { taken, options } = callInput;
+  const { input, options } = callInput;
   const key = route.isKeyed ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
-  const body = route.method === "POST" ? JSON.stringify(taken.body ?? {}) : undefined;
+  const body = route.method === "POST" ? JSON.stringify(input.body ?? {}) : undefined;
   return sendWithRetries({
-    url: buildUrl(route, client, taken),
+    url: buildUrl(route, client, input),
     method: route.method,
     headers: {
       accept: "application/json",
@@ -91,8 +91,8 @@ function buildUrl({ path }: Route, { baseUrl }: ClientOptions, { id, query }: Ca
   return `${baseUrl.replace(/\/+$/, "")}${filled}${search === "" ? "" : `?${search}`}`;
 }
 
-/** Of dots alone an address makes another path, also where they are encoded. */
+/** An id that consists of dots would change the path, even when encoded. */
 function encodePathSegment(id: string): string {
-  if (/^\.{0,2}$/.test(id)) throw new RangeError(`${JSON.stringify(id)} is no id.`);
+  if (/^\.{0,2}$/.test(id)) throw new RangeError(`${JSON.stringify(id)} is not an id.`);
   return encodeURIComponent(id);
 }

@@ -1,20 +1,20 @@
 import type { ErrorCode, JsonObject } from "./api.generated.ts";
 
-/** What a service answered, or `no_answer` when none came, or `unreadable_answer` when it was no JSON of ours. */
+/** A code of the service, `no_answer` when no response came, or `unreadable_answer` when the response was not the API's JSON. */
 export type AnyErrorCode = ErrorCode | "no_answer" | "unreadable_answer" | (string & {});
 
 export type TributaryErrorOptions = {
   code: AnyErrorCode;
   message: string;
-  /** HTTP status; 0 when there was no answer. */
+  /** The HTTP status; 0 without a response. */
   status: number;
-  /** Names the call to whoever runs the service; undefined when there was no answer. */
+  /** The request's id, for the service's operator; undefined without a response. */
   requestId?: string | undefined;
-  /** The page about this code. */
+  /** The documentation page of this code. */
   docs?: string | undefined;
   /** Whether the same request may succeed later. */
   isRetryable: boolean;
-  /** How long to wait before that, in seconds, where the service said it. */
+  /** The wait before a retry, in seconds, if the service named one. */
   retryAfterS?: number | undefined;
   /** The field, header or parameter at fault. */
   param?: string | undefined;
@@ -22,7 +22,7 @@ export type TributaryErrorOptions = {
   cause?: unknown;
 };
 
-/** A call that did not succeed. Compare `code`; `message` is for people. */
+/** Thrown when a call fails. Compare `code`; `message` is for people. */
 export class TributaryError extends Error {
   override readonly name = "TributaryError";
   readonly code: AnyErrorCode;
@@ -47,7 +47,7 @@ export class TributaryError extends Error {
   }
 }
 
-/** The error that an unsuccessful answer tells; proxies on the way may answer with anything. */
+/** Converts an error response. Proxies may respond with any body. */
 export function toTributaryError(response: Response, body: unknown): TributaryError {
   const error = readField(body, "error");
   const code = readString(error, "code");
@@ -62,7 +62,7 @@ export function toTributaryError(response: Response, body: unknown): TributaryEr
     return new TributaryError({
       ...common,
       code: "unreadable_answer",
-      message: `HTTP ${status}, and no reason that could be read.`,
+      message: `HTTP ${status} without a readable error.`,
       isRetryable,
     });
   }
@@ -77,7 +77,7 @@ export function toTributaryError(response: Response, body: unknown): TributaryEr
   });
 }
 
-/** Whole seconds; the form with a date is not one that the service uses. */
+/** Reads whole seconds. The service does not use the date form. */
 function parseRetryAfter({ headers }: Response): number | undefined {
   const text = headers.get("retry-after");
   return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : undefined;

@@ -1,20 +1,20 @@
-/** What lists answer with. */
+/** The response of a list operation. */
 export type Page<Entry> = { readonly data: readonly Entry[]; readonly has_more: boolean; readonly next_cursor: string };
 
 export type PageQuery = { limit?: number | undefined; cursor?: string | undefined };
 
 export type PaginateOptions = {
-  /** Where to stop at the latest; 10,000 when left out. */
+  /** The most pages to read; 10,000 by default. */
   readonly pagesMax?: number;
 };
 
 const PAGES_MAX_DEFAULT = 10_000;
 
 /**
- * Every entry of a list, newest first, page after page:
+ * Yields every entry of a list, newest first, page by page:
  * `for await (const intent of paginate(tributary.listPaymentIntents, { limit: 100 }))`.
  * For a list of one intent: `paginate((query) => tributary.listIntentDeposits(intentId, query))`.
- * Throws a RangeError when the list has not ended after `pagesMax` pages.
+ * Throws a RangeError when the list is longer than `pagesMax` pages.
  */
 export async function* paginate<Query extends PageQuery, Entry>(
   list: (query: Query) => Promise<Page<Entry>>,

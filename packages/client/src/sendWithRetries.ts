@@ -1,27 +1,27 @@
 import { toTributaryError, TributaryError } from "./errors.ts";
 
-// One call over HTTP, as often as it may be tried.
+// Sends one HTTP request with bounded retries.
 
 export type RetryableRequest = {
   readonly url: string;
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** It does the same thing when it is sent twice. */
+  /** Whether sending it twice has the effect of sending it once. */
   readonly isRetrySafe: boolean;
-  /** How often it is sent again at most. */
+  /** The most retries. */
   readonly retriesMax: number;
-  /** How long one try may take, in milliseconds. */
+  /** The timeout of one attempt, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
   readonly fetch: typeof fetch;
 };
 
-/** The first wait when the service did not say how long; each further one is twice as long. */
+/** The first wait when the service named none; each further one doubles. */
 const BACKOFF_MS_MIN = 500;
 const BACKOFF_MS_MAX = 60_000;
 
-/** The JSON that a call was answered with. Throws a TributaryError, or the signal's reason when the caller has given up. */
+/** Returns the response's JSON. Throws a TributaryError, or the signal's reason after an abort. */
 export async function sendWithRetries(request: RetryableRequest): Promise<unknown> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -48,7 +48,7 @@ async function sendOnce(request: RetryableRequest): Promise<unknown> {
     text = await response.text();
   } catch (cause) {
     signal?.throwIfAborted();
-    const reason = timeout.aborted ? `No answer within ${request.timeoutMs} ms` : "No answer";
+    const reason = timeout.aborted ? `No response within ${request.timeoutMs} ms` : "No response";
     throw new TributaryError({
       code: "no_answer",
       message: `${reason} from ${url}.`,
@@ -61,7 +61,7 @@ async function sendOnce(request: RetryableRequest): Promise<unknown> {
   if (!response.ok) throw toTributaryError(response, parsed);
   if (parsed !== undefined) return parsed;
   const requestId = response.headers.get("request-id") ?? undefined;
-  const message = `${url} answered with something that is no JSON.`;
+  const message = `The response of ${url} is not JSON.`;
   throw new TributaryError({
     code: "unreadable_answer",
     message,
@@ -71,13 +71,13 @@ async function sendOnce(request: RetryableRequest): Promise<unknown> {
   });
 }
 
-/** A call that was counted off the limit, or that waits for its own first try, has done nothing: it may be sent again in any case. */
+/** A rate-limited request, or one whose first attempt is still running, had no effect, so any method may be retried. */
 function shouldRetry(error: TributaryError, { isRetrySafe }: RetryableRequest): boolean {
   if (error.status === 429 || error.code === "request_in_progress") return true;
   return isRetrySafe && error.isRetryable && (error.status === 0 || error.status >= 500);
 }
 
-// Half of the wait is chance, so that callers who failed together do not come back together.
+// Half of the wait is random, so that callers that failed together do not retry together.
 function retryDelayMs({ retryAfterS }: TributaryError, attempt: number): number {
   const backoffMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** (attempt - 1));
   const jitteredMs = backoffMs / 2 + Math.random() * (backoffMs / 2);

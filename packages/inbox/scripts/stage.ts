@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stagePackage } from "../../../scripts/stagePackage.ts";
 
-// What is published of this package: npm run stage, then npm publish ./dist
+// Stages the package for publishing: npm run stage, then npm publish ./dist
 
 const packageDirectory = fileURLToPath(new URL("..", import.meta.url));
 

@@ -6,8 +6,8 @@ import { cctpV2AdapterAddress } from "../src/cctpV2Adapter.generated.ts";
 import { hubAddress, implementationAddress, inboxVersion } from "../src/hub.generated.ts";
 import type { Terms } from "../src/terms.ts";
 
-// Writes vectors.json with nothing but viem, so that the package is compared with code that is not its own. Run it when the
-// contracts, and with them the addresses, have changed on purpose; otherwise the vectors are frozen.
+// Writes vectors.json with viem alone, so that tests compare the package with independent code. Run it only after an intended change of
+// the contracts, which changes the addresses; otherwise the vectors are frozen.
 
 const zero: Hex = `0x${"0".repeat(40)}`;
 const zeroWord: Hex = `0x${"0".repeat(64)}`;
@@ -83,7 +83,7 @@ function hashPair(one: Hex, other: Hex): Hex {
   return keccak256(one < other ? concat([one, other]) : concat([other, one]));
 }
 
-// A tree of five: three levels, an odd last node carried up twice. Each proof is written out by hand.
+// A tree of five leaves: three levels, and the odd last node is carried up twice. The proofs are written by hand.
 const [first, second, third, fourth, fifth] = routes;
 const leaves = [first, second, third, fourth, fifth].map(hashLeaf) as [Hex, Hex, Hex, Hex, Hex];
 const left = hashPair(leaves[0], leaves[1]);

@@ -5,8 +5,8 @@ import type { Hex } from "./hex.ts";
 import type { Terms } from "./terms.ts";
 
 /**
- * The address that the hub creates for these terms, in lower case, the same on every EVM chain.
- * Throws a RangeError naming the first field that does not fit.
+ * The address at which the hub creates the inbox of these terms, in lower case and equal on every EVM chain.
+ * Throws a RangeError that names the first invalid field.
  */
 export function computeInboxAddress(terms: Terms): Hex {
   return computeCreate2Address(hubAddress, hashTerms(terms), cloneCreationCodeHash);

@@ -1,24 +1,24 @@
 import { encodeAddress, encodeBytes32, encodeUint, zeroBytes32 } from "./hex.ts";
 import type { Hex } from "./hex.ts";
 
-/** How a route of Circle's Cross-Chain Transfer Protocol, version 2, is travelled: the `config` of such a route. */
+/** The `config` of a route over Circle's Cross-Chain Transfer Protocol, version 2. */
 export type CctpV2Config = {
-  /** TokenMessengerV2 on the chain where the money arrives first. */
+  /** TokenMessengerV2 on the chain where the deposit arrives. */
   readonly messenger: Hex;
-  /** Circle's number of the chain where it ends. */
+  /** Circle's domain number of the destination chain. */
   readonly domain: number;
-  /** 2000 waits for finality; 1000 and less is the fast transfer, which costs a fee. */
+  /** 2000 waits for finality; 1000 or less selects the fast transfer, which costs a fee. */
   readonly finalityThresholdMin: number;
-  /** The most that Circle may keep, in millionths of what is burned, rounded up. */
+  /** Circle's maximum fee, in millionths of the burned amount, rounded up. */
   readonly feePpmMax: number;
   /**
-   * The token account that a payout on Solana is made to. Absent, or 32 zero bytes, when the payout is on an EVM chain:
-   * the money then arrives at the inbox's own address.
+   * The token account of a payout on Solana. Absent, or 32 zero bytes, for a payout on an EVM chain: the bridge then pays the inbox's
+   * own address there.
    */
   readonly recipient?: Hex;
 };
 
-/** `abi.encode(config)` as the adapter reads it. Throws a RangeError naming the first field that does not fit. */
+/** `abi.encode(config)` for the adapter. Throws a RangeError that names the first invalid field. */
 export function encodeCctpV2Config(config: CctpV2Config): Hex {
   return `0x${[
     encodeAddress("messenger", config.messenger),

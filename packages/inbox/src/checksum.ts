@@ -3,11 +3,11 @@ import { isAddress } from "./hex.ts";
 import type { Hex } from "./hex.ts";
 import { keccak256 } from "./keccak.ts";
 
-/** Tokens, hubs and wallets are shown over and over, and each spelling takes a hash. The longest known one makes room. */
+/** The same tokens, hubs and wallets are formatted many times, and each checksum costs a hash. The oldest entry is evicted first. */
 const checksumCache = new Map<string, Hex>();
 const CHECKSUM_CACHE_MAX = 10_000;
 
-/** The EIP-55 spelling of an address. Throws a RangeError when the text is not an address. */
+/** Formats an address with its EIP-55 checksum. Throws a RangeError when the text is not an address. */
 export function checksumAddress(address: Hex): Hex {
   const cached = checksumCache.get(address);
   if (cached !== undefined) return cached;
@@ -32,8 +32,8 @@ function applyChecksum(digits: string): Hex {
 }
 
 /**
- * The lower-case form of an address that somebody else wrote, or undefined when it is none. Mixed case
- * must be correct EIP-55; one case throughout carries no checksum and is accepted.
+ * Returns the lower-case form of an address, or undefined when the text is invalid. Mixed case must be a correct EIP-55 checksum; a
+ * single case carries no checksum and is accepted.
  */
 export function parseAddress(text: unknown): Hex | undefined {
   if (typeof text !== "string") return undefined;

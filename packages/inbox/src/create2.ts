@@ -12,7 +12,7 @@ export function computeCreate2Address(creator: Hex, salt: Hex, creationCodeHash:
   return `0x${keccakHex(parts.join("")).slice(26)}`;
 }
 
-/** Creation code of an inbox: nine bytes that return the 45-byte PUSH0 clone of the implementation. */
+/** The creation code of an inbox: nine bytes that return the 45-byte PUSH0 clone of the implementation. */
 export function buildCloneCreationCode(implementation: Hex): Hex {
   const target = toHexDigits("implementation", implementation);
   return `0x602d5f8160095f39f35f5f365f5f37365f73${target}5af43d5f5f3e6029573d5ffd5b3d5ff3`;

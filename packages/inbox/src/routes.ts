@@ -1,21 +1,21 @@
 import { toHexDigits, keccakHex, encodeAddress, encodeBytes32, encodeUint, zeroBytes32 } from "./hex.ts";
 import type { Hex } from "./hex.ts";
 
-/** One way by which money that arrives on another chain may travel to the settle chain. */
+/** A permitted way for a deposit on another chain to reach the settle chain. */
 export type Route = {
-  /** EIP-155 id of the chain where the money arrives. */
+  /** EIP-155 id of the deposit's chain. */
   readonly chainId: bigint;
-  /** Token that arrives there; the zero address means the native coin. */
+  /** The deposited token; the zero address means the native coin. */
   readonly token: Hex;
-  /** Contract that knows the bridge. */
+  /** The contract that calls the bridge. */
   readonly adapter: Hex;
-  /** Smallest amount that may travel, in the token's smallest units. */
+  /** The smallest amount to bridge, in the token's smallest units. */
   readonly minAmount: bigint;
-  /** Settings for the adapter, such as domain, maximum fee and finality. */
+  /** The adapter's settings, such as domain, maximum fee and finality. */
   readonly config: Hex;
 };
 
-/** Double Keccak-256 of the route, so that no inner node can be taken for a leaf. */
+/** Double Keccak-256 of the route, so that an inner node cannot pass as a leaf. */
 export function hashRoute(route: Route): Hex {
   const words = [
     encodeUint("chainId", route.chainId, 64),
@@ -27,17 +27,17 @@ export function hashRoute(route: Route): Hex {
   return keccakHex(keccakHex(words.join("")).slice(2));
 }
 
-/** Merkle root over the leaves in the given order, pairs sorted, an odd last one carried up; zero when there is none. */
+/** Merkle root over the leaves in the given order, with sorted pairs and an odd last node carried up; zero without routes. */
 export function computeRoutesRoot(routes: readonly Route[]): Hex {
   let level: Hex[] = routes.map(hashRoute);
   while (level.length > 1) level = hashLevel(level);
   return level[0] ?? zeroBytes32;
 }
 
-/** The siblings on the way from the route at `index` to the root. Throws a RangeError when there is no such route. */
+/** The Merkle proof of the route at `index`: the siblings up to the root. Throws a RangeError when the index has no route. */
 export function computeRouteProof(routes: readonly Route[], index: number): Hex[] {
   if (!Number.isInteger(index) || index < 0 || index >= routes.length)
-    throw new RangeError(`there is no route ${index}`);
+    throw new RangeError(`no route at index ${index}`);
   const proof: Hex[] = [];
   let position = index;
   let level: Hex[] = routes.map(hashRoute);

@@ -5,8 +5,8 @@ import type { Hex } from "./hex.ts";
 const saltTag = "tributary.inbox.v1";
 
 /**
- * `keccak256(abi.encode("tributary.inbox.v1", bytes32 deploymentId, string intentId))`. The deployment id
- * keeps two installations apart that issue the same intent id.
+ * `keccak256(abi.encode("tributary.inbox.v1", bytes32 deploymentId, string intentId))`. The deployment id separates installations that
+ * issue the same intent id.
  */
 export function computeInboxSalt(deploymentId: Hex, intentId: string): Hex {
   const tag = encodeString(saltTag);
@@ -19,7 +19,7 @@ export function computeInboxSalt(deploymentId: Hex, intentId: string): Hex {
   return keccakHex([...head, tag, encodeString(intentId)].join(""));
 }
 
-/** Length and content of an ABI string as digits, filled up to whole words. */
+/** The ABI encoding of a string as digits: its length and its content, padded to whole words. */
 function encodeString(text: string): string {
   const digits = bytesToHex(utf8ToBytes(text));
   const filled = digits.padEnd(Math.ceil(digits.length / 64) * 64, "0");

@@ -4,29 +4,28 @@ import type { Hex } from "./hex.ts";
 export type { Hex } from "./hex.ts";
 
 /**
- * Everything that an inbox commits to. The field names and value types are those of the hub's ABI,
- * so a `Terms` can be handed to viem as it is.
+ * Everything that an inbox commits to. Field names and value types are those of the hub's ABI, so viem accepts a `Terms` directly.
  */
 export type Terms = {
-  /** Keccak-256 over the deployment and the intent: see `computeInboxSalt`. */
+  /** Keccak-256 over the deployment and the intent; see `computeInboxSalt`. */
   readonly salt: Hex;
-  /** EIP-155 id of the chain where the payout is made; 0 when the payout is not on an EVM chain. */
+  /** EIP-155 id of the payout's chain; 0 for a payout outside EVM chains. */
   readonly settleChainId: bigint;
-  /** The token that is paid out; the zero address means the native coin. */
+  /** The payout token; the zero address means the native coin. */
   readonly settleToken: Hex;
   readonly payout: Hex;
   readonly feeRecipient: Hex;
-  /** Hundredths of a percent of what arrived, 0 … 10000. */
+  /** Basis points of the received amount, 0 … 10000. */
   readonly feeBps: number;
-  /** Who may rescue; the zero address means nobody. */
+  /** The address that may rescue; the zero address means none. */
   readonly recovery: Hex;
-  /** Unix time in seconds from which `recovery` may rescue everything. */
+  /** Unix time in seconds from which `recovery` may rescue the settle token too. */
   readonly recoverAfter: number;
   /** Merkle root of the routes; 32 zero bytes when there are none. */
   readonly routesRoot: Hex;
 };
 
-/** `abi.encode(terms)` as hexadecimal digits. Throws a RangeError naming the first field that does not fit. */
+/** `abi.encode(terms)`. Throws a RangeError that names the first invalid field. */
 export function encodeTerms(terms: Terms): Hex {
   return `0x${[
     encodeBytes32("salt", terms.salt),

@@ -8,25 +8,25 @@ import type { Hex } from "./hex.ts";
 import type { Terms } from "./terms.ts";
 import type { InboxTerms } from "./wire.ts";
 
-/** What the reader knows from elsewhere: from their own settings, never from the answer that is being verified. */
+/** The verifier's own expectations. They must come from its own settings, never from the response under verification. */
 export type ExpectedInbox = {
-  /** The address that was shown or given to the payer. */
+  /** The address shown to the payer. */
   readonly inboxAddress: string;
-  /** Where the money must end. */
+  /** The payout wallet. */
   readonly payoutWallet: string;
-  /** The token that must be paid out. */
+  /** The payout token. */
   readonly token: string;
-  /** EIP-155 id of the chain of the payout. */
+  /** EIP-155 id of the payout's chain. */
   readonly chainId: bigint | number;
-  /** The fee that was agreed, in hundredths of a percent. A lower one passes. */
+  /** The agreed fee in basis points. A lower fee passes. */
   readonly feeBpsMax: number;
-  /** When given, the only address that may receive the fee. */
+  /** If given, the only permitted fee recipient. */
   readonly feeRecipient?: string;
-  /** The account's own recovery address. Without it only the payout wallet, or nobody, may recover. */
+  /** The account's own recovery address. Without it, recovery must be the payout wallet or none. */
   readonly recovery?: string;
-  /** Root of the routes that were agreed. Without it the inbox must have none. */
+  /** The root of the agreed routes. Without it, the inbox must have no routes. */
   readonly routesRoot?: Hex;
-  /** When given, the inbox must belong to this very intent. */
+  /** If given, the inbox must belong to this intent. */
   readonly intent?: { readonly deploymentId: Hex; readonly intentId: string };
 };
 
@@ -48,8 +48,8 @@ export type VerifyReason =
 export type Verification = { readonly ok: true } | { readonly ok: false; readonly reason: VerifyReason };
 
 /**
- * Recomputes the inbox address from its terms and compares the terms with what the reader expects. Needs no network:
- * when it answers ok, money at that address can only reach the expected payout wallet, less at most the agreed fee.
+ * Recomputes the inbox address from its terms and compares the terms with the expectations. It needs no network. When the result is ok,
+ * tokens at that address can only reach the expected payout wallet, less at most the agreed fee.
  */
 export function verifyInbox(inboxTerms: InboxTerms, expected: ExpectedInbox): Verification {
   const terms = tryParseTerms(inboxTerms);
@@ -66,7 +66,7 @@ function tryParseTerms(inboxTerms: InboxTerms): Terms | undefined {
   }
 }
 
-/** Only the published contracts are trusted: terms that name others say nothing about where money may go. */
+/** Only the published contracts are trusted: the terms of other contracts prove nothing about the payout. */
 function checkContracts(inboxTerms: InboxTerms): VerifyReason | undefined {
   if (inboxTerms.version !== inboxVersion) return "unknown_version";
   const isKnownHub =
@@ -85,11 +85,11 @@ function checkPayout(terms: Terms, expected: ExpectedInbox): VerifyReason | unde
   if (terms.payout !== payout) return "wrong_payout";
   if (terms.settleToken !== token) return "wrong_token";
   if (terms.settleChainId !== BigInt(expected.chainId)) return "wrong_chain";
-  // Asked this way round, a limit that is no number lets nothing pass.
+  // Written so that a limit that is not a number accepts nothing.
   return terms.feeBps <= expected.feeBpsMax ? undefined : "fee_too_high";
 }
 
-/** The terms by which somebody other than the payout wallet could ever come to the money. */
+/** Checks the terms by which a party other than the payout wallet could receive funds. */
 function checkCommitments(terms: Terms, expected: ExpectedInbox): VerifyReason | undefined {
   if (expected.feeRecipient !== undefined && terms.feeRecipient !== parseAddress(expected.feeRecipient)) {
     return "wrong_fee_recipient";

@@ -4,13 +4,13 @@ import { isBytes32 } from "./hex.ts";
 import type { Hex } from "./hex.ts";
 import type { Terms } from "./terms.ts";
 
-/** `inboxTerms` as it travels in JSON. Addresses are spelled by EIP-55. */
+/** `inboxTerms` in JSON. Addresses have EIP-55 checksums. */
 export type InboxTerms = {
   readonly version: number;
   readonly hub: string;
   readonly implementation: string;
   readonly salt: string;
-  /** Decimal digits: a chain id may exceed what a JSON number holds exactly. */
+  /** Decimal digits, because a chain id may exceed the exact range of a JSON number. */
   readonly settleChainId: string;
   readonly settleToken: string;
   readonly payout: string;
@@ -22,7 +22,7 @@ export type InboxTerms = {
   readonly routesRoot: string;
 };
 
-/** The published form of terms, with the contracts that the address was made by. */
+/** Converts terms to the JSON form, with the contracts that determine the address. */
 export function termsToWire(terms: Terms): InboxTerms {
   return {
     version: inboxVersion,
@@ -40,7 +40,7 @@ export function termsToWire(terms: Terms): InboxTerms {
   };
 }
 
-/** Terms from the published form, addresses in lower case. Throws a RangeError naming the first malformed field. */
+/** Parses terms from the JSON form, with addresses in lower case. Throws a RangeError that names the first malformed field. */
 export function termsFromWire(wire: InboxTerms): Terms {
   return {
     salt: requireBytes32("salt", wire.salt),

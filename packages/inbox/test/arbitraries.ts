@@ -15,7 +15,7 @@ const anyBytes: fc.Arbitrary<Hex> = fc.integer({ min: 0, max: 100 }).chain(anyHe
 export const anyBytes32 = anyHex(32);
 export const anyAddress = anyHex(20);
 
-/** Terms over the whole range of every field that the hub accepts. */
+/** Terms over the full range of every field that the hub accepts. */
 export const anyTerms: fc.Arbitrary<Terms> = fc.record(
   {
     salt: anyBytes32,

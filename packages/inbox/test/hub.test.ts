@@ -26,7 +26,7 @@ after(async () => {
   await chain.stop();
 });
 
-test("the hub comes to stand at the published address and creates the published implementation", async () => {
+test("the hub deploys at the published address and creates the published implementation", async () => {
   assert.equal(chain.hub, hubAddress);
   assert.equal(keccak256(hubCreationCode), hubCreationCodeHash);
   const implementation = await chain.client.readContract({
@@ -60,7 +60,7 @@ test("for a thousand random terms the package and the hub agree on the address",
   for (const [id, terms] of samples.entries()) assert.equal(computeInboxAddress(terms), byId.get(id));
 });
 
-test("the hub finds every route by the package's proof, and no other route", async () => {
+test("the hub accepts every route with the package's proof, and no other route", async () => {
   const [terms] = fc.sample(anyTerms, { numRuns: 1, seed: 20_261_121 });
   assert.ok(terms !== undefined);
   const chainId = BigInt(chain.chainId);
@@ -70,13 +70,13 @@ test("the hub finds every route by the package's proof, and no other route", asy
   const committed = { ...terms, feeBps: 0, routesRoot: computeRoutesRoot(routes) };
   for (const [index, route] of routes.entries()) {
     const proof = computeRouteProof(routes, index);
-    // Nothing stands at a random adapter's address, and the hub looks there after it has found the route.
+    // A random adapter address has no code, and the hub checks it only after it has accepted the route.
     assert.equal(await readBridgeError([committed, route, proof, "0x"]), "NoAdapter");
     assert.equal(await readBridgeError([committed, foreign, proof, "0x"]), "NoSuchRoute");
   }
 });
 
-/** Name of the error with which the hub refuses to bridge. */
+/** Returns the name of the error with which the hub refuses to bridge. */
 async function readBridgeError(args: readonly [Terms, Route, Hex[], Hex]) {
   const data = encodeFunctionData({ abi: hubAbi, functionName: "bridge", args });
   const params = [{ to: hubAddress, data }, "latest"];
@@ -89,7 +89,7 @@ async function readBridgeError(args: readonly [Terms, Route, Hex[], Hex]) {
   return decodeErrorResult({ abi: hubAbi, data: answer.error.data }).errorName;
 }
 
-test("money at a computed address is paid out by the hub, less the fee", async () => {
+test("the hub pays out the balance of a computed address, less the fee", async () => {
   const [base] = fc.sample(anyTerms, 1);
   assert.ok(base !== undefined);
   const terms = { ...base, settleChainId: BigInt(chain.chainId), settleToken: chain.usdc.address, feeBps: 50 };

@@ -10,7 +10,7 @@ const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
 after(() => setKeccak256(keccak_256));
 
-test("the fast hash is the usual one, for messages of every length up to several blocks and for a long one", async () => {
+test("the fast hash equals the default one, for every length up to several blocks and for a long message", async () => {
   assert.equal(await enableWasmKeccak(), true);
   const lengths = Array.from({ length: 5 * BLOCK_BYTES }, (_, length) => length);
   for (const length of [...lengths, 100_000]) {
@@ -19,7 +19,7 @@ test("the fast hash is the usual one, for messages of every length up to several
   }
 });
 
-test("where WebAssembly is forbidden the usual hash stays", async () => {
+test("without WebAssembly the default hash stays", async () => {
   setKeccak256(keccak_256);
   const { WebAssembly: allowed } = globalThis as unknown as { WebAssembly: object };
   Object.defineProperty(globalThis, "WebAssembly", { value: undefined, configurable: true });

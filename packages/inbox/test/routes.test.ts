@@ -18,7 +18,7 @@ test("a leaf is the double hash of the route's ABI encoding, its config hashed",
   );
 });
 
-test("every route proves its way to the root, and no route beside it does", () => {
+test("every route's proof leads to the root, and the proof of any other route fails", () => {
   fc.assert(
     fc.property(fc.array(anyRoute, { minLength: 1, maxLength: 20 }), anyRoute, (routes, foreign) => {
       const root = computeRoutesRoot(routes);
@@ -30,7 +30,7 @@ test("every route proves its way to the root, and no route beside it does", () =
   );
 });
 
-test("no routes have the root 0, one route is its own root, and there is no proof for what is not there", () => {
+test("without routes the root is 0, one route is its own root, and a missing route has no proof", () => {
   const [route] = fc.sample(anyRoute, 1);
   assert.ok(route !== undefined);
   assert.equal(computeRoutesRoot([]), `0x${"00".repeat(32)}`);
@@ -39,7 +39,7 @@ test("no routes have the root 0, one route is its own root, and there is no proo
   for (const index of [-1, 1, 0.5]) assert.throws(() => computeRouteProof([route], index), RangeError);
 });
 
-/** As the contract climbs: the smaller hash first. */
+/** Computes the root like the contract: the smaller hash first. */
 function computeRoot(leaf: Hex, proof: readonly Hex[]): Hex {
   return proof.reduce(
     (node, sibling) => keccak256(node < sibling ? concat([node, sibling]) : concat([sibling, node])),

@@ -38,7 +38,7 @@ test("terms are encoded and hashed exactly as by the ABI", () => {
   );
 });
 
-test("a field that does not fit is refused by name", () => {
+test("an invalid field is refused by name", () => {
   const [terms] = fc.sample(anyTerms, 1);
   assert.ok(terms !== undefined);
   assert.throws(() => hashTerms({ ...terms, feeBps: 65_536 }), /feeBps/);

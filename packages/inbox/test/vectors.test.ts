@@ -14,8 +14,8 @@ import { computeInboxSalt } from "@tributary/inbox/salt";
 import { hashTerms } from "@tributary/inbox/terms";
 import type { Hex, Terms } from "@tributary/inbox/terms";
 
-// These values are what every other implementation is compared with. A change here means that addresses of inboxes that
-// were given to payers cannot be computed any more.
+// Other implementations are compared with these values. A change here means that the addresses of issued inboxes can no longer be
+// computed.
 
 type JsonForm<Type> = { [Key in keyof Type]: Type[Key] extends bigint ? string : Type[Key] };
 

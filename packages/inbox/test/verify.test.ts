@@ -18,7 +18,7 @@ const intent = { deploymentId: `0x${"ab".repeat(32)}`, intentId: "pi_example" } 
 const attacker = `0x${"66".repeat(20)}` as const;
 const zero = `0x${"00".repeat(20)}` as const;
 
-/** Terms of an honest server: the payout wallet recovers, and there are no routes. */
+/** The terms of an honest server: the payout wallet recovers, and there are no routes. */
 const honestTerms = anyTerms.map((terms): Terms => ({
   ...terms,
   salt: computeInboxSalt(intent.deploymentId, intent.intentId),
@@ -26,7 +26,7 @@ const honestTerms = anyTerms.map((terms): Terms => ({
   routesRoot: `0x${"00".repeat(32)}`,
 }));
 
-/** What the merchant knows, and the answer that they got. */
+/** The response that a merchant received, and the merchant's expectations. */
 function issueInbox(terms: Terms): { wire: InboxTerms; expected: ExpectedInbox } {
   const expected = {
     inboxAddress: checksumAddress(computeInboxAddress(terms)),
@@ -44,7 +44,7 @@ function assertRefused(wire: InboxTerms, expected: ExpectedInbox, reason: Verify
   assert.deepEqual(verifyInbox(wire, expected), { ok: false, reason });
 }
 
-test("an honest inbox is verified, in every spelling", () => {
+test("an honest inbox passes, in every letter case", () => {
   fc.assert(
     fc.property(honestTerms, (terms) => {
       const { wire, expected } = issueInbox(terms);
@@ -55,7 +55,7 @@ test("an honest inbox is verified, in every spelling", () => {
   );
 });
 
-test("D31: terms that were exchanged without the address are noticed", () => {
+test("D31: changed terms with an unchanged address are refused", () => {
   fc.assert(
     fc.property(honestTerms, honestTerms, (terms, other) => {
       const { wire, expected } = issueInbox(terms);
@@ -71,7 +71,7 @@ test("D31: terms that were exchanged without the address are noticed", () => {
   );
 });
 
-test("D31: an address that a thief made with terms of their own is noticed, whichever they changed", () => {
+test("D31: an address computed from a thief's terms is refused, whichever field was changed", () => {
   const changes: readonly (readonly [Partial<Terms>, VerifyReason])[] = [
     [{ payout: attacker }, "wrong_payout"],
     [{ settleToken: attacker }, "wrong_token"],
@@ -92,7 +92,7 @@ test("D31: an address that a thief made with terms of their own is noticed, whic
   }
 });
 
-test("other contracts than the published ones are refused, whatever their terms say", () => {
+test("other contracts than the published ones are refused, whatever their terms", () => {
   const [terms] = fc.sample(honestTerms, 1);
   assert.ok(terms !== undefined);
   const { wire, expected } = issueInbox(terms);
@@ -101,7 +101,7 @@ test("other contracts than the published ones are refused, whatever their terms 
   assertRefused({ ...wire, implementation: attacker }, expected, "wrong_hub");
 });
 
-test("recovery may be nobody, the payout wallet, or the account's own address", () => {
+test("recovery may be none, the payout wallet, or the account's own address", () => {
   fc.assert(
     fc.property(honestTerms, anyAddress, (terms, own) => {
       const nobody = { ...terms, recovery: `0x${"00".repeat(20)}` } as const;
@@ -113,7 +113,7 @@ test("recovery may be nobody, the payout wallet, or the account's own address", 
   );
 });
 
-test("agreed routes are accepted, a lower fee too, and nonsense is named", () => {
+test("agreed routes and a lower fee pass, and malformed values are named", () => {
   fc.assert(
     fc.property(honestTerms, anyBytes32, (honest, routesRoot) => {
       const terms = { ...honest, routesRoot };

@@ -8,7 +8,7 @@ import { termsFromWire, termsToWire } from "@tributary/inbox/wire";
 import type { InboxTerms } from "@tributary/inbox/wire";
 import { anyAddress, anyTerms } from "./arbitraries.ts";
 
-test("terms survive the way through JSON", () => {
+test("terms round-trip through JSON", () => {
   fc.assert(
     fc.property(anyTerms, (terms) => {
       const wire = JSON.parse(JSON.stringify(termsToWire(terms))) as InboxTerms;
@@ -44,7 +44,7 @@ test("a malformed field is refused by name", () => {
   }
 });
 
-test("addresses are spelled by EIP-55, and a wrong spelling is noticed", () => {
+test("addresses have EIP-55 checksums, and a wrong checksum is refused", () => {
   fc.assert(
     fc.property(anyAddress, fc.nat(), (address, choice) => {
       const spelled = checksumAddress(address);

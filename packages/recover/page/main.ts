@@ -8,13 +8,13 @@ import { formatDay, formatUnits } from "../src/format.ts";
 import { sendTransaction } from "./sendTransaction.ts";
 import { createRpcRequester, describeError, watchWallets, type BrowserWallet } from "./wallets.ts";
 
-// One page that asks nobody but the wallet. Whatever it shows is set as text.
+// A page whose only connection is the wallet. It writes all values as text.
 
 type ConnectedWallet = { request: RpcRequester; account: Hex };
 
 let inboxes: readonly VerifiedInbox[] = [];
 let connectedWallet: ConnectedWallet | undefined;
-/** Looks that were overtaken by a later one show nothing. */
+/** The number of the latest inspection. Results of an older one are discarded. */
 let latestInspection = 0;
 
 const input = byId<HTMLTextAreaElement>("intents");
@@ -56,18 +56,18 @@ async function loadFile(): Promise<void> {
 function loadInboxes(text: string): void {
   byId("inboxes").replaceChildren();
   inboxes = [];
-  setMessage("intents-said", "");
+  setMessage("intents-status", "");
   byId("chain-step").hidden = true;
   if (text.trim() === "") return;
   try {
     inboxes = parseInboxes(text);
   } catch (error) {
-    return setMessage("intents-said", describeError(error), "bad");
+    return setMessage("intents-status", describeError(error), "bad");
   }
   const [only] = inboxes;
   if (only === undefined) return;
   setMessage(
-    "intents-said",
+    "intents-status",
     inboxes.length === 1
       ? "The address was recomputed from the terms."
       : `${inboxes.length} inboxes, each recomputed from its terms.`,
@@ -100,10 +100,10 @@ function showWallets(wallets: readonly BrowserWallet[]): void {
   );
   if (connectedWallet === undefined)
     setMessage(
-      "wallet-said",
+      "wallet-status",
       wallets.length > 0
         ? ""
-        : "No wallet is in this browser. Open the page where yours is, from a web server: most wallets stay away from files.",
+        : "This browser has no wallet. Open the page in the browser of your wallet, from a web server: most wallets ignore local files.",
     );
 }
 
@@ -112,14 +112,14 @@ async function connect({ name, provider }: BrowserWallet): Promise<void> {
     const request = createRpcRequester(provider);
     const accounts = await request("eth_requestAccounts", []);
     const account = parseAddress(Array.isArray(accounts) ? accounts[0] : undefined);
-    if (account === undefined) return setMessage("wallet-said", "The wallet offered no account.", "bad");
+    if (account === undefined) return setMessage("wallet-status", "The wallet returned no account.", "bad");
     connectedWallet = { request, account };
-    setMessage("wallet-said", `${name}: ${checksumAddress(account)}`, "good");
+    setMessage("wallet-status", `${name}: ${checksumAddress(account)}`, "good");
     provider.on?.("chainChanged", () => void inspect());
     provider.on?.("accountsChanged", () => void connect({ name, provider }));
     await inspect();
   } catch (error) {
-    setMessage("wallet-said", describeError(error), "bad");
+    setMessage("wallet-status", describeError(error), "bad");
   }
 }
 
@@ -129,7 +129,7 @@ async function inspect(): Promise<void> {
   latestInspection += 1;
   const inspection = latestInspection;
   byId("chain-step").hidden = false;
-  setMessage("chain-said", "Looking …");
+  setMessage("chain-status", "Looking …");
   try {
     const tokens = tokenInput.value
       .split(/[\s,]+/)
@@ -137,17 +137,17 @@ async function inspect(): Promise<void> {
       .map(parseToken);
     const fromBlock = BigInt(/^\d{1,15}$/.test(blockInput.value) ? blockInput.value : "0");
     const onProgress = (done: number, total: number) =>
-      inspection === latestInspection && setMessage("chain-said", `Looking: ${done} of ${total} balances`);
+      inspection === latestInspection && setMessage("chain-status", `Looking: ${done} of ${total} balances`);
     const sight = await inspectChain(request, inboxes, { tokens, fromBlock, onProgress });
     if (inspection === latestInspection) showInspection(sight, connectedWallet);
   } catch (error) {
-    if (inspection === latestInspection) setMessage("chain-said", describeError(error), "bad");
+    if (inspection === latestInspection) setMessage("chain-status", describeError(error), "bad");
   }
 }
 
 function parseToken(text: string): Hex {
   const address = parseAddress(text);
-  if (address === undefined) throw new Error(`${text} is no token address.`);
+  if (address === undefined) throw new Error(`${text} is not a token address.`);
   return address;
 }
 
@@ -155,9 +155,9 @@ function showInspection(sight: ChainInspection, wallet: ConnectedWallet): void {
   const { chainId, holdings, hub, canDeployHub, isTokenSearchComplete } = sight;
   const found =
     holdings.length === 0
-      ? "holds nothing for these inboxes. Switch the network in your wallet to look at another."
+      ? "holds nothing for these inboxes. Switch the network in your wallet to inspect another chain."
       : "holds:";
-  setMessage("chain-said", `Chain ${chainId} ${found}`);
+  setMessage("chain-status", `Chain ${chainId} ${found}`);
   const notes = [
     ...(isTokenSearchComplete
       ? []
@@ -166,8 +166,8 @@ function showInspection(sight: ChainInspection, wallet: ConnectedWallet): void {
       ? []
       : [
           hub === "absent" && canDeployHub
-            ? "The hub is not on this chain yet; it is put there first, as a transaction of its own."
-            : "This chain cannot have the hub at its address: nothing can be moved here.",
+            ? "The hub is not on this chain yet. A separate transaction deploys it first."
+            : "The hub cannot be deployed on this chain, so nothing can be moved here.",
         ]),
   ];
   byId("chain-notes").replaceChildren(...notes.map((note) => createElement("p", note, "note")));
@@ -216,9 +216,9 @@ function createActionButton(label: string, action: () => Promise<void>): HTMLEle
     for (const other of document.querySelectorAll<HTMLButtonElement>("#holdings button")) other.disabled = true;
     action()
       .then(inspect)
-      .then(() => setMessage("act-said", "Done. What is left is shown above.", "good"))
+      .then(() => setMessage("act-status", "Done. The remaining balances are shown above.", "good"))
       .catch((error: unknown) => {
-        setMessage("act-said", describeError(error), "bad");
+        setMessage("act-status", describeError(error), "bad");
         return inspect();
       });
   });
@@ -229,7 +229,7 @@ async function ensureHub({ hub }: ChainInspection, { request, account }: Connect
   if (hub === "present") return;
   await sendTransaction(request, account, {
     call: buildDeployHubCall(),
-    onSent: (hash) => setMessage("act-said", `Putting the hub there: ${hash}`),
+    onSent: (hash) => setMessage("act-status", `Putting the hub there: ${hash}`),
   });
 }
 
@@ -243,7 +243,7 @@ async function sendSettle(
     const call = buildSettleCall(holdings.slice(start, start + SETTLE_BATCH_MAX).map(({ inbox }) => inbox.terms));
     await sendTransaction(wallet.request, wallet.account, {
       call,
-      onSent: (hash) => setMessage("act-said", `Settling: ${hash}`),
+      onSent: (hash) => setMessage("act-status", `Settling: ${hash}`),
     });
   }
 }
@@ -254,6 +254,6 @@ async function sendRescue({ inbox, token }: Holding, sight: ChainInspection, wal
   const call = buildRescueCall(inbox.terms, token, to);
   await sendTransaction(wallet.request, wallet.account, {
     call,
-    onSent: (hash) => setMessage("act-said", `Rescuing: ${hash}`),
+    onSent: (hash) => setMessage("act-status", `Rescuing: ${hash}`),
   });
 }

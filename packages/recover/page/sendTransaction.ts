@@ -3,12 +3,12 @@ import type { ContractCall } from "../src/contractCalls.ts";
 import type { RpcRequester } from "../src/inspectChain.ts";
 
 const POLL_MS = 1_000;
-/** Ten minutes; what was sent goes on without the page. */
+/** Ten minutes of polling. The transaction does not depend on the page. */
 const RECEIPT_POLLS_MAX = 600;
-/** A stranger may empty the inbox first: then the call takes another way than the one that was estimated. */
+/** A margin on the estimate, because a stranger may empty the inbox first, and the call then takes another path. */
 const GAS_LIMIT_PERCENT = 140n;
 
-/** Has the wallet sign and send, and waits until it is in a block. Throws an Error that says what became of it. */
+/** Has the wallet sign and send the call, and waits until a block contains it. Throws an Error that describes the outcome. */
 export async function sendTransaction(
   request: RpcRequester,
   from: Hex,
@@ -21,7 +21,7 @@ export async function sendTransaction(
   for (let poll = 0; poll < RECEIPT_POLLS_MAX; poll += 1) {
     const receipt = (await request("eth_getTransactionReceipt", [hash])) as { status?: string } | null;
     if (receipt?.status === "0x1") return;
-    if (receipt?.status === "0x0") throw new Error(`${hash} reverted: nothing has moved.`);
+    if (receipt?.status === "0x0") throw new Error(`${hash} reverted. Nothing was moved.`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   throw new Error(`${hash} was sent and is not in a block yet. To look again later, or to send it again, is safe.`);

@@ -1,6 +1,6 @@
 import type { RpcRequester } from "../src/inspectChain.ts";
 
-/** A wallet in the browser, as EIP-1193 describes it. */
+/** A wallet in the browser, with the EIP-1193 interface. */
 export type Eip1193Provider = {
   request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>;
   on?(event: string, listener: () => void): void;
@@ -8,9 +8,7 @@ export type Eip1193Provider = {
 
 export type BrowserWallet = { readonly name: string; readonly provider: Eip1193Provider };
 
-/**
- * Tells of each wallet that announces itself (EIP-6963), at once or later; `window.ethereum` stands in while none has.
- */
+/** Calls `onChange` for each wallet that announces itself (EIP-6963), now or later. Until then `window.ethereum` is the wallet. */
 export function watchWallets(onChange: (wallets: readonly BrowserWallet[]) => void): void {
   const announced = new Map<string, BrowserWallet>();
   const notify = () => onChange(announced.size > 0 ? [...announced.values()] : legacyWallets());
@@ -34,7 +32,7 @@ export function createRpcRequester(provider: Eip1193Provider): RpcRequester {
   return (method, params) => provider.request({ method, params });
 }
 
-/** What a wallet says when it refuses is an object of its own kind as often as an Error. */
+/** Formats a thrown value. Wallets often throw plain objects instead of an Error. */
 export function describeError(error: unknown): string {
   if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string") {
     const inner = "data" in error && typeof error.data === "object" && error.data !== null ? error.data : {};

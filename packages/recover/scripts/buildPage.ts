@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { hubAddress } from "@tributary/inbox/hub";
 import { build } from "esbuild";
 
-// Puts the page into one file that can be kept for years: no request, no dependency, and a policy that allows nothing else.
-// It is checked in, and a test compares it with a fresh build. The code is left readable, for whoever checks it before use.
+// Builds the page as one file that people can keep for years: without requests, without dependencies, and with a policy that forbids
+// both. The file is checked in, and a test compares it with a fresh build. The code is not minified, so that people can audit it.
 
 const packagePath = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 

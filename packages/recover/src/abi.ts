@@ -2,7 +2,7 @@ import { keccak_256 } from "@noble/hashes/sha3";
 import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils";
 import type { Hex } from "@tributary/inbox/terms";
 
-// The few words of the contract language that recovering needs. A page that people keep for years has no room for a library.
+// The part of ABI encoding that recovery needs. The page must stay small enough to audit, so it includes no library.
 
 export function toFunctionSelector(signature: string): Hex {
   return `0x${bytesToHex(keccak_256(utf8ToBytes(signature))).slice(0, 8)}`;
@@ -16,12 +16,12 @@ export function encodeUint(value: number | bigint): string {
   return value.toString(16).padStart(64, "0");
 }
 
-/** The first word of an answer as a number, or undefined when the answer has none. */
+/** Decodes the first word of a response; undefined when it has none. */
 export function decodeUint(answer: unknown): bigint | undefined {
   return typeof answer === "string" && /^0x[0-9a-f]{64}/i.test(answer) ? BigInt(answer.slice(0, 66)) : undefined;
 }
 
-/** A text as `string`, or as the `bytes32` that a few old tokens answer with; what cannot be shown on one line is left out. */
+/** Decodes a `string`, or the `bytes32` that a few old tokens return. Undefined unless it has 1 to 24 printable ASCII characters. */
 export function decodeString(answer: unknown): string | undefined {
   if (typeof answer !== "string" || !/^0x(?:[0-9a-f]{64})+$/i.test(answer)) return undefined;
   const words = hexToBytes(answer.slice(2));
@@ -30,8 +30,8 @@ export function decodeString(answer: unknown): string | undefined {
   return /^[\x20-\x7e]{1,24}$/.test(text) ? text : undefined;
 }
 
-/** A quantity of JSON-RPC. Throws a RangeError when it is none. */
+/** Parses a JSON-RPC quantity. Throws a RangeError when it is malformed. */
 export function parseQuantity(value: unknown, what: string): bigint {
   if (typeof value === "string" && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value);
-  throw new RangeError(`The chain answered ${what} with something that is no number.`);
+  throw new RangeError(`The chain's response for ${what} is not a number.`);
 }

@@ -3,7 +3,7 @@ import { hubCreationCode } from "@tributary/inbox/hubCode";
 import { encodeTerms, type Hex, type Terms } from "@tributary/inbox/terms";
 import { toFunctionSelector, encodeAddress, encodeUint } from "./abi.ts";
 
-/** What a wallet is asked to send; it never carries value. */
+/** A call for the wallet to send; it never carries value. */
 export type ContractCall = { readonly to: Hex; readonly data: Hex };
 
 const TERMS_ABI_TYPE = "(bytes32,uint64,address,address,address,uint16,address,uint48,bytes32)";
@@ -11,10 +11,10 @@ const SETTLE_SELECTOR = toFunctionSelector(`settle(${TERMS_ABI_TYPE})`);
 const SETTLE_MANY_SELECTOR = toFunctionSelector(`settleMany(${TERMS_ABI_TYPE}[])`);
 const RESCUE_SELECTOR = toFunctionSelector(`rescue(${TERMS_ABI_TYPE},address,address)`);
 
-/** Inboxes that one call settles: a hundred fresh ones stay well below what a transaction may use. */
+/** Inboxes settled by one call. A hundred new ones stay well below a transaction's gas limit. */
 export const SETTLE_BATCH_MAX = 100;
 
-/** Pays whatever the inboxes hold of their settle token to their payouts. Anyone may send it. */
+/** Pays the settle token balances of the inboxes to their payouts. Anyone may send it. */
 export function buildSettleCall(terms: readonly Terms[]): ContractCall {
   const [only] = terms;
   if (only !== undefined && terms.length === 1)
@@ -29,7 +29,7 @@ export function buildRescueCall(terms: Terms, token: Hex, to: Hex): ContractCall
   return { to: hubAddress, data };
 }
 
-/** Puts the hub onto a chain where it is missing, at the address that it has everywhere. Anyone may send it. */
+/** Deploys the hub on a chain that lacks it, at the address it has on every chain. Anyone may send it. */
 export function buildDeployHubCall(): ContractCall {
   return { to: deterministicDeployer, data: `${hubSalt}${hubCreationCode.slice(2)}` };
 }

@@ -1,4 +1,4 @@
-/** An amount in smallest units as people write it: 1500000 with 6 decimals is "1.5". */
+/** Formats units as a decimal: 1500000 with 6 decimals is "1.5". */
 export function formatUnits(units: bigint, decimals: number): string {
   const digits = units.toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);
@@ -6,7 +6,7 @@ export function formatUnits(units: bigint, decimals: number): string {
   return fraction === "" ? whole : `${whole}.${fraction}`;
 }
 
-/** The UTC day of a Unix time in seconds, as 2027-06-01. */
+/** Formats a Unix time in seconds as a UTC day: 2027-06-01. */
 export function formatDay(seconds: number): string {
   return new Date(seconds * 1_000).toISOString().slice(0, 10);
 }

@@ -6,7 +6,7 @@ import { decodeUint, decodeString, parseQuantity, toFunctionSelector, encodeAddr
 import { NATIVE_TOKEN } from "./planRecovery.ts";
 import type { VerifiedInbox } from "./parseInboxes.ts";
 
-/** Asks a chain one thing: `request` of a browser's wallet, or a JSON-RPC client. Rejects when the chain refuses. */
+/** Sends one JSON-RPC request, through a browser's wallet or a client. Rejects when the chain refuses. */
 export type RpcRequester = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 export type Holding = {
@@ -18,26 +18,26 @@ export type Holding = {
   readonly units: bigint;
 };
 
-/** What stands at the hub's address: nothing yet, the hub, or (on a chain that computes addresses in its own way) something else. */
+/** The code at the hub's address: none, the hub, or other code (on a chain with its own address computation). */
 export type HubState = "absent" | "present" | "foreign";
 
 export type ChainInspection = {
   readonly chainId: bigint;
-  /** Time of the newest block, Unix seconds: what the contract compares with. */
+  /** The time of the newest block in Unix seconds, which the contract uses. */
   readonly timestamp: number;
   readonly hub: HubState;
-  /** Whether the hub can be put there: the deterministic deployer stands on almost every chain. */
+  /** Whether the hub can be deployed: the deterministic deployer exists on almost every chain. */
   readonly canDeployHub: boolean;
-  /** In the order of the inboxes; nothing is listed that is zero. */
+  /** Nonzero balances, in the order of the inboxes. */
   readonly holdings: readonly Holding[];
-  /** False when the chain refused to search its past for tokens, so that only the tokens asked for were looked at. */
+  /** False when the chain refused the log search, so that only the named tokens were checked. */
   readonly isTokenSearchComplete: boolean;
 };
 
 export type InspectOptions = {
-  /** Tokens to look at besides the settle tokens and whatever the chain's past shows. */
+  /** Tokens to check besides the settle tokens and those found in the chain's logs. */
   readonly tokens: readonly Hex[];
-  /** First block that is searched for tokens that were sent to the inboxes. */
+  /** The first block of the search for tokens that were sent to the inboxes. */
   readonly fromBlock: bigint;
   readonly onProgress?: (done: number, total: number) => void;
 };
@@ -46,14 +46,14 @@ const TRANSFER_TOPIC = `0x${bytesToHex(keccak_256(new TextEncoder().encode("Tran
 const BALANCE_OF_SELECTOR = toFunctionSelector("balanceOf(address)");
 const SYMBOL_SELECTOR = toFunctionSelector("symbol()");
 const DECIMALS_SELECTOR = toFunctionSelector("decimals()");
-/** Nodes of the Geth family take a thousand topics in one place; half of that is taken everywhere. */
+/** Geth and its relatives accept a thousand topics in one position; all chains accept half of that. */
 const TOPICS_MAX = 500;
-/** Whoever floods an inbox with worthless tokens must not be able to hide the others: by count, then by age. */
+/** The most tokens per inbox, oldest first, so that a later flood of worthless tokens cannot hide earlier ones. */
 const TOKENS_MAX = 200;
-/** Balances that are asked for at once. */
+/** Balances read concurrently. */
 const CONCURRENT_READS_MAX = 20;
 
-/** What one chain holds for the inboxes, read from nothing but the chain. */
+/** Reads what one chain holds for the inboxes, from the chain alone. */
 export async function inspectChain(
   request: RpcRequester,
   inboxes: readonly VerifiedInbox[],
@@ -106,7 +106,7 @@ async function readHolding(
   return { inbox, token, units, ...(await metadata) };
 }
 
-/** Zero too where something else than a token stands: what has no balance to read has none to recover. */
+/** Returns zero for an address that is not a token: without a readable balance nothing can be recovered. */
 export async function readBalance(request: RpcRequester, token: Hex, owner: Hex): Promise<bigint> {
   if (token === NATIVE_TOKEN) return parseQuantity(await request("eth_getBalance", [owner, "latest"]), "a balance");
   const data = `${BALANCE_OF_SELECTOR}${encodeAddress(owner)}`;
@@ -122,7 +122,7 @@ async function readTokenMetadata(request: RpcRequester, token: Hex): Promise<Tok
   return { symbol: decodeString(symbol) ?? "?", decimals: places <= 36n ? Number(places) : 0 };
 }
 
-/** A contract that reverts says nothing; a chain that is not reached is another matter, and ends the look. */
+/** A revert means that the contract lacks the function. Other errors mean an unreachable chain and end the inspection. */
 function ignoreRevert(error: unknown): undefined {
   const text = error instanceof Error ? error.message : JSON.stringify(error);
   if (/revert|invalid|execution|opcode|out of gas|halt/i.test(text)) return undefined;
@@ -130,8 +130,8 @@ function ignoreRevert(error: unknown): undefined {
 }
 
 /**
- * The tokens that were ever sent to each inbox, from the transfers that the tokens themselves tell of. Undefined when the
- * chain refuses a search that wide.
+ * Finds the tokens that were ever sent to each inbox, from the tokens' Transfer events. Returns undefined when the chain refuses such a
+ * wide search.
  */
 async function findReceivedTokens(request: RpcRequester, inboxes: readonly VerifiedInbox[], fromBlock: bigint) {
   const found = new Map<Hex, Set<Hex>>();

@@ -4,30 +4,31 @@ import { hubAddress, implementationAddress, inboxVersion } from "@tributary/inbo
 import type { Hex, Terms } from "@tributary/inbox/terms";
 import { termsFromWire, type InboxTerms } from "@tributary/inbox/wire";
 
-/** An inbox whose address was recomputed from the terms, not believed. */
+/** An inbox whose address was recomputed from its terms. */
 export type VerifiedInbox = { readonly intentId: string | undefined; readonly address: Hex; readonly terms: Terms };
 
-/** What was handed in cannot be used; the message says which entry and what would be right. */
+/** The input is invalid; the message names the entry and the valid form. */
 export class InboxInputError extends Error {
   override readonly name = "InboxInputError";
 }
 
-/** More are recovered in several runs: every chain is asked about each of them. */
+/** The limit of one run, because every chain is asked about each inbox. */
 const INBOXES_MAX = 10_000;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Inboxes from the text of a file: an intent as the API answered it, its `inboxTerms` alone, a list of either (with or without
- * the API's list envelope), or one of them a line. Throws InboxInputError when one of them is malformed, was made by other
- * contracts, or names an address that its terms do not make.
+ * Parses inboxes from the text of a file: an intent from the API, its `inboxTerms` alone, a list of either (with or without the API's list
+ * envelope), or one of them per line. Throws InboxInputError for a malformed entry, other contracts, or an address that differs from the
+ * one of its terms.
  */
 export function parseInboxes(text: string): VerifiedInbox[] {
   const entries = splitEntries(text.replace(/^\ufeff/, ""));
-  if (entries.length === 0) throw new InboxInputError("There is no intent in it.");
-  if (entries.length > INBOXES_MAX) throw new InboxInputError(`It holds more than ${INBOXES_MAX} intents: split it.`);
+  if (entries.length === 0) throw new InboxInputError("It contains no intent.");
+  if (entries.length > INBOXES_MAX)
+    throw new InboxInputError(`It contains more than ${INBOXES_MAX} intents: split it.`);
   const inboxes = entries.map((entry, index) => parseEntry(entry, entries.length === 1 ? "" : `Entry ${index + 1}: `));
-  // Two reads of one intent are one inbox.
+  // Two copies of one intent are one inbox.
   return [...new Map(inboxes.map((inbox) => [inbox.address, inbox])).values()];
 }
 
@@ -39,7 +40,7 @@ function splitEntries(text: string): unknown[] {
     const parsed = tryParseJson(line);
     if (parsed === undefined)
       throw new InboxInputError(
-        lines.length === 1 ? "It is not JSON." : `Line ${index + 1} is not JSON, nor is the whole.`,
+        lines.length === 1 ? "It is not JSON." : `Line ${index + 1} is not JSON, and neither is the whole file.`,
       );
     return listEntries(parsed.value);
   });
@@ -67,15 +68,15 @@ function parseEntry(entry: unknown, prefix: string): VerifiedInbox {
   const address = computeInboxAddress(terms);
   const statedAddress = entry["inboxAddress"];
   if (statedAddress !== undefined && parseAddress(statedAddress) !== address)
-    throw new InboxInputError(`${prefix}its terms make the inbox ${address}, and not ${quoteValue(statedAddress)}.`);
+    throw new InboxInputError(`${prefix}its terms determine the inbox ${address}, not ${quoteValue(statedAddress)}.`);
   const intentId = entry["intentId"];
   return { intentId: typeof intentId === "string" ? intentId : undefined, address, terms };
 }
 
-/** Other contracts make other addresses, and what those contracts allow is not known here. */
+/** Other contracts have other addresses and unknown rules. */
 function checkContracts(wire: JsonObject, where: string): void {
   if (wire["version"] === undefined || wire["hub"] === undefined)
-    throw new InboxInputError(`${where}it has no inboxTerms; take the whole intent as the API answers it.`);
+    throw new InboxInputError(`${where}it has no inboxTerms; take the whole intent as the API returns it.`);
   const isOurs =
     wire["version"] === inboxVersion &&
     parseAddress(wire["hub"]) === hubAddress &&

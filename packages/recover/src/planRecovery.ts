@@ -1,30 +1,30 @@
 import type { Hex, Terms } from "@tributary/inbox/terms";
 
-/** The native coin stands where a token's address would. */
+/** The native coin, in place of a token address. */
 export const NATIVE_TOKEN: Hex = `0x${"0".repeat(40)}`;
 
-/** What can be done with one token of one inbox on one chain. */
+/** The possible recovery of one token of one inbox on one chain. */
 export type RecoveryPlan =
-  /** Anyone sends it; the money goes to the payout, less the fee. */
+  /** Anyone may send it. The balance goes to the payout, less the fee. */
   | { readonly kind: "settle" }
-  /** The recovery address sends it; the money goes where it says. */
+  /** Only the recovery address may send it. It chooses the recipient. */
   | { readonly kind: "rescue"; readonly sender: Hex; readonly allowedFromSeconds: number; readonly isAllowed: boolean }
-  /** The inbox names no recovery address, and nothing but settling moves its money. */
+  /** The inbox has no recovery address, so only settling moves its funds. */
   | { readonly kind: "none" };
 
 export type TokenLocation = { readonly chainId: bigint; readonly timestamp: number; readonly token: Hex };
 
-/** Which way out there is. It says what the hub's contract allows, and the contract has the last word. */
+/** Determines how a token can leave its inbox. It mirrors the hub's contract, which decides in the end. */
 export function planRecovery(terms: Terms, { chainId, timestamp, token }: TokenLocation): RecoveryPlan {
   const isSettleChain = chainId === terms.settleChainId;
   if (isSettleChain && token === terms.settleToken) return { kind: "settle" };
   if (terms.recovery === NATIVE_TOKEN) return { kind: "none" };
-  // What nobody will ever settle is rescued at once; elsewhere it might still be on its way to the payout.
+  // A token that is never settled can be rescued at once. The settle token may still be on its way to the payout.
   const allowedFromSeconds = isSettleChain ? 0 : terms.recoverAfter;
   return { kind: "rescue", sender: terms.recovery, allowedFromSeconds, isAllowed: timestamp >= allowedFromSeconds };
 }
 
-/** In case settling is impossible for good: from `recoverAfter` on, recovery may take the settle token too. */
+/** The fallback when settling is permanently impossible: from `recoverAfter` on, recovery may take the settle token too. */
 export function planSettleTokenRescue(terms: Terms, timestamp: number): RecoveryPlan {
   if (terms.recovery === NATIVE_TOKEN) return { kind: "none" };
   return {

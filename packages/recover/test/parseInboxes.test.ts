@@ -29,7 +29,7 @@ function expectError(value: unknown): string {
 const one = [first.inboxAddress.toLowerCase()];
 const both = [...one, second.inboxAddress.toLowerCase()];
 
-test("an intent, its terms alone, a list, the API's list and a line each are all read", () => {
+test("an intent, its terms alone, a list, the API's list and one entry per line are all accepted", () => {
   assert.deepEqual(parseAddresses(first), one);
   assert.deepEqual(parseAddresses(first.inboxTerms), one);
   assert.deepEqual(parseAddresses([first, second]), both);
@@ -37,12 +37,12 @@ test("an intent, its terms alone, a list, the API's list and a line each are all
   assert.deepEqual(parseAddresses(`\ufeff${JSON.stringify(first)}\n\n${JSON.stringify(second)}\n`), both);
 });
 
-test("two answers about one intent are one inbox", () => {
+test("two copies of one intent are one inbox", () => {
   assert.deepEqual(parseAddresses([first, { ...first, status: "settled" }]), one);
 });
 
-test("an address that the terms do not make is refused, whoever claims it", () => {
-  assert.match(expectError({ ...first, inboxAddress: second.inboxAddress }), /its terms make the inbox 0x/);
+test("an address that differs from the one of its terms is refused", () => {
+  assert.match(expectError({ ...first, inboxAddress: second.inboxAddress }), /its terms determine the inbox 0x/);
 });
 
 test("terms of other contracts are refused, naming the hub that made them", () => {
@@ -53,7 +53,7 @@ test("terms of other contracts are refused, naming the hub that made them", () =
   );
 });
 
-test("what is no intent is refused in words that help", () => {
+test("invalid input is refused with a helpful message", () => {
   assert.match(expectError("not json"), /It is not JSON/);
   assert.match(expectError(`${JSON.stringify(first)}\n{`), /Line 2 is not JSON/);
   assert.match(expectError([first, 5]), /Entry 2: an intent or its inboxTerms must be a JSON object/);
