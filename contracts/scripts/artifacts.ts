@@ -7,8 +7,8 @@ import type { Abi, Hex } from "viem";
 import { buildCloneCreationCode, computeCreate2Address } from "../../packages/inbox/src/create2.ts";
 import { artifactPath, runForge } from "./forge.ts";
 
-// Compiles the contracts and writes what the rest of the project knows of them: addresses, code and ABI. Every edit of a
-// contract moves these addresses, so the files are checked in and a test compares them with a fresh build.
+// Compiles the contracts and writes the generated files for the rest of the project: addresses, code and ABI. Every edit of a contract
+// moves these addresses, so the files are checked in, and a test compares them with a fresh build.
 
 const deterministicDeployer: Hex = "0x4e59b44847b379578588920ca78fbf26c0b4956c";
 const hubSaltText = "tributary.hub.v1";
@@ -17,7 +17,7 @@ const sources = fileURLToPath(new URL("../../packages/inbox/src/", import.meta.u
 
 type Compiled = { readonly abi: Abi; readonly creationCode: Hex; readonly deployed: Deployed };
 
-/** Code as it stands on a chain, once the immutables are filled in: each by the number of its declaration, in order. */
+/** The deployed code, with its immutables filled in. They are ordered by the number of their declaration. */
 type Deployed = {
   readonly object: Hex;
   readonly immutableReferences: Readonly<
@@ -25,17 +25,17 @@ type Deployed = {
   >;
 };
 
-/** Name and content of each generated file. Throws when forge does not build. */
+/** Builds each generated file, by name. Throws when forge fails. */
 export async function buildArtifacts(): Promise<ReadonlyMap<string, string>> {
   const directory = await mkdtemp(join(tmpdir(), "tributary-artifacts-"));
   try {
     const out = join(directory, "out");
     const cache = join(directory, "cache");
     const run = await runForge(["build", "--skip", "test", "--out", out, "--cache-path", cache]);
-    if (run.exitCode !== 0) throw new Error(`forge does not build:\n${run.output}`);
+    if (run.exitCode !== 0) throw new Error(`forge build failed:\n${run.output}`);
     const names = ["InboxHub", "Inbox", "CctpV2Adapter"];
     const [hub, inbox, cctpV2] = await Promise.all(names.map((name) => readCompiled(out, name)));
-    if (!hub || !inbox || !cctpV2) throw new Error("forge leaves an artifact of every contract");
+    if (!hub || !inbox || !cctpV2) throw new Error("forge build wrote no artifact for a contract");
     return new Map([
       ["hub.generated.ts", renderHubFile(hub)],
       ["hubCode.generated.ts", renderCodeFile(hub)],
@@ -47,7 +47,7 @@ export async function buildArtifacts(): Promise<ReadonlyMap<string, string>> {
   }
 }
 
-/** Where a generated file is checked in. */
+/** The path of a generated file in the repository. */
 export function generatedPath(name: string): string {
   return join(sources, name);
 }
@@ -61,7 +61,7 @@ async function readCompiled(out: string, contract: string): Promise<Compiled> {
   return { abi: artifact.abi, creationCode: artifact.bytecode.object, deployed: artifact.deployedBytecode };
 }
 
-/** The code that stands on a chain. Throws when the contract has other immutables than the values are for. */
+/** Links the deployed code. Throws when the number of immutables differs from the number of values. */
 function linkImmutables({ object, immutableReferences }: Deployed, values: readonly Hex[]): Hex {
   const numbers = Object.keys(immutableReferences).toSorted((one, other) => Number(one) - Number(other));
   if (numbers.length !== values.length)
@@ -135,8 +135,8 @@ function cctpV2AdapterFile(adapter: Compiled): string {
 }
 
 function renderAbiFile(hub: Abi, others: Abi): string {
-  // A failing item of a batch is reported by the selector of its error, and an adapter's error passes through the hub as it
-  // is, so the errors of both belong here too.
+  // A failed item of a batch is reported by its error selector, and an adapter's error passes through the hub unchanged, so the ABI
+  // includes the errors of both.
   const known = new Set(hub.map((item) => JSON.stringify(item)));
   const errors = others.filter((item) => item.type === "error" && !known.has(JSON.stringify(item)));
   return `${fileHeader}\n/** ABI of the hub, with the errors of an inbox and of the adapters. */\nexport const hubAbi = ${JSON.stringify([...hub, ...errors], undefined, 2)} as const;\n`;

@@ -8,7 +8,7 @@ export const contractsDirectory = fileURLToPath(new URL("..", import.meta.url));
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
-/** The platform's forge itself, so that no wrapper stands between us and the process. */
+/** The path of the platform's forge binary. Without a wrapper script in between, signals reach the process. */
 function forgeBinary(): string {
   const architecture = ARCHITECTURES[process.arch] ?? process.arch;
   const name = process.platform === "win32" ? "forge.exe" : "forge";
@@ -20,8 +20,8 @@ function forgeBinary(): string {
 export type ForgeRun = { readonly exitCode: number; readonly output: string };
 
 /**
- * Runs forge in the contracts folder or a copy of it, its compiler under this very Node. Output of both streams, in the
- * order it came.
+ * Runs forge in the contracts folder or a copy of it, with its compiler on this Node. `output` contains both streams in the order of
+ * arrival.
  */
 export async function runForge(parameters: readonly string[], directory = contractsDirectory): Promise<ForgeRun> {
   const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
@@ -40,7 +40,7 @@ export async function runForge(parameters: readonly string[], directory = contra
   return { exitCode: forge.exitCode ?? 1, output };
 }
 
-/** A file of the last build below `outDirectory`. */
+/** The path of a contract's artifact below `outDirectory`. */
 export function artifactPath(outDirectory: string, contract: string): string {
   return join(outDirectory, `${contract}.sol`, `${contract}.json`);
 }

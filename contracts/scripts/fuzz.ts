@@ -1,6 +1,6 @@
 import { runForge } from "./forge.ts";
 
-// Every fuzz test ten thousand times and the invariants over long sequences, by the profile "deep" of foundry.toml:
+// Runs every fuzz test ten thousand times, and the invariants over long sequences, with the profile "deep" of foundry.toml:
 // npm run fuzz:contracts [options of forge test].
 
 process.env["FOUNDRY_PROFILE"] = "deep";

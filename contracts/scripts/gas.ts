@@ -14,8 +14,8 @@ import { startTestChain } from "../../test/support/chain.ts";
 import type { TestChain } from "../../test/support/chain.ts";
 import { forwarderCode } from "./gasFloor.ts";
 
-// Gas of real transactions on Circle's own token. The chain begins the same every time, so the figures do too: they are
-// checked in as contracts/gas.json, which `node contracts/scripts/gas.ts` writes anew.
+// Measures the gas of real transactions with Circle's own token. Each chain starts in the same state, so the figures are reproducible.
+// They are checked in as contracts/gas.json, which `node contracts/scripts/gas.ts` updates.
 
 const depositUnits = 100_000_000n;
 const batchSize = 100;
@@ -23,15 +23,15 @@ const payout: Hex = "0x9a7cc3f9f2ad4ae3e7ba53f51a2a6bd5f41f8c01";
 const feeRecipient: Hex = "0x9a7cc3f9f2ad4ae3e7ba53f51a2a6bd5f41f8c02";
 const snapshotPath = new URL("../gas.json", import.meta.url);
 
-/** Gas of one transaction; where a batch is named, gas of the batch divided by its hundred inboxes, rounded down. */
+/** Gas of one transaction. Figures of a batch are divided by its hundred inboxes and rounded down. */
 export type GasFigures = Readonly<Record<(typeof names)[number], number>>;
 
 const names = [
-  /** 21,000 and two transfers of the token, to accounts that hold some. */
+  /** 21,000 and two token transfers to accounts with a balance. */
   "floor",
   "settleFirst",
   "settleRepeat",
-  /** An inbox with a key of its own: a gas top-up and two transfers. */
+  /** An inbox with its own private key: a gas top-up and two transfers. */
   "walletFirst",
   "walletRepeat",
   /** One transaction with two hundred transfers. */
@@ -42,11 +42,11 @@ const names = [
   "nettedFirst",
   "nettedRepeat",
   "nettedEmpty",
-  /** Of a hundred, the one whose payout the issuer blocked. */
+  /** A batch of a hundred, one of them with a payout that the issuer blocked. */
   "manyOneBlocked",
 ] as const;
 
-/** Takes every figure on a chain of its own. */
+/** Measures each figure on a new chain. */
 export async function measureGas(): Promise<GasFigures> {
   const chain = await startTestChain({ hub: { creationCode: hubCreationCode, salt: hubSalt } });
   try {
@@ -64,9 +64,9 @@ export async function readGasSnapshot(): Promise<GasFigures> {
 
 async function measureSingle(chain: TestChain) {
   const [terms] = createTerms(chain, "one", 1);
-  if (!terms) throw new Error("one is asked for");
+  if (!terms) throw new Error("createTerms returned no terms");
   const data = encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [terms] });
-  // The first transfer as everybody sends it, and what a second one adds where both leave in one transaction.
+  // The first transfer as an ordinary transaction, and the additional cost of a second one in the same transaction.
   const both = await sendThroughForwarder(chain, [payout, feeRecipient]);
   const floor = (await payInbox(chain, payout)) + both - (await sendThroughForwarder(chain, [payout]));
   await payInbox(chain, computeInboxAddress(terms));
@@ -75,7 +75,7 @@ async function measureSingle(chain: TestChain) {
   return { floor, settleFirst, settleRepeat: await callHub(chain, data) };
 }
 
-/** What everybody does who derives a key for each deposit: send it gas, then let it pay twice. */
+/** Measures the usual design with a private key per deposit: send gas to the inbox, then let it pay twice. */
 async function measureWallet(chain: TestChain) {
   const privateKey = keccak256(stringToHex("an inbox with a key"));
   const inbox: DevAccount = { privateKey, address: privateKeyToAccount(privateKey).address };
@@ -94,7 +94,7 @@ async function measureBatches(chain: TestChain) {
   const many = createTerms(chain, "many", batchSize);
   const netted = createTerms(chain, "netted", batchSize);
   const [shared] = netted;
-  if (!shared) throw new Error("a hundred are asked for");
+  if (!shared) throw new Error("createTerms returned no terms");
   const salts = netted.map(({ salt }) => salt);
   const manyData = encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [many] });
   const nettedData = encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args: [shared, salts] });
@@ -115,7 +115,7 @@ async function measureBatches(chain: TestChain) {
   return { ...figures, manyOneBlocked: await measureOneBlocked(chain) };
 }
 
-/** Gas of a hundred, one of them to a payout wallet that the issuer blocked. Throws when it holds up another one. */
+/** Gas per inbox of a batch of a hundred with one blocked payout wallet. Throws unless the other 99 are paid. */
 async function measureOneBlocked(chain: TestChain): Promise<number> {
   const { address: token } = chain.usdc;
   const blocked: Hex = "0x9a7cc3f9f2ad4ae3e7ba53f51a2a6bd5f41f8c03";
@@ -127,7 +127,7 @@ async function measureOneBlocked(chain: TestChain): Promise<number> {
   const before = await chain.balanceOf(token, payout);
   const gas = await callHub(chain, encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [items] }));
   const paid = (await chain.balanceOf(token, payout)) - before;
-  if (paid !== ((depositUnits * 9_950n) / 10_000n) * 99n) throw new Error(`99 payouts came to ${paid}`);
+  if (paid !== ((depositUnits * 9_950n) / 10_000n) * 99n) throw new Error(`99 payouts transferred ${paid} units`);
   return Math.floor(gas / batchSize);
 }
 
@@ -150,16 +150,16 @@ async function payInbox(chain: TestChain, to: Hex): Promise<number> {
   return gasOf(await chain.pay(chain.usdc.address, to, { amountUnits: depositUnits }));
 }
 
-/** Gas of one transaction in which a contract passes on a transfer to each of the receivers, and keeps something. */
+/** Gas of one transaction in which a contract forwards a transfer to each receiver and keeps a remainder. */
 async function sendThroughForwarder(chain: TestChain, receivers: readonly Hex[]): Promise<number> {
   const { address: token } = chain.usdc;
   const [created] = await chain.send(DEV_ACCOUNTS.payer, [{ data: forwarderCode(token) }]);
   const to = created?.contractAddress;
-  if (!to) throw new Error("the contract was not created");
+  if (!to) throw new Error("the forwarder was not deployed");
   await chain.mint(token, to, depositUnits * BigInt(receivers.length + 1));
   const data = concat(receivers.map((receiver) => transferCall(token, receiver, depositUnits).data ?? "0x"));
   const [receipt] = await chain.send(DEV_ACCOUNTS.payer, [{ to, data, gasLimit: 16_000_000n }]);
-  if ((await chain.balanceOf(token, to)) !== depositUnits) throw new Error("the contract did not pay everybody");
+  if ((await chain.balanceOf(token, to)) !== depositUnits) throw new Error("the forwarder did not pay every receiver");
   return gasOf(receipt);
 }
 

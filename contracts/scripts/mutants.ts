@@ -6,10 +6,10 @@ import { contractsDirectory, runForge } from "./forge.ts";
 import { mutations } from "./mutations.ts";
 import type { Mutation } from "./mutations.ts";
 
-// Plants one bug after the other in a copy of the contracts and looks whether a test fails. A bug that no test notices is a
-// test that is missing. Takes some seconds a bug on two idle cores: npm run mutants:contracts [part of a name].
+// Plants one bug after the other in a copy of the contracts and checks that a test fails. A bug that passes shows a missing test. It takes
+// some seconds per bug on two idle cores: npm run mutants:contracts [part of a name].
 
-/** How the tests run on a planted bug: the unit tests first, and the long sequences only when those notice nothing. */
+/** The test runs for a planted bug: the unit tests first, and the invariants only when those pass. */
 const forgeSuites: readonly (readonly string[])[] = [
   ["test", "--fuzz-runs", "32", "--no-match-path", "test/invariants/*"],
   ["test", "--match-path", "test/invariants/*"],
@@ -43,8 +43,8 @@ async function copyContracts(root: string): Promise<string> {
   for (const name of ["src", "test", "scripts"])
     await cp(join(contractsDirectory, name), join(copy, name), { recursive: true });
   const settings = await readFile(join(contractsDirectory, "foundry.toml"), "utf8");
-  // A bug may well leave a variable unused; that is not what shall catch it. The thorough way of compiling takes ten times
-  // as long and behaves the same.
+  // A bug may leave a variable unused, and the compiler's warning must not be what catches it. Compiling via IR takes ten times as long
+  // and behaves the same.
   const quick = settings.replace('deny = "warnings"\n', "").replaceAll("via_ir = true", "via_ir = false");
   await writeFile(join(copy, "foundry.toml"), quick);
   const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
@@ -56,7 +56,7 @@ async function copyContracts(root: string): Promise<string> {
 async function assertTestsPass(copy: string): Promise<void> {
   for (const parameters of forgeSuites) {
     const { exitCode, output } = await runForge(parameters, copy);
-    if (exitCode !== 0) throw new Error(`the tests fail without any bug:\n${output}`);
+    if (exitCode !== 0) throw new Error(`the tests fail without a planted bug:\n${output}`);
   }
 }
 
@@ -78,10 +78,10 @@ async function runMutation(copy: string, mutation: Mutation): Promise<MutantResu
   return { caughtBy, seconds: (performance.now() - startedMs) / 1000 };
 }
 
-/** Throws when no test failed although forge did: a bug that does not compile proves nothing. */
+/** Returns the failed tests. Throws when forge failed without one, because a bug that does not compile proves nothing. */
 function failedTests(output: string, mutation: Mutation): string[] {
   const names = [...output.matchAll(/^\[FAIL.*?\] (\w+)\(/gms)].map(([, name]) => name ?? "");
-  if (names.length === 0) throw new Error(`"${mutation.name}" does not run:\n${output}`);
+  if (names.length === 0) throw new Error(`"${mutation.name}" does not compile:\n${output}`);
   return [...new Set(names)];
 }
 

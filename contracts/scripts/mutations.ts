@@ -1,14 +1,14 @@
-/** A bug that somebody could write: one place of one source, and what stands there instead. */
+/** A plausible bug: a piece of one source file, and its replacement. */
 export type Mutation = {
   readonly name: string;
-  /** Below `contracts/src/`. */
+  /** Relative to `contracts/src/`. */
   readonly file: string;
-  /** Occurs exactly once in the file; a test says so. */
+  /** Occurs exactly once in the file, which a test checks. */
   readonly search: string;
   readonly replace: string;
 };
 
-/** What the tests must notice, every one of them by itself. */
+/** The bugs that the tests must catch, each by itself. */
 export const mutations: readonly Mutation[] = [
   ...inHub([
     ["settles on any chain", "if (block.chainid != terms.settleChainId) return WrongChain.selector;", ""],

@@ -39,8 +39,8 @@ contract CctpV2Adapter is ICctpV2Adapter {
             );
     }
 
-    /// @dev Decided by the terms, and not by the config alone: a route that was put together wrongly then moves
-    /// nothing, instead of paying a stranger.
+    /// @dev Derived from the terms and not from the config alone: a wrong route then reverts instead of paying a
+    /// stranger.
     function _recipientOf(Terms calldata terms, Config memory config) private view returns (bytes32) {
         if (terms.settleChainId == 0) {
             if (config.recipient == 0) revert RecipientMissing();

@@ -5,9 +5,9 @@ import {IMessageTransmitterV2} from "./ICctpV2.sol";
 import {Inbox} from "./Inbox.sol";
 import {Payment} from "./Payment.sol";
 
-/// @notice How the hub calls inboxes, and a transmitter that nobody vouches for, without reverting when they do.
-/// Written by hand because every settlement pays for it. A failure is the selector of the inbox's error; an inbox that
-/// ran out of gas answers nothing, which is a failed payout too.
+/// @notice Calls inboxes, and an untrusted transmitter, without reverting when they do. It is written in assembly
+/// because every settlement pays for its gas. A failure is the selector of the inbox's error; an inbox that ran out of
+/// gas returns nothing, which is a failed payout too.
 library Command {
     /// @return feePaid The fee, or 0 when its leg failed and the payout received everything.
     /// @return failure 0 when it paid.
@@ -50,8 +50,8 @@ library Command {
         if (!done) return _failureOf(answer);
     }
 
-    /// @dev The caller of the hub names the transmitter, so it may be anything. All that the hub ever says to it is
-    /// `receiveMessage`, which no inbox understands, and all that it takes from the answer is one word.
+    /// @dev The caller of the hub names the transmitter, so it may be any contract. The hub calls only its
+    /// `receiveMessage`, which no inbox implements, and reads only one word of the result.
     function receiveMessage(address transmitter, bytes calldata message, bytes calldata attestation)
         internal
         returns (bool received)

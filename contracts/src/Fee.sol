@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice The platform's share of a sum. What it promises is proved by the compiler's model checker.
+/// @notice The platform fee on an amount. The compiler's model checker proves its properties.
 library Fee {
     uint256 private constant BPS = 10_000;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice What is called of Circle's contracts, version 2. Amounts are in the burned token's smallest units.
+/// @notice The called functions of Circle's contracts, version 2. Amounts are in the burned token's smallest units.
 interface ITokenMessengerV2 {
     function localMinter() external view returns (address);
 

@@ -4,19 +4,19 @@ pragma solidity 0.8.30;
 import {IAdapter} from "./IAdapter.sol";
 
 /// @title ICctpV2Adapter
-/// @notice The adapter of Circle's Cross-Chain Transfer Protocol, version 2, as others see it.
+/// @notice The public interface of the adapter for Circle's Cross-Chain Transfer Protocol, version 2.
 interface ICctpV2Adapter is IAdapter {
-    /// @notice What `route.config` is the ABI encoding of.
+    /// @notice The ABI-decoded form of `route.config`.
     struct Config {
         /// Circle's TokenMessengerV2 on the chain of the route.
         address messenger;
-        /// Circle's number of the chain where the money arrives.
+        /// Circle's domain number of the destination chain.
         uint32 domain;
-        /// 2000 waits for finality; 1000 and less is the fast transfer, which costs a fee.
+        /// 2000 waits for finality; 1000 or less selects the fast transfer, which costs a fee.
         uint32 finalityThresholdMin;
-        /// The most that Circle may keep, in millionths of what is burned, rounded up.
+        /// Circle's maximum fee, in millionths of the burned amount, rounded up.
         uint32 feePpmMax;
-        /// 0 when the payout is on an EVM chain: the money then arrives at the inbox's own address.
+        /// 0 when the payout is on an EVM chain: the bridge then pays the inbox's own address there.
         bytes32 recipient;
     }
 

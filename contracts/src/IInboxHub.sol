@@ -4,26 +4,26 @@ pragma solidity 0.8.30;
 import {Route, Terms} from "./Terms.sol";
 
 /// @title IInboxHub
-/// @notice Creates inboxes and empties them. An inbox is the CREATE2 address of its terms, so whoever calls decides
-/// when money moves and never where to.
+/// @notice Creates inboxes and empties them. An inbox is the CREATE2 address of its terms, so a caller decides when
+/// tokens move, and never where to.
 interface IInboxHub {
-    /// @param fee What the fee recipient received; 0 when its leg failed and the payout received everything.
+    /// @param fee The amount that the fee recipient received; 0 when its leg failed and the payout received everything.
     event Settled(address indexed inbox, uint256 gross, uint256 fee);
 
     /// @notice One payout and one fee for `count` inboxes.
     event NettedSettled(address indexed token, address indexed payout, uint256 gross, uint256 fee, uint256 count);
 
-    /// @notice An item of a batch moved nothing. Anyone can bring this about by calling with too little gas: it is a
-    /// hint for whoever sent the batch, and no fact about the inbox.
+    /// @notice An item of a batch moved nothing. Any caller can cause this with too little gas: it is a hint for the
+    /// sender of the batch, and says nothing about the inbox.
     /// @param reason Selector of the error that the item failed with.
     event SettleFailed(address indexed inbox, bytes4 reason);
 
     event Rescued(address indexed inbox, address indexed token, address to, uint256 units);
 
-    /// @notice An inbox sent `amount` on its way by one of its routes.
+    /// @notice An inbox sent `amount` over one of its routes.
     event Bridged(address indexed inbox, address indexed token, uint256 amount, address adapter);
 
-    /// @notice The fee of a payout that is not on an EVM chain, taken before the rest was sent on its way.
+    /// @notice The fee of a payout that is not on an EVM chain, taken before the rest was bridged.
     event FeeTaken(address indexed inbox, address indexed token, uint256 fee);
 
     error Entered();
@@ -42,7 +42,7 @@ interface IInboxHub {
     error NoReceiver();
     error NothingToRescue();
 
-    /// @notice No inbox with a higher fee is settled.
+    /// @notice Inboxes with a higher fee cannot be settled.
     function FEE_BPS_MAX() external view returns (uint256);
 
     /// @notice The code that every inbox delegates to.
@@ -51,8 +51,8 @@ interface IInboxHub {
     /// @notice The address of the inbox with these terms, whether or not it has been created.
     function inboxOf(Terms calldata terms) external view returns (address);
 
-    /// @notice Pays everything the inbox holds of its settle token to its payout and fee recipient. Anyone may call.
-    /// @return gross What the inbox held, in the token's smallest units; 0 when there was nothing to do.
+    /// @notice Pays the inbox's whole balance of its settle token to its payout and fee recipient. Anyone may call.
+    /// @return gross The balance of the inbox, in the token's smallest units; 0 when there was nothing to do.
     function settle(Terms calldata terms) external returns (uint256 gross);
 
     /// @notice Settles each inbox on its own; one that fails moves nothing and does not touch the others. Anyone may
@@ -60,26 +60,26 @@ interface IInboxHub {
     /// @return failures For each item the selector of the error that it failed with, or 0.
     function settleMany(Terms[] calldata items) external returns (bytes4[] memory failures);
 
-    /// @notice Settles inboxes whose terms differ in nothing but the salt, with one payout and one fee for all of them.
+    /// @notice Settles inboxes whose terms differ only in the salt, with one payout and one fee for all of them.
     /// Anyone may call.
     /// @param shared The common terms; its salt is ignored.
     /// @return failures For each salt the selector of the error that its inbox failed with, or 0.
     function settleNetted(Terms calldata shared, bytes32[] calldata salts) external returns (bytes4[] memory failures);
 
-    /// @notice Sends what an inbox holds of a route's token on its way to the settle chain. Anyone may call; the route
-    /// must be one that the terms commit to, and decides everything but the moment.
-    /// @param proof The siblings on the way from the route's leaf to `terms.routesRoot`.
-    /// @param quote What the adapter needs to know of the moment; it cannot move money to anywhere else.
-    /// @return amount What was sent, in the token's smallest units; 0 when the inbox holds nothing.
+    /// @notice Bridges an inbox's balance of a route's token to the settle chain. Anyone may call. The terms must
+    /// commit to the route, which decides everything but the moment.
+    /// @param proof The Merkle proof: the siblings from the route's leaf up to `terms.routesRoot`.
+    /// @param quote Current data for the adapter; it cannot redirect tokens.
+    /// @return amount The bridged amount, in the token's smallest units; 0 when the inbox holds nothing.
     function bridge(Terms calldata terms, Route calldata route, bytes32[] calldata proof, bytes calldata quote)
         external
         returns (uint256 amount);
 
-    /// @notice Has a bridge's message received, then settles. Anyone may call. A message that was received already, or
-    /// is none, changes nothing about the settling.
-    /// @param transmitter Circle's MessageTransmitterV2, or any contract with its `receiveMessage`. Nothing is believed
-    /// of it.
-    /// @return received Whether the transmitter says that it has received the message now.
+    /// @notice Has a bridge's message received, then settles. Anyone may call. A message that is invalid or was
+    /// received before does not affect the settlement.
+    /// @param transmitter Circle's MessageTransmitterV2, or any contract with its `receiveMessage`. The hub does not
+    /// trust it.
+    /// @return received Whether the transmitter reports that it received the message now.
     /// @return gross As `settle` returns it.
     function receiveAndSettle(
         address transmitter,
@@ -89,7 +89,7 @@ interface IInboxHub {
     ) external returns (bool received, uint256 gross);
 
     /// @notice Moves the whole balance of a token out of an inbox. Only the recovery address of its terms may call: at
-    /// once for what nobody will ever settle, and after `recoverAfter` for everything.
+    /// once for tokens that are never settled, and after `recoverAfter` for everything.
     /// @param token The token, or 0 for the native coin.
     function rescue(Terms calldata terms, address token, address to) external returns (uint256 units);
 }

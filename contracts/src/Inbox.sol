@@ -32,19 +32,19 @@ contract Inbox {
         return Payment.pay(token, payout, net, feeRecipient, fee);
     }
 
-    /// @notice Moves units to one address: into the hub for a netted batch, or to where a rescue goes.
+    /// @notice Moves units to one address: into the hub for a netted batch, or to the recipient of a rescue.
     function send(address token, address to, uint256 units) external onlyHub {
         if (!token.tryTransfer(to, units, gasleft())) revert Payment.TransferFailed();
     }
 
-    /// @notice Pays the fee of a payout that is not on an EVM chain, before the rest is sent away.
+    /// @notice Pays the fee of a payout that is not on an EVM chain, before the rest is bridged.
     /// @return feePaid The fee, or 0 when its recipient could not be paid.
     function payFee(address token, address feeRecipient, uint256 fee) external onlyHub returns (uint256 feePaid) {
         return Payment.payFee(token, feeRecipient, fee);
     }
 
-    /// @notice Lends this inbox to the route's adapter, which has the same function and therefore takes the call as it
-    /// is. The hub has found the route among those that the terms commit to.
+    /// @notice Delegates this inbox to the route's adapter. The adapter has the same function and receives the calldata
+    /// unchanged. The hub has verified that the terms commit to the route.
     function bridge(Terms calldata, Route calldata route, uint256, bytes calldata) external onlyHub {
         address adapter = route.adapter;
         assembly ("memory-safe") {

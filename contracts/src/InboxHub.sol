@@ -13,7 +13,7 @@ import {Route, RouteLib, Terms, TermsLib} from "./Terms.sol";
 import {Token} from "./Token.sol";
 
 /// @title InboxHub
-/// @notice The hub itself: no owner, no storage, no upgrade, no pause, and the same address on every chain.
+/// @notice The hub: no owner, no storage, no upgrade, no pause, and the same address on every chain.
 contract InboxHub is IInboxHub {
     using TermsLib for Terms;
     using RouteLib for Route;
@@ -25,7 +25,7 @@ contract InboxHub is IInboxHub {
     address public immutable IMPLEMENTATION = address(new Inbox());
     bytes32 private immutable CLONE_CODE_HASH = LibClone.initCodeHash_PUSH0(IMPLEMENTATION);
 
-    /// @dev What a netted batch took in, in the token's smallest units, and from how many inboxes.
+    /// @dev The received amount of a netted batch, in the token's smallest units, and the number of its inboxes.
     struct Batch {
         uint256 gross;
         uint256 fee;
@@ -131,7 +131,7 @@ contract InboxHub is IInboxHub {
         emit Rescued(inbox, token, to, units);
     }
 
-    /// @dev On the settle chain there is nothing to bridge: whoever could would take the money away from the payout.
+    /// @dev On the settle chain there is nothing to bridge. Bridging there would take the tokens away from the payout.
     function _requireRoute(Terms calldata terms, Route calldata route, bytes32[] calldata proof) private view {
         if (block.chainid == terms.settleChainId) revert SettledHere();
         if (block.chainid != route.chainId) revert WrongChain();
@@ -141,7 +141,7 @@ contract InboxHub is IInboxHub {
         if (route.adapter.code.length == 0) revert NoAdapter(route.adapter);
     }
 
-    /// @dev Where the settle chain is an EVM chain the fee is taken there, of what arrives.
+    /// @dev When the settle chain is an EVM chain, the fee is taken there, from the amount that arrives.
     function _takeFee(address inbox, Terms calldata terms, address token, uint256 gross) private returns (uint256 fee) {
         if (terms.settleChainId != 0) return 0;
         fee = Fee.share(gross, terms.feeBps);
@@ -150,8 +150,8 @@ contract InboxHub is IInboxHub {
         if (fee != 0) emit FeeTaken(inbox, token, fee);
     }
 
-    /// @dev Moves what the inboxes hold into the hub, for the rest of this call only. The fee is the sum of what each
-    /// inbox would have paid alone, so netting changes nobody's share.
+    /// @dev Moves the balances of the inboxes into the hub, for the rest of this call only. The fee is the sum of each
+    /// inbox's own fee, so netting changes no share.
     function _pull(Terms calldata shared, bytes32[] calldata salts)
         private
         returns (Batch memory batch, bytes4[] memory failures)
@@ -185,7 +185,7 @@ contract InboxHub is IInboxHub {
         failure = Command.send(inbox, token, address(this), units);
     }
 
-    /// @dev Never reverts for a reason that lies in the item. A balance of zero ends it before anything is created.
+    /// @dev Never reverts because of the item. A balance of zero returns before anything is created.
     function _settle(Terms calldata terms) private returns (uint256 gross, bytes4 failure) {
         failure = _termsFailure(terms);
         if (failure != 0) return (0, failure);

@@ -3,17 +3,17 @@ pragma solidity 0.8.30;
 
 import {Token} from "./Token.sol";
 
-/// @notice Pays what a settlement took out: the payout first, then the fee.
+/// @notice Pays out a settlement: the payout first, then the fee.
 library Payment {
     using Token for address;
 
-    /// @dev The most that the fee leg may use. A transfer of the dearest ordinary token stays far below; without a
-    /// limit a fee recipient that burns gas could keep the payout from happening.
+    /// @dev The gas limit of the fee leg. A transfer of the most expensive ordinary token needs far less. Without a
+    /// limit, a fee recipient that burns gas could prevent the payout.
     uint256 internal constant FEE_LEG_GAS = 200_000;
 
-    /// @dev What must have been left before a fee leg may count as failed. A call passes on at most 63/64 of the
-    /// remaining gas and itself costs up to 11,600, so with this much left the leg really had FEE_LEG_GAS, and a caller
-    /// cannot make it fail by bringing too little.
+    /// @dev The gas that must be left before a fee leg may count as failed. A call passes on at most 63/64 of the
+    /// remaining gas and itself costs up to 11,600. With this much left the leg had FEE_LEG_GAS, so a caller cannot
+    /// make it fail by sending too little gas.
     uint256 internal constant FEE_LEG_GAS_LEFT = 220_000;
 
     error PayoutFailed();
@@ -31,7 +31,7 @@ library Payment {
         if (feePaid == 0 && !token.tryTransfer(payout, fee, gasleft())) revert PayoutFailed();
     }
 
-    /// @return feePaid The fee, or 0 when its leg failed although it had the gas that it needs.
+    /// @return feePaid The fee, or 0 when its leg failed with enough gas.
     function payFee(address token, address feeRecipient, uint256 fee) internal returns (uint256 feePaid) {
         uint256 gasLeft = gasleft();
         if (token.tryTransfer(feeRecipient, fee, FEE_LEG_GAS)) return fee;

@@ -7,21 +7,21 @@ struct Terms {
     bytes32 salt;
     /// The chain of the payout; 0 when the payout is not on an EVM chain.
     uint64 settleChainId;
-    /// The token that is paid out; 0 means the native coin.
+    /// The payout token; 0 means the native coin.
     address settleToken;
     address payout;
     address feeRecipient;
-    /// Hundredths of a percent of what arrived.
+    /// Basis points of the received amount.
     uint16 feeBps;
-    /// Who may rescue; 0 means nobody.
+    /// The address that may rescue; 0 means none.
     address recovery;
     /// Unix time in seconds from which `recovery` may rescue everything.
     uint48 recoverAfter;
-    /// Root of the routes by which money may travel to the settle chain; 0 means none.
+    /// Merkle root of the routes to the settle chain; 0 means none.
     bytes32 routesRoot;
 }
 
-/// @notice One way by which money that arrives on another chain may travel to the settle chain.
+/// @notice A permitted way for a deposit on another chain to reach the settle chain.
 struct Route {
     uint64 chainId;
     address token;
@@ -33,8 +33,8 @@ struct Route {
 library TermsLib {
     uint256 internal constant ENCODED_BYTES = 9 * 32;
 
-    /// @dev Calldata of a static struct is its ABI encoding, so it is hashed as it came in. Dirty upper bits give
-    /// another hash, hence the address of an inbox that holds nothing.
+    /// @dev Calldata of a static struct is its ABI encoding, so it is hashed as received. Dirty upper bits give another
+    /// hash, and so the address of an empty inbox.
     function hash(Terms calldata terms) internal pure returns (bytes32 result) {
         assembly ("memory-safe") {
             let buffer := mload(0x40)

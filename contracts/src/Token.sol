@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice Balance and transfer of a token, or of the native coin where the token is 0. Nothing here reverts and
-/// nothing copies more than a word of what a token answers, so one odd token cannot break a batch. Upper bits of
-/// addresses are cleared, because assembly elsewhere may leave them dirty.
+/// @notice Balance and transfer of a token, or of the native coin when the token is 0. These functions never revert
+/// and copy at most one word of a token's result, so one odd token cannot break a batch. They clear the upper bits of
+/// addresses, because assembly elsewhere may leave them dirty.
 library Token {
     uint256 private constant BALANCE_OF = 0x70a08231;
     uint256 private constant TRANSFER = 0xa9059cbb;
 
-    /// @return readable False when the token is no contract, reverts or answers less than a word.
+    /// @return readable False when the token is not a contract, reverts or returns less than a word.
     function balanceOf(address token, address holder) internal view returns (bool readable, uint256 units) {
         if (token == address(0)) return (true, holder.balance);
         assembly ("memory-safe") {
@@ -20,8 +20,8 @@ library Token {
         }
     }
 
-    /// @dev A transfer counts when the call succeeds and answers true, or answers nothing and there is a contract:
-    /// several widespread tokens return no value.
+    /// @dev A transfer succeeds when the call succeeds and returns true, or returns nothing and the token is a
+    /// contract: several widespread tokens return no value.
     function tryTransfer(address token, address to, uint256 units, uint256 gasLimit) internal returns (bool moved) {
         if (token == address(0)) {
             assembly ("memory-safe") {
