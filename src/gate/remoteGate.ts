@@ -49,14 +49,14 @@ export function openRemoteGate({ url, secret, timeoutMs }: GateConfig): Gate {
 }
 
 async function readBody({ body }: Dispatcher.ResponseData): Promise<string> {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let length = 0;
-  for await (const piece of body as AsyncIterable<Buffer>) {
-    length += piece.length;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length;
     if (length > RESPONSE_BYTES_MAX) throw new SyntaxError("the response is too long");
-    pieces.push(piece);
+    chunks.push(chunk);
   }
-  return Buffer.concat(pieces).toString("utf8");
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 function parseBindDecision(host: string, response: unknown): BindDecision {

@@ -32,6 +32,6 @@ test("D15 a cursor hides its sequence", () => {
     Buffer.from(cursor, "base64url"),
   );
   assert.ok(one && next);
-  const alike = one.filter((byte, index) => byte === next[index]).length;
-  assert.ok(alike < one.length / 2, `${alike} of ${one.length} bytes are equal in neighbouring cursors`);
+  const equalBytes = one.filter((byte, index) => byte === next[index]).length;
+  assert.ok(equalBytes < one.length / 2, `${equalBytes} of ${one.length} bytes are equal in neighbouring cursors`);
 });

@@ -10,10 +10,10 @@ const TAG_BYTES = 16;
 export type CursorScope = { secret: Uint8Array; list: string; owner: string };
 
 export function encodeCursor(sequence: bigint, context: CursorScope): string {
-  const place = Buffer.alloc(SEQUENCE_BYTES);
-  place.writeBigUInt64BE(sequence);
-  const tag = computeTag(place, context);
-  return Buffer.concat([tag, applyMask(place, tag, context)]).toString("base64url");
+  const encoded = Buffer.alloc(SEQUENCE_BYTES);
+  encoded.writeBigUInt64BE(sequence);
+  const tag = computeTag(encoded, context);
+  return Buffer.concat([tag, applyMask(encoded, tag, context)]).toString("base64url");
 }
 
 /** Returns the sequence; undefined when the text is not a cursor of this list and this owner. */
@@ -21,21 +21,21 @@ export function decodeCursor(text: string, context: CursorScope): bigint | undef
   const bytes = Buffer.from(text, "base64url");
   if (bytes.length !== SEQUENCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== text) return undefined;
   const tag = bytes.subarray(0, TAG_BYTES);
-  const place = applyMask(bytes.subarray(TAG_BYTES), tag, context);
-  if (!timingSafeEqual(tag, computeTag(place, context))) return undefined;
-  return place.readBigUInt64BE();
+  const encoded = applyMask(bytes.subarray(TAG_BYTES), tag, context);
+  if (!timingSafeEqual(tag, computeTag(encoded, context))) return undefined;
+  return encoded.readBigUInt64BE();
 }
 
-function computeTag(place: Uint8Array, { secret, list, owner }: CursorScope): Uint8Array {
+function computeTag(encoded: Uint8Array, { secret, list, owner }: CursorScope): Uint8Array {
   return createHmac("sha256", secret)
     .update(`cursor\n${list}\n${owner}\n`)
-    .update(place)
+    .update(encoded)
     .digest()
     .subarray(0, TAG_BYTES);
 }
 
-/** XORs `place` with the mask. Applying it twice restores the input. */
-function applyMask(place: Uint8Array, tag: Uint8Array, { secret }: CursorScope): Buffer {
+/** XORs `encoded` with the mask. Applying it twice restores the input. */
+function applyMask(encoded: Uint8Array, tag: Uint8Array, { secret }: CursorScope): Buffer {
   const mask = createHmac("sha256", secret).update("cursor mask\n").update(tag).digest();
-  return Buffer.from(place.map((byte, index) => byte ^ mask.readUInt8(index)));
+  return Buffer.from(encoded.map((byte, index) => byte ^ mask.readUInt8(index)));
 }

@@ -25,9 +25,9 @@ test("16 a hundred thousand ids are all different, and every bit varies", () => 
   const ids = new Set(Array.from({ length: 100_000 }, () => newId("pi", systemEntropy)));
   assert.equal(ids.size, 100_000);
   // The first of 26 digits carries the upper 3 of 128 bits.
-  for (let place = 0; place < 26; place += 1) {
-    const digits = new Set([...ids].slice(0, 2_000).map((id) => id.charAt("pi_".length + place)));
-    assert.equal(digits.size, place === 0 ? 8 : 32);
+  for (let position = 0; position < 26; position += 1) {
+    const digits = new Set([...ids].slice(0, 2_000).map((id) => id.charAt("pi_".length + position)));
+    assert.equal(digits.size, position === 0 ? 8 : 32);
   }
 });
 

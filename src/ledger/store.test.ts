@@ -21,19 +21,19 @@ function transferQuery(transfers: readonly Transfer[]): RawBuilder<unknown> {
       change as change_units, ${CHAIN}::text as chain, '0xaa'::text as chain_tx, 7::bigint as block_number, place
     from unnest(
       ${array(
-        transfers.map((one) => one.reference),
+        transfers.map((transfer) => transfer.reference),
         "text",
       )}, ${array(
-        transfers.map((one) => one.version ?? 1n),
+        transfers.map((transfer) => transfer.version ?? 1n),
         "int8",
       )}, ${array(
-        transfers.map((one) => one.inbox),
+        transfers.map((transfer) => transfer.inbox),
         "text",
       )}, ${array(
-        transfers.map((one) => one.counter),
+        transfers.map((transfer) => transfer.counter),
         "text",
       )}, ${array(
-        transfers.map((one) => one.change),
+        transfers.map((transfer) => transfer.change),
         "numeric",
       )}) with ordinality as input (reference, version, inbox, counter, change, place)`;
 }
@@ -66,7 +66,7 @@ for (const kind of databases) {
     const reverseAll = (...transfers: Transfer[]) =>
       db.transaction((tx) => {
         const references = sql`select unnest(${array(
-          transfers.map((one) => one.reference),
+          transfers.map((transfer) => transfer.reference),
           "text",
         )})`;
         return reversePostings(tx, { references, at: AT });
@@ -347,8 +347,8 @@ for (const kind of databases) {
 
     test("2^256-1 units are booked in and out exactly", async () => {
       const inbox = newInbox();
-      const most = 2n ** 256n - 1n;
-      await bookAll(inflow(inbox, most), outflow(inbox, most - 1n));
+      const unitsMax = 2n ** 256n - 1n;
+      await bookAll(inflow(inbox, unitsMax), outflow(inbox, unitsMax - 1n));
       deepEqual(await balancesOf(inbox), { [`inbox:${inbox}`]: 1n });
     });
   });

@@ -55,7 +55,7 @@ export type PaymentIntent = {
   status: "active" | "settled" | "archived";
   /** Fulfil at `paid` or `overpaid`. Only one-time intents are ever `overpaid`. */
   paymentStatus: "unpaid" | "partial" | "paid" | "overpaid";
-  /** Millionths of the payout currency, whatever decimals the token has; null when open-ended. */
+  /** Millionths of the payout currency, independent of the token's decimals; null when open-ended. */
   priceUnits: number | null;
   oneTime: boolean;
   merchantReference: string | null;
@@ -152,7 +152,7 @@ export type CreatedPaymentIntent = {
   status: "active" | "settled" | "archived";
   /** Fulfil at `paid` or `overpaid`. Only one-time intents are ever `overpaid`. */
   paymentStatus: "unpaid" | "partial" | "paid" | "overpaid";
-  /** Millionths of the payout currency, whatever decimals the token has; null when open-ended. */
+  /** Millionths of the payout currency, independent of the token's decimals; null when open-ended. */
   priceUnits: number | null;
   oneTime: boolean;
   merchantReference: string | null;
@@ -446,7 +446,7 @@ export type CreatePaymentIntentBody = {
   merchantReference?: string | null | undefined;
   /** The merchant's own keys and values. They are stored and returned unchanged, and the service does not interpret them. The order of keys is kept, except that keys that are whole numbers come first, in ascending order. It may be an object of at most 16384 bytes and 5 levels, with at most 50 keys a level, keys of at most 40 characters and strings of at most 500. A number that a double cannot hold exactly is refused: send it as a string. */
   metadata?: JsonObject | null | undefined;
-  /** The price in millionths of the payout currency, whatever decimals the token has. Without it the intent is open-ended: any counted deposit makes it paid. */
+  /** The price in millionths of the payout currency, independent of the token's decimals. Without it the intent is open-ended: any counted deposit makes it paid. */
   priceUnits?: number | null | undefined;
   /** If true, the intent is settled when its price is reached, and its destination is free again. Requires `priceUnits`. */
   oneTime?: boolean | null | undefined;

@@ -34,16 +34,16 @@ export class TributaryError extends Error {
   readonly param: string | undefined;
   readonly details: JsonObject | undefined;
 
-  constructor(facts: TributaryErrorOptions) {
-    super(facts.message, { cause: facts.cause });
-    this.code = facts.code;
-    this.status = facts.status;
-    this.requestId = facts.requestId;
-    this.docs = facts.docs;
-    this.isRetryable = facts.isRetryable;
-    this.retryAfterS = facts.retryAfterS;
-    this.param = facts.param;
-    this.details = facts.details;
+  constructor(options: TributaryErrorOptions) {
+    super(options.message, { cause: options.cause });
+    this.code = options.code;
+    this.status = options.status;
+    this.requestId = options.requestId;
+    this.docs = options.docs;
+    this.isRetryable = options.isRetryable;
+    this.retryAfterS = options.retryAfterS;
+    this.param = options.param;
+    this.details = options.details;
   }
 }
 

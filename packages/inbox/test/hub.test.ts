@@ -54,8 +54,8 @@ test("for a thousand random terms the package and the hub agree on the address",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(calls),
   });
-  const answers = (await response.json()) as { id: number; result: string }[];
-  const byId = new Map(answers.map(({ id, result }) => [id, `0x${result.slice(-40)}`]));
+  const responses = (await response.json()) as { id: number; result: string }[];
+  const byId = new Map(responses.map(({ id, result }) => [id, `0x${result.slice(-40)}`]));
   assert.equal(byId.size, SAMPLE_COUNT);
   for (const [id, terms] of samples.entries()) assert.equal(computeInboxAddress(terms), byId.get(id));
 });
@@ -85,8 +85,8 @@ async function readBridgeError(args: readonly [Terms, Route, Hex[], Hex]) {
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_call", params }),
   });
-  const answer = (await response.json()) as { error: { data: Hex } };
-  return decodeErrorResult({ abi: hubAbi, data: answer.error.data }).errorName;
+  const reply = (await response.json()) as { error: { data: Hex } };
+  return decodeErrorResult({ abi: hubAbi, data: reply.error.data }).errorName;
 }
 
 test("the hub pays out the balance of a computed address, less the fee", async () => {

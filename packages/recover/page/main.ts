@@ -41,9 +41,9 @@ function createElement(tag: string, text = "", className = ""): HTMLElement {
 }
 
 function setMessage(id: string, text: string, tone: "" | "good" | "bad" = ""): void {
-  const place = byId(id);
-  place.textContent = text;
-  place.className = tone;
+  const element = byId(id);
+  element.textContent = text;
+  element.className = tone;
 }
 
 async function loadFile(): Promise<void> {
@@ -78,7 +78,7 @@ function loadInboxes(text: string): void {
 }
 
 function renderTerms({ address, terms, intentId }: VerifiedInbox): HTMLElement[] {
-  const facts: [string, string][] = [
+  const rows: [string, string][] = [
     ...(intentId === undefined ? [] : [["Intent", intentId] as [string, string]]),
     ["Inbox", checksumAddress(address)],
     ["Pays", checksumAddress(terms.payout)],
@@ -87,7 +87,7 @@ function renderTerms({ address, terms, intentId }: VerifiedInbox): HTMLElement[]
     ["Recovery", terms.recovery === NATIVE_TOKEN ? "none" : checksumAddress(terms.recovery)],
     ["Everything from", formatDay(terms.recoverAfter)],
   ];
-  return facts.flatMap(([name, value]) => [createElement("dt", name), createElement("dd", value)]);
+  return rows.flatMap(([name, value]) => [createElement("dt", name), createElement("dd", value)]);
 }
 
 function showWallets(wallets: readonly BrowserWallet[]): void {

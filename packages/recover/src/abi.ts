@@ -17,21 +17,21 @@ export function encodeUint(value: number | bigint): string {
 }
 
 /** Decodes the first word of a response; undefined when it has none. */
-export function decodeUint(answer: unknown): bigint | undefined {
-  return typeof answer === "string" && /^0x[0-9a-f]{64}/i.test(answer) ? BigInt(answer.slice(0, 66)) : undefined;
+export function decodeUint(response: unknown): bigint | undefined {
+  return typeof response === "string" && /^0x[0-9a-f]{64}/i.test(response) ? BigInt(response.slice(0, 66)) : undefined;
 }
 
 /** Decodes a `string`, or the `bytes32` that a few old tokens return. Undefined unless it has 1 to 24 printable ASCII characters. */
-export function decodeString(answer: unknown): string | undefined {
-  if (typeof answer !== "string" || !/^0x(?:[0-9a-f]{64})+$/i.test(answer)) return undefined;
-  const words = hexToBytes(answer.slice(2));
-  const bytes = words.length === 32 ? words : words.slice(64, 64 + Number(decodeUint(`0x${answer.slice(66)}`) ?? 0n));
+export function decodeString(response: unknown): string | undefined {
+  if (typeof response !== "string" || !/^0x(?:[0-9a-f]{64})+$/i.test(response)) return undefined;
+  const words = hexToBytes(response.slice(2));
+  const bytes = words.length === 32 ? words : words.slice(64, 64 + Number(decodeUint(`0x${response.slice(66)}`) ?? 0n));
   const text = new TextDecoder().decode(bytes).replaceAll("\0", "");
   return /^[\x20-\x7e]{1,24}$/.test(text) ? text : undefined;
 }
 
 /** Parses a JSON-RPC quantity. Throws a RangeError when it is malformed. */
-export function parseQuantity(value: unknown, what: string): bigint {
+export function parseQuantity(value: unknown, name: string): bigint {
   if (typeof value === "string" && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value);
-  throw new RangeError(`The chain's response for ${what} is not a number.`);
+  throw new RangeError(`The chain's response for ${name} is not a number.`);
 }

@@ -110,8 +110,8 @@ async function readHolding(
 export async function readBalance(request: RpcRequester, token: Hex, owner: Hex): Promise<bigint> {
   if (token === NATIVE_TOKEN) return parseQuantity(await request("eth_getBalance", [owner, "latest"]), "a balance");
   const data = `${BALANCE_OF_SELECTOR}${encodeAddress(owner)}`;
-  const answer = await request("eth_call", [{ to: token, data }, "latest"]).catch(ignoreRevert);
-  return decodeUint(answer) ?? 0n;
+  const response = await request("eth_call", [{ to: token, data }, "latest"]).catch(ignoreRevert);
+  return decodeUint(response) ?? 0n;
 }
 
 async function readTokenMetadata(request: RpcRequester, token: Hex): Promise<TokenMetadata> {

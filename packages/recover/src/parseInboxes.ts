@@ -74,24 +74,24 @@ function parseEntry(entry: unknown, prefix: string): VerifiedInbox {
 }
 
 /** Other contracts have other addresses and unknown rules. */
-function checkContracts(wire: JsonObject, where: string): void {
+function checkContracts(wire: JsonObject, prefix: string): void {
   if (wire["version"] === undefined || wire["hub"] === undefined)
-    throw new InboxInputError(`${where}it has no inboxTerms; take the whole intent as the API returns it.`);
+    throw new InboxInputError(`${prefix}it has no inboxTerms; take the whole intent as the API returns it.`);
   const isOurs =
     wire["version"] === inboxVersion &&
     parseAddress(wire["hub"]) === hubAddress &&
     parseAddress(wire["implementation"]) === implementationAddress;
   if (isOurs) return;
   throw new InboxInputError(
-    `${where}its inbox was made by the hub ${quoteValue(wire["hub"])}, and this release knows ${hubAddress}. Use the release that made it.`,
+    `${prefix}its inbox was made by the hub ${quoteValue(wire["hub"])}, and this release knows ${hubAddress}. Use the release that made it.`,
   );
 }
 
-function parseTerms(wire: JsonObject, where: string): Terms {
+function parseTerms(wire: JsonObject, prefix: string): Terms {
   try {
     return termsFromWire(wire as InboxTerms);
   } catch (error) {
-    throw new InboxInputError(`${where}inboxTerms: ${error instanceof Error ? error.message : String(error)}.`);
+    throw new InboxInputError(`${prefix}inboxTerms: ${error instanceof Error ? error.message : String(error)}.`);
   }
 }
 

@@ -170,9 +170,9 @@ function parseResult(reply: BackendMessages): StatementResult {
         Object.fromEntries(columns.map(({ name, decode }, i) => [name, decodeField(fields[i], decode)])),
       );
     } else if (message instanceof messages.CommandCompleteMessage) {
-      const words = message.text.split(" ");
-      result.command = words[0] ?? "";
-      result.rowCount = Number(words.at(-1));
+      const tagParts = message.text.split(" ");
+      result.command = tagParts[0] ?? "";
+      result.rowCount = Number(tagParts.at(-1));
     }
   }
   return result;

@@ -96,10 +96,10 @@ function normalizeDecimal(decimal: string): string {
   return `${sign}${trimmed}e${Number(exponent) - fraction.length + digits.length - trimmed.length}`;
 }
 
-function jsonFault(field: string | undefined, code: "invalid_json" | "invalid_request", what: string): Fault {
-  const where = field === undefined ? "The body" : `${JSON.stringify(field.slice(0, 80))}`;
+function jsonFault(field: string | undefined, code: "invalid_json" | "invalid_request", problem: string): Fault {
+  const subject = field === undefined ? "The body" : `${JSON.stringify(field.slice(0, 80))}`;
   return new Fault(code, {
-    message: `${where} ${what}.`,
+    message: `${subject} ${problem}.`,
     ...(field === undefined ? {} : { param: field.slice(0, 80) }),
   });
 }

@@ -28,8 +28,8 @@ export function readGuides(): Guide[] {
 }
 
 function readingPosition(file: string): number {
-  const place = READING_ORDER.indexOf(file);
-  return place < 0 ? READING_ORDER.length : place;
+  const index = READING_ORDER.indexOf(file);
+  return index < 0 ? READING_ORDER.length : index;
 }
 
 function readGuide(folder: string, file: string): Guide {

@@ -14,8 +14,8 @@ export const archivePaymentIntent = defineOperation({
   path: "/api/v1/intents/{id}/archive",
   group: "Intents",
   summary: "Archive an intent",
-  description: `The intent takes no new source inbox and frees its destination. What is sent to its inboxes all the same is still recorded and
-paid out. Archiving an archived intent again changes nothing.`,
+  description: `The intent takes no new source inbox and frees its destination. Later deposits into its inboxes are still recorded and
+paid out. Archiving an archived intent changes nothing.`,
   isExtension: true,
   acceptsIdempotencyKey: true,
   isRetrySafe: true,

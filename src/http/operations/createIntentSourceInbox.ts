@@ -57,10 +57,10 @@ export const createIntentSourceInbox = defineOperation({
   path: "/api/v1/intents/{id}/source-inbox",
   group: "Deposit addresses",
   summary: "Issue a source inbox",
-  description: `The deposit address for one origin, issued for the intent's own customer. Asking again returns the same address, never a second
-one, also when the intent is settled by then or the origin switched off.
+  description: `Issues the deposit address for one origin, for the intent's own customer. A repeat returns the same address, even after the intent
+is settled or the origin is switched off.
 
-Name an EVM origin by \`chainId\`, a Solana one by \`namespace\`, \`reference\` and \`mint\`.`,
+Select an EVM origin by \`chainId\`, a Solana one by \`namespace\`, \`reference\` and \`mint\`.`,
   isRetrySafe: true,
   perMinute: 30,
   unavailableFault: "source_inbox_unavailable",

@@ -10,9 +10,10 @@ export const getPaymentIntent = defineOperation({
   path: "/api/v1/intents/{id}",
   group: "Intents",
   summary: "Read one intent",
-  description: `The intent as it is now. Poll this, and not the list, to follow one intent; fulfil only what your own backend has created.
+  description: `The intent in its current state. To follow one intent, poll this operation instead of the list; fulfil only intents that your own
+backend has created.
 
-An id that was never created and one of another account are answered alike.`,
+Unknown ids and ids of other accounts get the same response.`,
   perMinute: 120,
   success: { status: 200, description: "The intent.", schema: paymentIntent, example: settledIntentExample },
   faults: [],

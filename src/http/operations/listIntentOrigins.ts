@@ -13,7 +13,7 @@ export const listIntentOrigins = defineOperation({
   group: "Deposit addresses",
   summary: "List an intent's source origins",
   description: `Every live origin of the account with its own \`depositIssuable\`, also when \`sourceDepositIssuable\` is false, and every settle
-rail. An archived intent has none: it is answered like one that was never created.`,
+rail. For an archived intent the response is that of an unknown one.`,
   perMinute: 120,
   success: { status: 200, description: "Origins and rails.", schema: intentOrigins, example: originsExample },
   faults: [],

@@ -35,8 +35,8 @@ export const recordIntentView = defineOperation({
   path: "/api/v1/intents/{id}/view",
   group: "Deposit addresses",
   summary: "Report a payer's view",
-  description: `Report it when a deposit address is shown, and again on each choice of a chain or token: the service then looks for deposits there
-sooner. It is a hint and nothing else. It settles nothing and moves nothing, and without it deposits are found all the same.`,
+  description: `Send this when a page shows a deposit address, and again at each choice of a chain or token: the service then finds deposits there
+sooner. It is only a hint: it settles and moves nothing, and deposits are also found without it.`,
   isRetrySafe: true,
   perMinute: 60,
   perMinuteAndIntent: 30,

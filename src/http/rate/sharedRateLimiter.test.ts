@@ -204,8 +204,8 @@ test("a database failure rejects the call, and the limit holds after the failure
   const log = createSharedRateLimiter(world, { holder: "unlucky", prefix: "test ", nowMs: serverMs });
   let made = await acquireMany(log, key, 3);
   isAway = true;
-  const answers = await Promise.allSettled(Array.from({ length: LIMIT }, () => log.tryAcquire(key, LIMIT)));
-  made += answers.filter(({ status }) => status === "fulfilled").length;
+  const results = await Promise.allSettled(Array.from({ length: LIMIT }, () => log.tryAcquire(key, LIMIT)));
+  made += results.filter(({ status }) => status === "fulfilled").length;
   assert.ok(made > 3 && made < LIMIT, `${made} before and during the failure`);
   isAway = false;
   made += await acquireMany(log, key, LIMIT * 2);

@@ -77,13 +77,13 @@ export function createSharedRateLimiter(
   }
 
   function evictIdleKeys(nowMs: number): void {
-    let looked = 0;
+    let checked = 0;
     for (const [key, state] of keyStates) {
       const isOver = state.lastUsedAtMs <= nowMs - WINDOW_MS - LEASE_MS;
-      if (looked >= EVICTIONS_PER_CALL_MAX || (!isOver && keyStates.size <= keysMax)) return;
+      if (checked >= EVICTIONS_PER_CALL_MAX || (!isOver && keyStates.size <= keysMax)) return;
       keyStates.delete(key);
       leasedKeys.delete(key);
-      looked += 1;
+      checked += 1;
     }
   }
 

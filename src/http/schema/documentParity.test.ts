@@ -29,7 +29,9 @@ const value = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(null, true, false) },
   {
     weight: 2,
-    arbitrary: fc.object({ maxDepth: 6, maxKeys: 3, withBigInt: false }).map((one) => JSON.parse(JSON.stringify(one))),
+    arbitrary: fc
+      .object({ maxDepth: 6, maxKeys: 3, withBigInt: false })
+      .map((value) => JSON.parse(JSON.stringify(value))),
   },
   { weight: 1, arbitrary: fc.constant([]) },
 );

@@ -4,7 +4,7 @@ import { closestMatch } from "./closestMatch.ts";
 
 const FIELDS = ["payoutWallet", "payoutNamespace", "priceUnits", "oneTime", "metadata"];
 
-for (const [typed, meant] of [
+for (const [text, expected] of [
   ["payoutWalet", "payoutWallet"],
   ["payout_wallet", "payoutWallet"],
   ["onetime", "oneTime"],
@@ -13,6 +13,6 @@ for (const [typed, meant] of [
   ["colour", undefined],
   ["", undefined],
 ] as const) {
-  test(`${JSON.stringify(typed)} is closest to ${String(meant)}`, () =>
-    assert.equal(closestMatch(typed, FIELDS), meant));
+  test(`${JSON.stringify(text)} is closest to ${String(expected)}`, () =>
+    assert.equal(closestMatch(text, FIELDS), expected));
 }

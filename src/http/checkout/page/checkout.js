@@ -1,4 +1,4 @@
-// The payer's page. It knows nothing but what `status` answers, writes only text nodes, and speaks to no other origin.
+// The checkout page. It shows only what `status` returns, writes only text nodes, and connects to no other origin.
 
 const POLL_MS = 2_000;
 const POLL_SLOW_MS = 10_000;
@@ -9,7 +9,7 @@ const DEPOSIT_STATES = { seen: "seen", confirmed: "confirmed", counted: "counted
 const root = location.pathname;
 const main = document.querySelector("main");
 const qrImage = document.querySelector("[data-code]");
-/** What the code shows: the whole payment, or the address alone. */
+/** The content of the QR code: "payment" for the payment URI, or "address". */
 let qrContent = "payment";
 let displayed = {};
 
@@ -20,24 +20,24 @@ async function startCheckout() {
   if (token !== "") {
     const opened = await openSession(token);
     if (!opened) return renderStage("refused");
-    // The token has done its work, and an address bar is often photographed.
+    // The token is no longer needed, and address bars appear in screenshots.
     history.replaceState(null, "", root);
   }
   await pollStatus();
 }
 
-/** Opens the session with what the fragment holds: the intent's widget token, or the ticket of a page that embeds this one. */
+/** Opens the session with the credential in the URL fragment: the intent's widget token, or the ticket of an embedding page. */
 async function openSession(credential) {
   const credentials = credential.startsWith("et_") ? { ticket: credential } : { widgetToken: credential };
   for (;;) {
     try {
-      const answer = await fetch(`${root}/session`, {
+      const response = await fetch(`${root}/session`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify(credentials),
       });
-      if (answer.status === 204) return true;
-      if (answer.status < 500 && answer.status !== 429) return false;
+      if (response.status === 204) return true;
+      if (response.status < 500 && response.status !== 429) return false;
     } catch {
       setVisible("isOffline", true);
     }
@@ -45,7 +45,7 @@ async function openSession(credential) {
   }
 }
 
-/** Asks for as long as the page is open: a finished payment may still be joined by another transfer. */
+/** Polls while the page is open, because another transfer may follow a finished payment. */
 async function pollStatus() {
   for (;;) {
     if (!document.hidden) {
@@ -58,13 +58,13 @@ async function pollStatus() {
 
 async function refreshStatus() {
   try {
-    const answer = await fetch(`${root}/status`, { cache: "no-store" });
-    if (answer.status === 401) {
+    const response = await fetch(`${root}/status`, { cache: "no-store" });
+    if (response.status === 401) {
       renderStage("refused");
       return false;
     }
-    if (!answer.ok) throw new Error(`status ${answer.status}`);
-    renderStatus(await answer.json());
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    renderStatus(await response.json());
     setVisible("isOffline", false);
   } catch {
     setVisible("isOffline", true);
@@ -137,11 +137,11 @@ function renderStage(stage) {
   }
 }
 
-/** The picture is asked for again only when what it stands for has changed. */
+/** Loads the image again only when its content has changed. */
 function renderQrCode() {
-  const what = qrContent === "address" ? displayed.address : displayed.paymentUri;
-  if (main.dataset.stage !== "waiting" || qrImage.dataset.what === what) return;
-  qrImage.dataset.what = what;
+  const content = qrContent === "address" ? displayed.address : displayed.paymentUri;
+  if (main.dataset.stage !== "waiting" || qrImage.dataset.content === content) return;
+  qrImage.dataset.content = content;
   qrImage.src = `${root}/qr.svg?of=${qrContent}&for=${encodeURIComponent(displayed.toSend)}`;
 }
 
@@ -173,7 +173,7 @@ async function handleCopy(button) {
   setText(button, "Copy");
 }
 
-/** Without access to the clipboard the text is selected, so that one key press copies it. */
+/** Copies a text. Without clipboard access it selects the text, so that one key press copies it. */
 async function copy(text, button) {
   try {
     await navigator.clipboard.writeText(text);
@@ -188,5 +188,5 @@ function sleep(durationMs) {
   return new Promise((resolve) => setTimeout(resolve, durationMs));
 }
 
-// A module, as the page loads it: its names are its own, for those who check it too.
+// Makes this file a module, so that its names stay private.
 export {};

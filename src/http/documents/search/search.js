@@ -1,5 +1,5 @@
-// The search of the documentation. All that can be found is one file of this service, which is asked for when somebody first looks for
-// something. Without this script the box stays hidden, and the index of everything is a page like any other.
+// The search of the documentation. All entries are in one file of this service, which the first search loads. Without this script the
+// search box stays hidden, and the index page lists the same entries.
 
 const FOUND_MAX = 12;
 const box = document.querySelector("#search");
@@ -11,17 +11,17 @@ let active = -1;
 
 box.hidden = false;
 
-/** A failure is forgotten, so that the next letter tries again. */
+/** Loads the entries once. A failed load is retried with the next key press. */
 function loadEntries() {
   loading ??= fetch("/docs/index.json")
-    .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(String(answer.status)))))
+    .then((response) => (response.ok ? response.json() : Promise.reject(new Error(String(response.status)))))
     .catch(() => {
       loading = undefined;
     });
   return loading;
 }
 
-/** How well an entry answers; 0 when one of the words is nowhere in it. */
+/** Rates how well an entry matches; 0 when a word is missing. */
 function scoreEntry(entry, words) {
   const title = entry.title.toLowerCase();
   let score = 0;
@@ -37,7 +37,7 @@ function scoreEntry(entry, words) {
   return score;
 }
 
-/** What was typed, without the endings that make one word look like two. */
+/** The words of a query, without plural endings, so that both forms match. */
 function queryWords(text) {
   const words = text.toLowerCase().match(/[a-z0-9_./]+/g) ?? [];
   return words.map((word) => (word.length > 4 ? word.replace(/(?:ies|y|s)$/, "") : word));
@@ -48,7 +48,7 @@ async function updateResults() {
   const words = queryWords(typed);
   if (words.length === 0) return clearResults();
   const entries = await loadEntries();
-  // Somebody types faster than the file comes: what stands in the box now is what counts.
+  // The user may have typed on while the entries were loading.
   if (typed !== input.value) return;
   if (entries === undefined) {
     clearResults();
@@ -117,7 +117,7 @@ input.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 list.addEventListener("click", (event) => {
-  // A place on this very page: there is no new page on which the list would be gone.
+  // A link within the page loads no new page, so the list has to be cleared here.
   if (event.target.closest("a") !== null) {
     input.value = "";
     setTimeout(clearResults);
@@ -132,5 +132,5 @@ document.addEventListener("keydown", (event) => {
   input.select();
 });
 
-// A module, as the page loads it: its names are its own, for those who check it too.
+// Makes this file a module, so that its names stay private.
 export {};

@@ -73,30 +73,30 @@ function objectEntry([name, schema]: [string, JsonSchema]): SearchEntry {
 }
 
 function requestEntries({ operationId, query = {}, body }: OperationSpec): SearchEntry[] {
-  const place = { owner: operationId, at: operationId };
+  const parent = { owner: operationId, at: operationId };
   const branches = body?.oneOf ?? (body === undefined ? [] : [body]);
-  return [{ properties: query }, ...branches].flatMap((schema) => fieldEntries(schema, place));
+  return [{ properties: query }, ...branches].flatMap((schema) => fieldEntries(schema, parent));
 }
 
 /** Entries of an object's fields and of their nested fields, apart from objects with an entry of their own. */
 function fieldEntries(
   schema: JsonSchema,
-  place: { owner: string; at: string },
+  parent: { owner: string; at: string },
   levelsLeft = LEVELS_MAX,
 ): SearchEntry[] {
   const fields = Object.entries(schema.properties ?? {}).filter(([, field]) => field.type !== "null");
   return fields.flatMap(([name, field]): SearchEntry[] => {
-    const anchor = `${place.at}.${name}`;
+    const anchor = `${parent.at}.${name}`;
     const title = anchor.slice(anchor.indexOf(".") + 1);
     const own = {
       title,
-      kind: `Field of ${place.owner}`,
+      kind: `Field of ${parent.owner}`,
       url: `/docs#${anchor}`,
       words: extractWords(field.description ?? ""),
     };
     const inner = field.items ?? field;
     const hasOwnEntry = referenceComponents(inner).$ref !== undefined || levelsLeft === 0;
-    return [own, ...(hasOwnEntry ? [] : fieldEntries(inner, { owner: place.owner, at: anchor }, levelsLeft - 1))];
+    return [own, ...(hasOwnEntry ? [] : fieldEntries(inner, { owner: parent.owner, at: anchor }, levelsLeft - 1))];
   });
 }
 

@@ -75,7 +75,7 @@ export const paymentIntent = recordSchema(
     },
     priceUnits: {
       type: ["integer", "null"],
-      description: "Millionths of the payout currency, whatever decimals the token has; null when open-ended.",
+      description: "Millionths of the payout currency, independent of the token's decimals; null when open-ended.",
     },
     oneTime: { type: "boolean" },
     merchantReference: { type: ["string", "null"] },

@@ -22,7 +22,7 @@ export const createPaymentIntentBody = {
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
       description:
-        "The price in millionths of the payout currency, whatever decimals the token has. Without it the intent is open-ended: any counted deposit makes it paid.",
+        "The price in millionths of the payout currency, independent of the token's decimals. Without it the intent is open-ended: any counted deposit makes it paid.",
       examples: [25_000_000],
     },
     oneTime: {
