@@ -135,8 +135,8 @@ function cctpV2AdapterFile(adapter: Compiled): string {
 }
 
 function renderAbiFile(hub: Abi, others: Abi): string {
-  // A failed item of a batch is reported by its error selector, and an adapter's error passes through the hub unchanged, so the ABI
-  // includes the errors of both.
+  // A failed item of a batch is reported by its error selector, and an adapter's error passes through the hub unchanged. The ABI
+  // therefore includes the errors of both.
   const known = new Set(hub.map((item) => JSON.stringify(item)));
   const errors = others.filter((item) => item.type === "error" && !known.has(JSON.stringify(item)));
   return `${fileHeader}\n/** ABI of the hub, with the errors of an inbox and of the adapters. */\nexport const hubAbi = ${JSON.stringify([...hub, ...errors], undefined, 2)} as const;\n`;

@@ -11,8 +11,8 @@ export interface Wake {
 }
 
 /**
- * Signals within one process, from writers to loops. A notification without a waiter is kept until the next wait of its topic, so that
- * a row written between a loop's last read and its wait is handled at once.
+ * Signals within one process, from writers to loops. A notification without a waiter is kept until the next wait of its topic. So a row
+ * written between a loop's last read and its wait is handled at once.
  */
 export function createWake(clock: Clock): Wake {
   // Topics are a fixed handful of names in the program's own text, so both collections stay small.

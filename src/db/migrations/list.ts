@@ -11,10 +11,10 @@ import * as intentOfAccount from "./0009_intent_of_account.ts";
 import * as servedToken from "./0010_served_token.ts";
 import * as inbox from "./0011_inbox.ts";
 
-/** One step of the schema. Its name is what the database remembers; a step that has been released is never changed. */
+/** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
 
-/** Every step in the order in which it is taken. New ones go to the end. */
+/** All migrations, in the order of their application. New ones go to the end. */
 export const migrations: readonly Migration[] = [
   { name: "0001_road", up: road.up },
   { name: "0002_ledger", up: ledger.up },

@@ -3,8 +3,8 @@ import type { Db } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
 import { WINDOW_MS } from "./rateLimiter.ts";
 
-// A call counts for 60 seconds. A lease is a number of permits that one process may use within five seconds, so each permit counts for 65
-// seconds, until the process reports when it used it, or releases it.
+// A call counts for 60 seconds. A lease is a number of permits that one process may use within five seconds. Each permit therefore counts
+// for 65 seconds, unless the process reports the time of its use or releases it.
 
 /** How long a process may use its permits. A shorter time costs more statements; a longer one withholds more permits from others. */
 export const LEASE_MS = 5_000;

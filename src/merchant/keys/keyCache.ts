@@ -11,8 +11,8 @@ import {
 } from "../store.ts";
 
 // Caches recently used keys, so that most requests need no query for their key. Each entry is valid for one version of keys and accounts,
-// which the database increases with every change. A version is trusted for less than a second from the start of its read, so every
-// process refuses a revoked key within a second, even when all signals are lost.
+// which the database increases with every change. A version is trusted for less than a second from the start of its read.
+// So every process refuses a revoked key within a second, even when all signals are lost.
 
 export type KeyCacheWorld = Pick<World, "db" | "clock" | "memory" | "log">;
 
