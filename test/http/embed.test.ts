@@ -180,7 +180,7 @@ test("D19 while the database is away nobody may frame the page", async () => {
   const { world } = api;
   const broken = {
     ...world.db,
-    get read(): never {
+    get root(): never {
       throw new Error("the database is away");
     },
   };
