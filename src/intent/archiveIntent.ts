@@ -10,12 +10,12 @@ import { lockIntents, updateToArchived, type IntentRow } from "./store.ts";
 type ArchiveWorld = Pick<World, "clock" | "entropy" | "config">;
 
 /**
- * Puts an intent away, which frees its destination; one that is archived already stays as it is and nothing more is told. Money
- * that comes later is counted and settled all the same. Throws intent_has_pending_deposits while one is seen and not final.
+ * Archives an intent and frees its destination. An archived intent stays unchanged and appends no event. Later deposits are still
+ * counted and settled. Throws intent_has_pending_deposits while a deposit is seen and not final.
  */
 export async function archiveIntent(tx: Tx, world: ArchiveWorld, intentId: string): Promise<IntentRow> {
   const [before] = await lockIntents(tx, [intentId]);
-  assert(before, `intent ${intentId} is gone`);
+  assert(before, `intent ${intentId} does not exist`);
   if (before.status === "archived") return before;
   if (before.pending_count > 0) {
     throw new Fault("intent_has_pending_deposits", { details: { pendingCount: before.pending_count } });

@@ -6,7 +6,7 @@ const IS_PRICE_REACHED = sql`intent.counted_units * 10000 >= intent.price_token_
 export const intentChecks: readonly Check[] = [
   {
     name: "intent-has-inbox",
-    meaning: "An intent's own inbox is not in the table of inboxes, or another address stands there for it.",
+    meaning: "An intent's own inbox is missing from the inbox table, or has another address there.",
     query: sql`
       select intent.id as intent, intent.inbox_address as pinned, inbox.address as recorded
       from intent full join (select * from inbox where kind = 'deposit') as inbox on inbox.intent_id = intent.id
@@ -14,7 +14,7 @@ export const intentChecks: readonly Check[] = [
   },
   {
     name: "settled-only-at-price",
-    meaning: "A one-time intent is settled without its price, or has its price without being settled.",
+    meaning: "A one-time intent is settled below its price, or is active although its price is reached.",
     query: sql`
       select intent.id as intent, intent.status, intent.counted_units as counted, intent.price_token_units as price
       from intent
@@ -33,14 +33,15 @@ export const intentChecks: readonly Check[] = [
   },
   {
     name: "intent-has-event",
-    meaning: "An intent was made, settled or archived, and no event tells it.",
+    meaning: "An intent was created, settled or archived without an event.",
     query: sql`
-      select intent.id as intent, told.type as missing
+      select intent.id as intent, expected.type as missing
       from intent cross join lateral (values
         ('payment_intent.created', true),
         ('payment_intent.settled', intent.settled_at is not null),
         ('payment_intent.archived', intent.archived_at is not null)
-      ) as told (type, is_due)
-      where told.is_due and not exists (select from event where event.intent_id = intent.id and event.type = told.type)`,
+      ) as expected (type, is_due)
+      where expected.is_due
+        and not exists (select from event where event.intent_id = intent.id and event.type = expected.type)`,
   },
 ];

@@ -12,7 +12,7 @@ import { createIntent, type CreatedIntent, type CreateIntentInput } from "./crea
 import { createSession } from "./checkout/session.ts";
 import { writeIntentProgress } from "./store.ts";
 
-// Who wins a race is a matter of real transactions, so this runs where several happen at once, over the connections of two services.
+// These tests race real concurrent transactions, so they run on PostgreSQL over the connection pools of two services.
 
 const CONCURRENT_CREATES = 200;
 const CONNECTIONS = 20;
@@ -59,7 +59,7 @@ const countEvents = async () => (await world.db.root.selectFrom("event").select(
 const canOpenSession = async ({ intent, widgetToken }: CreatedIntent) =>
   (await createSession(world, { intentId: intent.id, widgetToken })) !== undefined;
 
-test("31 §4.2.3 of many creates at once for one destination exactly one mints, and exactly one token authenticates", async () => {
+test("31 §4.2.3 concurrent creates for one destination mint one intent, and only one token authenticates", async () => {
   const eventsBefore = await countEvents();
   const { payoutWallet, outcomes } = await createConcurrently(() => 5_000_000);
   const created = fulfilledValues(outcomes);
@@ -71,7 +71,7 @@ test("31 §4.2.3 of many creates at once for one destination exactly one mints, 
   assert.equal(open.filter(Boolean).length, 1);
 });
 
-test("32 §4.2.6 of many creates with different terms one mints, the others conflict and write nothing", async () => {
+test("32 §4.2.6 of concurrent creates with different terms one mints, the others conflict and write nothing", async () => {
   const eventsBefore = await countEvents();
   const { payoutWallet, outcomes } = await createConcurrently((racer) => 1_000_000 + racer);
   const [winner, ...others] = fulfilledValues(outcomes);
@@ -82,7 +82,7 @@ test("32 §4.2.6 of many creates with different terms one mints, the others conf
   const named = reasons.map((reason) => Reflect.get(Reflect.get(reason, "details"), "intentId"));
   assert.deepEqual(new Set(named), new Set([winner.intent.id]));
   assert.deepEqual([await listIntentsPaidTo(payoutWallet), (await countEvents()) - eventsBefore], [[winner.intent], 1]);
-  assert.ok(await canOpenSession(winner), "a refused create leaves the token alone");
+  assert.ok(await canOpenSession(winner), "a refused create does not replace the token");
 });
 
 const TERMS = { priceUnits: 1_000_000, oneTime: true } as const;
@@ -96,13 +96,13 @@ const archive = async (tx: Tx, { intent }: CreatedIntent) => {
   await archiveIntent(tx, world, intent.id);
 };
 
-for (const [verb, leave] of Object.entries({ settle, archive })) {
+for (const [verb, endIntent] of Object.entries({ settle, archive })) {
   for (const [kind, terms] of Object.entries({ same: TERMS, other: { priceUnits: 7 } })) {
-    test(`33 §3.1 a create with the ${kind} terms that waits for a ${verb} mints once that is committed`, async () => {
+    test(`33 §3.1 a create with the ${kind} terms that waits for a ${verb} mints after its commit`, async () => {
       const payoutWallet = randomAddress();
       const first = await create({ payoutWallet, ...TERMS });
       const { creating } = await runDuringTransaction(
-        (tx) => leave(tx, first),
+        (tx) => endIntent(tx, first),
         () => create({ payoutWallet, ...terms }, other),
       );
       const next = await creating;
@@ -115,14 +115,14 @@ for (const [verb, leave] of Object.entries({ settle, archive })) {
     });
   }
 
-  test(`33 §3.1 a create that waits for a ${verb} that is undone finds the intent as it was`, async () => {
+  test(`33 §3.1 a create that waits for a ${verb} finds the unchanged intent after a rollback`, async () => {
     const payoutWallet = randomAddress();
     const first = await create({ payoutWallet, ...TERMS });
-    const undone = new Error("undone");
+    const rollback = new Error("rolled back");
     const { creating } = await runDuringTransaction(
-      (tx) => leave(tx, first),
+      (tx) => endIntent(tx, first),
       () => create({ payoutWallet, ...TERMS }, other),
-      undone,
+      rollback,
     );
     const next = await creating;
     assert.deepEqual([next.isCreated, next.intent.id, next.intent.status], [false, first.intent.id, "active"]);
@@ -130,7 +130,7 @@ for (const [verb, leave] of Object.entries({ settle, archive })) {
   });
 }
 
-test("33 §3.1 an intent that a create finds settles after it, and the next create mints", async () => {
+test("33 §3.1 a settle that waits for a create commits after it, and the next create mints", async () => {
   const payoutWallet = randomAddress();
   const first = await create({ payoutWallet, ...TERMS });
   const found: CreatedIntent[] = [];
@@ -150,7 +150,7 @@ test("33 §3.1 an intent that a create finds settles after it, and the next crea
   );
 });
 
-test("33 §3.1 among many creates while a destination settles at most one mints, and none gets the settled intent back", async () => {
+test("33 §3.1 of concurrent creates during a settle at most one mints, and none returns the settled intent", async () => {
   const payoutWallet = randomAddress();
   const first = await create({ payoutWallet, ...TERMS });
   const racers = Array.from({ length: 60 }, (_, racer) =>
@@ -167,7 +167,7 @@ test("33 §3.1 among many creates while a destination settles at most one mints,
   assert.deepEqual(new Set(later.map((one) => one.intent.status)), new Set(["active"]));
 });
 
-test("§4.2.8 creates that name no destination never meet, not each other and not one that names it", async () => {
+test("§4.2.8 a create without a destination mints a new intent, also where another intent occupies it", async () => {
   const payoutWallet = account.payout_wallet;
   const inputs = [{}, {}, { payoutWallet }, { payoutWallet }, {}];
   const isCreated: boolean[] = [];
@@ -175,7 +175,7 @@ test("§4.2.8 creates that name no destination never meet, not each other and no
   assert.deepEqual(isCreated, [true, true, true, false, true]);
 });
 
-test("D11 an inbox of ours is no payout, and the destination of one that is refused stays free", async () => {
+test("D11 a create refuses an inbox as payout wallet and writes nothing", async () => {
   const { intent } = await create({});
   const eventsBefore = await countEvents();
   await assert.rejects(create({ payoutWallet: intent.inbox_address }), { code: "unsupported_destination" });
@@ -183,25 +183,25 @@ test("D11 an inbox of ours is no payout, and the destination of one that is refu
   assert.equal(await countEvents(), eventsBefore);
 });
 
-/** Runs `change` in a transaction, and ends that (undone, where a reason is given) once `begin` waits for it. */
-async function runDuringTransaction<T>(change: (tx: Tx) => Promise<void>, begin: () => Promise<T>, undone?: Error) {
-  const wait: { creating?: Promise<T> } = {};
+/** Runs `change` in a transaction and ends it once `begin` blocks on it: by rollback if `rollback` is set, else by commit. */
+async function runDuringTransaction<T>(change: (tx: Tx) => Promise<void>, begin: () => Promise<T>, rollback?: Error) {
+  const blocked: { creating?: Promise<T> } = {};
   const changing = world.db.transaction(async (tx) => {
     await change(tx);
-    wait.creating = begin();
+    blocked.creating = begin();
     await waitUntilBlocked(tx);
-    if (undone !== undefined) throw undone;
+    if (rollback !== undefined) throw rollback;
   });
-  await (undone === undefined ? changing : assert.rejects(changing, undone));
-  assert.ok(wait.creating);
-  // In an object: a promise that is returned alone would be waited for.
-  return { creating: wait.creating };
+  await (rollback === undefined ? changing : assert.rejects(changing, rollback));
+  assert.ok(blocked.creating);
+  // An object wraps the promise, because an async function awaits a promise that it returns.
+  return { creating: blocked.creating };
 }
 
 async function waitUntilBlocked(tx: Tx): Promise<void> {
-  for (let looks = 0; looks < POLLS_MAX; looks += 1) {
+  for (let polls = 0; polls < POLLS_MAX; polls += 1) {
     const { rows } = await sql`select 1 from pg_locks where not granted`.execute(tx);
     if (rows.length > 0) return;
   }
-  throw new Error("nobody waits for the transaction");
+  throw new Error("no statement waits for the transaction");
 }

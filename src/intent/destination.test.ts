@@ -58,43 +58,43 @@ const account = (more: Partial<AccountRow> = {}): AccountRow => ({
   created_at: new Date(0),
   ...more,
 });
-const resolve = (input: DestinationInput, of = account()) => {
-  const { namespace, chainReference, wallet, rail } = resolveDestination(catalog, of, input);
+const resolve = (input: DestinationInput, merchant = account()) => {
+  const { namespace, chainReference, wallet, rail } = resolveDestination(catalog, merchant, input);
   return `${namespace} ${chainReference} ${wallet} ${rail.symbol}`;
 };
-const describeResult = (input: DestinationInput, of: AccountRow) => {
+const describeResult = (input: DestinationInput, merchant: AccountRow) => {
   try {
-    return resolve(input, of);
+    return resolve(input, merchant);
   } catch (error) {
     return error instanceof Fault ? `${error.code} ${error.param}` : error;
   }
 };
-const assertRefused = (input: DestinationInput, code: string, of = account()) =>
+const assertRefused = (input: DestinationInput, code: string, merchant = account()) =>
   assert.throws(
-    () => resolve(input, of),
+    () => resolve(input, merchant),
     (error) => error instanceof Fault && error.code === code,
     JSON.stringify(input),
   );
 
-test("§4.2.1 what is left out comes from the account, the token from its currency, else from the chain", () => {
+test("§4.2.1 the account supplies absent parts; its currency or the chain's default supplies the token", () => {
   assert.equal(resolve({}), `eip155 1 ${WALLET} USDC`);
   assert.equal(resolve({}, account({ currency: null })), `eip155 1 ${WALLET} DUSD`);
   assert.equal(resolve({ payoutTokenAddress: DUSD.toUpperCase().replace("0X", "0x") }), `eip155 1 ${WALLET} DUSD`);
 });
 
-test("D11 a chain alone inherits the wallet; a token that cannot be inherited has to be named", () => {
+test("D11 a chain alone inherits the wallet, and requires a token where none is inherited", () => {
   assertRefused({ payoutChainReference: "2" }, "token_required");
   assert.equal(resolve({ payoutChainReference: "2", payoutTokenAddress: USDC }), `eip155 2 ${WALLET} EURC`);
 });
 
-test("D11 an account without defaults needs a destination, another namespace a wallet", () => {
+test("D11 an account without defaults requires a destination, another namespace requires a wallet", () => {
   const bare = account({ payout_namespace: null, payout_chain_reference: null, payout_wallet: null });
   assertRefused({}, "destination_required", bare);
   assertRefused({ payoutNamespace: "solana", payoutChainReference: "mainnet" }, "wallet_required");
   assertRefused({ payoutNamespace: "solana" }, "wallet_required");
 });
 
-test("D11 each part is inherited alone, or its lack is told by the name of the part", () => {
+test("D11 each part is inherited on its own, and the fault names a missing part", () => {
   const bare = account({ payout_namespace: null, payout_chain_reference: null, payout_wallet: null, currency: null });
   const onSolana = account({ payout_namespace: "solana", payout_chain_reference: "mainnet", payout_wallet: "x" });
   const [eip155, reference, wallet] = ["eip155", "1", `0x${"ab".repeat(20)}`];
@@ -131,7 +131,8 @@ test("D11 each part is inherited alone, or its lack is told by the name of the p
     [{ payoutChainReference: "2" }, account({ currency: "EURC" }), `eip155 2 ${WALLET} EURC`],
     [{ payoutChainReference: "2" }, account({ currency: null }), "token_required payoutTokenAddress"],
   ];
-  for (const [input, of, expected] of table) assert.equal(describeResult(input, of), expected, JSON.stringify(input));
+  for (const [input, merchant, expected] of table)
+    assert.equal(describeResult(input, merchant), expected, JSON.stringify(input));
 });
 
 test("D11 EVM wallets are compared in lower case, and a wrong checksum is refused", () => {
@@ -142,16 +143,16 @@ test("D11 EVM wallets are compared in lower case, and a wrong checksum is refuse
   }
 });
 
-test("34 however a destination is spelled, and whatever of it is left out, it is one destination", () => {
+test("34 every spelling of a destination, with or without inherited parts, resolves to the same destination", () => {
   const spelled = (address: string) =>
     fc.constantFrom(address, `0x${address.slice(2).toUpperCase()}`, getAddress(address));
-  const orLeftOut = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null });
+  const orAbsent = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null });
   const destination = fc.record(
     {
-      payoutNamespace: orLeftOut(fc.constant("eip155")),
-      payoutChainReference: orLeftOut(fc.constant("1")),
-      payoutWallet: orLeftOut(spelled(WALLET)),
-      payoutTokenAddress: orLeftOut(spelled(USDC)),
+      payoutNamespace: orAbsent(fc.constant("eip155")),
+      payoutChainReference: orAbsent(fc.constant("1")),
+      payoutWallet: orAbsent(spelled(WALLET)),
+      payoutTokenAddress: orAbsent(spelled(USDC)),
     },
     { requiredKeys: [] },
   );
@@ -166,13 +167,13 @@ test("34 however a destination is spelled, and whatever of it is left out, it is
   );
 });
 
-test("D11 wallets that would swallow the money are refused", () => {
+test("D11 wallets that would lose the money are refused", () => {
   const precompiles = ["0", "1", "11", "100"].map((digits) => `0x${digits.padStart(40, "0")}`);
   for (const payoutWallet of [...precompiles, hubAddress, USDC])
     assertRefused({ payoutWallet }, "unsupported_destination");
 });
 
-test("§1.6 only live rails are admitted", () => {
+test("§1.6 only live rails are accepted", () => {
   assertRefused({ payoutChainReference: "999" }, "unsupported_destination");
   assertRefused({ payoutTokenAddress: WALLET }, "unsupported_destination");
 });

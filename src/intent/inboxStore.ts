@@ -4,14 +4,14 @@ import { array } from "../db/parameters.ts";
 import type { InboxTable } from "../db/schema.ts";
 import { namespaceOf, referenceOf, type Caip2 } from "../kernel/caip.ts";
 
-// Whose an address is. `create` writes the row of an intent's own inbox, this file all others, and every station asks here.
+// Maps inbox addresses to intents. `create` inserts an intent's own inbox, this file inserts all others, and every station reads here.
 
-/** For statements that read `inbox`: whether a row is valid on a chain. At most one row of an address is. */
+/** A condition for statements that read `inbox`: the row is valid on the chain. At most one row per address and chain matches. */
 export function isInboxOnChain(chain: Caip2): RawBuilder<boolean> {
   return sql<boolean>`(inbox.namespace = ${namespaceOf(chain)} and inbox.reference in ('', ${referenceOf(chain)}))`;
 }
 
-/** The statement that writes the inbox of an intent, as part of a larger one. The parameters are texts such as "$3". */
+/** The SQL that inserts an intent's own inbox, for use inside a larger statement. The values are placeholders such as "$3". */
 export function depositInboxInsertSql(intent: {
   sourceQuery: string;
   intentId: string;
@@ -28,20 +28,20 @@ export type SourceAddress = Pick<Selectable<InboxTable>, "address" | "intent_id"
 };
 
 /**
- * Gives an address on one chain to an intent, unless it is known there already. False, with nothing written, when it belongs to another
- * intent.
+ * Assigns an address on one chain to an intent, unless the row exists already. Returns false and writes nothing when the address
+ * belongs to another intent.
  */
 export async function insertSourceAddress(tx: Tx, source: SourceAddress): Promise<boolean> {
   const { chain, address, intent_id, token, at } = source;
-  const known = await findInboxOwner(tx, chain, address);
-  if (known !== undefined) return known === intent_id;
+  const owner = await findInboxOwner(tx, chain, address);
+  if (owner !== undefined) return owner === intent_id;
   const [namespace, reference] = [namespaceOf(chain), referenceOf(chain)];
   await tx
     .insertInto("inbox")
     .values({ namespace, reference, address, intent_id, kind: "source", token, created_at: at })
     .onConflict((conflict) => conflict.columns(["address", "namespace", "reference"]).doNothing())
     .execute();
-  // A statement of its own sees what another transaction committed while this one waited for it.
+  // A second statement also sees the row of a concurrent transaction that committed while the insert waited.
   return (await findInboxOwner(tx, chain, address)) === intent_id;
 }
 
@@ -57,7 +57,7 @@ export async function isInboxAddress(db: Db["root"], chain: Caip2, address: stri
   return rows.length > 0;
 }
 
-/** The inboxes of intents that take a token on a chain, by intent. */
+/** Inbox addresses that accept a token on a chain, keyed by intent id. Intents without one are absent. */
 export async function listInboxesOfIntents(
   db: Db,
   { chain, token, intentIds }: { chain: Caip2; token: string; intentIds: readonly string[] },
@@ -70,7 +70,7 @@ export async function listInboxesOfIntents(
   return new Map(rows.map(({ intentId, address }) => [intentId, address]));
 }
 
-/** Every inbox of an intent on a chain: one on EVM chains, one for each token elsewhere. */
+/** Every inbox address of an intent on a chain: one on EVM chains, one per token on Solana. */
 export async function listInboxesOnChain(
   db: Db,
   { chain, intentId }: { chain: Caip2; intentId: string },

@@ -18,7 +18,7 @@ export type InboxTermsColumns = {
   readonly inbox_salt: string;
 };
 
-/** The terms that make an inbox address. A payout outside EVM leaves the settle fields zero: there the inbox can only bridge. */
+/** The terms that determine an inbox address. For a payout outside EVM the settle fields are zero, so the inbox can only bridge. */
 export function toInboxTerms(intent: InboxTermsColumns): Terms {
   const settlesOnEvm = intent.payout_namespace === "eip155";
   return {
@@ -34,7 +34,7 @@ export function toInboxTerms(intent: InboxTermsColumns): Terms {
   };
 }
 
-// The columns hold what this service wrote; the package that encodes them throws on anything that is not hexadecimal.
+// This service wrote the columns, and the encoder throws on any text that is not hexadecimal.
 function asHex(text: string): Hex {
   return text as Hex;
 }

@@ -26,7 +26,7 @@ export type IntentRecord = {
   feeBps: number;
   amounts: AmountsRecord;
   inboxTerms: InboxTerms;
-  /** Without the widget token, which only its owner adds as the fragment. */
+  /** Without the widget token, which the merchant appends as the fragment. */
   checkoutUrl: string;
   createdAt: string;
   updatedAt: string;
@@ -56,10 +56,10 @@ type AmountsRecord = {
   netUnits: string;
 };
 
-/** What a record needs beside the row: where this service is reached, without a trailing slash. */
+/** `baseUrl` is the public URL of this service, without a trailing slash. */
 export type IntentRecordContext = { readonly baseUrl: string };
 
-/** The record as reads show it: `created` is true only in the answer of the call that minted the intent. */
+/** Renders an intent for reads. `created` is false here; only the create that mints the intent sets it to true. */
 export function intentRecord(row: NewIntent, context: IntentRecordContext): IntentRecord {
   const chain = payoutChain(row);
   return {

@@ -7,7 +7,7 @@ function progressWith(change: Partial<IntentProgress>): IntentProgress {
   return { price_token_units: 100n, one_time: true, counted_units: 0n, underpay_tolerance_bps: 0, ...change };
 }
 
-test("D2 the payment status follows counted money against the price", () => {
+test("D2 the payment status compares the counted amount with the price", () => {
   const table: [Partial<IntentProgress>, string][] = [
     [{ counted_units: 0n }, "unpaid"],
     [{ counted_units: 1n }, "partial"],
@@ -22,14 +22,14 @@ test("D2 the payment status follows counted money against the price", () => {
     assert.equal(paymentStatus(progressWith(change)), expected, JSON.stringify(expected));
 });
 
-test("D8 a tolerated shortfall counts as paid and stays visible", () => {
+test("D8 a shortfall within the tolerance is paid and still reported", () => {
   const intent = progressWith({ price_token_units: 1_000n, underpay_tolerance_bps: 500, counted_units: 950n });
   assert.equal(paymentStatus(intent), "paid");
   assert.equal(shortfallUnits(intent), 50n);
   assert.equal(isPriceReached(1_000n, 500, 949n), false);
 });
 
-test("D2 shortfall and excess are never both there, and with the counted money make the price", () => {
+test("D2 shortfall and excess exclude each other, and counted plus shortfall minus excess equals the price", () => {
   const anyUnits = fc.bigInt({ min: 0n, max: 2n ** 200n });
   fc.assert(
     fc.property(anyUnits, anyUnits, (price, counted) => {

@@ -1,8 +1,8 @@
 import { BPS } from "../kernel/units.ts";
 
-// How far an intent has come. Everything is in the payout token's smallest units, and only counted money is progress.
+// The payment progress of an intent. All amounts are in the payout token's smallest units; only counted deposits are progress.
 
-/** The columns of an intent that its progress is read from. */
+/** The intent columns that determine its progress. */
 export type IntentProgress = {
   readonly price_token_units: bigint | null;
   readonly one_time: boolean;
@@ -12,7 +12,10 @@ export type IntentProgress = {
 
 export type PaymentStatus = "unpaid" | "partial" | "paid" | "overpaid";
 
-/** Whether the price is reached: exchanges deduct their fee from what was ordered, so an account may tolerate a little less. */
+/**
+ * Whether the counted amount reaches the price, less the tolerance in basis points. Accounts set a tolerance because exchanges deduct
+ * their fee from a withdrawal.
+ */
 export function isPriceReached(priceTokenUnits: bigint, toleranceBps: number, countedUnits: bigint): boolean {
   return countedUnits * BPS >= priceTokenUnits * (BPS - BigInt(toleranceBps));
 }
@@ -25,13 +28,13 @@ export function paymentStatus(intent: IntentProgress): PaymentStatus {
   return excessUnits(intent) > 0n ? "overpaid" : "paid";
 }
 
-/** What is missing to the full price, also where the tolerance already lets the intent pass as paid; 0 without a price. */
+/** The amount missing to the full price, also within the tolerance; 0 without a price. */
 export function shortfallUnits(intent: IntentProgress): bigint {
   const missing = (intent.price_token_units ?? 0n) - intent.counted_units;
   return missing > 0n ? missing : 0n;
 }
 
-/** What was counted beyond the price of a one-time intent; a repeatable one has no upper end, so there it is 0. */
+/** The amount counted beyond the price of a one-time intent; 0 for a repeatable intent, which has no upper bound. */
 export function excessUnits(intent: IntentProgress): bigint {
   if (!intent.one_time || intent.price_token_units === null) return 0n;
   const surplus = intent.counted_units - intent.price_token_units;

@@ -7,7 +7,7 @@ export function payoutChain(intent: Omit<Payout, "payout_token">): Caip2 {
   return caip2(intent.payout_namespace, intent.payout_chain_reference);
 }
 
-/** Whether money in this token on this chain reaches the payout without a bridge. */
+/** Whether the asset is the intent's payout token on its payout chain, so that no bridge is needed. */
 export function isPayoutAsset(intent: Payout, asset: { chain: Caip2; token: string }): boolean {
   return asset.chain === payoutChain(intent) && asset.token === intent.payout_token;
 }

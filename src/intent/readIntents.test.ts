@@ -10,7 +10,7 @@ import type { AccountRow } from "../merchant/store.ts";
 import { createIntent } from "./createIntent.ts";
 import { listIntents } from "./readIntents.ts";
 
-// A row's place in the list is drawn when it is inserted, and seen when it is committed: only several connections tell these apart.
+// An insert draws the row's `seq`, and the commit makes it visible. Only concurrent connections separate the two.
 
 const LIMIT = 3;
 const PAGES_MAX = 20;
@@ -28,7 +28,7 @@ after(() => world.db.close());
 const create = async (on: Tx | StationWorld["db"]["root"] = world.db.root) =>
   (await createIntent(on, world, { account, input: {} })).intent.id;
 
-/** The pages in turn; `meanwhile` happens after the first. */
+/** Reads all pages in order, and runs `meanwhile` after the first. */
 async function listAllPages(meanwhile: () => Promise<void> = async () => {}): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | undefined;
@@ -42,22 +42,22 @@ async function listAllPages(meanwhile: () => Promise<void> = async () => {}): Pr
   throw new Error("the list has no end");
 }
 
-/** An intent whose place is drawn now, and which is committed when told to. */
+/** Inserts an intent, which draws its `seq`, and leaves the transaction open until `commit`. */
 async function createUncommitted(): Promise<{ id: string; commit: () => Promise<void> }> {
-  const [drawn, told] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
+  const [inserted, released] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
   const creating = world.db.transaction(async (tx) => {
-    drawn.resolve(await create(tx));
-    await told.promise;
+    inserted.resolve(await create(tx));
+    await released.promise;
   });
-  const id = await drawn.promise;
+  const id = await inserted.promise;
   const commit = async () => {
-    told.resolve();
+    released.resolve();
     await creating;
   };
   return { id, commit };
 }
 
-test("37 who pages while creates commit out of order sees each intent that was there once, and nothing twice", async () => {
+test("37 paging while creates commit out of order returns every earlier intent exactly once", async () => {
   const there: string[] = [];
   const slow: Awaited<ReturnType<typeof createUncommitted>>[] = [];
   for (let round = 0; round < 4; round += 1) {
@@ -72,7 +72,7 @@ test("37 who pages while creates commit out of order sees each intent that was t
   assert.equal(new Set(seen).size, seen.length);
   const seenOfThose = seen.filter((id) => there.includes(id));
   assert.deepEqual(seenOfThose.toSorted(), there.toSorted());
-  assert.ok(!seen.includes(last.id), "what is newer than a page that was read is not on a later one");
+  assert.ok(!seen.includes(last.id), "a later page shows no intent newer than an earlier page");
 
   const now = await listAllPages();
   assert.equal(now.length, there.length + slow.length + 2);
@@ -84,7 +84,7 @@ test("37 who pages while creates commit out of order sees each intent that was t
   );
 });
 
-test("35 no two intents share an inbox, whatever was undone or lost in between", async () => {
+test("35 no two intents share an inbox, also after rollbacks, lost connections and deleted rows", async () => {
   const handedOut: string[] = [];
   const make = async (_: unknown, index: number) => {
     const from = async (on: Tx | StationWorld["db"]["root"]) =>
@@ -93,15 +93,15 @@ test("35 no two intents share an inbox, whatever was undone or lost in between",
       await from(world.db.root);
       return;
     }
-    const undone = world.db.transaction(async (tx) => {
+    const failing = world.db.transaction(async (tx) => {
       await from(tx);
-      if (index % 2 > 0) throw new Error("undone");
+      if (index % 2 > 0) throw new Error("rolled back");
       await sql`select pg_terminate_backend(pg_backend_pid())`.execute(tx);
     });
-    await assert.rejects(undone, index % 2 > 0 ? /undone/ : /terminat|closed|not reach/i);
+    await assert.rejects(failing, index % 2 > 0 ? /rolled back/ : /terminat|closed|not reach/i);
   };
   await Promise.all(Array.from({ length: 1_000 }, make));
-  // As after a return to an earlier state: rows are gone, and the addresses of those are known to somebody.
+  // Simulates a restored backup: rows are missing, and payers already have their addresses.
   await deleteIntents(world.db, handedOut.slice(0, 300));
   await Promise.all(Array.from({ length: 300 }, make));
   assert.equal(new Set(handedOut).size, 1_300);

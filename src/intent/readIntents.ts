@@ -6,14 +6,14 @@ import { findIntent, listIntentPage, type IntentRow } from "./store.ts";
 
 type ReadWorld = Pick<World, "db" | "entropy" | "memory">;
 
-/** Throws not_found for an id that was never created and for another merchant's alike. */
+/** Returns an account's intent. Throws not_found for an unknown id and for another account's intent alike. */
 export async function getIntent(world: ReadWorld, key: { accountId: string; intentId: string }): Promise<IntentRow> {
   const intent = isIntentId(key.intentId) ? await findIntent(world.db, key) : undefined;
   if (intent === undefined) throw new Fault("not_found", { message: "No such intent." });
   return intent;
 }
 
-/** Like getIntent, and an archived one is not found either. */
+/** Like getIntent, but also throws not_found for an archived intent. */
 export async function getUnarchivedIntent(
   world: ReadWorld,
   key: { accountId: string; intentId: string },
@@ -25,7 +25,7 @@ export async function getUnarchivedIntent(
 
 export type IntentListing = { intents: IntentRow[]; hasMore: boolean; nextCursor: string };
 
-/** A page of an account's intents, newest first. Throws invalid_cursor for a cursor that this list did not give this account. */
+/** A page of an account's intents, newest first. Throws invalid_cursor for a cursor of another list or account. */
 export async function listIntents(
   world: ReadWorld,
   query: { accountId: string; limit: number; cursor?: string | undefined; merchantReference?: string | undefined },
@@ -42,7 +42,7 @@ export async function listIntents(
   return { intents, hasMore, nextCursor: hasMore ? encodeCursor(last.seq, context) : "" };
 }
 
-// Any other text names an intent that was never created, and is not worth a read.
+// Skips the query for a text that cannot be an intent id.
 function isIntentId(text: string): boolean {
   return /^pi_[0-9a-z]{26}$/.test(text);
 }

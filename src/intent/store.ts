@@ -7,7 +7,7 @@ import { depositInboxInsertSql } from "./inboxStore.ts";
 
 export type IntentRow = Selectable<IntentTable>;
 
-/** All columns, for the statements that name them. */
+/** All columns, for statements that list them. The compiler requires every key of `IntentRow`. */
 const COLUMNS = keysOf({
   id: 0,
   seq: 0,
@@ -56,8 +56,8 @@ function keysOf(row: Record<keyof IntentRow, 0>): (keyof IntentRow)[] {
 }
 
 /**
- * Locks intents, in the order of their ids, so that two workers with overlapping batches wait for each other instead of
- * deadlocking. Whoever changes what later stations know about an intent holds this lock; the intent is always locked first.
+ * Locks intents in the order of their ids, so that workers with overlapping batches wait instead of deadlocking. Every change to an
+ * intent's progress holds this lock, and a transaction locks the intent before any other row.
  */
 export async function lockIntents(tx: Tx, intentIds: readonly string[]): Promise<IntentRow[]> {
   if (intentIds.length === 0) return [];
@@ -65,8 +65,8 @@ export async function lockIntents(tx: Tx, intentIds: readonly string[]): Promise
 }
 
 /**
- * Writes what the stations below know of intents whose locks the caller holds: state, tallies (in the payout token's smallest
- * units) and times. Pinned columns are not written, whatever the row says.
+ * Writes the progress of intents: status, totals (in the payout token's smallest units) and times. The caller holds their locks.
+ * Pinned columns are never written.
  */
 export async function writeIntentProgress(tx: Tx, intents: readonly IntentRow[]): Promise<void> {
   if (intents.length === 0) return;
@@ -121,7 +121,7 @@ export async function writeIntentProgress(tx: Tx, intents: readonly IntentRow[])
     where intent.id = changed.id`.execute(tx);
 }
 
-/** The columns that make a destination; one active intent of those that occupy may have it. */
+/** The columns of a destination. At most one active intent with `occupies` has each destination. */
 const DESTINATION_COLUMNS = [
   "account_id",
   "payout_namespace",
@@ -132,7 +132,7 @@ const DESTINATION_COLUMNS = [
 
 type OccupiedDestination = Pick<IntentRow, (typeof DESTINATION_COLUMNS)[number]>;
 
-/** The same text for intents of the same destination. */
+/** A key that is equal for intents with the same destination. */
 export function destinationKey(intent: OccupiedDestination): string {
   return DESTINATION_COLUMNS.map((column) => intent[column]).join("/");
 }
@@ -144,13 +144,13 @@ function selectOccupant(db: Db["root"], intent: OccupiedDestination) {
   );
 }
 
-/** Whether another active intent holds the destination that this one would take back. */
+/** Whether another active intent occupies the destination of `intent`. */
 export async function isDestinationTaken(tx: Tx, intent: IntentRow): Promise<boolean> {
   const other = await selectOccupant(tx, intent).select("id").where("id", "<>", intent.id).executeTakeFirst();
   return other !== undefined;
 }
 
-/** Everything that an intent is born with: its sequence comes from the database, and nothing has been paid. */
+/** An intent before its insert; the database assigns `seq`. */
 export type NewIntent = Omit<IntentRow, "seq">;
 
 const NEW_COLUMNS = COLUMNS.filter((column): column is keyof NewIntent => column !== "seq");
@@ -159,11 +159,10 @@ const INSERT_OR_RENEW_INTENT = buildInsertOrRenewSql();
 function buildInsertOrRenewSql(): string {
   const placeholder = (column: keyof NewIntent) => `$${NEW_COLUMNS.indexOf(column) + 1}`;
   const found = NEW_COLUMNS.filter((column) => column !== "id").map((column) => `found.${column}`);
-  // The index decides, also against a create that commits while this one waits for it, and so does the state of the occupant at that
-  // moment: one that settles meanwhile has left the index, and then the insert goes through. The condition of the index is written
-  // out, because a plan made for any parameter could not tell that it is meant. A wallet that is an inbox is known before the call:
-  // nobody can tell the address of an inbox before the statement that created it was committed. What was inserted is known to the
-  // caller, so its columns do not come back.
+  // The unique index decides between concurrent creates. An occupant that settles meanwhile leaves the index, and the insert succeeds.
+  // The statement repeats the index predicate as literals, because a generic plan cannot match parameters to a partial index.
+  // The inbox check may read an older snapshot: an inbox address is public only after its insert has committed.
+  // For an inserted row only `seq` and `id` return, because the caller has the other columns.
   return `/* named: insert_or_renew_intent */
     with kept as (
       insert into intent as occupant (${NEW_COLUMNS.join()})
@@ -177,23 +176,23 @@ function buildInsertOrRenewSql(): string {
       returning *
     ), minted as (
       select from kept where id = ${placeholder("id")}
-    ), placed as (
+    ), deposit_inbox as (
       ${depositInboxInsertSql({
         sourceQuery: "minted",
         intentId: placeholder("id"),
         address: placeholder("inbox_address"),
         createdAt: placeholder("created_at"),
       })}
-    ), told as (
+    ), created_event as (
       ${eventInsertSql({ sourceQuery: "minted", firstNumber: NEW_COLUMNS.length + 1 })}
     )
     select kept.seq, kept.id, ${found.join()} from kept left join kept as found on found.id <> ${placeholder("id")}`;
 }
 
 /**
- * One statement that inserts the intent with its inbox and its event, or hands its widget token to the active intent that
- * occupies the same destination with the same terms, and returns the one that there is now. Undefined, with nothing written, when the
- * occupant has other terms, or when the payout wallet is one of our own inboxes.
+ * Inserts the intent with its inbox and its event in one statement, and returns it. If an active intent occupies the destination with
+ * the same terms, it sets that intent's widget token and returns that intent instead. Returns undefined and writes nothing when the
+ * occupant has other terms, or when the payout wallet is an inbox of this service.
  */
 export async function insertOrRenewIntent(
   db: Db["root"],
@@ -211,7 +210,7 @@ export async function findOccupant(db: Db["root"], intent: NewIntent): Promise<I
   return selectOccupant(db, intent).selectAll().executeTakeFirst();
 }
 
-/** The earlier token stops authenticating with the commit. */
+/** Replaces the widget token hash; the earlier token stops authenticating at the commit. */
 export async function replaceWidgetToken(tx: Tx, token: { id: string; hash: Uint8Array }): Promise<IntentRow> {
   return tx
     .updateTable("intent")
@@ -221,7 +220,7 @@ export async function replaceWidgetToken(tx: Tx, token: { id: string; hash: Uint
     .executeTakeFirstOrThrow();
 }
 
-/** The first time stays. */
+/** Sets `customer_bound_at` once; later calls leave it unchanged. */
 export async function updateCustomerBound(db: Db, { intentId, at }: { intentId: string; at: Date }): Promise<void> {
   await db.root
     .updateTable("intent")
@@ -231,7 +230,7 @@ export async function updateCustomerBound(db: Db, { intentId, at }: { intentId: 
     .execute();
 }
 
-/** Active intents whose customer is not bound yet, in the order of their creation. */
+/** Active intents created after `createdAfter` whose customer is not bound, in the order of `seq`. */
 export async function listIntentsWithoutCustomer(
   db: Db,
   page: { afterSeq: bigint; createdAfter: Date; limit: number },
@@ -248,7 +247,7 @@ export async function listIntentsWithoutCustomer(
     .execute();
 }
 
-/** The caller holds the lock and has seen that it may be. */
+/** Archives an intent. The caller holds its lock and has checked that it has no pending deposit. */
 export async function updateToArchived(tx: Tx, { id, at }: { id: string; at: Date }): Promise<IntentRow> {
   return tx
     .updateTable("intent")
@@ -258,17 +257,17 @@ export async function updateToArchived(tx: Tx, { id, at }: { id: string; at: Dat
     .executeTakeFirstOrThrow();
 }
 
-/** An account's intent; those of others do not exist here. */
+/** An account's intent; undefined for another account's. */
 export async function findIntent(db: Db, key: { accountId: string; intentId: string }): Promise<IntentRow | undefined> {
   const { rows } = await db.root.executeQuery<IntentRow>(CompiledQuery.raw(FIND_INTENT, [key.intentId, key.accountId]));
   return rows[0];
 }
 
-/** By the one index that holds both, so that it takes no time to find somebody else's. */
+/** Uses the index on account and id, so that another account's id takes as long as an unknown one. */
 const FIND_INTENT = `/* shared: find_intent */ select ${COLUMNS.join()} from intent
   where account_id = $2 and id collate "C" = $1`;
 
-/** For the checkout page, whose caller proves itself by a token of this intent and has no account. */
+/** For the checkout page, where the caller authenticates with a token of the intent and has no account. */
 export async function findIntentById(db: Db, intentId: string): Promise<IntentRow | undefined> {
   return db.root.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirst();
 }
@@ -280,7 +279,7 @@ export type IntentPage = {
   merchantReference: string | undefined;
 };
 
-/** Newest first, below a place in the sequence. */
+/** An account's intents below `belowSeq`, newest first. */
 export async function listIntentPage(db: Db, page: IntentPage): Promise<IntentRow[]> {
   return db.root
     .selectFrom("intent")
@@ -295,11 +294,11 @@ export async function listIntentPage(db: Db, page: IntentPage): Promise<IntentRo
     .execute();
 }
 
-/** What tells an installation from every other. */
+/** The random identity and key of an installation. */
 export type Deployment = {
-  /** 32 bytes that inbox addresses follow from. Whoever verifies an address may know them. */
+  /** 32 bytes that inbox salts derive from. They are public to anyone who verifies an address. */
   deploymentId: Uint8Array;
-  /** 32 bytes that cursors and sessions are signed with. They never leave the server. */
+  /** The 32-byte HMAC key of cursors and sessions. It never leaves the server. */
   signingSecret: Uint8Array;
 };
 
@@ -310,7 +309,7 @@ export async function findDeployment(db: Db): Promise<Deployment | undefined> {
     .executeTakeFirst();
 }
 
-/** The first one stays. */
+/** Inserts the deployment; an existing row stays unchanged. */
 export async function insertDeployment(db: Db, deployment: Deployment): Promise<void> {
   await db.root
     .insertInto("deployment")

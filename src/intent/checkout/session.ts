@@ -8,15 +8,15 @@ import { hashWidgetToken, isWidgetToken } from "./widgetToken.ts";
 
 type SessionWorld = Pick<World, "db" | "clock" | "entropy" | "memory">;
 
-/** How long a payer may keep the page open; opening it again takes the same token. */
+/** Lifetime of a checkout session. The same widget token opens another session. */
 export const SESSION_MS = 24 * 3_600_000;
-/** From the merchant's page to the frame inside it. */
+/** Lifetime of a ticket: the merchant's page passes it to the frame at once. */
 const TICKET_MS = 60_000;
 const TICKET_PREFIX = "et_";
 
 /**
- * Exchanges a widget token for the value of the page's cookie; undefined when it is not the latest token of this intent.
- * The session outlives the token: a merchant who creates again must not close the page in front of a payer.
+ * Exchanges a widget token for the value of the page's cookie; undefined unless it is the intent's latest token.
+ * The session outlives the token, so that a repeated create does not end a payer's open session.
  */
 export async function createSession(
   world: SessionWorld,
@@ -30,12 +30,12 @@ export async function createSession(
   return signSession(world, intent);
 }
 
-/** What lets a merchant's page embed one intent's checkout once it has proved where it lives. */
+/** A short-lived ticket that lets a page of a listed origin embed one intent's checkout. */
 export type Ticket = { ticket: string; expiresAt: Date };
 
 /**
- * A ticket for a page of `origin`, as the browser tells it; undefined when the origin is not, letter for letter, on the list of the
- * intent's account. What it proves is where the asking page lives, and nothing about whoever sits before it.
+ * Issues a ticket for a page of `origin`, the value of the browser's Origin header. Returns undefined unless the origin equals an
+ * entry of the account's list. A ticket authenticates the origin of the page only, never its visitor.
  */
 export async function issueTicket(
   world: SessionWorld,
@@ -53,7 +53,7 @@ export async function issueTicket(
   };
 }
 
-/** Exchanges a ticket for the value of the embedded page's cookie; undefined when it was not given for this intent, or is over. */
+/** Exchanges a ticket for the value of the embedded page's cookie; undefined when it is expired or for another intent. */
 export async function createEmbeddedSession(
   world: SessionWorld,
   credentials: { intentId: string; ticket: string },
@@ -64,13 +64,13 @@ export async function createEmbeddedSession(
   return intent && signSession(world, intent);
 }
 
-/** The web origins whose pages may frame an intent's checkout; none for an id that was never created. */
+/** The web origins that may frame an intent's checkout; empty for an unknown id. */
 export async function listIntentPageOrigins(world: Pick<World, "db">, intentId: string): Promise<string[]> {
   const intent = await findIntentById(world.db, intentId);
   return intent === undefined ? [] : listPageOriginRows(world.db.root, intent.account_id);
 }
 
-/** The intent that a cookie opens; undefined when it was not given for it, or is over. */
+/** The intent of a session cookie; undefined when the cookie is expired or for another intent. */
 export async function findSessionIntent(
   world: SessionWorld,
   credentials: { intentId: string; cookie: string | undefined },
