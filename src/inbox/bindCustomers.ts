@@ -9,17 +9,17 @@ import { requestBinding } from "./gateRequests.ts";
 type BindWorld = Pick<World, "db" | "clock" | "catalog" | "gate" | "log">;
 
 const BATCH_MAX = 50;
-/** The gate is asked again and again for so long; a later source inbox asks by itself. */
+/** Intents older than this are not retried in rounds; the next source inbox request binds their customer. */
 const BIND_RETRY_PERIOD_MS = 24 * 3_600_000;
 
-/** Notes that an intent's customer is bound; it never becomes unbound again. */
+/** Marks an intent's customer as bound; a bound customer stays bound. */
 export async function markCustomerBound(world: Pick<World, "db" | "clock">, intentId: string): Promise<void> {
   await updateCustomerBound(world.db, { intentId, at: world.clock.now() });
 }
 
 /**
- * Asks the gate for the customers of active intents that it has not bound yet, one batch beyond `afterSeq`, and returns where the next one
- * begins: 0 after the last. A gate that refuses or hesitates is asked again in the next round. Throws source_inbox_unavailable.
+ * Requests the binding of unbound customers of active intents from the gate, one batch after `afterSeq`. Returns the next `afterSeq`,
+ * 0 after the last batch. The next round retries a refused or pending customer. Throws source_inbox_unavailable.
  */
 export async function bindCustomers(world: BindWorld, afterSeq: bigint): Promise<bigint> {
   const createdAfter = addMs(world.clock.now(), -BIND_RETRY_PERIOD_MS);
@@ -38,12 +38,13 @@ async function tryBind(world: BindWorld, intent: IntentRow, origin: Asset): Prom
   } catch (error) {
     const isVerdict = error instanceof Fault && error.code !== "source_inbox_unavailable";
     if (!isVerdict) throw error;
-    if (error.code === "source_inbox_refused") world.log.warn({ err: error.cause }, "a customer was refused");
+    if (error.code === "source_inbox_refused")
+      world.log.warn({ err: error.cause }, "the issuing gate refused a customer");
     return false;
   }
 }
 
-/** Undefined when the token has left the catalogue; nobody can be asked to pay in it then. */
+/** The intent's payout asset; undefined when the catalogue no longer lists it, so that no payer can use it. */
 function findPayoutOrigin(world: BindWorld, intent: IntentRow): Asset | undefined {
   return findAsset(world.catalog, payoutChain(intent), intent.payout_token);
 }

@@ -2,26 +2,26 @@ import type { Asset } from "../catalog/catalog.ts";
 import { isPayoutAsset } from "../intent/payoutAsset.ts";
 import type { IntentRow } from "../intent/store.ts";
 
-// Whether a payer may be offered an origin. Pure: facts in, a flag out.
+// Decides which origins the API offers to a payer. Pure functions.
 
-/** What the flags depend on beside the intent. */
+/** The conditions beside the intent's own state. */
 export type IssuingConditions = {
-  /** Whether source inboxes are issued for the origin. */
+  /** Whether source inbox issuing is enabled for the origin. */
   isEnabled: (origin: Asset) => boolean;
-  /** Whether the chain is being read: a deposit that nobody sees should not be asked for. */
+  /** Whether the watcher reads the chain. Payers are not sent to a chain whose deposits would stay undetected. */
   isHealthy: (chain: string) => boolean;
 };
 
-export function isDepositIssuable(intent: IntentRow, origin: Asset, facts: IssuingConditions): boolean {
-  return facts.isEnabled(origin) && isPayoutAsset(intent, origin) && facts.isHealthy(origin.chain);
+export function isDepositIssuable(intent: IntentRow, origin: Asset, conditions: IssuingConditions): boolean {
+  return conditions.isEnabled(origin) && isPayoutAsset(intent, origin) && conditions.isHealthy(origin.chain);
 }
 
-/** The intent as a whole: somewhere, a payer can pay it now. */
+/** Whether a payer can pay the intent now through at least one origin. */
 export function isIntentDepositIssuable(
   intent: IntentRow,
   origins: readonly Asset[],
-  facts: IssuingConditions,
+  conditions: IssuingConditions,
 ): boolean {
   if (intent.status !== "active" || intent.customer_bound_at === null) return false;
-  return origins.some((origin) => isDepositIssuable(intent, origin, facts));
+  return origins.some((origin) => isDepositIssuable(intent, origin, conditions));
 }

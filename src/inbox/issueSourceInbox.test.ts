@@ -54,7 +54,7 @@ after(async () => {
   await db.close();
 });
 
-/** The chain leaves its inboxes to the gate, and Solana is there with two mints. */
+/** A world whose EVM chain has a remote gate, and which lists Solana with two mints. */
 function worldWithGate(chain: Partial<ChainConfig> = {}): TestWorld {
   const base = stationWorld(db, { gate: "remote", ...chain });
   const config = { ...base.config, solanaChains: [solana()] };
@@ -84,16 +84,16 @@ function solana(): ChainDescription {
   };
 }
 
-/** An intent of which the gate has heard nothing yet; on Solana it is paid out there. */
-function createUnboundIntent(on: "evm" | "solana" = "evm"): Promise<IntentRow> {
-  const there = {
+/** An intent whose customer is not bound; with "solana" it has a Solana payout. */
+function createUnboundIntent(payoutOn: "evm" | "solana" = "evm"): Promise<IntentRow> {
+  const solanaPayout = {
     payout_namespace: "solana",
     payout_chain_reference: CLUSTER,
     payout_wallet: "B8UwBUUnKwCyKuGMbFKWaG7exYdDk2ozZrPg72NyVbfj",
     payout_token: MINT,
   } as const;
   const created = { created_at: systemClock.now(), customer_bound_at: null };
-  return insertIntent(db, { ...created, ...(on === "solana" ? there : {}) });
+  return insertIntent(db, { ...created, ...(payoutOn === "solana" ? solanaPayout : {}) });
 }
 
 function assertRefused(promise: Promise<unknown>, code: FaultCode): Promise<void> {
@@ -105,7 +105,7 @@ async function listIssuedAddresses(intent: IntentRow): Promise<string[]> {
   return (await rows.orderBy("token").execute()).map(({ token, address }) => `${token} ${address}`);
 }
 
-test("§4.5.3 a repeated issue, also many at once, returns one address and tells one event", async () => {
+test("§4.5.3 repeated and concurrent issues return one address and append one event", async () => {
   const intent = await insertIntent(db);
   const issued = await Promise.all(Array.from({ length: 10 }, () => issueSourceInbox(world, intent, LOCAL)));
   assert.equal(new Set(issued.map((inbox) => inbox.caip10)).size, 1);
@@ -115,7 +115,7 @@ test("§4.5.3 a repeated issue, also many at once, returns one address and tells
   assert.deepEqual(events, [{ type: "source_inbox.issued" }]);
 });
 
-test("D29 an issued inbox is returned for ever: settled intent, origin off or gone, gate away", async () => {
+test("D29 an issued inbox is permanent: settled intent, origin off or removed, gate down", async () => {
   const settles = { one_time: true, price_units: 1n, price_token_units: 1n };
   for (const isSolana of [false, true]) {
     const name = isSolana ? SOLANA : LOCAL;
@@ -139,7 +139,7 @@ test("D29 the first issue needs a live origin, an active intent and a route to i
   const intent = await insertIntent(db);
   const unknown: [OriginSelector, string, RegExp][] = [
     [{ chainId: 1 }, "chainId", /No source origin/],
-    // As it stands in the list of origins.
+    // The chainId that the list of origins shows for Solana.
     [{ chainId: 103 }, "chainId", /named by namespace, reference and mint/],
     [{ namespace: "solana", reference: "x", mint: "y" }, "reference", /No source origin/],
     [{ namespace: "solana", reference: CLUSTER, mint: TEST_TOKEN }, "mint", /no source origin/],
@@ -162,7 +162,7 @@ test("D29 the first issue needs a live origin, an active intent and a route to i
   assert.deepEqual(await listIssuedAddresses(intent), []);
 });
 
-test("§7.3.3 an origin that is switched off issues nothing new, in every process from the next call on", async () => {
+test("§7.3.3 an origin that is switched off issues no new inbox, in every process from its next call", async () => {
   const [origin] = world.catalog.assets;
   assert.ok(origin);
   const intent = await insertIntent(db);
@@ -180,7 +180,7 @@ test("§7.3.3 an origin that is switched off issues nothing new, in every proces
   );
 });
 
-test("§7.3.3 without a gate a chain that leaves its inboxes to one issues nothing", async () => {
+test("§7.3.3 a chain with a remote gate issues no inbox while no gate is configured", async () => {
   const { gate: _gate, ...without } = worldWithGate();
   await assertRefused(issueSourceInbox(without, await createUnboundIntent(), LOCAL), "source_inbox_not_active");
   await assertRefused(
@@ -189,7 +189,7 @@ test("§7.3.3 without a gate a chain that leaves its inboxes to one issues nothi
   );
 });
 
-test("the gate is told intent, chain and mint or address, and knows us by our secret", async () => {
+test("requests to the gate hold intent, chain and mint or address, and authenticate with the secret", async () => {
   const intent = await createUnboundIntent();
   const issued = await issueSourceInbox(worldWithGate(), intent, LOCAL);
   assert.equal(issued.address.toLowerCase(), intent.inbox_address);
@@ -217,7 +217,7 @@ test("the gate is told intent, chain and mint or address, and knows us by our se
   });
 });
 
-test("§4.5.3 calls side by side get one address, also from a gate that gives out another each time", async () => {
+test("§4.5.3 concurrent calls return one address, also if the gate issues a new one each time", async () => {
   remote.setBehaviour(replyToInboxes(() => ({ verdict: "issued", address: newSolanaAddress() })));
   const intent = await createUnboundIntent("solana");
   const all = await Promise.all(Array.from({ length: 8 }, () => issueSourceInbox(worldWithGate(), intent, SOLANA)));
@@ -226,16 +226,16 @@ test("§4.5.3 calls side by side get one address, also from a gate that gives ou
   assert.deepEqual(await issueSourceInbox(worldWithGate(), intent, SOLANA), all[0]);
 });
 
-test("a crash after the gate's answer is resumed by the next call, which asks the gate the same", async () => {
+test("after a crash behind the gate's answer the next call repeats the same request", async () => {
   const intent = await createUnboundIntent("solana");
   const crashing: Db = {
     ...db,
     transaction: () => Promise.reject(new Error("the process died")),
   };
   await assert.rejects(issueSourceInbox({ ...worldWithGate(), db: crashing }, intent, SOLANA), /died/);
-  const asked = remote.requests.at(-1);
+  const lastRequest = remote.requests.at(-1);
   const { address } = await issueSourceInbox(worldWithGate(), intent, SOLANA);
-  assert.deepEqual(remote.requests.at(-1), asked);
+  assert.deepEqual(remote.requests.at(-1), lastRequest);
   assert.deepEqual(await listIssuedAddresses(intent), [`${MINT} ${address}`]);
 });
 
@@ -257,7 +257,7 @@ for (const [name, behaviour] of [...Object.entries(SLOW_BEHAVIOURS), ...Object.e
   });
 }
 
-test("§7.3.2 what the gate refuses is refused for good, and its reason is the operator's alone", async () => {
+test("§7.3.2 a refusal of the gate is final, and only the operator sees its reason", async () => {
   const reason = "the customer is on a list";
   const intent = await insertIntent(db);
   remote.setBehaviour(replyToInboxes(() => ({ verdict: "refused", reason })));
@@ -273,14 +273,14 @@ test("§7.3.2 what the gate refuses is refused for good, and its reason is the o
   await assertRefused(issueSourceInbox(worldWithGate(), intent, LOCAL), "source_inbox_not_active");
 });
 
-/** The gated world, and the alarms that it raises. */
+/** The world with a gate, and the alarms that it logs. */
 function worldWithAlarmLog(): { world: TestWorld; alarms: Record<string, unknown>[] } {
   const alarms: Record<string, unknown>[] = [];
   const log = pino({ level: "error" }, { write: (line: string) => void alarms.push(JSON.parse(line)) });
   return { world: { ...worldWithGate(), log }, alarms };
 }
 
-test("D11 an address that the gate may not give out is refused with an alarm, and nothing is stored", async () => {
+test("D11 a wrong address from the gate is refused with an alarm, and nothing is stored", async () => {
   const { world: alarmed, alarms } = worldWithAlarmLog();
   const taken = newSolanaAddress();
   remote.setBehaviour(replyToInboxes(() => ({ verdict: "issued", address: taken })));
@@ -306,18 +306,18 @@ test("D11 an address that the gate may not give out is refused with an alarm, an
     const name = intent === evmIntent ? LOCAL : SOLANA;
     await assertRefused(issueSourceInbox(alarmed, intent, name), "source_inbox_refused");
     assert.deepEqual(await listIssuedAddresses(intent), [], address);
-    const { alarm, level, intent: told, address: shown, wrong: what } = alarms.pop() ?? {};
-    assert.deepEqual([alarm, level, told, shown], ["gate_issued_wrong_address", 50, intent.id, address]);
-    assert.match(String(what), wrong);
+    const { alarm, level, intent: intentId, address: loggedAddress, wrong: problem } = alarms.pop() ?? {};
+    assert.deepEqual([alarm, level, intentId, loggedAddress], ["gate_issued_wrong_address", 50, intent.id, address]);
+    assert.match(String(problem), wrong);
   }
   assert.deepEqual(alarms, []);
-  // A gate that comes to its senses is believed.
+  // A correct address is accepted afterwards.
   remote.setBehaviour(issueAlways());
   await issueSourceInbox(alarmed, solanaIntent, SOLANA);
   assert.equal((await listIssuedAddresses(solanaIntent)).length, 1);
 });
 
-test("one address never serves two intents, and may serve two mints of one", async () => {
+test("one address never serves two intents, but may serve two mints of one intent", async () => {
   const address = newSolanaAddress();
   remote.setBehaviour(replyToInboxes(() => ({ verdict: "issued", address })));
   const [mine, other] = [await createUnboundIntent("solana"), await createUnboundIntent("solana")];
@@ -328,7 +328,7 @@ test("one address never serves two intents, and may serve two mints of one", asy
   assert.deepEqual(await listIssuedAddresses(mine), [`${MINT} ${address}`, `${OTHER_MINT} ${address}`]);
 });
 
-test("§7.3.4 a customer is bound when the gate says so and not before, by the next call or by the rounds", async () => {
+test("§7.3.4 a customer is bound only after the gate's approval, by the next call or by a round", async () => {
   remote.setBehaviour(replyAlways({ verdict: "pending" }));
   const [called, rounds] = [await createUnboundIntent(), await createUnboundIntent()];
   await assert.rejects(issueSourceInbox(worldWithGate(), called, LOCAL), {
@@ -342,17 +342,17 @@ test("§7.3.4 a customer is bound when the gate says so and not before, by the n
   assert.notEqual(await readCustomerBoundAt(called), null);
   assert.equal(await bindCustomers(worldWithGate(), rounds.seq - 1n), 0n);
   assert.notEqual(await readCustomerBoundAt(rounds), null);
-  const askedBefore = remote.requests.length;
+  const requestsBefore = remote.requests.length;
   await bindCustomers(worldWithGate(), rounds.seq - 1n);
-  assert.equal(remote.requests.length, askedBefore, "whoever is bound is not asked for again");
+  assert.equal(remote.requests.length, requestsBefore, "a round skips bound customers");
 });
 
-test("a round ends at a gate that is away, and goes on past a customer that is refused", async () => {
+test("a round stops when the gate is down, and continues past a refused customer", async () => {
   const [first, second] = [await createUnboundIntent(), await createUnboundIntent()];
   remote.setBehaviour(replyAlways({}, 503));
   await assertRefused(bindCustomers(worldWithGate(), first.seq - 1n), "source_inbox_unavailable");
-  remote.setBehaviour((asked, response) => {
-    const verdict = asked.body.intentId === first.id ? "refused" : "bound";
+  remote.setBehaviour((request, response) => {
+    const verdict = request.body.intentId === first.id ? "refused" : "bound";
     response.end(JSON.stringify({ verdict }));
   });
   await bindCustomers(worldWithGate(), first.seq - 1n);
@@ -360,13 +360,13 @@ test("a round ends at a gate that is away, and goes on past a customer that is r
   assert.notEqual(await readCustomerBoundAt(second), null);
 });
 
-test("D3 an intent that is archived while the gate is asked gets no inbox, and is not found", async () => {
+test("D3 an intent that is archived during the gate request gets no inbox, and is not found", async () => {
   const intent = await insertIntent(db);
   let archived: Promise<unknown> = Promise.resolve();
-  remote.setBehaviour((asked, response) => {
+  remote.setBehaviour((request, response) => {
     archived = db
       .transaction((tx) => archiveIntent(tx, world, intent.id))
-      .then(() => response.end(JSON.stringify({ verdict: "issued", address: asked.body.address })));
+      .then(() => response.end(JSON.stringify({ verdict: "issued", address: request.body.address })));
   });
   await assertRefused(issueSourceInbox(worldWithGate(), intent, LOCAL), "not_found");
   await archived;
@@ -375,19 +375,19 @@ test("D3 an intent that is archived while the gate is asked gets no inbox, and i
   assert.deepEqual(events, [{ type: "payment_intent.archived" }]);
 });
 
-test("the gate is asked while no transaction is open", async () => {
+test("no transaction is open during a gate request", async () => {
   const intent = await createUnboundIntent();
   const { gate } = worldWithGate();
   assert.ok(gate);
   // The root handle throws inside a transaction.
-  const look = () => db.root.selectFrom("intent").select("id").where("id", "=", intent.id).execute();
+  const checkRoot = () => db.root.selectFrom("intent").select("id").where("id", "=", intent.id).execute();
   const watched = {
     ...gate,
     bindCustomer: async (request: Parameters<typeof gate.bindCustomer>[0]) => (
-      await look(),
+      await checkRoot(),
       gate.bindCustomer(request)
     ),
-    issueInbox: async (request: Parameters<typeof gate.issueInbox>[0]) => (await look(), gate.issueInbox(request)),
+    issueInbox: async (request: Parameters<typeof gate.issueInbox>[0]) => (await checkRoot(), gate.issueInbox(request)),
   };
   await issueSourceInbox({ ...worldWithGate(), gate: watched }, intent, LOCAL);
 });

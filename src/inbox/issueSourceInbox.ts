@@ -20,22 +20,22 @@ export type OriginSelector = { chainId: number } | { namespace: string; referenc
 export type SourceInboxRecord = { address: string; caip10: string };
 
 /**
- * The deposit address of an intent on one origin. The first call issues it; every later one returns the same, whatever has become of the
- * intent, the origin or the gate. On EVM it is the intent's own inbox, which needs no chain to be computed; a gate may still have a say.
- * Throws unsupported_origin, and on the first issue source_inbox_not_active, customer_not_bound, source_inbox_unavailable or
- * source_inbox_refused; not_found where the intent was archived meanwhile.
+ * Returns the deposit address of an intent on one origin. The first call issues it; later calls return the same address in every state
+ * of the intent, the origin and the gate. On EVM chains it is the intent's own inbox, which a remote gate must approve.
+ * Throws unsupported_origin. The first issue also throws source_inbox_not_active, customer_not_bound, source_inbox_unavailable,
+ * source_inbox_refused, and not_found when the intent is archived meanwhile.
  */
 export async function issueSourceInbox(
   world: IssueWorld,
   intent: IntentRow,
   selector: OriginSelector,
 ): Promise<SourceInboxRecord> {
-  // What was issued once stays, so it is looked for before the catalogue is asked whether the origin is still live.
+  // An issued inbox is permanent, so this lookup precedes the check for a live origin.
   const key = toSourceInboxKey(intent, selector);
   const issued = key && (await findSourceInbox(world.db.root, key));
   if (issued !== undefined) return sourceInboxRecord(issued);
   const origin = await getIssuableOrigin(world, intent, selector);
-  // The gate is asked while no transaction is open, and answers the same when a crash makes us ask again.
+  // The gate is called outside any transaction. Its endpoints are idempotent, so a retry after a crash is safe.
   if (intent.customer_bound_at === null) {
     await requestBinding(world, { intent, origin });
     await markCustomerBound(world, intent.id);
@@ -49,14 +49,14 @@ export async function issueSourceInbox(
   return sourceInboxRecord(row);
 }
 
-/** Under the intent's lock, so that neither an archive nor another issue comes in between. */
+/** Inserts the inbox and its event under the intent's lock, which excludes a concurrent archive or issue. */
 async function saveSourceInbox(tx: Tx, world: IssueWorld, inbox: SourceInboxRow): Promise<SourceInboxRow> {
   const [intent] = await lockIntents(tx, [inbox.intent_id]);
   if (intent === undefined || intent.status === "archived")
     throw new Fault("not_found", { message: "No such intent." });
   const { intent_id: intentId, namespace, reference, token } = inbox;
   const existing = await findSourceInbox(tx, { intentId, namespace, reference, token });
-  // Somebody was quicker, and whatever the gate told us, theirs is the one inbox.
+  // A concurrent issue committed first; its address is the intent's only inbox there.
   if (existing !== undefined) return existing;
   if (intent.status !== "active") throw new Fault("source_inbox_not_active");
   if (!(await insertSourceInbox(tx, inbox))) {
@@ -81,7 +81,7 @@ async function saveSourceInbox(tx: Tx, world: IssueWorld, inbox: SourceInboxRow)
   return inbox;
 }
 
-/** Where the inbox of a named origin stands, if it was ever issued; undefined when no inbox could ever have that name. */
+/** The key of the inbox for a named origin; undefined when no inbox can have that name. */
 function toSourceInboxKey(intent: IntentRow, name: OriginSelector): SourceInboxKey | undefined {
   if ("chainId" in name)
     return { intentId: intent.id, namespace: "eip155", reference: String(name.chainId), token: "" };
@@ -89,7 +89,7 @@ function toSourceInboxKey(intent: IntentRow, name: OriginSelector): SourceInboxK
   return { intentId: intent.id, namespace: "solana", reference: name.reference, token: name.mint };
 }
 
-/** The origin through which the intent can be paid there. On EVM chains any token of the chain will do, as they share the address. */
+/** The origin that issues the inbox. On EVM chains every token of the chain shares the address, so any payable one serves. */
 async function getIssuableOrigin(world: IssueWorld, intent: IntentRow, name: OriginSelector): Promise<Asset> {
   const origins = world.catalog.assets.filter((asset) => asset.isOrigin && matchesSelector(asset, name));
   if (origins.length === 0) throw unsupportedOrigin(world, name);
@@ -99,19 +99,19 @@ async function getIssuableOrigin(world: IssueWorld, intent: IntentRow, name: Ori
   return origin;
 }
 
-/** Says what of the name is wrong; how the other kind of chain is named, where that was mixed up. */
+/** Builds the fault that names the wrong field, or explains how the other kind of chain is named. */
 function unsupportedOrigin({ catalog }: IssueWorld, name: OriginSelector): Fault {
   const unsupported = (param: string, message: string) => new Fault("unsupported_origin", { param, message });
-  const ofSolana = catalog.assets.filter((asset) => asset.isOrigin && asset.namespace === "solana");
+  const solanaOrigins = catalog.assets.filter((asset) => asset.isOrigin && asset.namespace === "solana");
   if ("chainId" in name) {
-    if (ofSolana.every(({ chainId }) => chainId !== name.chainId))
+    if (solanaOrigins.every(({ chainId }) => chainId !== name.chainId))
       return unsupported("chainId", "No source origin has this chainId.");
     return unsupported("chainId", "A source origin on Solana is named by namespace, reference and mint.");
   }
   if (name.namespace === "eip155")
     return unsupported("namespace", "A source origin on an EVM chain is named by chainId alone.");
   if (name.namespace !== "solana") return unsupported("namespace", "No source origin has this namespace.");
-  const isCluster = ofSolana.some(({ reference }) => reference === name.reference);
+  const isCluster = solanaOrigins.some(({ reference }) => reference === name.reference);
   return isCluster
     ? unsupported("mint", "This mint is no source origin of the cluster.")
     : unsupported("reference", "No source origin has this reference.");

@@ -44,31 +44,31 @@ export type RailRecord = {
 
 export type OriginListing = { origins: OriginRecord[]; settleRails: RailRecord[]; sourceDepositIssuable: boolean };
 
-/** Every live origin with its own flag, issuable ones first and the settle chain's foremost, and every rail. */
+/** Lists every rail and every live origin: issuable origins first, and within each group those on the payout chain first. */
 export function listOrigins(
   world: { catalog: Catalog },
   subject: { intent: IntentRow; account: AccountRow },
-  facts: IssuingConditions,
+  conditions: IssuingConditions,
 ): OriginListing {
   const { catalog } = world;
   const { intent, account } = subject;
   const settleChain = payoutChain(intent);
   const origins = catalog.assets.filter((asset) => asset.isOrigin);
   const rank = (origin: Asset) =>
-    (isDepositIssuable(intent, origin, facts) ? 0 : 2) + (origin.chain === settleChain ? 0 : 1);
+    (isDepositIssuable(intent, origin, conditions) ? 0 : 2) + (origin.chain === settleChain ? 0 : 1);
   const defaultRailId = findDefaultRail(catalog, account)?.railId ?? catalog.defaultRailId;
   return {
     origins: origins
       .toSorted((one, other) => rank(one) - rank(other))
-      .map((origin) => originRecord(catalog, origin, isDepositIssuable(intent, origin, facts))),
+      .map((origin) => originRecord(catalog, origin, isDepositIssuable(intent, origin, conditions))),
     settleRails: catalog.assets
       .filter((asset) => asset.isRail)
       .map((rail) => railRecord(catalog, rail, rail.railId === defaultRailId)),
-    sourceDepositIssuable: isIntentDepositIssuable(intent, origins, facts),
+    sourceDepositIssuable: isIntentDepositIssuable(intent, origins, conditions),
   };
 }
 
-/** The rail of an account's defaults; undefined when they are not complete or no longer live. */
+/** The rail of an account's defaults; undefined when they are incomplete or the rail is no longer live. */
 function findDefaultRail(catalog: Catalog, account: AccountRow): Asset | undefined {
   const { payout_namespace: namespace, payout_chain_reference: reference, currency } = account;
   if (namespace === null || reference === null) return undefined;
@@ -118,6 +118,6 @@ function tokenRecord(asset: Asset): TokenRecord {
 
 function requireChain(catalog: Catalog, asset: Asset): ChainDescription {
   const chain = findChainDescription(catalog, asset.chain);
-  assert(chain, `the asset ${asset.railId} is on a chain that the catalogue does not have`);
+  assert(chain, `the catalogue lists the asset ${asset.railId} without its chain`);
   return chain;
 }

@@ -3,8 +3,8 @@ import type { World } from "../world.ts";
 import { listOriginSwitches, writeOriginSwitch } from "./store.ts";
 
 /**
- * Whether source inboxes are issued for an origin now: the configuration, the operator's switch and the presence of a gate, where one is
- * needed, must all agree. The switches are read each time, so that turning one holds in every process from the next call on.
+ * Loads the predicate that decides whether an origin issues source inboxes now. It requires the configuration, the operator's switch and,
+ * for a remote gate, a configured gate. Each call reads the switches, so a change applies to every process from its next call.
  */
 export async function loadIssuingPredicate(world: Pick<World, "db" | "gate">): Promise<(origin: Asset) => boolean> {
   const switches = await listOriginSwitches(world.db);
@@ -13,7 +13,7 @@ export async function loadIssuingPredicate(world: Pick<World, "db" | "gate">): P
     origin.isIssuing && (origin.gate === "local" || world.gate !== undefined) && !disabled.has(assetKey(origin));
 }
 
-/** Turns an origin on or off for new source inboxes. What was issued stays, and what is paid there is counted as ever. */
+/** Switches an origin on or off for new source inboxes. Issued inboxes stay valid, and their deposits still count. */
 export async function setOriginEnabled(
   world: Pick<World, "db" | "clock">,
   { origin, isEnabled }: { origin: Asset; isEnabled: boolean },

@@ -6,7 +6,7 @@ import { caip2, type Caip2, type Namespace } from "../kernel/caip.ts";
 
 export type SourceInboxRow = Selectable<SourceInboxTable>;
 
-/** Where an inbox of an intent stands. Without a token, any of the chain. */
+/** Identifies a source inbox of an intent. Without a token it matches any inbox on the chain. */
 export type SourceInboxKey = { intentId: string; namespace: Namespace; reference: string; token?: string };
 
 export async function findSourceInbox(db: Db["root"] | Tx, key: SourceInboxKey): Promise<SourceInboxRow | undefined> {
@@ -21,7 +21,7 @@ export async function findSourceInbox(db: Db["root"] | Tx, key: SourceInboxKey):
     .executeTakeFirst();
 }
 
-/** The chains on which an intent has an inbox beside its own. */
+/** The chains on which an intent has a source inbox. */
 export async function listSourceInboxChains(db: Db, intentId: string): Promise<Caip2[]> {
   const rows = await db.root
     .selectFrom("source_inbox")
@@ -33,8 +33,8 @@ export async function listSourceInboxChains(db: Db, intentId: string): Promise<C
 }
 
 /**
- * Writes an inbox, whose intent the caller has locked and which has none at this place. False, and nothing is written, when its address
- * belongs to another intent.
+ * Inserts a source inbox. The caller has locked its intent and checked that the key is free. Returns false and writes nothing when the
+ * address belongs to another intent.
  */
 export async function insertSourceInbox(tx: Tx, inbox: SourceInboxRow): Promise<boolean> {
   const { intent_id, namespace, reference, address, token, issued_at: at } = inbox;
@@ -46,7 +46,7 @@ export async function insertSourceInbox(tx: Tx, inbox: SourceInboxRow): Promise<
 
 export type OriginSwitch = { chain: Caip2; token: string; isEnabled: boolean };
 
-/** Every origin that the operator has switched at some time. There are as many as tokens in the configuration, at most. */
+/** Every origin that the operator has ever switched. The number of configured tokens bounds the list. */
 export async function listOriginSwitches(db: Db): Promise<OriginSwitch[]> {
   return db.root
     .selectFrom("origin_switch")
