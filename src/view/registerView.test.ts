@@ -26,7 +26,7 @@ function worldAt(now: Date) {
   return { ...world, clock: { ...world.clock, now: () => now }, wake: { notify: () => {}, wait: async () => {} } };
 }
 
-test("§4.6.3 a selection is recorded once its inbox is issued, in whatever case its token is written", async () => {
+test("§4.6.3 a selection is recorded once its inbox is issued, for every letter case of its token", async () => {
   const world = worldAt(AT);
   const intent = await insertIntent(db);
   assert.equal(await registerView(world, intent, LOCAL), false);
@@ -54,15 +54,15 @@ test("D30 without a selection an active intent is recorded, and each report give
   assert.equal(await registerView(worldAt(AT), { ...intent, status: "settled" }), false);
 });
 
-test("§4.6 without a selection the intent's own token is asked for, and the origins of the chains that it has inboxes on", async () => {
+test("§4.6 without a selection the hints cover the payout token and the origins on chains with a source inbox", async () => {
   const elsewhere = await insertIntent(db, { payout_chain_reference: "31338", payout_token: `0x${"77".repeat(20)}` });
   const own = await insertIntent(db);
   const { id: intent_id, inbox_address: address } = elsewhere;
-  const place = { namespace: "eip155", reference: "31337", token: "" } as const;
-  await db.transaction((tx) => insertSourceInbox(tx, { intent_id, address, ...place, issued_at: AT }));
+  const inboxKey = { namespace: "eip155", reference: "31337", token: "" } as const;
+  await db.transaction((tx) => insertSourceInbox(tx, { intent_id, address, ...inboxKey, issued_at: AT }));
   for (const intent of [elsewhere, own]) await registerView(worldAt(AT), intent);
-  const looked = { namespace: "eip155", reference: "31337", after: AT, limit: 100 } as const;
-  const hinted = await listHintedInboxes(db, looked);
+  const query = { namespace: "eip155", reference: "31337", after: AT, limit: 100 } as const;
+  const hinted = await listHintedInboxes(db, query);
   for (const { inbox_address: inbox } of [elsewhere, own])
     assert.deepEqual(
       hinted.filter((hint) => hint.inbox === inbox).map(({ token }) => token),

@@ -7,15 +7,16 @@ import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
 import { upsertViewHints } from "./store.ts";
 
-/** One token on one chain, as the caller names it. */
+/** One token on one chain, in the caller's spelling. */
 export type ViewSelection = { namespace: string; reference: string; tokenAddress: string };
 
-/** How long a report keeps an inbox in view; each report renews it. */
+/** Lifetime of a view hint; each report renews it. */
 export const HINT_TTL_MS = 30 * 60_000;
 
 /**
- * Notes that a payer is looking, so that the chain is asked sooner. False when the selection matches nothing that was issued.
- * It is a hint and nothing else: every inbox is watched anyway.
+ * Records that a payer has the checkout open, so that the watcher scans these inboxes sooner. Without a selection it covers every asset
+ * that the intent accepts, and returns false unless the intent is active. With one it returns false unless that inbox is issued.
+ * Hints only save time: the watcher finds every deposit without them.
  */
 export async function registerView(
   world: Pick<World, "db" | "clock" | "catalog" | "wake">,
@@ -25,10 +26,10 @@ export async function registerView(
   const expiresAt = addMs(world.clock.now(), HINT_TTL_MS);
   if (selection === undefined) {
     if (intent.status !== "active") return false;
-    const places = await listPayableAssets(world, intent);
+    const assets = await listPayableAssets(world, intent);
     await upsertViewHints(
       world.db,
-      places.map(({ namespace, reference, token }) => ({
+      assets.map(({ namespace, reference, token }) => ({
         intentId: intent.id,
         namespace,
         reference,
@@ -36,10 +37,10 @@ export async function registerView(
         expiresAt,
       })),
     );
-    for (const chain of new Set(places.map(({ chain }) => chain))) world.wake.notify(viewHintsTopic(chain));
+    for (const chain of new Set(assets.map(({ chain }) => chain))) world.wake.notify(viewHintsTopic(chain));
     return true;
   }
-  // Whatever its case: a hint moves nothing, so a checksum has nothing to protect here.
+  // The checksum is not verified, because a hint moves no money.
   const token = selection.namespace === "eip155" ? selection.tokenAddress.toLowerCase() : selection.tokenAddress;
   const { namespace, reference } = selection;
   const origin = world.catalog.assets.find(
@@ -54,7 +55,7 @@ export async function registerView(
   return true;
 }
 
-/** Where an intent may be paid: in its own token, and in every origin of the chains for which payers were given an address. */
+/** The assets that can pay an intent: its payout asset, and every origin on the chains with an issued source inbox. */
 async function listPayableAssets(world: Pick<World, "db" | "catalog">, intent: IntentRow): Promise<Asset[]> {
   const payout = findAsset(world.catalog, payoutChain(intent), intent.payout_token);
   const chains = await listSourceInboxChains(world.db, intent.id);
@@ -62,7 +63,7 @@ async function listPayableAssets(world: Pick<World, "db" | "catalog">, intent: I
   return [...new Set([...(payout === undefined ? [] : [payout]), ...origins])];
 }
 
-/** Wakes whoever looks at a chain for payers. */
+/** The wake topic for new view hints of a chain. */
 export function viewHintsTopic(chain: Caip2): string {
   return `hints:${chain}`;
 }

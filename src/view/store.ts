@@ -3,10 +3,10 @@ import type { Db } from "../db/database.ts";
 import { isInboxOnChain } from "../intent/inboxStore.ts";
 import { caip2, type Namespace } from "../kernel/caip.ts";
 
-/** What a payer looks at. */
+/** Marks an intent's inbox, for one token on one chain, as viewed by a payer until `expiresAt`. */
 export type ViewHint = { intentId: string; namespace: string; reference: string; token: string; expiresAt: Date };
 
-/** Remembers hints of different places, or renews them. */
+/** Inserts hints or renews their expiry. Each key may occur once in `hints`. */
 export async function upsertViewHints(db: Db, hints: readonly ViewHint[]): Promise<void> {
   if (hints.length === 0) return;
   const rows = hints.map(({ intentId, namespace, reference, token, expiresAt }) => ({
@@ -29,12 +29,12 @@ export async function upsertViewHints(db: Db, hints: readonly ViewHint[]): Promi
 
 export type HintedInbox = { inbox: string; token: string; expiresAt: Date };
 
-/** Inboxes and tokens of one chain that payers look at, by hints that expire after `after`: the soonest first. */
+/** Inboxes and tokens of one chain with hints that expire after `after`, soonest expiry first. */
 export async function listHintedInboxes(
   db: Db,
   { namespace, reference, after, limit }: { namespace: Namespace; reference: string; after: Date; limit: number },
 ): Promise<HintedInbox[]> {
-  // Of a few hints each inbox is looked up by its index: a join would read the whole table of inboxes instead.
+  // The lateral subquery looks up each inbox by index; the planner would read the whole inbox table for a plain join.
   const { rows } = await sql<HintedInbox>`
     select found.address as inbox, view_hint.token, view_hint.expires_at as "expiresAt"
     from view_hint cross join lateral (
