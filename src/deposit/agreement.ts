@@ -5,34 +5,34 @@ import { isHeldForAgreement, isReceived, type Deposit } from "./deposit.ts";
 import type { ChainHead } from "./finality.ts";
 import type { DepositChange } from "./computeIntentProgress.ts";
 
-// When one provider's word is enough, and what several words come to. Pure.
+// Decides which deposits several providers must confirm, and combines their verdicts. Pure functions.
 
-/** What a provider said when it was asked last; without a testimony it did not answer, and `failure` says why. */
+/** A provider's latest verdict on a deposit, or the error of its latest call. */
 export type ProviderVote = { provider: string } & ({ testimony: ProviderVerdict } | { failure: string });
 
 export type AgreementOutcome =
-  /** As many as are asked for confirm it and its finality, and they are more than those who deny. */
+  /** At least the required number confirm the deposit and its finality, and they outnumber the denials. */
   | "agreed"
-  /** As many deny it, and they are more than those who confirm. */
+  /** At least the required number deny it, and they outnumber the confirmations. */
   | "denied"
-  /** Somebody denies it, and it is not decided. */
+  /** At least one provider denies it, without a decision. */
   | "disagreement"
-  /** Nobody denies it, and enough know it or will: they do not have its block yet, or do not call it final. */
+  /** Enough providers answered and none denies it, but too few have its block and report it final. */
   | "early"
-  /** Nobody denies it, but too few have answered. */
+  /** No provider denies it, but too few have answered. */
   | "pending";
 
 export type AgreementRule = {
-  /** How many must say the same. */
+  /** The minimum number of equal verdicts. */
   requiredProviders: number;
-  /** Whether the deposit may be counted, were the chain as far and as final as a provider says. */
+  /** Whether the deposit may be counted at the heights that a provider reports. */
   isFinalAt: (head: Pick<ChainHead, "number" | "safeNumber" | "finalizedNumber">) => boolean;
 };
 
 export function evaluateAgreement(votes: readonly ProviderVote[], rule: AgreementRule): AgreementOutcome {
-  const verdicts = votes.flatMap((answer) => ("testimony" in answer ? [answer.testimony] : []));
-  const confirming = verdicts.filter((testimony) => testimony.verdict === "confirms");
-  const denying = verdicts.filter((testimony) => testimony.verdict === "denies").length;
+  const verdicts = votes.flatMap((vote) => ("testimony" in vote ? [vote.testimony] : []));
+  const confirming = verdicts.filter(({ verdict }) => verdict === "confirms");
+  const denying = verdicts.filter(({ verdict }) => verdict === "denies").length;
   if (denying >= rule.requiredProviders && denying > confirming.length) return "denied";
   const final = confirming.filter(({ latest, safe, finalized }) =>
     rule.isFinalAt({ number: latest, safeNumber: safe, finalizedNumber: finalized }),
@@ -42,26 +42,26 @@ export function evaluateAgreement(votes: readonly ProviderVote[], rule: Agreemen
   return verdicts.length >= rule.requiredProviders ? "early" : "pending";
 }
 
-/** What was counted of an intent on one chain on one provider's word, in one token's decimals. */
+/** The sum of an intent's counted deposits on one chain that a single provider reported, in units of `decimals`. */
 export type SingleProviderTotal = { intentId: string; chain: string; decimals: number; units: bigint };
 
 /**
- * Ids of deposits of one intent that may not be counted before others confirm them: all that nobody has confirmed, once their sum with
- * what was counted like that before is above the limit. The sum decides, because a limit per deposit is evaded by splitting.
+ * Ids of one intent's deposits that more providers must confirm before they count. Per chain these are all unverified deposits, once
+ * their sum with the single-provider deposits counted before is above the limit. Splitting a payment evades a limit per deposit.
  */
 export function findOverSingleProviderLimit(
   changes: readonly DepositChange[],
-  facts: { counted: readonly SingleProviderTotal[]; agreementOf: (chain: string) => AgreementPolicy | undefined },
+  context: { counted: readonly SingleProviderTotal[]; agreementOf: (chain: string) => AgreementPolicy | undefined },
 ): Set<string> {
   const open = changes.filter(({ after }) => isUnverified(after));
   const ids = new Set<string>();
   for (const [chain, unverified] of Map.groupBy(open, ({ after }) => after.chain)) {
-    const agreement = facts.agreementOf(chain);
+    const agreement = context.agreementOf(chain);
     if (agreement === undefined) continue;
-    const countedUnits = facts.counted
+    const countedUnits = context.counted
       .filter((each) => each.chain === chain)
       .reduce((sum, { units, decimals }) => sum + convertUnits(units, decimals, PRICE_DECIMALS), 0n);
-    // What was counted before is in the sum of the database already.
+    // The database total already includes the deposits that were counted before.
     const notYetSummed = unverified.filter(({ before }) => before?.status !== "counted" || before.agreed_at !== null);
     const units = notYetSummed.reduce((sum, { after }) => sum + toPriceUnits(after), countedUnits);
     if (units > agreement.abovePriceUnits) for (const { after } of unverified) ids.add(after.id);
@@ -69,7 +69,7 @@ export function findOverSingleProviderLimit(
   return ids;
 }
 
-/** Not counted yet, and known from one provider only. */
+/** Whether only a single provider reported a deposit that is not counted yet. */
 function isUnverified(deposit: Deposit): boolean {
   if (deposit.agreed_at !== null || deposit.status === "counted") return false;
   return isReceived(deposit) || isHeldForAgreement(deposit);
@@ -79,10 +79,10 @@ export function toPriceUnits(deposit: Deposit): bigint {
   return convertUnits(deposit.amount_units, deposit.token_decimals, PRICE_DECIMALS);
 }
 
-/** Tries after which a deposit is held in public; the first few only bridge what passes within seconds, or two minutes for who is late. */
+/** The attempt at which a deposit becomes held. The earlier ones bridge short outages, and about two minutes for providers that lag. */
 const TRIES_UNTIL_HELD = 3;
 const TRIES_UNTIL_HELD_NOT_FINAL = 8;
-/** Tries at which providers must deny a movement before it is taken back: they may be changing their minds just now. */
+/** The attempt at which a denied movement is orphaned: during a reorg the providers' verdicts may still change. */
 const TRIES_UNTIL_DENIED = 5;
 const RETRY_MS_FIRST = 1_000;
 const RETRY_MS_MAX = 60_000;
@@ -91,7 +91,7 @@ export function retryDelayMs(attempts: number): number {
   return Math.min(RETRY_MS_FIRST * 2 ** Math.max(attempts - 1, 0), RETRY_MS_MAX);
 }
 
-/** What a deposit becomes by the verdict of the `attempts`th try. */
+/** Applies the outcome of attempt number `attempts` (from 1) to a deposit: agreed, held or unchanged. */
 export function applyOutcome(
   deposit: Deposit,
   result: { outcome: AgreementOutcome; attempts: number; at: Date },

@@ -17,22 +17,22 @@ import { lastFinalBlock } from "../watch/finality.ts";
 
 export type DepositWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log">;
 
-/** One intent under lock, with its deposits as the database has them and as the chain's word has left them. */
+/** One locked intent, with its deposits before and after their movements were applied. */
 export type IntentChangeSet = {
   intent: IntentRow;
   changes: readonly DepositChange[];
-  /** Whether more is recorded of it than is taken over. Then nothing is counted yet: a block that was left may be among it. */
+  /** Whether the intent has unprocessed movements. Then no deposit is counted, because one of them may be orphaned. */
   hasPendingMovements: boolean;
 };
 
 type IntentUpdate = { before: IntentRow; after: IntentRow; changes: DepositChange[] };
 type RecountResult = {
   changes: DepositChange[];
-  /** Deposits that would count, if more than one provider had told of them. */
+  /** Deposits that would count if enough providers had confirmed them. */
   toVerify: Deposit[];
 };
 
-/** Counts what is final, and writes the deposits, the intents and what happened to them. The intents are locked by the caller. */
+/** Counts final deposits, and writes the changed deposits and intents with their events. The caller holds the locks of the intents. */
 export async function applyDepositChanges(
   tx: Tx,
   world: DepositWorld,
@@ -48,7 +48,7 @@ export async function applyDepositChanges(
     const { changes } = recounted;
     toVerify.push(...recounted.toVerify);
     if (changes.length === 0) continue;
-    // Several that have settled in turn may lose their money in one go; the database has not heard of the first one yet.
+    // One batch may reopen several intents of a destination, and the database does not show the first one yet.
     const mayReopen = before.status === "settled" && before.occupies;
     const isTaken = mayReopen && (reopened.has(destinationKey(before)) || (await isDestinationTaken(tx, before)));
     const after = computeIntentProgress(before, changes, { isDestinationTaken: isTaken, at: input.at });
@@ -68,7 +68,7 @@ export async function applyDepositChanges(
   await appendEvents(tx, world, { events, at: input.at });
 }
 
-/** What a limit allows has to be known only where there is one that something can be below. */
+/** Reads the totals only when a chain has a limit above 0; at 0 every deposit needs agreement. */
 async function loadSingleProviderTotals(
   tx: Tx,
   world: DepositWorld,
@@ -84,14 +84,14 @@ async function loadSingleProviderTotals(
 
 type RecountContext = { heads: ReadonlyMap<string, ChainHead>; counted: readonly SingleProviderTotal[]; at: Date };
 
-/** Only what differs from the database in the end. */
+/** Counts an intent's deposits again, and returns only the changes that differ from the database. */
 function recountIntent(
   world: DepositWorld,
   { intent, changes, hasPendingMovements }: IntentChangeSet,
   context: RecountContext,
 ): RecountResult {
   if (hasPendingMovements) return { changes: changes.filter((change) => change.before !== change.after), toVerify: [] };
-  // A deposit that lost its place no longer adds to what is counted, also not while the rest is being decided.
+  // Dropped deposits leave the counted total before the others are decided.
   const progressed = computeIntentProgress(intent, changes, { isDestinationTaken: true, at: context.at });
   const deposits = changes.map((change) => change.after);
   const rules = resolveFinalityRules(world, { deposits, heads: context.heads });
@@ -121,14 +121,14 @@ const NO_IDS: ReadonlySet<string> = new Set();
 
 type FinalityRule = { finalBlock: bigint; requiredConfirmations: number | null };
 
-/** Of each chain, how its deposits of one intent become final: the more there is of them, the more is asked for. */
+/** The finality rule of one intent on each chain. A larger sum of deposits requires a stronger rule. */
 function resolveFinalityRules(
   world: DepositWorld,
-  facts: { deposits: readonly Deposit[]; heads: ReadonlyMap<string, ChainHead> },
+  input: { deposits: readonly Deposit[]; heads: ReadonlyMap<string, ChainHead> },
 ): ReadonlyMap<string, FinalityRule> {
   const rules = new Map<string, FinalityRule>();
-  for (const [chain, deposits] of Map.groupBy(facts.deposits.filter(isReceived), (deposit) => deposit.chain)) {
-    const head = facts.heads.get(chain);
+  for (const [chain, deposits] of Map.groupBy(input.deposits.filter(isReceived), (deposit) => deposit.chain)) {
+    const head = input.heads.get(chain);
     const finality =
       head && selectFinality(findWatchedChain(world.catalog, chain)?.finality ?? [], head, deposits.map(toExposure));
     if (!head || !finality) continue;
@@ -140,7 +140,7 @@ function resolveFinalityRules(
   return rules;
 }
 
-/** What is not final yet says what it waits for now: others may have come beside it. */
+/** Updates the required confirmations of a deposit that is not final: later deposits may raise the tier. */
 function applyFinalityRule(deposit: Deposit, rules: ReadonlyMap<string, FinalityRule>): Deposit {
   const rule = rules.get(deposit.chain);
   if (deposit.status !== "seen" || rule === undefined) return deposit;
@@ -187,7 +187,7 @@ function toDepositRecord(
   return depositRecord(deposit, { symbol, headNumber: heads.get(deposit.chain)?.number ?? deposit.block_number });
 }
 
-/** The steps between two states of a deposit, each told once: a chain that is final at once still shows all of them. */
+/** The events between two states of a deposit, each once. A deposit that is final at once still emits every step. */
 function depositEventTypes({ before, after }: DepositChange): EventType[] {
   const types: EventType[] = [];
   const isNewlySeen = before === undefined || before.status === "dropped" || before.block_hash !== after.block_hash;

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { Check } from "../ledger/check.ts";
 
-/** Whether this station has taken over all that was recorded of a movement; until then the deposit may lag behind it. */
+/** Whether the deposit station has processed the movement's latest revision; until then the deposit may lag. */
 const IS_PROCESSED = sql`(movement.revision, movement.id) <= (deposit_cursor.revision, deposit_cursor.movement_id)`;
 
 export const depositTotalsCheck: Check = {
   name: "intent-totals-match-deposits",
-  meaning: "What an intent says it has received and counted is not what its deposits add up to.",
+  meaning: "An intent's counted amount or pending count differs from its deposits.",
   query: sql`
     select intent.id as intent, intent.counted_units as counted, sums.counted as of_deposits, intent.pending_count as pending,
       sums.pending as pending_of_deposits
@@ -20,8 +20,8 @@ export const depositTotalsCheck: Check = {
 export const depositChecks: readonly Check[] = [
   {
     name: "sweep-empties-inbox",
-    meaning: "What left an inbox in one transaction is not what came in since the time before.",
-    // Where a deposit is not decided on, one provider may have invented it; that is told by its own state.
+    meaning: "A sweep moved another amount out of an inbox than arrived since the sweep before.",
+    // Inboxes with an undecided deposit are exempt: a single provider may have invented it, and its status reports that.
     query: sql`
       with running as (
         select movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.direction,
@@ -47,7 +47,7 @@ export const depositChecks: readonly Check[] = [
   depositTotalsCheck,
   {
     name: "deposit-matches-movement",
-    meaning: "A movement into an inbox that was taken over has no deposit, or a deposit is not what moved.",
+    meaning: "A processed movement into an inbox has no deposit, or differs from its deposit.",
     query: sql`
       select movement.id as movement, deposit.id as deposit, movement.amount_units as moved, deposit.amount_units as units
       from movement join deposit_cursor on deposit_cursor.chain = movement.chain
@@ -61,8 +61,7 @@ export const depositChecks: readonly Check[] = [
   },
   {
     name: "deposit-on-canonical-chain",
-    meaning:
-      "A deposit that counts, or waits to, stands in a block that was replaced; or one that was dropped is on the chain.",
+    meaning: "A deposit that is not dropped is in an orphaned block, or a dropped deposit is on the canonical chain.",
     query: sql`
       select deposit.id as deposit, deposit.status, deposit.chain, deposit.block_number, deposit.block_hash
       from deposit join movement on movement.id = deposit.movement_id
@@ -73,15 +72,15 @@ export const depositChecks: readonly Check[] = [
   },
   {
     name: "deposit-has-event",
-    meaning: "The last event of a deposit tells another state than it is in.",
+    meaning: "The last event of a deposit differs from its status.",
     query: sql`
-      with last_told as (
+      with last_event as (
         select distinct on (data -> 'object' ->> 'depositId') data -> 'object' ->> 'depositId' as deposit_id, type
         from event where type like 'deposit.%' order by data -> 'object' ->> 'depositId', position desc
       )
-      select deposit.id as deposit, deposit.status, last_told.type as told
-      from deposit left join last_told on last_told.deposit_id = deposit.id
-      where last_told.type is null
-        or (deposit.status in ('counted','held','dropped') and last_told.type <> 'deposit.' || deposit.status)`,
+      select deposit.id as deposit, deposit.status, last_event.type as told
+      from deposit left join last_event on last_event.deposit_id = deposit.id
+      where last_event.type is null
+        or (deposit.status in ('counted','held','dropped') and last_event.type <> 'deposit.' || deposit.status)`,
   },
 ];

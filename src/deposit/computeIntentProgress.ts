@@ -4,10 +4,10 @@ import type { IntentRow } from "../intent/store.ts";
 import { isIntentPriceReached } from "./countFinal.ts";
 import { isReceived, toPayoutUnits, type Deposit } from "./deposit.ts";
 
-/** One deposit as it stood (undefined: unheard of) and as it stands. */
+/** One deposit before and after a change; `before` is undefined for a new deposit. */
 export type DepositChange = { before: Deposit | undefined; after: Deposit };
 
-/** The intent after its deposits changed: tallies by difference, and the states that follow from them. */
+/** Computes an intent after its deposits changed: totals by difference, and the status from the totals. */
 export function computeIntentProgress(
   intent: IntentRow,
   changes: readonly DepositChange[],
@@ -32,7 +32,7 @@ export function computeIntentProgress(
   };
 }
 
-/** An intent is reopened by the change that takes its price away, or never: later ones may be a stranger's. */
+/** Only the change that takes the amount below the price reopens an intent; later changes may be unrelated deposits. */
 function nextStatus(
   intent: IntentRow,
   context: { wasReached: boolean; isDestinationTaken: boolean; at: Date },
@@ -45,7 +45,7 @@ function nextStatus(
   return {};
 }
 
-/** What happened to an intent between two of its rows, in the order in which it is told. */
+/** The types of the events between two states of an intent, in the order in which they are appended. */
 export function intentEventTypes(before: IntentRow, after: IntentRow): EventType[] {
   const types: EventType[] = [];
   const isCovered = (intent: IntentRow) => ["paid", "overpaid"].includes(paymentStatus(intent));

@@ -7,9 +7,9 @@ import { listHeads, listPendingIntents, listIntentsWithPendingMovements, listDep
 import { findHandoverCursor } from "../watch/store/handoverStore.ts";
 import { lastFinalBlock } from "../watch/finality.ts";
 
-/** Pending deposits looked at in one transaction. */
+/** Pending deposits per transaction. */
 const PAGE_MAX = 200;
-/** Pages in one call; what is left waits for the next head. */
+/** Pages per call; the rest waits for the next head. */
 const PAGES_MAX = 1_000;
 
 /** Counts deposits whose blocks have become final since they were seen. */
@@ -22,7 +22,7 @@ export async function countDeposits(world: DepositWorld, chain: Caip2): Promise<
   }
 }
 
-/** One page in one transaction; undefined when it was the last. */
+/** Counts one page in one transaction. Returns where the next page begins, undefined after the last. */
 async function countPage(
   world: DepositWorld,
   chain: Caip2,
@@ -39,7 +39,7 @@ async function countPage(
     const pending = await listPendingIntents(tx, { chain, uptoBlock, after, limit: PAGE_MAX });
     if (pending.length === 0) return undefined;
     const claimed = await lockIntents(tx, [...new Set(pending.map((deposit) => deposit.intentId))]);
-    // The head may belong to a branch that replaced a deposit's block. Who is behind is counted by processMovements, once it has caught up.
+    // The head may belong to a branch that replaced a deposit's block. processMovements counts these intents once it has caught up.
     const cursor = await findHandoverCursor(tx, "deposit_cursor", chain);
     const intentsWithPendingMovements = await listIntentsWithPendingMovements(
       tx,

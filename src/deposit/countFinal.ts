@@ -2,19 +2,19 @@ import { isPriceReached } from "../intent/paymentStatus.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { toPayoutUnits, type Deposit } from "./deposit.ts";
 
-// From final blocks to counted money. Pure: the same facts give the same answer in whatever order they were heard of.
+// Confirms and counts deposits in final blocks. Pure: the result is independent of the order in which blocks were read.
 
-/** For each chain, the highest block whose deposits may be counted for this intent. */
+/** The highest block per chain whose deposits may be counted for this intent. */
 export type FinalBlocks = ReadonlyMap<string, bigint>;
 
 export type CountContext = {
   finalBlocks: FinalBlocks;
-  /** Ids of deposits that more providers have to confirm before they count. */
+  /** Ids of deposits that more providers must confirm before they count. */
   unverified: ReadonlySet<string>;
   at: Date;
 };
 
-/** Deposits that became final are confirmed; those that may be are counted. Untouched ones are returned as they came. */
+/** Confirms deposits that became final, and counts the countable ones. Unchanged deposits are returned as the same objects. */
 export function countFinal(intent: IntentRow, deposits: readonly Deposit[], context: CountContext): Deposit[] {
   const confirmed = deposits.map((deposit) => confirmDeposit(deposit, context));
   const waiting = confirmed.filter((deposit) => deposit.status === "confirmed" && !context.unverified.has(deposit.id));
@@ -46,9 +46,9 @@ function countDeposit(deposit: Deposit, intent: IntentRow, at: Date): Deposit {
 }
 
 /**
- * Which of the waiting deposits count. All, once together with what is counted they reach the price: a minimum may delay dust,
- * never a payer who has paid. Otherwise those of a chain and token whose waiting sum reaches the minimum. Blocks are gone through in
- * their order, as if each had been heard of alone: what comes after a sum that was reached begins to wait anew, however it was heard.
+ * Selects the waiting deposits that count. All count once they reach the price together with the counted amount: minimums never delay a
+ * fully paid intent. Otherwise a chain and token counts once its waiting sum reaches the minimum. The loop evaluates each block on its
+ * own, in block order, so that the result is independent of the batches in which blocks were read.
  */
 function selectCountable(intent: IntentRow, waiting: readonly Deposit[]): Deposit[] {
   const countable: Deposit[] = [];
@@ -76,7 +76,7 @@ function selectCountable(intent: IntentRow, waiting: readonly Deposit[]): Deposi
   return countable;
 }
 
-/** The blocks of each chain with their deposits, lowest first. */
+/** Deposits grouped by chain and block, lowest block first. */
 function groupByBlock(deposits: readonly Deposit[]): Deposit[][] {
   const blocks = Map.groupBy(deposits, (deposit) => `${deposit.chain}/${deposit.block_number}`);
   return [...blocks.values()].toSorted(([one], [other]) => {

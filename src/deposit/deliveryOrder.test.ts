@@ -6,58 +6,57 @@ import { databases, openTestDatabase } from "../../test/support/database.ts";
 import { createReplayHarness, type ReplayHarness } from "../../test/support/replayHarness.ts";
 import type { Db } from "../db/database.ts";
 
-// The same blocks, heard of in many ways. However a service came to know them, the books have to be those of a service that
-// heard of each block when it was mined.
+// Delivers the same blocks in many orders. Each order must produce the same state as a service that reads each block when it is mined.
 
-type DeliveryOrder = (hearing: ReplayHarness) => Promise<void>;
+type DeliveryOrder = (harness: ReplayHarness) => Promise<void>;
 
-/** Block after block, with something extra after each. */
+/** Delivers block by block, and runs `afterwards` after each. */
 const blockByBlock =
   (afterwards?: DeliveryOrder): DeliveryOrder =>
-  async (hearing) => {
-    for (const place of hearing.history.activeTips) {
-      hearing.showTip(place);
-      await hearing.tick();
-      await afterwards?.(hearing);
+  async (harness) => {
+    for (const tip of harness.history.activeTips) {
+      harness.showTip(tip);
+      await harness.tick();
+      await afterwards?.(harness);
     }
   };
 
 const inOrder = blockByBlock();
 
-/** Those of the places after which a way looks; the last tip always comes at the end. */
-async function deliverAt(hearing: ReplayHarness, places: readonly number[]): Promise<void> {
-  for (const place of places) {
-    hearing.showTip(place);
-    await hearing.tick();
+/** Delivers only the given tips; `runToEnd` always delivers the last one. */
+async function deliverAt(harness: ReplayHarness, tips: readonly number[]): Promise<void> {
+  for (const tip of tips) {
+    harness.showTip(tip);
+    await harness.tick();
   }
 }
 
 const deliveryOrders: Record<string, DeliveryOrder> = {
   "in one range, long after it happened": async () => {},
-  "in one step near the head": ({ history, ...hearing }) =>
-    deliverAt({ history, ...hearing }, [history.tips.length - 35]),
-  "two blocks of three skipped": (hearing) =>
+  "in one step near the head": ({ history, ...harness }) =>
+    deliverAt({ history, ...harness }, [history.tips.length - 35]),
+  "two blocks of three skipped": (harness) =>
     deliverAt(
-      hearing,
-      hearing.history.activeTips.filter((place) => place % 3 === 2),
+      harness,
+      harness.history.activeTips.filter((tip) => tip % 3 === 2),
     ),
-  "everything twice": blockByBlock((hearing) => hearing.tick()),
-  "replayed from older cursors after each block": blockByBlock((hearing) => hearing.rewind(4)),
-  "replayed from the beginning": async (hearing) => {
-    await inOrder(hearing);
-    await hearing.rewind(10_000);
+  "everything twice": blockByBlock((harness) => harness.tick()),
+  "replayed from older cursors after each block": blockByBlock((harness) => harness.rewind(4)),
+  "replayed from the beginning": async (harness) => {
+    await inOrder(harness);
+    await harness.rewind(10_000);
   },
-  "every transaction and inbox read again by hand": async (hearing) => {
-    const { forkAt, orphanedAt, reorgAt, tips } = hearing.history;
-    for (const place of [forkAt, orphanedAt, reorgAt, reorgAt + 6, tips.length - 1]) {
-      hearing.showTip(place);
-      await hearing.tick();
-      await hearing.rescan();
+  "every transaction and inbox read again by hand": async (harness) => {
+    const { forkAt, orphanedAt, reorgAt, tips } = harness.history;
+    for (const tip of [forkAt, orphanedAt, reorgAt, reorgAt + 6, tips.length - 1]) {
+      harness.showTip(tip);
+      await harness.tick();
+      await harness.rescan();
     }
   },
-  "reorganised at the tip and back, several times": async (hearing) => {
-    const { orphanedAt, reorgAt } = hearing.history;
-    await deliverAt(hearing, [
+  "reorganised at the tip and back, several times": async (harness) => {
+    const { orphanedAt, reorgAt } = harness.history;
+    await deliverAt(harness, [
       orphanedAt - 1,
       orphanedAt,
       reorgAt,
@@ -67,87 +66,87 @@ const deliveryOrders: Record<string, DeliveryOrder> = {
       reorgAt + 1,
       orphanedAt,
     ]);
-    await inOrder(hearing);
+    await inOrder(harness);
   },
-  "the branch that was left never heard of": async (hearing) => {
-    const { forkAt, orphanedAt, activeTips } = hearing.history;
+  "orphaned branch never read": async (harness) => {
+    const { forkAt, orphanedAt, activeTips } = harness.history;
     await deliverAt(
-      hearing,
-      activeTips.filter((place) => place <= forkAt || place > orphanedAt),
+      harness,
+      activeTips.filter((tip) => tip <= forkAt || tip > orphanedAt),
     );
   },
-  "restarted after every step": async (hearing) => {
-    for (const place of hearing.history.activeTips) {
-      hearing.showTip(place);
-      for (const step of [hearing.watch, hearing.takeMovements, hearing.countDeposits, hearing.settle]) {
-        hearing.restart();
+  "restarted after every step": async (harness) => {
+    for (const tip of harness.history.activeTips) {
+      harness.showTip(tip);
+      for (const step of [harness.watch, harness.takeMovements, harness.countDeposits, harness.settle]) {
+        harness.restart();
         await step();
       }
     }
   },
-  "two processes in turn": blockByBlock(async (hearing) => hearing.switchProcess()),
-  "two processes at once": async (hearing) => {
-    for (const place of hearing.history.activeTips) {
-      hearing.showTip(place);
-      await hearing.tickConcurrently();
+  "two processes in turn": blockByBlock(async (harness) => harness.switchProcess()),
+  "two processes at once": async (harness) => {
+    for (const tip of harness.history.activeTips) {
+      harness.showTip(tip);
+      await harness.tickConcurrently();
     }
   },
-  "no logs at first, found when the blocks are final": async (hearing) => {
-    hearing.history.recordedChain.omitsLogs = true;
-    await inOrder(hearing);
+  "no logs at first, found when the blocks are final": async (harness) => {
+    harness.history.recordedChain.omitsLogs = true;
+    await inOrder(harness);
   },
-  "logs withheld on the branch that was left and after it": async (hearing) => {
-    const { recordedChain, forkAt, reorgAt, activeTips } = hearing.history;
-    for (const place of activeTips) {
-      recordedChain.omitsLogs = place > forkAt && place < reorgAt + 3;
-      hearing.showTip(place);
-      await hearing.tick();
+  "logs withheld on the orphaned branch and after it": async (harness) => {
+    const { recordedChain, forkAt, reorgAt, activeTips } = harness.history;
+    for (const tip of activeTips) {
+      recordedChain.omitsLogs = tip > forkAt && tip < reorgAt + 3;
+      harness.showTip(tip);
+      await harness.tick();
     }
   },
-  "hints before the looks": async (hearing) => {
-    for (const place of hearing.history.activeTips) {
-      hearing.showTip(place);
-      if (place % 4 === 0) await hearing.sendHints();
-      await hearing.tick();
+  "hints before each read": async (harness) => {
+    for (const tip of harness.history.activeTips) {
+      harness.showTip(tip);
+      if (tip % 4 === 0) await harness.sendHints();
+      await harness.tick();
     }
   },
-  "deposits taken over only at the end": async (hearing) => {
-    for (const place of hearing.history.activeTips) {
-      hearing.showTip(place);
-      await hearing.watch();
+  "movements processed only at the end": async (harness) => {
+    for (const tip of harness.history.activeTips) {
+      harness.showTip(tip);
+      await harness.watch();
     }
   },
-  "settlements observed only at the end": async (hearing) => {
-    for (const place of hearing.history.activeTips) {
-      hearing.showTip(place);
-      await hearing.watch();
-      await hearing.takeMovements();
-      await hearing.countDeposits();
+  "settlements observed only at the end": async (harness) => {
+    for (const tip of harness.history.activeTips) {
+      harness.showTip(tip);
+      await harness.watch();
+      await harness.takeMovements();
+      await harness.countDeposits();
     }
   },
 };
 
-/** On a server these take other ways than in the embedded database; the rest only takes longer there. */
+/** Orders that take other code paths on a server than in the embedded database; the others only run longer there. */
 const CONCURRENT = ["in one range, long after it happened", "restarted after every step", "two processes at once"];
 
 for (const kind of databases) {
-  describe(`arrival orders on ${kind}`, () => {
+  describe(`delivery orders on ${kind}`, () => {
     let db: Db;
     let expected: StateSummary;
     before(async () => {
       db = await openTestDatabase(kind);
-      expected = await heard(inOrder);
+      expected = await stateAfter(inOrder);
     });
     after(() => db.close());
 
-    async function heard(way: DeliveryOrder): Promise<StateSummary> {
-      const hearing = await createReplayHarness(db);
-      await way(hearing);
-      await hearing.runToEnd();
-      return summarizeState(db, hearing.history);
+    async function stateAfter(order: DeliveryOrder): Promise<StateSummary> {
+      const harness = await createReplayHarness(db);
+      await order(harness);
+      await harness.runToEnd();
+      return summarizeState(db, harness.history);
     }
 
-    test("block by block the books say what happened", () => {
+    test("block by block the state matches the history", () => {
       assert.deepEqual(Object.fromEntries(Object.entries(expected).map(([label, [tallies]]) => [label, tallies])), {
         oneTime: "settled received 1010 counted 1010 settled 1010 fee 5 net 1005 pending 0",
         repeatable: "active received 53 counted 53 settled 12 fee 0 net 12 pending 0",
@@ -157,21 +156,21 @@ for (const kind of databases) {
       });
     });
 
-    for (const [name, way] of Object.entries(deliveryOrders)) {
+    for (const [name, order] of Object.entries(deliveryOrders)) {
       if (kind === "postgres" && !CONCURRENT.includes(name)) continue;
-      test(`the same blocks, ${name}, make the same books`, async () => {
-        assert.deepEqual(await heard(way), expected);
+      test(`the same blocks, ${name}, produce the same state`, async () => {
+        assert.deepEqual(await stateAfter(order), expected);
       });
     }
 
-    test("the same blocks, in an order nobody thought of, make the same books", async () => {
+    test("the same blocks, in a random order, produce the same state", async () => {
       const runs = kind === "pglite" ? 12 : 4;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {
-          const books = await heard(async (hearing) => {
-            for (const take of steps) await take(hearing);
+          const state = await stateAfter(async (harness) => {
+            for (const runStep of steps) await runStep(harness);
           });
-          assert.deepEqual(books, expected);
+          assert.deepEqual(state, expected);
         }),
         { numRuns: runs, endOnFailure: true },
       );
@@ -179,32 +178,36 @@ for (const kind of databases) {
   });
 }
 
-/** One thing that happens to a service, with a name that shows in a failure. */
-const withName = (name: string, way: DeliveryOrder): DeliveryOrder & { [fc.toStringMethod]: () => string } =>
-  Object.assign((hearing: ReplayHarness) => way(hearing), { [fc.toStringMethod]: () => name });
+/** Names a step, so that a failure shows it. */
+const withName = (name: string, order: DeliveryOrder): DeliveryOrder & { [fc.toStringMethod]: () => string } =>
+  Object.assign((harness: ReplayHarness) => order(harness), { [fc.toStringMethod]: () => name });
 
-/** Places are shares of the history, so that a shrunken order still shows the same tips. */
+/** Tips are fractions of the history, so that a shrunken order still shows the same tips. */
 const shown = fc
   .double({ min: 0, max: 0.45, noNaN: true })
   .map((share) =>
-    withName(`show ${share}`, async (hearing) => hearing.showTip(Math.floor(share * hearing.history.tips.length))),
+    withName(`show ${share}`, async (harness) => harness.showTip(Math.floor(share * harness.history.tips.length))),
   );
 
 const step = fc.oneof(
   { weight: 6, arbitrary: shown },
   ...(
     [
-      ["look", 6, (hearing) => hearing.watch()],
-      ["take", 4, (hearing) => hearing.takeMovements()],
-      ["count", 3, (hearing) => hearing.countDeposits()],
-      ["settle", 3, (hearing) => hearing.settle()],
-      ["turn", 3, (hearing) => hearing.tick()],
-      ["restart", 1, async (hearing) => hearing.restart()],
-      ["alternate", 1, async (hearing) => hearing.switchProcess()],
-      ["together", 1, (hearing) => hearing.tickConcurrently()],
-      ["rewind", 1, (hearing) => hearing.rewind(3)],
-      ["rescan", 1, (hearing) => hearing.rescan()],
-      ["withhold", 1, async ({ history }) => void (history.recordedChain.omitsLogs = !history.recordedChain.omitsLogs)],
+      ["watch", 6, (harness) => harness.watch()],
+      ["process", 4, (harness) => harness.takeMovements()],
+      ["count", 3, (harness) => harness.countDeposits()],
+      ["settle", 3, (harness) => harness.settle()],
+      ["tick", 3, (harness) => harness.tick()],
+      ["restart", 1, async (harness) => harness.restart()],
+      ["switch process", 1, async (harness) => harness.switchProcess()],
+      ["tick concurrently", 1, (harness) => harness.tickConcurrently()],
+      ["rewind", 1, (harness) => harness.rewind(3)],
+      ["rescan", 1, (harness) => harness.rescan()],
+      [
+        "toggle logs",
+        1,
+        async ({ history }) => void (history.recordedChain.omitsLogs = !history.recordedChain.omitsLogs),
+      ],
     ] satisfies [string, number, DeliveryOrder][]
-  ).map(([name, weight, way]) => ({ weight, arbitrary: fc.constant(withName(name, way)) })),
+  ).map(([name, weight, order]) => ({ weight, arbitrary: fc.constant(withName(name, order)) })),
 );

@@ -25,7 +25,7 @@ for (const kind of databases) {
     });
     after(() => db.close());
 
-    /** Reads the chain up to `number` and lets the station do its work, as its loop would. */
+    /** Sets the head to `number` and runs the deposit station once. */
     async function headAt(number: bigint): Promise<void> {
       await setHead(db, TEST_CHAIN, { number });
       await processMovements(world, TEST_CHAIN);
@@ -44,11 +44,11 @@ for (const kind of databases) {
         .execute();
       return rows.map((row) => row.type);
     };
-    const priced = (priceTokenUnits: bigint, more: object = {}) =>
+    const insertPriced = (priceTokenUnits: bigint, more: object = {}) =>
       insertIntent(db, { price_units: priceTokenUnits, price_token_units: priceTokenUnits, one_time: true, ...more });
 
-    test("D5 a deposit is seen at once, counted when final, and settles a one-time intent in that step", async () => {
-      const intent = await priced(25n * USDC);
+    test("D5 a deposit is seen at once, counted when final, and then settles a one-time intent", async () => {
+      const intent = await insertPriced(25n * USDC);
       await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits: 25n * USDC, block: 100n }]);
       await headAt(100n);
       assert.deepEqual(
@@ -74,14 +74,14 @@ for (const kind of databases) {
     test("§3.1, §3.2 a settled intent frees its destination and a repeatable one stays active", async () => {
       const account_id = await insertAccount(db);
       const payout_wallet = `0x${"ab".repeat(20)}`;
-      const first = await priced(USDC, { account_id, payout_wallet, occupies: true });
+      const first = await insertPriced(USDC, { account_id, payout_wallet, occupies: true });
       await assert.rejects(
-        () => priced(USDC, { account_id, payout_wallet, occupies: true }),
+        () => insertPriced(USDC, { account_id, payout_wallet, occupies: true }),
         /intent_occupied_destination/,
       );
       await recordMovements(db, first, [{ chainTx: newChainTx(), amountUnits: USDC, block: 101n }]);
       await headAt(102n);
-      await priced(USDC, { account_id, payout_wallet, occupies: true });
+      await insertPriced(USDC, { account_id, payout_wallet, occupies: true });
       const open = await insertIntent(db);
       await recordMovements(db, open, [{ chainTx: newChainTx(), amountUnits: USDC, block: 102n }]);
       await headAt(103n);
@@ -89,8 +89,8 @@ for (const kind of databases) {
       assert.ok((await eventsOf(open)).includes("payment_intent.paid"));
     });
 
-    test("D4 several transfers of one transaction are several deposits, heard twice they are the same", async () => {
-      const intent = await priced(3n * USDC);
+    test("D4 several transfers of one transaction are several deposits, and a repeat adds none", async () => {
+      const intent = await insertPriced(3n * USDC);
       const chainTx = newChainTx();
       const both = [
         { chainTx, position: 0, amountUnits: USDC, block: 103n },
@@ -106,7 +106,7 @@ for (const kind of databases) {
     });
 
     test("D8 the price counts as reached within the tolerance, and the shortfall stays", async () => {
-      const intent = await priced(100n * USDC, { underpay_tolerance_bps: 100 });
+      const intent = await insertPriced(100n * USDC, { underpay_tolerance_bps: 100 });
       await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits: 98_999_999n, block: 105n }]);
       await headAt(106n);
       assert.equal((await intentOf(intent)).status, "active");
@@ -116,9 +116,9 @@ for (const kind of databases) {
       assert.deepEqual([settled.status, settled.counted_units], ["settled", 99n * USDC]);
     });
 
-    test("D5 deposits below the minimum wait for company, but never once the price is reached", async () => {
+    test("D5 deposits below the minimum wait for others, but never once the price is reached", async () => {
       const open = await insertIntent(db, { minimum_units: USDC });
-      const paid = await priced(USDC, { minimum_units: 5n * USDC });
+      const paid = await insertPriced(USDC, { minimum_units: 5n * USDC });
       await recordMovements(db, open, [{ chainTx: newChainTx(), amountUnits: USDC / 2n, block: 107n }]);
       await recordMovements(db, paid, [{ chainTx: newChainTx(), amountUnits: USDC, block: 107n }]);
       await headAt(108n);
@@ -140,8 +140,8 @@ for (const kind of databases) {
       assert.equal((await intentOf(open)).counted_units, USDC);
     });
 
-    test("D5 a token that is no rail of the intent is held and credits nothing", async () => {
-      const intent = await priced(USDC);
+    test("D5 a deposit in another token than the payout's is held and credits nothing", async () => {
+      const intent = await insertPriced(USDC);
       await recordMovements(db, intent, [
         { chainTx: newChainTx(), token: `0x${"77".repeat(20)}`, amountUnits: USDC, block: 109n },
       ]);
@@ -153,7 +153,7 @@ for (const kind of databases) {
       assert.equal((await intentOf(intent)).received_units, 0n);
     });
 
-    test("D4 a deposit says how many blocks it waits for, as long as it waits and whatever comes beside it", async () => {
+    test("D4 a pending deposit shows its required confirmations, also after further deposits", async () => {
       const finality = [
         { upToPriceUnits: 1_000n * USDC, finality: { confirmations: 9 } },
         { upToPriceUnits: undefined, finality: { tag: "finalized" } },
@@ -180,8 +180,8 @@ for (const kind of databases) {
       await setHead(db, TEST_CHAIN, { number: 100n });
     });
 
-    test("D3 money that comes after the intent has settled is late, and counted all the same", async () => {
-      const intent = await priced(USDC);
+    test("D3 a deposit after the intent has settled is late, and still counted", async () => {
+      const intent = await insertPriced(USDC);
       await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits: USDC, block: 110n }]);
       await headAt(111n);
       await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits: 2n * USDC, block: 111n }]);
@@ -196,8 +196,8 @@ for (const kind of databases) {
       assert.equal((await intentOf(intent)).counted_units, 3n * USDC);
     });
 
-    test("D3 a reorg takes a counted deposit back and reopens the intent; mined again it counts once", async () => {
-      const intent = await priced(USDC);
+    test("D3 a reorg drops a counted deposit and reopens the intent; mined again it counts once", async () => {
+      const intent = await insertPriced(USDC);
       const chainTx = newChainTx();
       await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 112n }]);
       await headAt(113n);
@@ -225,12 +225,12 @@ for (const kind of databases) {
       ]);
     });
 
-    test("G60 a deposit whose block was left is not counted by the height of the branch that replaced it", async () => {
-      const intent = await priced(USDC);
+    test("G60 a deposit in an orphaned block is not counted by the height of the replacing branch", async () => {
+      const intent = await insertPriced(USDC);
       const chainTx = newChainTx();
       await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 120n }]);
       await headAt(120n);
-      // One look of the watcher takes the block back and reads far beyond it, before this station has heard of it.
+      // One pass of the watcher orphans the block and reads far beyond it, before the deposit station runs.
       await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 120n, orphaned: true }]);
       await setHead(db, TEST_CHAIN, { number: 130n });
       await countDeposits(world, TEST_CHAIN);
@@ -240,7 +240,7 @@ for (const kind of databases) {
     });
 
     test("E48 thousands of transfers to one inbox become final together", async () => {
-      const intent = await priced(USDC);
+      const intent = await insertPriced(USDC);
       const dust = Array.from({ length: 4_000 }, () => ({ chainTx: newChainTx(), amountUnits: 1n, block: 140n }));
       await recordMovements(db, intent, dust);
       await setHead(db, TEST_CHAIN, { number: 140n });
@@ -249,12 +249,12 @@ for (const kind of databases) {
       assert.equal((await intentOf(intent)).counted_units, 4_000n);
     });
 
-    test("D3 of two settled intents that lose their money in one go, one takes the destination back", async () => {
+    test("D3 of two settled intents that one reorg leaves unpaid, one reopens its destination", async () => {
       const account_id = await insertAccount(db);
       const shared = { account_id, payout_wallet: `0x${"ef".repeat(20)}`, occupies: true };
       const paid = [];
       for (let index = 0; index < 2; index += 1) {
-        const intent = await priced(USDC, shared);
+        const intent = await insertPriced(USDC, shared);
         const movement = { chainTx: newChainTx(), amountUnits: USDC, block: 150n };
         await recordMovements(db, intent, [movement]);
         await headAt(151n);
@@ -264,11 +264,11 @@ for (const kind of databases) {
       await headAt(151n);
       const statuses = await Promise.all(paid.map(async ({ intent }) => (await intentOf(intent)).status));
       assert.deepEqual(new Set(statuses), new Set(["active", "settled"]));
-      const told = (await Promise.all(paid.map(({ intent }) => eventsOf(intent)))).map((types) => types.at(-1));
-      assert.deepEqual(new Set(told), new Set(["payment_intent.reopened", "payment_intent.reversed"]));
+      const lastEvents = (await Promise.all(paid.map(({ intent }) => eventsOf(intent)))).map((types) => types.at(-1));
+      assert.deepEqual(new Set(lastEvents), new Set(["payment_intent.reopened", "payment_intent.reversed"]));
     });
 
-    test("a transaction that does something else when it is mined again is told as it is there", async () => {
+    test("a deposit follows its transaction when that transfers something else in another block", async () => {
       const intent = await insertIntent(db);
       const [chainTx, payer, other] = [newChainTx(), `0x${"a1".repeat(20)}`, `0x${"a2".repeat(20)}`];
       await recordMovements(db, intent, [{ chainTx, counterparty: payer, amountUnits: USDC, block: 116n }]);
@@ -280,20 +280,20 @@ for (const kind of databases) {
       assert.equal((await intentOf(intent)).counted_units, 2n);
     });
 
-    test("D3 a settled intent whose destination is taken again stays settled and is told to be reversed", async () => {
+    test("D3 a settled intent whose destination is occupied again stays settled and emits a reversal", async () => {
       const account_id = await insertAccount(db);
       const payout_wallet = `0x${"cd".repeat(20)}`;
-      const first = await priced(USDC, { account_id, payout_wallet, occupies: true });
+      const first = await insertPriced(USDC, { account_id, payout_wallet, occupies: true });
       const chainTx = newChainTx();
       await recordMovements(db, first, [{ chainTx, amountUnits: USDC, block: 115n }]);
       await headAt(116n);
-      const second = await priced(USDC, { account_id, payout_wallet, occupies: true });
+      const second = await insertPriced(USDC, { account_id, payout_wallet, occupies: true });
       await recordMovements(db, first, [{ chainTx, amountUnits: USDC, block: 115n, orphaned: true }]);
       await headAt(116n);
       const reversed = await intentOf(first);
       assert.deepEqual([reversed.status, reversed.counted_units], ["settled", 0n]);
       assert.equal((await eventsOf(first)).at(-1), "payment_intent.reversed");
-      // The second one settles, which leaves the destination free: a stranger's dust does not bring the first one back.
+      // The second intent settles and frees the destination; unrelated dust does not reopen the first intent.
       await recordMovements(db, second, [{ chainTx: newChainTx(), amountUnits: USDC, block: 116n }]);
       await headAt(117n);
       await recordMovements(db, first, [{ chainTx: newChainTx(), amountUnits: 1n, block: 117n }]);

@@ -6,10 +6,10 @@ import type { MovementRow } from "../watch/movement.ts";
 import { convertUnits } from "../kernel/units.ts";
 
 export type DepositRow = Selectable<DepositTable>;
-/** A deposit as it will be written: its place in lists is the database's to give. */
+/** A deposit without `seq`, which the database assigns. */
 export type Deposit = Omit<DepositRow, "seq">;
 
-/** Why a deposit is held whose providers do not agree: one of them denies it, or too few have answered. */
+/** The reasons of deposits held for agreement: a provider denies the deposit, or too few have answered. */
 export const AGREEMENT_REASONS = ["provider_disagreement", "provider_agreement_pending"] as const;
 
 export type NewDepositInput = {
@@ -21,7 +21,7 @@ export type NewDepositInput = {
   at: Date;
 };
 
-/** The deposit that a movement into an inbox makes when it is heard of for the first time. */
+/** Creates the deposit of a movement into an inbox. */
 export function newDeposit(input: NewDepositInput): Deposit {
   const { movement, intent, at } = input;
   return {
@@ -49,8 +49,8 @@ export function newDeposit(input: NewDepositInput): Deposit {
 }
 
 /**
- * What a later word of the chain makes of a deposit. Dropped when its block was orphaned; the same deposit again, from the
- * start, when its transaction was mined anew. A move within the chain that changes nothing else keeps its state.
+ * Applies a later revision of its movement to a deposit. An orphaned movement drops the deposit. A movement in another block, or with
+ * another amount, restarts the same deposit from its initial state. Otherwise the deposit is returned unchanged.
  */
 export function applyMovement(
   deposit: Deposit,
@@ -90,17 +90,17 @@ function initialState(intent: IntentRow, movement: MovementRow): InitialState {
   return { status: "seen", reason: null, confirmed_at: null, counted_at: null };
 }
 
-/** Whether a deposit waits for its providers to agree, and for nothing else. */
+/** Whether a deposit is held only until its providers agree. */
 export function isHeldForAgreement(deposit: Deposit): boolean {
   return deposit.status === "held" && AGREEMENT_REASONS.some((reason) => reason === deposit.reason);
 }
 
-/** A deposit's worth at par in the payout token's units, rounded down. */
+/** A deposit's amount in the payout token's smallest units, at par and rounded down. */
 export function toPayoutUnits(deposit: Deposit, intent: IntentRow): bigint {
   return convertUnits(deposit.amount_units, deposit.token_decimals, intent.payout_decimals);
 }
 
-/** Whether a deposit is part of what the intent has received: it is on the chain and of use to the merchant. */
+/** Whether a deposit adds to the intent's received amount: it is on the chain and has a route to the payout. */
 export function isReceived(deposit: Deposit): boolean {
   return deposit.status === "seen" || deposit.status === "confirmed" || deposit.status === "counted";
 }

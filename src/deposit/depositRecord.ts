@@ -1,7 +1,10 @@
 import { caip19, displayAddress } from "../kernel/caip.ts";
 import type { Deposit } from "./deposit.ts";
 
-/** A deposit as the API and the events show it. Amounts are integer texts: `amountUnits` in the deposited token's units, `countedUnits` in the payout token's. */
+/**
+ * A deposit as the API and the events show it. Amounts are integer texts: `amountUnits` in the deposited token's smallest units,
+ * `countedUnits` in the payout token's.
+ */
 export type DepositRecord = {
   object: "deposit";
   depositId: string;
@@ -26,9 +29,9 @@ export type DepositRecord = {
 };
 
 export type DepositRecordContext = {
-  /** The token's symbol; its address where the catalogue no longer lists it. */
+  /** The token's symbol, or its address when the catalogue no longer lists it. */
   symbol: string;
-  /** Height of the chain as far as it is read. */
+  /** The height of the last block that the watcher has read. */
   headNumber: bigint;
 };
 
@@ -61,7 +64,7 @@ export function depositRecord(deposit: Deposit, context: DepositRecordContext): 
   };
 }
 
-/** The block itself is the first confirmation; an orphaned one has none. */
+/** Confirmations of a deposit, its own block included; 0 when it is dropped. */
 function confirmationsOf(deposit: Deposit, headNumber: bigint): number {
   if (deposit.status === "dropped" || headNumber < deposit.block_number) return 0;
   return Number(headNumber - deposit.block_number) + 1;

@@ -11,7 +11,7 @@ const tiers: FinalityTier[] = [
   { upToPriceUnits: undefined, finality: { tag: "finalized" } },
 ];
 
-test("the block itself is its first confirmation", () => {
+test("a block is its own first confirmation", () => {
   assert.equal(lastFinalBlock({ confirmations: 1 }, head), 100n);
   assert.equal(lastFinalBlock({ confirmations: 6 }, head), 95n);
 });
@@ -22,18 +22,18 @@ test("a small amount counts by confirmations, a larger one by the chain's own ta
   assert.equal(lastCountableBlock(tiers, head, [{ blockNumber: 95n, priceUnits: 10_001n }]), 80n);
 });
 
-test("splitting a large amount into small deposits does not lower what is asked of it", () => {
+test("splitting a large amount into small deposits does not lower its tier", () => {
   const split = Array.from({ length: 11 }, () => ({ blockNumber: 95n, priceUnits: 100n }));
   assert.equal(lastCountableBlock(tiers, head, split.slice(0, 10)), 95n);
   assert.equal(lastCountableBlock(tiers, head, split), 90n);
 });
 
-test("what the next tier has reached is no longer exposed", () => {
+test("deposits within the next tier's reach are not exposed", () => {
   const old = { blockNumber: 85n, priceUnits: 5_000n };
   assert.equal(lastCountableBlock(tiers, head, [old, { blockNumber: 95n, priceUnits: 900n }]), 95n);
 });
 
-test("a chain that does not know its tag counts nothing by it", () => {
+test("a chain without a finalized block counts nothing by that tag", () => {
   assert.equal(
     lastCountableBlock(
       [{ upToPriceUnits: undefined, finality: { tag: "finalized" } }],

@@ -1,15 +1,15 @@
 import type { Finality, FinalityTier } from "../config/config.ts";
 import { lastFinalBlock, type BlockHeights } from "../watch/finality.ts";
 
-/** How far a chain is known. */
+/** The heights of a chain as last read: latest, safe and finalized; -1 where unknown. */
 export type ChainHead = BlockHeights & { chain: string };
 
-/** Money of one intent in one block, in millionths of the currency. */
+/** One deposit's amount, in millionths of the payout currency, and its block. */
 export type Exposure = { blockNumber: bigint; priceUnits: bigint };
 
 /**
- * The rule by which deposits of one intent may be counted. A tier is enough while everything the intent has beyond the
- * next tier's reach stays within its limit: the sum decides, because a limit per deposit is evaded by splitting.
+ * Selects the finality rule for the deposits of one intent. A tier applies while the sum of the deposits above the next tier's final
+ * block is within its limit. The sum decides, because splitting a payment evades a limit per deposit. Undefined without tiers.
  */
 export function selectFinality(
   tiers: readonly FinalityTier[],
@@ -27,7 +27,7 @@ export function selectFinality(
   return undefined;
 }
 
-/** The highest block whose deposits of one intent may be counted; -1 where nothing says so. */
+/** The highest block whose deposits of one intent may be counted; -1 without a rule. */
 export function lastCountableBlock(
   tiers: readonly FinalityTier[],
   head: ChainHead,
@@ -37,14 +37,14 @@ export function lastCountableBlock(
   return finality === undefined ? -1n : lastFinalBlock(finality, head);
 }
 
-/** Below this block nothing of an intent is exposed in any tier. -1 for a chain that was never read. */
+/** The lowest final block of all tiers: deposits up to it are final in every tier. -1 for a chain that was never read. */
 export function lowestFinalBlock(tiers: readonly FinalityTier[], head: ChainHead | undefined): bigint {
   if (head === undefined) return -1n;
   const reaches = tiers.map((tier) => lastFinalBlock(tier.finality, head));
   return reaches.reduce((lowest, reach) => (reach < lowest ? reach : lowest), head.number);
 }
 
-/** Confirmations that a rule asks for; null where the chain's own tag decides. */
+/** The confirmations that a rule requires; null when the chain's finality tag decides. */
 export function requiredConfirmations(finality: Finality | undefined): number | null {
   return finality !== undefined && "confirmations" in finality ? finality.confirmations : null;
 }

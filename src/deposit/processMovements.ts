@@ -13,18 +13,18 @@ import type { DepositChange } from "./computeIntentProgress.ts";
 import { listInboundMovements, listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
 import { advanceHandoverCursor, lockHandoverCursor } from "../watch/store/handoverStore.ts";
 
-/** Movements taken over in one transaction. */
+/** Movements per transaction. */
 const BATCH_MAX = 500;
 
 /**
- * Takes over what the watch station has recorded on a chain since the last time: movements into inboxes become deposits, and
- * deposits follow what became of their movements. Returns how many were taken; fewer than the bound means that none is left.
+ * Processes one batch of the movements that the watch station has recorded since the last call: it creates a deposit for each new
+ * movement into an inbox, and updates the deposits of changed ones. `taken` counts the movements; `isDone` means that none is left.
  */
 export async function processMovements(world: DepositWorld, chain: Caip2): Promise<{ taken: number; isDone: boolean }> {
   const at = world.clock.now();
   const processed = await world.db.transaction(async (tx) => {
     const cursor = await lockHandoverCursor(tx, "deposit_cursor", chain);
-    // Before the movements: a head that is read after them may belong to a branch that has replaced theirs.
+    // The heads are read first: a head read after the movements may belong to a branch that has replaced their blocks.
     const heads = await listHeads(tx);
     const movements = await listInboundMovements(tx, cursor, BATCH_MAX);
     const last = movements.at(-1);
@@ -39,7 +39,7 @@ export async function processMovements(world: DepositWorld, chain: Caip2): Promi
 }
 
 type MovementBatch = {
-  /** Where the cursor will stand. */
+  /** The cursor after this batch. */
   nextCursor: HandoverCursorTable;
   movements: readonly MovementRow[];
   heads: ReadonlyMap<string, ChainHead>;
@@ -57,21 +57,21 @@ async function buildIntentChangeSets(tx: Tx, world: DepositWorld, batch: Movemen
     chain,
     aboveBlock: lowestFinalBlock(findWatchedChain(world.catalog, chain)?.finality ?? [], batch.heads.get(chain)),
   });
-  const movementsOf = Map.groupBy(batch.movements, (movement) => movement.intent_id);
+  const movementsByIntent = Map.groupBy(batch.movements, (movement) => movement.intent_id);
   const depositsByIntent = Map.groupBy(deposits, (deposit) => deposit.intent_id);
   return intents.map((intent) => ({
     intent,
     hasPendingMovements: intentsWithPendingMovements.has(intent.id),
     changes: buildDepositChanges(world, {
       intent,
-      movements: movementsOf.get(intent.id) ?? [],
+      movements: movementsByIntent.get(intent.id) ?? [],
       known: depositsByIntent.get(intent.id) ?? [],
       at: batch.at,
     }),
   }));
 }
 
-/** Every deposit in view, changed or not: the unchanged ones take part in what counts and in what is exposed. */
+/** Includes unchanged deposits, because they add to the counted amount and to the exposure. */
 function buildDepositChanges(
   world: DepositWorld,
   input: { intent: IntentRow; movements: readonly MovementRow[]; known: readonly Deposit[]; at: Date },
@@ -100,7 +100,7 @@ function createDeposit(world: DepositWorld, input: { intent: IntentRow; movement
   });
 }
 
-/** What an intent is paid in is pinned on it; anything else is held, and its decimals only serve to show it. */
+/** The intent pins the decimals of its payout token. Deposits in other tokens are held, and their decimals are for display only. */
 function resolveTokenDecimals(
   world: DepositWorld,
   { intent, movement }: { intent: IntentRow; movement: MovementRow },

@@ -9,7 +9,7 @@ import type { ProviderVote, SingleProviderTotal } from "./agreement.ts";
 import { AGREEMENT_REASONS, type Deposit, type DepositRow } from "./deposit.ts";
 import type { ChainHead } from "./finality.ts";
 
-/** Movements into inboxes that changed since the cursor, in the order in which the changes were committed. */
+/** Movements into inboxes that changed after the cursor, in commit order. */
 export async function listInboundMovements(tx: Tx, cursor: HandoverCursorTable, limit: number): Promise<MovementRow[]> {
   return tx
     .selectFrom("movement")
@@ -23,7 +23,7 @@ export async function listInboundMovements(tx: Tx, cursor: HandoverCursorTable, 
     .execute();
 }
 
-/** Those of the intents of which more was recorded than the cursor has passed: what they have by our rows is not what the chain says. */
+/** Those of the intents with movements beyond the cursor: their deposits do not match the chain yet. */
 export async function listIntentsWithPendingMovements(
   tx: Tx,
   cursor: HandoverCursorTable,
@@ -43,8 +43,8 @@ export async function listIntentsWithPendingMovements(
 }
 
 /**
- * What a decision about these intents has to look at: every deposit that is not counted yet but may be, those that the given movements
- * made, and on `chain` those counted in blocks above `aboveBlock`, which may still be exposed to a reorg.
+ * The deposits that decide what counts for these intents: every open deposit, the deposits of the given movements, and on `chain` every
+ * deposit above `aboveBlock`, which a reorg may still drop.
  */
 export async function listDepositsToDecide(
   tx: Tx,
@@ -67,7 +67,7 @@ export async function listDepositsToDecide(
     .execute();
 }
 
-/** Intents with a deposit that waits for its block to become final, and whose block is at most `uptoBlock`; a page in block order. */
+/** A page of deposits with status `seen` in blocks up to `uptoBlock`, in block order, with their intents. */
 export async function listPendingIntents(
   tx: Tx,
   scope: { chain: Caip2; uptoBlock: bigint; after: { blockNumber: bigint; seq: bigint }; limit: number },
@@ -98,10 +98,10 @@ export async function listHeads(tx: Tx): Promise<Map<string, ChainHead>> {
   );
 }
 
-/** A statement takes 65,535 parameters, and anybody can send one inbox more transfers than fit into it. */
+/** Rows per statement: PostgreSQL allows 65,535 parameters, and one inbox can receive more transfers than fit. */
 const ROWS_MAX = 1_000;
 
-/** Writes new deposits and changed ones alike; a deposit is known by the movement that made it. */
+/** Inserts new deposits and updates changed ones. The movement identifies the deposit. */
 export async function writeDeposits(tx: Tx, deposits: readonly Deposit[]): Promise<void> {
   const rows = deposits.map((deposit) => depositColumns(deposit));
   for (let start = 0; start < rows.length; start += ROWS_MAX) await writeRows(tx, rows.slice(start, start + ROWS_MAX));
@@ -131,13 +131,13 @@ async function writeRows(tx: Tx, rows: readonly Insertable<DepositTable>[]): Pro
     .execute();
 }
 
-/** A row read from the table carries its `seq`, which is not ours to write. */
+/** Omits `seq`, which rows read from the table have and only the database assigns. */
 function depositColumns(deposit: Deposit & { seq?: bigint }): Insertable<DepositTable> {
   const { seq: _, ...columns } = deposit;
   return columns;
 }
 
-/** The sweep that took deposits along, or null when a reorg undid it. Called by the settlement station under the intent's lock. */
+/** Sets the settlement that swept the deposits, or null after a reorg. The settlement station calls it under the intent's lock. */
 export async function assignSettlement(
   tx: Tx,
   depositIds: readonly string[],
@@ -151,9 +151,9 @@ export async function assignSettlement(
     .execute();
 }
 
-// The questions put to several providers, and what they answered. A question outlives the process that asks it.
+// The verifications of deposits with several providers. Each is a row, so that another process resumes it after a crash.
 
-/** What was counted of these intents on one provider's word. */
+/** Sums of counted deposits without provider agreement, by intent, chain and token decimals. */
 export async function listSingleProviderTotals(tx: Tx, intentIds: readonly string[]): Promise<SingleProviderTotal[]> {
   const { rows } = await sql<SingleProviderTotal>`
     select intent_id as "intentId", chain, token_decimals as decimals, sum(amount_units) as units from deposit
@@ -162,7 +162,7 @@ export async function listSingleProviderTotals(tx: Tx, intentIds: readonly strin
   return rows;
 }
 
-/** Asks for agreement on deposits, at once; a question that is open about the same block stays as it is. */
+/** Opens a verification for each deposit, due at once. An open verification of the same block stays unchanged. */
 export async function insertVerifications(
   tx: Tx,
   { deposits, at }: { deposits: readonly Deposit[]; at: Date },
@@ -170,7 +170,7 @@ export async function insertVerifications(
   if (deposits.length === 0) return;
   await sql`
     insert into deposit_agreement (deposit_id, chain, block_hash, state, answers, attempts, asked_at, retry_at)
-    select asked.deposit_id, asked.chain, asked.block_hash, 'asking', '[]', 0, ${at}::timestamptz, ${at}::timestamptz
+    select opened.deposit_id, opened.chain, opened.block_hash, 'asking', '[]', 0, ${at}::timestamptz, ${at}::timestamptz
     from unnest(
       ${array(
         deposits.map((deposit) => deposit.id),
@@ -184,13 +184,13 @@ export async function insertVerifications(
         deposits.map((deposit) => deposit.block_hash),
         "text",
       )}
-    ) as asked (deposit_id, chain, block_hash)
+    ) as opened (deposit_id, chain, block_hash)
     on conflict (deposit_id) do update set block_hash = excluded.block_hash, state = 'asking', answers = '[]', attempts = 0,
       asked_at = excluded.asked_at, retry_at = excluded.retry_at
     where deposit_agreement.block_hash <> excluded.block_hash or deposit_agreement.state <> 'asking'`.execute(tx);
 }
 
-/** A question that a process has to itself until `leaseUntil`. */
+/** A verification that one process has leased until `leaseUntil`. */
 export type ClaimedVerification = {
   depositId: string;
   intentId: string;
@@ -200,8 +200,8 @@ export type ClaimedVerification = {
 };
 
 /**
- * Takes questions that are due, the oldest first, and puts them off until `leaseUntil`, so that another process leaves them alone and
- * takes them over should this one die.
+ * Leases due verifications until `leaseUntil`, longest due first. Other processes skip them until the lease expires, and resume them
+ * if this process crashes.
  */
 export async function claimVerifications(
   tx: Tx,
@@ -244,21 +244,21 @@ export async function claimVerifications(
 }
 
 /**
- * Locks a question that was claimed, until the end of the transaction. False where somebody else has claimed it since, or it is asked anew:
- * then what its former holder heard is out of date.
+ * Locks a claimed verification until the end of the transaction. Returns false when another process has claimed it since, or when it was
+ * reopened: then the votes of the former claim are out of date.
  */
 export async function lockClaimedVerification(
   tx: Tx,
   { depositId, leaseUntil }: ClaimedVerification,
 ): Promise<boolean> {
-  const held = await tx
+  const locked = await tx
     .selectFrom("deposit_agreement")
     .select("deposit_id")
     .where("deposit_id", "=", depositId)
     .where("retry_at", "=", leaseUntil)
     .forUpdate()
     .executeTakeFirst();
-  return held !== undefined;
+  return locked !== undefined;
 }
 
 export type VerificationUpdate = {
@@ -269,10 +269,10 @@ export type VerificationUpdate = {
   retryAt: Date | null;
 };
 
-/** Writes what the providers said. */
+/** Writes the votes of an attempt, and when the next attempt is due; null when it is agreed. */
 export async function updateVerification(tx: Tx, update: VerificationUpdate): Promise<void> {
-  const answers = update.votes.map((answer) =>
-    "failure" in answer ? answer : { ...answer, testimony: serializeVerdict(answer.testimony) },
+  const answers = update.votes.map((vote) =>
+    "failure" in vote ? vote : { ...vote, testimony: serializeVerdict(vote.testimony) },
   );
   await tx
     .updateTable("deposit_agreement")
@@ -281,8 +281,8 @@ export async function updateVerification(tx: Tx, update: VerificationUpdate): Pr
     .execute();
 }
 
-function serializeVerdict(testimony: ProviderVerdict): Record<string, string | null> {
-  const { verdict, reason, latest, safe, finalized } = testimony;
+function serializeVerdict(providerVerdict: ProviderVerdict): Record<string, string | null> {
+  const { verdict, reason, latest, safe, finalized } = providerVerdict;
   return {
     verdict,
     because: reason,
@@ -292,14 +292,14 @@ function serializeVerdict(testimony: ProviderVerdict): Record<string, string | n
   };
 }
 
-/** Forgets a question that nobody needs an answer to any more. */
+/** Deletes a verification that is no longer needed. */
 export async function deleteVerification(tx: Tx, depositId: string): Promise<void> {
   await tx.deleteFrom("deposit_agreement").where("deposit_id", "=", depositId).execute();
 }
 
 export type HeldForAgreement = { chain: Caip2; reason: string; count: bigint };
 
-/** How many deposits of a chain are held because their providers do not agree, by reason. */
+/** Counts the deposits held for agreement, by chain and reason. */
 export async function countHeldForAgreement(db: Db): Promise<HeldForAgreement[]> {
   return db.root
     .selectFrom("deposit")

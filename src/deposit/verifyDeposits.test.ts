@@ -19,13 +19,13 @@ import type { DepositRow } from "./deposit.ts";
 import { claimVerifications } from "./store.ts";
 import { processMovements } from "./processMovements.ts";
 
-// What the providers know is played, since the rules are about who says what; the tests of the whole road have real ones.
+// Stub providers return chosen verdicts, because the rules depend on disagreement. The road tests use real providers.
 
 const USDC = 1_000_000n;
 let txCount = 0;
 const newChainTx = () => `0xa${(txCount += 1).toString(16).padStart(63, "0")}`;
 
-/** One provider's chain: it knows the payments that it was told of, as they were recorded. */
+/** A provider that returns exactly the payments in `paid`. */
 class StubProvider implements Partial<ChainDriver> {
   readonly caip2: Caip2 = TEST_CHAIN;
   readonly name: string;
@@ -84,9 +84,9 @@ for (const kind of databases) {
     });
     after(() => db.close());
 
-    type Play = { providers?: number; agreement?: AgreementPolicy | undefined; finality?: FinalityTier[] };
+    type Setup = { providers?: number; agreement?: AgreementPolicy | undefined; finality?: FinalityTier[] };
 
-    async function play({ providers = 2, finality, ...rest }: Play = {}) {
+    async function setUp({ providers = 2, finality, ...rest }: Setup = {}) {
       const agreement = "agreement" in rest ? rest.agreement : { providers: 2, abovePriceUnits: 0n };
       const clock = {
         ms: 0,
@@ -101,8 +101,8 @@ for (const kind of databases) {
       );
       const station = stationWorld(db, { agreement, ...(finality ? { finality } : {}) });
       const world: VerifyWorld = { ...station, clock, log, wake: createWake(clock) };
-      const witnesses = Array.from({ length: providers }, (_, index) => new StubProvider(`${txCount}-${index}`));
-      const drivers = witnesses as unknown as [ChainDriver, ...ChainDriver[]];
+      const stubs = Array.from({ length: providers }, (_, index) => new StubProvider(`${txCount}-${index}`));
+      const drivers = stubs as unknown as [ChainDriver, ...ChainDriver[]];
       const chain = {
         caip2: TEST_CHAIN,
         drivers,
@@ -110,7 +110,7 @@ for (const kind of databases) {
       } as unknown as Chain;
       await setHead(db, TEST_CHAIN, { number: 1_000n });
       const intent = await insertIntent(db);
-      const turn = async () => {
+      const runOnce = async () => {
         await processMovements(world, TEST_CHAIN);
         await countDeposits(world, TEST_CHAIN);
         await verifyDeposits(world, chain);
@@ -120,22 +120,22 @@ for (const kind of databases) {
         world,
         chain,
         alarms,
-        witnesses,
+        stubs,
         intent,
-        turn,
-        /** Turns while the given time passes, second by second at first. */
-        pass: async (seconds: number) => {
+        runOnce,
+        /** Advances the clock by about `seconds` and runs after each step: 1 s at first, then 30 s. */
+        advance: async (seconds: number) => {
           for (let passed = 0; passed < seconds; passed += passed < 8 ? 1 : 30) {
             clock.ms += passed < 8 ? 1_000 : 30_000;
-            await turn();
+            await runOnce();
           }
-          await turn();
+          await runOnce();
         },
-        /** A payment that we have recorded, and that the given providers know too; `lie` is what they know instead of it. */
+        /** Records a payment and adds it to the given providers, with the changes in `altered`. */
         pay: async (
           units: bigint,
           knownTo: readonly (StubProvider | undefined)[],
-          lie: Partial<MovementInput> = {},
+          altered: Partial<MovementInput> = {},
         ) => {
           const movement = {
             chainTx: newChainTx(),
@@ -145,7 +145,7 @@ for (const kind of databases) {
             logIndex: 0,
           };
           await recordMovements(db, intent, [movement]);
-          for (const witness of knownTo) witness?.paid.push({ ...movement, ...lie, inbox: intent.inbox_address });
+          for (const stub of knownTo) stub?.paid.push({ ...movement, ...altered, inbox: intent.inbox_address });
           return movement;
         },
       };
@@ -166,10 +166,10 @@ for (const kind of databases) {
     const countedOf = async ({ id }: IntentRow) =>
       (await db.root.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow()).counted_units;
 
-    test("what two providers confirm is counted without ever being held", async () => {
-      const { witnesses, intent, turn, pay, alarms } = await play();
-      await pay(25n * USDC, witnesses);
-      await turn();
+    test("a deposit that two providers confirm is counted and never held", async () => {
+      const { stubs, intent, runOnce, pay, alarms } = await setUp();
+      await pay(25n * USDC, stubs);
+      await runOnce();
       assert.deepEqual(await statesOf(intent), ["counted"]);
       assert.ok((await depositsOf(intent))[0]?.agreed_at);
       assert.deepEqual(await eventsOf(intent), [
@@ -181,17 +181,17 @@ for (const kind of databases) {
       assert.deepEqual(alarms, []);
     });
 
-    test("a lie of one provider while the other is away is held with an alarm, and dropped when honest ones deny it", async () => {
-      const { witnesses, intent, pass, pay, alarms } = await play({ providers: 3 });
-      const [liar, ...honest] = witnesses;
-      for (const witness of honest) witness.isUnreachable = true;
-      await pay(25n * USDC, [liar]);
-      await pass(10);
+    test("an invented deposit is held with an alarm while other providers are down, and dropped once they deny it", async () => {
+      const { stubs, intent, advance, pay, alarms } = await setUp({ providers: 3 });
+      const [faulty, ...honest] = stubs;
+      for (const stub of honest) stub.isUnreachable = true;
+      await pay(25n * USDC, [faulty]);
+      await advance(10);
       assert.deepEqual(await statesOf(intent), ["held provider_agreement_pending"]);
       assert.deepEqual(alarms, ["provider_agreement_pending"]);
       assert.equal(await countedOf(intent), 0n);
-      for (const witness of honest) witness.isUnreachable = false;
-      await pass(300);
+      for (const stub of honest) stub.isUnreachable = false;
+      await advance(300);
       assert.deepEqual(await statesOf(intent), ["dropped reorg"]);
       assert.equal(await countedOf(intent), 0n);
       assert.deepEqual(
@@ -200,15 +200,15 @@ for (const kind of databases) {
       );
     });
 
-    test("one against one is held, and counted by itself when the liar is healed", async () => {
-      const { witnesses, intent, pass, pay, alarms } = await play();
-      const [first, second] = witnesses;
+    test("one confirmation against one denial is held, and counted once the denial ends", async () => {
+      const { stubs, intent, advance, pay, alarms } = await setUp();
+      const [first, second] = stubs;
       const movement = await pay(25n * USDC, [first]);
-      await pass(120);
+      await advance(120);
       assert.deepEqual(await statesOf(intent), ["held provider_disagreement"]);
       assert.deepEqual(alarms, ["provider_disagreement"]);
       second?.paid.push({ ...movement, inbox: intent.inbox_address });
-      await pass(60);
+      await advance(60);
       assert.deepEqual(await statesOf(intent), ["counted"]);
       assert.equal(await countedOf(intent), 25n * USDC);
       assert.deepEqual(await eventsOf(intent), [
@@ -220,35 +220,35 @@ for (const kind of databases) {
       ]);
     });
 
-    const lies: [string, Partial<MovementInput>][] = [
+    const alterations: [string, Partial<MovementInput>][] = [
       ["an altered amount", { amountUnits: 1n }],
       ["another sender", { counterparty: `0x${"dd".repeat(20)}` }],
       ["another block at that height", { fork: "f" }],
       ["another place in its transaction", { logIndex: 3 }],
     ];
-    for (const [what, lie] of lies) {
-      test(`a provider that tells ${what} confirms nothing`, async () => {
-        const { witnesses, intent, pass, pay } = await play();
-        const movement = await pay(USDC, witnesses.slice(0, 1));
-        witnesses[1]?.paid.push({ ...movement, ...lie, inbox: intent.inbox_address });
-        await pass(10);
+    for (const [what, altered] of alterations) {
+      test(`a provider that reports ${what} confirms nothing`, async () => {
+        const { stubs, intent, advance, pay } = await setUp();
+        const movement = await pay(USDC, stubs.slice(0, 1));
+        stubs[1]?.paid.push({ ...movement, ...altered, inbox: intent.inbox_address });
+        await advance(10);
         assert.deepEqual(await statesOf(intent), ["held provider_disagreement"]);
       });
     }
 
     test("the receipt of a replaced block, or of a reverted transaction, confirms nothing", async () => {
-      for (const lie of [{ receiptHash: "0x900old" }, { succeeds: false }]) {
-        const { witnesses, intent, pass, pay } = await play();
-        Object.assign(witnesses[1] ?? {}, lie);
-        await pay(USDC, witnesses);
-        await pass(10);
+      for (const altered of [{ receiptHash: "0x900old" }, { succeeds: false }]) {
+        const { stubs, intent, advance, pay } = await setUp();
+        Object.assign(stubs[1] ?? {}, altered);
+        await pay(USDC, stubs);
+        await advance(10);
         assert.deepEqual(await statesOf(intent), ["held provider_disagreement"]);
       }
     });
 
-    test("a question whose asker died is asked again by the next one", async () => {
-      const { clock, witnesses, intent, pass, pay, world } = await play();
-      await pay(USDC, witnesses);
+    test("after a crash another process resumes the verification", async () => {
+      const { clock, stubs, intent, advance, pay, world } = await setUp();
+      await pay(USDC, stubs);
       await processMovements(world, TEST_CHAIN);
       await countDeposits(world, TEST_CHAIN);
       const leaseUntil = new Date(clock.now().getTime() + 120_000);
@@ -256,128 +256,128 @@ for (const kind of databases) {
         claimVerifications(tx, { chain: TEST_CHAIN, at: clock.now(), leaseUntil, limit: 9 }),
       );
       assert.equal(claimed.length, 1);
-      await pass(60);
-      assert.deepEqual(await statesOf(intent), ["seen"], "somebody else seems to ask");
-      await pass(120);
+      await advance(60);
+      assert.deepEqual(await statesOf(intent), ["seen"], "the lease has not expired");
+      await advance(120);
       assert.deepEqual(await statesOf(intent), ["counted"]);
     });
 
-    test("36 who was stopped for longer than it had the question to itself concludes nothing from what it heard before", async () => {
-      const { world, chain, witnesses, intent, pass, pay } = await play();
-      await pay(USDC, witnesses);
+    test("36 a process that pauses beyond its lease does not apply its old votes", async () => {
+      const { world, chain, stubs, intent, advance, pay } = await setUp();
+      await pay(USDC, stubs);
       await processMovements(world, TEST_CHAIN);
       await countDeposits(world, TEST_CHAIN);
-      const [heard, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const askEach = async (...asked: Parameters<Providers["askEach"]>) => {
-        const said = await chain.providers.askEach(...asked);
-        heard.resolve();
-        await goesOn.promise;
-        return said;
+      const [replied, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const askEach = async (...parameters: Parameters<Providers["askEach"]>) => {
+        const replies = await chain.providers.askEach(...parameters);
+        replied.resolve();
+        await resumed.promise;
+        return replies;
       };
       const stopped = verifyDeposits(world, { ...chain, providers: { askEach } } as unknown as Chain);
-      await heard.promise;
-      witnesses[1]?.paid.pop();
-      await pass(200);
+      await replied.promise;
+      stubs[1]?.paid.pop();
+      await advance(200);
       const before = await depositsOf(intent);
       assert.deepEqual(await statesOf(intent), ["held provider_disagreement"]);
-      goesOn.resolve();
+      resumed.resolve();
       await stopped;
       assert.deepEqual(await depositsOf(intent), before);
       assert.equal(await countedOf(intent), 0n);
     });
 
-    test("two of three outvote the one that denies, and it is named", async () => {
-      const { witnesses, intent, turn, pay, alarms } = await play({ providers: 3 });
-      await pay(USDC, witnesses.slice(0, 2));
-      await turn();
+    test("two of three providers outvote a denial, with an alarm", async () => {
+      const { stubs, intent, runOnce, pay, alarms } = await setUp({ providers: 3 });
+      await pay(USDC, stubs.slice(0, 2));
+      await runOnce();
       assert.deepEqual(await statesOf(intent), ["counted"]);
       assert.deepEqual(alarms, ["provider_contradicted"]);
     });
 
-    test("two names of one provider are one word", async () => {
-      const { witnesses, intent, pass, pay } = await play();
-      Object.assign(witnesses[1] ?? {}, { name: witnesses[0]?.name });
-      await pay(USDC, witnesses);
-      await pass(10);
+    test("two connections with the same provider name count as one vote", async () => {
+      const { stubs, intent, advance, pay } = await setUp();
+      Object.assign(stubs[1] ?? {}, { name: stubs[0]?.name });
+      await pay(USDC, stubs);
+      await advance(10);
       assert.deepEqual(await statesOf(intent), ["held provider_agreement_pending"]);
     });
 
-    test("the finality that counts is the least that the agreeing providers tell", async () => {
+    test("every agreeing provider must report the deposit final", async () => {
       const finality: FinalityTier[] = [{ upToPriceUnits: undefined, finality: { tag: "finalized" } }];
-      const { witnesses, intent, turn, pass, pay } = await play({ finality });
+      const { stubs, intent, runOnce, advance, pay } = await setUp({ finality });
       await setHead(db, TEST_CHAIN, { number: 1_000n, finalized: 999n });
-      const [liar, honest] = witnesses;
-      if (liar) liar.heights.finalized = 1_000_000n;
+      const [faulty, honest] = stubs;
+      if (faulty) faulty.heights.finalized = 1_000_000n;
       if (honest) honest.heights.finalized = 899n;
-      await pay(USDC, witnesses);
-      await pass(20);
+      await pay(USDC, stubs);
+      await advance(20);
       assert.deepEqual(await statesOf(intent), ["seen"]);
       if (honest) honest.heights.finalized = 900n;
-      await pass(60);
-      await turn();
+      await advance(60);
+      await runOnce();
       assert.deepEqual(await statesOf(intent), ["counted"]);
     });
 
-    test("a node that lags is waited for, without an alarm", async () => {
-      const { witnesses, intent, pass, pay, alarms } = await play();
-      const [, second] = witnesses;
+    test("a deposit waits for a lagging provider without an alarm", async () => {
+      const { stubs, intent, advance, pay, alarms } = await setUp();
+      const [, second] = stubs;
       if (second) second.heights.latest = 850n;
-      await pay(USDC, witnesses);
-      await pass(20);
+      await pay(USDC, stubs);
+      await advance(20);
       assert.deepEqual(await statesOf(intent), ["seen"]);
       if (second) second.heights.latest = 1_000n;
-      await pass(60);
+      await advance(60);
       assert.deepEqual([await statesOf(intent), alarms], [["counted"], []]);
     });
 
-    test("below the limit one provider is believed, and splitting does not evade it", async () => {
-      const { witnesses, intent, pass, pay } = await play({
+    test("below the limit one provider is enough, and splitting does not evade the limit", async () => {
+      const { stubs, intent, advance, pay } = await setUp({
         agreement: { providers: 2, abovePriceUnits: 100n * USDC },
       });
-      const [first, second] = witnesses;
+      const [first, second] = stubs;
       if (second) second.isUnreachable = true;
       await pay(60n * USDC, [first]);
-      await pass(10);
+      await advance(10);
       assert.deepEqual(await statesOf(intent), ["counted"]);
-      assert.equal(first?.headRequests, 0, "nobody is asked below the limit");
+      assert.equal(first?.headRequests, 0, "no provider is asked below the limit");
       await pay(40n * USDC, [first]);
-      await pass(10);
+      await advance(10);
       await pay(1n, [first]);
-      await pass(10);
+      await advance(10);
       assert.deepEqual(await statesOf(intent), ["counted", "counted", "held provider_agreement_pending"]);
       assert.equal(await countedOf(intent), 100n * USDC);
     });
 
-    test("where one provider is believed nothing is asked and everything counts as ever", async () => {
-      const { witnesses, intent, turn, pay } = await play({ agreement: undefined });
+    test("without an agreement policy no provider is asked and every deposit counts", async () => {
+      const { stubs, intent, runOnce, pay } = await setUp({ agreement: undefined });
       await pay(1_000_000n * USDC, []);
-      await turn();
+      await runOnce();
       assert.deepEqual(await statesOf(intent), ["counted"]);
       assert.deepEqual(
-        witnesses.map((witness) => witness.headRequests),
+        stubs.map((stub) => stub.headRequests),
         [0, 0],
       );
     });
 
-    test("two processes that ask at once count once", async () => {
-      const { witnesses, intent, turn, pay } = await play();
-      await pay(USDC, witnesses);
-      await Promise.all([turn(), turn(), turn()]);
-      await turn();
+    test("two processes that verify at once count a deposit once", async () => {
+      const { stubs, intent, runOnce, pay } = await setUp();
+      await pay(USDC, stubs);
+      await Promise.all([runOnce(), runOnce(), runOnce()]);
+      await runOnce();
       assert.deepEqual(await statesOf(intent), ["counted"]);
       assert.equal((await eventsOf(intent)).filter((type) => type === "deposit.counted").length, 1);
     });
 
-    test("a deposit that a reorg moves is asked about anew", async () => {
-      const { witnesses, intent, turn, pass, pay } = await play();
-      const movement = await pay(USDC, witnesses);
-      await turn();
+    test("a deposit that a reorg moves is verified again", async () => {
+      const { stubs, intent, runOnce, advance, pay } = await setUp();
+      const movement = await pay(USDC, stubs);
+      await runOnce();
       assert.deepEqual(await statesOf(intent), ["counted"]);
       await recordMovements(db, intent, [{ ...movement, fork: "b" }]);
-      await turn();
+      await runOnce();
       assert.deepEqual(await statesOf(intent), ["seen"]);
-      for (const witness of witnesses) for (const paid of witness.paid) paid.fork = "b";
-      await pass(3);
+      for (const stub of stubs) for (const paid of stub.paid) paid.fork = "b";
+      await advance(3);
       assert.deepEqual(await statesOf(intent), ["counted"]);
     });
   });

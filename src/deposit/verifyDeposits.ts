@@ -31,14 +31,14 @@ import { findHandoverCursor } from "../watch/store/handoverStore.ts";
 
 export type VerifyWorld = DepositWorld & Pick<World, "wake" | "memory">;
 
-/** Questions asked at once, each of every provider; as many again in the next call. */
+/** Verifications per call. Each one queries every provider, all at the same time. */
 const VERIFICATIONS_MAX = 20;
-/** Longer than the slowest provider takes to fail; whoever claimed a question and died holds it up no longer. */
+/** Longer than the slowest provider takes to time out. After a crash another process resumes the verification then. */
 const LEASE_MS = 120_000;
 
 /**
- * Asks every provider of a chain about the deposits that one provider's word is not enough for, and counts, holds or takes back each by what
- * they say. Bounded, and safe in any number of processes. Returns how many questions were asked.
+ * Verifies deposits above the single-provider limit with every provider of a chain, and counts, holds or drops each by the outcome.
+ * A call is bounded, and any number of processes may run it at once. Returns the number of verifications in `asked`.
  */
 export async function verifyDeposits(world: VerifyWorld, chain: Chain): Promise<{ asked: number; isDone: boolean }> {
   const config = findWatchedChain(world.catalog, chain.caip2);
@@ -47,7 +47,7 @@ export async function verifyDeposits(world: VerifyWorld, chain: Chain): Promise<
   const claim = { chain: chain.caip2, at, leaseUntil: addMs(at, LEASE_MS), limit: VERIFICATIONS_MAX };
   const claimed = await world.db.transaction((tx) => claimVerifications(tx, claim));
   const finalityTags = configuredFinalityTags(config);
-  const votes = await Promise.all(claimed.map((question) => askProviders(chain, question, finalityTags)));
+  const votes = await Promise.all(claimed.map((verification) => askProviders(chain, verification, finalityTags)));
   for (const [index, verification] of claimed.entries()) {
     await resolveVerification(world, { chain, config, verification, votes: votes[index] ?? [] });
   }
@@ -60,14 +60,14 @@ function configuredFinalityTags(config: ChainConfig): ("safe" | "finalized")[] {
 
 async function askProviders(
   chain: Chain,
-  question: ClaimedVerification,
+  verification: ClaimedVerification,
   tags: ("safe" | "finalized")[],
 ): Promise<ProviderVote[]> {
-  const replies = await chain.providers.askEach((driver) => verifyWithProvider(driver, question.movement, tags));
-  return replies.map((each) =>
-    "answer" in each
-      ? { provider: each.provider, testimony: each.answer }
-      : { provider: each.provider, failure: each.error.message.slice(0, FAILURE_LENGTH_MAX) },
+  const replies = await chain.providers.askEach((driver) => verifyWithProvider(driver, verification.movement, tags));
+  return replies.map((reply) =>
+    "answer" in reply
+      ? { provider: reply.provider, testimony: reply.answer }
+      : { provider: reply.provider, failure: reply.error.message.slice(0, FAILURE_LENGTH_MAX) },
   );
 }
 
@@ -86,15 +86,15 @@ async function resolveVerification(world: VerifyWorld, round: VerificationRound)
   const result = await saveResult(world, round);
   if (result === undefined) return;
   raiseAlarm(world, round, result);
-  // The question stays open until its deposit is dropped: who dies in between is followed by the next one.
+  // The verification stays open until the deposit is dropped, so that another process repeats this step after a crash.
   if (isDenialFinal(result.outcome, result.attempts)) await orphanDeniedMovement(world, chain, verification.movement);
   if (result.after.status !== result.before.status || result.outcome === "agreed") world.wake.notify("events");
 }
 
-/** Writes what was said and what it makes of the deposit. Undefined when that is no longer what was asked about, or no longer ours to ask. */
-async function saveResult(world: VerifyWorld, asked: VerificationRound): Promise<VerificationResult | undefined> {
-  const { verification, config, votes } = asked;
-  const { caip2: chain } = asked.chain;
+/** Writes the votes and applies their outcome to the deposit. Undefined when the deposit has changed since, or the lease was lost. */
+async function saveResult(world: VerifyWorld, round: VerificationRound): Promise<VerificationResult | undefined> {
+  const { verification, config, votes } = round;
+  const { caip2: chain } = round.chain;
   const at = world.clock.now();
   return world.db.transaction(async (tx) => {
     const heads = await listHeads(tx);
@@ -107,7 +107,7 @@ async function saveResult(world: VerifyWorld, asked: VerificationRound): Promise
       [intent.id],
     );
     if (intentsWithPendingMovements.size > 0) {
-      // Its movements have changed since, and are taken over first.
+      // The intent's movements have changed since; processMovements runs first.
       const { depositId, attempts } = verification;
       await updateVerification(tx, {
         depositId,
@@ -134,8 +134,8 @@ async function saveResult(world: VerifyWorld, asked: VerificationRound): Promise
       .map(toExposure);
     const outcome = evaluateAgreement(votes, {
       requiredProviders: config.agreement?.providers ?? 1,
-      isFinalAt: (theirs) =>
-        lastCountableBlock(config.finality, { chain, ...theirs }, exposures) >= before.block_number,
+      isFinalAt: (heights) =>
+        lastCountableBlock(config.finality, { chain, ...heights }, exposures) >= before.block_number,
     });
     const attempts = verification.attempts + 1;
     const after = applyOutcome(before, { outcome, attempts, at });
@@ -158,35 +158,32 @@ function needsVerification(deposit: Deposit, { movement }: ClaimedVerification):
   return isOpen && deposit.agreed_at === null && deposit.block_hash === movement.block_hash;
 }
 
-/** One line when a deposit begins to be held, and one when a provider was contradicted by the others; each names who said what. */
+/** Logs an alarm when a deposit becomes held, or when other providers outvote a denial. Both list every provider's vote. */
 function raiseAlarm(
   world: VerifyWorld,
-  asked: VerificationRound,
+  round: VerificationRound,
   { outcome, before, after }: VerificationResult,
 ): void {
-  const facts = {
-    chain: asked.chain.caip2,
+  const fields = {
+    chain: round.chain.caip2,
     deposit: after.id,
     intent: after.intent_id,
     chainTx: after.chain_tx,
-    answers: asked.votes.map(formatVote),
+    answers: round.votes.map(formatVote),
   };
-  const isDenied = asked.votes.some((answer) => "testimony" in answer && answer.testimony.verdict === "denies");
+  const isDenied = round.votes.some((vote) => "testimony" in vote && vote.testimony.verdict === "denies");
   if (outcome === "agreed" && isDenied) {
     world.log.error(
-      { ...facts, alarm: "provider_contradicted" },
-      "a provider denies a deposit that the others confirm",
+      { ...fields, alarm: "provider_contradicted" },
+      "a provider denied a deposit that the others confirmed",
     );
   } else if (after.status === "held" && after.reason !== before.reason) {
-    world.log.error(
-      { ...facts, alarm: after.reason },
-      "a deposit is held, because its chain's providers do not agree on it",
-    );
+    world.log.error({ ...fields, alarm: after.reason }, "a deposit was held because its providers did not agree");
   }
 }
 
-function formatVote(answer: ProviderVote): string {
-  if ("failure" in answer) return `${answer.provider}: ${answer.failure}`;
-  const { verdict, reason } = answer.testimony;
-  return reason === null ? `${answer.provider} ${verdict}` : `${answer.provider} ${verdict}: ${reason}`;
+function formatVote(vote: ProviderVote): string {
+  if ("failure" in vote) return `${vote.provider}: ${vote.failure}`;
+  const { verdict, reason } = vote.testimony;
+  return reason === null ? `${vote.provider} ${verdict}` : `${vote.provider} ${verdict}: ${reason}`;
 }
