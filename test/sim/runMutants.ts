@@ -22,7 +22,7 @@ const run = promisify(execFile);
 const queue = mutants.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 let survivors = 0;
 
-type Detection = { seed: number; seedsTried: number; rule: string };
+type Detection = { seed: number; after: number; rule: string };
 
 async function runMutant(name: string): Promise<Detection | undefined> {
   const { stdout } = await run(process.execPath, [mutantScript, name, "--seeds", values.seeds]);
@@ -33,7 +33,7 @@ async function runWorker(): Promise<void> {
   for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
     const found = await runMutant(mutant.name);
     if (found === undefined) survivors += 1;
-    const verdict = found ? `${String(found.seedsTried).padStart(4)}  ${found.rule}` : "  — not found";
+    const verdict = found ? `${String(found.after).padStart(4)}  ${found.rule}` : "  — not found";
     process.stdout.write(`${mutant.name.padEnd(28)} ${verdict}\n`);
   }
 }
