@@ -1,12 +1,13 @@
 import { cp, mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { loadMigratedSnapshot, schemaDigest } from "../../src/db/pglite/snapshot.ts";
-import { postgresVersion, startPostgres, type PostgresServer } from "./postgres.ts";
+import { databaseUrl, postgresVersion, startPostgres, type PostgresServer } from "./postgres.ts";
 
 /** Every kind of database, for suites that must hold on each. */
 export const databases = ["pglite", "postgres"] as const;
@@ -43,24 +44,43 @@ export type PostgresDatabase = { url: string; drop: () => Promise<void> };
 /** A new database on a real PostgreSQL, for tests that open it several times or from several processes. Migrated, unless "empty". */
 export async function createPostgresDatabase(contents: "migrated" | "empty" = "migrated"): Promise<PostgresDatabase> {
   const running = await server();
-  const name = `test_${databaseCount++}`;
+  // The processes of a run share the server.
+  const name = `test_${process.pid}_${databaseCount++}`;
   await executeSql(running, `create database ${name} template ${contents === "empty" ? "template1" : TEMPLATE}`);
   return { url: running.urlOf(name), drop: () => executeSql(running, `drop database ${name} with (force)`) };
 }
 
 let databaseCount = 1;
 let snapshotMade: Promise<Blob> | undefined;
-let serverStarted: Promise<PostgresServer> | undefined;
+let serverStarted: Promise<TestServer> | undefined;
 
 function snapshot(): Promise<Blob> {
   return (snapshotMade ??= loadMigratedSnapshot({ cacheDirectory, appliedAt: APPLIED_AT }));
 }
 
-function server(): Promise<PostgresServer> {
-  return (serverStarted ??= seedDirectory().then(startPostgres));
+type TestServer = Pick<PostgresServer, "urlOf">;
+
+/** Where the server of a whole run listens. */
+const SHARED_SERVER_VARIABLE = "TEST_POSTGRES_SOCKET_DIRECTORY";
+
+/** Starts a server for all processes of a run. It ends with this process. Returns the environment that names it. */
+export async function shareTestServer(): Promise<Record<string, string>> {
+  const { socketDirectory } = await startPostgres(await seedDirectory());
+  return { [SHARED_SERVER_VARIABLE]: socketDirectory };
 }
 
-async function executeSql(running: PostgresServer, text: string): Promise<void> {
+/** The server of the run, else one of this process. */
+function server(): Promise<TestServer> {
+  return (serverStarted ??= openServer());
+}
+
+async function openServer(): Promise<TestServer> {
+  const socketDirectory = process.env[SHARED_SERVER_VARIABLE];
+  if (socketDirectory !== undefined) return { urlOf: (database) => databaseUrl(socketDirectory, database) };
+  return startPostgres(await seedDirectory());
+}
+
+async function executeSql(running: TestServer, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: running.urlOf("postgres") });
   await client.connect();
   try {

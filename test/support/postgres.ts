@@ -34,6 +34,8 @@ const FAST = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" 
 export type PostgresServer = {
   /** The address of a database on this server, over a Unix socket. */
   urlOf(database: string): string;
+  /** The folder of its Unix socket. */
+  socketDirectory: string;
   /** Of the process that has started all of its others. */
   processId: number;
   /** Where its data stands; only to be read after `stop`. */
@@ -56,10 +58,11 @@ export async function startPostgres(seed?: string, options: { isDurable?: boolea
   if (seed === undefined) await createCluster(programs, dataDirectory);
   const settings = { ...SETTINGS, ...(options.isDurable ? {} : FAST), unix_socket_directories: home };
   const watchdog = launch({ programs, home, dataDirectory, settings });
-  const urlOf = (database: string) => `postgres://${SUPERUSER}@/${database}?host=${encodeURIComponent(home)}`;
+  const urlOf = (database: string) => databaseUrl(home, database);
   await untilReady(urlOf("postgres"), home);
   return {
     urlOf,
+    socketDirectory: home,
     processId: Number.parseInt(readFileSync(join(dataDirectory, "postmaster.pid"), "utf8"), 10),
     dataDirectory,
     async stop() {
@@ -74,6 +77,11 @@ export async function startPostgres(seed?: string, options: { isDurable?: boolea
       await once(watchdog, "exit");
     },
   };
+}
+
+/** The address of a database on the server whose socket is in the folder. */
+export function databaseUrl(socketDirectory: string, database: string): string {
+  return `postgres://${SUPERUSER}@/${database}?host=${encodeURIComponent(socketDirectory)}`;
 }
 
 /** The version of the programs that `startPostgres` uses. */

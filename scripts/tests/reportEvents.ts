@@ -1,0 +1,50 @@
+import type { TestEvent } from "node:test/reporters";
+import { zeroCounts, type Counts, type TestReport } from "./results.ts";
+
+type Finished = Extract<TestEvent, { type: "test:pass" | "test:fail" }>;
+
+/** Reporter of node:test: a line of JSON when a file's suite ends, and one at the end of the process. */
+async function* reportEvents(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  let counts = zeroCounts();
+  let failures: string[] = [];
+  for await (const event of events) {
+    if (event.type === "test:summary") yield formatReport({ kind: "end" });
+    if (event.type !== "test:pass" && event.type !== "test:fail") continue;
+    const { name, nesting, details } = event.data;
+    const isFile = nesting === 0;
+    if (!isFile) addTo(counts, event);
+    if (event.type === "test:fail" && !failsBySubtests(event)) failures.push(isFile ? "the file itself" : name);
+    if (!isFile) continue;
+    yield formatReport({ kind: "file", file: name, durationMs: details.duration_ms, counts, failures });
+    counts = zeroCounts();
+    failures = [];
+  }
+}
+
+function addTo(counts: Counts, { type, data }: Finished): void {
+  if (data.details.type === "suite") {
+    counts.suites += 1;
+    return;
+  }
+  counts.tests += 1;
+  if (data.skip !== undefined) counts.skipped += 1;
+  else if (data.todo !== undefined) counts.todo += 1;
+  else if (type === "test:pass") counts.pass += 1;
+  else if (failureType(data) === "cancelledByParent") counts.cancelled += 1;
+  else counts.fail += 1;
+}
+
+function failsBySubtests({ data }: Finished): boolean {
+  return failureType(data) === "subtestsFailed";
+}
+
+function failureType({ details }: Finished["data"]): string | undefined {
+  return "error" in details ? (details.error as { failureType?: string }).failureType : undefined;
+}
+
+function formatReport(report: TestReport): string {
+  return `${JSON.stringify(report)}\n`;
+}
+
+// oxlint-disable-next-line import/no-default-export -- node:test takes a reporter as the default export
+export default reportEvents;

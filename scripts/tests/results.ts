@@ -1,0 +1,30 @@
+// What the processes of a run report to the runner: a line of JSON for each file, and one at the end.
+
+export const COUNTS = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo"] as const;
+export type Counts = Record<(typeof COUNTS)[number], number>;
+
+export type FileReport = { kind: "file"; file: string; durationMs: number; counts: Counts; failures: string[] };
+export type TestReport = FileReport | { kind: "end" };
+
+/** What became of one process. */
+export type JobResult = {
+  name: string;
+  files: FileReport[];
+  durationMs: number;
+  /** Why the process failed, beyond its failed tests. */
+  problems: string[];
+};
+
+export function zeroCounts(): Counts {
+  return { tests: 0, suites: 0, pass: 0, fail: 0, cancelled: 0, skipped: 0, todo: 0 };
+}
+
+/** All tests of a run. A process or a file that failed without a failed test counts as one failure. */
+export function totalCounts(results: readonly JobResult[]): Counts {
+  const total = zeroCounts();
+  for (const { files, problems } of results) {
+    for (const { counts } of files) for (const name of COUNTS) total[name] += counts[name];
+    total.fail += problems.length;
+  }
+  return total;
+}

@@ -1,0 +1,112 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { TestJob } from "./groups.ts";
+import type { FileReport, JobResult, TestReport } from "./results.ts";
+
+export type JobContext = {
+  root: string;
+  /** Where the processes write their reports. */
+  directory: string;
+  environment: Readonly<Record<string, string>>;
+  /** Options of `node --test`: name patterns and the time a test may take. */
+  nodeOptions: readonly string[];
+  /** A name pattern leaves files without a test. */
+  hasNamePattern: boolean;
+  /** Takes each line as it comes. */
+  print: (line: string) => void;
+};
+
+const RUN_FILES = fileURLToPath(new URL("runFiles.ts", import.meta.url));
+const REPORTER = new URL("reportEvents.ts", import.meta.url).href;
+/** The longest part of the run takes two minutes on a quiet machine. */
+const JOB_MS_MAX = 1_800_000;
+/** The runner prints one summary for all processes. */
+const SUMMARY_LINE = /^ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
+
+const running = new Set<ChildProcess>();
+
+/** Ends the processes that run now. */
+export function stopJobs(): void {
+  for (const child of running) child.kill("SIGKILL");
+}
+
+/** Runs the files of a job in a process of their own. */
+export async function runJob(job: TestJob, context: JobContext): Promise<JobResult> {
+  const startedMs = performance.now();
+  const reportPath = join(context.directory, `${process.hrtime.bigint()}.jsonl`);
+  const child = startProcess(job, { context, reportPath });
+  running.add(child);
+  let isOverdue = false;
+  const timer = setTimeout(() => {
+    isOverdue = true;
+    child.kill("SIGKILL");
+  }, JOB_MS_MAX);
+  const exit = await Promise.all([exitOf(child), ...printLines(child, context.print)]).then(([first]) => first);
+  clearTimeout(timer);
+  running.delete(child);
+  const reports = readReports(reportPath);
+  rmSync(reportPath, { force: true });
+  const files = reports.filter((report) => report.kind === "file");
+  const hasEnded = reports.some(({ kind }) => kind === "end");
+  const problems = isOverdue ? [`${job.name} took longer than ${JOB_MS_MAX / 60_000} minutes`] : [];
+  problems.push(...problemsOf(job, { files, hasEnded, exit, hasNamePattern: context.hasNamePattern }));
+  return { name: job.name, files, durationMs: performance.now() - startedMs, problems };
+}
+
+function startProcess(job: TestJob, { context, reportPath }: { context: JobContext; reportPath: string }) {
+  const { root, environment, nodeOptions } = context;
+  const reporters = [
+    ...["--test-reporter=spec", "--test-reporter-destination=stdout"],
+    ...[`--test-reporter=${REPORTER}`, `--test-reporter-destination=${reportPath}`],
+  ];
+  const files = JSON.stringify({ root, files: job.files, preload: job.preload });
+  return spawn(process.execPath, ["--test", "--test-isolation=none", ...reporters, ...nodeOptions, RUN_FILES], {
+    cwd: root,
+    env: { ...process.env, ...environment, TRIBUTARY_TEST_FILES: files },
+    // The pipe of the input shows the process that the runner is still there.
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+}
+
+function exitOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("exit", (code, signal) => resolve(signal ?? String(code)));
+  });
+}
+
+function printLines(child: ChildProcess, print: (line: string) => void): Promise<void>[] {
+  return [child.stdout, child.stderr].map(async (stream) => {
+    if (stream === null) return;
+    for await (const line of createInterface({ input: stream })) if (!SUMMARY_LINE.test(line)) print(line);
+  });
+}
+
+function readReports(path: string): TestReport[] {
+  if (!existsSync(path)) return [];
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .flatMap((line) => (line.endsWith("}") ? [JSON.parse(line) as TestReport] : []));
+}
+
+type Outcome = { files: readonly FileReport[]; hasEnded: boolean; exit: string; hasNamePattern: boolean };
+
+function problemsOf(job: TestJob, { files, hasEnded, exit, hasNamePattern }: Outcome): string[] {
+  const problems: string[] = [];
+  for (const { file, counts, failures } of files) {
+    if (failures.length > 0 && counts.fail + counts.cancelled === 0)
+      problems.push(`${file} failed outside of its tests`);
+    else if (counts.tests === 0 && !hasNamePattern) problems.push(`${file} has no test`);
+  }
+  const hasFailures = files.some(({ failures }) => failures.length > 0);
+  if (!hasEnded) problems.push(`${job.name} ended early, with ${exit}`);
+  else if (exit !== "0" && !(exit === "1" && hasFailures)) problems.push(`${job.name} ended with ${exit}`);
+  if (hasNamePattern) return problems;
+  const reported = new Set(files.map(({ file }) => file));
+  const missing = job.files.filter((file) => !reported.has(file));
+  return [...problems, ...missing.map((file) => `${file} did not run to its end`)];
+}

@@ -1,0 +1,77 @@
+import type { TestRunSetup } from "../scripts/tests/groups.ts";
+import { shareTestServer } from "./support/database.ts";
+
+// Which files of `npm test` share a process. A file of a shared group opens databases, accounts and chains of its own, and leaves the
+// clock and the environment as they were. Files that measure, start services or read the processes of the machine run alone.
+
+/** Modules whose one instance all files of a process use. */
+const TEST_APIS = ["test/support/api.ts", "test/support/remoteGateApi.ts", "test/support/testDatabaseFailures.ts"];
+
+/** Files of the operations' folder that measure memory, time or sockets. */
+const MEASURED = "test/http/@(connectionLimits|memory|rawHttp|limits|idempotencyKey|createRace).test.ts";
+const PAGES = "test/http/@(checkout|docs|embed).test.ts";
+
+export const TEST_RUN: TestRunSetup = {
+  groups: [
+    { name: "http, alone", files: [MEASURED, PAGES] },
+    { name: "http", files: ["test/http/**"], isShared: true, preload: TEST_APIS },
+    {
+      name: "pure",
+      files: [
+        "src/{kernel,config,loops}/**",
+        "src/http/{body,schema}/**",
+        "src/chain/evm/filter/**",
+        "src/watch/inboxes/{addressSet,sequenceGaps}.test.ts",
+        "src/chain/evm/rpc/rpcErrors.test.ts",
+        "src/{chain/providers,deposit/finality,merchant/solanaWallet,merchant/keys/apiKey}.test.ts",
+        "packages/inbox/test/!(hub|publishedPackage).test.ts",
+        "packages/recover/test/**",
+        "test/architecture/**",
+        "test/architecture.test.ts",
+        "test/client/generated.test.ts",
+        "contracts/test/{pages,mutants}.test.ts",
+        "test/sim/chain/**",
+      ],
+      isShared: true,
+    },
+    {
+      name: "stations",
+      files: ["src/{event,idempotency,inbox,intent,ledger,merchant,settlement,view}/**"],
+      isShared: true,
+      preload: TEST_APIS,
+    },
+    { name: "alone", files: ["src/{chain,db,deposit,dev,http,watch}/**", "packages/**", "contracts/**", "test/*/**"] },
+  ],
+  slowSeconds: {
+    http: 40,
+    stations: 40,
+    "test/cli/serve.test.ts": 46,
+    "test/merchant/processes.test.ts": 34,
+    "test/cli/dev.test.ts": 32,
+    "test/crash/crash.test.ts": 32,
+    "test/sim/sim.test.ts": 30,
+    "test/road/kill.test.ts": 29,
+    "src/watch/catchUp/catchUp.test.ts": 22,
+    "test/cli/pay.test.ts": 20,
+    "src/watch/catchUp/providerLimits.test.ts": 20,
+    "test/road/reorg.test.ts": 17,
+    "test/cli/watch.test.ts": 16,
+    "test/cli/ledger.test.ts": 15,
+    "src/deposit/deliveryOrder.test.ts": 15,
+    "test/cli/operate.test.ts": 15,
+    "src/watch/follow/followHeads.test.ts": 15,
+    "test/recover/offlineRecovery.test.ts": 15,
+    "test/road/pause.test.ts": 15,
+    "test/crash/shutdown.test.ts": 14,
+    "src/chain/evm/send/nonceRecovery.test.ts": 14,
+    "src/watch/follow/watchChain.test.ts": 13,
+    "test/recover/theftAttempts.test.ts": 12,
+    "test/tools/tools.test.ts": 12,
+    "test/road/outage.test.ts": 11,
+    "test/cli/hub.test.ts": 11,
+    "test/road/faultyProviders.test.ts": 10,
+    "src/watch/follow/reconcileCursor.test.ts": 10,
+    "src/db/pglite/pglite.test.ts": 10,
+  },
+  startShared: shareTestServer,
+};
