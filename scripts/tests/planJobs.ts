@@ -26,7 +26,7 @@ export function planJobs(setup: TestRunSetup, { root, paths, isolatesFiles }: Jo
     .toSorted((one, other) => other.seconds - one.seconds);
 }
 
-export function findTestFiles(root: string): string[] {
+function findTestFiles(root: string): string[] {
   return globSync(TEST_FILES, { cwd: root, exclude: NO_SOURCES }).toSorted();
 }
 

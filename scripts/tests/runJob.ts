@@ -60,8 +60,10 @@ export async function runJob(job: TestJob, context: JobContext): Promise<JobResu
 function startProcess(job: TestJob, { context, reportPath }: { context: JobContext; reportPath: string }) {
   const { root, environment, nodeOptions } = context;
   const reporters = [
-    ...["--test-reporter=spec", "--test-reporter-destination=stdout"],
-    ...[`--test-reporter=${REPORTER}`, `--test-reporter-destination=${reportPath}`],
+    "--test-reporter=spec",
+    "--test-reporter-destination=stdout",
+    `--test-reporter=${REPORTER}`,
+    `--test-reporter-destination=${reportPath}`,
   ];
   const files = JSON.stringify({ root, files: job.files, preload: job.preload });
   return spawn(process.execPath, ["--test", "--test-isolation=none", ...reporters, ...nodeOptions, RUN_FILES], {

@@ -22,7 +22,7 @@ const IMPURE_PACKAGES: ReadonlyArray<{ specifier: RegExp; impurity: Impurity }> 
 export type Impurity = keyof typeof IMPURE;
 export type Port = { readonly path: string; readonly allowed: readonly Impurity[]; readonly reason: string };
 
-export const PORTS: readonly Port[] = [
+const PORTS: readonly Port[] = [
   { path: "src/kernel/clock.ts", allowed: ["time", "dates", "timers"], reason: "it is the clock" },
   {
     path: "packages/inbox/src/recoverAfter.ts",

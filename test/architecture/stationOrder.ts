@@ -1,7 +1,7 @@
 // The order of the house. A station imports only from what stands before it: the packages that know no server, the
 // ground, and the stations that money has passed already.
 
-export const PACKAGES = [
+const PACKAGES = [
   "packages/inbox",
   "packages/recover",
   "packages/client",
@@ -12,7 +12,7 @@ export const PACKAGES = [
 /** Tables of the ground have no store.ts; one file writes each of them all the same. */
 export const FOUNDATION = ["kernel", "config", "db", "chain", "gate", "event", "idempotency", "ledger"] as const;
 
-export const ROAD = [
+const ROAD = [
   "catalog",
   "world.ts",
   "merchant",
@@ -27,7 +27,7 @@ export const ROAD = [
 ] as const;
 
 /** main.ts puts the other doors together, and the command line starts main.ts. */
-export const ENTRY_POINTS = ["http", "loops", "main.ts", "operator", "dev", "cli"] as const;
+const ENTRY_POINTS = ["http", "loops", "main.ts", "operator", "dev", "cli"] as const;
 
 export const STATION_ORDER: readonly string[] = [...PACKAGES, ...FOUNDATION, ...ROAD, ...ENTRY_POINTS];
 

@@ -49,7 +49,7 @@ export function tablesOf(house: Codebase): Set<string> {
 }
 
 /** Who writes each table, migrations aside. */
-export function writersOf(house: Codebase): Map<string, Write[]> {
+function writersOf(house: Codebase): Map<string, Write[]> {
   const tables = tablesOf(house);
   const writers = new Map<string, Write[]>();
   for (const source of productionSources(house)) {

@@ -2,7 +2,7 @@ import type { Hex, Terms } from "@tributary/inbox/terms";
 
 export const FEE_RECIPIENT = `0x${"fe".repeat(20)}` as const;
 /** Half a percent. */
-export const FEE_BPS = 50;
+const FEE_BPS = 50;
 
 /** An inbox that pays out on a chain, with the suite's fee. */
 export function inboxTerms(chainId: number, fields: { salt: number; token: string; payout: string }): Terms {

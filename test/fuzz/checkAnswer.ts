@@ -1,8 +1,5 @@
 import { faultRows } from "../../src/kernel/faults.ts";
 
-/** What came back on a connection until it was closed. */
-export type RawResponse = { text: string };
-
 const RESPONSE_HEAD = /^HTTP\/1\.1 (\d{3}) [^\r\n]*\r\n([\s\S]*?)\r\n\r\n/;
 /** Failures that tell of a state of the world, and not of a request that we stumbled over. */
 const EXPECTED_5XX: readonly string[] = ["source_inbox_not_active", "customer_not_bound"];

@@ -75,7 +75,7 @@ function movementsOnChain({ chain, tokens, firstBlock }: SimChain, inboxes: Read
   );
 }
 
-export function canonicalBlocks(chain: SimChain["chain"], firstBlock: number): ScriptedBlock[] {
+function canonicalBlocks(chain: SimChain["chain"], firstBlock: number): ScriptedBlock[] {
   const blocks: ScriptedBlock[] = [];
   for (let number = BigInt(firstBlock) + 1n; number <= chain.head.number; number += 1n) {
     const block = chain.blockAt(number);

@@ -45,7 +45,7 @@ const RATES_MAX = {
 } as const;
 
 export type FaultKind = keyof typeof RATES_MAX;
-export const faultKinds = Object.keys(RATES_MAX) as FaultKind[];
+const faultKinds = Object.keys(RATES_MAX) as FaultKind[];
 
 /** A fault that meets one transaction. */
 export type DatabaseFault = {

@@ -59,7 +59,7 @@ export class Scheduler {
 }
 
 /** Resolves when every promise that can settle has settled. */
-export function flushPromises(): Promise<void> {
+function flushPromises(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 

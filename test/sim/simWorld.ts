@@ -23,7 +23,7 @@ import type { Trace } from "./trace.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 
 /** When a simulation begins: Unix milliseconds. */
-export const START_MS = Date.UTC(2026, 10, 1, 12);
+const START_MS = Date.UTC(2026, 10, 1, 12);
 const GAS_KEY = `0x${"11".repeat(32)}`;
 const gasAccount = openGasAccount(GAS_KEY);
 export const GAS_ADDRESS = gasAccount.address;

@@ -43,8 +43,3 @@ export class Trace {
     return this.#digest.copy().digest("hex");
   }
 }
-
-/** A hash or an address as it can be read in a line. */
-export function shortenHex(hex: string): string {
-  return hex.length > 12 ? hex.slice(0, 8) : hex;
-}

@@ -10,7 +10,7 @@ const PLACES = [
 ];
 
 /** A Chromium that this machine has: the one in CHROMIUM_PATH, else one in a usual place. */
-export function findChromium(): string | undefined {
+function findChromium(): string | undefined {
   const named = process.env["CHROMIUM_PATH"];
   return [...(named === undefined ? [] : [named]), ...PLACES].find((path) => existsSync(path));
 }

@@ -12,7 +12,7 @@ import type { DevManifest } from "../../src/dev/devManifest.ts";
 
 // The command line as people run it: a process of its own, with an environment that the test decides.
 
-export const BIN = new URL("../../bin/tributary.js", import.meta.url).pathname;
+const BIN = new URL("../../bin/tributary.js", import.meta.url).pathname;
 
 export type CliResult = { code: number | null; out: string; err: string };
 type Variables = Readonly<Record<string, string>>;

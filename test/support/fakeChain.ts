@@ -110,7 +110,7 @@ export function headerOf(block: FakeBlock): Record<string, unknown> {
   return { number: hex(number), hash, parentHash, timestamp: hex(timestampS), transactions: [] };
 }
 
-export function hex(number: number | bigint): string {
+function hex(number: number | bigint): string {
   return `0x${number.toString(16)}`;
 }
 

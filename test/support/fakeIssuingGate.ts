@@ -85,7 +85,7 @@ export function issueAlways(): GateBehaviour {
   };
 }
 
-export function sendReply(response: ServerResponse, answer: unknown, status = 200): void {
+function sendReply(response: ServerResponse, answer: unknown, status = 200): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
 }
 

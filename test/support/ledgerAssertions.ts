@@ -1,5 +1,5 @@
 import { deepEqual } from "node:assert/strict";
-import { ledgerAuditChecks, runLedgerChecks } from "../../src/audit/runLedgerChecks.ts";
+import { runLedgerChecks } from "../../src/audit/runLedgerChecks.ts";
 import type { Db } from "../../src/db/database.ts";
 import { runChecks } from "../../src/ledger/check.ts";
 import { ledgerChecks } from "../../src/ledger/checks.ts";
@@ -15,9 +15,4 @@ export async function assertLedgerAndWatchChecks(db: Db): Promise<void> {
   const excluded = new Set(["sweep-empties-inbox", "outflow-recipient-is-pinned"]);
   const included = [...ledgerChecks, ...watchChecks].filter(({ name }) => !excluded.has(name));
   deepEqual(await runChecks(db, included), []);
-}
-
-/** The names of the checks that fail. */
-export async function failingChecks(db: Db): Promise<string[]> {
-  return (await runChecks(db, ledgerAuditChecks)).map(({ check }) => check);
 }

@@ -193,7 +193,7 @@ export class ScriptedDriver implements ChainDriver {
 }
 
 /** The transfers that a receipt's logs tell of. */
-export function transfersOf(receipt: ScriptedReceipt): Transfer[] {
+function transfersOf(receipt: ScriptedReceipt): Transfer[] {
   const { chainTx, blockNumber, blockHash } = receipt;
   return receipt.logs.flatMap(({ address, transfer, logIndex }) => {
     if (!transfer) return [];
