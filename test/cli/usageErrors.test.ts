@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { before, describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { createApiClient } from "../../src/operator/client/apiClient.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
-import { runCli, useDevWorld } from "../support/cli.ts";
+import { renderCli, useDevWorld } from "../support/cli.ts";
 
 // Command input beside a running process: every form of a chain's name, and mistakes, which never look like an empty result.
 
@@ -13,18 +14,29 @@ const NAMES = ["dev-two", "900002", "eip155:900002", "Dev Chain Two", "Dev-Two"]
 const UNKNOWN_ACCOUNT = "acct_00000000000000000000000000";
 const GAS_KEY = `0x${"1a".repeat(32)}`;
 const UNKNOWN_TX = `0x${"0".repeat(64)}`;
+const POLLS_MAX = 200;
+const POLL_MS = 100;
 
 describe("command input", () => {
   const world = useDevWorld();
   const { folder, variables } = world;
 
+  before(async () => {
+    for (let polls = 0; polls < POLLS_MAX; polls += 1) {
+      const { out } = await renderCli(["rescan", UNKNOWN_TX, "--chain", "dev-two", "--json"], variables);
+      if (!out.includes("unwatched")) return;
+      await delay(POLL_MS);
+    }
+    throw new Error("the dev world has not scanned its second chain");
+  });
+
   for (const name of NAMES) {
     test(`--chain ${name} names a chain for every command`, async () => {
       const words = ["accounts", "create", "Shop", "--chain", name, "--wallet", WALLET, "--json"];
-      const made = await runCli(words, variables);
+      const made = await renderCli(words, variables);
       assert.equal(made.code, 0, made.err);
       assert.equal((JSON.parse(made.out) as { payout: { chain: string } }).payout.chain, "eip155:900002");
-      const scanned = await runCli(["rescan", UNKNOWN_TX, "--chain", name], variables);
+      const scanned = await renderCli(["rescan", UNKNOWN_TX, "--chain", name], variables);
       assert.deepEqual([scanned.code, scanned.out], [0, "Dev Chain Two: transaction not found\n"]);
     });
   }
@@ -35,7 +47,7 @@ describe("command input", () => {
     ["rescan", "pi_00000000000000000000000000"],
   ]) {
     test(`${words.slice(0, 2).join(" ").slice(0, 20)} --chain suggests the closest chain`, async () => {
-      const { code, err } = await runCli([...words, "--chain", "dev-tow"], variables);
+      const { code, err } = await renderCli([...words, "--chain", "dev-tow"], variables);
       assert.deepEqual([code, err], [1, "error: The chain dev-tow is not configured; did you mean dev-two?\n"]);
     });
   }
@@ -48,20 +60,20 @@ describe("command input", () => {
     ["ledger", "export", "--account"],
   ]) {
     test(`${words.join(" ")} rejects an unknown account`, async () => {
-      const { code, out, err } = await runCli([...words, UNKNOWN_ACCOUNT], variables);
+      const { code, out, err } = await renderCli([...words, UNKNOWN_ACCOUNT], variables);
       assert.deepEqual([code, out, err], [1, "", `error: There is no account ${UNKNOWN_ACCOUNT}.\n`]);
     });
   }
 
   test("accounts create prints the next command, with the same configuration", async () => {
-    const beside = await runCli(["accounts", "create", "Shop"], variables);
+    const beside = await renderCli(["accounts", "create", "Shop"], variables);
     assert.match(beside.err, /^Next: tributary keys create acct_\w+\n$/);
     const config = join(folder, "my config.json");
     const sample = JSON.parse(readFileSync(new URL("../../config/testnets.json", import.meta.url), "utf8")) as object;
     const chains = { TRIBUTARY_GAS_KEY_BASE_SEPOLIA: GAS_KEY, TRIBUTARY_GAS_KEY_SEPOLIA: GAS_KEY };
     writeFileSync(config, JSON.stringify({ ...sample, database: { directory: "database" } }));
     const words = ["accounts", "create", "Shop", "--config", config];
-    const { code, err } = await runCli(words, { ...variables, ...chains });
+    const { code, err } = await renderCli(words, { ...variables, ...chains });
     assert.equal(code, 0, err);
     assert.match(err, /^Next: tributary keys create acct_\w+ --config '\/.*my config\.json'\n$/);
   });
@@ -74,7 +86,7 @@ describe("command input", () => {
     const file = join(folder, "intent.json");
     writeFileSync(file, JSON.stringify(intent));
     const verify = (chain: string) =>
-      runCli(
+      renderCli(
         ["verify", file, "--payout", account?.payoutWallet ?? "", "--recovery", recovery, "--chain", chain],
         variables,
       );

@@ -1,8 +1,5 @@
 import { parseArguments, parseInteger, exitWithUsage } from "./parseArguments.ts";
-import { SimDatabase } from "./simDatabase.ts";
-import { RunSummary } from "./summary.ts";
-import { shrink } from "./shrink.ts";
-import { runSeed, type Run } from "./simulation.ts";
+import type { Run } from "./simulation.ts";
 
 const USAGE = `Usage: npm run sim -- [--seeds=300] [--from=1] [--verbose] [--all]
        npm run sim -- --seed=7[,178] [--trace] [--without=reorg,crash]
@@ -35,6 +32,12 @@ const seeds = values.seed?.split(",").map((seed) => parseInteger(seed, "seed", U
 const TRACE_LINES = 120;
 /** Told on the way, after so many seeds. */
 const SEEDS_PER_LINE = 100;
+
+// Loaded behind the arguments: help and refusals need no service.
+const { SimDatabase } = await import("./simDatabase.ts");
+const { RunSummary } = await import("./summary.ts");
+const { shrink } = await import("./shrink.ts");
+const { runSeed } = await import("./simulation.ts");
 
 const database = await SimDatabase.open();
 const without = new Set(values.without.split(",").filter((name) => name !== ""));

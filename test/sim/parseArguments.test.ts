@@ -21,9 +21,9 @@ const REFUSED: [file: string, words: string[], sentence: string][] = [
   ["main.ts", ["--seed", "7,x"], "--seed must be a whole number, not x."],
   ["main.ts", ["--trace=yes"], "Option '--trace' does not take an argument."],
   ["main.ts", ["300"], "300 is one argument too many."],
-  ["mutantTable.ts", ["--sed"], "Unknown option '--sed'."],
-  ["mutantTable.ts", ["--seeds=-1"], "--seeds must be a whole number, not -1."],
-  ["mutantTable.ts", ["nonsense"], "There is no planted bug nonsense."],
+  ["runMutants.ts", ["--sed"], "Unknown option '--sed'."],
+  ["runMutants.ts", ["--seeds=-1"], "--seeds must be a whole number, not -1."],
+  ["runMutants.ts", ["nonsense"], "There is no planted bug nonsense."],
 ];
 
 for (const [file, words, sentence] of REFUSED) {
@@ -36,7 +36,7 @@ for (const [file, words, sentence] of REFUSED) {
   });
 }
 
-for (const file of ["main.ts", "mutantTable.ts"]) {
+for (const file of ["main.ts", "runMutants.ts"]) {
   test(`${file} --help shows the usage`, () => {
     for (const word of ["--help", "-h"]) {
       const { status, stdout, stderr } = run(file, [word]);

@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { after, before } from "node:test";
 import { text } from "node:stream/consumers";
 import { findPort } from "../../src/dev/findPort.ts";
+import { runCli as runCommand } from "../../src/cli/runCli.ts";
 import type { DevManifest } from "../../src/dev/devManifest.ts";
 
 // The command line as people run it: a process of its own, with an environment that the test decides.
@@ -38,6 +39,18 @@ export async function runCli(words: readonly string[], variables: Variables = {}
   if (child.stdout === null || child.stderr === null) throw new Error("the streams are piped");
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
   return { code: child.exitCode, out, err };
+}
+
+/** Runs a command in this process: for help and refusals, which need no process of their own. */
+export async function renderCli(words: readonly string[], variables: Variables = {}): Promise<CliResult> {
+  const written = { out: "", err: "" };
+  const streamTo = (name: keyof typeof written) => ({
+    write: (text: string) => (written[name] += text),
+    on: () => undefined,
+  });
+  const streams = { out: streamTo("out"), error: streamTo("err") };
+  const code = await runCommand(words, { ...streams, environment: environmentOf(variables) });
+  return { code, ...written };
 }
 
 /** Runs a command whose reader is gone before the first line, as behind `| head` once it has enough. */

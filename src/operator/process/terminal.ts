@@ -22,7 +22,7 @@ export type Terminal = {
   outputClosed: AbortSignal;
 };
 
-type Stream = {
+export type Stream = {
   write(text: string): unknown;
   on(event: "error", listener: (error: NodeJS.ErrnoException) => void): unknown;
   isTTY?: boolean;
