@@ -29,7 +29,7 @@ export const TEST_RUN: TestRunSetup = {
         "test/architecture/**",
         "test/architecture.test.ts",
         "test/client/generated.test.ts",
-        "contracts/test/{pages,mutants}.test.ts",
+        "contracts/test/{pages,mutants,passed}.test.ts",
         "test/sim/chain/**",
       ],
       isShared: true,
