@@ -8,11 +8,11 @@ import { ProcessCrashed } from "./crashInjector.ts";
 import { openScenario, type Scenario } from "./scenario.ts";
 import { testEveryCrashPoint, testEveryPausePoint, type CrashPointOptions } from "./testEveryCrashPoint.ts";
 
-// What a process leaves behind changes only with its effects, so the end after each of them is every end there is. The others
-// are walked through as a sample here, and all of them by `npm run chaos -- crash`.
+// What a process leaves behind changes only with its effects, so the end after each of them is every end there is. They and the others
+// are walked through as a sample here, and all of them by `npm run test:deep`.
 const CRASH_POINT_RUNS: Record<(typeof databases)[number], CrashPointOptions[]> = {
   pglite: [
-    { scope: "effects", moment: "after" },
+    { scope: "effects", moment: "after", first: 1, stride: 3 },
     { scope: "all", moment: "before", first: 5, stride: 61 },
   ],
   postgres: [

@@ -1,0 +1,102 @@
+/** Runs the tests that take too long for every commit: `npm run test:deep`. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import process from "node:process";
+import { text } from "node:stream/consumers";
+import { parseArgs } from "node:util";
+import { DEEP_PARTS } from "../test/deepParts.ts";
+import { chooseShare } from "./tests/chooseShare.ts";
+import { parseShare, partsOfShare, type DeepPart, type Share } from "./tests/deepParts.ts";
+
+const SHARES = 8;
+const USAGE = `Usage: npm run test:deep -- [--share=3/8|auto] [--minutes=4] [--list]
+
+  --share    this share of the parts; "auto" takes the next of ${SHARES} at each commit; everything without it
+  --minutes  starts no part later than this
+  --list     prints the parts and runs none`;
+
+const WORKERS = 2;
+const OUTPUT_LINES_MAX = 200;
+
+const { values } = parseOptions();
+if (values.help) {
+  process.stdout.write(`${USAGE}\n`);
+  process.exit(0);
+}
+const share = readShare(values.share);
+const parts = share === undefined ? DEEP_PARTS : partsOfShare(DEEP_PARTS, share);
+const again = `npm run test:deep${share === undefined ? "" : ` -- --share ${share.number}/${share.of}`}`;
+print(`== deep tests: ${share === undefined ? "all" : `share ${share.number} of ${share.of}`}, ${parts.length} parts`);
+if (values.list) for (const { name, seconds } of parts) print(`${String(seconds).padStart(5)} s  ${name}`);
+else await runParts(parts);
+
+async function runParts(chosen: readonly DeepPart[]): Promise<void> {
+  const lastStartMs = performance.now() + readMinutes(values.minutes) * 60_000;
+  const queue = [...chosen];
+  const failed: string[] = [];
+  const work = async () => {
+    while (performance.now() < lastStartMs) {
+      const part = queue.shift();
+      if (part === undefined) return;
+      if (!(await runPart(part))) failed.push(part.name);
+    }
+  };
+  await Promise.all(Array.from({ length: WORKERS }, work));
+  for (const { name } of queue) print(`-- not started within ${values.minutes} minutes: ${name}`);
+  for (const name of failed) print(`✖ ${name}`);
+  const outcome = failed.length > 0 ? `${failed.length} parts failed` : "ok";
+  print(`== deep tests: ${outcome}, ${chosen.length - queue.length} of ${chosen.length} parts ran; again: ${again}`);
+  if (failed.length > 0) process.exitCode = 1;
+}
+
+/** True when the part passes. Its output is shown when it fails. */
+async function runPart({ name, command, environment }: DeepPart): Promise<boolean> {
+  const startedMs = performance.now();
+  const child = spawn(process.execPath, command, {
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, error] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  const passed = child.exitCode === 0;
+  const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
+  if (!passed) print(`${out}${error}`.split("\n").slice(-OUTPUT_LINES_MAX).join("\n"));
+  print(`-- ${name}: ${passed ? "ok" : "FAILED"} (${seconds} s): node ${command.join(" ")}`);
+  return passed;
+}
+
+function readShare(typed: string | undefined): Share | undefined {
+  if (typed === undefined) return undefined;
+  const chosen = typed === "auto" ? chooseShare(process.cwd(), SHARES) : parseShare(typed);
+  return chosen ?? exitWithUsage(`--share must be auto, or a share such as 3/8, not ${typed}.`);
+}
+
+function readMinutes(typed: string | undefined): number {
+  if (typed === undefined) return Infinity;
+  return /^[1-9]\d{0,3}$/.test(typed)
+    ? Number(typed)
+    : exitWithUsage(`--minutes must be a whole number from 1 on, not ${typed}.`);
+}
+
+function parseOptions() {
+  try {
+    return parseArgs({
+      options: {
+        share: { type: "string" },
+        minutes: { type: "string" },
+        list: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+  } catch (error) {
+    return exitWithUsage(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function exitWithUsage(message: string): never {
+  process.stderr.write(`${message}\n\n${USAGE}\n`);
+  process.exit(2);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

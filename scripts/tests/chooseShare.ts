@@ -1,0 +1,22 @@
+import { spawnSync } from "node:child_process";
+import type { Share } from "./deepParts.ts";
+
+const DAY_MS = 86_400_000;
+
+/** The next share at each commit, so that as many commits as there are shares run everything. */
+export function chooseShare(directory: string, of: number, nowMs = Date.now()): Share {
+  return { number: 1 + (countCommits(directory, nowMs) % of), of };
+}
+
+/** A shallow clone counts few commits: there the commit's hash chooses, and outside of a repository the day does. */
+function countCommits(directory: string, nowMs: number): number {
+  const isShallow = git(directory, ["rev-parse", "--is-shallow-repository"]);
+  if (isShallow === "false") return Number(git(directory, ["rev-list", "--count", "HEAD"]) ?? 0);
+  const hash = git(directory, ["rev-parse", "HEAD"]);
+  return hash === undefined ? Math.floor(nowMs / DAY_MS) : Number.parseInt(hash.slice(0, 8), 16);
+}
+
+function git(cwd: string, words: readonly string[]): string | undefined {
+  const { status, stdout } = spawnSync("git", words, { cwd, encoding: "utf8" });
+  return status === 0 ? stdout.trim() : undefined;
+}

@@ -1,0 +1,67 @@
+import type { DeepPart } from "../scripts/tests/deepParts.ts";
+import { mutants } from "./sim/mutants.ts";
+
+// What takes too long for every commit. `npm test` has a sample of each of these; a share of them runs after it in .ci/run.
+
+const SEEDS = 300;
+const SEEDS_PER_PART = 50;
+const MUTANTS_PER_PART = 2;
+/** Each part ends a process at every so many steps, and the parts together at all of them. */
+const CRASH_STRIDE = 4;
+const KILLS_PER_PART = 20;
+
+export const DEEP_PARTS: readonly DeepPart[] = [
+  ...seedParts(),
+  ...mutantParts(),
+  ...crashParts(),
+  ...[1, 2].map((part) => ({
+    name: `${KILLS_PER_PART} kills under load, ${part} of 2`,
+    command: ["test/chaos/main.ts", "kill", "--kills", String(KILLS_PER_PART)],
+    seconds: 60,
+  })),
+  ...["test/http/{create,record}*/**", "test/http/{archive,get,list}*/**"].map((files) => ({
+    name: `each file a process: ${files}`,
+    command: ["scripts/test.ts", "--isolate", "--workers=1", files],
+    seconds: 55,
+  })),
+  {
+    name: "each file a process: stations",
+    command: ["scripts/test.ts", "--isolate", "--workers=1", "src/{event,inbox,intent,ledger,merchant,view}/**"],
+    seconds: 45,
+  },
+  {
+    name: "forge, whatever has passed before",
+    command: ["scripts/test.ts", "--workers=1", "contracts/test/{artifacts,forge}.test.ts"],
+    environment: { FORGE_ALWAYS: "1" },
+    seconds: 22,
+  },
+];
+
+function seedParts(): DeepPart[] {
+  return Array.from({ length: SEEDS / SEEDS_PER_PART }, (_, part) => {
+    const from = 1 + part * SEEDS_PER_PART;
+    const command = ["test/sim/main.ts", "--from", String(from), "--seeds", String(SEEDS_PER_PART)];
+    return { name: `simulator seeds ${from} to ${from + SEEDS_PER_PART - 1}`, command, seconds: 27 };
+  });
+}
+
+function mutantParts(): DeepPart[] {
+  const names = mutants.map(({ name }) => name);
+  return Array.from({ length: Math.ceil(names.length / MUTANTS_PER_PART) }, (_, part) => {
+    const chosen = names.slice(part * MUTANTS_PER_PART, (part + 1) * MUTANTS_PER_PART);
+    return { name: `planted bugs: ${chosen.join(", ")}`, command: ["test/sim/runMutants.ts", ...chosen], seconds: 30 };
+  });
+}
+
+function crashParts(): DeepPart[] {
+  const offsets = Array.from({ length: CRASH_STRIDE }, (_, index) => 1 + index);
+  return ["pglite", "postgres"].flatMap((database) =>
+    ["before", "after"].flatMap((moment) =>
+      offsets.map((first) => {
+        const range = ["--first", String(first), "--stride", String(CRASH_STRIDE)];
+        const name = `a process ends ${moment} each step on ${database}, ${first} of ${CRASH_STRIDE}`;
+        return { name, command: ["test/crash/sweep.ts", database, moment, ...range], seconds: 50 };
+      }),
+    ),
+  );
+}

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { after, describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+// `npm test` over small projects: it runs every file, names what fails, and never calls less than everything a success.
+
+const repository = fileURLToPath(new URL("../../", import.meta.url));
+const folders: string[] = [];
+const PASSING = `import { test } from "node:test";\ntest("passes", () => undefined);\n`;
+const FAILING = `import { test } from "node:test";\ntest("falls", () => { throw new Error("no"); });\n`;
+const POLLS_MAX = 200;
+const POLL_MS = 50;
+
+function createProject(
+  files: Readonly<Record<string, string>>,
+  groups = `{ name: "all", files: ["a/**"], isShared: true }`,
+): string {
+  const root = mkdtempSync(join(tmpdir(), "tributary-runner-"));
+  folders.push(root);
+  for (const path of ["scripts/test.ts", "scripts/tests"])
+    cpSync(join(repository, path), join(root, path), { recursive: true });
+  const setup = `export const TEST_RUN = { groups: [${groups}], slowSeconds: {} };\n`;
+  for (const [path, text] of Object.entries({
+    "package.json": `{ "type": "module" }`,
+    "test/testGroups.ts": setup,
+    ...files,
+  })) {
+    mkdirSync(join(root, dirname(path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return root;
+}
+
+function runTests(root: string, ...words: string[]): { status: number | null; lines: string[]; output: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["scripts/test.ts", ...words], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  return { status, lines: stdout.trimEnd().split("\n"), output: stdout + stderr };
+}
+
+describe("npm test", () => {
+  after(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+  test("sums the counts of all processes in its last lines", () => {
+    const groups = `{ name: "shared", files: ["a/**"], isShared: true }, { name: "alone", files: ["b/**"] }`;
+    const root = createProject({ "a/1.test.ts": PASSING, "a/2.test.ts": PASSING, "b/3.test.ts": PASSING }, groups);
+    const { status, lines } = runTests(root);
+    assert.equal(status, 0);
+    const counts = ["tests 3", "suites 0", "pass 3", "fail 0", "cancelled 0", "skipped 0", "todo 0"];
+    assert.deepEqual(
+      lines.slice(-8, -1),
+      counts.map((line) => `ℹ ${line}`),
+    );
+    assert.match(lines.at(-1) ?? "", /^ℹ duration_ms \d+$/);
+    assert.equal(lines.filter((line) => line.startsWith("ℹ tests")).length, 1);
+  });
+
+  test("names the file and the test that fail, also in a shared process", () => {
+    const { status, output, lines } = runTests(createProject({ "a/1.test.ts": PASSING, "a/2.test.ts": FAILING }));
+    assert.equal(status, 1);
+    assert.match(output, /^✖ a\/2\.test\.ts: falls$/m);
+    assert.ok(lines.includes("ℹ fail 1") && lines.includes("ℹ pass 1"), output);
+  });
+
+  const broken: Record<string, [text: string, problem: RegExp]> = {
+    "does not load": ["throw new Error('broken');\n", /a\/2\.test\.ts failed outside of its tests/],
+    "has no test": ["export {};\n", /a\/2\.test\.ts has no test/],
+    "ends the process with success": [
+      `${PASSING}test("ends", () => process.exit(0));\n`,
+      /a\/2\.test\.ts did not run to its end/,
+    ],
+    "kills the process": [
+      `${PASSING}test("ends", () => process.kill(process.pid, "SIGKILL"));\n`,
+      /ended early, with SIGKILL/,
+    ],
+  };
+  for (const [what, [text, problem]] of Object.entries(broken)) {
+    test(`fails when a file ${what}`, () => {
+      const { status, output, lines } = runTests(createProject({ "a/1.test.ts": PASSING, "a/2.test.ts": text }));
+      assert.equal(status, 1, output);
+      assert.match(output, problem);
+      assert.ok(!lines.includes("ℹ fail 0"), output);
+    });
+  }
+
+  test("fails for a file without a group, a group without a file, and a path without a file", () => {
+    const forgotten = runTests(createProject({ "a/1.test.ts": PASSING, "b/2.test.ts": PASSING }));
+    assert.deepEqual([forgotten.status, forgotten.output], [1, "No group of test/testGroups.ts has b/2.test.ts.\n"]);
+    const empty = runTests(
+      createProject({ "b/1.test.ts": PASSING }, `{ name: "b", files: ["b/**"] }, { name: "c", files: ["c/**"] }`),
+    );
+    assert.match(empty.output, /have no file: c\./);
+    const root = createProject({ "a/1.test.ts": PASSING });
+    assert.deepEqual([runTests(root, "nowhere").status, runTests(root, "--test-name-pattern=nothing").status], [1, 1]);
+  });
+
+  test("runs the files and the names that it is given", () => {
+    const root = createProject({ "a/1.test.ts": PASSING, "a/2.test.ts": FAILING, "a/b/3.test.ts": PASSING });
+    for (const path of ["a/1.test.ts", "a/b", "a/b/*.test.ts", "./a/b/"])
+      assert.equal(runTests(root, path).status, 0, path);
+    const { status, lines } = runTests(root, "--test-name-pattern=passes");
+    assert.deepEqual([status, lines.includes("ℹ tests 2")], [0, true]);
+  });
+
+  test("files of a shared process keep their hooks to themselves", () => {
+    const hooked = `import assert from "node:assert/strict";\nimport { beforeEach, test } from "node:test";
+let calls = 0;\nbeforeEach(() => { calls += 1; });\ntest("one call", () => assert.equal(calls, 1));\n`;
+    assert.equal(
+      runTests(createProject({ "a/1.test.ts": hooked, "a/2.test.ts": hooked, "a/3.test.ts": PASSING })).status,
+      0,
+    );
+  });
+
+  test("leaves no process behind when it is killed", async () => {
+    const sleeping = `import { test } from "node:test";\nimport { writeFileSync } from "node:fs";
+test("sleeps", async () => {\n  writeFileSync("pid", String(process.pid));\n  console.log("asleep");
+  await new Promise((resolve) => setTimeout(resolve, 60_000));\n});\n`;
+    const root = createProject({ "a/1.test.ts": sleeping });
+    const runner = spawn(process.execPath, ["scripts/test.ts"], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+    for await (const line of createInterface({ input: runner.stdout })) if (line.includes("asleep")) break;
+    const pid = Number(readFileSync(join(root, "pid"), "utf8"));
+    runner.kill("SIGKILL");
+    await once(runner, "exit");
+    let polls = 0;
+    while (isRunning(pid) && polls < POLLS_MAX) {
+      polls += 1;
+      await delay(POLL_MS);
+    }
+    assert.ok(!isRunning(pid), "the test's process is still there");
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
