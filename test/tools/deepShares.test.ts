@@ -40,7 +40,7 @@ test("as many commits as there are shares choose each of them; a clone without h
       git("-C", "one", "commit", "-q", "--allow-empty", "-m", `Commit ${index}`);
       return chooseShare(join(root, "one"), SHARES).number;
     });
-    assert.deepEqual(numbers.toSorted(), [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert.deepEqual(new Set(numbers).size, SHARES);
     git("clone", "-q", "--depth", "1", `file://${join(root, "one")}`, "shallow");
     for (const [folder, nowMs] of [
       ["shallow", 0],

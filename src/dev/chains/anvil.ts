@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createTestClient, http, publicActions, type Hex } from "viem";
 import { systemClock } from "../../kernel/clock.ts";
+import { CommandError } from "../../operator/errors.ts";
 import type { WatchdogOptions, WatchdogReport } from "./watchdog.ts";
 
 export interface AnvilOptions {
@@ -47,9 +48,21 @@ export function findAnvilBinary(): string {
   const architecture = ARCHITECTURES[process.arch] ?? process.arch;
   const name = process.platform === "win32" ? "anvil.exe" : "anvil";
   const fromHere = createRequire(import.meta.url);
+  const wrapper = findWrapper(fromHere);
+  if (wrapper === undefined)
+    throw new CommandError("The local chains need anvil, a development dependency: run `npm ci` without --omit=dev.");
   // The platform package is a dependency of the wrapper, so it resolves from there wherever npm has put it.
-  const fromWrapper = createRequire(fromHere.resolve("@foundry-rs/anvil/package.json"));
+  const fromWrapper = createRequire(wrapper);
   return fromWrapper.resolve(`@foundry-rs/anvil-${process.platform}-${architecture}/bin/${name}`);
+}
+
+/** The manifest of the npm package; undefined where only what production needs is installed. */
+function findWrapper(fromHere: NodeJS.Require): string | undefined {
+  try {
+    return fromHere.resolve("@foundry-rs/anvil/package.json");
+  } catch {
+    return undefined;
+  }
 }
 
 /**
