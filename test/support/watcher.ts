@@ -1,3 +1,4 @@
+import { after, afterEach, before, beforeEach } from "node:test";
 import { pino } from "pino";
 import { type Hex, pad, concatHex, numberToHex, size, slice } from "viem";
 import { buildCatalog, type Catalog } from "../../src/catalog/catalog.ts";
@@ -15,11 +16,46 @@ import type { WatchWorld } from "../../src/watch/store/applySegment.ts";
 import { watchChain, type WatchOutcome } from "../../src/watch/follow/watchChain.ts";
 import type { ContractCall } from "../../src/dev/chains/devClient.ts";
 import { transferCall } from "../../src/dev/chains/tokens.ts";
-import type { TestChain } from "./chain.ts";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
+import { startTestChain, type TestChain } from "./chain.ts";
+import { openTestDatabase } from "./database.ts";
+import { assertLedgerAndWatchChecks } from "./ledgerAssertions.ts";
 import { insertIntent } from "./intents.ts";
 import { TEST_CHAIN_CONFIG } from "./stationWorld.ts";
 
 const log = pino({ level: "silent" });
+
+export type WatchedChain = { db: Db; chain: TestChain; usdc: Hex };
+
+export type WatchSetUp = {
+  /** USDC of the stranger's, on the chain from the start. */
+  strangerUnits?: bigint;
+  /** Examines ledger and recorded transfers after each test. */
+  checksLedger?: boolean;
+};
+
+/** One chain for all tests of a `describe`, and a new database for each, which `use` takes before the test begins. */
+export function setUpWatchTests(use: (opened: WatchedChain) => void, options: WatchSetUp = {}): void {
+  let db: Db;
+  let chain: TestChain;
+  before(async () => {
+    chain = await startTestChain();
+    const { strangerUnits } = options;
+    if (strangerUnits !== undefined) await chain.mint(chain.usdc.address, DEV_ACCOUNTS.stranger.address, strangerUnits);
+  });
+  after(() => chain.stop());
+  beforeEach(async () => {
+    db = await openTestDatabase("pglite");
+    use({ db, chain, usdc: chain.usdc.address });
+  });
+  afterEach(async () => {
+    try {
+      if (options.checksLedger === true) await assertLedgerAndWatchChecks(db);
+    } finally {
+      await db.close();
+    }
+  });
+}
 
 /** The real driver of a test chain, with some of its answers bent. */
 export type DriverOverride = (driver: ChainDriver) => Partial<ChainDriver>;

@@ -1,11 +1,17 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Hex } from "viem";
 import { ProviderFailed, type TransferScope } from "../../chain/driver.ts";
 import type { Db } from "../../db/database.ts";
-import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
+import type { TestChain } from "../../../test/support/chain.ts";
 import { openTestDatabase } from "../../../test/support/database.ts";
-import { startWatcher, movementsOf, insertInbox, type DriverOverride } from "../../../test/support/watcher.ts";
+import {
+  setUpWatchTests,
+  startWatcher,
+  movementsOf,
+  insertInbox,
+  type DriverOverride,
+} from "../../../test/support/watcher.ts";
 
 const OUTAGE_BLOCKS = 500;
 const PAYMENTS = 25;
@@ -14,16 +20,7 @@ describe("coming back after an outage", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
-
-  before(async () => {
-    chain = await startTestChain();
-    usdc = chain.usdc.address;
-  });
-  after(() => chain.stop());
-  beforeEach(async () => {
-    db = await openTestDatabase("pglite");
-  });
-  afterEach(() => db.close());
+  setUpWatchTests((opened) => ({ db, chain, usdc } = opened));
 
   /** Payments of 1, 2, 3 … spread over the outage. */
   async function payDuringOutage(inbox: Hex): Promise<bigint[]> {

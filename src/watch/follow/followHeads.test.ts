@@ -1,35 +1,25 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Hex } from "viem";
 import type { BlockRef } from "../../chain/driver.ts";
 import type { Db } from "../../db/database.ts";
-import { DEV_ACCOUNTS } from "../../dev/devAccounts.ts";
-import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
+import type { TestChain } from "../../../test/support/chain.ts";
 import { openTestDatabase } from "../../../test/support/database.ts";
 import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertions.ts";
-import { startWatcher, movementsOf, insertInbox, openTestChain } from "../../../test/support/watcher.ts";
+import {
+  setUpWatchTests,
+  startWatcher,
+  movementsOf,
+  insertInbox,
+  openTestChain,
+} from "../../../test/support/watcher.ts";
 import { followHeads, contiguousHeads } from "./followHeads.ts";
-
-const { stranger } = DEV_ACCOUNTS;
 
 describe("following heads", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
-
-  before(async () => {
-    chain = await startTestChain();
-    usdc = chain.usdc.address;
-    await chain.mint(usdc, stranger.address, 1_000n);
-  });
-  after(() => chain.stop());
-  beforeEach(async () => {
-    db = await openTestDatabase("pglite");
-  });
-  afterEach(async () => {
-    await assertLedgerAndWatchChecks(db);
-    await db.close();
-  });
+  setUpWatchTests((opened) => ({ db, chain, usdc } = opened), { strangerUnits: 1_000n, checksLedger: true });
 
   const headAt = async (number: bigint): Promise<BlockRef> => {
     const head = await openTestChain(chain).providers.block({ number });

@@ -1,14 +1,15 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { concatHex, getContractAddress, numberToHex, pad, type Hex } from "viem";
 import { ProviderFailed, type BlockRef } from "../../chain/driver.ts";
 import { ChainMismatch } from "../../chain/providers.ts";
 import type { Db } from "../../db/database.ts";
 import { DEV_ACCOUNTS } from "../../dev/devAccounts.ts";
 import { transferCall } from "../../dev/chains/tokens.ts";
-import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
+import type { TestChain } from "../../../test/support/chain.ts";
 import { openTestDatabase } from "../../../test/support/database.ts";
 import {
+  setUpWatchTests,
   startWatcher,
   batchCalls,
   movementsOf,
@@ -25,16 +26,7 @@ describe("watching a chain", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
-
-  before(async () => {
-    chain = await startTestChain();
-    usdc = chain.usdc.address;
-  });
-  after(() => chain.stop());
-  beforeEach(async () => {
-    db = await openTestDatabase("pglite");
-  });
-  afterEach(() => db.close());
+  setUpWatchTests((opened) => ({ db, chain, usdc } = opened));
 
   test("a payment is one movement, with its place inside its own receipt", async () => {
     const { watch } = await startWatcher(db, chain);

@@ -1,14 +1,17 @@
 import { deepEqual, equal } from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { pino } from "pino";
 import type { Hex } from "viem";
 import type { Transfer } from "../../chain/driver.ts";
-import { DEV_ACCOUNTS } from "../../dev/devAccounts.ts";
 import type { Db } from "../../db/database.ts";
-import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
-import { openTestDatabase } from "../../../test/support/database.ts";
-import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertions.ts";
-import { startWatcher, movementsOf, insertInbox, type DriverOverride } from "../../../test/support/watcher.ts";
+import type { TestChain } from "../../../test/support/chain.ts";
+import {
+  setUpWatchTests,
+  startWatcher,
+  movementsOf,
+  insertInbox,
+  type DriverOverride,
+} from "../../../test/support/watcher.ts";
 import { followHeads } from "../follow/followHeads.ts";
 import { rescanChainTx } from "../reread/rescan.ts";
 import { watchChain } from "../follow/watchChain.ts";
@@ -17,20 +20,7 @@ describe("a new block that contradicts final ones", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
-
-  before(async () => {
-    chain = await startTestChain();
-    usdc = chain.usdc.address;
-    await chain.mint(usdc, DEV_ACCOUNTS.stranger.address, 1_000n);
-  });
-  after(() => chain.stop());
-  beforeEach(async () => {
-    db = await openTestDatabase("pglite");
-  });
-  afterEach(async () => {
-    await assertLedgerAndWatchChecks(db);
-    await db.close();
-  });
+  setUpWatchTests((opened) => ({ db, chain, usdc } = opened), { strangerUnits: 1_000n, checksLedger: true });
 
   type FalseTransfer = { transfer: Transfer; block: { number: bigint; hash: string } };
 

@@ -1,15 +1,14 @@
 import { deepEqual } from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Hex } from "viem";
 import type { BlockRef, Transfer } from "../../chain/driver.ts";
 import type { Db } from "../../db/database.ts";
 import { addMs, systemClock } from "../../kernel/clock.ts";
 import { HINT_TTL_MS } from "../../view/registerView.ts";
 import { upsertViewHints } from "../../view/store.ts";
-import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
-import { openTestDatabase } from "../../../test/support/database.ts";
+import type { TestChain } from "../../../test/support/chain.ts";
 import { insertIntent } from "../../../test/support/intents.ts";
-import { startWatcher, movementsOf } from "../../../test/support/watcher.ts";
+import { setUpWatchTests, startWatcher, movementsOf } from "../../../test/support/watcher.ts";
 import { recheckSuspectBlocks } from "./recheckSuspectBlocks.ts";
 import { scanHintedInboxes } from "./scanHintedInboxes.ts";
 import { getChainMemory } from "../chainMemory.ts";
@@ -19,16 +18,7 @@ describe("what one of several providers adds", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
-
-  before(async () => {
-    chain = await startTestChain();
-    usdc = chain.usdc.address;
-  });
-  after(() => chain.stop());
-  beforeEach(async () => {
-    db = await openTestDatabase("pglite");
-  });
-  afterEach(() => db.close());
+  setUpWatchTests((opened) => ({ db, chain, usdc } = opened));
 
   const FABRICATED_TX = `0x${"ab".repeat(32)}`;
 

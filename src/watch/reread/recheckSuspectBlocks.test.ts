@@ -1,13 +1,10 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Hex } from "viem";
 import type { ChainDriver } from "../../chain/driver.ts";
 import type { Db } from "../../db/database.ts";
-import { DEV_ACCOUNTS } from "../../dev/devAccounts.ts";
-import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
-import { openTestDatabase } from "../../../test/support/database.ts";
-import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertions.ts";
-import { startWatcher, movementsOf, insertInbox } from "../../../test/support/watcher.ts";
+import type { TestChain } from "../../../test/support/chain.ts";
+import { setUpWatchTests, startWatcher, movementsOf, insertInbox } from "../../../test/support/watcher.ts";
 import { recheckSuspectBlocks, enqueueRecheck } from "./recheckSuspectBlocks.ts";
 import { followHeads } from "../follow/followHeads.ts";
 import { getChainMemory } from "../chainMemory.ts";
@@ -16,20 +13,7 @@ describe("blocks that are called empty against the word of their headers", () =>
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
-
-  before(async () => {
-    chain = await startTestChain();
-    usdc = chain.usdc.address;
-    await chain.mint(usdc, DEV_ACCOUNTS.stranger.address, 1_000n);
-  });
-  after(() => chain.stop());
-  beforeEach(async () => {
-    db = await openTestDatabase("pglite");
-  });
-  afterEach(async () => {
-    await assertLedgerAndWatchChecks(db);
-    await db.close();
-  });
+  setUpWatchTests((opened) => ({ db, chain, usdc } = opened), { strangerUnits: 1_000n, checksLedger: true });
 
   /** A watcher whose provider knows the logs of a block only when it is asked the next time after `late` more; its pauses pass at once. */
   async function setUp(missingAnswers: { answers: number }, bend: Partial<ChainDriver> = {}) {

@@ -1,27 +1,17 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import type { Db } from "../../db/database.ts";
-import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
-import { openTestDatabase } from "../../../test/support/database.ts";
+import type { TestChain } from "../../../test/support/chain.ts";
 import { deleteIntents, insertIntent, insertIntentRow } from "../../../test/support/intents.ts";
-import { startWatcher, movementsOf, insertInbox } from "../../../test/support/watcher.ts";
+import { setUpWatchTests, startWatcher, movementsOf, insertInbox } from "../../../test/support/watcher.ts";
 
 describe("reading final blocks a second time", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
-
-  before(async () => {
-    chain = await startTestChain();
-    usdc = chain.usdc.address;
-  });
-  after(() => chain.stop());
-  beforeEach(async () => {
-    db = await openTestDatabase("pglite");
-  });
-  afterEach(() => db.close());
+  setUpWatchTests((opened) => ({ db, chain, usdc } = opened));
 
   test("a movement that was withheld the first time is recorded", async () => {
     const { watch } = await startWatcher(db, chain, (driver) => ({

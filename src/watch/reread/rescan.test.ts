@@ -1,30 +1,20 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { DEV_ACCOUNTS } from "../../dev/devAccounts.ts";
 import { transferCall } from "../../dev/chains/tokens.ts";
 import type { Db } from "../../db/database.ts";
-import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
-import { openTestDatabase } from "../../../test/support/database.ts";
+import type { TestChain } from "../../../test/support/chain.ts";
 import { insertIntent } from "../../../test/support/intents.ts";
-import { startWatcher, movementsOf } from "../../../test/support/watcher.ts";
+import { setUpWatchTests, startWatcher, movementsOf } from "../../../test/support/watcher.ts";
 import { rescanChainTx, rescanIntent } from "./rescan.ts";
 
 describe("reading again what somebody misses", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
-
-  before(async () => {
-    chain = await startTestChain();
-    usdc = chain.usdc.address;
-  });
-  after(() => chain.stop());
-  beforeEach(async () => {
-    db = await openTestDatabase("pglite");
-  });
-  afterEach(() => db.close());
+  setUpWatchTests((opened) => ({ db, chain, usdc } = opened));
 
   /** A payment that was seen and whose row then got lost. */
   async function lostPayment() {

@@ -1,16 +1,14 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Hex } from "viem";
 import { ProviderFailed, type BlockRange } from "../../chain/driver.ts";
 import type { Db } from "../../db/database.ts";
 import { addMs, systemClock } from "../../kernel/clock.ts";
 import { HINT_TTL_MS } from "../../view/registerView.ts";
 import { upsertViewHints } from "../../view/store.ts";
-import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
-import { openTestDatabase } from "../../../test/support/database.ts";
+import type { TestChain } from "../../../test/support/chain.ts";
 import { insertIntent } from "../../../test/support/intents.ts";
-import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertions.ts";
-import { startWatcher, movementsOf } from "../../../test/support/watcher.ts";
+import { setUpWatchTests, startWatcher, movementsOf } from "../../../test/support/watcher.ts";
 import { scanHintedInboxes } from "./scanHintedInboxes.ts";
 
 type LogsRequest = { range: BlockRange; tokens: readonly string[]; parties: readonly string[] | undefined };
@@ -19,19 +17,7 @@ describe("looking where payers look", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
-
-  before(async () => {
-    chain = await startTestChain();
-    usdc = chain.usdc.address;
-  });
-  after(() => chain.stop());
-  beforeEach(async () => {
-    db = await openTestDatabase("pglite");
-  });
-  afterEach(async () => {
-    await assertLedgerAndWatchChecks(db);
-    await db.close();
-  });
+  setUpWatchTests((opened) => ({ db, chain, usdc } = opened), { checksLedger: true });
 
   /** A watcher whose provider leaves out the logs of whole blocks, and answers about ranges as it should. */
   async function setUp(limit: { blocks: bigint } = { blocks: 1_000_000n }) {
