@@ -110,5 +110,7 @@ function problemsOf(job: TestJob, { files, hasEnded, exit, hasNamePattern }: Out
   if (hasNamePattern) return problems;
   const reported = new Set(files.map(({ file }) => file));
   const missing = job.files.filter((file) => !reported.has(file));
-  return [...problems, ...missing.map((file) => `${file} did not run to its end`)];
+  const [first, ...others] = missing;
+  if (first === undefined) return problems;
+  return [...problems, `${first}${others.length > 0 ? ` and ${others.length} others` : ""} did not run to its end`];
 }

@@ -61,7 +61,7 @@ export function setUpWatchTests(use: (opened: WatchedChain) => void, options: Wa
 export type DriverOverride = (driver: ChainDriver) => Partial<ChainDriver>;
 
 /** What watching a test chain needs of the world; its two tokens are origins and rails. */
-export function watchWorld(db: Db, chain: TestChain): WatchWorld {
+function watchWorld(db: Db, chain: TestChain): WatchWorld {
   return {
     db,
     clock: systemClock,
