@@ -3,13 +3,11 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { buildCatalog, type Catalog } from "./catalog/catalog.ts";
 import { listMissingTokens, saveServedTokens, type MissingToken } from "./catalog/store.ts";
-import { openChain, type Chain } from "./chain/chain.ts";
-import { openEvmDriver } from "./chain/evm/driver.ts";
-import { openGasAccount } from "./chain/evm/send/gasAccount.ts";
-import { openNewHeadsFeed } from "./chain/evm/rpc/newHeadsFeed.ts";
+import type { Chain } from "./chain/chain.ts";
+import { openEvmChain } from "./chain/evm/openEvmChain.ts";
 import { openRemoteGate } from "./gate/remoteGate.ts";
 import { verifyChain } from "./chain/verifyChain.ts";
-import type { ChainConfig, Config } from "./config/config.ts";
+import type { Config } from "./config/config.ts";
 import { openDatabase, type Db } from "./db/database.ts";
 import { DatabaseUnusable } from "./db/errors.ts";
 import { migrate, pendingMigrations } from "./db/migrate.ts";
@@ -84,7 +82,7 @@ async function rejectMissingTokens(db: Db, catalog: Catalog): Promise<void> {
 
 /** Creates a client for every chain, without connecting. */
 export function openChains(config: Config, log: Logger): ReadonlyMap<Caip2, Chain> {
-  return new Map(config.chains.map((chain) => [chain.caip2, openConfiguredChain(chain, log)]));
+  return new Map(config.chains.map((chain) => [chain.caip2, openEvmChain(chain, { clock: systemClock, log })]));
 }
 
 /**
@@ -153,16 +151,4 @@ async function openConfiguredDatabase(config: Config, { onFatal, snapshot }: Ope
       },
     );
   }
-}
-
-function openConfiguredChain(config: ChainConfig, log: Logger): Chain {
-  const [first, ...others] = config.rpcUrls.map((rpcUrl) => openEvmDriver({ caip2: config.caip2, rpcUrl }));
-  if (first === undefined) throw new Error(`${config.name} has no RPC URL`);
-  const feeds = (config.wsUrls ?? []).map((wsUrl) =>
-    openNewHeadsFeed({ caip2: config.caip2, wsUrl, clock: systemClock }),
-  );
-  return openChain(
-    { drivers: [first, ...others], gasAccount: openGasAccount(config.gasKey), feeds },
-    { clock: systemClock, log },
-  );
 }

@@ -1,4 +1,4 @@
-import type { BlockRef } from "./driver.ts";
+import type { BlockRef } from "./reader.ts";
 
 /** What a feed calls. None may throw. */
 export type HeadListener = {
@@ -10,7 +10,7 @@ export type HeadListener = {
 };
 
 /**
- * A provider that tells of new heads by itself. It is a trigger and no authority: what it says is compared with what a driver answers,
+ * A provider that tells of new heads by itself. It is a trigger and no authority: what it says is compared with what a reader answers,
  * and whoever stops asking because of it would miss what it does not tell.
  */
 export interface HeadFeed {

@@ -1,21 +1,14 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { pino } from "pino";
-import {
-  CallReverted,
-  ProviderFailed,
-  type BlockRef,
-  type ChainDriver,
-  type HeadTag,
-  type SubmitOutcome,
-} from "./driver.ts";
+import { ChainRefused, ProviderFailed, type BlockRef, type ChainReader, type HeadTag } from "./reader.ts";
 import { ChainMismatch, Providers } from "./providers.ts";
 
 // What several providers mean together is decided by rules alone, so these providers are played.
 
 const GENESIS = `0x${"00".repeat(32)}`;
 
-class ScriptedProvider implements Partial<ChainDriver> {
+class ScriptedProvider implements Partial<ChainReader> {
   readonly caip2 = "eip155:1" as const;
   readonly name: string;
   servedCaip2: `eip155:${string}` = "eip155:1";
@@ -39,43 +32,13 @@ class ScriptedProvider implements Partial<ChainDriver> {
     const number = this.heights[tag];
     return { number, hash: `${this.name} ${number}`, parentHash: "", timestampS: 0 };
   };
-
-  gasFailure: Error | undefined;
-  maxFeePerGas = 10n;
-
-  gas = 21_000n;
-
-  estimateGas = async () => {
-    if (this.gasFailure) throw this.gasFailure;
-    return this.gas;
-  };
-
-  nonceReply: bigint | Error = 7n;
-
-  nonce = async () => {
-    if (typeof this.nonceReply !== "bigint") throw this.nonceReply;
-    return this.nonceReply;
-  };
-
-  fees = async () => {
-    if (this.failure) throw this.failure;
-    return { maxFeePerGas: this.maxFeePerGas, maxPriorityFeePerGas: 1n };
-  };
-
-  outcome: SubmitOutcome = { kind: "known" };
-
-  submit = async () => {
-    this.requestCount += 1;
-    if (this.failure) throw this.failure;
-    return this.outcome;
-  };
 }
 
 function setUp(count = 2) {
   const clock = { ms: 0, now: () => new Date(0), monotonicMs: () => clock.ms, sleep: async () => undefined };
   const providerDoubles = ["first", "second", "third"].slice(0, count).map((name) => new ScriptedProvider(name));
-  const drivers = providerDoubles as unknown as [ChainDriver, ...ChainDriver[]];
-  const providers = new Providers(drivers, { clock, log: pino({ level: "silent" }) });
+  const readers = providerDoubles as unknown as [ChainReader, ...ChainReader[]];
+  const providers = new Providers(readers, { clock, log: pino({ level: "silent" }) });
   const [first, second] = providerDoubles as [ScriptedProvider, ScriptedProvider];
   return { providers, first, second, clock };
 }
@@ -111,7 +74,7 @@ test("one that failed rests, ever longer, and is preferred again afterwards", as
 
 test("what is asked of another one is asked of one that rests only when nobody else answers", async () => {
   const { providers, second } = setUp();
-  const askAnother = async () => (await providers.askInReverseOrder((driver) => driver.head("latest"))).hash;
+  const askAnother = async () => (await providers.askInReverseOrder((reader) => reader.head("latest"))).hash;
   equal(await askAnother(), "second 100");
   providers.coolDown("second", 600_000);
   equal(await askAnother(), "first 100");
@@ -155,8 +118,8 @@ test("when all of them failed they are asked all the same, and the failure is to
   equal(await hashOf(providers), "first 100");
 });
 
-test("a refused range and a reverted call are answers: nobody else is asked, and nobody rests", async () => {
-  for (const answer of [new ProviderFailed("range_too_large", "too large"), new CallReverted("reverted")]) {
+test("a refused range and a refused request are answers: nobody else is asked, and nobody rests", async () => {
+  for (const answer of [new ProviderFailed("range_too_large", "too large"), new ChainRefused("refused")]) {
     const { providers, first, second } = setUp();
     await hashOf(providers);
     first.failure = answer;
@@ -196,22 +159,11 @@ test("finality is the lowest of two reachable providers, and the word of the onl
   await rejects(providers.head("finalized"), ProviderFailed);
 });
 
-test("that a call is refused needs a second word, and gas costs what the middle of them asks", async () => {
-  const { providers, first, second } = setUp(3);
-  first.gasFailure = new CallReverted("reverted");
-  equal(await providers.estimateGas({ to: "0x", data: "0x" }), 21_000n);
-  first.maxFeePerGas = 1_000_000n;
-  second.maxFeePerGas = 12n;
-  equal((await providers.fees()).maxFeePerGas, 12n);
-  second.failure = new ProviderFailed("unreachable", "refused");
-  equal((await providers.fees()).maxFeePerGas, 10n, "the lower one of two");
-});
-
 test("each is asked by itself, those of one name together, and who failed is told", async () => {
   const { providers, first, second } = setUp(3);
   Object.assign(second, { name: first.name });
   first.failure = new ProviderFailed("unreachable", "refused");
-  deepEqual(await providers.askEach(async (driver) => (driver as unknown as ScriptedProvider).heights.latest), [
+  deepEqual(await providers.askEach(async (reader) => (reader as unknown as ScriptedProvider).heights.latest), [
     { provider: "first", answer: 100n },
     { provider: "third", answer: 100n },
   ]);
@@ -258,75 +210,4 @@ test("a provider whose URL is pointed elsewhere while we run is found out within
   first.servedCaip2 = "eip155:137";
   clock.ms = 3_600_000;
   equal(await hashOf(providers), "second 100");
-});
-
-test("signed bytes are handed on until somebody says what became of them", async () => {
-  const { providers, first, second } = setUp();
-  first.failure = new ProviderFailed("timeout", "took too long");
-  deepEqual(await providers.submit("0x"), { kind: "known" });
-  second.failure = new ProviderFailed("unreachable", "refused");
-  const outcome = await providers.submit("0x");
-  equal(outcome.kind, "unknown");
-});
-
-test("signed bytes are handed on until somebody takes them, and a refusal is told when nobody does", async () => {
-  const { providers, first, second } = setUp(3);
-  for (const outcome of [
-    { kind: "no_funds" },
-    { kind: "nonce_used" },
-    { kind: "underpriced" },
-    { kind: "untakeable", reason: "intrinsic gas too low" },
-  ] as const) {
-    first.outcome = outcome;
-    deepEqual(await providers.submit("0x"), { kind: "known" });
-  }
-  const alone = setUp(2);
-  alone.first.outcome = { kind: "unknown", reason: "took too long" };
-  alone.second.outcome = { kind: "untakeable", reason: "intrinsic gas too low" };
-  deepEqual(await alone.providers.submit("0x"), alone.second.outcome);
-  alone.first.outcome = { kind: "nonce_used" };
-  deepEqual(await alone.providers.submit("0x"), { kind: "nonce_used" });
-  equal(second.requestCount, 4);
-});
-
-test("signed bytes that are offered again are offered to all", async () => {
-  const { providers, first, second } = setUp();
-  await providers.submit("0x");
-  deepEqual([first.requestCount, second.requestCount], [1, 0]);
-  second.outcome = { kind: "underpriced" };
-  deepEqual(await providers.submit("0x", "all"), { kind: "known" });
-  deepEqual([first.requestCount, second.requestCount], [2, 1]);
-  first.failure = new ProviderFailed("unreachable", "refused");
-  second.outcome = { kind: "accepted" };
-  deepEqual(await providers.submit("0x", "all"), { kind: "accepted" });
-});
-
-test("gas that no transaction could do with is asked of the next one", async () => {
-  const { providers, first, second } = setUp();
-  second.gas = 90_000n;
-  for (const gas of [0n, 20_999n, 16_777_217n, 1_000_000_000n]) {
-    first.gas = gas;
-    equal(await providers.estimateGas({ to: "0x", data: "0x" }), 90_000n);
-  }
-  second.gas = 1_000_000_000n;
-  await rejects(providers.estimateGas({ to: "0x", data: "0x" }), CallReverted, "a smaller call is to be tried");
-  first.gas = second.gas = 20_999n;
-  await rejects(providers.estimateGas({ to: "0x", data: "0x" }), ProviderFailed);
-});
-
-test("the nonce is what the middle of them says, the lower one of two, and the least where it must not be too high", async () => {
-  const { providers, first, second } = setUp(3);
-  first.nonceReply = 10_000n;
-  equal(await providers.nonce("0x"), 7n);
-  first.nonceReply = 0n;
-  equal(await providers.nonce("0x"), 7n);
-  equal(await providers.lowestNonce("0x"), 0n);
-  first.nonceReply = 10_000n;
-  second.nonceReply = new ProviderFailed("unreachable", "refused");
-  equal(await providers.nonce("0x"), 7n);
-  equal(await providers.lowestNonce("0x"), 7n);
-  const alone = setUp(1);
-  alone.first.nonceReply = new ProviderFailed("unreachable", "refused");
-  await rejects(alone.providers.lowestNonce("0x"), ProviderFailed);
-  await rejects(alone.providers.nonce("0x"), ProviderFailed);
 });

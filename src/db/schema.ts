@@ -76,14 +76,15 @@ export type GasAccountTable = { chain: Caip2; address: string; next_nonce: bigin
 /** signed → mined | reverted | lost; the last three are terminal. */
 export type OutgoingTransactionStatus = "signed" | "mined" | "reverted" | "lost";
 
-export type SendingTable = {
+export type OutgoingTransactionTable = {
   id: GeneratedAlways<bigint>;
   chain: Caip2;
   sender: string;
-  nonce: bigint;
-  recipient: string;
-  data: string;
-  gas_limit: bigint;
+  /** These four are set on EVM chains alone. */
+  nonce: bigint | null;
+  recipient: string | null;
+  data: string | null;
+  gas_limit: bigint | null;
   status: OutgoingTransactionStatus;
   mined_chain_tx: string | null;
   mined_block_number: bigint | null;
@@ -91,13 +92,14 @@ export type SendingTable = {
   closed_at: Date | null;
 };
 
-export type SendingAttemptTable = {
-  sending_id: bigint;
+export type OutgoingAttemptTable = {
+  outgoing_id: bigint;
   attempt: number;
   chain_tx: string;
   raw: string;
-  max_fee_per_gas: bigint;
-  max_priority_fee_per_gas: bigint;
+  /** These two are set on EVM chains alone. */
+  max_fee_per_gas: bigint | null;
+  max_priority_fee_per_gas: bigint | null;
   created_at: Date;
   submitted_at: Date | null;
 };
@@ -248,7 +250,7 @@ export type MovementTable = {
   id: GeneratedAlways<bigint>;
   chain: Caip2;
   chain_tx: string;
-  position: number;
+  identity: string;
   direction: "in" | "out";
   intent_id: string;
   inbox: string;
@@ -257,7 +259,7 @@ export type MovementTable = {
   amount_units: bigint;
   block_number: bigint;
   block_hash: string;
-  log_index: number;
+  place: bigint;
   revision: bigint;
   explained_by: string | null;
   seen_at: Date;
@@ -285,7 +287,7 @@ export type DepositTable = {
   reason: string | null;
   late: Generated<boolean>;
   chain_tx: string;
-  position: number;
+  identity: string;
   block_number: bigint;
   block_hash: string;
   /** Null when the chain's own finality tag decides. */
@@ -329,7 +331,7 @@ export type SettlementTable = {
   route_cost_units: bigint | null;
   net_units: bigint | null;
   reason: string | null;
-  sending_id: bigint | null;
+  outgoing_id: bigint | null;
   chain_tx: string | null;
   block_number: bigint | null;
   attempts: Generated<number>;
@@ -352,8 +354,8 @@ export interface Schema {
   idempotent_answer: IdempotentAnswerTable;
   rate_log: RateLogTable;
   gas_account: GasAccountTable;
-  sending: SendingTable;
-  sending_attempt: SendingAttemptTable;
+  outgoing_transaction: OutgoingTransactionTable;
+  outgoing_attempt: OutgoingAttemptTable;
   account: AccountTable;
   api_key: ApiKeyTable;
   merchant_version: MerchantVersionTable;

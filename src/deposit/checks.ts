@@ -27,10 +27,10 @@ export const depositChecks: readonly Check[] = [
         select movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.direction,
           sum(case movement.direction when 'in' then movement.amount_units else -movement.amount_units end) over (
             partition by movement.intent_id, movement.chain, movement.token
-            order by movement.block_number, movement.log_index, movement.direction) as left_units,
+            order by movement.block_number, movement.place, movement.direction) as left_units,
           row_number() over (
             partition by movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.direction
-            order by movement.log_index desc) as place_from_last
+            order by movement.place desc) as place_from_last
         from movement join chain_cursor on chain_cursor.chain = movement.chain
         where movement.orphaned_at is null and movement.block_number <= chain_cursor.reread_number
       ), undecided as (
@@ -54,8 +54,8 @@ export const depositChecks: readonly Check[] = [
       left join deposit on deposit.movement_id = movement.id
       where movement.direction = 'in' and ${IS_PROCESSED} and (
         deposit.id is null
-        or (deposit.intent_id, deposit.chain, deposit.token, deposit.chain_tx, deposit.position)
-          <> (movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.position)
+        or (deposit.intent_id, deposit.chain, deposit.token, deposit.chain_tx, deposit.identity)
+          <> (movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.identity)
         or (movement.orphaned_at is null and (deposit.amount_units, deposit.block_number, deposit.block_hash)
           <> (movement.amount_units, movement.block_number, movement.block_hash)))`,
   },

@@ -209,7 +209,7 @@ for (const kind of databases) {
         (await depositsOf(intent)).map(({ status, reason }) => [status, reason]),
         [["dropped", "reorg"]],
       );
-      await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 114n, fork: "b", logIndex: 7 }]);
+      await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 114n, fork: "b", place: 7 }]);
       await headAt(115n);
       const again = await intentOf(intent);
       assert.deepEqual([again.status, again.counted_units, (await depositsOf(intent)).length], ["settled", USDC, 1]);

@@ -35,7 +35,7 @@ export function newDeposit(input: NewDepositInput): Deposit {
     amount_units: movement.amount_units,
     counted_units: 0n,
     chain_tx: movement.chain_tx,
-    position: movement.position,
+    identity: movement.identity,
     block_number: movement.block_number,
     block_hash: movement.block_hash,
     required_confirmations: input.requiredConfirmations,

@@ -51,7 +51,7 @@ export function depositRecord(deposit: Deposit, context: DepositRecordContext): 
     caip19: caip19(deposit.chain, deposit.token),
     from: displayAddress(deposit.chain, deposit.sender),
     txHash: deposit.chain_tx,
-    position: deposit.position,
+    position: positionOf(deposit.identity),
     blockNumber: Number(deposit.block_number),
     blockHash: deposit.block_hash,
     confirmations: confirmationsOf(deposit, context.headNumber),
@@ -62,6 +62,11 @@ export function depositRecord(deposit: Deposit, context: DepositRecordContext): 
     seenAt: deposit.seen_at.toISOString(),
     countedAt: deposit.counted_at?.toISOString() ?? null,
   };
+}
+
+/** A number where the chain's kind counts a transaction's transfers. Where it names accounts, a transaction has one transfer into an inbox. */
+function positionOf(identity: string): number {
+  return /^\d+$/.test(identity) ? Number(identity) : 0;
 }
 
 /** Confirmations of a deposit, its own block included; 0 when it is dropped. */

@@ -6,7 +6,8 @@ import { insertIntent, TEST_CHAIN, TEST_TOKEN } from "../../test/support/intents
 import { recordMovements, setHead, type MovementInput } from "../../test/support/movements.ts";
 import { stationWorld } from "../../test/support/stationWorld.ts";
 import type { Chain } from "../chain/chain.ts";
-import { ProviderFailed, type ChainDriver, type HeadTag, type Transfer } from "../chain/driver.ts";
+import { createProof } from "../chain/evm/proof.ts";
+import { ProviderFailed, type ChainReader, type HeadTag, type Transfer } from "../chain/reader.ts";
 import { Providers } from "../chain/providers.ts";
 import type { AgreementPolicy, FinalityTier } from "../config/config.ts";
 import type { Db } from "../db/database.ts";
@@ -26,7 +27,7 @@ let txCount = 0;
 const newChainTx = () => `0xa${(txCount += 1).toString(16).padStart(63, "0")}`;
 
 /** A provider that returns exactly the payments in `paid`. */
-class StubProvider implements Partial<ChainDriver> {
+class StubProvider implements Partial<ChainReader> {
   readonly caip2: Caip2 = TEST_CHAIN;
   readonly name: string;
   readonly paid: (MovementInput & { inbox: string; counterparty: string })[] = [];
@@ -52,15 +53,18 @@ class StubProvider implements Partial<ChainDriver> {
   block = async (at: { number: bigint } | { hash: string }) =>
     "number" in at ? { number: at.number, hash: this.hashAt(at.number), parentHash: "", timestampS: 0 } : undefined;
   hashAt = (number: bigint) => `0x${number}${this.paid.find((each) => each.block === number)?.fork ?? ""}`;
-  receiptPositions = async (chainTxs: readonly string[]) =>
+  proofs = async (chainTxs: readonly string[]) =>
     this.paid
       .filter((each) => chainTxs.includes(each.chainTx))
-      .map(({ chainTx, block }) => ({
-        chainTx,
-        blockHash: this.receiptHash ?? this.hashAt(block),
-        succeeded: this.succeeds,
-        logIndexFirst: 0,
-      }));
+      .map(({ chainTx, block }) =>
+        createProof({
+          chainTx,
+          blockNumber: block,
+          blockHash: this.receiptHash ?? this.hashAt(block),
+          succeeded: this.succeeds,
+          logIndexFirst: 0,
+        }),
+      );
   transfers = async (scope: object): Promise<Transfer[]> =>
     this.paid
       .filter((each) => Reflect.get(scope, "blockHash") === this.hashAt(each.block))
@@ -70,7 +74,7 @@ class StubProvider implements Partial<ChainDriver> {
         to: each.inbox,
         amountText: String(each.amountUnits),
         chainTx: each.chainTx,
-        logIndex: each.logIndex ?? 0,
+        place: BigInt(each.place ?? 0),
         blockNumber: each.block,
         blockHash: this.hashAt(each.block),
       }));
@@ -102,11 +106,11 @@ for (const kind of databases) {
       const station = stationWorld(db, { agreement, ...(finality ? { finality } : {}) });
       const world: VerifyWorld = { ...station, clock, log, wake: createWake(clock) };
       const stubs = Array.from({ length: providers }, (_, index) => new StubProvider(`${txCount}-${index}`));
-      const drivers = stubs as unknown as [ChainDriver, ...ChainDriver[]];
+      const readers = stubs as unknown as [ChainReader, ...ChainReader[]];
       const chain = {
         caip2: TEST_CHAIN,
-        drivers,
-        providers: new Providers(drivers, { clock, log: pino({ level: "silent" }) }),
+        readers,
+        providers: new Providers(readers, { clock, log: pino({ level: "silent" }) }),
       } as unknown as Chain;
       await setHead(db, TEST_CHAIN, { number: 1_000n });
       const intent = await insertIntent(db);
@@ -142,7 +146,7 @@ for (const kind of databases) {
             amountUnits: units,
             block: 900n,
             counterparty: `0x${"cc".repeat(20)}`,
-            logIndex: 0,
+            place: 0,
           };
           await recordMovements(db, intent, [movement]);
           for (const stub of knownTo) stub?.paid.push({ ...movement, ...altered, inbox: intent.inbox_address });
@@ -224,7 +228,7 @@ for (const kind of databases) {
       ["an altered amount", { amountUnits: 1n }],
       ["another sender", { counterparty: `0x${"dd".repeat(20)}` }],
       ["another block at that height", { fork: "f" }],
-      ["another place in its transaction", { logIndex: 3 }],
+      ["another place in its transaction", { place: 3 }],
     ];
     for (const [what, altered] of alterations) {
       test(`a provider that reports ${what} confirms nothing`, async () => {

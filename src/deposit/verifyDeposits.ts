@@ -63,7 +63,7 @@ async function askProviders(
   verification: ClaimedVerification,
   tags: ("safe" | "finalized")[],
 ): Promise<ProviderVote[]> {
-  const replies = await chain.providers.askEach((driver) => verifyWithProvider(driver, verification.movement, tags));
+  const replies = await chain.providers.askEach((reader) => verifyWithProvider(reader, verification.movement, tags));
   return replies.map((reply) =>
     "answer" in reply
       ? { provider: reply.provider, testimony: reply.answer }

@@ -1,5 +1,5 @@
 import type { Chain } from "../chain/chain.ts";
-import { ProviderFailed } from "../chain/driver.ts";
+import { ProviderFailed } from "../chain/reader.ts";
 import type { HeadFeed, HeadListener } from "../chain/headFeed.ts";
 import { followQueuedHeads, headsTopic, enqueueHead, watchTopic } from "../watch/follow/followHeads.ts";
 import { getChainMemory } from "../watch/chainMemory.ts";

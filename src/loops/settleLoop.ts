@@ -1,5 +1,4 @@
 import type { Chain } from "../chain/chain.ts";
-import { processOutgoingTransactions } from "../chain/evm/send/processOutgoingTransactions.ts";
 import { observeSettlements } from "../settlement/observeSettlements.ts";
 import { planSettlements } from "../settlement/planSettlements.ts";
 import { replanSettlements } from "../settlement/replanSettlements.ts";
@@ -20,10 +19,10 @@ export function settleLoop(world: World, chain: Chain): Loop {
       if (signal?.aborted) return false;
       await planSettlements(world, chain.caip2);
       try {
-        await submitSettlements(world, { chain, driver: chain.providers, signal });
+        await submitSettlements(world, { chain, signal });
       } finally {
         // Signed transactions go out even when a new one cannot be priced.
-        await processOutgoingTransactions(world, chain, chain.providers);
+        await chain.sender.process(world);
       }
       await replanSettlements(world, chain.caip2);
       return false;

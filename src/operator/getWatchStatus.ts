@@ -1,6 +1,6 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
-import { ProviderFailed, type BlockRef, type ChainDriver } from "../chain/driver.ts";
+import { ProviderFailed, type BlockRef, type ChainReader } from "../chain/reader.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { NEAR_BLOCKS } from "../watch/follow/readBranch.ts";
 import { isScannerHealthy } from "../watch/scannerHealth.ts";
@@ -65,7 +65,7 @@ export async function getWatchStatus(world: World): Promise<WatchStatus[]> {
 type ChainToQuery = { chain: Chain; config: ChainConfig; cursor: CursorRow | undefined };
 
 async function readChainStatus(world: World, { chain, config, cursor }: ChainToQuery): Promise<WatchStatus> {
-  const replies = await Promise.all(chain.drivers.map((driver) => queryHead(driver, cursor)));
+  const replies = await Promise.all(chain.readers.map((reader) => queryHead(reader, cursor)));
   const now = world.clock.now();
   const head = replies
     .flatMap((each) => ("head" in each ? [each.head] : []))
@@ -106,11 +106,11 @@ type HeadReply =
   | { name: string; message: string };
 
 /** Queries one provider directly, without the provider pool: a status query must not start a cooldown or write to the log. */
-async function queryHead(driver: ChainDriver, cursor: CursorRow | undefined): Promise<HeadReply> {
-  const { name } = driver;
+async function queryHead(reader: ChainReader, cursor: CursorRow | undefined): Promise<HeadReply> {
+  const { name } = reader;
   try {
-    const head = await driver.head("latest");
-    return { name, head, opinion: cursor === undefined ? null : await compareWithCursor(driver, cursor, head) };
+    const head = await reader.head("latest");
+    return { name, head, opinion: cursor === undefined ? null : await compareWithCursor(reader, cursor, head) };
   } catch (error) {
     if (error instanceof ProviderFailed) return { name, message: error.message };
     throw error;
@@ -118,12 +118,12 @@ async function queryHead(driver: ChainDriver, cursor: CursorRow | undefined): Pr
 }
 
 async function compareWithCursor(
-  driver: ChainDriver,
+  reader: ChainReader,
   cursor: CursorRow,
   head: BlockRef,
 ): Promise<ProviderStatus["opinion"]> {
   if (head.number < cursor.number) return head.number + NEAR_BLOCKS < cursor.number ? "behind" : null;
-  const block = head.number === cursor.number ? head : await driver.block({ number: cursor.number });
+  const block = head.number === cursor.number ? head : await reader.block({ number: cursor.number });
   if (block === undefined) return null;
   return block.hash === cursor.hash ? "agrees" : "differs";
 }

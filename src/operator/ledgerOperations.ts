@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { compareBalances, type BalanceComparison } from "../audit/compareBalances.ts";
 import { ledgerAuditChecks, runLedgerChecks } from "../audit/runLedgerChecks.ts";
 import { findAsset } from "../catalog/catalog.ts";
-import { ProviderFailed } from "../chain/driver.ts";
+import { ProviderFailed } from "../chain/reader.ts";
 import { ChainMismatch } from "../chain/providers.ts";
 import { caip19, type Caip2 } from "../kernel/caip.ts";
 import type { World } from "../world.ts";

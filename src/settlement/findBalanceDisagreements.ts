@@ -17,7 +17,7 @@ const PROVIDER_LAG_BLOCKS = 16n;
 
 /**
  * For each inbox why it may not be swept yet; undefined where enough providers say that it holds what was counted. A sweep can move
- * nothing that is not there, but gas is paid for it, and a deposit that only one provider knows must not look as if it were on its way.
+ * nothing that is not there, but its fee is paid, and a deposit that only one provider knows must not look as if it were on its way.
  * All of the batch are in one token.
  */
 export async function findBalanceDisagreements(
@@ -34,7 +34,7 @@ export async function findBalanceDisagreements(
   const blockNumber = highestBlock([cursor.number - PROVIDER_LAG_BLOCKS, ...unswept.map(({ lastBlock }) => lastBlock)]);
   const addresses = await listInboxesOfIntents(world.db, { chain: chain.caip2, token, intentIds });
   const inboxes = intentIds.map((intentId) => requireInbox(addresses, intentId));
-  const replies = await chain.providers.askEach((driver) => driver.balances(token, inboxes, { blockNumber }));
+  const replies = await chain.providers.askEach((reader) => reader.balances(token, inboxes, { blockNumber }));
   const counted = new Map(unswept.map((each) => [each.intentId, each.units]));
   return batch.map(({ intent, settlement }, index) => {
     const units = replies.map((each) => ("answer" in each ? each.answer[index] : undefined));

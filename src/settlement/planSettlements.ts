@@ -68,7 +68,7 @@ export function newSettlement(input: {
     route_cost_units: null,
     net_units: null,
     reason: null,
-    sending_id: null,
+    outgoing_id: null,
     chain_tx: null,
     block_number: null,
     attempts: 0,

@@ -14,7 +14,7 @@ const REPLAN_MAX = 200;
 
 /**
  * Takes back settlements whose transaction is over without having moved anything out of their inbox: it was reverted, its item
- * was refused inside a batch, or its nonce was used by another transaction.
+ * was refused inside a batch, or can no longer be mined.
  */
 export async function replanSettlements(world: ReplanWorld, chain: Caip2): Promise<number> {
   const ineffective = await listIneffectiveSettlements(world.db, { chain, limit: REPLAN_MAX });

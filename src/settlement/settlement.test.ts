@@ -153,7 +153,7 @@ for (const kind of databases) {
       ]);
       await work();
       assert.deepEqual(
-        (await settlementsOf(intent)).map(({ status, sending_id }) => [status, sending_id]),
+        (await settlementsOf(intent)).map(({ status, outgoing_id }) => [status, outgoing_id]),
         [["landed", null]],
       );
       assert.deepEqual(

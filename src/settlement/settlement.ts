@@ -16,7 +16,7 @@ export type Sweep = {
   chainTx: string;
   blockNumber: bigint;
   /** Place of its last transfer: what came in before this and after the sweep before it is what it took. */
-  logIndexLast: number;
+  placeLast: bigint;
   legs: readonly { to: string; amountUnits: bigint }[];
 };
 
@@ -24,7 +24,7 @@ export type Sweep = {
 export function groupSweeps(movements: readonly MovementRow[]): Sweep[] {
   const live = movements.filter((movement) => movement.orphaned_at === null);
   return [...Map.groupBy(live, sweepKey).values()].flatMap((legs) => {
-    const last = legs.toSorted((a, b) => a.log_index - b.log_index).at(-1);
+    const last = legs.toSorted((a, b) => (a.place < b.place ? -1 : 1)).at(-1);
     if (last === undefined) return [];
     return {
       intentId: last.intent_id,
@@ -32,7 +32,7 @@ export function groupSweeps(movements: readonly MovementRow[]): Sweep[] {
       token: last.token,
       chainTx: last.chain_tx,
       blockNumber: last.block_number,
-      logIndexLast: last.log_index,
+      placeLast: last.place,
       legs: legs.map((leg) => ({ to: leg.counterparty, amountUnits: leg.amount_units })),
     };
   });
@@ -102,7 +102,7 @@ export function revertLanding(settlement: Settlement, context: { isInboxBusy: bo
     landed_at: null,
     updated_at: context.at,
   };
-  const isOurs = settlement.sending_id !== null && !context.isInboxBusy;
+  const isOurs = settlement.outgoing_id !== null && !context.isInboxBusy;
   return isOurs
     ? { ...settlement, ...cleared, status: "submitted", reason: null, chain_tx: null }
     : { ...settlement, ...cleared, status: "failed", reason: "reorg" };
@@ -126,7 +126,7 @@ export function afterFailedAttempt(
     status: attempts >= TRIES_UNTIL_HELD ? "held" : "planned",
     reason: context.reason,
     attempts,
-    sending_id: null,
+    outgoing_id: null,
     submitted_at: null,
     retry_at: context.addMs(context.at, waitMs),
     updated_at: context.at,

@@ -73,21 +73,21 @@ export async function lockInboxSettlements(
  * it and itself. Only places on the chain decide, so that the answer does not depend on the order in which sweeps were heard of.
  */
 export async function listSweptDeposits(tx: Tx, sweep: Sweep): Promise<{ id: string; amountUnits: bigint }[]> {
-  const { intentId, chain, token, chainTx, blockNumber, logIndexLast } = sweep;
+  const { intentId, chain, token, chainTx, blockNumber, placeLast } = sweep;
   const { rows } = await sql<{ id: string; amountUnits: bigint }>`
     with sweep_before as (
-      select block_number, log_index from movement
+      select block_number, place from movement
       where intent_id = ${intentId} and chain = ${chain} and token = ${token} and direction = 'out' and orphaned_at is null
-        and chain_tx <> ${chainTx} and (block_number, log_index) < (${blockNumber}, ${logIndexLast})
-      order by block_number desc, log_index desc limit 1
+        and chain_tx <> ${chainTx} and (block_number, place) < (${blockNumber}, ${placeLast})
+      order by block_number desc, place desc limit 1
     )
     select deposit.id, deposit.amount_units as "amountUnits"
     from movement arrival join deposit on deposit.movement_id = arrival.id
     where arrival.intent_id = ${intentId} and arrival.chain = ${chain} and arrival.token = ${token} and arrival.direction = 'in'
       and deposit.status <> 'dropped'
-      and (arrival.block_number, arrival.log_index) < (${blockNumber}, ${logIndexLast})
-      and (arrival.block_number, arrival.log_index) >
-        (coalesce((select block_number from sweep_before), -1), coalesce((select log_index from sweep_before), -1))`.execute(
+      and (arrival.block_number, arrival.place) < (${blockNumber}, ${placeLast})
+      and (arrival.block_number, arrival.place) >
+        (coalesce((select block_number from sweep_before), -1), coalesce((select place from sweep_before), -1))`.execute(
     tx,
   );
   return rows;
@@ -107,8 +107,8 @@ export async function listUnassignedSweptDeposits(
         and settlement.intent_id = departure.intent_id and settlement.token = departure.token and settlement.status = 'landed'
       where departure.intent_id = arrival.intent_id and departure.chain = arrival.chain and departure.token = arrival.token
         and departure.direction = 'out' and departure.orphaned_at is null
-        and (departure.block_number, departure.log_index) > (arrival.block_number, arrival.log_index)
-      order by departure.block_number, departure.log_index limit 1
+        and (departure.block_number, departure.place) > (arrival.block_number, arrival.place)
+      order by departure.block_number, departure.place limit 1
     ) sweep
     where deposit.chain = ${scope.chain} and deposit.status = 'counted' and deposit.settlement_id is null
       and deposit.intent_id = any(${array(scope.intentIds, "text")})
@@ -127,7 +127,7 @@ type UnsettledQuery = { chain: Caip2; countedBefore: Date; limit: number; intent
 /**
  * Inboxes on a chain with counted money that nobody is settling, oldest first. Once an intent's price is settled, what else comes waits until
  * it is as much as the minimum, and so does what was paid for a price that is less: anybody can send dust to an address that was paid, or
- * ask for it, and would have us pay gas for each grain.
+ * ask for it, and would have us pay a fee for each grain.
  */
 export async function listUnsettled(
   db: Db["root"],
@@ -205,16 +205,16 @@ export async function listIneffectiveSettlements(
 ): Promise<IneffectiveSettlement[]> {
   return db.root
     .selectFrom("settlement")
-    .innerJoin("sending", "sending.id", "settlement.sending_id")
+    .innerJoin("outgoing_transaction", "outgoing_transaction.id", "settlement.outgoing_id")
     .innerJoin("chain_cursor", "chain_cursor.chain", "settlement.chain")
-    .select(["settlement.id", "settlement.intent_id as intentId", "sending.status as transactionStatus"])
+    .select(["settlement.id", "settlement.intent_id as intentId", "outgoing_transaction.status as transactionStatus"])
     .where("settlement.chain", "=", scope.chain)
     .where("settlement.status", "=", "submitted")
-    .where("sending.status", "<>", "signed")
-    .where(sql<boolean>`coalesce(sending.mined_block_number, 0) <= chain_cursor.number`)
+    .where("outgoing_transaction.status", "<>", "signed")
+    .where(sql<boolean>`coalesce(outgoing_transaction.mined_block_number, 0) <= chain_cursor.number`)
     .where(
       sql<boolean>`not exists (select from movement
-        where movement.chain = settlement.chain and movement.chain_tx = sending.mined_chain_tx and movement.direction = 'out'
+        where movement.chain = settlement.chain and movement.chain_tx = outgoing_transaction.mined_chain_tx and movement.direction = 'out'
           and movement.intent_id = settlement.intent_id and movement.orphaned_at is null)`,
     )
     .limit(scope.limit)

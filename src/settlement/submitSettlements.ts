@@ -1,14 +1,13 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
-import { CallReverted, ProviderFailed, type ChainDriver } from "../chain/driver.ts";
-import { quoteCall, signAndStore, type CallQuote } from "../chain/evm/send/signAndStore.ts";
+import { SettleRefused, type ChainSender, type PreparedSettlement, type SettleItem } from "../chain/sender.ts";
 import type { Tx } from "../db/database.ts";
 import { appendEvents } from "../event/store.ts";
+import { toInboxTerms } from "../intent/inboxTerms.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
 import { findBalanceDisagreements } from "./findBalanceDisagreements.ts";
 import { settlementEvents } from "./settlementEvents.ts";
-import { decodeFailures, settleCall, settleManyCall } from "./settleCall.ts";
 import { afterFailedAttempt, type Settlement } from "./settlement.ts";
 import {
   lockSettlements,
@@ -21,8 +20,7 @@ import {
 export type SubmitWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "log">;
 type SubmitTarget = {
   chain: Chain;
-  driver: ChainDriver;
-  /** Once it has aborted no further nonce is taken: whoever ends leaves no new work behind. */
+  /** Once it has aborted nothing more is signed: a process that ends leaves no new work behind. */
   signal?: AbortSignal | undefined;
 };
 
@@ -31,20 +29,19 @@ const DUE_MAX = 500;
 
 /**
  * Sends what is planned on a chain: asks the chain whether each inbox would settle, stores signed bytes for those that would,
- * and puts the others off. Broadcasting is left to whoever tends the chain's sendings. Returns how many were submitted.
+ * and puts the others off. The chain's sender broadcasts them later. Returns how many were submitted.
  */
 export async function submitSettlements(world: SubmitWorld, target: SubmitTarget): Promise<number> {
-  const chain = target.chain.caip2;
-  const due = await listDueSettlements(world.db, { chain, at: world.clock.now(), limit: DUE_MAX });
-  const batchMax = findWatchedChain(world.catalog, chain)?.settleBatchMax ?? 1;
+  const { caip2, sender } = target.chain;
+  const due = await listDueSettlements(world.db, { chain: caip2, at: world.clock.now(), limit: DUE_MAX });
+  const batchMax = findWatchedChain(world.catalog, caip2)?.settleBatchMax ?? 1;
   let submitted = 0;
-  for (const batch of splitIntoBatches(due, batchMax)) submitted += await submitBatch(world, target, batch);
+  for (const batch of splitIntoBatches(sender, due, batchMax)) submitted += await submitBatch(world, target, batch);
   return submitted;
 }
 
-/** One batch has one hub and one token, so that its transaction costs what such a transaction is expected to cost. */
-function splitIntoBatches(due: readonly DueSettlement[], batchMax: number): DueSettlement[][] {
-  const groups = Map.groupBy(due, ({ settlement, intent }) => `${intent.inbox_hub}/${settlement.token}`);
+function splitIntoBatches(sender: ChainSender, due: readonly DueSettlement[], batchMax: number): DueSettlement[][] {
+  const groups = Map.groupBy(due, (each) => sender.batchKey(toSettleItem(each)));
   return [...groups.values()].flatMap((group) =>
     Array.from({ length: Math.ceil(group.length / batchMax) }, (_, index) =>
       group.slice(index * batchMax, (index + 1) * batchMax),
@@ -52,12 +49,17 @@ function splitIntoBatches(due: readonly DueSettlement[], batchMax: number): DueS
   );
 }
 
-/** What the chain refuses as a whole is tried in halves, until only the one is put off whose fault it is. */
+function toSettleItem({ settlement, intent }: DueSettlement): SettleItem {
+  const { inbox_address: inbox, inbox_hub: hub } = intent;
+  return { inbox, token: settlement.token, hub, terms: toInboxTerms(intent) };
+}
+
+/** A batch that the chain refuses as a whole is tried in halves, until only the settlement at fault is put off. */
 async function submitBatch(world: SubmitWorld, target: SubmitTarget, batch: readonly DueSettlement[]): Promise<number> {
   try {
     return await submitOnce(world, target, batch);
   } catch (error) {
-    if (!(error instanceof CallReverted)) throw error;
+    if (!(error instanceof SettleRefused)) throw error;
     const [only, ...others] = batch;
     if (only && others.length === 0) await postponeSettlement(world, only, `settle_refused ${error.message}`);
     if (others.length === 0) return 0;
@@ -67,65 +69,30 @@ async function submitBatch(world: SubmitWorld, target: SubmitTarget, batch: read
   }
 }
 
-/** Throws CallReverted, with nothing done, when the chain refuses the batch as a whole. */
+/** Throws SettleRefused, with nothing done, when the chain refuses the batch as a whole. */
 async function submitOnce(world: SubmitWorld, target: SubmitTarget, batch: readonly DueSettlement[]): Promise<number> {
-  const failures = await findRefusals(world, target, batch);
-  const settleable = batch.filter((_, index) => failures[index] === undefined);
-  const call = settleCall(
-    batch[0]?.intent.inbox_hub ?? "",
-    settleable.map(({ intent }) => intent),
-  );
-  const quote = settleable.length === 0 ? undefined : await quoteCall(world, { ...target, call });
+  const reasons = await findRefusals(world, target.chain, batch);
+  const settleable = batch.filter((_, index) => reasons[index] === undefined);
+  const prepared =
+    settleable.length === 0 ? undefined : await target.chain.sender.prepare(world, settleable.map(toSettleItem));
   for (const [index, due] of batch.entries()) {
-    const reason = failures[index];
+    const reason = reasons[index];
     if (reason !== undefined) await postponeSettlement(world, due, reason);
   }
-  if (quote === undefined || target.signal?.aborted === true) return 0;
-  return saveSignedBatch(world, { chain: target.chain, batch: settleable, call, quote });
+  if (prepared === undefined || target.signal?.aborted === true) return 0;
+  return storeBatch(world, settleable, prepared);
 }
 
 /** Why each item cannot be sent now; undefined where it can. What providers do not agree on is not even tried out. */
 async function findRefusals(
   world: SubmitWorld,
-  target: SubmitTarget,
+  chain: Chain,
   batch: readonly DueSettlement[],
 ): Promise<(string | undefined)[]> {
-  const disagreements = await findBalanceDisagreements(world, target.chain, batch);
+  const disagreements = await findBalanceDisagreements(world, chain, batch);
   if (disagreements.every((reason) => reason !== undefined)) return disagreements;
-  const failures = await simulateWithSecondProvider(target, batch);
-  return batch.map((_, index) => disagreements[index] ?? failures[index]);
-}
-
-/**
- * A refusal by one provider alone is no reason to hold money back: the gas of a try is cheaper than being held up by a lie. Where there is
- * another provider it is asked as well, and both must refuse.
- */
-async function simulateWithSecondProvider(
-  { chain, driver }: SubmitTarget,
-  batch: readonly DueSettlement[],
-): Promise<(string | undefined)[]> {
-  const hasSingleProvider = chain.providers.providerCount < 2;
-  let first: (string | undefined)[] | undefined;
-  try {
-    first = await simulateBatch(driver, batch);
-  } catch (error) {
-    const isAnswer = error instanceof CallReverted || error instanceof ProviderFailed;
-    if (!isAnswer || hasSingleProvider) throw error;
-  }
-  if (first && (hasSingleProvider || first.every((reason) => reason === undefined))) return first;
-  const second = await chain.providers.askInReverseOrder((other) => simulateBatch(other, batch));
-  return first === undefined
-    ? second
-    : first.map((reason, index) => (second[index] === undefined ? undefined : reason));
-}
-
-/** Why each item would not settle now; undefined where it would. */
-async function simulateBatch(driver: ChainDriver, batch: readonly DueSettlement[]): Promise<(string | undefined)[]> {
-  const hub = batch[0]?.intent.inbox_hub ?? "";
-  if (!(await driver.hasCode(hub))) return batch.map(() => "hub_missing");
-  const intents = batch.map(({ intent }) => intent);
-  const result = await driver.call(settleManyCall(hub, intents));
-  return decodeFailures(result).map((name) => (name === undefined ? undefined : `settle_refused ${name}`));
+  const refusals = await chain.sender.refusals(batch.map(toSettleItem));
+  return batch.map((_, index) => disagreements[index] ?? refusals[index]);
 }
 
 async function postponeSettlement(
@@ -147,15 +114,12 @@ async function postponeSettlement(
   );
 }
 
-type SignedBatch = {
-  chain: Chain;
-  batch: readonly DueSettlement[];
-  call: ReturnType<typeof settleCall>;
-  quote: CallQuote;
-};
-
-/** Gives the batch its transaction, unless somebody else was quicker with any of its settlements. */
-async function saveSignedBatch(world: SubmitWorld, { chain, batch, call, quote }: SignedBatch): Promise<number> {
+/** Gives the batch its transaction, unless another process was quicker with any of its settlements. */
+async function storeBatch(
+  world: SubmitWorld,
+  batch: readonly DueSettlement[],
+  prepared: PreparedSettlement,
+): Promise<number> {
   const at = world.clock.now();
   return world.db.transaction(async (tx) => {
     const ids = batch.map(({ settlement }) => settlement.id);
@@ -164,13 +128,13 @@ async function saveSignedBatch(world: SubmitWorld, { chain, batch, call, quote }
     const idle = await findEmptySettlements(tx, current);
     for (const settlement of idle) await failEmptySettlement(tx, world, { batch, settlement, at });
     if (idle.length > 0) return 0;
-    const outgoingTransactionId = await signAndStore(tx, chain, { call, quote, at });
+    const outgoingId = await prepared.store(tx, at);
     for (const before of current) {
       const after: Settlement = {
         ...before,
         status: "submitted",
         reason: null,
-        sending_id: outgoingTransactionId,
+        outgoing_id: outgoingId,
         submitted_at: at,
         updated_at: at,
       };

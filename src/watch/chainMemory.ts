@@ -1,5 +1,5 @@
 import type { Chain } from "../chain/chain.ts";
-import type { BlockRef } from "../chain/driver.ts";
+import type { BlockRef } from "../chain/reader.ts";
 import type { MemorySlot } from "../kernel/processMemory.ts";
 import type { World } from "../world.ts";
 import { PARSED_LOGS_TARGET, FILTERED_LOGS_TARGET, RangeSize } from "./catchUp/readRange.ts";

@@ -1,12 +1,12 @@
 import type { Selectable } from "kysely";
-import { ProviderFailed, type ReceiptPosition, type Transfer } from "../chain/driver.ts";
+import { ProviderFailed, type TransactionProof, type Transfer } from "../chain/reader.ts";
 import type { MovementTable } from "../db/schema.ts";
 
 export type MovementRow = Selectable<MovementTable>;
 
 export type Direction = "in" | "out";
 
-/** A transfer that touches an inbox, before its place in its transaction is known. One between two inboxes is two of them. */
+/** A transfer that touches an inbox, before its identity is known. One between two inboxes is two of them. */
 export type InboxTransfer = {
   direction: Direction;
   inbox: string;
@@ -14,15 +14,15 @@ export type InboxTransfer = {
   counterparty: string;
   amountUnits: bigint;
   chainTx: string;
-  logIndex: number;
+  place: bigint;
   blockNumber: bigint;
   blockHash: string;
-  /** Place inside its transaction's receipt, where it is known without asking for that. */
-  position?: number | undefined;
+  /** Where it is known without a proof. */
+  identity?: string | undefined;
 };
 
-/** A movement as the chain shows it now. Its transaction, position, direction, inbox and token are the same wherever it is mined. */
-export type LocatedTransfer = InboxTransfer & { position: number };
+/** A movement as the chain shows it now. Its transaction, identity, direction, inbox and token are the same wherever it is mined. */
+export type LocatedTransfer = InboxTransfer & { identity: string };
 
 /**
  * The transfers that move money into or out of an inbox. Those of nothing are passed over: anybody can cause them in any
@@ -39,10 +39,10 @@ export function filterInboxTransfers(
     if (!isIn && !isOut) continue;
     const amountUnits = parseAmount(transfer);
     if (amountUnits === 0n) continue;
-    const { token, from, to, chainTx, logIndex, blockNumber, blockHash, position } = transfer;
-    const place = { token, amountUnits, chainTx, logIndex, blockNumber, blockHash, position };
-    if (isIn) inboxTransfers.push({ direction: "in", inbox: to, counterparty: from, ...place });
-    if (isOut) inboxTransfers.push({ direction: "out", inbox: from, counterparty: to, ...place });
+    const { token, from, to, chainTx, place, blockNumber, blockHash, identity } = transfer;
+    const moved = { token, amountUnits, chainTx, place, blockNumber, blockHash, identity };
+    if (isIn) inboxTransfers.push({ direction: "in", inbox: to, counterparty: from, ...moved });
+    if (isOut) inboxTransfers.push({ direction: "out", inbox: from, counterparty: to, ...moved });
   }
   return inboxTransfers;
 }
@@ -52,50 +52,41 @@ export function distinctChainTxs(candidates: readonly InboxTransfer[]): string[]
   return [...new Set(candidates.map(({ chainTx }) => chainTx))];
 }
 
-/** The transactions whose receipts say where candidates stand, each once. */
-export function chainTxsWithoutPosition(candidates: readonly InboxTransfer[]): string[] {
-  return distinctChainTxs(candidates.filter(({ position }) => position === undefined));
+/** The transactions whose proofs are needed to identify the transfers, each once. */
+export function chainTxsWithoutIdentity(transfers: readonly InboxTransfer[]): string[] {
+  return distinctChainTxs(transfers.filter(({ identity }) => identity === undefined));
 }
 
 /**
- * Gives each candidate its position inside its transaction's receipt, unless that is known. Throws ProviderFailed when a receipt is missing or belongs to
- * another block: the provider's answers do not describe one chain then, and nothing of it may be believed yet.
+ * Gives each transfer its identity, by its transaction's proof where it is not known. Throws ProviderFailed when a proof is missing or of
+ * another block: the provider's answers do not describe one chain then, and none of them may be recorded yet.
  */
-export function assignPositions(
+export function assignIdentities(
   inboxTransfers: readonly InboxTransfer[],
-  positions: readonly ReceiptPosition[],
+  proofs: readonly TransactionProof[],
 ): LocatedTransfer[] {
-  const receipts = new Map(positions.map((position) => [position.chainTx, position]));
-  // The same log twice in one answer is one log.
+  const proofOf = new Map(proofs.map((proof) => [proof.chainTx, proof]));
+  // The same transfer twice in one answer is one transfer.
   const located = new Map<string, LocatedTransfer>();
-  for (const candidate of inboxTransfers) {
-    const position = candidate.position ?? computePosition(receipts.get(candidate.chainTx), candidate);
-    const sighting = { ...candidate, position };
-    located.set(movementKey(sighting), sighting);
+  for (const transfer of inboxTransfers) {
+    const identity = transfer.identity ?? proveIdentity(proofOf.get(transfer.chainTx), transfer);
+    located.set(`${transfer.chainTx}/${identity}/${transfer.direction}`, { ...transfer, identity });
   }
   return [...located.values()];
 }
 
-function computePosition(
-  receipt: ReceiptPosition | undefined,
-  { chainTx, blockHash, logIndex }: InboxTransfer,
-): number {
-  const position = logIndex - (receipt?.logIndexFirst ?? Infinity);
-  if (receipt === undefined || receipt.blockHash !== blockHash || !receipt.succeeded || position < 0)
-    throw new ProviderFailed("unknown_block", `the receipt of ${chainTx} does not agree with its logs`);
-  return position;
+function proveIdentity(proof: TransactionProof | undefined, { chainTx, blockHash, place }: InboxTransfer): string {
+  const identity = proof?.identityAt(place);
+  if (proof === undefined || proof.blockHash !== blockHash || !proof.succeeded || identity === undefined)
+    throw new ProviderFailed("unknown_block", `the proof of ${chainTx} does not agree with its transfers`);
+  return identity;
 }
 
-/** What makes a movement the same one, however often it is mined. */
-function movementKey(movement: { chainTx: string; position: number; direction: Direction }): string {
-  return `${movement.chainTx}/${movement.position}/${movement.direction}`;
-}
-
-/** The same beside everything else that moves: the inbox and the token are part of it. */
-export function movementIdentity(
-  movement: Pick<LocatedTransfer, "chainTx" | "position" | "direction" | "inbox" | "token">,
+/** Names a movement among all movements, in whichever block it is mined. */
+export function movementKey(
+  movement: Pick<LocatedTransfer, "chainTx" | "identity" | "direction" | "inbox" | "token">,
 ): string {
-  return `${movement.chainTx}/${movement.position}/${movement.direction}/${movement.inbox}/${movement.token}`;
+  return `${movement.chainTx}/${movement.identity}/${movement.direction}/${movement.inbox}/${movement.token}`;
 }
 
 export type FinalComparison = {
@@ -110,22 +101,18 @@ export function compareWithRecorded(
   inboxTransfers: readonly InboxTransfer[],
   recorded: readonly MovementRow[],
 ): FinalComparison {
-  const rowAt = new Map(
-    recorded.map((row) => [logPlaceKey({ ...row, blockHash: row.block_hash, logIndex: row.log_index }), row]),
-  );
-  const places = new Set(inboxTransfers.map(logPlaceKey));
+  const rowAt = new Map(recorded.map((row) => [placeKey({ ...row, blockHash: row.block_hash }), row]));
+  const places = new Set(inboxTransfers.map(placeKey));
   return {
-    missing: inboxTransfers.filter(
-      (candidate) => rowAt.get(logPlaceKey(candidate))?.amount_units !== candidate.amountUnits,
-    ),
+    missing: inboxTransfers.filter((transfer) => rowAt.get(placeKey(transfer))?.amount_units !== transfer.amountUnits),
     unmatched: [...rowAt].flatMap(([place, row]) => (places.has(place) ? [] : [row])),
   };
 }
 
-type LogPlace = Pick<InboxTransfer, "blockHash" | "logIndex" | "direction" | "inbox" | "token">;
+type MovementPlace = Pick<InboxTransfer, "blockHash" | "place" | "direction" | "inbox" | "token">;
 
-function logPlaceKey({ blockHash, logIndex, direction, inbox, token }: LogPlace): string {
-  return `${blockHash}/${logIndex}/${direction}/${inbox}/${token}`;
+function placeKey({ blockHash, place, direction, inbox, token }: MovementPlace): string {
+  return `${blockHash}/${place}/${direction}/${inbox}/${token}`;
 }
 
 function parseAmount({ amountText, chainTx }: Transfer): bigint {

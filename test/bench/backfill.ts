@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { cpus } from "node:os";
 import { pino } from "pino";
 import { Pool } from "undici";
-import { openChain } from "../../src/chain/chain.ts";
-import { openEvmDriver } from "../../src/chain/evm/driver.ts";
+import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
+import { openEvmNode } from "../../src/chain/evm/rpcNode.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import type { Db } from "../../src/db/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -84,9 +84,9 @@ async function backfill(url: string, { db, node }: { db: Db; node: ChildProcess 
     isRail: true,
   };
   const world: WatchWorld = { ...stationWorld(db, { tokens: [token] }), wake: createWake(systemClock), log };
-  const driver = openEvmDriver({ caip2: "eip155:31337", rpcUrl: url });
+  const driver = openEvmNode({ caip2: "eip155:31337", rpcUrl: url });
   const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
-  const chain = openChain({ drivers: [driver], gasAccount }, { clock: systemClock, log });
+  const chain = createEvmChain({ nodes: [driver], gasAccount }, { clock: systemClock, log });
   await printResult(node, "begin");
   await watchChain(world, chain);
   await printResult(node, "grow");

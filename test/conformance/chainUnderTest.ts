@@ -1,6 +1,6 @@
 import type { Terms } from "@tributary/inbox/terms";
-import type { GasAccount, UnsignedTransaction } from "../../src/chain/chain.ts";
-import type { ChainDriver } from "../../src/chain/driver.ts";
+import type { GasAccount, UnsignedTransaction } from "../../src/chain/evm/send/gasAccount.ts";
+import type { EvmNode } from "../../src/chain/evm/node.ts";
 
 // A chain, as the suite handles it: what stands behind it may be a real node or a model of one.
 
@@ -16,7 +16,7 @@ export type TestTokens = {
 };
 
 export interface ChainUnderTest {
-  driver: ChainDriver;
+  node: EvmNode;
   chainId: number;
   /** Every one of them has 6 decimals. */
   tokens: TestTokens;
@@ -56,7 +56,7 @@ export async function buildTransaction(
   chain: ChainUnderTest,
   call: { to: string; data: string },
 ): Promise<UnsignedTransaction> {
-  const { driver, gasAccount, chainId } = chain;
-  const [nonce, fees] = [await driver.nonce(gasAccount.address), await driver.fees()];
+  const { node, gasAccount, chainId } = chain;
+  const [nonce, fees] = [await node.nonce(gasAccount.address), await node.fees()];
   return { chainId, nonce, ...call, gasLimit: 900_000n, ...fees };
 }

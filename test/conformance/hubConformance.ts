@@ -26,14 +26,14 @@ export function describeHubConformance(name: string, open: () => Promise<ChainUn
         ...(await buildTransaction(chain, { to: hubAddress, data })),
         gasLimit: 900_000n,
       });
-      deepEqual(await chain.driver.submit(raw), { kind: "accepted" });
+      deepEqual(await chain.node.submit(raw), { kind: "accepted" });
       await chain.mine();
       return chainTx;
     }
     /** What a transaction moved out of an inbox, in the order of its logs. */
     async function transferLegs(chainTx: string, inbox: string): Promise<[string, bigint][]> {
-      const receipt = await chain.driver.receipt(chainTx);
-      const transfers = await chain.driver.transfers(
+      const receipt = await chain.node.receipt(chainTx);
+      const transfers = await chain.node.transfers(
         { blockHash: receipt?.blockHash ?? "" },
         [chain.tokens.plain],
         [inbox],
@@ -49,12 +49,12 @@ export function describeHubConformance(name: string, open: () => Promise<ChainUn
       const inbox = computeInboxAddress(terms);
       await pay(inbox, 1_999n);
       await chain.mine();
-      equal(await chain.driver.hasCode(inbox), false);
+      equal(await chain.node.hasCode(inbox), false);
       deepEqual(await transferLegs(await send(settle([terms])), inbox), [
         [terms.payout, 1_990n],
         [FEE_RECIPIENT, 9n],
       ]);
-      equal(await chain.driver.hasCode(inbox), true);
+      equal(await chain.node.hasCode(inbox), true);
       deepEqual(await transferLegs(await send(settle([terms])), inbox), []);
     });
 
@@ -64,7 +64,7 @@ export function describeHubConformance(name: string, open: () => Promise<ChainUn
       for (const terms of [sound, barred]) await pay(computeInboxAddress(terms), 300n);
       await chain.mine();
       const data = settle([sound, barred, empty]);
-      const told = await chain.driver.call({ from: chain.gasAccount.address, to: hubAddress, data });
+      const told = await chain.node.call({ from: chain.gasAccount.address, to: hubAddress, data });
       const selectors = [2, 3, 4].map((word) => told.slice(2 + word * 64, 2 + word * 64 + 8));
       equal(selectors[0], "00000000");
       ok(selectors[1] !== "00000000");

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { encodeFunctionData, getContractAddress, parseAbi, type Hex } from "viem";
-import { openEvmDriver } from "../../src/chain/evm/driver.ts";
+import { openEvmNode } from "../../src/chain/evm/rpcNode.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import { DEV_ACCOUNTS, type DevAccount } from "../../src/dev/devAccounts.ts";
 import { signCalls, type ContractCall } from "../../src/dev/chains/devClient.ts";
@@ -25,7 +25,7 @@ export async function openAnvilChain(): Promise<ChainUnderTest> {
   const [silent, taxed] = [await deployOddToken(chain, "SilentToken"), await deployOddToken(chain, "TaxedToken")];
   await chain.mine(5);
   await client.setAutomine(false);
-  const driver = openEvmDriver({ caip2: chain.caip2, rpcUrl: chain.rpcUrl });
+  const node = openEvmNode({ caip2: chain.caip2, rpcUrl: chain.rpcUrl });
   const mineImmediately = async (work: () => Promise<unknown>) => {
     await client.setAutomine(true);
     await work();
@@ -37,7 +37,7 @@ export async function openAnvilChain(): Promise<ChainUnderTest> {
   };
   const call = ({ token, to, units }: Transfer) => transferCall(token as Hex, to as Hex, units);
   return {
-    driver,
+    node,
     chainId: chain.chainId,
     tokens: { plain, silent, taxed },
     payers: [payer.address, stranger.address],
@@ -61,7 +61,7 @@ export async function openAnvilChain(): Promise<ChainUnderTest> {
     unblocklist: (account) => mineImmediately(() => chain.unblocklist(plain, account as Hex)),
     termsOf: (of) => inboxTerms(chain.chainId, of),
     close: async () => {
-      await driver.close();
+      await node.close();
       await chain.stop();
     },
   };

@@ -1,6 +1,6 @@
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import { ScriptedChain } from "../sim/chain/scriptedChain.ts";
-import { openScriptedDriver } from "../sim/chain/scriptedDriver.ts";
+import { openScriptedNode } from "../sim/chain/scriptedNode.ts";
 import { tokenCalls } from "../sim/chain/token.ts";
 import type { ScriptedTransaction } from "../sim/chain/transaction.ts";
 import type { ChainUnderTest, TestTokens, Transfer } from "./chainUnderTest.ts";
@@ -33,7 +33,7 @@ export async function openScriptedChain(): Promise<ChainUnderTest> {
     chain.mine();
   };
   return {
-    driver: openScriptedDriver(chain),
+    node: openScriptedNode(chain),
     chainId: CHAIN_ID,
     tokens: TOKENS,
     payers: PAYERS,

@@ -9,7 +9,7 @@ import { createAccount } from "../../src/merchant/createAccount.ts";
 import type { AccountRow } from "../../src/merchant/store.ts";
 import { registerView } from "../../src/view/registerView.ts";
 import { ScriptedChain } from "../sim/chain/scriptedChain.ts";
-import { openScriptedDriver } from "../sim/chain/scriptedDriver.ts";
+import { openScriptedNode } from "../sim/chain/scriptedNode.ts";
 import { tokenCalls } from "../sim/chain/token.ts";
 import type { CrashDatabase } from "./crashDatabase.ts";
 import { CrashInjector } from "./crashInjector.ts";
@@ -46,7 +46,7 @@ export async function openCrashContext(database: CrashDatabase): Promise<CrashCo
   });
   chain.mine();
   const time = { nowMs: Date.parse("2026-11-21T12:00:00Z") };
-  const environment = { database, config: configOf(), driver: openScriptedDriver(chain), time, gasKey: GAS_KEY };
+  const environment = { database, config: configOf(), node: openScriptedNode(chain), time, gasKey: GAS_KEY };
   const first = await startProcess(environment, new CrashInjector());
   const wallet = `0x${"0b".repeat(20)}`;
   const account = await createAccount(first.world, {
@@ -130,7 +130,7 @@ export class IntentScenario {
       .where("id", "in", ids)
       .execute();
     if (rows.some((row) => row.received_units === 0n || row.settled_units !== row.received_units)) return false;
-    const open = await db.root.selectFrom("sending").select("id").where("status", "=", "signed").execute();
+    const open = await db.root.selectFrom("outgoing_transaction").select("id").where("status", "=", "signed").execute();
     return open.length === 0;
   }
 

@@ -1,8 +1,8 @@
 import { setImmediate as immediate } from "node:timers/promises";
 import { pino } from "pino";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
-import { openChain } from "../../src/chain/chain.ts";
-import type { ChainDriver } from "../../src/chain/driver.ts";
+import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
+import type { EvmNode } from "../../src/chain/evm/node.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
@@ -20,7 +20,7 @@ import type { CrashInjector } from "./crashInjector.ts";
 export type CrashEnvironment = {
   database: CrashDatabase;
   config: Config;
-  driver: ChainDriver;
+  node: EvmNode;
   time: ManualTime;
   gasKey: string;
 };
@@ -45,8 +45,8 @@ export async function startProcess(surroundings: CrashEnvironment, injector: Cra
   const { db, close } = await database.open(injector);
   const clock = crashableClock(time, injector);
   const log = pino({ level: "silent" });
-  const driver = crashableDriver(surroundings.driver, injector);
-  const chain = openChain({ drivers: [driver], gasAccount: openGasAccount(gasKey) }, { clock, log });
+  const node = crashableNode(surroundings.node, injector);
+  const chain = createEvmChain({ nodes: [node], gasAccount: openGasAccount(gasKey) }, { clock, log });
   const world: World = {
     config,
     db,
@@ -100,8 +100,8 @@ function crashableClock(time: ManualTime, fuse: CrashInjector): Clock {
   };
 }
 
-function crashableDriver(driver: ChainDriver, fuse: CrashInjector): ChainDriver {
-  return new Proxy(driver, {
+function crashableNode(node: EvmNode, fuse: CrashInjector): EvmNode {
+  return new Proxy(node, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function") return value;

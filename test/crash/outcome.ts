@@ -32,7 +32,7 @@ async function listDeposits(db: Db, intentId: string): Promise<string[]> {
     .execute();
   return rows.map(
     (row) =>
-      `deposit at ${row.position}: ${row.status} ${row.counted_units} of ${row.amount_units}, swept ${row.settlement_id !== null}, late ${row.late}`,
+      `deposit at ${row.identity}: ${row.status} ${row.counted_units} of ${row.amount_units}, swept ${row.settlement_id !== null}, late ${row.late}`,
   );
 }
 
@@ -45,7 +45,7 @@ async function listSettlements(db: Db, intentId: string): Promise<string[]> {
     .execute();
   return rows.map(
     (row) =>
-      `settlement: ${row.status}, gross ${row.gross_units}, fee ${row.fee_units}, net ${row.net_units}, ours ${row.sending_id !== null}`,
+      `settlement: ${row.status}, gross ${row.gross_units}, fee ${row.fee_units}, net ${row.net_units}, ours ${row.outgoing_id !== null}`,
   );
 }
 
@@ -62,7 +62,7 @@ async function listEvents(db: Db, intentId: string): Promise<string[]> {
 /** How the nonces ended that were used since. One too many moves nothing, and costs gas all the same. */
 export async function outgoingTransactionsSince(db: Db, id: bigint): Promise<{ last: bigint; statuses: string[] }> {
   const rows = await db.root
-    .selectFrom("sending")
+    .selectFrom("outgoing_transaction")
     .select(["id", "status"])
     .where("id", ">", id)
     .orderBy("id")

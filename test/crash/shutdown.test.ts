@@ -82,7 +82,7 @@ describe("the end of a service", () => {
     await until("told to end", () => running.output().includes("draining"));
     proxy.release();
     assert.equal(await stopped, 0);
-    const sendings = () => db.root.selectFrom("sending").select("status").execute();
+    const sendings = () => db.root.selectFrom("outgoing_transaction").select("status").execute();
     assert.deepEqual(await sendings(), []);
     const next = await site.start();
     await until("settled", async () => {

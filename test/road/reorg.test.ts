@@ -2,7 +2,7 @@ import { deepEqual, equal, notEqual, ok, rejects } from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { sql } from "kysely";
 import { getContractAddress, type Hex } from "viem";
-import type { BlockRef } from "../../src/chain/driver.ts";
+import type { BlockRef } from "../../src/chain/reader.ts";
 import { ChainMismatch } from "../../src/chain/providers.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { transferCall } from "../../src/dev/chains/tokens.ts";
@@ -61,23 +61,23 @@ describe("a chain that changes its mind", () => {
     await watch();
     const now = await movementsOf(db, chain);
     deepEqual(
-      now.map(({ id, chain_tx, position, amount_units, orphaned_at }) => ({
+      now.map(({ id, chain_tx, identity, amount_units, orphaned_at }) => ({
         id,
         chain_tx,
-        position,
+        identity,
         amount_units,
         orphaned_at,
       })),
-      before.map(({ id, chain_tx, position, amount_units }) => ({
+      before.map(({ id, chain_tx, identity, amount_units }) => ({
         id,
         chain_tx,
-        position,
+        identity,
         amount_units,
         orphaned_at: null,
       })),
     );
     ok(now.every((row) => row.block_number === second.blockNumber && row.block_hash !== second.blockHash));
-    deepEqual(new Set(now.map((row) => row.log_index)), new Set([0, 1]));
+    deepEqual(new Set(now.map((row) => row.place)), new Set([0n, 1n]));
     ok(now.every((row, index) => row.revision > (before[index]?.revision ?? 0n)));
     await assertOneChain();
   });
@@ -144,10 +144,10 @@ describe("a chain that changes its mind", () => {
     await watch();
     const movements = await movementsOf(db, chain);
     deepEqual(
-      movements.map((row) => [row.chain_tx, row.position, row.inbox, row.orphaned_at === null]),
+      movements.map((row) => [row.chain_tx, row.identity, row.inbox, row.orphaned_at === null]),
       [
-        [receipt?.transactionHash, 0, first, false],
-        [receipt?.transactionHash, 0, second, true],
+        [receipt?.transactionHash, "0", first, false],
+        [receipt?.transactionHash, "0", second, true],
       ],
     );
     equal(movements[0]?.intent_id, before?.intent_id);

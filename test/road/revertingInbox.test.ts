@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { CallReverted, type ChainCall, type ChainDriver } from "../../src/chain/driver.ts";
+import { EvmProviders } from "../../src/chain/evm/evmProviders.ts";
+import { CallReverted, type EvmCall } from "../../src/chain/evm/node.ts";
+import { EvmSender } from "../../src/chain/evm/send/evmSender.ts";
+import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
+import { createSenderContext } from "../../src/chain/evm/send/senderContext.ts";
 import { countDeposits } from "../../src/deposit/countDeposits.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { submitSettlements } from "../../src/settlement/submitSettlements.ts";
@@ -18,16 +23,16 @@ describe("an inbox that makes the chain refuse every call it is in", () => {
 
   /** A chain that refuses to run, or only to price, whatever names the intent's inbox. */
   function rejectCallsFor(
-    driver: ChainDriver,
+    providers: EvmProviders,
     method: "call" | "estimateGas",
     revertingIntent: IntentRow,
-  ): ChainDriver {
-    return new Proxy(driver, {
+  ): EvmProviders {
+    return new Proxy(providers, {
       get: (target, key) => {
         const value: unknown = Reflect.get(target, key, target);
         if (typeof value !== "function") return value;
         if (key !== method) return value.bind(target);
-        return async (call: ChainCall) => {
+        return async (call: EvmCall) => {
           if (call.data.includes(revertingIntent.inbox_salt.slice(2))) throw new CallReverted("out of everything");
           return value.call(target, call);
         };
@@ -49,8 +54,11 @@ describe("an inbox that makes the chain refuse every call it is in", () => {
       await planSettlements(world, chain.caip2);
       const [, , poison] = intents;
       assert.ok(poison);
-      const driver = rejectCallsFor(opened.providers, method, poison);
-      assert.equal(await submitSettlements(world, { chain: opened, driver }), 4);
+      assert.ok(opened.providers instanceof EvmProviders);
+      const providers = rejectCallsFor(opened.providers, method, poison);
+      const gasAccount = openGasAccount(DEV_ACCOUNTS.operator.privateKey);
+      const sender = new EvmSender(createSenderContext(providers, gasAccount));
+      assert.equal(await submitSettlements(world, { chain: { ...opened, sender } }), 4);
       await road.settle();
       for (const intent of intents) {
         const [settlement] = await road.settlements(intent);

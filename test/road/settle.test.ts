@@ -5,7 +5,7 @@ import { encodeFunctionData } from "viem";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { archiveIntent } from "../../src/intent/archiveIntent.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
-import { settleCall } from "../../src/settlement/settleCall.ts";
+import { settleCall } from "../../src/chain/evm/send/settleCall.ts";
 import { databases } from "../support/database.ts";
 import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import { openRoad, type Road } from "../support/road.ts";
@@ -190,7 +190,8 @@ for (const database of databases) {
     test("anyone may sweep an inbox: the merchant is paid and the books agree", async () => {
       const intent = await road.create();
       await road.pay(intent, 10_000n);
-      const call = settleCall(intent.inbox_hub, [intent]);
+      const { inbox_address: inbox, inbox_hub: hub, payout_token: token } = intent;
+      const call = settleCall([{ inbox, token, hub, terms: toInboxTerms(intent) }]);
       const gained = await balanceGains(async () => {
         await road.chain.send(stranger, [{ to: call.to as `0x${string}`, data: call.data as `0x${string}` }]);
         await road.settle();

@@ -10,14 +10,14 @@ import type { SimChain } from "./simWorld.ts";
 type Movement = {
   chain: string;
   chain_tx: string;
-  position: number;
+  identity: string;
   direction: string;
   inbox: string;
   token: string;
   counterparty: string;
   amount_units: bigint;
   block_hash: string;
-  log_index: number;
+  place: bigint;
 };
 
 type FinalState = { database: SimDatabase; chains: readonly SimChain[]; actors: Actors };
@@ -56,19 +56,19 @@ function movementsOnChain({ chain, tokens, firstBlock }: SimChain, inboxes: Read
     receipts.flatMap(({ chainTx, blockHash, logs }) =>
       logs.flatMap(({ address, transfer, logIndex }, position) => {
         if (!transfer || !watched.has(address) || transfer.units === 0n) return [];
-        const place = {
+        const moved = {
           chain: chain.caip2,
           chain_tx: chainTx,
-          position,
+          identity: String(position),
           token: address,
           amount_units: transfer.units,
           block_hash: blockHash,
-          log_index: logIndex,
+          place: BigInt(logIndex),
         };
         const { from, to } = transfer;
         return [
-          ...(inboxes.has(to) ? [{ ...place, direction: "in", inbox: to, counterparty: from }] : []),
-          ...(inboxes.has(from) ? [{ ...place, direction: "out", inbox: from, counterparty: to }] : []),
+          ...(inboxes.has(to) ? [{ ...moved, direction: "in", inbox: to, counterparty: from }] : []),
+          ...(inboxes.has(from) ? [{ ...moved, direction: "out", inbox: from, counterparty: to }] : []),
         ];
       }),
     ),
@@ -85,19 +85,19 @@ function canonicalBlocks(chain: SimChain["chain"], firstBlock: number): Scripted
 }
 
 function keyOf(movement: Movement): string {
-  const { chain, chain_tx, position, direction, inbox, token, counterparty, amount_units, block_hash, log_index } =
+  const { chain, chain_tx, identity, direction, inbox, token, counterparty, amount_units, block_hash, place } =
     movement;
   return [
     chain,
     chain_tx.slice(0, 12),
-    position,
+    identity,
     direction,
     inbox,
     token,
     counterparty,
     amount_units,
     block_hash.slice(0, 10),
-    log_index,
+    place,
   ].join(" ");
 }
 
@@ -246,6 +246,6 @@ const UNFINISHED_WORK_SQL = `
       where direction = 'in' and (movement.revision, movement.id) > (coalesce(taken.revision, 0), coalesce(taken.movement_id, 0))
     union all select 'unobserved ' || movement.id from movement left join settlement_cursor as taken on taken.chain = movement.chain
       where direction = 'out' and (movement.revision, movement.id) > (coalesce(taken.revision, 0), coalesce(taken.movement_id, 0))
-    union all select 'sending ' || sending.id from sending join chain_cursor on chain_cursor.chain = sending.chain
-      where sending.status = 'signed' and chain_cursor.finalized_number > 0
+    union all select 'transaction ' || outgoing_transaction.id from outgoing_transaction join chain_cursor on chain_cursor.chain = outgoing_transaction.chain
+      where outgoing_transaction.status = 'signed' and chain_cursor.finalized_number > 0
   ) as open`;

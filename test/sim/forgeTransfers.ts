@@ -1,4 +1,6 @@
-import type { ChainReceipt, ReceiptPosition, Transfer } from "../../src/chain/driver.ts";
+import type { TransactionProof, Transfer } from "../../src/chain/reader.ts";
+import type { EvmReceipt } from "../../src/chain/evm/node.ts";
+import { createProof } from "../../src/chain/evm/proof.ts";
 import type { ScriptedBlock } from "./chain/transaction.ts";
 import { hashOf } from "./chain/transaction.ts";
 
@@ -11,7 +13,7 @@ export type Forgery = {
   token: string;
 };
 
-const FORGED_LOG_INDEX = 900;
+const FORGED_PLACE = 900n;
 const FORGED_UNITS = 77_000_000n;
 
 /** What a liar makes of the transfers of some blocks. */
@@ -39,7 +41,7 @@ function forgedTransfersIn(block: ScriptedBlock, { inboxes, token }: Forgery): T
       to,
       amountText: FORGED_UNITS.toString(),
       chainTx: forgedChainTx(block.hash),
-      logIndex: FORGED_LOG_INDEX,
+      place: FORGED_PLACE,
       blockNumber: block.number,
       blockHash: block.hash,
     },
@@ -47,15 +49,15 @@ function forgedTransfersIn(block: ScriptedBlock, { inboxes, token }: Forgery): T
 }
 
 /** Of the named transactions those that were invented in one of the blocks. */
-export function forgedPositions(chainTxs: readonly string[], blocks: readonly ScriptedBlock[]): ReceiptPosition[] {
-  return blocks.flatMap(({ hash: blockHash }) => {
+export function forgedProofs(chainTxs: readonly string[], blocks: readonly ScriptedBlock[]): TransactionProof[] {
+  return blocks.flatMap(({ hash: blockHash, number: blockNumber }) => {
     const chainTx = forgedChainTx(blockHash);
     if (!hasForgedTransfer(blockHash) || !chainTxs.includes(chainTx)) return [];
-    return { chainTx, blockHash, succeeded: true, logIndexFirst: FORGED_LOG_INDEX };
+    return createProof({ chainTx, blockNumber, blockHash, succeeded: true, logIndexFirst: Number(FORGED_PLACE) });
   });
 }
 
-export function forgedReceipt(chainTx: string, blocks: readonly ScriptedBlock[]): ChainReceipt | undefined {
+export function forgedReceipt(chainTx: string, blocks: readonly ScriptedBlock[]): EvmReceipt | undefined {
   const block = blocks.find(({ hash }) => hasForgedTransfer(hash) && forgedChainTx(hash) === chainTx);
   return block && { chainTx, blockNumber: block.number, blockHash: block.hash, succeeded: true, gasUsed: 50_000n };
 }

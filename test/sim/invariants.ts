@@ -30,7 +30,7 @@ type CountedDepositRow = {
   chain: string;
   token: string;
   chain_tx: string;
-  position: number;
+  identity: string;
   block_hash: string;
   block_number: bigint;
   amount_units: bigint;
@@ -39,7 +39,7 @@ type CountedDepositRow = {
 };
 
 const COUNTED_DEPOSITS_SQL = `
-  select deposit.id, deposit.intent_id, deposit.chain, deposit.token, deposit.chain_tx, deposit.position, deposit.block_hash, deposit.block_number,
+  select deposit.id, deposit.intent_id, deposit.chain, deposit.token, deposit.chain_tx, deposit.identity, deposit.block_hash, deposit.block_number,
     deposit.amount_units, deposit.token_decimals, intent.inbox_address as inbox
   from deposit join intent on intent.id = deposit.intent_id where deposit.status = 'counted' order by deposit.seq`;
 
@@ -73,7 +73,7 @@ export class CountedDepositChecker {
       const wrong = findChainMismatch(chain, row) ?? this.#findPremature(chain, row, rows);
       return wrong === undefined
         ? []
-        : [{ rule: wrong, subject: `${row.id} ${row.chain_tx.slice(0, 10)}/${row.position}` }];
+        : [{ rule: wrong, subject: `${row.id} ${row.chain_tx.slice(0, 10)}/${row.identity}` }];
     });
   }
 
@@ -92,7 +92,7 @@ function keyOf({ id, block_hash }: CountedDepositRow): string {
 function findChainMismatch({ chain }: SimChain, row: CountedDepositRow): string | undefined {
   if (!chain.isCanonical(row.block_hash)) return "counted in a block that the chain has left";
   const receipt = chain.receiptsOf(row.chain_tx).find(({ blockHash }) => blockHash === row.block_hash);
-  const log = receipt?.logs[row.position];
+  const log = receipt?.logs[Number(row.identity)];
   const isThere =
     log?.address === row.token && log.transfer?.to === row.inbox && log.transfer.units === row.amount_units;
   return isThere ? undefined : "counted although the chain tells of no such transfer";

@@ -21,9 +21,9 @@ export const mutants: readonly Mutant[] = [
       {
         path: "src/watch/reread/rereadFinal.ts",
         search:
-          "const mended = await writeMovements(tx, { chain: chain.caip2, sightings: ours, revision, at, keptUpTo });",
+          "const rewritten = await writeMovements(tx, { chain: chain.caip2, located: canonical, revision, at, immutableUpTo });",
         replace:
-          "const mended = await writeMovements(tx, { chain: chain.caip2, sightings: [], revision, at, keptUpTo });",
+          "const rewritten = await writeMovements(tx, { chain: chain.caip2, located: [], revision, at, immutableUpTo });",
       },
     ],
   },
@@ -91,7 +91,7 @@ export const mutants: readonly Mutant[] = [
       {
         path: "src/intent/createIntent.ts",
         search: "  for (let tries = 0; tries < TRIES_MAX; tries += 1) {",
-        replace: `  const occupant = namesDestination(input) ? await findOccupant(on, newIntent) : undefined;
+        replace: `  const occupant = hasExplicitDestination(input) ? await findOccupant(db, newIntent) : undefined;
   if (occupant !== undefined) return { intent: occupant, isCreated: false, widgetToken };
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {`,
       },
@@ -104,19 +104,19 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/watch/movement.ts",
-        search: "const position = logIndex - (receipt?.logIndexFirst ?? Infinity);",
-        replace: "const position = receipt ? 0 : -1;",
+        search: "const identity = proof?.identityAt(place);",
+        replace: `const identity = proof ? "0" : undefined;`,
       },
     ],
   },
   {
-    name: "block-wide-log-index",
-    bug: "A deposit is known by its log's place in the block, which changes when it is mined again.",
+    name: "block-wide-place",
+    bug: "A deposit is known by its place in the block, which changes when it is mined again.",
     patches: [
       {
         path: "src/watch/movement.ts",
-        search: "const position = logIndex - (receipt?.logIndexFirst ?? Infinity);",
-        replace: "const position = receipt ? logIndex : -1;",
+        search: "const identity = proof?.identityAt(place);",
+        replace: "const identity = proof ? String(place) : undefined;",
       },
     ],
   },
@@ -126,20 +126,20 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/deposit/applyDepositChanges.ts",
-        search: "  await appendEvents(tx, world, { events, at: batch.at });",
+        search: "  await appendEvents(tx, world, { events, at: input.at });",
         replace: `  setImmediate(() => {
-    world.db.transaction((later) => appendEvents(later, world, { events, at: batch.at })).catch(() => undefined);
+    world.db.transaction((later) => appendEvents(later, world, { events, at: input.at })).catch(() => undefined);
   });`,
       },
     ],
   },
   {
-    name: "old-receipts-count",
-    bug: "A receipt of a block that was left is as good as one of the block that is asked about.",
+    name: "old-proofs-count",
+    bug: "A proof of a block that was left is as good as one of the block that is asked about.",
     patches: [
       {
         path: "src/watch/movement.ts",
-        search: "receipt.blockHash !== blockHash || ",
+        search: "proof.blockHash !== blockHash || ",
         replace: "",
       },
     ],
@@ -152,7 +152,7 @@ export const mutants: readonly Mutant[] = [
         path: "src/watch/follow/readBranch.ts",
         search: `if (head.number < cursor.number || head.hash === cursor.hash) return { kind: "still", head };`,
         replace: `if (head.hash === cursor.hash) return { kind: "still", head };
-  if (head.number < cursor.number) return { kind: "near", head, ancestor: head, blocks: [], sightings: [] };`,
+  if (head.number < cursor.number) return { kind: "near", head, ancestor: head, blocks: [], located: [], suspects: [] };`,
       },
     ],
   },
@@ -162,9 +162,9 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/settlement/settlement.ts",
-        search: "return { grossUnits, feeUnits, netUnits: grossUnits - feeUnits, strayUnits };",
+        search: "return { grossUnits, feeUnits, netUnits: grossUnits - feeUnits, otherRecipientUnits };",
         replace: `const rounded = feeUnits === 0n ? 0n : feeUnits + 1n;
-  return { grossUnits, feeUnits: rounded, netUnits: grossUnits - rounded, strayUnits };`,
+  return { grossUnits, feeUnits: rounded, netUnits: grossUnits - rounded, otherRecipientUnits };`,
       },
     ],
   },
@@ -185,8 +185,7 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/settlement/store.ts",
-        search:
-          "      and (arrival.block_number, arrival.log_index) < (${blockNumber}, ${logIndexLast})\n      and (arrival",
+        search: "      and (arrival.block_number, arrival.place) < (${blockNumber}, ${placeLast})\n      and (arrival",
         replace: "      and (arrival",
       },
     ],
@@ -208,7 +207,7 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/chain/evm/send/processOutgoingTransactions.ts",
-        search: "      return giveUpNonce(world, tending, open);",
+        search: "      return abandonUsedNonce(world, context, outgoing);",
         replace: "      return;",
       },
     ],
@@ -219,8 +218,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/chain/evm/send/processOutgoingTransactions.ts",
-        search: "const attempt = isOurs && isStuck(world, open) ?",
-        replace: "const attempt = isOurs && world === undefined ?",
+        search: "isOurs && isStuck(world, outgoing) ?",
+        replace: "isOurs && world === undefined ?",
       },
     ],
   },
@@ -230,9 +229,9 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/chain/evm/send/processOutgoingTransactions.ts",
-        search: "  for (const each of waiting) await broadcast(world, tending, each);",
+        search: "  for (const each of waiting) await broadcast(world, context, each);",
         replace: `  for (const each of waiting) {
-    if (each.attempts.every((attempt) => attempt.submitted_at === null)) await broadcast(world, tending, each);
+    if (each.attempts.every((attempt) => attempt.submitted_at === null)) await broadcast(world, context, each);
   }`,
       },
     ],
@@ -265,8 +264,8 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/deposit/processMovements.ts",
-        search: "const taken = { chain, revision: last.revision, movement_id: last.id };",
-        replace: "const taken = { chain, revision: last.revision + 1n, movement_id: last.id };",
+        search: "const nextCursor = { chain, revision: last.revision, movement_id: last.id };",
+        replace: "const nextCursor = { chain, revision: last.revision + 1n, movement_id: last.id };",
       },
     ],
   },

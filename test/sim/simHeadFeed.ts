@@ -1,4 +1,4 @@
-import { ProviderFailed, type BlockRef } from "../../src/chain/driver.ts";
+import { ProviderFailed, type BlockRef } from "../../src/chain/reader.ts";
 import type { HeadFeed, HeadListener } from "../../src/chain/headFeed.ts";
 import type { ScriptedBlock } from "./chain/transaction.ts";
 import { hashOf } from "./chain/transaction.ts";

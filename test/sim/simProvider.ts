@@ -1,23 +1,19 @@
 import {
   ProviderFailed,
   type BlockRef,
-  type ChainCall,
-  type ChainDriver,
-  type ChainReceipt,
-  type FeeQuote,
   type HeadTag,
   type ChainIdentity,
-  type ReceiptPosition,
-  type SubmitOutcome,
+  type TransactionProof,
   type Transfer,
   type TransferScope,
-} from "../../src/chain/driver.ts";
+} from "../../src/chain/reader.ts";
+import type { EvmCall, EvmNode, EvmReceipt, FeeQuote, SubmitOutcome } from "../../src/chain/evm/node.ts";
 import type { Caip2 } from "../../src/kernel/caip.ts";
 import type { ScriptedChain } from "./chain/scriptedChain.ts";
-import { openScriptedDriver, type ScriptedDriver } from "./chain/scriptedDriver.ts";
+import { openScriptedNode, proofOf, type ScriptedNode } from "./chain/scriptedNode.ts";
 import type { FaultKind, FaultSchedule } from "./faultSchedule.ts";
 import type { ScriptedBlock } from "./chain/transaction.ts";
-import { forgedPositions, forgedReceipt, forgeTransfers, type Forgery } from "./forgeTransfers.ts";
+import { forgedProofs, forgedReceipt, forgeTransfers, type Forgery } from "./forgeTransfers.ts";
 import type { SimProcess } from "./simProcess.ts";
 import type { SeededRandom } from "./seededRandom.ts";
 
@@ -79,20 +75,20 @@ export type ProviderContext = {
 };
 
 /** A provider as one process reaches it: with delays, refusals, lost answers, and answers that are old or not whole. */
-export class SimProvider implements ChainDriver {
+export class SimProvider implements EvmNode {
   readonly caip2: Caip2;
   readonly name: string;
   readonly #node: SimNode;
   readonly #context: ProviderContext;
   #visibleBlockCount = 0;
-  readonly #driver: ScriptedDriver;
+  readonly #scripted: ScriptedNode;
 
   constructor(node: SimNode, context: ProviderContext) {
     this.caip2 = node.chain.caip2;
     this.name = node.name;
     this.#node = node;
     this.#context = context;
-    this.#driver = openScriptedDriver(node.chain, {
+    this.#scripted = openScriptedNode(node.chain, {
       name: node.name,
       knownBlockCount: () => this.#visibleBlockCount,
       hasLogsBloom: node.hasLogsBloom,
@@ -100,26 +96,26 @@ export class SimProvider implements ChainDriver {
   }
 
   identify(): Promise<ChainIdentity> {
-    return this.#request("identify", (driver) => driver.identify());
+    return this.#request("identify", (scripted) => scripted.identify());
   }
 
   head(tag: HeadTag): Promise<BlockRef> {
-    return this.#request(`head ${tag}`, (driver) => driver.head(tag));
+    return this.#request(`head ${tag}`, (scripted) => scripted.head(tag));
   }
 
   block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
-    return this.#request("block", async (driver) =>
-      this.#shouldInject("blockMissing") ? undefined : driver.block(at),
+    return this.#request("block", async (scripted) =>
+      this.#shouldInject("blockMissing") ? undefined : scripted.block(at),
     );
   }
 
   transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
-    return this.#request("transfers", async (driver) => {
+    return this.#request("transfers", async (scripted) => {
       const isLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= RANGE_MAX;
       if (isLong && this.#shouldInject("rangeRefused")) {
         throw new ProviderFailed("range_too_large", `${this.name} answered: range too large`);
       }
-      const transfers = this.#omitSomeLogs(await driver.transfers(scope, tokens, parties));
+      const transfers = this.#omitSomeLogs(await scripted.transfers(scope, tokens, parties));
       const { forgery } = this.#node;
       if (forgery === undefined) return transfers;
       return forgeTransfers(transfers, forgery, this.#blocksIn(scope)).filter(
@@ -129,67 +125,67 @@ export class SimProvider implements ChainDriver {
   }
 
   mayContainTransfers(block: BlockRef, tokens: readonly string[]): boolean {
-    return this.#driver.mayContainTransfers(block, tokens);
+    return this.#scripted.mayContainTransfers(block, tokens);
   }
 
-  receiptPositions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
-    return this.#request("positions", async (driver) => {
-      const positions = await driver.receiptPositions(chainTxs);
-      const told = positions.map((position) => this.#stalePosition(position) ?? position);
-      return this.#node.forgery ? [...told, ...forgedPositions(chainTxs, this.#recentBlocks())] : told;
+  proofs(chainTxs: readonly string[]): Promise<TransactionProof[]> {
+    return this.#request("proofs", async (scripted) => {
+      const proofs = await scripted.proofs(chainTxs);
+      const told = proofs.map((proof) => this.#staleProof(proof) ?? proof);
+      return this.#node.forgery ? [...told, ...forgedProofs(chainTxs, this.#recentBlocks())] : told;
     });
   }
 
-  receipt(chainTx: string): Promise<ChainReceipt | undefined> {
-    return this.#request("receipt", async (driver) => {
-      const receipt = await driver.receipt(chainTx);
+  receipt(chainTx: string): Promise<EvmReceipt | undefined> {
+    return this.#request("receipt", async (scripted) => {
+      const receipt = await scripted.receipt(chainTx);
       return receipt ?? (this.#node.forgery && forgedReceipt(chainTx, this.#recentBlocks()));
     });
   }
 
   balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]> {
-    return this.#request("balances", (driver) => driver.balances(token, owners, at));
+    return this.#request("balances", (scripted) => scripted.balances(token, owners, at));
   }
 
-  tokenDecimals(token: string): Promise<number> {
-    return this.#request("tokenDecimals", (driver) => driver.tokenDecimals(token));
+  tokenDecimals(token: string): Promise<number | undefined> {
+    return this.#request("tokenDecimals", (scripted) => scripted.tokenDecimals(token));
   }
 
   hasCode(address: string): Promise<boolean> {
-    return this.#request("hasCode", (driver) => driver.hasCode(address));
+    return this.#request("hasCode", (scripted) => scripted.hasCode(address));
   }
 
   nonce(address: string): Promise<bigint> {
-    return this.#request("nonce", (driver) => driver.nonce(address));
+    return this.#request("nonce", (scripted) => scripted.nonce(address));
   }
 
   nativeBalance(address: string): Promise<bigint> {
-    return this.#request("nativeBalance", (driver) => driver.nativeBalance(address));
+    return this.#request("nativeBalance", (scripted) => scripted.nativeBalance(address));
   }
 
   fees(): Promise<FeeQuote> {
-    return this.#request("fees", (driver) => driver.fees());
+    return this.#request("fees", (scripted) => scripted.fees());
   }
 
-  estimateGas(call: ChainCall): Promise<bigint> {
-    return this.#request("estimateGas", (driver) => driver.estimateGas(call));
+  estimateGas(call: EvmCall): Promise<bigint> {
+    return this.#request("estimateGas", (scripted) => scripted.estimateGas(call));
   }
 
-  call(call: ChainCall): Promise<string> {
-    return this.#request("call", (driver) => driver.call(call));
+  call(call: EvmCall): Promise<string> {
+    return this.#request("call", (scripted) => scripted.call(call));
   }
 
-  /** Never throws, as a driver's submit does not: what went wrong on the way is `unknown`, whether or not the bytes arrived. */
+  /** Never throws, as a node's submit does not: what went wrong on the way is `unknown`, whether or not the bytes arrived. */
   async submit(rawTransaction: string): Promise<SubmitOutcome> {
     try {
-      return await this.#request("submit", (driver) => driver.submit(rawTransaction));
+      return await this.#request("submit", (scripted) => scripted.submit(rawTransaction));
     } catch (error) {
       if (!(error instanceof ProviderFailed)) throw error;
       return { kind: "unknown", reason: error.message };
     }
   }
 
-  async #request<T>(what: string, work: (driver: ChainDriver) => Promise<T>): Promise<T> {
+  async #request<T>(what: string, work: (scripted: EvmNode) => Promise<T>): Promise<T> {
     const { process, assertCallAllowed } = this.#context;
     const node = this.#node;
     assertCallAllowed(what);
@@ -201,7 +197,7 @@ export class SimProvider implements ChainDriver {
     this.#visibleBlockCount = node.knownBlockCount;
     if (node.isLoadBalanced && this.#shouldInject("nodeRegresses"))
       this.#visibleBlockCount -= process.random.between(1, 4);
-    const answer = await work(this.#driver);
+    const answer = await work(this.#scripted);
     if (this.#shouldInject("answerLost")) return this.#failWithTimeout();
     // What was done may be heard of late, or never, because the process ends meanwhile. Of a mere answer once in a while is enough.
     if (what === "submit" || process.random.chance(0.2)) await process.wait(5 + process.random.number() * 60);
@@ -240,15 +236,12 @@ export class SimProvider implements ChainDriver {
     if (fresh.length === 0 || !this.#shouldInject("logsOmitted")) return transfers;
     const left = new Set(random.chance(0.5) ? fresh : [random.pick(fresh)]);
     for (const chainTx of left) if (chainTx !== undefined) omittedTxs.add(chainTx);
-    return transfers.filter(({ chainTx, logIndex }) => !left.has(chainTx) || (left.size === 1 && logIndex % 2 === 1));
+    return transfers.filter(({ chainTx, place }) => !left.has(chainTx) || (left.size === 1 && place % 2n === 1n));
   }
 
-  /** The receipt of a block that was left, where there is one. */
-  #stalePosition(position: ReceiptPosition): ReceiptPosition | undefined {
-    const old = this.#node.chain.receiptsOf(position.chainTx).find(({ blockHash }) => blockHash !== position.blockHash);
-    const [first] = old?.logs ?? [];
-    if (!old || !first || !this.#shouldInject("oldReceipts")) return undefined;
-    const { chainTx, blockHash, succeeded } = old;
-    return { chainTx, blockHash, succeeded, logIndexFirst: first.logIndex };
+  /** The proof of a block that was left, where there is one. */
+  #staleProof(proof: TransactionProof): TransactionProof | undefined {
+    const old = this.#node.chain.receiptsOf(proof.chainTx).find(({ blockHash }) => blockHash !== proof.blockHash);
+    return old && old.logs.length > 0 && this.#shouldInject("oldReceipts") ? proofOf(old) : undefined;
   }
 }

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
-import { openChain, type Chain } from "../../src/chain/chain.ts";
-import type { ChainDriver } from "../../src/chain/driver.ts";
+import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
+import type { Chain } from "../../src/chain/chain.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import type { ChainConfig, Config } from "../../src/config/config.ts";
 import type { Caip2 } from "../../src/kernel/caip.ts";
@@ -102,10 +102,13 @@ export class SimWorld {
     const { db, assertOutside } = database.connect({ process, faults, onCommit });
     const chains = new Map<Caip2, Chain>();
     for (const simulated of this.chains) {
-      const [first, ...others] = this.#createDrivers(simulated, { process, assertOutside });
+      const [first, ...others] = this.#createProviders(simulated, { process, assertOutside });
       if (!first) continue;
       const feeds = simulated.plan.pushesHeads ? simulated.nodes.map((node) => openSimHeadFeed(node, process)) : [];
-      chains.set(simulated.chain.caip2, openChain({ drivers: [first, ...others], gasAccount, feeds }, { clock, log }));
+      chains.set(
+        simulated.chain.caip2,
+        createEvmChain({ nodes: [first, ...others], gasAccount, feeds }, { clock, log }),
+      );
     }
     const world: World = {
       config: this.config,
@@ -168,10 +171,10 @@ export class SimWorld {
     };
   }
 
-  #createDrivers(
+  #createProviders(
     { nodes }: SimChain,
     { process, assertOutside }: { process: SimProcess; assertOutside: () => void },
-  ): ChainDriver[] {
+  ): SimProvider[] {
     const { faults, violate } = this.parts;
     const assertCallAllowed = (what: string) => {
       process.assertRunning();

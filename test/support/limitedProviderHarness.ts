@@ -1,9 +1,9 @@
 import { deepEqual, ok } from "node:assert/strict";
 import { pino } from "pino";
 import { buildCatalog, type Catalog } from "../../src/catalog/catalog.ts";
-import { openChain } from "../../src/chain/chain.ts";
-import { ProviderFailed } from "../../src/chain/driver.ts";
-import { openEvmDriver } from "../../src/chain/evm/driver.ts";
+import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
+import { ProviderFailed } from "../../src/chain/reader.ts";
+import { openEvmNode } from "../../src/chain/evm/rpcNode.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import type { ChainConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
@@ -94,11 +94,11 @@ export async function openLimitedProviderHarness(db: Db) {
       monotonicMs: () => systemClock.monotonicMs() + passed.ms,
     };
     const log = pino({ level: "silent" });
-    const drivers = providers.map(({ url }) => openEvmDriver({ caip2, rpcUrl: url }));
-    const [first, ...others] = drivers;
+    const nodes = providers.map(({ url }) => openEvmNode({ caip2, rpcUrl: url }));
+    const [first, ...others] = nodes;
     ok(first);
-    const watched = openChain(
-      { drivers: [first, ...others], gasAccount: openGasAccount(`0x${"11".repeat(32)}`) },
+    const watched = createEvmChain(
+      { nodes: [first, ...others], gasAccount: openGasAccount(`0x${"11".repeat(32)}`) },
       { clock, log },
     );
     const world: WatchWorld = {
@@ -137,7 +137,7 @@ export async function openLimitedProviderHarness(db: Db) {
       watchUntilHead: () => watchUntil(async () => (await cursor()).hash === chain.head.hash),
       watchUntilReread: (number: number) => watchUntil(async () => (await cursor()).reread_number >= BigInt(number)),
       close: async () => {
-        await Promise.all(drivers.map((driver) => driver.close()));
+        await Promise.all(nodes.map((node) => node.close()));
         await Promise.all(providers.map((provider) => provider.close()));
       },
     };
@@ -157,7 +157,7 @@ export async function openLimitedProviderHarness(db: Db) {
           row.block_number,
           row.block_hash,
           row.chain_tx,
-          row.position,
+          row.identity,
           row.token,
           ...parties,
           row.amount_units,

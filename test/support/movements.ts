@@ -16,7 +16,7 @@ export type MovementInput = {
   block: bigint;
   /** Tells two blocks of one height apart. */
   fork?: string;
-  logIndex?: number;
+  place?: number;
   orphaned?: boolean;
 };
 
@@ -49,7 +49,7 @@ export async function recordMovements(db: Db, intent: IntentRow, movements: read
         amount_units: movement.amountUnits,
         block_number: movement.block,
         block_hash: `0x${movement.block}${movement.fork ?? ""}`,
-        log_index: movement.logIndex ?? movement.position ?? 0,
+        place: BigInt(movement.place ?? movement.position ?? 0),
         revision,
         orphaned_at: movement.orphaned ? SEEN_AT : null,
       };
@@ -58,7 +58,7 @@ export async function recordMovements(db: Db, intent: IntentRow, movements: read
         .values({
           chain,
           chain_tx: movement.chainTx,
-          position: movement.position ?? 0,
+          identity: String(movement.position ?? 0),
           direction: movement.direction ?? "in",
           intent_id: intent.id,
           inbox: intent.inbox_address,
@@ -68,7 +68,7 @@ export async function recordMovements(db: Db, intent: IntentRow, movements: read
           ...columns,
         })
         .onConflict((conflict) =>
-          conflict.columns(["chain", "chain_tx", "position", "direction", "inbox", "token"]).doUpdateSet(columns),
+          conflict.columns(["chain", "chain_tx", "identity", "direction", "inbox", "token"]).doUpdateSet(columns),
         )
         .execute();
     }

@@ -1,11 +1,7 @@
-import {
-  ProviderFailed,
-  type BlockRef,
-  type ChainDriver,
-  type HeadTag,
-  type ChainIdentity,
-} from "../../src/chain/driver.ts";
-import type { ChainReceipt, ReceiptPosition, SubmitOutcome, Transfer, TransferScope } from "../../src/chain/driver.ts";
+import { ProviderFailed, type BlockRef, type HeadTag, type ChainIdentity } from "../../src/chain/reader.ts";
+import type { TransactionProof, Transfer, TransferScope } from "../../src/chain/reader.ts";
+import type { EvmNode, EvmReceipt, SubmitOutcome } from "../../src/chain/evm/node.ts";
+import { createProof } from "../../src/chain/evm/proof.ts";
 import type { Caip2 } from "../../src/kernel/caip.ts";
 
 // A chain that has happened already. Its branches are written down beforehand, and a test only chooses which tip is shown, so
@@ -19,7 +15,7 @@ type RecordedBlock = BlockRef & { transactions: readonly RecordedTransaction[]; 
 /** `safe` and `finalized` are so many blocks below the shown tip. */
 const FINALITY_LAG = 3;
 
-export class RecordedChain implements ChainDriver {
+export class RecordedChain implements EvmNode {
   readonly caip2: Caip2;
   readonly name = "tape";
   readonly #blocks = new Map<string, RecordedBlock>();
@@ -49,7 +45,7 @@ export class RecordedChain implements ChainDriver {
         ...transfer,
         amountText: String(amountUnits),
         chainTx,
-        logIndex,
+        place: BigInt(logIndex),
         blockNumber: number,
         blockHash: hash,
       })),
@@ -89,16 +85,24 @@ export class RecordedChain implements ChainDriver {
       .filter(({ from, to }) => parties === undefined || parties.includes(from) || parties.includes(to));
   }
 
-  async receiptPositions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
+  async proofs(chainTxs: readonly string[]): Promise<TransactionProof[]> {
     return chainTxs.flatMap((chainTx) => {
       const block = this.#blockOf(chainTx);
       const first = block?.logs.find((log) => log.chainTx === chainTx);
       if (!block || !first) return [];
-      return [{ chainTx, blockHash: block.hash, succeeded: true, logIndexFirst: first.logIndex }];
+      return [
+        createProof({
+          chainTx,
+          blockNumber: block.number,
+          blockHash: block.hash,
+          succeeded: true,
+          logIndexFirst: Number(first.place),
+        }),
+      ];
     });
   }
 
-  async receipt(chainTx: string): Promise<ChainReceipt | undefined> {
+  async receipt(chainTx: string): Promise<EvmReceipt | undefined> {
     const block = this.#blockOf(chainTx);
     return block && { chainTx, blockNumber: block.number, blockHash: block.hash, succeeded: true, gasUsed: 21_000n };
   }

@@ -1,4 +1,5 @@
-import { openChain, type Chain } from "../../src/chain/chain.ts";
+import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
+import type { Chain } from "../../src/chain/chain.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import type { Db } from "../../src/db/database.ts";
 import { countDeposits } from "../../src/deposit/countDeposits.ts";
@@ -118,7 +119,7 @@ export async function createReplayHarness(db: Db): Promise<ReplayHarness> {
 function createReplayProcess(db: Db, { name, history }: { name: Caip2; history: ChainHistory }): ReplayProcess {
   const base = stationWorld(db, { caip2: name, chainId: history.chainId, tokens: history.tokens });
   const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
-  const chain = openChain({ drivers: [history.recordedChain], gasAccount }, base);
+  const chain = createEvmChain({ nodes: [history.recordedChain], gasAccount }, base);
   return { chain, world: { ...base, wake: createWake(base.clock), chains: new Map([[name, chain]]) } };
 }
 

@@ -1,10 +1,9 @@
 import { pino, type Logger } from "pino";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
-import { openChain } from "../../src/chain/chain.ts";
-import { openEvmDriver } from "../../src/chain/evm/driver.ts";
+import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
+import { openEvmNode } from "../../src/chain/evm/rpcNode.ts";
 import { openNewHeadsFeed } from "../../src/chain/evm/rpc/newHeadsFeed.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
-import { processOutgoingTransactions } from "../../src/chain/evm/send/processOutgoingTransactions.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { HUB } from "../../src/dev/chains/contracts.ts";
 import type { ChainConfig, Config } from "../../src/config/config.ts";
@@ -83,12 +82,12 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
   const log = options.log ?? pino({ level: "silent" });
   const clock = options.clock ?? systemClock;
   const rpcUrls = (await options.rpcUrls?.(chain)) ?? [(await options.rpcUrl?.(chain)) ?? chain.rpcUrl];
-  const [driver, ...others] = rpcUrls.map((rpcUrl) => openEvmDriver({ caip2: chain.caip2, rpcUrl, timeoutMs: 5_000 }));
-  if (driver === undefined) throw new Error("a road has a provider");
+  const [node, ...others] = rpcUrls.map((rpcUrl) => openEvmNode({ caip2: chain.caip2, rpcUrl, timeoutMs: 5_000 }));
+  if (node === undefined) throw new Error("a road has a provider");
   const gasAccount = openGasAccount(DEV_ACCOUNTS.operator.privateKey);
   const wsUrl = await options.wsUrl?.(chain);
   const feeds = wsUrl === undefined ? [] : [openNewHeadsFeed({ caip2: chain.caip2, wsUrl, clock })];
-  const opened = openChain({ drivers: [driver, ...others], gasAccount, feeds }, { clock, log });
+  const opened = createEvmChain({ nodes: [node, ...others], gasAccount, feeds }, { clock, log });
   const chains = new Map([[chain.caip2, opened]]);
   const world: World = {
     config,
@@ -119,8 +118,8 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
     await verifyDeposits(world, opened);
     await observeSettlements(world, chain.caip2);
     await planSettlements(world, chain.caip2);
-    await submitSettlements(world, { chain: opened, driver: opened.providers });
-    await processOutgoingTransactions(world, opened, opened.providers);
+    await submitSettlements(world, { chain: opened });
+    await opened.sender.process(world);
     await replanSettlements(world, chain.caip2);
   }
 

@@ -45,7 +45,7 @@ async function depositLines(db: Db, intent: IntentRow, name: LabelTx): Promise<s
     .execute();
   const lines = rows.map(
     (row) =>
-      `deposit ${name(row.chain_tx)}/${row.position} ${row.amount_units} from ${row.sender.slice(0, 4)} in block ${row.block_number}: ` +
+      `deposit ${name(row.chain_tx)}/${row.identity} ${row.amount_units} from ${row.sender.slice(0, 4)} in block ${row.block_number}: ` +
       `${row.status} ${row.counted_units} ${row.reason ?? ""}, swept by ${name(row.sweptBy)}`,
   );
   return lines.toSorted();
@@ -88,7 +88,7 @@ async function eventLines(db: Db, intent: IntentRow, name: LabelTx): Promise<str
     .filter((deposit) => deposit.status !== "dropped")
     .map((deposit) => {
       const types = summaries.filter((event) => event.data.object.depositId === deposit.id).map((event) => event.type);
-      return `told of ${name(deposit.chain_tx)}/${deposit.position}: ${types.slice(types.lastIndexOf("deposit.seen")).join(" ")}`;
+      return `told of ${name(deposit.chain_tx)}/${deposit.identity}: ${types.slice(types.lastIndexOf("deposit.seen")).join(" ")}`;
     });
   const settlements = await db.root.selectFrom("settlement").selectAll().where("intent_id", "=", intent.id).execute();
   const settlementEvents = settlements

@@ -2,9 +2,10 @@ import { after, afterEach, before, beforeEach } from "node:test";
 import { pino } from "pino";
 import { type Hex, pad, concatHex, numberToHex, size, slice } from "viem";
 import { buildCatalog, type Catalog } from "../../src/catalog/catalog.ts";
-import { openChain, type Chain } from "../../src/chain/chain.ts";
-import type { ChainDriver } from "../../src/chain/driver.ts";
-import { openEvmDriver } from "../../src/chain/evm/driver.ts";
+import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
+import type { Chain } from "../../src/chain/chain.ts";
+import type { EvmNode } from "../../src/chain/evm/node.ts";
+import { openEvmNode } from "../../src/chain/evm/rpcNode.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import type { ChainConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
@@ -57,8 +58,8 @@ export function setUpWatchTests(use: (opened: WatchedChain) => void, options: Wa
   });
 }
 
-/** The real driver of a test chain, with some of its answers bent. */
-export type DriverOverride = (driver: ChainDriver) => Partial<ChainDriver>;
+/** The real node of a test chain, with some of its answers replaced. */
+export type NodeOverride = (node: EvmNode) => Partial<EvmNode>;
 
 /** What watching a test chain needs of the world; its two tokens are origins and rails. */
 function watchWorld(db: Db, chain: TestChain): WatchWorld {
@@ -73,21 +74,21 @@ function watchWorld(db: Db, chain: TestChain): WatchWorld {
 }
 
 /** The chain through one provider for each bend; without one, through the real provider. */
-export function openTestChain(chain: TestChain, ...bends: readonly DriverOverride[]): Chain {
-  const drivers = (bends.length === 0 ? [() => ({})] : bends).map((bend) => overrideDriver(chain, bend));
-  const [first, ...others] = drivers;
+export function openTestChain(chain: TestChain, ...bends: readonly NodeOverride[]): Chain {
+  const nodes = (bends.length === 0 ? [() => ({})] : bends).map((bend) => overrideNode(chain, bend));
+  const [first, ...others] = nodes;
   if (!first) throw new Error("a chain has a provider");
   const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
-  return openChain({ drivers: [first, ...others], gasAccount }, { clock: systemClock, log });
+  return createEvmChain({ nodes: [first, ...others], gasAccount }, { clock: systemClock, log });
 }
 
-function overrideDriver(chain: TestChain, override: DriverOverride): ChainDriver {
-  const driver: ChainDriver = openEvmDriver({ caip2: chain.caip2, rpcUrl: chain.rpcUrl });
-  const overridden = override(driver);
-  // What a driver may do in a shorter way is asked of it in the long one, so that no bend is passed by.
+function overrideNode(chain: TestChain, override: NodeOverride): EvmNode {
+  const node: EvmNode = openEvmNode({ caip2: chain.caip2, rpcUrl: chain.rpcUrl });
+  const overridden = override(node);
+  // What a node may do in a shorter way is asked of it in the long one, so that no bend is passed by.
   const isOverridden = Object.keys(overridden).length > 0;
-  const isOptionalShortcut = (name: string | symbol) => name === "filterTransfers" || name === "blockWithPositions";
-  return new Proxy(driver, {
+  const isOptionalShortcut = (name: string | symbol) => name === "filterTransfers" || name === "blockWithProofs";
+  return new Proxy(node, {
     get(target, name) {
       if (isOverridden && isOptionalShortcut(name)) return undefined;
       const value: unknown = Reflect.get(overridden, name) ?? Reflect.get(target, name, target);
@@ -100,7 +101,7 @@ function overrideDriver(chain: TestChain, override: DriverOverride): ChainDriver
 export async function startWatcher(
   db: Db,
   chain: TestChain,
-  ...bends: readonly DriverOverride[]
+  ...bends: readonly NodeOverride[]
 ): Promise<{ world: WatchWorld; chain: Chain; watch: () => Promise<WatchOutcome> }> {
   const world = watchWorld(db, chain);
   const watched = openTestChain(chain, ...bends);

@@ -10,6 +10,7 @@ import * as movementOfInbox from "./0008_movement_of_inbox.ts";
 import * as intentOfAccount from "./0009_intent_of_account.ts";
 import * as servedToken from "./0010_served_token.ts";
 import * as inbox from "./0011_inbox.ts";
+import * as chainKinds from "./0012_chain_kinds.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -27,4 +28,5 @@ export const migrations: readonly Migration[] = [
   { name: "0009_intent_of_account", up: intentOfAccount.up },
   { name: "0010_served_token", up: servedToken.up },
   { name: "0011_inbox", up: inbox.up },
+  { name: "0012_chain_kinds", up: chainKinds.up },
 ];

@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed } from "../../chain/driver.ts";
+import { ProviderFailed } from "../../chain/reader.ts";
 import type { HeadFeed } from "../../chain/headFeed.ts";
 import { ChainMismatch } from "../../chain/providers.ts";
 import type { ChainConfig } from "../../config/config.ts";

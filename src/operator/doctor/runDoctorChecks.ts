@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { verifyChain } from "../../chain/verifyChain.ts";
-import { ProviderFailed } from "../../chain/driver.ts";
+import { ProviderFailed } from "../../chain/reader.ts";
 import { ChainMismatch } from "../../chain/providers.ts";
 import type { ChainConfig } from "../../config/config.ts";
 import { addMs } from "../../kernel/clock.ts";
@@ -44,12 +44,9 @@ async function checkChain(world: World, config: ChainConfig, scan: ScanState): P
   try {
     const verdict = await verifyChain(config, chain, world.log);
     if (verdict === "unreachable") return [watched, failFinding(`${config.name}: provider`, "no provider answers")];
-    const [head, wei] = await Promise.all([
-      chain.providers.head("latest"),
-      chain.providers.nativeBalance(chain.gasAccount.address),
-    ]);
+    const [head, feeUnits] = await Promise.all([chain.providers.head("latest"), chain.sender.feeBalance()]);
     const [agreement, feeds] = await Promise.all([checkAgreement(world, config, chain), checkFeeds(config, chain)]);
-    const gas = `${formatUnits(wei, config.native.decimals)} ${config.native.symbol} in ${chain.gasAccount.address}`;
+    const gas = `${formatUnits(feeUnits, config.native.decimals)} ${config.native.symbol} in ${chain.sender.payer}`;
     return [
       {
         what: `${config.name}: configuration`,
@@ -59,7 +56,7 @@ async function checkChain(world: World, config: ChainConfig, scan: ScanState): P
       scanFinding(config, scan, head.number),
       ...agreement,
       ...feeds,
-      wei > 0n
+      feeUnits > 0n
         ? { what: `${config.name}: gas`, verdict: "ok", found: gas }
         : failFinding(`${config.name}: gas`, `${gas}: settlements cannot be sent`),
     ];
@@ -105,13 +102,13 @@ async function checkStuck(world: World): Promise<Finding[]> {
     held_settlements: bigint;
     failed_settlements: bigint;
     held_deposits: bigint;
-    old_sendings: bigint;
+    old_transactions: bigint;
   }>`
     select
       (select count(*) from settlement where status = 'held') as held_settlements,
       (select count(*) from settlement where status = 'failed') as failed_settlements,
       (select count(*) from deposit where status = 'held') as held_deposits,
-      (select count(*) from sending where status = 'signed' and created_at < ${since}) as old_sendings`.execute(
+      (select count(*) from outgoing_transaction where status = 'signed' and created_at < ${since}) as old_transactions`.execute(
     world.db.root,
   );
   const [row] = rows;
@@ -119,7 +116,7 @@ async function checkStuck(world: World): Promise<Finding[]> {
     countFinding("settlements held", row?.held_settlements),
     countFinding("settlements failed", row?.failed_settlements),
     countFinding("deposits held", row?.held_deposits),
-    countFinding("transactions pending for over ten minutes", row?.old_sendings),
+    countFinding("transactions pending for over ten minutes", row?.old_transactions),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Hex } from "viem";
-import { ProviderFailed, type TransferScope } from "../../chain/driver.ts";
+import { ProviderFailed, type TransferScope } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import type { TestChain } from "../../../test/support/chain.ts";
 import { openTestDatabase } from "../../../test/support/database.ts";
@@ -10,7 +10,7 @@ import {
   startWatcher,
   movementsOf,
   insertInbox,
-  type DriverOverride,
+  type NodeOverride,
 } from "../../../test/support/watcher.ts";
 
 const OUTAGE_BLOCKS = 500;
@@ -39,12 +39,12 @@ describe("coming back after an outage", () => {
 
   test("everything is found through a provider that answers a hundred blocks at a time", async () => {
     const asked: TransferScope[] = [];
-    const limited: DriverOverride = (driver) => ({
+    const limited: NodeOverride = (reader) => ({
       transfers: async (scope, tokens) => {
         asked.push(scope);
         const isTooLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= 100n;
         if (isTooLong) throw new ProviderFailed("range_too_large", "eth_getLogs is limited to a 100 range");
-        return driver.transfers(scope, tokens);
+        return reader.transfers(scope, tokens);
       },
     });
     const { watch } = await startWatcher(db, chain, limited);
@@ -62,9 +62,9 @@ describe("coming back after an outage", () => {
   });
 
   test("ranges that hold too much become smaller until they are answered", async () => {
-    const limited: DriverOverride = (driver) => ({
+    const limited: NodeOverride = (reader) => ({
       transfers: async (scope, tokens) => {
-        const transfers = await driver.transfers(scope, tokens);
+        const transfers = await reader.transfers(scope, tokens);
         if (transfers.length > 1) throw new ProviderFailed("range_too_large", "query returned more than 1 results");
         return transfers;
       },
@@ -80,11 +80,11 @@ describe("coming back after an outage", () => {
 
   test("a range that fails is read again later, and nothing beyond it is done before", async () => {
     let fails = 0;
-    const flaky: DriverOverride = (driver) => ({
+    const flaky: NodeOverride = (reader) => ({
       transfers: async (scope, tokens) => {
         fails += 1;
         if ("fromBlock" in scope && fails % 3 === 0) throw new ProviderFailed("timeout", "took too long");
-        return driver.transfers(scope, tokens);
+        return reader.transfers(scope, tokens);
       },
     });
     const { watch } = await startWatcher(db, chain, flaky);
@@ -127,11 +127,11 @@ describe("coming back after an outage", () => {
     const told: { paid?: { blockNumber: bigint; blockHash: Hex }; again?: bigint } = {};
     const later = Promise.withResolvers<void>();
     /** Tells of the payment in its block, and once more where the next range begins: as on another branch, whose range it answers first. */
-    const onTwoBranches: DriverOverride = (driver) => ({
+    const onTwoBranches: NodeOverride = (reader) => ({
       transfers: async (scope, tokens) => {
         const isTooLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= 100n;
         if (isTooLong) throw new ProviderFailed("range_too_large", "eth_getLogs is limited to a 100 range");
-        const transfers = await driver.transfers(scope, tokens);
+        const transfers = await reader.transfers(scope, tokens);
         const { paid } = told;
         if (!paid || !("fromBlock" in scope)) return transfers;
         if (scope.fromBlock <= paid.blockNumber && paid.blockNumber <= scope.toBlock) {
@@ -139,11 +139,11 @@ describe("coming back after an outage", () => {
           await later.promise;
           return transfers;
         }
-        const block = scope.fromBlock === told.again ? await driver.block({ number: scope.fromBlock }) : undefined;
+        const block = scope.fromBlock === told.again ? await reader.block({ number: scope.fromBlock }) : undefined;
         if (!block) return transfers;
-        const [again] = await driver.transfers({ blockHash: paid.blockHash }, tokens);
+        const [again] = await reader.transfers({ blockHash: paid.blockHash }, tokens);
         setImmediate(later.resolve);
-        return again ? [{ ...again, blockNumber: block.number, blockHash: block.hash, position: 0 }] : [];
+        return again ? [{ ...again, blockNumber: block.number, blockHash: block.hash, identity: "0" }] : [];
       },
     });
     const { watch } = await startWatcher(db, chain, onTwoBranches);

@@ -1,9 +1,9 @@
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type BlockRange, type ChainDriver } from "../../chain/driver.ts";
+import { ProviderFailed, type BlockRange, type ChainReader } from "../../chain/reader.ts";
 import { watchedTokens } from "../../catalog/catalog.ts";
 import { NEAR_BLOCKS } from "../follow/readBranch.ts";
 import { getChainMemory } from "../chainMemory.ts";
-import { movementIdentity } from "../movement.ts";
+import { movementKey } from "../movement.ts";
 import { isRangeTooLarge, mayBeRangeTooLarge, readFilteredRange, type FilteredRange } from "./readRange.ts";
 import { inboxFilter, applySegment, type ChainSegment, type WatchWorld } from "../store/applySegment.ts";
 import type { KnownBlock } from "../store/store.ts";
@@ -51,7 +51,7 @@ function mergeRanges(
   { from, to }: { from: KnownBlock; to: KnownBlock },
 ): ChainSegment {
   const blocks = new Map(ranges.map(({ end }) => [end.hash, end]));
-  const sightings = new Map(ranges.flatMap((range) => range.located.map((one) => [movementIdentity(one), one])));
+  const sightings = new Map(ranges.flatMap((range) => range.located.map((one) => [movementKey(one), one])));
   return { from, ancestorNumber: from.number, to, blocks: [...blocks.values()], located: [...sightings.values()] };
 }
 
@@ -149,27 +149,27 @@ class RangeQueue {
   }
 
   /** A node answers what lies beyond its head with an empty list: it must know the last block before it is asked for what stands in others. */
-  #ensureHasLastBlock(driver: ChainDriver): Promise<void> {
-    const known = this.#lastBlockChecks.get(driver.name);
+  #ensureHasLastBlock(reader: ChainReader): Promise<void> {
+    const known = this.#lastBlockChecks.get(reader.name);
     if (known) return known;
-    const proof = assertHasBlock(driver, this.#last);
-    this.#lastBlockChecks.set(driver.name, proof);
-    proof.catch(() => this.#lastBlockChecks.delete(driver.name));
+    const proof = assertHasBlock(reader, this.#last);
+    this.#lastBlockChecks.set(reader.name, proof);
+    proof.catch(() => this.#lastBlockChecks.delete(reader.name));
     return proof;
   }
 
   async #readRange(range: BlockRange): Promise<FilteredRange> {
     const known = inboxFilter(this.#world);
-    const found = await this.#chain.providers.ask(async (driver) => {
-      await this.#ensureHasLastBlock(driver);
-      return readFilteredRange(driver, range, { tokens: this.#tokens, known });
+    const found = await this.#chain.providers.ask(async (reader) => {
+      await this.#ensureHasLastBlock(reader);
+      return readFilteredRange(reader, range, { tokens: this.#tokens, known });
     });
-    this.#size.adjust(range, found.logCount);
+    this.#size.adjust(range, found.scannedCount);
     return found;
   }
 }
 
-async function assertHasBlock(driver: ChainDriver, number: bigint): Promise<void> {
-  const block = await driver.block({ number });
-  if (!block) throw new ProviderFailed("unknown_block", `${driver.name} lacks block ${number}`);
+async function assertHasBlock(reader: ChainReader, number: bigint): Promise<void> {
+  const block = await reader.block({ number });
+  if (!block) throw new ProviderFailed("unknown_block", `${reader.name} lacks block ${number}`);
 }

@@ -2,7 +2,7 @@ import { equal, ok, rejects } from "node:assert/strict";
 import process from "node:process";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
-import { ProviderFailed } from "../../chain/driver.ts";
+import { ProviderFailed } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { openTestDatabase } from "../../../test/support/database.ts";

@@ -2,14 +2,14 @@ import {
   ProviderFailed,
   type BlockRange,
   type BlockRef,
-  type ChainDriver,
+  type ChainReader,
   type RangeSuggestion,
-  type ReceiptPosition,
+  type TransactionProof,
   type FilteredTransfers,
   type AddressFilter,
   type Transfer,
-} from "../../chain/driver.ts";
-import { filterInboxTransfers, assignPositions, chainTxsWithoutPosition, type LocatedTransfer } from "../movement.ts";
+} from "../../chain/reader.ts";
+import { filterInboxTransfers, assignIdentities, chainTxsWithoutIdentity, type LocatedTransfer } from "../movement.ts";
 
 export type RangeTransfers = { range: BlockRange; end: BlockRef; transfers: readonly Transfer[] };
 
@@ -18,68 +18,73 @@ export type RangeTransfers = { range: BlockRange; end: BlockRef; transfers: read
  * end must be known to the provider that answered, and be the block in which the logs of its number stand.
  */
 export async function readRange(
-  driver: ChainDriver,
+  reader: ChainReader,
   range: BlockRange,
   tokens: readonly string[],
 ): Promise<RangeTransfers> {
   const [end, transfers] = await Promise.all([
-    driver.block({ number: range.toBlock }),
-    driver.transfers(range, tokens),
+    reader.block({ number: range.toBlock }),
+    reader.transfers(range, tokens),
   ]);
   return {
     range,
-    end: requireEndBlock(driver, { range, end, endHash: findBlockHash(range.toBlock, transfers) }),
+    end: requireEndBlock(reader, { range, end, endHash: findBlockHash(range.toBlock, transfers) }),
     transfers,
   };
 }
 
-export type FilteredRange = { range: BlockRange; end: BlockRef; located: readonly LocatedTransfer[]; logCount: number };
+export type FilteredRange = {
+  range: BlockRange;
+  end: BlockRef;
+  located: readonly LocatedTransfer[];
+  scannedCount: number;
+};
 export type InboxFilter = AddressFilter & { has(address: string): boolean };
 
 /** What a range holds that concerns the inboxes that are known here, in two questions: the logs, and then whatever belongs to those found. */
 export async function readFilteredRange(
-  driver: ChainDriver,
+  reader: ChainReader,
   range: BlockRange,
   { tokens, known }: { tokens: readonly string[]; known: InboxFilter },
 ): Promise<FilteredRange> {
-  const { transfers, logCount, lastBlockHash } = await filterTransfers(driver, range, { tokens, known });
+  const { transfers, scannedCount, lastBlockHash } = await filterTransfers(reader, range, { tokens, known });
   const candidates = filterInboxTransfers(transfers, (address) => known.has(address));
-  const { block, positions } = await blockWithPositions(driver, range.toBlock, chainTxsWithoutPosition(candidates));
-  const end = requireEndBlock(driver, { range, end: block, endHash: lastBlockHash });
-  return { range, end, located: assignPositions(candidates, positions), logCount };
+  const { block, proofs } = await blockWithProofs(reader, range.toBlock, chainTxsWithoutIdentity(candidates));
+  const end = requireEndBlock(reader, { range, end: block, endHash: lastBlockHash });
+  return { range, end, located: assignIdentities(candidates, proofs), scannedCount };
 }
 
 async function filterTransfers(
-  driver: ChainDriver,
+  reader: ChainReader,
   range: BlockRange,
   { tokens, known }: { tokens: readonly string[]; known: InboxFilter },
 ): Promise<FilteredTransfers> {
-  if (driver.filterTransfers) return driver.filterTransfers(range, tokens, known);
-  const transfers = await driver.transfers(range, tokens);
+  if (reader.filterTransfers) return reader.filterTransfers(range, tokens, known);
+  const transfers = await reader.transfers(range, tokens);
   await known.refresh();
-  return { transfers, logCount: transfers.length, lastBlockHash: findBlockHash(range.toBlock, transfers) };
+  return { transfers, scannedCount: transfers.length, lastBlockHash: findBlockHash(range.toBlock, transfers) };
 }
 
-async function blockWithPositions(
-  driver: ChainDriver,
+async function blockWithProofs(
+  reader: ChainReader,
   number: bigint,
   chainTxs: readonly string[],
-): Promise<{ block: BlockRef | undefined; positions: readonly ReceiptPosition[] }> {
-  if (driver.blockWithPositions) return driver.blockWithPositions(number, chainTxs);
-  const [block, positions] = await Promise.all([
-    driver.block({ number }),
-    chainTxs.length === 0 ? [] : driver.receiptPositions(chainTxs),
+): Promise<{ block: BlockRef | undefined; proofs: readonly TransactionProof[] }> {
+  if (reader.blockWithProofs) return reader.blockWithProofs(number, chainTxs);
+  const [block, proofs] = await Promise.all([
+    reader.block({ number }),
+    chainTxs.length === 0 ? [] : reader.proofs(chainTxs),
   ]);
-  return { block, positions };
+  return { block, proofs };
 }
 
 function requireEndBlock(
-  driver: ChainDriver,
+  reader: ChainReader,
   { range, end, endHash }: { range: BlockRange; end: BlockRef | undefined; endHash: string | undefined },
 ): BlockRef {
-  if (!end) throw new ProviderFailed("unknown_block", `${driver.name} lacks block ${range.toBlock}`);
+  if (!end) throw new ProviderFailed("unknown_block", `${reader.name} lacks block ${range.toBlock}`);
   if (endHash !== undefined && endHash !== end.hash)
-    throw new ProviderFailed("unknown_block", `${driver.name} replaced block ${end.number} while it was read`);
+    throw new ProviderFailed("unknown_block", `${reader.name} replaced block ${end.number} while it was read`);
   return end;
 }
 
@@ -128,11 +133,11 @@ export class RangeSize {
   }
 
   /** After a whole range of that size that held so many logs. */
-  adjust({ fromBlock, toBlock }: BlockRange, logCount: number): void {
+  adjust({ fromBlock, toBlock }: BlockRange, scannedCount: number): void {
     if (toBlock - fromBlock + 1n < this.#blocks) return;
-    if (logCount > 2 * this.#logsTarget && this.#blocks > 1n) this.#blocks /= 2n;
+    if (scannedCount > 2 * this.#logsTarget && this.#blocks > 1n) this.#blocks /= 2n;
     else if (this.#pausedRanges > 0) this.#pausedRanges -= 1;
-    else if (logCount * 2 < this.#logsTarget && this.#blocks < BLOCKS_MAX) this.#blocks *= 2n;
+    else if (scannedCount * 2 < this.#logsTarget && this.#blocks < BLOCKS_MAX) this.#blocks *= 2n;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type BlockRef } from "../../chain/driver.ts";
+import { ProviderFailed, type BlockRef } from "../../chain/reader.ts";
 import { bookMovements } from "../store/bookMovements.ts";
 import { wakeMovementConsumers, type WatchWorld } from "../store/applySegment.ts";
 import { storeFinality, listKnownBlocks, type CursorRow, type KnownBlock } from "../store/store.ts";

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Hex } from "viem";
-import type { BlockRef } from "../../chain/driver.ts";
+import type { BlockRef } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import type { TestChain } from "../../../test/support/chain.ts";
 import { openTestDatabase } from "../../../test/support/database.ts";
@@ -41,7 +41,7 @@ describe("following heads", () => {
     const head = await pay(5n);
     equal(await followHeads(world, watched, [head]), "recorded");
     const [movement] = await movementsOf(db, chain);
-    deepEqual([movement?.amount_units, movement?.block_hash, movement?.position], [5n, head.hash, 0]);
+    deepEqual([movement?.amount_units, movement?.block_hash, movement?.identity], [5n, head.hash, "0"]);
     const { number, hash } = await readCursor();
     deepEqual({ number, hash }, { number: head.number, hash: head.hash });
     deepEqual(notified, [`deposits:${chain.caip2}`, `settlements:${chain.caip2}`]);
@@ -124,16 +124,16 @@ describe("following heads", () => {
       world,
       chain: watched,
       watch,
-    } = await startWatcher(db, chain, (driver) => ({
+    } = await startWatcher(db, chain, (reader) => ({
       transfers: async (scope, tokens) => {
         const { paid, again } = told;
         if (!paid || !again || !("blockHash" in scope) || scope.blockHash !== again.hash)
-          return driver.transfers(scope, tokens);
-        const transfers = await driver.transfers({ blockHash: paid.hash }, tokens);
+          return reader.transfers(scope, tokens);
+        const transfers = await reader.transfers({ blockHash: paid.hash }, tokens);
         return transfers.map((transfer) => ({ ...transfer, blockNumber: again.number, blockHash: again.hash }));
       },
-      receiptPositions: async (chainTxs) => {
-        const positions = await driver.receiptPositions(chainTxs);
+      proofs: async (chainTxs) => {
+        const positions = await reader.proofs(chainTxs);
         return positions.map((position) => ({ ...position, blockHash: told.again?.hash ?? position.blockHash }));
       },
     }));
@@ -179,8 +179,8 @@ describe("following heads", () => {
 
   test("a provider that is asked too early is asked again", async () => {
     let early = 2;
-    const { world, chain: watched } = await startWatcher(db, chain, (driver) => ({
-      block: async (at) => ("hash" in at && (early -= 1) >= 0 ? undefined : driver.block(at)),
+    const { world, chain: watched } = await startWatcher(db, chain, (reader) => ({
+      block: async (at) => ("hash" in at && (early -= 1) >= 0 ? undefined : reader.block(at)),
     }));
     equal(await followHeads(world, watched, [await pay(1n)]), "recorded");
   });
@@ -210,9 +210,9 @@ describe("following heads", () => {
       world,
       chain: watched,
       watch,
-    } = await startWatcher(db, chain, (driver) => ({
+    } = await startWatcher(db, chain, (reader) => ({
       head: async (tag) => {
-        const head = await driver.head(tag);
+        const head = await reader.head(tag);
         if (tag === "finalized") await onAsked();
         return head;
       },

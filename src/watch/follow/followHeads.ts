@@ -1,6 +1,6 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type BlockRef, type ChainDriver } from "../../chain/driver.ts";
+import { ProviderFailed, type BlockRef, type ChainReader } from "../../chain/reader.ts";
 import { reverseRevision } from "../store/bookMovements.ts";
 import { findSuspectBlocks, enqueueRecheck, type BlockTransfers } from "../reread/recheckSuspectBlocks.ts";
 import { objectingProviders } from "../providers/headHold.ts";
@@ -114,7 +114,7 @@ async function readHeads(
 ): Promise<HeadsReading | undefined> {
   for (const retryMs of [...RETRY_MS, undefined]) {
     try {
-      return await chain.providers.ask((driver) => readHeadsWithProvider(world, driver, blocks));
+      return await chain.providers.ask((reader) => readHeadsWithProvider(world, reader, blocks));
     } catch (error) {
       if (!(error instanceof ProviderFailed)) throw error;
       world.log.debug({ chain: chain.caip2, err: error }, "a block that was told of is not there yet");
@@ -127,41 +127,41 @@ async function readHeads(
 
 async function readHeadsWithProvider(
   world: WatchWorld,
-  driver: ChainDriver,
+  reader: ChainReader,
   blocks: readonly BlockRef[],
 ): Promise<HeadsReading> {
-  const tokens = watchedTokens(world.catalog, driver.caip2);
+  const tokens = watchedTokens(world.catalog, reader.caip2);
   const known = inboxFilter(world);
   // Anybody can invent many heads at once: only those who hang on one that is known cost more than a question.
   const [first, ...others] = blocks;
-  if (first && others.length > 0) await assertSameHeader(driver, first);
+  if (first && others.length > 0) await assertSameHeader(reader, first);
   // The blocks were mined before they were told of, and an address is only ever paid after its intent was committed: to bring the memory
   // up to date meanwhile is late enough.
   const [readings] = await Promise.all([
-    Promise.all(blocks.map((block) => readHead(driver, block, tokens))),
+    Promise.all(blocks.map((block) => readHead(reader, block, tokens))),
     known.refresh(),
   ]);
   const transfers = readings.flatMap((reading) => reading.transfers);
   const candidates = filterInboxTransfers(transfers, (address) => known.has(address));
   return {
-    located: await locateWithProvider(driver, candidates),
-    suspects: findSuspectBlocks(driver, readings, tokens),
+    located: await locateWithProvider(reader, candidates),
+    suspects: findSuspectBlocks(reader, readings, tokens),
   };
 }
 
 /** The header is whatever somebody pushed: he who tells what the block holds must know it by the same number and parent. */
-async function readHead(driver: ChainDriver, head: BlockRef, tokens: readonly string[]): Promise<BlockTransfers> {
+async function readHead(reader: ChainReader, head: BlockRef, tokens: readonly string[]): Promise<BlockTransfers> {
   const [block, transfers] = await Promise.all([
-    assertSameHeader(driver, head),
-    driver.transfers({ blockHash: head.hash }, tokens),
+    assertSameHeader(reader, head),
+    reader.transfers({ blockHash: head.hash }, tokens),
   ]);
   return { block, transfers };
 }
 
-async function assertSameHeader(driver: ChainDriver, head: BlockRef): Promise<BlockRef> {
-  const block = await driver.block({ hash: head.hash });
+async function assertSameHeader(reader: ChainReader, head: BlockRef): Promise<BlockRef> {
+  const block = await reader.block({ hash: head.hash });
   if (block?.number !== head.number || block.parentHash !== head.parentHash)
-    throw new ProviderFailed("unknown_block", `${driver.name} does not know block ${head.number} as it was told of`);
+    throw new ProviderFailed("unknown_block", `${reader.name} does not know block ${head.number} as it was told of`);
   return block;
 }
 

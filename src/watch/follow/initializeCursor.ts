@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type BlockRef, type ChainDriver } from "../../chain/driver.ts";
+import { ProviderFailed, type BlockRef, type ChainReader } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
@@ -18,11 +18,11 @@ const CLOCK_SKEW_MS_MAX = 600_000;
  */
 export async function initializeCursor(world: WatchWorld, chain: Chain, genesisHash: string): Promise<void> {
   const firstIssuedAt = await findFirstIssuedAt(world.db, chain.caip2);
-  const { head, earlier: ancestors } = await chain.providers.ask(async (driver) => {
-    const latest = await driver.head("latest");
+  const { head, earlier: ancestors } = await chain.providers.ask(async (reader) => {
+    const latest = await reader.head("latest");
     return readStartBlocks(
-      driver,
-      firstIssuedAt === undefined ? latest : await findBlockBefore(driver, latest, firstIssuedAt),
+      reader,
+      firstIssuedAt === undefined ? latest : await findBlockBefore(reader, latest, firstIssuedAt),
     );
   });
   const at = world.clock.now();
@@ -39,34 +39,34 @@ async function findFirstIssuedAt(db: Db, chain: Caip2): Promise<Date | undefined
 }
 
 /** The highest block from before a time, or the very first one. */
-async function findBlockBefore(driver: ChainDriver, latest: BlockRef, time: Date): Promise<BlockRef> {
+async function findBlockBefore(reader: ChainReader, latest: BlockRef, time: Date): Promise<BlockRef> {
   const timeMs = time.getTime() - CLOCK_SKEW_MS_MAX;
   const isBefore = ({ timestampS }: BlockRef) => timestampS * 1_000 < timeMs;
   if (isBefore(latest)) return latest;
-  let found = await fetchBlock(driver, 0n);
+  let found = await fetchBlock(reader, 0n);
   let above = latest.number;
   while (above - found.number > 1n) {
-    const middle = await fetchBlock(driver, (found.number + above) / 2n);
+    const middle = await fetchBlock(reader, (found.number + above) / 2n);
     if (isBefore(middle)) found = middle;
     else above = middle.number;
   }
   return found;
 }
 
-async function fetchBlock(driver: ChainDriver, number: bigint): Promise<BlockRef> {
-  const block = await driver.block({ number });
-  if (!block) throw new ProviderFailed("unknown_block", `${driver.name} lacks block ${number}`);
+async function fetchBlock(reader: ChainReader, number: bigint): Promise<BlockRef> {
+  const block = await reader.block({ number });
+  if (!block) throw new ProviderFailed("unknown_block", `${reader.name} lacks block ${number}`);
   return block;
 }
 
-async function readStartBlocks(driver: ChainDriver, head: BlockRef): Promise<{ head: BlockRef; earlier: BlockRef[] }> {
+async function readStartBlocks(reader: ChainReader, head: BlockRef): Promise<{ head: BlockRef; earlier: BlockRef[] }> {
   const numbers: bigint[] = [];
   for (let back = 1n; back <= ANCESTOR_BLOCKS && back <= head.number; back += 1n) numbers.push(head.number - back);
   const earlier: BlockRef[] = [];
   let child = head;
-  for (const block of await Promise.all(numbers.map((number) => driver.block({ number })))) {
+  for (const block of await Promise.all(numbers.map((number) => reader.block({ number })))) {
     if (block?.hash !== child.parentHash)
-      throw new ProviderFailed("unknown_block", `${driver.name} shows no parent of block ${child.number}`);
+      throw new ProviderFailed("unknown_block", `${reader.name} shows no parent of block ${child.number}`);
     earlier.push(block);
     child = block;
   }

@@ -1,5 +1,5 @@
 import { ChainMismatch } from "../../chain/providers.ts";
-import { ProviderFailed, type BlockRef, type ChainDriver, type Transfer } from "../../chain/driver.ts";
+import { ProviderFailed, type BlockRef, type ChainReader, type Transfer } from "../../chain/reader.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { findSuspectBlocks, type BlockTransfers } from "../reread/recheckSuspectBlocks.ts";
 import type { LocatedTransfer } from "../movement.ts";
@@ -37,40 +37,40 @@ export type BranchQuery = {
   /** Canonical blocks by our own table, at or below a number, the highest first. */
   knownBlocks: (upTo: bigint, limit: number) => Promise<KnownBlock[]>;
   /** What of a block's transfers concerns us, by the word of the provider that told of them. */
-  locate: (driver: ChainDriver, transfers: readonly Transfer[]) => Promise<LocatedTransfer[]>;
+  locate: (reader: ChainReader, transfers: readonly Transfer[]) => Promise<LocatedTransfer[]>;
 };
 
 /**
  * Reads what follows on the cursor. Throws ProviderFailed when the provider's blocks do not hang together (it is just changing its
  * mind, or is several nodes), and ChainMismatch when nothing that we know is on its chain any more.
  */
-export async function readBranch(driver: ChainDriver, question: BranchQuery): Promise<Branch> {
+export async function readBranch(reader: ChainReader, question: BranchQuery): Promise<Branch> {
   const { cursor } = question;
-  const head = await driver.head("latest");
+  const head = await reader.head("latest");
   if (head.number < cursor.number || head.hash === cursor.hash) return { kind: "still", head };
   const follows = head.number === cursor.number + 1n && head.parentHash === cursor.hash;
-  const ancestor = follows ? cursor : await findCommonAncestor(driver, question);
+  const ancestor = follows ? cursor : await findCommonAncestor(reader, question);
   if (head.number - ancestor.number > NEAR_BLOCKS && !isShallowReorg(head, ancestor, cursor)) {
     return { kind: "far", head, ancestor };
   }
   const isReorg = ancestor.number < cursor.number;
-  const found = await readLinkedBlocks(driver, { ancestor, head, isReorg });
+  const found = await readLinkedBlocks(reader, { ancestor, head, isReorg });
   const readings = await settledPrefix(
-    found.map((block) => readBlockTransfers(driver, block, question.tokens)),
+    found.map((block) => readBlockTransfers(reader, block, question.tokens)),
     isReorg,
   );
   const blocks = readings.map(({ block }) => block);
-  const suspects = findSuspectBlocks(driver, readings, question.tokens);
+  const suspects = findSuspectBlocks(reader, readings, question.tokens);
   const transfers = readings.flatMap((reading) => reading.transfers);
-  return { kind: "near", head, ancestor, blocks, located: await question.locate(driver, transfers), suspects };
+  return { kind: "near", head, ancestor, blocks, located: await question.locate(reader, transfers), suspects };
 }
 
 async function readBlockTransfers(
-  driver: ChainDriver,
+  reader: ChainReader,
   block: BlockRef,
   tokens: readonly string[],
 ): Promise<BlockTransfers> {
-  return { block, transfers: await driver.transfers({ blockHash: block.hash }, tokens) };
+  return { block, transfers: await reader.transfers({ blockHash: block.hash }, tokens) };
 }
 
 /**
@@ -95,14 +95,14 @@ function isShallowReorg(head: BlockRef, ancestor: KnownBlock, cursor: KnownBlock
 }
 
 /** The highest of our blocks that the provider's chain has too. */
-async function findCommonAncestor(driver: ChainDriver, question: BranchQuery): Promise<KnownBlock> {
+async function findCommonAncestor(reader: ChainReader, question: BranchQuery): Promise<KnownBlock> {
   let upTo = question.cursor.number;
   for (let compared = 0; compared < REORG_BLOCKS_MAX; compared += ANCESTOR_PAGE_SIZE) {
     const known = await question.knownBlocks(upTo, ANCESTOR_PAGE_SIZE);
     for (const block of known) {
-      const canonical = await driver.block({ number: block.number });
+      const canonical = await reader.block({ number: block.number });
       if (!canonical)
-        throw new ProviderFailed("unknown_block", `${driver.name} lacks block ${block.number} below its head`);
+        throw new ProviderFailed("unknown_block", `${reader.name} lacks block ${block.number} below its head`);
       if (canonical.hash === block.hash) return block;
     }
     const lowest = known.at(-1);
@@ -110,24 +110,24 @@ async function findCommonAncestor(driver: ChainDriver, question: BranchQuery): P
     upTo = lowest.number - 1n;
   }
   throw new ChainMismatch(
-    `${driver.name} shares none of the last blocks that were read of ${question.chain} down to ${upTo + 1n}: it serves another chain, or one that was reset.`,
+    `${reader.name} shares none of the last blocks that were read of ${question.chain} down to ${upTo + 1n}: it serves another chain, or one that was reset.`,
   );
 }
 
 async function readLinkedBlocks(
-  driver: ChainDriver,
+  reader: ChainReader,
   { ancestor, head, isReorg }: { ancestor: KnownBlock; head: BlockRef; isReorg: boolean },
 ): Promise<BlockRef[]> {
   const last = head.number - ancestor.number > BATCH_BLOCKS_MAX ? ancestor.number + BATCH_BLOCKS_MAX : head.number;
   const questions: Promise<BlockRef | undefined>[] = [];
   for (let number = ancestor.number + 1n; number <= last; number += 1n)
-    questions.push(number === head.number ? Promise.resolve(head) : driver.block({ number }));
+    questions.push(number === head.number ? Promise.resolve(head) : reader.block({ number }));
   const blocks: BlockRef[] = [];
   let parent = ancestor;
   for (const block of await settledPrefix(questions, isReorg)) {
     if (block?.parentHash !== parent.hash) {
       if (blocks.length > 0 && !isReorg) break;
-      throw new ProviderFailed("unknown_block", `${driver.name} shows no block that follows on ${parent.number}`);
+      throw new ProviderFailed("unknown_block", `${reader.name} shows no block that follows on ${parent.number}`);
     }
     blocks.push(block);
     parent = block;

@@ -5,7 +5,7 @@ import { openTestDatabase } from "../../../test/support/database.ts";
 import { TEST_CHAIN } from "../../../test/support/intents.ts";
 import { stationWorld } from "../../../test/support/stationWorld.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type BlockRef, type ChainDriver, type HeadTag } from "../../chain/driver.ts";
+import { ProviderFailed, type BlockRef, type ChainReader, type HeadTag } from "../../chain/reader.ts";
 import { Providers } from "../../chain/providers.ts";
 import type { Db } from "../../db/database.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
@@ -18,7 +18,7 @@ import { watchChain } from "./watchChain.ts";
 // Chains of headers alone, so that whole forks can be told by anybody; who holds which transfers is another test's matter.
 
 /** A provider whose chain leaves the true one above `forkAt`. */
-class ForkingProvider implements Partial<ChainDriver> {
+class ForkingProvider implements Partial<ChainReader> {
   readonly caip2: Caip2 = TEST_CHAIN;
   readonly name: string;
   headNumber = 100n;
@@ -55,7 +55,7 @@ class ForkingProvider implements Partial<ChainDriver> {
     return "hash" in at && block?.hash !== at.hash ? undefined : block;
   };
   transfers = async () => [];
-  receiptPositions = async () => [];
+  proofs = async () => [];
 }
 
 describe("providers that tell of another chain", () => {
@@ -83,9 +83,9 @@ describe("providers that tell of another chain", () => {
     const { catalog } = stationWorld(db);
     const world: WatchWorld = { db, clock, wake: createWake(clock), memory: new ProcessMemory(), catalog, log };
     const forkingProviders = ["first", "second", "third"].slice(0, count).map((name) => new ForkingProvider(name));
-    const drivers = forkingProviders as unknown as [ChainDriver, ...ChainDriver[]];
-    const providers = new Providers(drivers, { clock, log: pino({ level: "silent" }) });
-    const chain = { caip2: TEST_CHAIN, drivers, providers } as unknown as Chain;
+    const readers = forkingProviders as unknown as [ChainReader, ...ChainReader[]];
+    const providers = new Providers(readers, { clock, log: pino({ level: "silent" }) });
+    const chain = { caip2: TEST_CHAIN, readers, providers } as unknown as Chain;
     await watchChain(world, chain);
     return {
       tellers: forkingProviders as [ForkingProvider, ForkingProvider, ForkingProvider],

@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import type { ChainDriver } from "../../chain/driver.ts";
+import type { ChainReader } from "../../chain/reader.ts";
 import { logHeadHold } from "../providers/headHold.ts";
 import { getChainMemory, type ChainMemory, type Objection } from "../chainMemory.ts";
 import { pollProviders, type ProviderComparison } from "../providers/pollProviders.ts";
@@ -112,8 +112,8 @@ async function rewindToProviders(
   if (first === undefined) return undefined;
   const memory = getChainMemory(world, chain);
   const upTo = first.head.number < cursor.number ? first.head.number : cursor.number;
-  const ancestor = await chain.providers.askProvider(first.provider, (driver) =>
-    bisectCommonAncestor(world, driver, { chain, upTo }),
+  const ancestor = await chain.providers.askProvider(first.provider, (reader) =>
+    bisectCommonAncestor(world, reader, { chain, upTo }),
   );
   const facts = {
     alarm: "chain_taken_back",
@@ -140,7 +140,7 @@ async function rewindToProviders(
 /** The highest of our blocks, at or below `upTo`, that is on the provider's chain: found by halves, since below it all of them are. */
 async function bisectCommonAncestor(
   world: WatchWorld,
-  driver: ChainDriver,
+  reader: ChainReader,
   { chain, upTo }: { chain: Chain; upTo: bigint },
 ): Promise<KnownBlock | undefined> {
   let shared: KnownBlock | undefined;
@@ -152,7 +152,7 @@ async function bisectCommonAncestor(
       low = middle + 1n;
       continue;
     }
-    const block = await driver.block({ number: known.number });
+    const block = await reader.block({ number: known.number });
     if (block?.hash === known.hash) [shared, low] = [known, middle + 1n];
     else high = known.number - 1n;
   }

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { concatHex, getContractAddress, numberToHex, pad, type Hex } from "viem";
-import { ProviderFailed, type BlockRef } from "../../chain/driver.ts";
+import { ProviderFailed, type BlockRef } from "../../chain/reader.ts";
 import { ChainMismatch } from "../../chain/providers.ts";
 import type { Db } from "../../db/database.ts";
 import { DEV_ACCOUNTS } from "../../dev/devAccounts.ts";
@@ -43,11 +43,11 @@ describe("watching a chain", () => {
     equal(movement?.block_hash, receipt?.blockHash);
     equal(movement?.direction, "in");
     equal(movement?.counterparty, payer.address);
-    equal(movement?.position, 0);
-    equal(movement?.log_index, 1, "its place in the block counts the other transaction's log");
+    equal(movement?.identity, "0");
+    equal(movement?.place, 1n, "its place in the block counts the other transaction's log");
   });
 
-  test("several transfers of one transaction are told apart by their positions", async () => {
+  test("several transfers of one transaction are told apart by their identities", async () => {
     const { watch } = await startWatcher(db, chain);
     const inboxes = [await insertInbox(db), await insertInbox(db)] as const;
     const nonce = await chain.client.getTransactionCount({ address: stranger.address });
@@ -63,11 +63,11 @@ describe("watching a chain", () => {
     ]);
     await watch();
     deepEqual(
-      (await movementsOf(db, chain)).map((row) => [row.inbox, row.position, row.amount_units]),
+      (await movementsOf(db, chain)).map((row) => [row.inbox, row.identity, row.amount_units]),
       [
-        [inboxes[0], 0, 1n],
-        [inboxes[1], 2, 3n],
-        [inboxes[0], 3, 4n],
+        [inboxes[0], "0", 1n],
+        [inboxes[1], "2", 3n],
+        [inboxes[0], "3", 4n],
       ],
     );
   });
@@ -172,11 +172,11 @@ describe("watching a chain", () => {
     context.after(() => db.close());
     const asked = Promise.withResolvers<void>();
     const awake = Promise.withResolvers<void>();
-    const sleepy = await startWatcher(db, chain, (driver) => ({
+    const sleepy = await startWatcher(db, chain, (reader) => ({
       transfers: async (...question) => {
         asked.resolve();
         await awake.promise;
-        return driver.transfers(...question);
+        return reader.transfers(...question);
       },
     }));
     const other = await startWatcher(db, chain);
@@ -196,10 +196,10 @@ describe("watching a chain", () => {
 
   test("a head that lags never moves the cursor back", async () => {
     let lag = 0n;
-    const { watch } = await startWatcher(db, chain, (driver) => ({
+    const { watch } = await startWatcher(db, chain, (reader) => ({
       head: async (tag) => {
-        const head = await driver.head(tag);
-        return (await driver.block({ number: head.number - lag })) ?? head;
+        const head = await reader.head(tag);
+        return (await reader.block({ number: head.number - lag })) ?? head;
       },
     }));
     const inbox = await insertInbox(db);
@@ -214,10 +214,10 @@ describe("watching a chain", () => {
 
   test("a provider that does not have the head's logs yet is asked again, and nothing is lost", async () => {
     let lacks = true;
-    const { watch } = await startWatcher(db, chain, (driver) => ({
+    const { watch } = await startWatcher(db, chain, (reader) => ({
       transfers: async (...question) => {
         if (lacks) throw new ProviderFailed("unknown_block", "unknown block");
-        return driver.transfers(...question);
+        return reader.transfers(...question);
       },
     }));
     const inbox = await insertInbox(db);
@@ -231,9 +231,9 @@ describe("watching a chain", () => {
 
   test("a receipt of another block credits nothing", async () => {
     let isOld = true;
-    const { watch } = await startWatcher(db, chain, (driver) => ({
-      receiptPositions: async (chainTxs) => {
-        const positions = await driver.receiptPositions(chainTxs);
+    const { watch } = await startWatcher(db, chain, (reader) => ({
+      proofs: async (chainTxs) => {
+        const positions = await reader.proofs(chainTxs);
         return isOld ? positions.map((position) => ({ ...position, blockHash: `0x${"11".repeat(32)}` })) : positions;
       },
     }));
@@ -250,10 +250,10 @@ describe("watching a chain", () => {
     const { watch } = await startWatcher(
       db,
       chain,
-      (driver) => ({
+      (reader) => ({
         head: async (tag) => {
           if (isAway) throw new ProviderFailed("unreachable", "connection refused");
-          return driver.head(tag);
+          return reader.head(tag);
         },
       }),
       () => ({}),
@@ -269,7 +269,7 @@ describe("watching a chain", () => {
     const { world, chain: watched } = await startWatcher(
       db,
       chain,
-      (driver) => ({ head: async (tag) => first.stuckAt ?? driver.head(tag) }),
+      (reader) => ({ head: async (tag) => first.stuckAt ?? reader.head(tag) }),
       () => ({}),
     );
     first.stuckAt = await watched.providers.head("latest");

@@ -1,6 +1,6 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type ChainDriver } from "../../chain/driver.ts";
+import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
 import { ChainMismatch } from "../../chain/providers.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { initializeCursor } from "./initializeCursor.ts";
@@ -86,13 +86,13 @@ async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): P
     cursor,
     tokens: watchedTokens(world.catalog, chain.caip2),
     knownBlocks: (upTo, limit) => listKnownBlocks(world.db, { chain: chain.caip2, upTo, limit }),
-    locate: (driver, transfers) => locateInboxTransfers(world, driver, transfers),
+    locate: (reader, transfers) => locateInboxTransfers(world, reader, transfers),
   };
   const memory = getChainMemory(world, chain);
   const isStalled = world.clock.monotonicMs() - memory.lastBlockAtMs > STALL_MS;
-  const work = async (driver: ChainDriver): Promise<PolledBranch> => ({
-    branch: await readBranch(driver, question),
-    provider: driver.name,
+  const work = async (reader: ChainReader): Promise<PolledBranch> => ({
+    branch: await readBranch(reader, question),
+    provider: reader.name,
   });
   const news = await (isStalled ? chain.providers.askInReverseOrder(work) : chain.providers.ask(work));
   if (news.branch.kind !== "still") memory.lastBlockAtMs = world.clock.monotonicMs();

@@ -23,7 +23,7 @@ test("a set of addresses holds exactly what was added, however alike the others 
       const known = new Set(added);
       for (const one of addresses) {
         equal(set.has(one), known.has(one));
-        equal(set.hasHexAt(ascii(one), 2), known.has(one));
+        equal(set.hasAt(ascii(one), 2), known.has(one));
       }
     }),
     { numRuns: 20 },
@@ -45,8 +45,8 @@ test("an address is found in raw bytes in either case, and nothing else is", () 
       if (isHex) set.addHexAt(ascii(`0x${hex.toLowerCase()}`), 2);
       else set.addHexAt(ascii(decodeLeniently(hex)), 2);
       const bytes = Buffer.concat([Buffer.alloc(offset, "f"), Buffer.from(hex, "latin1"), Buffer.alloc(9, "f")]);
-      equal(set.hasHexAt(bytes, offset), isHex);
-      equal(set.hasHexAt(bytes, offset + 1), isHex && `${hex}f`.slice(1).toLowerCase() === hex.toLowerCase());
+      equal(set.hasAt(bytes, offset), isHex);
+      equal(set.hasAt(bytes, offset + 1), isHex && `${hex}f`.slice(1).toLowerCase() === hex.toLowerCase());
     }),
     { numRuns: 500 },
   );
@@ -63,7 +63,7 @@ test("addresses whose hash is what marks a free slot are held as others are", ()
         const [stranger, ...known] = starts.map((one) => `0x${one}331da083`);
         for (const address of known) set.addHexAt(ascii(address), 2);
         for (let count = 0; count < rest; count += 1) set.addHexAt(ascii(randomAddress()), 2);
-        for (const address of known) ok(set.has(address) && set.hasHexAt(ascii(address.toUpperCase()), 2));
+        for (const address of known) ok(set.has(address) && set.hasAt(ascii(address.toUpperCase()), 2));
         equal(stranger !== undefined && set.has(stranger), false);
         equal(set.size, known.length + rest);
       },
@@ -91,7 +91,7 @@ test("bytes that end within an address hold none", () => {
   set.addHexAt(ascii(address), 2);
   const bytes = ascii(address);
   deepEqual(
-    [-1, 0, 2, 3, 22, 41, 42, 1_000].map((offset) => set.hasHexAt(bytes, offset)),
+    [-1, 0, 2, 3, 22, 41, 42, 1_000].map((offset) => set.hasAt(bytes, offset)),
     [false, false, true, false, false, false, false, false],
   );
 });

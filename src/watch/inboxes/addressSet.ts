@@ -63,11 +63,11 @@ export class AddressSet {
   }
 
   has(address: string): boolean {
-    return this.#writeAscii(address) && this.hasHexAt(this.#ascii, 0);
+    return this.#writeAscii(address) && this.hasAt(this.#ascii, 0);
   }
 
   /** Whether the forty characters (ASCII) at `offset` are the hex digits, in either case, of an address in the set. */
-  hasHexAt(bytes: Uint8Array, offset: number): boolean {
+  hasAt(bytes: Uint8Array, offset: number): boolean {
     // What is no hex digit is read as some number here, and refused when it leads to an address.
     const hash = mixBits(wordAt(bytes, offset + 32) ^ this.#seed);
     if (!hasPrefilterBit(this.#prefilter, hash)) return false;
@@ -79,7 +79,7 @@ export class AddressSet {
   /** Adds the address whose hex digits, in either case, stand at `offset`. */
   addHexAt(bytes: Uint8Array, offset: number): void {
     assert(isHex(bytes, offset), "what should be watched is no EVM address");
-    if (this.hasHexAt(bytes, offset)) return;
+    if (this.hasAt(bytes, offset)) return;
     const hash = mixBits(wordAt(bytes, offset + 32) ^ this.#seed);
     if (hash === FREE_SLOT) this.#sentinelAddresses.add(hexAt(bytes, offset));
     else this.#insert(hash, bytes, offset);

@@ -37,8 +37,8 @@ export class WatchedInboxes {
   }
 
   /** Whether the forty characters (ASCII) at `offset` are the hex digits, in either case, of an inbox. */
-  hasHexAt(bytes: Uint8Array, offset: number): boolean {
-    return this.#addresses.hasHexAt(bytes, offset);
+  hasAt(bytes: Uint8Array, offset: number): boolean {
+    return this.#addresses.hasAt(bytes, offset);
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import type { BlockRef, ChainDriver } from "../../chain/driver.ts";
+import type { BlockRef, ChainReader } from "../../chain/reader.ts";
 import { NEAR_BLOCKS } from "../follow/readBranch.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { listKnownBlocks, type KnownBlock } from "../store/store.ts";
@@ -19,7 +19,7 @@ export async function pollProviders(
   cursor: KnownBlock,
 ): Promise<ProviderComparison[]> {
   const said = await chain.providers.askEach(
-    (driver) => compareWithProvider(world, driver, { chain, cursor }),
+    (reader) => compareWithProvider(world, reader, { chain, cursor }),
     "awake",
   );
   return said.flatMap((each) => ("answer" in each && each.answer ? [{ provider: each.provider, ...each.answer }] : []));
@@ -27,13 +27,13 @@ export async function pollProviders(
 
 async function compareWithProvider(
   world: Pick<WatchWorld, "db">,
-  driver: ChainDriver,
+  reader: ChainReader,
   { chain, cursor }: { chain: Chain; cursor: KnownBlock },
 ): Promise<Omit<ProviderComparison, "provider"> | undefined> {
-  const head = await driver.head("latest");
+  const head = await reader.head("latest");
   const known = head.number < cursor.number ? await findKnownBlock(world, chain, head.number) : cursor;
   if (known === undefined) return undefined;
-  const block = known.number === head.number ? head : await driver.block({ number: known.number });
+  const block = known.number === head.number ? head : await reader.block({ number: known.number });
   if (block === undefined) return undefined;
   if (block.hash !== known.hash) return { kind: "differs", head };
   return { kind: head.number + NEAR_BLOCKS < cursor.number ? "behind" : "agrees", head };

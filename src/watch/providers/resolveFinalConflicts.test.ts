@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { pino } from "pino";
 import type { Hex } from "viem";
-import type { Transfer } from "../../chain/driver.ts";
+import type { Transfer } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import type { TestChain } from "../../../test/support/chain.ts";
 import {
@@ -10,7 +10,7 @@ import {
   startWatcher,
   movementsOf,
   insertInbox,
-  type DriverOverride,
+  type NodeOverride,
 } from "../../../test/support/watcher.ts";
 import { followHeads } from "../follow/followHeads.ts";
 import { rescanChainTx } from "../reread/rescan.ts";
@@ -34,11 +34,11 @@ describe("a new block that contradicts final ones", () => {
   }: { falseScope?: "of blocks" | "of ranges"; agreement?: { providers: number; abovePriceUnits: bigint } } = {}) {
     let lie: FalseTransfer | undefined;
     const overrideDriver =
-      (name: string, isLiar: boolean): DriverOverride =>
-      (driver) => ({
+      (name: string, isLiar: boolean): NodeOverride =>
+      (reader) => ({
         name,
         transfers: async (scope, ...rest) => {
-          const transfers = await driver.transfers(scope, ...rest);
+          const transfers = await reader.transfers(scope, ...rest);
           if (!isLiar || !lie) return transfers;
           const isBlock = "blockHash" in scope;
           const isThere = isBlock
@@ -50,8 +50,8 @@ describe("a new block that contradicts final ones", () => {
             { ...lie.transfer, amountText: "0x999", blockHash: lie.block.hash, blockNumber: lie.block.number },
           ];
         },
-        receiptPositions: async (chainTxs) => {
-          const positions = await driver.receiptPositions(chainTxs);
+        proofs: async (chainTxs) => {
+          const positions = await reader.proofs(chainTxs);
           return positions.map((position) =>
             isLiar && lie?.transfer.chainTx === position.chainTx
               ? { ...position, blockHash: lie.block.hash }
@@ -102,7 +102,7 @@ describe("a new block that contradicts final ones", () => {
         [alarm?.alarm, alarm?.confirming, alarm?.denying],
         ["final_contradicted", ["second", "third"], ["liar"]],
       );
-      equal(await watched.providers.ask(async (driver) => driver.name), "second");
+      equal(await watched.providers.ask(async (reader) => reader.name), "second");
     });
 
   for (const providers of [1, 2, 3])
@@ -134,9 +134,9 @@ describe("a new block that contradicts final ones", () => {
     const { world, chain: watched, look, transactionHash } = await setUp();
     await chain.finalize();
     await look();
-    await db.transaction((tx) => tx.updateTable("movement").set({ log_index: 99 }).execute());
+    await db.transaction((tx) => tx.updateTable("movement").set({ place: 99n }).execute());
     await rescanChainTx({ ...world, chains: new Map([[chain.caip2, watched]]) }, { chainTx: transactionHash });
     const [movement] = await movementsOf(db, chain);
-    equal(movement?.log_index, 0);
+    equal(movement?.place, 0n);
   });
 });

@@ -3,7 +3,7 @@ import type { Chain } from "../../chain/chain.ts";
 import { array } from "../../db/parameters.ts";
 import type { World } from "../../world.ts";
 import { getChainMemory } from "../chainMemory.ts";
-import { movementIdentity, type MovementRow, type LocatedTransfer } from "../movement.ts";
+import { movementKey, type MovementRow, type LocatedTransfer } from "../movement.ts";
 import { rereadNumber } from "../store/store.ts";
 import { verifyWithProvider } from "./verifyWithProvider.ts";
 
@@ -29,7 +29,7 @@ export async function resolveFinalConflicts(
   const [movement] = conflicts;
   if (movement === undefined) return;
   memory.conflictsCheckedAtMs = nowMs;
-  const replies = await chain.providers.askEach((driver) => verifyWithProvider(driver, movement, []), "awake");
+  const replies = await chain.providers.askEach((reader) => verifyWithProvider(reader, movement, []), "awake");
   const providersWith = (verdict: "confirms" | "denies") =>
     replies.flatMap((each) => ("answer" in each && each.answer.verdict === verdict ? [each.provider] : []));
   const [confirming, denying] = [providersWith("confirms"), providersWith("denies")];
@@ -58,14 +58,14 @@ async function listFinalConflicts(
   const { rows } = await sql<MovementRow>`
     select * from movement where chain = ${caip2} and chain_tx = any(${array(chainTxs, "text")})
       and orphaned_at is null and block_number <= ${rereadNumber(caip2)}`.execute(db.root);
-  const seen = new Map(sightings.map((sighting) => [movementIdentity(sighting), sighting]));
+  const seen = new Map(sightings.map((sighting) => [movementKey(sighting), sighting]));
   return rows.filter((row) => {
-    const sighting = seen.get(movementIdentity({ ...row, chainTx: row.chain_tx }));
+    const sighting = seen.get(movementKey({ ...row, chainTx: row.chain_tx }));
     return sighting !== undefined && !matchesTransfer(row, sighting);
   });
 }
 
 function matchesTransfer(row: MovementRow, seen: LocatedTransfer): boolean {
-  const isInPlace = row.block_hash === seen.blockHash && row.log_index === seen.logIndex;
+  const isInPlace = row.block_hash === seen.blockHash && row.place === seen.place;
   return isInPlace && row.amount_units === seen.amountUnits && row.counterparty === seen.counterparty;
 }

@@ -1,14 +1,14 @@
-import { ProviderFailed, type ChainDriver } from "../../chain/driver.ts";
+import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
 import { filterInboxTransfers, type MovementRow } from "../movement.ts";
 
 // What one provider says of one movement when it is asked for that alone. It is asked for the block at that height as it stands now, for the
-// transaction's own receipt and for the transfers of that block that touch the inbox: an old receipt of a replaced block passes none of them.
+// transaction's own proof and for the transfers of that block that touch the inbox: an old proof of a replaced block passes none of them.
 
 export type ProviderVerdict = {
   /** `lacks`: it does not know so far, which is neither; a node that lags says this. */
   verdict: "confirms" | "denies" | "lacks";
   /** What differs, where it denies. */
-  reason: "other_block" | "no_receipt" | "other_receipt" | "reverted" | "no_transfer" | null;
+  reason: "other_block" | "not_mined" | "mined_elsewhere" | "reverted" | "no_transfer" | null;
   /** How far it knows the chain, and how final it calls it; -1 where it says nothing. */
   latest: bigint;
   safe: bigint;
@@ -22,44 +22,44 @@ const MISSING: MovementFinding = { verdict: "lacks", reason: null };
 
 /** Asks one provider for one movement into an inbox, in a handful of questions. Throws ProviderFailed when it does not answer wholly. */
 export async function verifyWithProvider(
-  driver: ChainDriver,
+  reader: ChainReader,
   movement: MovementRow,
   tags: readonly ("safe" | "finalized")[],
 ): Promise<ProviderVerdict> {
-  const latest = (await driver.head("latest")).number;
+  const latest = (await reader.head("latest")).number;
   const [safe, finalized] = await Promise.all([
-    tags.includes("safe") ? fetchTagNumber(driver, "safe") : -1n,
-    tags.includes("finalized") ? fetchTagNumber(driver, "finalized") : -1n,
+    tags.includes("safe") ? fetchTagNumber(reader, "safe") : -1n,
+    tags.includes("finalized") ? fetchTagNumber(reader, "finalized") : -1n,
   ]);
-  const finding = latest < movement.block_number ? MISSING : await verifyMovement(driver, movement);
+  const finding = latest < movement.block_number ? MISSING : await verifyMovement(reader, movement);
   return { ...finding, latest, safe, finalized };
 }
 
-async function fetchTagNumber(driver: ChainDriver, tag: "safe" | "finalized"): Promise<bigint> {
+async function fetchTagNumber(reader: ChainReader, tag: "safe" | "finalized"): Promise<bigint> {
   try {
-    return (await driver.head(tag)).number;
+    return (await reader.head(tag)).number;
   } catch (error) {
     if (error instanceof ProviderFailed && (error.kind === "unknown_block" || error.kind === "bad_answer")) return -1n;
     throw error;
   }
 }
 
-async function verifyMovement(driver: ChainDriver, movement: MovementRow): Promise<MovementFinding> {
-  const block = await driver.block({ number: movement.block_number });
+async function verifyMovement(reader: ChainReader, movement: MovementRow): Promise<MovementFinding> {
+  const block = await reader.block({ number: movement.block_number });
   if (!block) return MISSING;
   if (block.hash !== movement.block_hash) return createDenial("other_block");
-  const [[receipt], transfers] = await Promise.all([
-    driver.receiptPositions([movement.chain_tx]),
-    driver.transfers({ blockHash: movement.block_hash }, [movement.token], [movement.inbox]),
+  const [[proof], transfers] = await Promise.all([
+    reader.proofs([movement.chain_tx]),
+    reader.transfers({ blockHash: movement.block_hash }, [movement.token], [movement.inbox]),
   ]);
-  if (!receipt) return createDenial("no_receipt");
-  if (receipt.blockHash !== movement.block_hash) return createDenial("other_receipt");
-  if (!receipt.succeeded) return createDenial("reverted");
+  if (!proof) return createDenial("not_mined");
+  if (proof.blockHash !== movement.block_hash) return createDenial("mined_elsewhere");
+  if (!proof.succeeded) return createDenial("reverted");
   const isThere = filterInboxTransfers(transfers, (address) => address === movement.inbox).some(
     (seen) =>
       seen.direction === movement.direction &&
       seen.chainTx === movement.chain_tx &&
-      seen.logIndex - receipt.logIndexFirst === movement.position &&
+      proof.identityAt(seen.place) === movement.identity &&
       seen.token === movement.token &&
       seen.counterparty === movement.counterparty &&
       seen.amountUnits === movement.amount_units,

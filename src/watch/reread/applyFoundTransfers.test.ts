@@ -1,7 +1,8 @@
 import { deepEqual } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Hex } from "viem";
-import type { BlockRef, Transfer } from "../../chain/driver.ts";
+import type { BlockRef, Transfer } from "../../chain/reader.ts";
+import { createProof } from "../../chain/evm/proof.ts";
 import type { Db } from "../../db/database.ts";
 import { addMs, systemClock } from "../../kernel/clock.ts";
 import { HINT_TTL_MS } from "../../view/registerView.ts";
@@ -34,7 +35,7 @@ describe("what one of several providers adds", () => {
               token: usdc,
               amountText: "0x5",
               chainTx: FABRICATED_TX,
-              logIndex: 0,
+              place: 0n,
               blockNumber: at.number,
               blockHash: at.hash,
             },
@@ -43,14 +44,24 @@ describe("what one of several providers adds", () => {
       db,
       chain,
       () => ({ name: "honest", mayContainTransfers: () => true }),
-      (driver) => ({
+      (reader) => ({
         name: "liar",
         transfers: async (scope, tokens, parties) =>
           parties || ("blockHash" in scope && scope.blockHash === told.at?.hash)
             ? fabricatedTransfers()
-            : driver.transfers(scope, tokens, parties),
-        receiptPositions: async () =>
-          told.at ? [{ chainTx: FABRICATED_TX, blockHash: told.at.hash, succeeded: true, logIndexFirst: 0 }] : [],
+            : reader.transfers(scope, tokens, parties),
+        proofs: async () =>
+          told.at
+            ? [
+                createProof({
+                  chainTx: FABRICATED_TX,
+                  blockNumber: told.at.number,
+                  blockHash: told.at.hash,
+                  succeeded: true,
+                  logIndexFirst: 0,
+                }),
+              ]
+            : [],
       }),
     );
     await chain.mine(1);

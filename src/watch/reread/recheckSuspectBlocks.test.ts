@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Hex } from "viem";
-import type { ChainDriver } from "../../chain/driver.ts";
+import type { ChainReader } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import type { TestChain } from "../../../test/support/chain.ts";
 import { setUpWatchTests, startWatcher, movementsOf, insertInbox } from "../../../test/support/watcher.ts";
@@ -16,14 +16,14 @@ describe("blocks that are called empty against the word of their headers", () =>
   setUpWatchTests((opened) => ({ db, chain, usdc } = opened), { strangerUnits: 1_000n, checksLedger: true });
 
   /** A watcher whose provider knows the logs of a block only when it is asked the next time after `late` more; its pauses pass at once. */
-  async function setUp(missingAnswers: { answers: number }, bend: Partial<ChainDriver> = {}) {
+  async function setUp(missingAnswers: { answers: number }, bend: Partial<ChainReader> = {}) {
     const questions: string[] = [];
-    const watching = await startWatcher(db, chain, (driver) => ({
+    const watching = await startWatcher(db, chain, (reader) => ({
       ...bend,
       transfers: async (scope, tokens, parties) => {
-        if (!("blockHash" in scope)) return driver.transfers(scope, tokens, parties);
+        if (!("blockHash" in scope)) return reader.transfers(scope, tokens, parties);
         questions.push(scope.blockHash);
-        return (missingAnswers.answers -= 1) >= 0 ? [] : driver.transfers(scope, tokens, parties);
+        return (missingAnswers.answers -= 1) >= 0 ? [] : reader.transfers(scope, tokens, parties);
       },
     }));
     const waits: number[] = [];
@@ -80,7 +80,7 @@ describe("blocks that are called empty against the word of their headers", () =>
       { answers: 1_000 },
       {
         mayContainTransfers: (block, tokens) =>
-          watched.drivers[0]?.mayContainTransfers?.({ ...block, logsBloom: none }, tokens) ?? true,
+          watched.readers[0]?.mayContainTransfers?.({ ...block, digest: none }, tokens) ?? true,
       },
     );
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });

@@ -1,6 +1,6 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type BlockRef, type ChainDriver, type Transfer } from "../../chain/driver.ts";
+import { ProviderFailed, type BlockRef, type ChainReader, type Transfer } from "../../chain/reader.ts";
 import { getChainMemory, type ChainMemory, type SuspectBlock } from "../chainMemory.ts";
 import { applyFoundTransfers } from "./rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
@@ -20,12 +20,12 @@ export type BlockTransfers = { block: BlockRef; transfers: readonly Transfer[] }
 
 /** Those of the blocks whose headers, by the word of the provider that told of both, speak of transfers that were not among the answers. */
 export function findSuspectBlocks(
-  driver: ChainDriver,
+  reader: ChainReader,
   readings: readonly BlockTransfers[],
   tokens: readonly string[],
 ): BlockRef[] {
   return readings.flatMap(({ block, transfers }) =>
-    transfers.length === 0 && driver.mayContainTransfers?.(block, tokens) === true ? [block] : [],
+    transfers.length === 0 && reader.mayContainTransfers?.(block, tokens) === true ? [block] : [],
   );
 }
 
@@ -71,8 +71,8 @@ async function recheckBlock(world: WatchWorld, chain: Chain, doubt: SuspectBlock
   scheduleNextAttempt(suspectBlocks, doubt, world.clock.monotonicMs());
   const tokens = watchedTokens(world.catalog, chain.caip2);
   try {
-    const transfers = await chain.providers.askInReverseOrder((driver) =>
-      driver.transfers({ blockHash: hash }, tokens),
+    const transfers = await chain.providers.askInReverseOrder((reader) =>
+      reader.transfers({ blockHash: hash }, tokens),
     );
     if (transfers.length === 0) return;
     const recorded = await applyFoundTransfers(world, chain, {

@@ -14,8 +14,8 @@ describe("reading final blocks a second time", () => {
   setUpWatchTests((opened) => ({ db, chain, usdc } = opened));
 
   test("a movement that was withheld the first time is recorded", async () => {
-    const { watch } = await startWatcher(db, chain, (driver) => ({
-      transfers: async (scope, tokens) => ("blockHash" in scope ? [] : driver.transfers(scope, tokens)),
+    const { watch } = await startWatcher(db, chain, (reader) => ({
+      transfers: async (scope, tokens) => ("blockHash" in scope ? [] : reader.transfers(scope, tokens)),
     }));
     const paid = await chain.pay(usdc, await insertInbox(db), { amountUnits: 3n });
     await watch();
@@ -34,9 +34,9 @@ describe("reading final blocks a second time", () => {
     let isElsewhere = true;
     const moved = <T extends { blockHash: string }>(told: T[]) =>
       told.map((one) => (isElsewhere ? { ...one, blockHash: elsewhere } : one));
-    const { watch } = await startWatcher(db, chain, (driver) => ({
-      transfers: async (scope, tokens) => ("blockHash" in scope ? [] : moved(await driver.transfers(scope, tokens))),
-      receiptPositions: async (chainTxs) => moved(await driver.receiptPositions(chainTxs)),
+    const { watch } = await startWatcher(db, chain, (reader) => ({
+      transfers: async (scope, tokens) => ("blockHash" in scope ? [] : moved(await reader.transfers(scope, tokens))),
+      proofs: async (chainTxs) => moved(await reader.proofs(chainTxs)),
     }));
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 3n });
     await watch();
@@ -73,7 +73,7 @@ describe("reading final blocks a second time", () => {
     const { watch } = await startWatcher(db, chain);
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
     await watch();
-    await sql`update movement set chain_tx = ${`0x${"44".repeat(32)}`}, log_index = 99`.execute(db.root);
+    await sql`update movement set chain_tx = ${`0x${"44".repeat(32)}`}, place = 99`.execute(db.root);
     await chain.finalize();
     await watch();
     const [forged, real] = await movementsOf(db, chain);
@@ -82,8 +82,8 @@ describe("reading final blocks a second time", () => {
   });
 
   test("a movement whose log is left out the second time stays, because its receipt is there", async () => {
-    const { watch } = await startWatcher(db, chain, (driver) => ({
-      transfers: async (scope, tokens) => ("blockHash" in scope ? driver.transfers(scope, tokens) : []),
+    const { watch } = await startWatcher(db, chain, (reader) => ({
+      transfers: async (scope, tokens) => ("blockHash" in scope ? reader.transfers(scope, tokens) : []),
     }));
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 6n });
     await watch();
@@ -107,10 +107,10 @@ describe("reading final blocks a second time", () => {
 
   test("the second reading asks another provider where there is one", async () => {
     const asked: string[] = [];
-    const noting = (name: string) => (driver: { transfers: Function }) => ({
+    const noting = (name: string) => (reader: { transfers: Function }) => ({
       transfers: async (...question: unknown[]) => {
         asked.push(`${name} ${"blockHash" in (question[0] as object) ? "hash" : "range"}`);
-        return driver.transfers(...question) as Promise<[]>;
+        return reader.transfers(...question) as Promise<[]>;
       },
     });
     const { watch } = await startWatcher(db, chain, noting("first"), noting("second"));

@@ -1,6 +1,6 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import type { BlockRange } from "../../chain/driver.ts";
+import type { BlockRange } from "../../chain/reader.ts";
 import type { Tx } from "../../db/database.ts";
 import { bookRevision } from "../store/bookMovements.ts";
 import { REORG_BLOCKS_MAX } from "../follow/readBranch.ts";
@@ -98,9 +98,9 @@ function nextRange(
 }
 
 function logChanges(world: WatchWorld, chain: Chain, { located, removed }: RereadChanges): void {
-  for (const { chainTx, logIndex, inbox } of located) {
+  for (const { chainTx, place, inbox } of located) {
     world.log.error(
-      { chain: chain.caip2, chainTx, logIndex, inbox },
+      { chain: chain.caip2, chainTx, place: String(place), inbox },
       "a final block holds a movement that was not recorded",
     );
   }

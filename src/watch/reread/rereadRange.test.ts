@@ -10,15 +10,15 @@ const LOCATED_TRANSFER: LocatedTransfer = {
   counterparty: "0x03",
   amountUnits: 5n,
   chainTx: "0x04",
-  position: 0,
-  logIndex: 0,
+  identity: "0",
+  place: 0n,
   blockNumber: 9n,
   blockHash: "0x09",
 };
 const ROW = {
   id: 1n,
   chain_tx: "0x04",
-  position: 0,
+  identity: "0",
   direction: "in",
   inbox: "0x01",
   token: "0x02",

@@ -1,8 +1,8 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type BlockRange, type ChainDriver } from "../../chain/driver.ts";
+import { ProviderFailed, type BlockRange, type ChainReader } from "../../chain/reader.ts";
 import { getChainMemory } from "../chainMemory.ts";
-import { compareWithRecorded, movementIdentity, type MovementRow, type LocatedTransfer } from "../movement.ts";
+import { compareWithRecorded, movementKey, type MovementRow, type LocatedTransfer } from "../movement.ts";
 import { isRangeTooLarge, mayBeRangeTooLarge, readRange, type RangeTransfers } from "../catchUp/readRange.ts";
 import { matchInboxesInDatabase, locateTransfers, locateWithProvider, type WatchWorld } from "../store/applySegment.ts";
 
@@ -46,7 +46,7 @@ async function rereadWithOther(
   { range, recorded }: RereadRange,
 ): Promise<RereadChanges> {
   const tokens = watchedTokens(world.catalog, chain.caip2);
-  const reading = await chain.providers.askInReverseOrder((driver) => readRange(driver, range, tokens));
+  const reading = await chain.providers.askInReverseOrder((reader) => readRange(reader, range, tokens));
   getChainMemory(world, chain).rereadSize.adjust(reading.range, reading.transfers.length);
   const candidates = await matchInboxesInDatabase(world, chain, reading.transfers);
   const { missing, unmatched } = compareWithRecorded(candidates, recorded);
@@ -65,8 +65,8 @@ async function confirmRemoved(
 ): Promise<MovementRow[]> {
   if (doubtful.length === 0) return [];
   const [first, last] = await Promise.all([
-    chain.providers.ask((driver) => findAbsent(driver, doubtful)),
-    chain.providers.askInReverseOrder((driver) => findAbsent(driver, doubtful)),
+    chain.providers.ask((reader) => findAbsent(reader, doubtful)),
+    chain.providers.askInReverseOrder((reader) => findAbsent(reader, doubtful)),
   ]);
   const gone = first.filter((row) => last.includes(row));
   logKeptMovements(world, chain, doubtful.length - gone.length);
@@ -87,7 +87,7 @@ async function rereadWithSeveral(
 ): Promise<RereadChanges | undefined> {
   const memory = getChainMemory(world, chain);
   if (world.clock.monotonicMs() < memory.rereadPausedUntilMs) return undefined;
-  const said = await chain.providers.askEach((driver) => readWithProvider(world, driver, { chain, stretch }), "awake");
+  const said = await chain.providers.askEach((reader) => readWithProvider(world, reader, { chain, stretch }), "awake");
   const whole = said.flatMap((each) => ("answer" in each ? [each.answer] : []));
   const tooLarge = said.find((each) => "error" in each && isRangeTooLarge(each.error));
   if (tooLarge && "error" in tooLarge) throw tooLarge.error;
@@ -114,41 +114,43 @@ async function rereadWithSeveral(
 
 async function readWithProvider(
   world: WatchWorld,
-  driver: ChainDriver,
+  reader: ChainReader,
   { chain, stretch }: { chain: Chain; stretch: RereadRange },
 ): Promise<ProviderReading> {
-  const reading = await readRange(driver, stretch.range, watchedTokens(world.catalog, chain.caip2));
+  const reading = await readRange(reader, stretch.range, watchedTokens(world.catalog, chain.caip2));
   const { missing, unmatched } = compareWithRecorded(
     await matchInboxesInDatabase(world, chain, reading.transfers),
     stretch.recorded,
   );
   return {
     reading,
-    unrecorded: await locateWithProvider(driver, missing),
-    absent: await findAbsent(driver, unmatched),
+    unrecorded: await locateWithProvider(reader, missing),
+    absent: await findAbsent(reader, unmatched),
   };
 }
 
 /** Those whose transaction the provider does not have in their block. Throws ProviderFailed where it does not know the block so far. */
-async function findAbsent(driver: ChainDriver, doubtful: readonly MovementRow[]): Promise<MovementRow[]> {
+async function findAbsent(reader: ChainReader, doubtful: readonly MovementRow[]): Promise<MovementRow[]> {
   if (doubtful.length === 0) return [];
-  const positions = await driver.receiptPositions([...new Set(doubtful.map((row) => row.chain_tx))]);
-  const mined = new Set(positions.map((position) => `${position.chainTx}/${position.blockHash}`));
-  const withoutReceipt = doubtful.filter((row) => !mined.has(`${row.chain_tx}/${row.block_hash}`));
+  const proofs = await reader.proofs([...new Set(doubtful.map((row) => row.chain_tx))]);
+  const proofOf = new Map(proofs.map((proof) => [`${proof.chainTx}/${proof.blockHash}`, proof]));
+  const unproven = doubtful.filter(
+    (row) => proofOf.get(`${row.chain_tx}/${row.block_hash}`)?.identityAt(row.place) === undefined,
+  );
   const absent: MovementRow[] = [];
-  for (const row of withoutReceipt) if (!(await isInBlock(driver, row))) absent.push(row);
+  for (const row of unproven) if (!(await isInBlock(reader, row))) absent.push(row);
   return absent;
 }
 
 /**
- * Whether a block that the provider knows holds the movement. Behind one name a node may lag: it has no receipt and no logs of a block that
+ * Whether a block that the provider knows holds the movement. Behind one name a node may lag: it has no proof and no transfers of a block that
  * it never saw, and only a question by the block's hash makes it say so.
  */
-async function isInBlock(driver: ChainDriver, row: MovementRow): Promise<boolean> {
-  const block = await driver.block({ number: row.block_number });
-  if (!block) throw new ProviderFailed("unknown_block", `${driver.name} lacks block ${row.block_number}`);
+async function isInBlock(reader: ChainReader, row: MovementRow): Promise<boolean> {
+  const block = await reader.block({ number: row.block_number });
+  if (!block) throw new ProviderFailed("unknown_block", `${reader.name} lacks block ${row.block_number}`);
   if (block.hash !== row.block_hash) return false;
-  const transfers = await driver.transfers({ blockHash: row.block_hash }, [row.token], [row.inbox]);
+  const transfers = await reader.transfers({ blockHash: row.block_hash }, [row.token], [row.inbox]);
   return transfers.some(({ chainTx }) => chainTx === row.chain_tx);
 }
 
@@ -162,16 +164,16 @@ export function mergeReadings(
 ): RereadChanges {
   const isEnough = (count: number) => count >= providers && 2 * count > readings.length;
   const isOutvoted = (count: number) => 2 * count < readings.length;
-  const known = new Set(recorded.map((row) => movementIdentity({ ...row, chainTx: row.chain_tx })));
+  const known = new Set(recorded.map((row) => movementKey({ ...row, chainTx: row.chain_tx })));
   const located: LocatedTransfer[] = [];
   let isDisputed = false;
   const told = readings.flatMap((second) => second.unrecorded);
-  for (const [identity, reports] of Map.groupBy(told, movementIdentity)) {
+  for (const [key, reports] of Map.groupBy(told, movementKey)) {
     const versions = [...Map.groupBy(reports, transferContent).values()];
     const [most = []] = versions.toSorted((one, other) => other.length - one.length);
     const [sighting] = most;
     if (sighting === undefined) continue;
-    const isNew = sighting.direction === "in" && !known.has(identity);
+    const isNew = sighting.direction === "in" && !known.has(key);
     if (isNew || isEnough(most.length)) located.push(sighting);
     else if (!isOutvoted(reports.length)) isDisputed = true;
   }
@@ -191,11 +193,14 @@ function formatRange({ fromBlock, toBlock }: BlockRange): { fromBlock: string; t
   return { fromBlock: String(fromBlock), toBlock: String(toBlock) };
 }
 
-function transferContent({ blockHash, logIndex, amountUnits, counterparty }: LocatedTransfer): string {
-  return `${blockHash}/${logIndex}/${amountUnits}/${counterparty}`;
+function transferContent({ blockHash, place, amountUnits, counterparty }: LocatedTransfer): string {
+  return `${blockHash}/${place}/${amountUnits}/${counterparty}`;
 }
 
 function logKeptMovements(world: WatchWorld, chain: Chain, kept: number): void {
   if (kept > 0)
-    world.log.warn({ chain: chain.caip2, kept }, "a provider left out logs of final blocks whose receipts are there");
+    world.log.warn(
+      { chain: chain.caip2, kept },
+      "a provider left out transfers of final blocks whose proofs are there",
+    );
 }

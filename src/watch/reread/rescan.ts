@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
-import { ProviderFailed, type BlockRange, type ChainDriver, type Transfer } from "../../chain/driver.ts";
+import { ProviderFailed, type BlockRange, type ChainReader, type Transfer } from "../../chain/reader.ts";
 import type { Tx } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
@@ -67,15 +67,15 @@ async function rescanOnChain(world: RescanWorld, chain: Chain, chainTx: string):
   const cursor = await findCursor(world.db, caip2);
   if (!cursor) return { chain: caip2, outcome: "unwatched", recorded: [] };
   const tokens = watchedTokens(world.catalog, caip2);
-  const found = await chain.providers.ask(async (driver) => {
-    const receipt = await driver.receipt(chainTx);
-    if (!receipt?.succeeded || receipt.blockNumber > cursor.number) return { receipt, transfers: [] };
-    const transfers = await driver.transfers({ blockHash: receipt.blockHash }, tokens);
-    return { receipt, transfers: transfers.filter((transfer) => transfer.chainTx === chainTx) };
+  const found = await chain.providers.ask(async (reader) => {
+    const [proof] = await reader.proofs([chainTx]);
+    if (!proof?.succeeded || proof.blockNumber > cursor.number) return { proof, transfers: [] };
+    const transfers = await reader.transfers({ blockHash: proof.blockHash }, tokens);
+    return { proof, transfers: transfers.filter((transfer) => transfer.chainTx === chainTx) };
   });
-  if (!found.receipt) return { chain: caip2, outcome: "unknown", recorded: [] };
-  if (!found.receipt.succeeded) return { chain: caip2, outcome: "reverted", recorded: [] };
-  if (found.receipt.blockNumber > cursor.number) return { chain: caip2, outcome: "ahead", recorded: [] };
+  if (!found.proof) return { chain: caip2, outcome: "unknown", recorded: [] };
+  if (!found.proof.succeeded) return { chain: caip2, outcome: "reverted", recorded: [] };
+  if (found.proof.blockNumber > cursor.number) return { chain: caip2, outcome: "ahead", recorded: [] };
   const { transfers } = found;
   return {
     chain: caip2,
@@ -102,15 +102,15 @@ async function rescanInboxes(
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const inboxes = await listInboxesOnChain(world.db, { chain: chain.caip2, intentId });
   if (inboxes.length === 0) return { chain: chain.caip2, outcome: "read", recorded: [] };
-  const transfers = await chain.providers.ask((driver) =>
-    readInboxTransfers(driver, { range: { fromBlock, toBlock: cursor.number }, tokens, inboxes }),
+  const transfers = await chain.providers.ask((reader) =>
+    readInboxTransfers(reader, { range: { fromBlock, toBlock: cursor.number }, tokens, inboxes }),
   );
   const recorded = await applyFoundTransfers(world, chain, { transfers, immutableUpTo: NO_BLOCK });
   return { chain: chain.caip2, outcome: "read", recorded };
 }
 
 async function readInboxTransfers(
-  driver: ChainDriver,
+  reader: ChainReader,
   { range, tokens, inboxes }: { range: BlockRange; tokens: readonly string[]; inboxes: readonly string[] },
 ): Promise<Transfer[]> {
   const transfers: Transfer[] = [];
@@ -118,10 +118,10 @@ async function readInboxTransfers(
   let next = range.fromBlock;
   for (let questions = 0; next <= range.toBlock; questions += 1) {
     if (questions === REQUESTS_MAX)
-      throw new ProviderFailed("range_too_large", `${driver.name} answers too few blocks at a time`);
+      throw new ProviderFailed("range_too_large", `${reader.name} answers too few blocks at a time`);
     const end = next + size - 1n < range.toBlock ? next + size - 1n : range.toBlock;
     try {
-      transfers.push(...(await driver.transfers({ fromBlock: next, toBlock: end }, tokens, inboxes)));
+      transfers.push(...(await reader.transfers({ fromBlock: next, toBlock: end }, tokens, inboxes)));
       next = end + 1n;
     } catch (error) {
       const mayShrink = error instanceof ProviderFailed && error.kind === "range_too_large" && size > 1n;

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Hex } from "viem";
-import { ProviderFailed, type BlockRange } from "../../chain/driver.ts";
+import { ProviderFailed, type BlockRange } from "../../chain/reader.ts";
 import type { Db } from "../../db/database.ts";
 import { addMs, systemClock } from "../../kernel/clock.ts";
 import { HINT_TTL_MS } from "../../view/registerView.ts";
@@ -22,12 +22,12 @@ describe("looking where payers look", () => {
   /** A watcher whose provider leaves out the logs of whole blocks, and answers about ranges as it should. */
   async function setUp(limit: { blocks: bigint } = { blocks: 1_000_000n }) {
     const questions: LogsRequest[] = [];
-    const watching = await startWatcher(db, chain, (driver) => ({
+    const watching = await startWatcher(db, chain, (reader) => ({
       transfers: async (scope, tokens, parties) => {
         if ("blockHash" in scope) return [];
         questions.push({ range: scope, tokens, parties });
         if (scope.toBlock - scope.fromBlock >= limit.blocks) throw new ProviderFailed("range_too_large", "too large");
-        return driver.transfers(scope, tokens, parties);
+        return reader.transfers(scope, tokens, parties);
       },
     }));
     const sleeps: number[] = [];

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Chain } from "../../chain/chain.ts";
-import type { BlockRange, ChainDriver, Transfer } from "../../chain/driver.ts";
+import type { BlockRange, ChainReader, Transfer } from "../../chain/reader.ts";
 import { array } from "../../db/parameters.ts";
 import { namespaceOf, referenceOf, type Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
@@ -60,15 +60,15 @@ async function scanInboxes(
   const inboxes = new Set(hints.map(({ inbox }) => inbox));
   const tokens = [...new Set(hints.map(({ token }) => token))];
   const question = { upTo: cursor.number, tokens, inboxes: [...inboxes] };
-  const found = await chain.providers.askInReverseOrder((driver) => readRecent(world, chain, { driver, ...question }));
+  const found = await chain.providers.askInReverseOrder((reader) => readRecent(world, chain, { reader, ...question }));
   // What goes out of an inbox is nothing that a payer waits for, and one provider's word is too little for it.
   const transfers = found.transfers.filter(({ from, to }) => inboxes.has(to) && !inboxes.has(from));
   const candidates = filterInboxTransfers(transfers, (address) => inboxes.has(address));
   if (candidates.length === 0) return;
   const range = { fromBlock: found.fromBlock, toBlock: cursor.number };
   const recorded = await listMovementsBetween(world.db, { chain: chain.caip2, ...range });
-  const known = new Set(recorded.map((row) => logKey({ blockHash: row.block_hash, logIndex: row.log_index })));
-  const missing = candidates.filter((candidate) => !known.has(logKey(candidate)));
+  const known = new Set(recorded.map((row) => placeKey({ blockHash: row.block_hash, place: row.place })));
+  const missing = candidates.filter((candidate) => !known.has(placeKey(candidate)));
   if (missing.length === 0) return;
   const chainTxs = distinctChainTxs(missing);
   // One provider's word adds what was never told before. What is recorded otherwise, or was taken back, is for several of them to decide.
@@ -82,19 +82,19 @@ async function scanInboxes(
     );
 }
 
-type RecentBlocksQuery = { driver: ChainDriver; upTo: bigint; tokens: readonly string[]; inboxes: readonly string[] };
+type RecentBlocksQuery = { reader: ChainReader; upTo: bigint; tokens: readonly string[]; inboxes: readonly string[] };
 
 /** The last blocks up to the cursor, as many of them as the provider answers at once. */
 async function readRecent(
   world: WatchWorld,
   chain: Chain,
-  { driver, upTo, tokens, inboxes }: RecentBlocksQuery,
+  { reader, upTo, tokens, inboxes }: RecentBlocksQuery,
 ): Promise<{ fromBlock: bigint; transfers: Transfer[] }> {
   const { hintSize } = getChainMemory(world, chain);
   for (let tries = 0; tries < ATTEMPTS_MAX; tries += 1) {
     const range = lastBlocks(upTo, hintSize.blocks);
     try {
-      const transfers = await driver.transfers(range, tokens, inboxes);
+      const transfers = await reader.transfers(range, tokens, inboxes);
       hintSize.adjust(range, transfers.length);
       return { fromBlock: range.fromBlock, transfers };
     } catch (error) {
@@ -121,6 +121,6 @@ async function listRecordedTxs(
   return new Set(rows.map((row) => row.chainTx));
 }
 
-function logKey({ blockHash, logIndex }: { blockHash: string; logIndex: number }): string {
-  return `${blockHash}/${logIndex}`;
+function placeKey({ blockHash, place }: { blockHash: string; place: bigint }): string {
+  return `${blockHash}/${place}`;
 }

@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import type { BlockRef, ChainDriver, Transfer } from "../../chain/driver.ts";
+import type { BlockRef, ChainReader, Transfer } from "../../chain/reader.ts";
 import type { Tx } from "../../db/database.ts";
 import type { World } from "../../world.ts";
 import { bookMovements, reverseRevision, type BookingLimits } from "./bookMovements.ts";
@@ -8,8 +8,8 @@ import { listInboxesAmong } from "../inboxes/inboxes.ts";
 import { getWatchedInboxes } from "../chainMemory.ts";
 import {
   filterInboxTransfers,
-  assignPositions,
-  chainTxsWithoutPosition,
+  assignIdentities,
+  chainTxsWithoutIdentity,
   type InboxTransfer,
   type LocatedTransfer,
 } from "../movement.ts";
@@ -82,19 +82,19 @@ export function logReversal(world: WatchWorld, chain: Chain, reversed: number): 
 
 /**
  * Picks the transfers that concern us by what the memory knows. It is brought up to date after the transfers were read: an address is
- * only ever paid after its intent was committed. Their places are asked of `driver`, who told of them: what a provider cannot show the
- * receipts of is no answer of his, and is asked of the next one as a whole.
+ * only ever paid after its intent was committed. The reader that reported the transfers proves them too: where it cannot, its answer does
+ * not count, and the next provider is asked for all of it.
  */
 export async function locateInboxTransfers(
   world: WatchWorld,
-  driver: ChainDriver,
+  reader: ChainReader,
   transfers: readonly Transfer[],
 ): Promise<LocatedTransfer[]> {
   if (transfers.length === 0) return [];
   const known = inboxFilter(world);
   await known.refresh();
   const candidates = filterInboxTransfers(transfers, (address) => known.has(address));
-  return locateWithProvider(driver, candidates);
+  return locateWithProvider(reader, candidates);
 }
 
 /** The inboxes that the memory knows, as whoever reads a chain asks for them. */
@@ -103,7 +103,7 @@ export function inboxFilter(world: Pick<World, "db" | "clock" | "memory">): Inbo
   return {
     refresh: () => inboxes.refresh(world.db),
     has: (address) => inboxes.has(address),
-    hasHexAt: (bytes, offset) => inboxes.hasHexAt(bytes, offset),
+    hasAt: (bytes, offset) => inboxes.hasAt(bytes, offset),
   };
 }
 
@@ -119,20 +119,20 @@ export async function matchInboxesInDatabase(
   return filterInboxTransfers(transfers, (address) => inboxes.has(address));
 }
 
-/** Asks for the receipts of candidates, for these alone, and puts each in its place. */
+/** Asks for the proofs of candidates, for these alone, and identifies each. */
 export async function locateTransfers(chain: Chain, candidates: readonly InboxTransfer[]): Promise<LocatedTransfer[]> {
   if (candidates.length === 0) return [];
-  return chain.providers.ask((driver) => locateWithProvider(driver, candidates));
+  return chain.providers.ask((reader) => locateWithProvider(reader, candidates));
 }
 
 /** The same by one provider's word. */
 export async function locateWithProvider(
-  driver: ChainDriver,
+  reader: ChainReader,
   candidates: readonly InboxTransfer[],
 ): Promise<LocatedTransfer[]> {
   if (candidates.length === 0) return [];
-  const chainTxs = chainTxsWithoutPosition(candidates);
-  return assignPositions(candidates, chainTxs.length === 0 ? [] : await driver.receiptPositions(chainTxs));
+  const chainTxs = chainTxsWithoutIdentity(candidates);
+  return assignIdentities(candidates, chainTxs.length === 0 ? [] : await reader.proofs(chainTxs));
 }
 
 /** Wakes whoever takes over movements. */

@@ -7,9 +7,10 @@ import { databases, openTestDatabase } from "../../../test/support/database.ts";
 import { FEE_RECIPIENT, insertIntent, randomAddress, TEST_TOKEN } from "../../../test/support/intents.ts";
 import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertions.ts";
 import { stationWorld } from "../../../test/support/stationWorld.ts";
-import { openChain, type Chain } from "../../chain/chain.ts";
-import type { BlockRef } from "../../chain/driver.ts";
-import { openEvmDriver } from "../../chain/evm/driver.ts";
+import { createEvmChain } from "../../chain/evm/openEvmChain.ts";
+import type { Chain } from "../../chain/chain.ts";
+import type { BlockRef } from "../../chain/reader.ts";
+import { openEvmNode } from "../../chain/evm/rpcNode.ts";
 import { openGasAccount } from "../../chain/evm/send/gasAccount.ts";
 import type { Db } from "../../db/database.ts";
 import type { IntentRow } from "../../intent/store.ts";
@@ -203,8 +204,8 @@ class ChainHistory {
       memory: new ProcessMemory(),
       log: pino({ level: "silent" }),
     };
-    const drivers = [openEvmDriver({ caip2, rpcUrl: "http://127.0.0.1:1" })] as const;
-    const chain = openChain({ drivers, gasAccount: openGasAccount(`0x${"11".repeat(32)}`) }, world);
+    const nodes = [openEvmNode({ caip2, rpcUrl: "http://127.0.0.1:1" })] as const;
+    const chain = createEvmChain({ nodes, gasAccount: openGasAccount(`0x${"11".repeat(32)}`) }, world);
     const intents: IntentRow[] = [];
     for (let index = 0; index < INBOXES; index += 1) intents.push(await insertIntent(db));
     const genesis = { number: 0n, hash: `${caip2}/0`, parentHash: "", timestampS: 0 };
@@ -296,8 +297,8 @@ class ChainHistory {
         counterparty: direction === "in" ? randomAddress() : recipient,
         amountUnits: BigInt(units),
         chainTx: `${this.#caip2}/tx${(this.#blockCount += 1)}`,
-        position: 0,
-        logIndex: 0,
+        identity: "0",
+        place: 0n,
         blockNumber: 0n,
         blockHash: "",
       };
@@ -318,9 +319,9 @@ class ChainHistory {
         parentHash: parent.hash,
         timestampS: 0,
       };
-      const placed = transfers.map(({ sighting, isWithheld }, logIndex) => ({
+      const placed = transfers.map(({ sighting, isWithheld }, index) => ({
         isWithheld,
-        sighting: { ...sighting, logIndex, blockNumber: number, blockHash: ref.hash },
+        sighting: { ...sighting, place: BigInt(index), blockNumber: number, blockHash: ref.hash },
       }));
       this.#blocks.push({ ref, transfers: placed });
       blocks.push(ref);

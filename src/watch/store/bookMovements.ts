@@ -92,7 +92,7 @@ function selectLedgerTransfers(chain: Caip2, which: RawBuilder<unknown>): RawBui
       ${assetSql(sql`movement.chain`, sql`movement.token`)} as asset,
       case movement.direction when 'in' then movement.amount_units else -movement.amount_units end as change_units,
       movement.chain, movement.chain_tx, movement.block_number,
-      row_number() over (order by movement.block_number, movement.log_index, movement.direction) as place
+      row_number() over (order by movement.block_number, movement.place, movement.direction) as place
     from movement join intent on intent.id = movement.intent_id
     where movement.chain = ${chain} and movement.orphaned_at is null and movement.amount_units > 0 and ${which}`;
 }

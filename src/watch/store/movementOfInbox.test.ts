@@ -30,9 +30,9 @@ for (const kind of databases) {
     test("one of another inbox is refused, whether the intent is there or not, and nothing beside it is kept", async () => {
       const intent = await paid();
       const copy = (changed: { intentId?: string; inbox: string }) =>
-        sql`insert into movement (chain, chain_tx, position, log_index, block_number, block_hash, direction, inbox, intent_id, token,
+        sql`insert into movement (chain, chain_tx, identity, place, block_number, block_hash, direction, inbox, intent_id, token,
             counterparty, amount_units, revision, seen_at)
-          select chain, chain_tx, 70 + copied.number, log_index, block_number, block_hash, direction,
+          select chain, chain_tx, (70 + copied.number)::text, place, block_number, block_hash, direction,
             case copied.number when 1 then inbox else ${changed.inbox} end, ${changed.intentId ?? intent.id},
             token, counterparty, amount_units, revision, seen_at
           from movement, generate_series(1, 2) as copied (number) where intent_id = ${intent.id}`.execute(db.root);

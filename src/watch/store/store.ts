@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type Selectable } from "kysely";
-import type { BlockRef } from "../../chain/driver.ts";
+import type { BlockRef } from "../../chain/reader.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { array, type ElementType } from "../../db/parameters.ts";
 import type { ChainCursorTable } from "../../db/schema.ts";
@@ -235,25 +235,25 @@ function upsertMovements({ chain, located, at, claimed, immutableUpTo }: Movemen
   const column = <T extends string | number | bigint>(of: (one: LocatedTransfer) => T, type: ElementType) =>
     array(located.map(of), type);
   return sql`
-    insert into movement (chain, chain_tx, position, direction, intent_id, inbox, token, counterparty, amount_units,
-      block_number, block_hash, log_index, revision, seen_at)
-    select ${chain}, seen.chain_tx, seen.position, seen.direction, inbox.intent_id, seen.inbox, seen.token, seen.counterparty,
-      seen.amount_units, seen.block_number, seen.block_hash, seen.log_index, claimed.revision, ${at}::timestamptz
+    insert into movement (chain, chain_tx, identity, direction, intent_id, inbox, token, counterparty, amount_units,
+      block_number, block_hash, place, revision, seen_at)
+    select ${chain}, seen.chain_tx, seen.identity, seen.direction, inbox.intent_id, seen.inbox, seen.token, seen.counterparty,
+      seen.amount_units, seen.block_number, seen.block_hash, seen.place, claimed.revision, ${at}::timestamptz
     from ${claimed}, unnest(
-      ${column((one) => one.chainTx, "text")}, ${column((one) => one.position, "int4")},
+      ${column((one) => one.chainTx, "text")}, ${column((one) => one.identity, "text")},
       ${column((one) => one.direction, "text")}, ${column((one) => one.inbox, "text")},
       ${column((one) => one.token, "text")}, ${column((one) => one.counterparty, "text")},
       ${column((one) => one.amountUnits, "numeric")}, ${column((one) => one.blockNumber, "int8")},
-      ${column((one) => one.blockHash, "text")}, ${column((one) => one.logIndex, "int4")}
-    ) as seen (chain_tx, position, direction, inbox, token, counterparty, amount_units, block_number, block_hash, log_index)
+      ${column((one) => one.blockHash, "text")}, ${column((one) => one.place, "int8")}
+    ) as seen (chain_tx, identity, direction, inbox, token, counterparty, amount_units, block_number, block_hash, place)
     join inbox on inbox.address = seen.inbox and ${isInboxOnChain(chain)}
-    order by seen.block_number, seen.log_index, seen.direction
-    on conflict (chain, chain_tx, position, direction, inbox, token) do update set
+    order by seen.block_number, seen.place, seen.direction
+    on conflict (chain, chain_tx, identity, direction, inbox, token) do update set
       counterparty = excluded.counterparty, amount_units = excluded.amount_units, block_number = excluded.block_number,
-      block_hash = excluded.block_hash, log_index = excluded.log_index, revision = excluded.revision, orphaned_at = null
+      block_hash = excluded.block_hash, place = excluded.place, revision = excluded.revision, orphaned_at = null
     where movement.orphaned_at is not null
-      or (movement.counterparty, movement.amount_units, movement.block_hash, movement.log_index) is distinct from
-        (excluded.counterparty, excluded.amount_units, excluded.block_hash, excluded.log_index)
+      or (movement.counterparty, movement.amount_units, movement.block_hash, movement.place) is distinct from
+        (excluded.counterparty, excluded.amount_units, excluded.block_hash, excluded.place)
       and movement.block_number > ${immutableUpTo}
     returning *`;
 }

@@ -2,8 +2,9 @@ import { subscribe } from "node:diagnostics_channel";
 import { writeFile } from "node:fs/promises";
 import { Session } from "node:inspector/promises";
 import { pino } from "pino";
-import { openChain, type Chain } from "../../../src/chain/chain.ts";
-import { openEvmDriver, type EvmDriver } from "../../../src/chain/evm/driver.ts";
+import { createEvmChain } from "../../../src/chain/evm/openEvmChain.ts";
+import type { Chain } from "../../../src/chain/chain.ts";
+import { openEvmNode, type JsonRpcNode } from "../../../src/chain/evm/rpcNode.ts";
 import { openGasAccount } from "../../../src/chain/evm/send/gasAccount.ts";
 import { openDatabase } from "../../../src/db/database.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
@@ -59,14 +60,14 @@ async function run(order: BackfillJob): Promise<BackfillReport> {
   const world: WatchWorld = { ...station, wake: createWake(systemClock), log };
   const warmMs = await warmUp(world, order.rpcUrl);
   for (let time = 0; time < (order.warmUpRuns ?? 0); time += 1) {
-    const before = openEvmDriver({ caip2: "eip155:31337", rpcUrl: order.rpcUrl });
+    const before = openEvmNode({ caip2: "eip155:31337", rpcUrl: order.rpcUrl });
     await watch(world, createChain(before), order.rereadsFinal);
     await before.close();
     await resetRecordedState(db);
     await warmUp(world, order.rpcUrl);
   }
   const bodies = recordBodies();
-  const driver = openEvmDriver({ caip2: "eip155:31337", rpcUrl: order.rpcUrl });
+  const driver = openEvmNode({ caip2: "eip155:31337", rpcUrl: order.rpcUrl });
   const chain = createChain(driver);
   const stopProfile = order.profile === undefined ? undefined : await startProfile(order.profile);
   const usedBefore = readCpuUsage(order);
@@ -100,8 +101,8 @@ async function warmUp(world: WatchWorld, rpcUrl: string): Promise<number> {
   return ms;
 }
 
-function openDriverEndingAt(rpcUrl: string, headNumber: number): EvmDriver {
-  const driver = openEvmDriver({ caip2: "eip155:31337", rpcUrl });
+function openDriverEndingAt(rpcUrl: string, headNumber: number): JsonRpcNode {
+  const driver = openEvmNode({ caip2: "eip155:31337", rpcUrl });
   driver.head = async (tag) => {
     const number = BigInt(tag === "latest" ? headNumber : 0);
     const block = await driver.block({ number });
@@ -111,9 +112,9 @@ function openDriverEndingAt(rpcUrl: string, headNumber: number): EvmDriver {
   return driver;
 }
 
-function createChain(driver: EvmDriver): Chain {
+function createChain(driver: JsonRpcNode): Chain {
   const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
-  return openChain({ drivers: [driver], gasAccount }, { clock: systemClock, log: pino({ level: "silent" }) });
+  return createEvmChain({ nodes: [driver], gasAccount }, { clock: systemClock, log: pino({ level: "silent" }) });
 }
 
 async function watch(world: WatchWorld, chain: Chain, readsAgain: boolean): Promise<void> {

@@ -1,6 +1,8 @@
 import { pino } from "pino";
-import { openChain } from "../../../src/chain/chain.ts";
-import type { BlockRef, ChainDriver, Transfer } from "../../../src/chain/driver.ts";
+import { createEvmChain } from "../../../src/chain/evm/openEvmChain.ts";
+import type { BlockRef, Transfer } from "../../../src/chain/reader.ts";
+import type { EvmNode } from "../../../src/chain/evm/node.ts";
+import { createProof } from "../../../src/chain/evm/proof.ts";
 import { openGasAccount } from "../../../src/chain/evm/send/gasAccount.ts";
 import { openDatabase } from "../../../src/db/database.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
@@ -37,7 +39,7 @@ serveParent(async ({ url, inboxes }: GrowthJob): Promise<GrowthReport> => {
   const found = await db.root.selectFrom("chain_cursor").select("number").executeTakeFirst();
   const node = { head: Number(found?.number ?? 1_000n) };
   const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
-  const chain = openChain({ drivers: [driverOf(node, inboxes)], gasAccount }, { clock: systemClock, log });
+  const chain = createEvmChain({ nodes: [openNode(node, inboxes)], gasAccount }, { clock: systemClock, log });
   await watchChain(world, chain);
   const watched = getWatchedInboxes(world);
   const loadMs = await timeOf(() => watched.refresh(db));
@@ -68,7 +70,7 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** A provider of a chain in which each block holds fifty transfers, of which one pays an inbox. */
-function driverOf(node: { head: number }, inboxes: number): ChainDriver {
+function openNode(node: { head: number }, inboxes: number): EvmNode {
   const numbers = new Map<string, number>();
   const blockOf = (number: number): BlockRef | undefined => {
     if (number > node.head || number < 0) return undefined;
@@ -76,7 +78,7 @@ function driverOf(node: { head: number }, inboxes: number): ChainDriver {
     const parentHash = hashAt(number - 1);
     return { number: BigInt(number), hash: hashAt(number), parentHash, timestampS: 1_700_000_000 + number };
   };
-  const asked: Partial<ChainDriver> = {
+  const asked: Partial<EvmNode> = {
     caip2: TEST_CHAIN,
     name: "made",
     identify: async () => ({ caip2: TEST_CHAIN, genesisHash: hashAt(0) }),
@@ -86,10 +88,16 @@ function driverOf(node: { head: number }, inboxes: number): ChainDriver {
       const blocks = "blockHash" in scope ? [known(numbers.get(scope.blockHash))] : numbersOf(scope);
       return blocks.flatMap((number) => transfersOf(number, inboxes));
     },
-    receiptPositions: async (chainTxs) =>
+    proofs: async (chainTxs) =>
       chainTxs.map((chainTx) => {
         const number = known(numbers.get(`tx ${chainTx}`));
-        return { chainTx, blockHash: hashAt(number), succeeded: true, logIndexFirst: TRANSFERS / 2 };
+        return createProof({
+          chainTx,
+          blockNumber: BigInt(number),
+          blockHash: hashAt(number),
+          succeeded: true,
+          logIndexFirst: TRANSFERS / 2,
+        });
       }),
   };
   const paying = asked.transfers;
@@ -98,10 +106,10 @@ function driverOf(node: { head: number }, inboxes: number): ChainDriver {
     for (const { chainTx, blockNumber } of transfers) numbers.set(`tx ${chainTx}`, Number(blockNumber));
     return transfers;
   };
-  return new Proxy(asked as ChainDriver, {
-    get: (driver, name) => {
-      const isOptional = name === "filterTransfers" || name === "blockWithPositions" || name === "then";
-      if (name in driver || isOptional) return Reflect.get(driver, name) as unknown;
+  return new Proxy(asked as EvmNode, {
+    get: (target, name) => {
+      const isOptional = name === "filterTransfers" || name === "blockWithProofs" || name === "then";
+      if (name in target || isOptional) return Reflect.get(target, name) as unknown;
       throw new Error(`nobody should ask for ${String(name)}`);
     },
   });
@@ -114,7 +122,7 @@ function transfersOf(block: number, inboxes: number): Transfer[] {
     to: index === TRANSFERS / 2 ? inboxAt((block * 7_919) % inboxes) : hashOf(`to ${block} ${index}`).slice(0, 42),
     amountText: "1000000",
     chainTx: hashOf(`tx ${block} ${index}`),
-    logIndex: index,
+    place: BigInt(index),
     blockNumber: BigInt(block),
     blockHash: hashAt(block),
   }));

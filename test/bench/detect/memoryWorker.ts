@@ -41,7 +41,7 @@ function measureSet({ holder, count }: { holder: SetImplementation; count: numbe
     rssBytes: after.rss - before.rss,
     peakBytes: process.resourceUsage().maxRSS * 1_024 - before.rss,
     heldBytes: after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers,
-    missNs: held.hasHexAt && measureMissNs(held.hasHexAt, next),
+    missNs: held.hasAt && measureMissNs(held.hasAt, next),
   };
 }
 
@@ -61,14 +61,14 @@ async function measureLoad({ url }: { url: string }): Promise<LoadReport> {
 type AddressHolder = {
   add(hex: Buffer): void;
   size(): number;
-  hasHexAt?: (bytes: Uint8Array, offset: number) => boolean;
+  hasAt?: (bytes: Uint8Array, offset: number) => boolean;
 };
 
 function createHolder(holder: SetImplementation): AddressHolder {
   if (holder === "AddressSet") {
     const set = new AddressSet();
-    const hasHexAt = (bytes: Uint8Array, offset: number) => set.hasHexAt(bytes, offset);
-    return { add: (hex) => set.addHexAt(hex, 0), size: () => set.size, hasHexAt };
+    const hasAt = (bytes: Uint8Array, offset: number) => set.hasAt(bytes, offset);
+    return { add: (hex) => set.addHexAt(hex, 0), size: () => set.size, hasAt };
   }
   const textOf = (hex: Buffer) => `0x${hex.toString("latin1")}`;
   if (holder === "Set") {
@@ -108,12 +108,12 @@ function collectAndMeasure(): NodeJS.MemoryUsage {
   return process.memoryUsage();
 }
 
-function measureMissNs(hasHexAt: NonNullable<AddressHolder["hasHexAt"]>, next: () => Buffer): number {
+function measureMissNs(hasAt: NonNullable<AddressHolder["hasAt"]>, next: () => Buffer): number {
   const bytes = Buffer.concat(Array.from({ length: LOOKUPS }, () => Buffer.from(next())));
   const times = Array.from({ length: RUNS }, () => {
     const startedAt = performance.now();
     let found = 0;
-    for (let at = 0; at < bytes.length; at += HEX_LENGTH) if (hasHexAt(bytes, at)) found += 1;
+    for (let at = 0; at < bytes.length; at += HEX_LENGTH) if (hasAt(bytes, at)) found += 1;
     if (found > 0) throw new Error("a stranger was taken for an inbox");
     return ((performance.now() - startedAt) / LOOKUPS) * 1_000_000;
   });

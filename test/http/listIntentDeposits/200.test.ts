@@ -59,7 +59,7 @@ test("D4, D3 a deposit is told with every field, each from where it belongs", as
   const movement = {
     chainTx,
     position: 3,
-    logIndex: 71,
+    place: 71,
     counterparty: from,
     amountUnits: 1_234n,
     block: 41n,

@@ -26,7 +26,7 @@ test("D4 every settlement is listed, newest first and a page at a time", async (
     const row = { id, intent_id: intent.id, status: "landed" as const, ...amounts, ...place, ...times };
     await api.world.db.root
       .insertInto("settlement")
-      .values({ ...row, reason: null, sending_id: null, retry_at: null })
+      .values({ ...row, reason: null, outgoing_id: null, retry_at: null })
       .execute();
   }
   const url = `/api/v1/intents/${intent.id}/settlements`;

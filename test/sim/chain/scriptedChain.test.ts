@@ -6,7 +6,7 @@ import { hubAbi } from "@tributary/inbox/hubAbi";
 import type { Terms } from "@tributary/inbox/terms";
 import { encodeFunctionData } from "viem";
 import { openGasAccount } from "../../../src/chain/evm/send/gasAccount.ts";
-import { openScriptedDriver } from "./scriptedDriver.ts";
+import { openScriptedNode } from "./scriptedNode.ts";
 import { ScriptedChain } from "./scriptedChain.ts";
 import { tokenCalls, type TokenKind } from "./token.ts";
 
@@ -24,7 +24,7 @@ function open(kind: TokenKind = "plain") {
     units: [{ token: USDC, owner: PAYER, units: 1_000_000n }],
     wei: [{ address: account.address, wei: 10n ** 20n }],
   });
-  return { chain, driver: openScriptedDriver(chain) };
+  return { chain, node: openScriptedNode(chain) };
 }
 
 function termsOf(salt: number, payout: `0x${string}` = PAYOUT): Terms {
@@ -42,7 +42,7 @@ function termsOf(salt: number, payout: `0x${string}` = PAYOUT): Terms {
 }
 
 test("a batch settles each inbox that can be settled, and the others stay as they are", async () => {
-  const { chain, driver } = open();
+  const { chain, node } = open();
   const blocked: `0x${string}` = `0x${"bb".repeat(20)}`;
   const items = [termsOf(1), termsOf(2, blocked), termsOf(3)];
   chain.pay({ token: USDC, from: PAYER, to: computeInboxAddress(termsOf(1)), units: 1_999n });
@@ -50,29 +50,29 @@ test("a batch settles each inbox that can be settled, and the others stay as the
   chain.send({ from: OWNER, calls: [{ to: USDC, data: tokenCalls.block(blocked) }] });
   chain.mine();
   const data = encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [items] });
-  const fees = await driver.fees();
-  const gasLimit = (await driver.estimateGas({ from: account.address, to: hubAddress, data })) * 2n;
+  const fees = await node.fees();
+  const gasLimit = (await node.estimateGas({ from: account.address, to: hubAddress, data })) * 2n;
   const signed = await account.sign({ chainId: 31_337, nonce: 0n, to: hubAddress, data, gasLimit, ...fees });
-  deepEqual(await driver.submit(signed.raw), { kind: "accepted" });
-  deepEqual(await driver.submit(signed.raw), { kind: "known" });
+  deepEqual(await node.submit(signed.raw), { kind: "accepted" });
+  deepEqual(await node.submit(signed.raw), { kind: "known" });
   chain.mine();
-  equal((await driver.receipt(signed.chainTx))?.succeeded, true);
-  deepEqual(await driver.submit(signed.raw), { kind: "nonce_used" });
+  equal((await node.receipt(signed.chainTx))?.succeeded, true);
+  deepEqual(await node.submit(signed.raw), { kind: "nonce_used" });
   deepEqual([chain.unitsOf(USDC, PAYOUT), chain.unitsOf(USDC, FEE)], [1_990n, 9n]);
   equal(chain.unitsOf(USDC, computeInboxAddress(termsOf(2, blocked))), 5n);
 });
 
 test("a branch that is left takes everything with it, and what it held is mined again", async () => {
-  const { chain, driver } = open();
+  const { chain, node } = open();
   const first = chain.pay({ token: USDC, from: PAYER, to: PAYOUT, units: 7n });
   const old = chain.mine();
   chain.mine();
   const madeBefore = chain.blockCount;
   chain.reorg(2, { isLost: ({ chainTx }) => chainTx === first });
   equal(chain.unitsOf(USDC, PAYOUT), 0n);
-  equal((await driver.head("latest")).number, 3n);
-  equal(await driver.receipt(first), undefined);
-  const behind = openScriptedDriver(chain, { knownBlockCount: () => madeBefore });
+  equal((await node.head("latest")).number, 3n);
+  equal(await node.receipt(first), undefined);
+  const behind = openScriptedNode(chain, { knownBlockCount: () => madeBefore });
   equal((await behind.head("latest")).number, 2n);
   equal(
     (await behind.receipt(first))?.blockHash,

@@ -1,5 +1,5 @@
 import { hubAddress } from "@tributary/inbox/hub";
-import type { SubmitOutcome } from "../../../src/chain/driver.ts";
+import type { SubmitOutcome } from "../../../src/chain/evm/node.ts";
 import { caip2, type Caip2 } from "../../../src/kernel/caip.ts";
 import { createContracts } from "./contracts.ts";
 import { Machine, type MachineCall } from "./machine.ts";
@@ -54,7 +54,7 @@ const UNLIMITED_FEE = 10n ** 30n;
 
 /**
  * A chain without a network: accounts, tokens, the hub, a pool of transactions, blocks and branches, in memory and in one thread. Nothing
- * happens by itself, and the same steps make the same hashes. How nodes see it is the driver's part.
+ * happens by itself, and the same steps make the same hashes. How a node sees it is that node's part.
  */
 export class ScriptedChain {
   readonly caip2: Caip2;

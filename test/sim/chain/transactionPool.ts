@@ -1,4 +1,4 @@
-import type { SubmitOutcome } from "../../../src/chain/driver.ts";
+import type { SubmitOutcome } from "../../../src/chain/evm/node.ts";
 import type { ScriptedTransaction } from "./transaction.ts";
 
 /** Picks what goes into a block next. Nothing means that the block is closed. */

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ProviderFailed, type Transfer } from "../../driver.ts";
+import { ProviderFailed, type Transfer } from "../../reader.ts";
 import { filterLogs } from "./filterLogs.ts";
 import { parseTransfers } from "./parseTransfers.ts";
 
@@ -14,7 +14,7 @@ const TOKENS = [`0x${"a0".repeat(20)}`, `0x${"b1".repeat(20)}`];
 const WATCHED = Array.from({ length: 4 }, (_, index) => `${String(index).repeat(39)}f`);
 const range = { fromBlock: 0x10n, toBlock: 0x1fn };
 const filter = {
-  hasHexAt: (bytes: Uint8Array, at: number) => isWatched(Buffer.from(bytes).toString("latin1", at, at + 40)),
+  hasAt: (bytes: Uint8Array, at: number) => isWatched(Buffer.from(bytes).toString("latin1", at, at + 40)),
 };
 const query = { ...range, tokens: TOKENS, filter };
 
@@ -113,7 +113,7 @@ const mentionsWatched = ({ topics }: Log) =>
 const parseAll = (logs: readonly Log[]) => parseTransfers(JSON.parse(JSON.stringify(logs)), range, TOKENS);
 /** What the general reader leaves to the receipt. */
 const withoutPosition = (transfer: Transfer) => {
-  const { position: _, ...rest } = transfer;
+  const { identity: _, ...rest } = transfer;
   return rest;
 };
 const answerOf = (logs: readonly Log[]) => JSON.stringify({ jsonrpc: "2.0", id: 1, result: logs });
@@ -125,7 +125,7 @@ test("of answers as nodes write them, the same transfers are found, and all logs
       const sifted = filterLogs(Buffer.from(answerOf(sorted)), query);
       ok(sifted, "such an answer is read");
       deepEqual(sifted.transfers.map(withoutPosition), parseAll(sorted).filter(touchesWatched));
-      equal(sifted.logCount, logs.length);
+      equal(sifted.scannedCount, logs.length);
       equal(sifted.lastBlockHash, logs.some(({ blockNumber }) => blockNumber === "0x1f") ? hashOf(0x1f) : undefined);
     }),
     { numRuns: 300 },
@@ -169,12 +169,12 @@ test("a transfer that is shown to be the first log of its transaction needs no r
       const asked = told.filter(({ isAsked }) => isAsked);
       const sifted = filterLogs(Buffer.from(answerOf(asked.map((each) => each.log))), query);
       deepEqual(
-        sifted?.transfers.map(({ position }) => position),
+        sifted?.transfers.map(({ identity }) => identity),
         asked.map(({ log: { logIndex, blockNumber }, position }) => {
           const isShown =
             logIndex === "0x0" || asked.some((other) => isJustBefore(other.log, { logIndex, blockNumber }));
           shown += isShown && position === 0 ? 1 : 0;
-          return isShown && position === 0 ? 0 : undefined;
+          return isShown && position === 0 ? "0" : undefined;
         }),
       );
     }),
@@ -255,7 +255,7 @@ test("errors, other results, and logs that were not asked for are left to the ge
   }
   deepEqual(filterLogs(Buffer.from('{"result":[],"id":1,"jsonrpc":"2.0"}\n'), query), {
     transfers: [],
-    logCount: 0,
+    scannedCount: 0,
     lastBlockHash: undefined,
   });
 });

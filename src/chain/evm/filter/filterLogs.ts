@@ -1,4 +1,4 @@
-import type { BlockRange, FilteredTransfers, AddressFilter, Transfer } from "../../driver.ts";
+import type { BlockRange, FilteredTransfers, AddressFilter, Transfer } from "../../reader.ts";
 import { ADDRESS_PADDING, parseLogIndex, normalizeWord, TRANSFER_TOPIC } from "./parseTransfers.ts";
 
 // The hottest path of all: after an outage an answer holds ten thousand transfers, of which a few are ours. This reads the bytes as they
@@ -9,7 +9,7 @@ import { ADDRESS_PADDING, parseLogIndex, normalizeWord, TRANSFER_TOPIC } from ".
 export type LogQuery = BlockRange & {
   /** In stored form. */
   tokens: readonly string[];
-  filter: Pick<AddressFilter, "hasHexAt">;
+  filter: Pick<AddressFilter, "hasAt">;
 };
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c] as const;
@@ -89,7 +89,9 @@ class LogScanner {
     // An answer that was cut off has another end.
     const isWhole =
       this.#bytes.length - at <= ENVELOPE_LENGTH_MAX && RESPONSE_END.test(this.#bytes.toString("latin1", at));
-    return isWhole ? { transfers, logCount, lastBlockHash: this.#blockHashes.get(this.#query.toBlock) } : undefined;
+    return isWhole
+      ? { transfers, scannedCount: logCount, lastBlockHash: this.#blockHashes.get(this.#query.toBlock) }
+      : undefined;
   }
 
   /** Reads the log that begins at `start`. Returns where it ends; a negative number when it is not what this reads. */
@@ -223,9 +225,7 @@ class LogScanner {
 
   #matchesFilter(): boolean {
     const { filter } = this.#query;
-    return (
-      filter.hasHexAt(this.#bytes, this.#offsets[TO] ?? 0) || filter.hasHexAt(this.#bytes, this.#offsets[FROM] ?? 0)
-    );
+    return filter.hasAt(this.#bytes, this.#offsets[TO] ?? 0) || filter.hasAt(this.#bytes, this.#offsets[FROM] ?? 0);
   }
 
   #parseTransfer(): Transfer | undefined {
@@ -236,8 +236,9 @@ class LogScanner {
     if (logIndex === undefined || chainTx === undefined || blockHash === undefined) return undefined;
     if (amountText === undefined || !ADDRESS_PATTERN.test(from) || !ADDRESS_PATTERN.test(to)) return undefined;
     const token = this.#text(ADDRESS);
-    const transfer = { token, from, to, amountText, chainTx, logIndex, blockNumber: this.#blockNumber, blockHash };
-    return this.#isFirstOfTransaction(transfer.logIndex) ? { ...transfer, position: 0 } : transfer;
+    const place = BigInt(logIndex);
+    const transfer = { token, from, to, amountText, chainTx, place, blockNumber: this.#blockNumber, blockHash };
+    return this.#isFirstOfTransaction(logIndex) ? { ...transfer, identity: "0" } : transfer;
   }
 
   #savePrevious(): void {

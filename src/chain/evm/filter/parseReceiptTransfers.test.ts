@@ -1,6 +1,6 @@
 import { deepEqual, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { ProviderFailed, type TransferScope } from "../../driver.ts";
+import { ProviderFailed, type TransferScope } from "../../reader.ts";
 import { parseTransfers, TRANSFER_TOPIC } from "./parseTransfers.ts";
 import { parseReceiptTransfers } from "./parseReceiptTransfers.ts";
 

@@ -1,4 +1,4 @@
-import { ProviderFailed, type Transfer, type TransferScope } from "../../driver.ts";
+import { ProviderFailed, type Transfer, type TransferScope } from "../../reader.ts";
 import { parseHash, parseArray, parseObject } from "../rpc/rpcValues.ts";
 import { parseTransfers, TRANSFER_TOPIC } from "./parseTransfers.ts";
 

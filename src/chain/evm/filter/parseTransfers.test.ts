@@ -1,6 +1,6 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { ProviderFailed, type TransferScope } from "../../driver.ts";
+import { ProviderFailed, type TransferScope } from "../../reader.ts";
 import { parseTransfers, transferFilters } from "./parseTransfers.ts";
 
 const TOKEN = `0x${"aa".repeat(20)}`;
@@ -35,7 +35,7 @@ test("a transfer is read as the text it came as", () => {
       to: TO,
       amountText: word("0x05"),
       chainTx: CHAIN_TX,
-      logIndex: 7,
+      place: 7n,
       blockNumber: 16n,
       blockHash: HASH,
     },

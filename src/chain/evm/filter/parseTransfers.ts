@@ -1,4 +1,4 @@
-import { ProviderFailed, type Transfer, type TransferScope } from "../../driver.ts";
+import { ProviderFailed, type Transfer, type TransferScope } from "../../reader.ts";
 import { toHex } from "../rpc/rpcValues.ts";
 
 // The hot path: a busy token has hundreds of transfers in a block and we want few of them, so nothing is converted here
@@ -90,7 +90,7 @@ class LogParser {
     if (!words) return undefined;
     const logIndex = parseLogIndex(log.logIndex);
     if (logIndex === undefined) throw invalidLogs("a log without its index");
-    return { token, ...words, chainTx, logIndex, blockNumber, blockHash };
+    return { token, ...words, chainTx, place: BigInt(logIndex), blockNumber, blockHash };
   }
 
   #parseToken(address: unknown): string {

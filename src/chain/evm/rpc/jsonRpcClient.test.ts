@@ -3,8 +3,8 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { after, before, describe, test } from "node:test";
-import { ProviderFailed } from "../../driver.ts";
-import { openEvmDriver } from "../driver.ts";
+import { ProviderFailed } from "../../reader.ts";
+import { openEvmNode } from "../rpcNode.ts";
 import { JsonRpcClient } from "./jsonRpcClient.ts";
 
 // A provider that answers as badly as some do. What a good one answers is tested on a real chain.
@@ -138,9 +138,9 @@ describe("the wire to a provider", () => {
     const body = JSON.stringify({ id: 1, result: Array.from({ length: 25_000 }, () => log) });
     ok(body.length > 12_000_000);
     answer = (_, response) => response.end(body);
-    const driver = openEvmDriver({ caip2: "eip155:1", rpcUrl: url });
-    equal((await driver.transfers({ blockHash: word }, [log.address])).length, 25_000);
-    await driver.close();
+    const node = openEvmNode({ caip2: "eip155:1", rpcUrl: url });
+    equal((await node.transfers({ blockHash: word }, [log.address])).length, 25_000);
+    await node.close();
   });
 
   for (const [by, refusal, sizes] of [
@@ -247,12 +247,12 @@ describe("the wire to a provider", () => {
       response
         .writeHead(400)
         .end(JSON.stringify({ id: 1, error: { code: -32602, message: "query exceeds max results 20000" } }));
-    const driver = openEvmDriver({ caip2: "eip155:1", rpcUrl: url });
+    const node = openEvmNode({ caip2: "eip155:1", rpcUrl: url });
     await rejects(
-      driver.transfers({ fromBlock: 1n, toBlock: 9n }, [`0x${"aa".repeat(20)}`]),
+      node.transfers({ fromBlock: 1n, toBlock: 9n }, [`0x${"aa".repeat(20)}`]),
       failsWith("range_too_large"),
     );
-    await driver.close();
+    await node.close();
   });
 
   test("nobody there is unreachable", async () => {

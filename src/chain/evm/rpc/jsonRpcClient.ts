@@ -1,5 +1,5 @@
 import { Pool } from "undici";
-import { ProviderFailed } from "../../driver.ts";
+import { ProviderFailed } from "../../reader.ts";
 import { toHttpError, isBatchRefused, RpcError, type HttpErrorResponse } from "./rpcErrors.ts";
 import { redactUrlSecrets } from "./redactUrlSecrets.ts";
 

@@ -4,9 +4,9 @@ import { startAnvil, type Anvil } from "../../../dev/chains/anvil.ts";
 import { createDevClient, type DevClient } from "../../../dev/chains/devClient.ts";
 import { systemClock } from "../../../kernel/clock.ts";
 import { openWebSocketProxy, type WebSocketProxy } from "../../../../test/support/webSocketProxy.ts";
-import { ProviderFailed, type BlockRef } from "../../driver.ts";
+import { ProviderFailed, type BlockRef } from "../../reader.ts";
 import { ChainMismatch } from "../../providers.ts";
-import { openEvmDriver } from "../driver.ts";
+import { openEvmNode } from "../rpcNode.ts";
 import { openNewHeadsFeed, type NewHeadsFeedOptions } from "./newHeadsFeed.ts";
 
 const CAIP2 = "eip155:900001";
@@ -56,17 +56,17 @@ describe("heads that a provider pushes", () => {
     return { opened: opened.promise, ended, next, stop };
   }
 
-  test("each new block is told with its header, as the driver knows it", async () => {
+  test("each new block is told with its header, as the node knows it", async () => {
     const { opened, next, stop } = listen();
     await opened;
-    const driver = openEvmDriver({ caip2: CAIP2, rpcUrl: anvil.rpcUrl });
+    const node = openEvmNode({ caip2: CAIP2, rpcUrl: anvil.rpcUrl });
     for (let block = 0; block < 3; block += 1) {
       await client.mine({ blocks: 1 });
       const head = await next();
-      deepEqual(head, await driver.block({ hash: head.hash }));
-      deepEqual(head, await driver.head("latest"));
+      deepEqual(head, await node.block({ hash: head.hash }));
+      deepEqual(head, await node.head("latest"));
     }
-    await driver.close();
+    await node.close();
     equal(await stop(), "the service stops");
   });
 

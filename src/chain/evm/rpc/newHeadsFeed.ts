@@ -1,7 +1,7 @@
 import type { Caip2 } from "../../../kernel/caip.ts";
 import { referenceOf } from "../../../kernel/caip.ts";
 import type { Clock } from "../../../kernel/clock.ts";
-import { ProviderFailed, type BlockRef } from "../../driver.ts";
+import { ProviderFailed, type BlockRef } from "../../reader.ts";
 import type { HeadFeed, HeadListener } from "../../headFeed.ts";
 import { ChainMismatch } from "../../providers.ts";
 import { parseQuantity } from "./rpcValues.ts";

@@ -1,4 +1,6 @@
-import { ProviderFailed, type BlockRef, type ChainReceipt, type ReceiptPosition } from "../../driver.ts";
+import { ProviderFailed, type BlockRef, type TransactionProof } from "../../reader.ts";
+import type { EvmReceipt } from "../node.ts";
+import { createProof } from "../proof.ts";
 import { isBloom } from "../filter/logsBloom.ts";
 import { parseHash, parseArray, parseQuantity, parseObject, parseSafeInteger } from "./rpcValues.ts";
 
@@ -11,12 +13,12 @@ export function parseBlock(answer: unknown): BlockRef {
     hash: parseHash(block["hash"], "a block hash"),
     parentHash: parseHash(block["parentHash"], "a parent hash"),
     timestampS: parseSafeInteger(block["timestamp"], "a block's time"),
-    ...(isBloom(bloom) ? { logsBloom: bloom } : {}),
+    ...(isBloom(bloom) ? { digest: bloom } : {}),
   };
 }
 
 /** The receipt of `chainTx`. */
-export function parseReceipt(answer: unknown, chainTx: string): ChainReceipt {
+export function parseReceipt(answer: unknown, chainTx: string): EvmReceipt {
   const receipt = parseObject(answer, "a receipt");
   if (parseHash(receipt["transactionHash"], "a transaction hash") !== chainTx) {
     throw new ProviderFailed("bad_answer", "the provider answered with the receipt of another transaction");
@@ -30,11 +32,11 @@ export function parseReceipt(answer: unknown, chainTx: string): ChainReceipt {
   };
 }
 
-/** Where the logs of a transaction begin in its block; undefined when it has none, so that no transfer can stand in it. */
-export function parseReceiptPosition(answer: unknown, chainTx: string): ReceiptPosition | undefined {
-  const { blockHash, succeeded } = parseReceipt(answer, chainTx);
+/** What the receipt of `chainTx` proves. */
+export function parseProof(answer: unknown, chainTx: string): TransactionProof {
+  const { blockNumber, blockHash, succeeded } = parseReceipt(answer, chainTx);
   const [first] = parseArray(parseObject(answer, "a receipt")["logs"], "a receipt's logs");
-  if (first === undefined) return undefined;
-  const logIndexFirst = parseSafeInteger(parseObject(first, "a log")["logIndex"], "a log's index");
-  return { chainTx, blockHash, succeeded, logIndexFirst };
+  const logIndexFirst =
+    first === undefined ? undefined : parseSafeInteger(parseObject(first, "a log")["logIndex"], "a log's index");
+  return createProof({ chainTx, blockNumber, blockHash, succeeded, logIndexFirst });
 }

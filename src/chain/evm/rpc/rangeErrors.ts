@@ -1,4 +1,4 @@
-import type { RangeSuggestion } from "../../driver.ts";
+import type { RangeSuggestion } from "../../reader.ts";
 
 // How nodes and providers say that a question for logs asks too much, and what they would answer instead. None has a code of its own for
 // it, and hardly two have the same words. The table of the test names who says what.

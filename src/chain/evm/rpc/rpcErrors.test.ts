@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ProviderFailed } from "../../driver.ts";
+import { ProviderFailed } from "../../reader.ts";
 import { toProviderError, toHttpError, RpcError, toSubmitOutcome } from "./rpcErrors.ts";
 
 // The words are those of the nodes and providers themselves. A new one that is misread belongs here first.

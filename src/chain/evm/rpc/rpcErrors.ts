@@ -1,10 +1,11 @@
-import { CallReverted, ProviderFailed, type SubmitOutcome } from "../../driver.ts";
+import { ProviderFailed } from "../../reader.ts";
+import { CallReverted, type SubmitOutcome } from "../node.ts";
 import { isRangeError, parseRangeSuggestion } from "./rangeErrors.ts";
 
 // Nodes and providers name the same trouble in many ways, and hardly ever by a code of their own. Everything that knows
 // their wordings stands here.
 
-/** An error that a node answered, as it stands in JSON-RPC. It becomes one of the port's errors before it leaves the driver. */
+/** An error that a node answered, as it stands in JSON-RPC. It becomes one of the port's errors before it leaves the node. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;

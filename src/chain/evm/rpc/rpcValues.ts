@@ -1,4 +1,4 @@
-import { ProviderFailed } from "../../driver.ts";
+import { ProviderFailed } from "../../reader.ts";
 
 // Readers of what a node sends. Each refuses what is malformed, because a wrong number is worse than none.
 

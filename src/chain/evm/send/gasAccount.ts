@@ -1,7 +1,25 @@
 import { keccak256, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { assert } from "../../../kernel/assert.ts";
-import type { GasAccount, SignedTransaction, UnsignedTransaction } from "../../chain.ts";
+
+/** Signs what was decided elsewhere. It pays gas and can move no deposit. */
+export interface GasAccount {
+  readonly address: string;
+  sign(transaction: UnsignedTransaction): Promise<SignedTransaction>;
+}
+
+export type UnsignedTransaction = {
+  chainId: number;
+  nonce: bigint;
+  to: string;
+  data: string;
+  gasLimit: bigint;
+  maxFeePerGas: bigint;
+  maxPriorityFeePerGas: bigint;
+};
+
+/** The bytes to broadcast and the hash they will have on chain. */
+export type SignedTransaction = { raw: string; chainTx: string };
 
 /** The account behind a private key (0x and 64 hex). The key stays in this closure: it is in no field that could be logged. */
 export function openGasAccount(privateKey: string): GasAccount {

@@ -7,9 +7,11 @@ import { openTestDatabase } from "../../../../test/support/database.ts";
 import { DEV_ACCOUNTS } from "../../../dev/devAccounts.ts";
 import type { Db } from "../../../db/database.ts";
 import { addMs, systemClock, type Clock } from "../../../kernel/clock.ts";
-import { openChain, type Chain } from "../../chain.ts";
-import { ProviderFailed, type ChainDriver, type SubmitOutcome } from "../../driver.ts";
-import { openEvmDriver } from "../driver.ts";
+import { ProviderFailed } from "../../reader.ts";
+import type { EvmNode, SubmitOutcome } from "../node.ts";
+import { EvmProviders } from "../evmProviders.ts";
+import { createSenderContext, type SenderContext } from "./senderContext.ts";
+import { openEvmNode } from "../rpcNode.ts";
 import { openGasAccount } from "./gasAccount.ts";
 import { quoteCall, signAndStore } from "./signAndStore.ts";
 import { processOutgoingTransactions } from "./processOutgoingTransactions.ts";
@@ -19,12 +21,12 @@ const EMPTY_CALL = { to: payer.address, data: "0x" };
 const HUGE_NONCE = 10_000n;
 
 /** What a provider says in place of its node. */
-type ProviderOverrides = Partial<Pick<ChainDriver, "submit" | "nonce" | "receipt">> & { submitCount: number };
+type ProviderOverrides = Partial<Pick<EvmNode, "submit" | "nonce" | "receipt">> & { submitCount: number };
 
-describe("sendings whose providers are not to be relied on", () => {
+describe("outgoing transactions whose providers are not to be relied on", () => {
   let anvil: TestChain;
   let db: Db;
-  let chain: Chain;
+  let chain: SenderContext;
   let overrides: readonly [ProviderOverrides, ProviderOverrides, ProviderOverrides];
   let nextKey = 0x100n;
   let clockOffsetMs = 0;
@@ -45,9 +47,9 @@ describe("sendings whose providers are not to be relied on", () => {
   });
   afterEach(() => db.close());
 
-  function openOverriddenDriver(name: string, said: ProviderOverrides): ChainDriver {
-    const driver = openEvmDriver({ caip2: anvil.caip2, rpcUrl: anvil.rpcUrl });
-    return new Proxy(driver, {
+  function openOverriddenNode(name: string, said: ProviderOverrides): EvmNode {
+    const node = openEvmNode({ caip2: anvil.caip2, rpcUrl: anvil.rpcUrl });
+    return new Proxy(node, {
       get: (target, key) => {
         if (key === "name") return name;
         if (key === "submit") said.submitCount += 1;
@@ -60,21 +62,22 @@ describe("sendings whose providers are not to be relied on", () => {
   }
 
   /** The chain with a gas account that has sent nothing yet. */
-  async function openWithNewGasAccount(count = 3): Promise<Chain> {
+  async function openWithNewGasAccount(count = 3): Promise<SenderContext> {
     nextKey += 1n;
     const gasAccount = openGasAccount(`0x${nextKey.toString(16).padStart(64, "0")}`);
     await fund(gasAccount.address, 10n ** 18n);
-    const drivers = overrides.slice(0, count).map((said, index) => openOverriddenDriver(`provider-${index}`, said));
-    return openChain({ drivers: drivers as [ChainDriver, ...ChainDriver[]], gasAccount }, { clock, log });
+    const nodes = overrides.slice(0, count).map((said, index) => openOverriddenNode(`provider-${index}`, said));
+    const providers = new EvmProviders(nodes as [EvmNode, ...EvmNode[]], { clock, log });
+    return createSenderContext(providers, gasAccount);
   }
 
   const fund = (address: string, value: bigint) => anvil.client.setBalance({ address: address as Hex, value });
   const nonce = (of = chain) => anvil.client.getTransactionCount({ address: of.gasAccount.address as Hex });
   async function storeOutgoing(call = EMPTY_CALL): Promise<bigint> {
-    const quote = await quoteCall(world(), { chain, driver: chain.providers, call });
+    const quote = await quoteCall(world(), chain, call);
     return db.transaction((tx) => signAndStore(tx, chain, { call, quote, at: clock.now() }));
   }
-  const process = () => processOutgoingTransactions(world(), chain, chain.providers);
+  const process = () => processOutgoingTransactions(world(), chain);
   async function processFor(minutes: number): Promise<void> {
     for (let half = 0; half < 2 * minutes; half += 1) {
       await process();
@@ -82,12 +85,13 @@ describe("sendings whose providers are not to be relied on", () => {
     }
   }
   const statusOf = async (id: bigint) =>
-    (await db.root.selectFrom("sending").select("status").where("id", "=", id).executeTakeFirstOrThrow()).status;
+    (await db.root.selectFrom("outgoing_transaction").select("status").where("id", "=", id).executeTakeFirstOrThrow())
+      .status;
   const attemptsOf = (id: bigint) =>
-    db.root.selectFrom("sending_attempt").selectAll().where("sending_id", "=", id).execute();
-  const listOutgoing = () => db.root.selectFrom("sending").selectAll().orderBy("id").execute();
-  async function overrideSubmit(submit: (raw: string, honest: ChainDriver) => Promise<SubmitOutcome>): Promise<void> {
-    const honest = openEvmDriver({ caip2: anvil.caip2, rpcUrl: anvil.rpcUrl });
+    db.root.selectFrom("outgoing_attempt").selectAll().where("outgoing_id", "=", id).execute();
+  const listOutgoing = () => db.root.selectFrom("outgoing_transaction").selectAll().orderBy("id").execute();
+  async function overrideSubmit(submit: (raw: string, honest: EvmNode) => Promise<SubmitOutcome>): Promise<void> {
+    const honest = openEvmNode({ caip2: anvil.caip2, rpcUrl: anvil.rpcUrl });
     for (const said of overrides) said.submit = (raw) => submit(raw, honest);
   }
 

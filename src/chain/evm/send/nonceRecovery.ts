@@ -1,6 +1,5 @@
 import { addMs } from "../../../kernel/clock.ts";
-import type { Chain } from "../../chain.ts";
-import type { SubmitOutcome } from "../../driver.ts";
+import type { SubmitOutcome } from "../node.ts";
 import { quoteCall, signAndStoreAtNonce } from "./signAndStore.ts";
 import {
   closeOutgoing,
@@ -10,7 +9,8 @@ import {
   reopenOutgoing,
   type OutgoingAttempt,
 } from "./outgoingStore.ts";
-import { findReceipt, type OpenOutgoing, type ChainAccess, type OutgoingWorld } from "./openOutgoing.ts";
+import { findReceipt, type OpenOutgoing, type SenderContext } from "./senderContext.ts";
+import type { SenderWorld } from "../../sender.ts";
 
 // Nonces that can be used no more, and those that nothing of ours will ever use. What was to be sent with one that is given up is planned
 // anew by whoever asked for it; should its bytes be mined after all, a second sweep moves nothing.
@@ -30,19 +30,18 @@ const CONFIRMING_PROVIDERS_MIN = 2;
  * ever be mined, so our own bytes are sent again, and where there are none, a call of nothing.
  */
 export async function fillNonceGap(
-  world: OutgoingWorld,
-  access: ChainAccess,
+  world: SenderWorld,
+  context: SenderContext,
   gap: { sender: string; from: bigint; below: bigint },
 ): Promise<void> {
-  const { chain } = access;
   const below = gap.below - gap.from > NONCE_GAP_MAX ? gap.from + NONCE_GAP_MAX : gap.below;
   if (gap.from >= below) return;
-  const facts = { ...gap, chain: chain.caip2, from: String(gap.from), below: String(below) };
+  const facts = { ...gap, chain: context.caip2, from: String(gap.from), below: String(below) };
   world.log.error(facts, "nonces came back");
   const reopened = new Set(
-    await reopenOutgoing(world.db, { chain: chain.caip2, sender: gap.sender, from: gap.from, below }),
+    await reopenOutgoing(world.db, { chain: context.caip2, sender: gap.sender, from: gap.from, below }),
   );
-  if (gap.sender !== chain.gasAccount.address) return;
+  if (gap.sender !== context.gasAccount.address) return;
   const missing: bigint[] = [];
   for (let nonce = gap.from; nonce < below; nonce += 1n) if (!reopened.has(nonce)) missing.push(nonce);
   if (missing.length > CANCEL_TRANSACTIONS_MAX) {
@@ -54,14 +53,14 @@ export async function fillNonceGap(
     return;
   }
   for (const nonce of missing) {
-    const cancel = await prepareCancelTransaction(world, access);
-    await world.db.transaction((tx) => signAndStoreAtNonce(tx, chain, { ...cancel, nonce }));
+    const cancel = await prepareCancelTransaction(world, context);
+    await world.db.transaction((tx) => signAndStoreAtNonce(tx, context, { ...cancel, nonce }));
   }
 }
 
-async function prepareCancelTransaction(world: OutgoingWorld, tending: ChainAccess) {
-  const call = { to: tending.chain.gasAccount.address, data: "0x" };
-  return { call, quote: await quoteCall(world, { ...tending, call }), at: world.clock.now() };
+async function prepareCancelTransaction(world: SenderWorld, context: SenderContext) {
+  const call = { to: context.gasAccount.address, data: "0x" };
+  return { call, quote: await quoteCall(world, context, call), at: world.clock.now() };
 }
 
 /**
@@ -69,34 +68,29 @@ async function prepareCancelTransaction(world: OutgoingWorld, tending: ChainAcce
  * one says alone would raise the next nonce beyond what the chain will ever come to.
  */
 export async function abandonUsedNonce(
-  world: OutgoingWorld,
-  { chain }: ChainAccess,
+  world: SenderWorld,
+  context: SenderContext,
   { transaction, attempts }: Pick<OpenOutgoing, "transaction" | "attempts">,
 ): Promise<void> {
-  const replies = await chain.providers.askEach(async (driver) => ({
+  const replies = await context.providers.askEach(async (node) => ({
     // The nonce first: whoever counts our transaction in it has its receipt as well.
-    nonce: await driver.nonce(transaction.sender),
-    receipt: await findReceipt(driver, attempts),
+    nonce: await node.nonce(transaction.sender),
+    receipt: await findReceipt(node, attempts),
   }));
   const answers = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
-  if (answers.length < Math.min(chain.providers.providerCount, CONFIRMING_PROVIDERS_MIN)) return;
+  if (answers.length < Math.min(context.providers.providerCount, CONFIRMING_PROVIDERS_MIN)) return;
   if (answers.some(({ nonce, receipt }) => receipt !== undefined || nonce <= transaction.nonce)) return;
   world.log.error(
-    { chain: chain.caip2, sender: transaction.sender, nonce: transaction.nonce.toString() },
+    { chain: context.caip2, sender: transaction.sender, nonce: transaction.nonce.toString() },
     "a nonce was used by an unknown transaction",
   );
   const nextNonce = answers.map(({ nonce }) => nonce).reduce((least, nonce) => (nonce < least ? nonce : least));
   await closeOutgoing(world.db, { id: transaction.id, status: "lost", at: world.clock.now() });
-  await raiseNextNonce(world.db, { chain: chain.caip2, address: transaction.sender, nextNonce });
+  await raiseNextNonce(world.db, { chain: context.caip2, address: transaction.sender, nextNonce });
 }
 
-type RejectedTransaction = { chainTx: string; submits: number; since: Date };
-
-/** Of each sender the bytes that its chain waits for and nobody takes. Whoever starts anew offers them as often again. */
-const rejectedTransactions = new WeakMap<Chain, Map<string, RejectedTransaction>>();
-
-export function clearRejection({ chain }: ChainAccess, { transaction, isNext }: OpenOutgoing): void {
-  if (isNext) rejectedTransactions.get(chain)?.delete(transaction.sender);
+export function clearRejection({ rejectedTransactions }: SenderContext, { transaction, isNext }: OpenOutgoing): void {
+  if (isNext) rejectedTransactions.delete(transaction.sender);
 }
 
 /**
@@ -104,27 +98,26 @@ export function clearRejection({ chain }: ChainAccess, { transaction, isNext }: 
  * has gone on for long the nonce is filled with nothing. Of an account that was replaced all that is left is closed: nobody can sign for it.
  */
 export async function cancelRejected(
-  world: OutgoingWorld,
-  tending: ChainAccess,
+  world: SenderWorld,
+  context: SenderContext,
   rejected: { open: OpenOutgoing; attempt: OutgoingAttempt; outcome: SubmitOutcome },
 ): Promise<void> {
-  const { chain } = tending;
   const { open, attempt, outcome } = rejected;
   const { id, sender, nonce } = open.transaction;
-  const isOurs = sender === chain.gasAccount.address;
-  if (!open.isNext || !isRejection(outcome, isOurs) || !exceedsRejectionLimit(world, chain, { sender, attempt }))
+  const isOurs = sender === context.gasAccount.address;
+  if (!open.isNext || !isRejection(outcome, isOurs) || !exceedsRejectionLimit(world, context, { sender, attempt }))
     return;
-  const facts = { alarm: "sending_given_up", chain: chain.caip2, sender, nonce: String(nonce), outcome };
+  const facts = { alarm: "sending_given_up", chain: context.caip2, sender, nonce: String(nonce), outcome };
   if (!isOurs) {
     world.log.error(facts, "no node takes what a replaced gas account has signed; all that is left of it is given up");
-    return markOutgoingLostFrom(world.db, { chain: chain.caip2, sender, from: nonce, at: world.clock.now() });
+    return markOutgoingLostFrom(world.db, { chain: context.caip2, sender, from: nonce, at: world.clock.now() });
   }
   world.log.error(facts, "no node takes a transaction; its nonce is used for nothing");
-  const cancel = await prepareCancelTransaction(world, tending);
+  const cancel = await prepareCancelTransaction(world, context);
   await world.db.transaction(async (tx) => {
     // Somebody else was quicker, and has filled the nonce.
     if (!(await markOutgoingLost(tx, { id, at: cancel.at }))) return;
-    await signAndStoreAtNonce(tx, chain, { ...cancel, nonce });
+    await signAndStoreAtNonce(tx, context, { ...cancel, nonce });
   });
 }
 
@@ -136,16 +129,14 @@ function isRejection(outcome: SubmitOutcome, isOurs: boolean): boolean {
 
 /** Counts this offer. */
 function exceedsRejectionLimit(
-  world: OutgoingWorld,
-  chain: Chain,
+  world: SenderWorld,
+  { rejectedTransactions }: SenderContext,
   { sender, attempt }: { sender: string; attempt: OutgoingAttempt },
 ): boolean {
-  const bySender = rejectedTransactions.get(chain) ?? new Map<string, RejectedTransaction>();
-  rejectedTransactions.set(chain, bySender);
   const now = world.clock.now();
-  const known = bySender.get(sender);
+  const known = rejectedTransactions.get(sender);
   const before = known?.chainTx === attempt.chain_tx ? known : { chainTx: attempt.chain_tx, submits: 0, since: now };
   const submits = before.submits + 1;
-  bySender.set(sender, { ...before, submits });
+  rejectedTransactions.set(sender, { ...before, submits });
   return submits >= REJECTIONS_MAX && addMs(before.since, REJECTED_MS_MIN) <= now;
 }

@@ -1,16 +1,18 @@
 import { sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../../../db/database.ts";
-import type { SendingAttemptTable, SendingTable } from "../../../db/schema.ts";
+import type { OutgoingAttemptTable, OutgoingTransactionTable } from "../../../db/schema.ts";
 import { assert } from "../../../kernel/assert.ts";
 import type { Caip2 } from "../../../kernel/caip.ts";
-import type { FeeQuote } from "../../driver.ts";
-import type { SignedTransaction } from "../../chain.ts";
+import type { FeeQuote } from "../node.ts";
+import type { SignedTransaction } from "./gasAccount.ts";
 
 // A nonce is given out in the transaction that stores the bytes signed for it, so that there is never a nonce without bytes:
 // whatever happens next, the same bytes can be broadcast again until the chain has taken them.
 
-export type OutgoingTransaction = Selectable<SendingTable>;
-export type OutgoingAttempt = Selectable<SendingAttemptTable>;
+type EvmColumns = { nonce: bigint; recipient: string; data: string; gas_limit: bigint };
+type EvmFeeColumns = { max_fee_per_gas: bigint; max_priority_fee_per_gas: bigint };
+export type OutgoingTransaction = Selectable<OutgoingTransactionTable> & EvmColumns;
+export type OutgoingAttempt = Selectable<OutgoingAttemptTable> & EvmFeeColumns;
 
 /** Makes the account known, with the nonce that the chain says is next. Does nothing when it is known. */
 export async function registerGasAccount(
@@ -61,7 +63,7 @@ export type NewOutgoing = {
 
 export async function insertOutgoing(tx: Tx, outgoing: NewOutgoing): Promise<bigint> {
   const { id } = await tx
-    .insertInto("sending")
+    .insertInto("outgoing_transaction")
     .values({
       chain: outgoing.chain,
       sender: outgoing.sender,
@@ -93,9 +95,9 @@ export async function insertAttempt(
   attempt: { outgoingId: bigint; attempt: number; fees: FeeQuote; signed: SignedTransaction; at: Date },
 ): Promise<boolean> {
   const inserted = await tx
-    .insertInto("sending_attempt")
+    .insertInto("outgoing_attempt")
     .values({
-      sending_id: attempt.outgoingId,
+      outgoing_id: attempt.outgoingId,
       attempt: attempt.attempt,
       chain_tx: attempt.signed.chainTx,
       raw: attempt.signed.raw,
@@ -110,10 +112,10 @@ export async function insertAttempt(
   return inserted !== undefined;
 }
 
-/** The accounts of a chain whose sendings are not all closed. */
+/** The accounts of a chain whose transactions are not all closed. */
 export async function listOpenSenders(db: Db, scope: { chain: Caip2; limit: number }): Promise<string[]> {
   const rows = await db.root
-    .selectFrom("sending")
+    .selectFrom("outgoing_transaction")
     .select("sender")
     .distinct()
     .where("chain", "=", scope.chain)
@@ -131,13 +133,13 @@ export type OpenOutgoingScope = {
   limit: number;
 };
 
-/** An account's sendings that the chain has not taken for good, lowest nonce first, each with its attempts, newest first. */
+/** An account's transactions that the chain has not taken for good, lowest nonce first, each with its attempts, newest first. */
 export async function listOpenOutgoing(
   db: Db,
   scope: OpenOutgoingScope,
 ): Promise<{ transaction: OutgoingTransaction; attempts: OutgoingAttempt[] }[]> {
-  const sendings = await db.root
-    .selectFrom("sending")
+  const transactions = await db.root
+    .selectFrom("outgoing_transaction")
     .selectAll()
     .where("chain", "=", scope.chain)
     .where("sender", "=", scope.sender)
@@ -146,29 +148,31 @@ export async function listOpenOutgoing(
     .$if(scope.nonces.below !== undefined, (select) => select.where("nonce", "<", scope.nonces.below ?? 0n))
     .orderBy("nonce")
     .limit(scope.limit)
+    .$narrowType<EvmColumns>()
     .execute();
-  if (sendings.length === 0) return [];
-  const ids = sendings.map((sending) => sending.id);
+  if (transactions.length === 0) return [];
+  const ids = transactions.map((transaction) => transaction.id);
   const attempts = await db.root
-    .selectFrom("sending_attempt")
+    .selectFrom("outgoing_attempt")
     .selectAll()
-    .where("sending_id", "in", ids)
+    .where("outgoing_id", "in", ids)
     .orderBy("attempt", "desc")
+    .$narrowType<EvmFeeColumns>()
     .execute();
-  const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.sending_id);
-  return sendings.map((transaction) => ({ transaction, attempts: attemptsOf.get(transaction.id) ?? [] }));
+  const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.outgoing_id);
+  return transactions.map((transaction) => ({ transaction, attempts: attemptsOf.get(transaction.id) ?? [] }));
 }
 
 export async function markSubmitted(db: Db, attempt: { chainTx: string; at: Date }): Promise<void> {
   await db.root
-    .updateTable("sending_attempt")
+    .updateTable("outgoing_attempt")
     .set({ submitted_at: attempt.at })
     .where("chain_tx", "=", attempt.chainTx)
     .where("submitted_at", "is", null)
     .execute();
 }
 
-/** How a nonce ended. A sending that is closed already stays as it is. */
+/** How a nonce ended. A transaction that is closed already stays as it is. */
 export type OutgoingClosure =
   | { id: bigint; status: "mined" | "reverted"; chainTx: string; blockNumber: bigint; at: Date }
   | { id: bigint; status: "lost"; at: Date };
@@ -176,7 +180,7 @@ export type OutgoingClosure =
 export async function closeOutgoing(db: Db, closure: OutgoingClosure): Promise<void> {
   const mined = closure.status === "lost" ? undefined : closure;
   await db.root
-    .updateTable("sending")
+    .updateTable("outgoing_transaction")
     .set({
       status: closure.status,
       mined_chain_tx: mined?.chainTx ?? null,
@@ -188,10 +192,10 @@ export async function closeOutgoing(db: Db, closure: OutgoingClosure): Promise<v
     .execute();
 }
 
-/** Closes a sending in whose place something else is stored, in the caller's transaction. False when it was closed before. */
+/** Closes a transaction in whose place something else is stored, in the caller's transaction. False when it was closed before. */
 export async function markOutgoingLost(tx: Tx, closure: { id: bigint; at: Date }): Promise<boolean> {
   const lost = await tx
-    .updateTable("sending")
+    .updateTable("outgoing_transaction")
     .set({ status: "lost", closed_at: closure.at })
     .where("id", "=", closure.id)
     .where("status", "=", "signed")
@@ -206,7 +210,7 @@ export async function markOutgoingLostFrom(
   scope: { chain: Caip2; sender: string; from: bigint; at: Date },
 ): Promise<void> {
   await db.root
-    .updateTable("sending")
+    .updateTable("outgoing_transaction")
     .set({ status: "lost", closed_at: scope.at })
     .where("chain", "=", scope.chain)
     .where("sender", "=", scope.sender)
@@ -215,15 +219,15 @@ export async function markOutgoingLostFrom(
     .execute();
 }
 
-/** Opens closed sendings of nonces in a range again, the last one of each, and returns these nonces. */
+/** Opens closed transactions of nonces in a range again, the last one of each, and returns these nonces. */
 export async function reopenOutgoing(
   db: Db,
   scope: { chain: Caip2; sender: string; from: bigint; below: bigint },
 ): Promise<bigint[]> {
   const { rows } = await sql<{ nonce: bigint }>`
-    update sending set status = 'signed', mined_chain_tx = null, mined_block_number = null, closed_at = null
+    update outgoing_transaction set status = 'signed', mined_chain_tx = null, mined_block_number = null, closed_at = null
     where id in (
-      select max(id) from sending
+      select max(id) from outgoing_transaction
       where chain = ${scope.chain} and sender = ${scope.sender} and nonce >= ${scope.from} and nonce < ${scope.below}
       group by nonce having bool_and(status <> 'signed'))
     returning nonce`.execute(db.root);

@@ -6,15 +6,15 @@ import { openTestDatabase } from "../../../../test/support/database.ts";
 import { DEV_ACCOUNTS } from "../../../dev/devAccounts.ts";
 import type { Db } from "../../../db/database.ts";
 import { addMs, systemClock, type Clock } from "../../../kernel/clock.ts";
-import { openChain, type Chain } from "../../chain.ts";
-import { ProviderFailed, type HeadTag } from "../../driver.ts";
-import { openEvmDriver } from "../driver.ts";
+import { ProviderFailed, type HeadTag } from "../../reader.ts";
+import { openEvmNode } from "../rpcNode.ts";
 import { openGasAccount } from "./gasAccount.ts";
-import type { Providers } from "../../providers.ts";
+import { EvmProviders } from "../evmProviders.ts";
+import { createSenderContext, type SenderContext } from "./senderContext.ts";
 import { quoteCall, signAndStore } from "./signAndStore.ts";
 import { processOutgoingTransactions } from "./processOutgoingTransactions.ts";
 
-function boundMember(providers: Providers, key: string | symbol): unknown {
+function boundMember(providers: EvmProviders, key: string | symbol): unknown {
   const value: unknown = Reflect.get(providers, key, providers);
   return typeof value === "function" ? value.bind(providers) : value;
 }
@@ -23,10 +23,10 @@ const { operator, payer } = DEV_ACCOUNTS;
 /** A call that can be counted on chain: it moves one unit of the second token from the gas account to a fresh address. */
 const RECIPIENT = "0x00000000000000000000000000000000000f00d5";
 
-describe("sendings", () => {
+describe("outgoing transactions", () => {
   let anvil: TestChain;
   let db: Db;
-  let chain: Chain;
+  let context: SenderContext;
   const log = pino({ level: "silent" });
   let clockOffsetMs = 0;
   const clock: Clock = { ...systemClock, now: () => addMs(systemClock.now(), clockOffsetMs) };
@@ -35,8 +35,9 @@ describe("sendings", () => {
   before(async () => {
     [anvil, db] = await Promise.all([startTestChain(), openTestDatabase("postgres")]);
     await anvil.mint(anvil.usdc.address, operator.address, 1_000n);
-    const driver = openEvmDriver({ caip2: anvil.caip2, rpcUrl: anvil.rpcUrl });
-    chain = openChain({ drivers: [driver], gasAccount: openGasAccount(operator.privateKey) }, { clock, log });
+    const node = openEvmNode({ caip2: anvil.caip2, rpcUrl: anvil.rpcUrl });
+    const providers = new EvmProviders([node], { clock, log });
+    context = createSenderContext(providers, openGasAccount(operator.privateKey));
   });
   after(async () => {
     await db.close();
@@ -47,13 +48,14 @@ describe("sendings", () => {
     `0xa9059cbb${RECIPIENT.slice(2).padStart(64, "0")}${units.toString(16).padStart(64, "0")}`;
   async function storeOutgoing(units: bigint): Promise<bigint> {
     const call = { to: anvil.usdc.address, data: transferData(units) };
-    const quote = await quoteCall(world(), { chain, driver: chain.providers, call });
-    return db.transaction((tx) => signAndStore(tx, chain, { call, quote, at: clock.now() }));
+    const quote = await quoteCall(world(), context, call);
+    return db.transaction((tx) => signAndStore(tx, context, { call, quote, at: clock.now() }));
   }
-  const process = () => processOutgoingTransactions(world(), chain, chain.providers);
+  const process = () => processOutgoingTransactions(world(), context);
   const received = () => anvil.balanceOf(anvil.usdc.address, RECIPIENT);
   const statusOf = async (id: bigint) =>
-    (await db.root.selectFrom("sending").select("status").where("id", "=", id).executeTakeFirstOrThrow()).status;
+    (await db.root.selectFrom("outgoing_transaction").select("status").where("id", "=", id).executeTakeFirstOrThrow())
+      .status;
 
   test("stored bytes are broadcast by whoever comes by, once, and closed when their block is final", async () => {
     const id = await storeOutgoing(1n);
@@ -80,7 +82,7 @@ describe("sendings", () => {
     assert.equal(await statusOf(id), "mined");
   });
 
-  test("parallel sendings get neighbouring nonces and all are mined", async () => {
+  test("parallel transactions get neighbouring nonces and all are mined", async () => {
     const ids = await Promise.all([storeOutgoing(100n), storeOutgoing(100n), storeOutgoing(100n)]);
     await process();
     assert.equal(await received(), 311n);
@@ -106,7 +108,7 @@ describe("sendings", () => {
   test("a chain that names no final block is sent to all the same, and closes what lies deep", async () => {
     const id = await storeOutgoing(8n);
     const before = await received();
-    const untagged = new Proxy(chain.providers, {
+    const untagged = new Proxy(context.providers, {
       get: (providers, key) =>
         key === "head"
           ? async (tag: HeadTag) => {
@@ -115,17 +117,17 @@ describe("sendings", () => {
             }
           : boundMember(providers, key),
     });
-    await processOutgoingTransactions(world(), chain, untagged);
+    await processOutgoingTransactions(world(), { ...context, providers: untagged });
     assert.equal((await received()) - before, 8n);
     await anvil.mine(1_000);
-    await processOutgoingTransactions(world(), chain, untagged);
+    await processOutgoingTransactions(world(), { ...context, providers: untagged });
     assert.equal(await statusOf(id), "signed");
     await anvil.mine(24);
-    await processOutgoingTransactions(world(), chain, untagged);
+    await processOutgoingTransactions(world(), { ...context, providers: untagged });
     assert.equal(await statusOf(id), "mined");
   });
 
-  test("sendings that wait to become final keep no new one from being broadcast", async () => {
+  test("transactions that wait to become final keep no new one from being broadcast", async () => {
     const before = await received();
     for (let index = 0; index < 51; index += 1) await storeOutgoing(1n);
     await process();
@@ -145,16 +147,16 @@ describe("sendings", () => {
 
   test("an attempt that every node calls underpriced is replaced too", async () => {
     const id = await storeOutgoing(1n);
-    const stingy = new Proxy(chain.providers, {
+    const stingy = new Proxy(context.providers, {
       get: (providers, key) => (key === "submit" ? async () => ({ kind: "underpriced" }) : boundMember(providers, key)),
     });
-    await processOutgoingTransactions(world(), chain, stingy);
+    await processOutgoingTransactions(world(), { ...context, providers: stingy });
     clockOffsetMs += 61_000;
     await process();
     const attempts = await db.root
-      .selectFrom("sending_attempt")
+      .selectFrom("outgoing_attempt")
       .select("attempt")
-      .where("sending_id", "=", id)
+      .where("outgoing_id", "=", id)
       .execute();
     assert.equal(attempts.length, 2);
     await anvil.finalize();
@@ -187,14 +189,14 @@ describe("sendings", () => {
     clockOffsetMs += 61_000;
     await process();
     const attempts = await db.root
-      .selectFrom("sending_attempt")
+      .selectFrom("outgoing_attempt")
       .selectAll()
-      .where("sending_id", "=", id)
+      .where("outgoing_id", "=", id)
       .orderBy("attempt")
       .execute();
     assert.equal(attempts.length, 2);
     const [first, second] = attempts;
-    assert.ok(first && second && second.max_fee_per_gas * 10n >= first.max_fee_per_gas * 11n);
+    assert.ok(first && second && (second.max_fee_per_gas ?? 0n) * 10n >= (first.max_fee_per_gas ?? 0n) * 11n);
     await anvil.client.setAutomine(true);
     await anvil.mine(1);
     assert.equal(await received(), 335n + 8n + 52n + 1n + 2n);

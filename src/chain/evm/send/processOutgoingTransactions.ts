@@ -1,7 +1,7 @@
 import { referenceOf } from "../../../kernel/caip.ts";
 import { addMs } from "../../../kernel/clock.ts";
-import type { Chain } from "../../chain.ts";
-import { ProviderFailed, type ChainDriver, type FeeQuote, type SubmitOutcome } from "../../driver.ts";
+import { ProviderFailed, type ChainReader } from "../../reader.ts";
+import type { FeeQuote, SubmitOutcome } from "../node.ts";
 import { fillNonceGap, clearRejection, abandonUsedNonce, cancelRejected } from "./nonceRecovery.ts";
 import {
   closeOutgoing,
@@ -11,11 +11,12 @@ import {
   markSubmitted,
   type OutgoingAttempt,
 } from "./outgoingStore.ts";
-import { findReceipt, type OpenOutgoing, type ChainAccess, type OutgoingWorld } from "./openOutgoing.ts";
+import { findReceipt, type OpenOutgoing, type SenderContext } from "./senderContext.ts";
+import type { SenderWorld } from "../../sender.ts";
 
 /** Sendings of an account broadcast in one call, and as many closed; lowest nonces first: a later one cannot be mined before them. */
 const OUTGOING_MAX = 50;
-/** Gas accounts with open sendings: the present one, and those that were replaced. */
+/** Gas accounts with open transactions: the present one, and those that were replaced. */
 const SENDERS_MAX = 10;
 /** A block this deep is final on a chain that never says what is. */
 const FINAL_DEPTH_WITHOUT_TAG = 1_024n;
@@ -31,40 +32,36 @@ const FEE_BUMP_PERCENT = 113n;
  * and closes it when its block is final. No answer is ever taken for a failure: the bytes stay valid, and are sent again, until nobody has
  * taken them for long and their nonce is used for something else.
  */
-export async function processOutgoingTransactions(
-  world: OutgoingWorld,
-  chain: Chain,
-  driver: ChainDriver,
-): Promise<void> {
-  const senders = await listOpenSenders(world.db, { chain: chain.caip2, limit: SENDERS_MAX });
-  for (const sender of senders) await processSender(world, { chain, driver }, sender);
+export async function processOutgoingTransactions(world: SenderWorld, context: SenderContext): Promise<void> {
+  const senders = await listOpenSenders(world.db, { chain: context.caip2, limit: SENDERS_MAX });
+  for (const sender of senders) await processSender(world, context, sender);
 }
 
 /** Those that wait to become final are many where finality takes minutes, and must not keep new ones from being broadcast. */
-async function processSender(world: OutgoingWorld, access: ChainAccess, sender: string): Promise<void> {
-  const nextNonce = await access.driver.nonce(sender);
-  const scope = { chain: access.chain.caip2, sender, limit: OUTGOING_MAX };
+async function processSender(world: SenderWorld, context: SenderContext, sender: string): Promise<void> {
+  const nextNonce = await context.providers.nonce(sender);
+  const scope = { chain: context.caip2, sender, limit: OUTGOING_MAX };
   const used = await listOpenOutgoing(world.db, { ...scope, nonces: { below: nextNonce } });
-  await closeFinalized(world, access, used);
+  await closeFinalized(world, context, used);
   const [lowest] = await listOpenOutgoing(world.db, { ...scope, nonces: { from: nextNonce }, limit: 1 });
-  if (lowest) await fillNonceGap(world, access, { sender, from: nextNonce, below: lowest.transaction.nonce });
+  if (lowest) await fillNonceGap(world, context, { sender, from: nextNonce, below: lowest.transaction.nonce });
   const unconfirmed = await listOpenOutgoing(world.db, { ...scope, nonces: { from: nextNonce } });
   const waiting = unconfirmed.map((each) => ({ ...each, isNext: each.transaction.nonce === nextNonce }));
-  for (const each of waiting) await broadcast(world, access, each);
+  for (const each of waiting) await broadcast(world, context, each);
 }
 
 /** Their nonces are used up: closes those whose block is final. */
 async function closeFinalized(
-  world: OutgoingWorld,
-  access: ChainAccess,
+  world: SenderWorld,
+  context: SenderContext,
   used: readonly Omit<OpenOutgoing, "isNext">[],
 ): Promise<void> {
   if (used.length === 0) return;
-  const finalNumber = await fetchFinalizedNumber(access.driver);
+  const finalNumber = await fetchFinalizedNumber(context.providers);
   for (const open of used) {
-    const receipt = await findReceipt(access.driver, open.attempts);
+    const receipt = await findReceipt(context.providers, open.attempts);
     if (receipt === undefined) {
-      await broadcast(world, access, { ...open, isNext: false });
+      await broadcast(world, context, { ...open, isNext: false });
       continue;
     }
     // Until its block is final a reorg may still drop the transaction, and then the same bytes are broadcast again.
@@ -76,71 +73,71 @@ async function closeFinalized(
 }
 
 /** The last block that no reorg will drop. Many chains, and providers, do not know the tag. */
-async function fetchFinalizedNumber(driver: ChainDriver): Promise<bigint> {
+async function fetchFinalizedNumber(reader: ChainReader): Promise<bigint> {
   try {
-    return (await driver.head("finalized")).number;
+    return (await reader.head("finalized")).number;
   } catch (error) {
     if (!(error instanceof ProviderFailed)) throw error;
-    return (await driver.head("latest")).number - FINAL_DEPTH_WITHOUT_TAG;
+    return (await reader.head("latest")).number - FINAL_DEPTH_WITHOUT_TAG;
   }
 }
 
-async function broadcast(world: OutgoingWorld, access: ChainAccess, outgoing: OpenOutgoing): Promise<void> {
+async function broadcast(world: SenderWorld, context: SenderContext, outgoing: OpenOutgoing): Promise<void> {
   // Bytes of an account that was replaced can still be sent, but no others can be signed for its nonces.
-  const isOurs = outgoing.transaction.sender === access.chain.gasAccount.address;
+  const isOurs = outgoing.transaction.sender === context.gasAccount.address;
   const attempt =
-    isOurs && isStuck(world, outgoing) ? await signFeeBump(world, access, outgoing) : outgoing.attempts[0];
+    isOurs && isStuck(world, outgoing) ? await signFeeBump(world, context, outgoing) : outgoing.attempts[0];
   if (attempt === undefined) return;
   // Whoever took it, or the worse paid one before it, may have dropped it, or passed it on to nobody.
   const isFirst = attempt.attempt === 1 && attempt.submitted_at === null;
-  const outcome = await access.driver.submit(attempt.raw, isFirst ? "one" : "all");
+  const outcome = await context.providers.submit(attempt.raw, isFirst ? "one" : "all");
   switch (outcome.kind) {
     case "accepted":
     case "known":
-      clearRejection(access, outgoing);
+      clearRejection(context, outgoing);
       return markSubmitted(world.db, { chainTx: attempt.chain_tx, at: world.clock.now() });
     case "nonce_used":
-      return abandonUsedNonce(world, access, outgoing);
+      return abandonUsedNonce(world, context, outgoing);
     case "underpriced":
-      clearRejection(access, outgoing);
+      clearRejection(context, outgoing);
       // A node has seen it and wants more, which only a better paid attempt can give.
       await markSubmitted(world.db, { chainTx: attempt.chain_tx, at: world.clock.now() });
-      return warnNotAccepted(world, access, { attempt, outcome });
+      return warnNotAccepted(world, context, { attempt, outcome });
     case "no_funds":
     case "untakeable":
     case "unknown":
-      warnNotAccepted(world, access, { attempt, outcome });
-      return cancelRejected(world, access, { open: outgoing, attempt, outcome });
+      warnNotAccepted(world, context, { attempt, outcome });
+      return cancelRejected(world, context, { open: outgoing, attempt, outcome });
   }
 }
 
 function warnNotAccepted(
-  world: OutgoingWorld,
-  { chain }: ChainAccess,
+  world: SenderWorld,
+  context: SenderContext,
   { attempt, outcome }: { attempt: OutgoingAttempt; outcome: SubmitOutcome },
 ): void {
-  const facts = { chain: chain.caip2, chainTx: attempt.chain_tx, outcome };
+  const facts = { chain: context.caip2, chainTx: attempt.chain_tx, outcome };
   world.log.warn(facts, "broadcast not taken yet; it will be repeated");
 }
 
 /** One that waits behind another is not stuck, whatever it pays. */
-function isStuck(world: OutgoingWorld, { attempts, isNext }: OpenOutgoing): boolean {
+function isStuck(world: SenderWorld, { attempts, isNext }: OpenOutgoing): boolean {
   const [newest] = attempts;
   if (!isNext || !newest?.submitted_at || attempts.length >= ATTEMPTS_MAX) return false;
   return addMs(newest.created_at, FEE_BUMP_AFTER_MS) <= world.clock.now();
 }
 
 async function signFeeBump(
-  world: OutgoingWorld,
-  { chain, driver }: ChainAccess,
+  world: SenderWorld,
+  context: SenderContext,
   { transaction, attempts }: OpenOutgoing,
 ): Promise<OutgoingAttempt | undefined> {
   const [newest] = attempts;
   if (newest === undefined) return undefined;
-  const fees = bumpFees(newest, await driver.fees());
+  const fees = bumpFees(newest, await context.providers.fees());
   const { nonce, recipient: to, data, gas_limit: gasLimit } = transaction;
-  const signed = await chain.gasAccount.sign({
-    chainId: Number(referenceOf(chain.caip2)),
+  const signed = await context.gasAccount.sign({
+    chainId: Number(referenceOf(context.caip2)),
     nonce,
     to,
     data,

@@ -3,23 +3,26 @@ import {
   ProviderFailed,
   type BlockRange,
   type BlockRef,
-  type ChainCall,
-  type ChainDriver,
-  type ChainReceipt,
-  type FeeQuote,
   type HeadTag,
   type ChainIdentity,
-  type ReceiptPosition,
+  type TransactionProof,
   type FilteredTransfers,
   type AddressFilter,
-  type SubmitOutcome,
   type Transfer,
   type TransferScope,
-} from "../driver.ts";
+} from "../reader.ts";
+import {
+  CallReverted,
+  type EvmCall,
+  type EvmNode,
+  type EvmReceipt,
+  type FeeQuote,
+  type SubmitOutcome,
+} from "./node.ts";
 import { mayContainTransfer } from "./filter/logsBloom.ts";
 import { toProviderError, toSubmitOutcome } from "./rpc/rpcErrors.ts";
 import { parseBytes, parseArray, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
-import { parseBlock, parseReceiptPosition, parseReceipt } from "./rpc/parseBlock.ts";
+import { parseBlock, parseProof, parseReceipt } from "./rpc/parseBlock.ts";
 import { JsonRpcClient, type RawResponse, type RpcCall } from "./rpc/jsonRpcClient.ts";
 import { filterLogs } from "./filter/filterLogs.ts";
 import { parseTransfers, transferFilters } from "./filter/parseTransfers.ts";
@@ -33,7 +36,7 @@ const CONNECTIONS_MAX = 8;
 const BALANCE_OF = "0x70a08231";
 const DECIMALS = "0x313ce567";
 
-export type EvmDriverOptions = {
+export type EvmNodeOptions = {
   caip2: Caip2;
   rpcUrl: string;
   /** For every request but those for logs, which may take at least a minute. */
@@ -41,18 +44,18 @@ export type EvmDriverOptions = {
 };
 
 /** Opens one provider of an EVM chain. Nothing is asked before the first call, so a provider that is down opens as well. */
-export function openEvmDriver(options: EvmDriverOptions): EvmDriver {
-  return new EvmDriver(options);
+export function openEvmNode(options: EvmNodeOptions): JsonRpcNode {
+  return new JsonRpcNode(options);
 }
 
 /** One provider of an EVM chain over JSON-RPC. Every error is CallReverted or ProviderFailed. */
-export class EvmDriver implements ChainDriver {
+export class JsonRpcNode implements EvmNode {
   readonly caip2: Caip2;
   readonly name: string;
   readonly #rpc: JsonRpcClient;
   readonly #logsTimeoutMs: number;
 
-  constructor({ caip2, rpcUrl, timeoutMs = TIMEOUT_MS }: EvmDriverOptions) {
+  constructor({ caip2, rpcUrl, timeoutMs = TIMEOUT_MS }: EvmNodeOptions) {
     this.caip2 = caip2;
     this.#rpc = new JsonRpcClient({ url: rpcUrl, timeoutMs, connectionsMax: CONNECTIONS_MAX });
     this.name = this.#rpc.host;
@@ -92,8 +95,8 @@ export class EvmDriver implements ChainDriver {
     }
   }
 
-  mayContainTransfers({ logsBloom }: BlockRef, tokens: readonly string[]): boolean {
-    return logsBloom !== undefined && tokens.some((token) => mayContainTransfer(logsBloom, token));
+  mayContainTransfers({ digest }: BlockRef, tokens: readonly string[]): boolean {
+    return digest !== undefined && tokens.some((token) => mayContainTransfer(digest, token));
   }
 
   async filterTransfers(
@@ -101,33 +104,33 @@ export class EvmDriver implements ChainDriver {
     tokens: readonly string[],
     filter: AddressFilter,
   ): Promise<FilteredTransfers> {
-    if (tokens.length === 0) return { transfers: [], logCount: 0, lastBlockHash: undefined };
+    if (tokens.length === 0) return { transfers: [], scannedCount: 0, lastBlockHash: undefined };
     const answer = await this.#mapErrors(() =>
       this.#rpc.requestRaw("eth_getLogs", transferFilters(range, tokens), this.#logsTimeoutMs),
     );
     await filter.refresh();
-    const sifted = answer.status === 200 ? filterLogs(answer.bytes, { ...range, tokens, filter }) : undefined;
-    if (sifted) return sifted;
-    const transfers = await this.#transfersFromResponse(range, { tokens, sieve: filter, answer });
+    const filtered = answer.status === 200 ? filterLogs(answer.bytes, { ...range, tokens, filter }) : undefined;
+    if (filtered) return filtered;
+    const transfers = await this.#transfersFromResponse(range, { tokens, filter, answer });
     const lastBlockHash = transfers.findLast(({ blockNumber }) => blockNumber === range.toBlock)?.blockHash;
-    return { transfers, logCount: transfers.length, lastBlockHash };
+    return { transfers, scannedCount: transfers.length, lastBlockHash };
   }
 
-  async receiptPositions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
-    return toReceiptPositions(await this.#requestAll(chainTxs.map(toReceiptCall)), chainTxs);
+  async proofs(chainTxs: readonly string[]): Promise<TransactionProof[]> {
+    return toProofs(await this.#requestAll(chainTxs.map(toReceiptCall)), chainTxs);
   }
 
-  async blockWithPositions(
+  async blockWithProofs(
     number: bigint,
     chainTxs: readonly string[],
-  ): Promise<{ block: BlockRef | undefined; positions: ReceiptPosition[] }> {
+  ): Promise<{ block: BlockRef | undefined; proofs: TransactionProof[] }> {
     const calls: RpcCall[] = [["eth_getBlockByNumber", [toHex(number), false]], ...chainTxs.map(toReceiptCall)];
     const [answer, ...receipts] = await this.#requestAll(calls);
     const block = answer === null ? undefined : this.#parseExpectedBlock({ number }, answer);
-    return { block, positions: toReceiptPositions(receipts, chainTxs) };
+    return { block, proofs: toProofs(receipts, chainTxs) };
   }
 
-  async receipt(chainTx: string): Promise<ChainReceipt | undefined> {
+  async receipt(chainTx: string): Promise<EvmReceipt | undefined> {
     const answer = await this.#request("eth_getTransactionReceipt", [chainTx]);
     return answer === null ? undefined : parseReceipt(answer, chainTx);
   }
@@ -141,8 +144,15 @@ export class EvmDriver implements ChainDriver {
     return (await this.#requestAll(calls)).map((answer) => parseQuantity(answer, "a balance"));
   }
 
-  async tokenDecimals(token: string): Promise<number> {
-    return parseSafeInteger(await this.call({ to: token, data: DECIMALS }), "a token's decimals");
+  async tokenDecimals(token: string): Promise<number | undefined> {
+    // An address without code answers a call with nothing, which no provider could be blamed for.
+    if (!(await this.hasCode(token))) return undefined;
+    try {
+      return parseSafeInteger(await this.call({ to: token, data: DECIMALS }), "a token's decimals");
+    } catch (error) {
+      if (error instanceof CallReverted) return undefined;
+      throw error;
+    }
   }
 
   async hasCode(address: string): Promise<boolean> {
@@ -165,11 +175,11 @@ export class EvmDriver implements ChainDriver {
     return toFeeQuote(parseQuantity(tip, "a priority fee"), history);
   }
 
-  async estimateGas(call: ChainCall): Promise<bigint> {
+  async estimateGas(call: EvmCall): Promise<bigint> {
     return parseQuantity(await this.#request("eth_estimateGas", [call]), "an amount of gas");
   }
 
-  async call(call: ChainCall): Promise<string> {
+  async call(call: EvmCall): Promise<string> {
     return parseBytes(await this.#request("eth_call", [call, "latest"]), "returned bytes");
   }
 
@@ -202,7 +212,7 @@ export class EvmDriver implements ChainDriver {
 
   async #transfersFromResponse(
     range: BlockRange,
-    { tokens, sieve, answer }: { tokens: readonly string[]; sieve: AddressFilter; answer: RawResponse },
+    { tokens, filter, answer }: { tokens: readonly string[]; filter: AddressFilter; answer: RawResponse },
   ): Promise<Transfer[]> {
     try {
       const logs = await this.#mapErrors(async () => this.#rpc.parseResult("eth_getLogs", answer));
@@ -210,8 +220,8 @@ export class EvmDriver implements ChainDriver {
     } catch (error) {
       if (!isBlockTooLarge(range, error)) throw error;
       const transfers = await this.#fetchBlockTransfersInParts(range, tokens);
-      // These answers are newer than the one before which the sieve was last brought up to date.
-      await sieve.refresh();
+      // These answers are newer than the one before which the filter was last brought up to date.
+      await filter.refresh();
       return transfers;
     }
   }
@@ -281,11 +291,8 @@ function toReceiptCall(chainTx: string): RpcCall {
 }
 
 /** `answers` in the order of `chainTxs`. */
-function toReceiptPositions(answers: readonly unknown[], chainTxs: readonly string[]): ReceiptPosition[] {
-  return answers.flatMap((answer, index) => {
-    const position = answer === null ? undefined : parseReceiptPosition(answer, chainTxs[index] ?? "");
-    return position ? [position] : [];
-  });
+function toProofs(answers: readonly unknown[], chainTxs: readonly string[]): TransactionProof[] {
+  return answers.flatMap((answer, index) => (answer === null ? [] : parseProof(answer, chainTxs[index] ?? "")));
 }
 
 function isBlockTooLarge(scope: TransferScope, error: unknown): error is ProviderFailed {
@@ -315,7 +322,7 @@ function assertSameBlock(transfers: Transfer[]): Transfer[] {
 
 /** A transfer between two of the parties asked for answers both filters. */
 function dedupeTransfers(transfers: readonly Transfer[]): Transfer[] {
-  return [...new Map(transfers.map((transfer) => [`${transfer.blockHash}/${transfer.logIndex}`, transfer])).values()];
+  return [...new Map(transfers.map((transfer) => [`${transfer.blockHash}/${transfer.place}`, transfer])).values()];
 }
 
 /**

@@ -4,8 +4,9 @@ import { keccak256, parseTransaction, recoverTransactionAddress, type Transactio
 import { DEV_ACCOUNTS } from "../../dev/devAccounts.ts";
 import { transferCall } from "../../dev/chains/tokens.ts";
 import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
-import { CallReverted, ProviderFailed } from "../driver.ts";
-import { openEvmDriver, type EvmDriver } from "./driver.ts";
+import { ProviderFailed } from "../reader.ts";
+import { CallReverted } from "./node.ts";
+import { openEvmNode, type JsonRpcNode } from "./rpcNode.ts";
 import { openGasAccount } from "./send/gasAccount.ts";
 
 const OWNER = "0x00000000000000000000000000000000000f00d5";
@@ -14,40 +15,40 @@ const { payer, stranger, operator } = DEV_ACCOUNTS;
 
 describe("a provider of an EVM chain", () => {
   let chain: TestChain;
-  let driver: EvmDriver;
+  let node: JsonRpcNode;
 
   before(async () => {
     chain = await startTestChain();
-    driver = openEvmDriver({ caip2: chain.caip2, rpcUrl: chain.rpcUrl });
+    node = openEvmNode({ caip2: chain.caip2, rpcUrl: chain.rpcUrl });
   });
   after(async () => {
-    await driver.close();
+    await node.close();
     await chain.stop();
   });
 
   test("tells which chain it serves", async () => {
     const genesis = await chain.client.getBlock({ blockNumber: 0n });
-    deepEqual(await driver.identify(), { caip2: chain.caip2, genesisHash: genesis.hash });
-    equal(driver.name, new URL(chain.rpcUrl).host);
+    deepEqual(await node.identify(), { caip2: chain.caip2, genesisHash: genesis.hash });
+    equal(node.name, new URL(chain.rpcUrl).host);
   });
 
   test("shows its blocks by tag, number and hash, and says when it has none", async () => {
     await chain.mine(3);
-    const head = await driver.head("latest");
-    const finalized = await driver.head("finalized");
+    const head = await node.head("latest");
+    const finalized = await node.head("finalized");
     equal(finalized.number, head.number - 2n);
-    deepEqual(await driver.block({ number: head.number }), head);
-    deepEqual(await driver.block({ hash: head.hash }), head);
-    equal((await driver.block({ number: head.number - 1n }))?.hash, head.parentHash);
-    equal(await driver.block({ number: head.number + 1n }), undefined);
-    equal(await driver.block({ hash: `0x${"11".repeat(32)}` }), undefined);
+    deepEqual(await node.block({ number: head.number }), head);
+    deepEqual(await node.block({ hash: head.hash }), head);
+    equal((await node.block({ number: head.number - 1n }))?.hash, head.parentHash);
+    equal(await node.block({ number: head.number + 1n }), undefined);
+    equal(await node.block({ hash: `0x${"11".repeat(32)}` }), undefined);
   });
 
   test("hands over the transfers of a block or of a range, of the tokens asked for", async () => {
     const paid = await chain.pay(chain.usdc.address, OWNER, { amountUnits: 7n });
     const other = await chain.pay(chain.dusd.address, OWNER, { amountUnits: 8n });
     const tokens = [chain.usdc.address, chain.dusd.address];
-    const [transfer] = await driver.transfers({ blockHash: paid.blockHash }, tokens);
+    const [transfer] = await node.transfers({ blockHash: paid.blockHash }, tokens);
     deepEqual(
       { ...transfer, amountText: BigInt(transfer?.amountText ?? 0) },
       {
@@ -62,89 +63,90 @@ describe("a provider of an EVM chain", () => {
       },
     );
     const range = { fromBlock: paid.blockNumber, toBlock: other.blockNumber };
-    equal((await driver.transfers(range, tokens)).length, 2);
-    equal((await driver.transfers(range, [chain.dusd.address])).length, 1);
-    equal((await driver.transfers(range, [])).length, 0);
-    equal((await driver.transfers(range, tokens, [OWNER, payer.address])).length, 2, "none of them twice");
-    equal((await driver.transfers(range, tokens, [NOBODY])).length, 0);
+    equal((await node.transfers(range, tokens)).length, 2);
+    equal((await node.transfers(range, [chain.dusd.address])).length, 1);
+    equal((await node.transfers(range, [])).length, 0);
+    equal((await node.transfers(range, tokens, [OWNER, payer.address])).length, 2, "none of them twice");
+    equal((await node.transfers(range, tokens, [NOBODY])).length, 0);
   });
 
   test("errs for the transfers of a block that it does not have, instead of answering none", async () => {
     await rejects(
-      driver.transfers({ blockHash: `0x${"11".repeat(32)}` }, [chain.usdc.address]),
+      node.transfers({ blockHash: `0x${"11".repeat(32)}` }, [chain.usdc.address]),
       (error) => error instanceof ProviderFailed && error.kind === "unknown_block",
     );
   });
 
-  test("tells where a transaction's logs begin, of those that are mined", async () => {
+  test("proves the transactions that are mined, and identifies their transfers by their place inside the receipt", async () => {
     const [first, second] = await chain.payInOneBlock([
       { token: chain.usdc.address, to: OWNER, amountUnits: 1n },
       { token: chain.usdc.address, to: OWNER, amountUnits: 2n },
     ]);
     const hashes = [second?.transactionHash ?? "", `0x${"22".repeat(32)}`, first?.transactionHash ?? ""];
     deepEqual(
-      (await driver.receiptPositions(hashes)).map(({ chainTx, logIndexFirst, succeeded }) => [
+      (await node.proofs(hashes)).map(({ chainTx, identityAt, succeeded, blockNumber }) => [
         chainTx,
-        logIndexFirst,
+        [identityAt(0n), identityAt(1n), identityAt(2n)],
         succeeded,
+        blockNumber,
       ]),
       [
-        [hashes[0], 1, true],
-        [hashes[2], 0, true],
+        [hashes[0], [undefined, "0", "1"], true, first?.blockNumber],
+        [hashes[2], ["0", "1", "2"], true, first?.blockNumber],
       ],
     );
-    deepEqual(await driver.receiptPositions([]), []);
+    deepEqual(await node.proofs([]), []);
   });
 
   test("tells balances at a block, in the order of the owners, however many", async () => {
     const owners = Array.from({ length: 250 }, (_, index) => `0x${(0xabc000 + index).toString(16).padStart(40, "0")}`);
     const target = owners[201] as `0x${string}`;
     const { blockNumber } = await chain.pay(chain.usdc.address, target, { amountUnits: 11n });
-    const balances = await driver.balances(chain.usdc.address, owners, { blockNumber });
+    const balances = await node.balances(chain.usdc.address, owners, { blockNumber });
     deepEqual([balances.length, balances[201], balances[200]], [250, 11n, 0n]);
-    const before = await driver.balances(chain.usdc.address, [target], { blockNumber: blockNumber - 1n });
+    const before = await node.balances(chain.usdc.address, [target], { blockNumber: blockNumber - 1n });
     deepEqual(before, [0n]);
   });
 
   test("knows decimals, code, receipts and what a call would do", async () => {
-    equal(await driver.tokenDecimals(chain.dusd.address), 18);
-    equal(await driver.hasCode(chain.usdc.address), true);
-    equal(await driver.hasCode(NOBODY), false);
+    equal(await node.tokenDecimals(chain.dusd.address), 18);
+    equal(await node.hasCode(chain.usdc.address), true);
+    equal(await node.hasCode(NOBODY), false);
     const { data = "0x" } = transferCall(chain.usdc.address, OWNER, 1n);
     const call = { from: payer.address, to: chain.usdc.address, data };
-    ok((await driver.estimateGas(call)) > 30_000n);
-    equal(BigInt(await driver.call(call)), 1n);
+    ok((await node.estimateGas(call)) > 30_000n);
+    equal(BigInt(await node.call(call)), 1n);
     const poor = { ...call, from: NOBODY };
-    await rejects(driver.call(poor), CallReverted);
-    await rejects(driver.estimateGas(poor), CallReverted);
+    await rejects(node.call(poor), CallReverted);
+    await rejects(node.estimateGas(poor), CallReverted);
     const [reverted] = await chain.send(stranger, [transferCall(chain.usdc.address, OWNER, 10n ** 20n)]);
-    const receipt = await driver.receipt(reverted?.transactionHash ?? "");
+    const receipt = await node.receipt(reverted?.transactionHash ?? "");
     equal(receipt?.succeeded, false);
     equal(receipt?.blockHash, reverted?.blockHash);
-    equal(await driver.receipt(`0x${"22".repeat(32)}`), undefined);
+    equal(await node.receipt(`0x${"22".repeat(32)}`), undefined);
   });
 
   test("tells what became of signed bytes", async () => {
     const account = openGasAccount(operator.privateKey);
-    const fees = await driver.fees();
+    const fees = await node.fees();
     const { baseFeePerGas } = await chain.client.getBlock({ blockTag: "pending" });
     equal(fees.maxFeePerGas, 2n * (baseFeePerGas ?? 0n) + fees.maxPriorityFeePerGas);
-    const nonce = await driver.nonce(account.address);
+    const nonce = await node.nonce(account.address);
     const plan = { chainId: chain.chainId, nonce, to: NOBODY, data: "0x", gasLimit: 21_000n, ...fees };
     const first = await account.sign(plan);
     await chain.client.setAutomine(false);
-    deepEqual(await driver.submit(first.raw), { kind: "accepted" });
-    deepEqual(await driver.submit(first.raw), { kind: "known" });
+    deepEqual(await node.submit(first.raw), { kind: "accepted" });
+    deepEqual(await node.submit(first.raw), { kind: "known" });
     const cheaper = await account.sign({ ...plan, maxPriorityFeePerGas: 1n, maxFeePerGas: fees.maxFeePerGas - 1n });
-    deepEqual(await driver.submit(cheaper.raw), { kind: "underpriced" });
+    deepEqual(await node.submit(cheaper.raw), { kind: "underpriced" });
     await chain.mine(1);
     await chain.client.setAutomine(true);
-    equal((await driver.receipt(first.chainTx))?.succeeded, true);
-    equal(await driver.nonce(account.address), nonce + 1n);
-    deepEqual(await driver.submit(cheaper.raw), { kind: "nonce_used" });
+    equal((await node.receipt(first.chainTx))?.succeeded, true);
+    equal(await node.nonce(account.address), nonce + 1n);
+    deepEqual(await node.submit(cheaper.raw), { kind: "nonce_used" });
     const poor = openGasAccount(`0x${"77".repeat(32)}`);
-    deepEqual(await driver.submit((await poor.sign({ ...plan, nonce: 0n })).raw), { kind: "no_funds" });
-    equal(await driver.nativeBalance(poor.address), 0n);
+    deepEqual(await node.submit((await poor.sign({ ...plan, nonce: 0n })).raw), { kind: "no_funds" });
+    equal(await node.nativeBalance(poor.address), 0n);
   });
 
   test("a gas account signs exactly what it is told, and shows no key", async () => {

@@ -1,18 +1,21 @@
 import {
-  CallReverted,
   ProviderFailed,
   type BlockRef,
-  type ChainCall,
-  type ChainDriver,
-  type ChainReceipt,
-  type FeeQuote,
   type HeadTag,
   type ChainIdentity,
-  type ReceiptPosition,
-  type SubmitOutcome,
+  type TransactionProof,
   type Transfer,
   type TransferScope,
-} from "../../../src/chain/driver.ts";
+} from "../../../src/chain/reader.ts";
+import {
+  CallReverted,
+  type EvmCall,
+  type EvmReceipt,
+  type FeeQuote,
+  type SubmitOutcome,
+  type EvmNode,
+} from "../../../src/chain/evm/node.ts";
+import { createProof } from "../../../src/chain/evm/proof.ts";
 import type { Caip2 } from "../../../src/kernel/caip.ts";
 import type { ScriptedChain } from "./scriptedChain.ts";
 import { codeKey, nonceKey, unitsKey, weiKey } from "./state.ts";
@@ -30,12 +33,12 @@ export type NodeView = {
 };
 
 /** Opens a node of a scripted chain. It answers at once and truthfully, as far as it has heard of the chain. */
-export function openScriptedDriver(chain: ScriptedChain, view: NodeView = {}): ScriptedDriver {
-  return new ScriptedDriver(chain, view);
+export function openScriptedNode(chain: ScriptedChain, view: NodeView = {}): ScriptedNode {
+  return new ScriptedNode(chain, view);
 }
 
 /** One node's view of a scripted chain. Errors are those of the port. */
-export class ScriptedDriver implements ChainDriver {
+export class ScriptedNode implements EvmNode {
   readonly caip2: Caip2;
   readonly name: string;
   readonly #chain: ScriptedChain;
@@ -81,21 +84,18 @@ export class ScriptedDriver implements ChainDriver {
       });
   }
 
-  mayContainTransfers({ logsBloom = "" }: BlockRef, tokens: readonly string[]): boolean {
-    return tokens.some((token) => logsBloom.includes(token));
+  mayContainTransfers({ digest = "" }: BlockRef, tokens: readonly string[]): boolean {
+    return tokens.some((token) => digest.includes(token));
   }
 
-  async receiptPositions(chainTxs: readonly string[]): Promise<ReceiptPosition[]> {
+  async proofs(chainTxs: readonly string[]): Promise<TransactionProof[]> {
     return chainTxs.flatMap((chainTx) => {
       const receipt = this.#receipt(chainTx);
-      const [first] = receipt?.logs ?? [];
-      if (!receipt || !first) return [];
-      const { blockHash, succeeded } = receipt;
-      return [{ chainTx, blockHash, succeeded, logIndexFirst: first.logIndex }];
+      return receipt ? [proofOf(receipt)] : [];
     });
   }
 
-  async receipt(chainTx: string): Promise<ChainReceipt | undefined> {
+  async receipt(chainTx: string): Promise<EvmReceipt | undefined> {
     const receipt = this.#receipt(chainTx);
     if (!receipt) return undefined;
     const { blockNumber, blockHash, succeeded, gasUsed } = receipt;
@@ -109,10 +109,8 @@ export class ScriptedDriver implements ChainDriver {
     return owners.map((owner) => this.#chain.state.valueAt(unitsKey(token, owner), mark));
   }
 
-  async tokenDecimals(token: string): Promise<number> {
-    const spec = this.#chain.tokens.find((one) => one.address === token);
-    if (!spec) throw new ProviderFailed("bad_answer", `${token} answers nothing`);
-    return spec.decimals;
+  async tokenDecimals(token: string): Promise<number | undefined> {
+    return this.#chain.tokens.find((one) => one.address === token)?.decimals;
   }
 
   async hasCode(address: string): Promise<boolean> {
@@ -131,11 +129,11 @@ export class ScriptedDriver implements ChainDriver {
     return { maxFeePerGas: 2n * this.#chain.baseFee + TIP, maxPriorityFeePerGas: TIP };
   }
 
-  async estimateGas(call: ChainCall): Promise<bigint> {
+  async estimateGas(call: EvmCall): Promise<bigint> {
     return this.#try(call).gasUsed;
   }
 
-  async call(call: ChainCall): Promise<string> {
+  async call(call: EvmCall): Promise<string> {
     return this.#try(call).output;
   }
 
@@ -146,10 +144,10 @@ export class ScriptedDriver implements ChainDriver {
   #refOf(block: ScriptedBlock): BlockRef {
     const { number, hash, parentHash, timestampS } = block;
     const tokens = this.#hasLogsBloom ? block.receipts.flatMap(transfersOf).map(({ token }) => token) : [];
-    return { number, hash, parentHash, timestampS, ...(this.#hasLogsBloom ? { logsBloom: tokens.join() } : {}) };
+    return { number, hash, parentHash, timestampS, ...(this.#hasLogsBloom ? { digest: tokens.join() } : {}) };
   }
 
-  #try({ from = ZERO_SENDER, to, data }: ChainCall): { output: string; gasUsed: bigint } {
+  #try({ from = ZERO_SENDER, to, data }: EvmCall): { output: string; gasUsed: bigint } {
     const tried = this.#chain.simulateCall({ from, to, data });
     if (!tried.ok) throw new CallReverted(`execution reverted: ${tried.output}`);
     return tried;
@@ -192,6 +190,10 @@ export class ScriptedDriver implements ChainDriver {
   }
 }
 
+export function proofOf({ chainTx, blockNumber, blockHash, succeeded, logs }: ScriptedReceipt): TransactionProof {
+  return createProof({ chainTx, blockNumber, blockHash, succeeded, logIndexFirst: logs[0]?.logIndex });
+}
+
 /** The transfers that a receipt's logs tell of. */
 function transfersOf(receipt: ScriptedReceipt): Transfer[] {
   const { chainTx, blockNumber, blockHash } = receipt;
@@ -204,7 +206,7 @@ function transfersOf(receipt: ScriptedReceipt): Transfer[] {
       to,
       amountText: `0x${units.toString(16)}`,
       chainTx,
-      logIndex,
+      place: BigInt(logIndex),
       blockNumber,
       blockHash,
     };

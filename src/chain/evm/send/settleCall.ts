@@ -1,8 +1,8 @@
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import { decodeFunctionResult, encodeFunctionData, toFunctionSelector, type Hex } from "viem";
-import { ProviderFailed, type ChainCall } from "../chain/driver.ts";
-import { toInboxTerms } from "../intent/inboxTerms.ts";
-import type { IntentRow } from "../intent/store.ts";
+import { ProviderFailed } from "../../reader.ts";
+import type { SettleItem } from "../../sender.ts";
+import type { EvmCall } from "../node.ts";
 
 const SUCCESS_SELECTOR = "0x00000000";
 
@@ -16,17 +16,18 @@ function selectorOf(name: string, inputs: readonly { readonly type: string }[]):
 }
 
 /** Settles one inbox, or several in one transaction, each on its own. All are inboxes of the same hub. */
-export function settleCall(hub: string, intents: readonly IntentRow[]): ChainCall {
-  const [only] = intents;
-  if (intents.length !== 1 || only === undefined) return settleManyCall(hub, intents);
-  return { to: hub, data: encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [toInboxTerms(only)] }) };
+export function settleCall(items: readonly SettleItem[]): EvmCall {
+  const [only] = items;
+  if (items.length !== 1 || only === undefined) return settleManyCall(items);
+  return { to: only.hub, data: encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [only.terms] }) };
 }
 
 /** Always by settleMany, whose answer says of each item whether it would settle. */
-export function settleManyCall(hub: string, intents: readonly IntentRow[]): ChainCall {
+export function settleManyCall(items: readonly SettleItem[]): EvmCall {
+  const terms = items.map((item) => item.terms);
   return {
-    to: hub,
-    data: encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [intents.map(toInboxTerms)] }),
+    to: items[0]?.hub ?? "",
+    data: encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [terms] }),
   };
 }
 

@@ -1,0 +1,35 @@
+import type { Logger } from "pino";
+import type { ChainConfig } from "../../config/config.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Chain } from "../chain.ts";
+import type { HeadFeed } from "../headFeed.ts";
+import { EvmProviders } from "./evmProviders.ts";
+import type { EvmNode } from "./node.ts";
+import { openNewHeadsFeed } from "./rpc/newHeadsFeed.ts";
+import { openEvmNode } from "./rpcNode.ts";
+import { EvmSender } from "./send/evmSender.ts";
+import { openGasAccount, type GasAccount } from "./send/gasAccount.ts";
+import { createSenderContext } from "./send/senderContext.ts";
+
+type EvmChainWorld = { clock: Clock; log: Logger };
+
+/** Opens a configured EVM chain. Nothing is asked yet, so a chain whose providers are down opens as well. */
+export function openEvmChain(config: ChainConfig, world: EvmChainWorld): Chain {
+  const [first, ...others] = config.rpcUrls.map((rpcUrl) => openEvmNode({ caip2: config.caip2, rpcUrl }));
+  if (first === undefined) throw new Error(`${config.name} has no RPC URL`);
+  const feeds = (config.wsUrls ?? []).map((wsUrl) =>
+    openNewHeadsFeed({ caip2: config.caip2, wsUrl, clock: world.clock }),
+  );
+  return createEvmChain({ nodes: [first, ...others], gasAccount: openGasAccount(config.gasKey), feeds }, world);
+}
+
+/** Puts an EVM chain together from nodes, in order of preference, and the account that pays gas. */
+export function createEvmChain(
+  parts: { nodes: readonly [EvmNode, ...EvmNode[]]; gasAccount: GasAccount; feeds?: readonly HeadFeed[] },
+  world: EvmChainWorld,
+): Chain {
+  const { nodes, gasAccount, feeds = [] } = parts;
+  const providers = new EvmProviders(nodes, world);
+  const sender = new EvmSender(createSenderContext(providers, gasAccount));
+  return { caip2: providers.caip2, readers: nodes, providers, sender, feeds };
+}

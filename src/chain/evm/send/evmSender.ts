@@ -1,0 +1,98 @@
+import { hubAddress } from "@tributary/inbox/hub";
+import type { ChainConfig } from "../../../config/config.ts";
+import { ChainMismatch } from "../../providers.ts";
+import { ProviderFailed } from "../../reader.ts";
+import {
+  SettleRefused,
+  type ChainSender,
+  type PreparedSettlement,
+  type SenderWorld,
+  type SettleItem,
+} from "../../sender.ts";
+import { CallReverted, type EvmNode } from "../node.ts";
+import { processOutgoingTransactions } from "./processOutgoingTransactions.ts";
+import type { SenderContext } from "./senderContext.ts";
+import { decodeFailures, settleCall, settleManyCall } from "./settleCall.ts";
+import { quoteCall, signAndStore } from "./signAndStore.ts";
+
+/** Settles inboxes by calls of their hub, which the gas account signs and pays. */
+export class EvmSender implements ChainSender {
+  readonly #context: SenderContext;
+
+  constructor(context: SenderContext) {
+    this.#context = context;
+  }
+
+  get payer(): string {
+    return this.#context.gasAccount.address;
+  }
+
+  /** One hub and one token, so that a transaction costs what such a transaction is expected to cost. */
+  batchKey({ hub, token }: SettleItem): string {
+    return `${hub}/${token}`;
+  }
+
+  refusals(items: readonly SettleItem[]): Promise<(string | undefined)[]> {
+    return mapReverted(() => simulateWithSecondProvider(this.#context, items));
+  }
+
+  async prepare(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedSettlement> {
+    const context = this.#context;
+    const call = settleCall(items);
+    const quote = await mapReverted(() => quoteCall(world, context, call));
+    return { store: (tx, at) => signAndStore(tx, context, { call, quote, at }) };
+  }
+
+  process(world: SenderWorld): Promise<void> {
+    return processOutgoingTransactions(world, this.#context);
+  }
+
+  feeBalance(): Promise<bigint> {
+    return this.#context.providers.nativeBalance(this.payer);
+  }
+
+  async verify(config: ChainConfig): Promise<void> {
+    if (await this.#context.providers.hasCode(hubAddress)) return;
+    throw new ChainMismatch(
+      `${config.name} has no hub at ${hubAddress}, and without it no deposit there can be settled: put it there with "tributary hub deploy".`,
+    );
+  }
+}
+
+/**
+ * A refusal by one provider alone is no reason to hold money back: the gas of a try is cheaper than being held up by a lie. Where there is
+ * another provider it is asked as well, and both must refuse.
+ */
+async function simulateWithSecondProvider(
+  { providers }: SenderContext,
+  items: readonly SettleItem[],
+): Promise<(string | undefined)[]> {
+  const hasSingleProvider = providers.providerCount < 2;
+  let first: (string | undefined)[] | undefined;
+  try {
+    first = await simulate(providers, items);
+  } catch (error) {
+    const isAnswer = error instanceof CallReverted || error instanceof ProviderFailed;
+    if (!isAnswer || hasSingleProvider) throw error;
+  }
+  if (first && (hasSingleProvider || first.every((reason) => reason === undefined))) return first;
+  const second = await providers.askInReverseOrder((node) => simulate(node, items));
+  return first === undefined
+    ? second
+    : first.map((reason, index) => (second[index] === undefined ? undefined : reason));
+}
+
+async function simulate(node: EvmNode, items: readonly SettleItem[]): Promise<(string | undefined)[]> {
+  if (!(await node.hasCode(items[0]?.hub ?? ""))) return items.map(() => "hub_missing");
+  const result = await node.call(settleManyCall(items));
+  return decodeFailures(result).map((name) => (name === undefined ? undefined : `settle_refused ${name}`));
+}
+
+async function mapReverted<T>(request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    if (!(error instanceof CallReverted)) throw error;
+    throw new SettleRefused(error.message, { cause: error });
+  }
+}
