@@ -208,7 +208,7 @@ export class Actors {
     const other = [...this.intents.values()].find((one) => one.chain === chain && one.row.id !== row.id)?.row ?? row;
     const taxed = chain.tokens.find(({ kind: of }) => of === "taxed")?.address ?? token;
     const stranger = addressOf(0x5174);
-    const send = (sending: Parameters<typeof chain.chain.send>[0]) => this.#countPayment(chain.chain.send(sending));
+    const send = (request: Parameters<typeof chain.chain.send>[0]) => this.#countPayment(chain.chain.send(request));
     switch (kind) {
       case "together":
         return send({

@@ -3,7 +3,7 @@ import type { ScriptedBlock } from "./chain/transaction.ts";
 import type { SimDatabase } from "./simDatabase.ts";
 import type { Actors } from "./actors.ts";
 import type { Violation } from "./invariants.ts";
-import type { SimChain } from "./simWorld.ts";
+import { namingOf, type SimChain } from "./simWorld.ts";
 
 // What must hold when everything has healed and come to rest: what the chains hold is what is recorded, counted, settled and told.
 
@@ -50,29 +50,27 @@ function checkMovements({ database, chains, actors }: FinalState): Violation[] {
   ];
 }
 
-function movementsOnChain({ chain, tokens, firstBlock }: SimChain, inboxes: ReadonlySet<string>): Movement[] {
+function movementsOnChain({ chain, plan, tokens, firstBlock }: SimChain, inboxes: ReadonlySet<string>): Movement[] {
   const watched = new Set(tokens.filter(({ isUnconfigured }) => !isUnconfigured).map(({ address }) => address));
-  return canonicalBlocks(chain, firstBlock).flatMap(({ receipts }) =>
-    receipts.flatMap(({ chainTx, blockHash, logs }) =>
-      logs.flatMap(({ address, transfer, logIndex }, position) => {
-        if (!transfer || !watched.has(address) || transfer.units === 0n) return [];
-        const moved = {
-          chain: chain.caip2,
-          chain_tx: chainTx,
-          identity: String(position),
-          token: address,
-          amount_units: transfer.units,
-          block_hash: blockHash,
-          place: BigInt(logIndex),
-        };
-        const { from, to } = transfer;
-        return [
-          ...(inboxes.has(to) ? [{ ...moved, direction: "in", inbox: to, counterparty: from }] : []),
-          ...(inboxes.has(from) ? [{ ...moved, direction: "out", inbox: from, counterparty: to }] : []),
-        ];
-      }),
-    ),
-  );
+  return canonicalBlocks(chain, firstBlock)
+    .flatMap(({ receipts }) => receipts.flatMap((receipt) => namingOf(plan.kind).transfersOf(receipt)))
+    .flatMap(({ token, from, to, amountText, chainTx, place, identity, blockHash }) => {
+      const amount_units = BigInt(amountText);
+      if (!watched.has(token) || amount_units === 0n) return [];
+      const moved = {
+        chain: chain.caip2,
+        chain_tx: chainTx,
+        identity,
+        token,
+        amount_units,
+        block_hash: blockHash,
+        place,
+      };
+      return [
+        ...(inboxes.has(to) ? [{ ...moved, direction: "in", inbox: to, counterparty: from }] : []),
+        ...(inboxes.has(from) ? [{ ...moved, direction: "out", inbox: from, counterparty: to }] : []),
+      ];
+    });
 }
 
 function canonicalBlocks(chain: SimChain["chain"], firstBlock: number): ScriptedBlock[] {

@@ -229,6 +229,7 @@ export class FaultInjector {
         this.#send(chain, [{ to: GAS_ADDRESS, wei: GAS_WEI }]),
       );
     });
+    if (chain.plan.kind === "oneShot") return;
     this.#injectRepeatedly("foreignNonce", () => {
       const nonce = chain.chain.nonceOf(GAS_ADDRESS);
       chain.chain.send({ from: GAS_ADDRESS, calls: [{ to: addressOf(0xdead) }], nonce, tip: 10n ** 12n });

@@ -4,7 +4,7 @@ import { createEmbeddedDatabase } from "../../src/db/database.ts";
 import type { FinalityTier } from "../../src/config/config.ts";
 import { convertUnits, PRICE_DECIMALS } from "../../src/kernel/units.ts";
 import type { SimDatabase } from "./simDatabase.ts";
-import type { SimChain } from "./simWorld.ts";
+import { namingOf, type SimChain } from "./simWorld.ts";
 
 // What must hold at every moment. Most of it is asked of the rows, by the checks that an operator can run too; what was counted is compared with the
 // chains themselves, of which nobody but a simulation knows the truth.
@@ -89,12 +89,14 @@ function keyOf({ id, block_hash }: CountedDepositRow): string {
   return `${id}/${block_hash}`;
 }
 
-function findChainMismatch({ chain }: SimChain, row: CountedDepositRow): string | undefined {
+function findChainMismatch({ chain, plan }: SimChain, row: CountedDepositRow): string | undefined {
   if (!chain.isCanonical(row.block_hash)) return "counted in a block that the chain has left";
   const receipt = chain.receiptsOf(row.chain_tx).find(({ blockHash }) => blockHash === row.block_hash);
-  const log = receipt?.logs[Number(row.identity)];
-  const isThere =
-    log?.address === row.token && log.transfer?.to === row.inbox && log.transfer.units === row.amount_units;
+  const transfers = receipt === undefined ? [] : namingOf(plan.kind).transfersOf(receipt);
+  const isThere = transfers.some(
+    ({ identity, token, to, amountText }) =>
+      identity === row.identity && token === row.token && to === row.inbox && BigInt(amountText) === row.amount_units,
+  );
   return isThere ? undefined : "counted although the chain tells of no such transfer";
 }
 

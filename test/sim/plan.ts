@@ -17,6 +17,8 @@ export type TokenPlan = {
 
 export type ChainPlan = {
   name: string;
+  /** `oneShot` has no nonces and no logs: whatever of EVM stands above the chain's kind breaks there. */
+  kind: "evm" | "oneShot";
   chainId: number;
   blockMs: number;
   pollMs: number;
@@ -24,7 +26,7 @@ export type ChainPlan = {
   /** Whether they tell of their heads by themselves. */
   pushesHeads: boolean;
   /** Whether headers say of which tokens there are transfers in their blocks. */
-  hasLogsBloom: boolean;
+  hasDigests: boolean;
   /** How many of them must agree; one of three may lie then. */
   agreement: AgreementPolicy | undefined;
   finalityLag: { safe: number; finalized: number } | null;
@@ -106,7 +108,11 @@ export function drawPlan(seed: number, random: SeededRandom, without: ReadonlySe
   }));
   const chains = Array.from({ length: shape.chance(0.3) ? 2 : 1 }, (_, index) =>
     drawChain(index, random.derive(`chain ${index}`)),
-  ).map((chain) => ({ ...chain, pushesHeads: chain.pushesHeads && !without.has("feeds") }));
+  ).map((chain): ChainPlan => ({
+    ...chain,
+    pushesHeads: chain.pushesHeads && !without.has("feeds"),
+    kind: without.has("oneShot") ? "evm" : chain.kind,
+  }));
   const creates = Array.from({ length: shape.between(1, 6) }, (_, index) =>
     drawCreate(random.derive(`create ${index}`), {
       name: `create-${index}`,
@@ -150,12 +156,13 @@ function drawChain(index: number, random: SeededRandom): ChainPlan {
   const agreement = providers > 1 && random.chance(0.5) ? { providers: 2, abovePriceUnits: 0n } : undefined;
   return {
     name: ["Alpha", "Beta"][index] ?? "Gamma",
+    kind: random.derive("kind").chance(0.3) ? "oneShot" : "evm",
     chainId: 31_337 + index,
     blockMs,
     pollMs: random.pick([400, 800] as const),
     providers,
     pushesHeads: random.derive("push").chance(0.6),
-    hasLogsBloom: random.derive("digests").chance(0.5),
+    hasDigests: random.derive("digests").chance(0.5),
     agreement,
     finalityLag,
     finality,

@@ -1,21 +1,21 @@
 import {
   ProviderFailed,
   type BlockRef,
-  type HeadTag,
   type ChainIdentity,
+  type ChainReader,
+  type HeadTag,
   type TransactionProof,
   type Transfer,
   type TransferScope,
 } from "../../src/chain/reader.ts";
-import type { EvmCall, EvmNode, EvmReceipt, FeeQuote, SubmitOutcome } from "../../src/chain/evm/node.ts";
 import type { Caip2 } from "../../src/kernel/caip.ts";
 import type { ScriptedChain } from "./chain/scriptedChain.ts";
-import { openScriptedNode, proofOf, type ScriptedNode } from "./chain/scriptedNode.ts";
-import type { FaultKind, FaultSchedule } from "./faultSchedule.ts";
+import type { NodeView, ScriptedReader, TransferNaming } from "./chain/scriptedReader.ts";
 import type { ScriptedBlock } from "./chain/transaction.ts";
-import { forgedProofs, forgedReceipt, forgeTransfers, type Forgery } from "./forgeTransfers.ts";
-import type { SimProcess } from "./simProcess.ts";
+import type { FaultKind, FaultSchedule } from "./faultSchedule.ts";
+import { forgedProofs, forgeTransfers, type Forgery } from "./forgeTransfers.ts";
 import type { SeededRandom } from "./seededRandom.ts";
+import type { SimProcess } from "./simProcess.ts";
 
 const TIMEOUT_MS = 10_000;
 /** Blocks in one range that a provider answers on a bad day. */
@@ -27,7 +27,9 @@ const RECENT_BLOCKS_MAX = 200;
 export class SimNode {
   readonly chain: ScriptedChain;
   readonly name: string;
-  readonly hasLogsBloom: boolean;
+  /** How its kind shows transfers. */
+  readonly naming: TransferNaming;
+  readonly hasDigests: boolean;
   /** Blocks ever made that it knows. */
   knownBlockCount: number;
   downUntilMs = 0;
@@ -45,13 +47,15 @@ export class SimNode {
 
   constructor(parts: {
     chain: ScriptedChain;
+    naming: TransferNaming;
     name: string;
     hasDigests: boolean;
     random: SeededRandom;
     omitted: Set<string>;
   }) {
     this.chain = parts.chain;
-    this.hasLogsBloom = parts.hasDigests;
+    this.naming = parts.naming;
+    this.hasDigests = parts.hasDigests;
     this.name = parts.name;
     this.random = parts.random;
     this.omittedTxs = parts.omitted;
@@ -75,42 +79,42 @@ export type ProviderContext = {
 };
 
 /** A provider as one process reaches it: with delays, refusals, lost answers, and answers that are old or not whole. */
-export class SimProvider implements EvmNode {
+export class SimProvider<Scripted extends ScriptedReader> implements ChainReader {
   readonly caip2: Caip2;
   readonly name: string;
   readonly #node: SimNode;
   readonly #context: ProviderContext;
   #visibleBlockCount = 0;
-  readonly #scripted: ScriptedNode;
+  readonly #scripted: Scripted;
 
-  constructor(node: SimNode, context: ProviderContext) {
+  constructor(node: SimNode, context: ProviderContext, open: (chain: ScriptedChain, view: NodeView) => Scripted) {
     this.caip2 = node.chain.caip2;
     this.name = node.name;
     this.#node = node;
     this.#context = context;
-    this.#scripted = openScriptedNode(node.chain, {
+    this.#scripted = open(node.chain, {
       name: node.name,
       knownBlockCount: () => this.#visibleBlockCount,
-      hasLogsBloom: node.hasLogsBloom,
+      hasDigests: node.hasDigests,
     });
   }
 
   identify(): Promise<ChainIdentity> {
-    return this.#request("identify", (scripted) => scripted.identify());
+    return this.request("identify", (scripted) => scripted.identify());
   }
 
   head(tag: HeadTag): Promise<BlockRef> {
-    return this.#request(`head ${tag}`, (scripted) => scripted.head(tag));
+    return this.request(`head ${tag}`, (scripted) => scripted.head(tag));
   }
 
   block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
-    return this.#request("block", async (scripted) =>
+    return this.request("block", async (scripted) =>
       this.#shouldInject("blockMissing") ? undefined : scripted.block(at),
     );
   }
 
   transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
-    return this.#request("transfers", async (scripted) => {
+    return this.request("transfers", async (scripted) => {
       const isLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= RANGE_MAX;
       if (isLong && this.#shouldInject("rangeRefused")) {
         throw new ProviderFailed("range_too_large", `${this.name} answered: range too large`);
@@ -129,63 +133,22 @@ export class SimProvider implements EvmNode {
   }
 
   proofs(chainTxs: readonly string[]): Promise<TransactionProof[]> {
-    return this.#request("proofs", async (scripted) => {
+    return this.request("proofs", async (scripted) => {
       const proofs = await scripted.proofs(chainTxs);
       const told = proofs.map((proof) => this.#staleProof(proof) ?? proof);
-      return this.#node.forgery ? [...told, ...forgedProofs(chainTxs, this.#recentBlocks())] : told;
-    });
-  }
-
-  receipt(chainTx: string): Promise<EvmReceipt | undefined> {
-    return this.#request("receipt", async (scripted) => {
-      const receipt = await scripted.receipt(chainTx);
-      return receipt ?? (this.#node.forgery && forgedReceipt(chainTx, this.#recentBlocks()));
+      return this.#node.forgery ? [...told, ...forgedProofs(chainTxs, this.recentBlocks())] : told;
     });
   }
 
   balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]> {
-    return this.#request("balances", (scripted) => scripted.balances(token, owners, at));
+    return this.request("balances", (scripted) => scripted.balances(token, owners, at));
   }
 
   tokenDecimals(token: string): Promise<number | undefined> {
-    return this.#request("tokenDecimals", (scripted) => scripted.tokenDecimals(token));
+    return this.request("tokenDecimals", (scripted) => scripted.tokenDecimals(token));
   }
 
-  hasCode(address: string): Promise<boolean> {
-    return this.#request("hasCode", (scripted) => scripted.hasCode(address));
-  }
-
-  nonce(address: string): Promise<bigint> {
-    return this.#request("nonce", (scripted) => scripted.nonce(address));
-  }
-
-  nativeBalance(address: string): Promise<bigint> {
-    return this.#request("nativeBalance", (scripted) => scripted.nativeBalance(address));
-  }
-
-  fees(): Promise<FeeQuote> {
-    return this.#request("fees", (scripted) => scripted.fees());
-  }
-
-  estimateGas(call: EvmCall): Promise<bigint> {
-    return this.#request("estimateGas", (scripted) => scripted.estimateGas(call));
-  }
-
-  call(call: EvmCall): Promise<string> {
-    return this.#request("call", (scripted) => scripted.call(call));
-  }
-
-  /** Never throws, as a node's submit does not: what went wrong on the way is `unknown`, whether or not the bytes arrived. */
-  async submit(rawTransaction: string): Promise<SubmitOutcome> {
-    try {
-      return await this.#request("submit", (scripted) => scripted.submit(rawTransaction));
-    } catch (error) {
-      if (!(error instanceof ProviderFailed)) throw error;
-      return { kind: "unknown", reason: error.message };
-    }
-  }
-
-  async #request<T>(what: string, work: (scripted: EvmNode) => Promise<T>): Promise<T> {
+  protected async request<T>(what: string, work: (scripted: Scripted) => Promise<T>, isSending = false): Promise<T> {
     const { process, assertCallAllowed } = this.#context;
     const node = this.#node;
     assertCallAllowed(what);
@@ -200,22 +163,27 @@ export class SimProvider implements EvmNode {
     const answer = await work(this.#scripted);
     if (this.#shouldInject("answerLost")) return this.#failWithTimeout();
     // What was done may be heard of late, or never, because the process ends meanwhile. Of a mere answer once in a while is enough.
-    if (what === "submit" || process.random.chance(0.2)) await process.wait(5 + process.random.number() * 60);
+    if (isSending || process.random.chance(0.2)) await process.wait(5 + process.random.number() * 60);
     return answer;
   }
 
   #blocksIn(scope: TransferScope): ScriptedBlock[] {
     const { chain } = this.#node;
     if ("blockHash" in scope) return [chain.blockByHash(scope.blockHash)].filter((block) => block !== undefined);
-    return this.#recentBlocks().filter(({ number }) => number >= scope.fromBlock && number <= scope.toBlock);
+    return this.recentBlocks().filter(({ number }) => number >= scope.fromBlock && number <= scope.toBlock);
   }
 
   /** The last blocks that this node knows. */
-  #recentBlocks(): ScriptedBlock[] {
+  protected recentBlocks(): ScriptedBlock[] {
     const { chain } = this.#node;
     const head = chain.headAtBlockCount(this.#visibleBlockCount);
     const numbers = Array.from({ length: RECENT_BLOCKS_MAX }, (_, index) => head.number - BigInt(index));
     return numbers.map((number) => chain.blockAt(number, head)).filter((block) => block !== undefined);
+  }
+
+  /** What this provider invents, where it lies. */
+  protected get forgery(): Forgery | undefined {
+    return this.#node.forgery;
   }
 
   async #failWithTimeout(): Promise<never> {
@@ -242,6 +210,7 @@ export class SimProvider implements EvmNode {
   /** The proof of a block that was left, where there is one. */
   #staleProof(proof: TransactionProof): TransactionProof | undefined {
     const old = this.#node.chain.receiptsOf(proof.chainTx).find(({ blockHash }) => blockHash !== proof.blockHash);
-    return old && old.logs.length > 0 && this.#shouldInject("oldReceipts") ? proofOf(old) : undefined;
+    const canInject = old !== undefined && old.logs.length > 0;
+    return canInject && this.#shouldInject("oldReceipts") ? this.#node.naming.proofOf(old) : undefined;
   }
 }

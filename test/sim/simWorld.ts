@@ -16,7 +16,13 @@ import type { FaultSchedule } from "./faultSchedule.ts";
 import type { ChainPlan, SimPlan, TokenPlan } from "./plan.ts";
 import { createProcessClock, ProcessCrashed, SimProcess } from "./simProcess.ts";
 import { openSimHeadFeed } from "./simHeadFeed.ts";
-import { SimNode, SimProvider } from "./simProvider.ts";
+import { accountNaming } from "./oneShot/accountNaming.ts";
+import { createOneShotChain } from "./oneShot/oneShotSender.ts";
+import { SimOneShotProvider } from "./oneShot/simOneShotProvider.ts";
+import { logNaming } from "./chain/scriptedNode.ts";
+import type { TransferNaming } from "./chain/scriptedReader.ts";
+import { SimEvmProvider } from "./simEvmProvider.ts";
+import { SimNode } from "./simProvider.ts";
 import type { SeededRandom } from "./seededRandom.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Trace } from "./trace.ts";
@@ -39,6 +45,11 @@ export function addressOf(number: number): `0x${string}` {
 }
 
 export const payerAddress = (index: number): string => addressOf(0xa000 + (index % PAYERS));
+
+/** How a kind of chain shows transfers. */
+export function namingOf(kind: ChainPlan["kind"]): TransferNaming {
+  return kind === "oneShot" ? accountNaming : logNaming;
+}
 
 /** A chain with its providers and what the seed said of it. */
 export type SimChain = {
@@ -102,13 +113,7 @@ export class SimWorld {
     const { db, assertOutside } = database.connect({ process, faults, onCommit });
     const chains = new Map<Caip2, Chain>();
     for (const simulated of this.chains) {
-      const [first, ...others] = this.#createProviders(simulated, { process, assertOutside });
-      if (!first) continue;
-      const feeds = simulated.plan.pushesHeads ? simulated.nodes.map((node) => openSimHeadFeed(node, process)) : [];
-      chains.set(
-        simulated.chain.caip2,
-        createEvmChain({ nodes: [first, ...others], gasAccount, feeds }, { clock, log }),
-      );
+      chains.set(simulated.chain.caip2, this.#openChain(simulated, { process, assertOutside, clock, log }));
     }
     const world: World = {
       config: this.config,
@@ -171,10 +176,7 @@ export class SimWorld {
     };
   }
 
-  #createProviders(
-    { nodes }: SimChain,
-    { process, assertOutside }: { process: SimProcess; assertOutside: () => void },
-  ): SimProvider[] {
+  #openChain({ nodes, plan }: SimChain, { process, assertOutside, clock, log }: ChainSurroundings): Chain {
     const { faults, violate } = this.parts;
     const assertCallAllowed = (what: string) => {
       process.assertRunning();
@@ -184,8 +186,22 @@ export class SimWorld {
         violate("a chain is asked inside a transaction", `${process.name}: ${what}`);
       }
     };
-    return nodes.map((node) => new SimProvider(node, { process, faults, assertCallAllowed }));
+    const context = { process, faults, assertCallAllowed };
+    const feeds = plan.pushesHeads ? nodes.map((node) => openSimHeadFeed(node, process)) : [];
+    if (plan.kind === "oneShot") {
+      const providers = atLeastOne(nodes.map((node) => new SimOneShotProvider(node, context)));
+      return createOneShotChain({ nodes: providers, payer: GAS_ADDRESS, feeds }, { clock, log });
+    }
+    const providers = atLeastOne(nodes.map((node) => new SimEvmProvider(node, context)));
+    return createEvmChain({ nodes: providers, gasAccount, feeds }, { clock, log });
   }
+}
+
+type ChainSurroundings = { process: SimProcess; assertOutside: () => void; clock: Clock; log: Logger };
+
+function atLeastOne<T>([first, ...others]: readonly T[]): [T, ...T[]] {
+  if (first === undefined) throw new Error("a chain has a provider");
+  return [first, ...others];
 }
 
 function createSimChain(plan: ChainPlan, random: SeededRandom): SimChain {
@@ -210,14 +226,15 @@ function createSimChain(plan: ChainPlan, random: SeededRandom): SimChain {
     wei: [{ address: GAS_ADDRESS, wei: GAS_WEI }],
   });
   const omitted = new Set<string>();
-  const { hasLogsBloom } = plan;
+  const { hasDigests } = plan;
   const nodes = Array.from(
     { length: plan.providers },
     (_, index) =>
       new SimNode({
         chain,
         name: `${plan.name}-${index}`,
-        hasDigests: hasLogsBloom,
+        hasDigests,
+        naming: namingOf(plan.kind),
         random: random.derive(`node ${index}`),
         omitted,
       }),

@@ -7,12 +7,12 @@ const STATES_SQL = `
     || coalesce(', ' || reason, '') || coalesce(', swept by ' || left(settlement_id, 9), '') from deposit
   union all select 'settlement ' || left(id, 9) || ' of ' || left(intent_id, 8), status || coalesce(', gross ' || gross_units, '')
     || coalesce(', ' || reason, '') from settlement
-  union all select 'sending ' || id, 'nonce ' || nonce || ' ' || status from outgoing_transaction
+  union all select 'transaction ' || id, coalesce('nonce ' || nonce || ' ', '') || status from outgoing_transaction
   order by 1`;
 
 const LOGGED_TABLES = ["intent", "deposit", "settlement", "outgoing_transaction"];
 
-/** Tells what became of intents, deposits, settlements and sendings, for whoever reads a trace. */
+/** Tells what became of intents, deposits, settlements and outgoing transactions, for the readers of a trace. */
 export class StateLog {
   readonly #database: SimDatabase;
   readonly #trace: Trace;

@@ -3,6 +3,7 @@ import type { SubmitOutcome } from "../../../src/chain/evm/node.ts";
 import { caip2, type Caip2 } from "../../../src/kernel/caip.ts";
 import { createContracts } from "./contracts.ts";
 import { Machine, type MachineCall } from "./machine.ts";
+import type { OneShotBytes } from "../oneShot/oneShotBytes.ts";
 import { TransactionPool, type SelectTransaction } from "./transactionPool.ts";
 import { codeKey, nonceKey, ChainState, unitsKey, weiKey } from "./state.ts";
 import { tokenCalls, type TokenSpec } from "./token.ts";
@@ -51,6 +52,7 @@ const TRANSACTION_GAS = 21_000n;
 const BYTE_GAS = 12n;
 const GAS_MAX = 16_000_000n;
 const UNLIMITED_FEE = 10n ** 30n;
+const ONE_SHOT_FEE = 200n * GWEI;
 
 /**
  * A chain without a network: accounts, tokens, the hub, a pool of transactions, blocks and branches, in memory and in one thread. Nothing
@@ -192,6 +194,31 @@ export class ScriptedChain {
     return this.pool.add(transaction);
   }
 
+  /** What a node says to one-shot bytes. Each has a sender of its own, so that none waits for another and none is mined twice. */
+  sendOneShot(raw: string): "taken" | "expired" | "no_funds" {
+    const { payer, call, lastBlock } = JSON.parse(raw) as OneShotBytes;
+    const chainTx = hashOf("one-shot", raw);
+    const transaction: ScriptedTransaction = {
+      chainTx,
+      sender: `0x${chainTx.slice(2, 42)}`,
+      nonce: 0n,
+      calls: [call],
+      ignoresCallFailures: false,
+      reverts: false,
+      gasLimit: GAS_MAX,
+      maxFeePerGas: ONE_SHOT_FEE,
+      maxPriorityFeePerGas: GWEI,
+      paysGas: true,
+      feePayer: payer,
+      lastBlock: BigInt(lastBlock),
+    };
+    if (this.head.number >= BigInt(lastBlock)) return "expired";
+    if (this.state.get(nonceKey(transaction.sender)) > 0n) return "taken";
+    if (this.state.get(weiKey(payer)) < GAS_MAX * ONE_SHOT_FEE) return "no_funds";
+    this.pool.forceAdd(transaction);
+    return "taken";
+  }
+
   /** Makes the next block of what waits. */
   mine(mining: MineOptions = {}): ScriptedBlock {
     const block = this.#mineBlock(mining);
@@ -271,14 +298,20 @@ export class ScriptedChain {
     }
     this.#canonical.push(block);
     this.#blocks.set(block.hash, block);
+    for (const { chainTx, lastBlock } of this.pool.pending)
+      if (lastBlock !== undefined && lastBlock <= number) this.pool.drop(chainTx);
     return block;
   }
 
   #isMinable(transaction: ScriptedTransaction): boolean {
     if (transaction.nonce !== this.state.get(nonceKey(transaction.sender))) return false;
     if (transaction.maxFeePerGas < this.baseFee) return false;
+    if (transaction.lastBlock !== undefined && BigInt(this.#canonical.length) > transaction.lastBlock) return false;
     if (!transaction.paysGas) return true;
-    return this.state.get(weiKey(transaction.sender)) >= transaction.gasLimit * transaction.maxFeePerGas;
+    return (
+      this.state.get(weiKey(transaction.feePayer ?? transaction.sender)) >=
+      transaction.gasLimit * transaction.maxFeePerGas
+    );
   }
 
   #execute(transaction: ScriptedTransaction, block: ScriptedBlock): ScriptedReceipt {
@@ -295,11 +328,13 @@ export class ScriptedChain {
       state.revertTo(mark);
       machine.truncateLogs(0);
     }
-    if (transaction.paysGas) state.add(weiKey(transaction.sender), -(gasUsed * pricePerGas(transaction, block)));
+    if (transaction.paysGas)
+      state.add(weiKey(transaction.feePayer ?? transaction.sender), -(gasUsed * pricePerGas(transaction, block)));
     const first = block.receipts.reduce((sum, receipt) => sum + receipt.logs.length, 0);
     return {
       chainTx: transaction.chainTx,
       sender: transaction.sender,
+      index: block.receipts.length,
       blockNumber: block.number,
       blockHash: block.hash,
       succeeded,

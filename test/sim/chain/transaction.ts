@@ -28,6 +28,10 @@ export type ScriptedTransaction = {
   maxPriorityFeePerGas: bigint;
   /** Whether the sender pays for the gas. Payers' gas is nobody's concern here. */
   paysGas: boolean;
+  /** Who pays in its sender's place. */
+  feePayer?: string;
+  /** No later block may hold it. */
+  lastBlock?: bigint;
 };
 
 export type ReceiptLog = Log & { logIndex: number };
@@ -35,6 +39,8 @@ export type ReceiptLog = Log & { logIndex: number };
 export type ScriptedReceipt = {
   chainTx: string;
   sender: string;
+  /** Its transaction's place in the block. */
+  index: number;
   blockNumber: bigint;
   blockHash: string;
   succeeded: boolean;

@@ -1,0 +1,34 @@
+import type { IdentifiedTransfer, TransferNaming } from "../chain/scriptedReader.ts";
+import { hashOf, type ScriptedReceipt } from "../chain/transaction.ts";
+
+/** More transfers than any transaction here has. */
+const PLACES_PER_TRANSACTION = 1_000;
+
+/** A kind without logs: places leave room for each transaction, and a transfer is identified by the account that it pays. */
+export const accountNaming: TransferNaming = {
+  transfersOf,
+  proofOf(receipt) {
+    const { chainTx, blockNumber, blockHash, succeeded } = receipt;
+    const identities = new Map(transfersOf(receipt).map(({ place, identity }) => [place, identity]));
+    return { chainTx, blockNumber, blockHash, succeeded, identityAt: (place) => identities.get(place) };
+  },
+};
+
+function transfersOf({ chainTx, blockNumber, blockHash, index, logs }: ScriptedReceipt): IdentifiedTransfer[] {
+  const paidBefore = new Map<string, number>();
+  return logs.flatMap(({ address: token, transfer }, position) => {
+    if (!transfer) return [];
+    const { from, to, units } = transfer;
+    const account = accountOf(token, to);
+    const count = paidBefore.get(account) ?? 0;
+    paidBefore.set(account, count + 1);
+    const identity = count === 0 ? account : `${account}+${count}`;
+    const place = BigInt(index * PLACES_PER_TRANSACTION + position);
+    return { token, from, to, amountText: String(units), chainTx, place, blockNumber, blockHash, identity };
+  });
+}
+
+/** The account in which an owner holds a token. */
+function accountOf(token: string, owner: string): string {
+  return `acct${Buffer.from(hashOf("account", token, owner).slice(2, 34), "hex").toString("base64url")}`;
+}

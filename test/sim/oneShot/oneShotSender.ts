@@ -1,0 +1,97 @@
+import { hubAddress } from "@tributary/inbox/hub";
+import { decodeFailures, settleCall, settleManyCall } from "../../../src/chain/evm/send/settleCall.ts";
+import type { Chain } from "../../../src/chain/chain.ts";
+import type { HeadFeed } from "../../../src/chain/headFeed.ts";
+import { Providers } from "../../../src/chain/providers.ts";
+import { ChainRefused } from "../../../src/chain/reader.ts";
+import {
+  SettleRefused,
+  type ChainSender,
+  type PreparedSettlement,
+  type SenderWorld,
+  type SettleItem,
+} from "../../../src/chain/sender.ts";
+import { OneShotOutgoing } from "./oneShotOutgoing.ts";
+import type { OneShotNode } from "./oneShotNode.ts";
+
+/** Puts a chain of the kind together. */
+export function createOneShotChain(
+  parts: { nodes: readonly [OneShotNode, ...OneShotNode[]]; payer: string; feeds?: readonly HeadFeed[] },
+  world: Pick<SenderWorld, "clock" | "log">,
+): Chain {
+  const { nodes, payer, feeds = [] } = parts;
+  const providers = new Providers(nodes, world);
+  return {
+    caip2: providers.caip2,
+    readers: nodes,
+    providers,
+    sender: new OneShotSender(providers, payer),
+    feeds,
+  };
+}
+
+/** Settles without nonces: each transaction is valid for some blocks, and is signed anew when these have passed without it. */
+class OneShotSender implements ChainSender {
+  readonly payer: string;
+  readonly #providers: Providers<OneShotNode>;
+  readonly #outgoing: OneShotOutgoing;
+
+  constructor(providers: Providers<OneShotNode>, payer: string) {
+    this.payer = payer;
+    this.#providers = providers;
+    this.#outgoing = new OneShotOutgoing(providers, payer);
+  }
+
+  batchKey({ hub }: SettleItem): string {
+    return hub;
+  }
+
+  /** Each provider is asked; an item is refused when none of them lets it settle. */
+  async refusals(items: readonly SettleItem[]): Promise<(string | undefined)[]> {
+    const replies = await this.#providers.askEach((node) => simulate(node, items), "awake");
+    const answers = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
+    if (answers.length === 0) throw toRefused(replies.flatMap((each) => ("error" in each ? [each.error] : []))[0]);
+    return items.map((_, index) => {
+      const reasons = answers.map((answer) => answer[index]);
+      return reasons.includes(undefined) ? undefined : reasons[0];
+    });
+  }
+
+  async prepare(_world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedSettlement> {
+    const call = settleCall(items);
+    try {
+      await this.#providers.ask((node) => node.simulate(call));
+    } catch (error) {
+      if (!(error instanceof ChainRefused) || this.#providers.providerCount < 2) throw toRefused(error);
+      await this.#providers
+        .askInReverseOrder((node) => node.simulate(call))
+        .catch((second: unknown) => {
+          throw toRefused(second);
+        });
+    }
+    const { number } = await this.#providers.head("latest");
+    return { store: (tx, at) => this.#outgoing.store(tx, { call, head: number, at }) };
+  }
+
+  process(world: SenderWorld): Promise<void> {
+    return this.#outgoing.process(world);
+  }
+
+  feeBalance(): Promise<bigint> {
+    return this.#providers.ask((node) => node.nativeBalance(this.payer));
+  }
+
+  async verify(): Promise<void> {
+    // The program is part of the chain.
+    await this.#providers.ask((node) => node.simulate({ to: hubAddress, data: settleManyCall([]).data }));
+  }
+}
+
+async function simulate(node: OneShotNode, items: readonly SettleItem[]): Promise<(string | undefined)[]> {
+  const failures = decodeFailures(await node.simulate(settleManyCall(items)));
+  return failures.map((name) => (name === undefined ? undefined : `settle_refused ${name}`));
+}
+
+function toRefused(error: unknown): unknown {
+  return error instanceof ChainRefused ? new SettleRefused(error.message, { cause: error }) : error;
+}

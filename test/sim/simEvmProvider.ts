@@ -1,0 +1,53 @@
+import { ProviderFailed } from "../../src/chain/reader.ts";
+import type { EvmCall, EvmNode, EvmReceipt, FeeQuote, SubmitOutcome } from "../../src/chain/evm/node.ts";
+import { openScriptedNode, type ScriptedNode } from "./chain/scriptedNode.ts";
+import { forgedReceipt } from "./forgeTransfers.ts";
+import { SimProvider, type ProviderContext, type SimNode } from "./simProvider.ts";
+
+/** A provider of an EVM chain, with what the sender asks of it. */
+export class SimEvmProvider extends SimProvider<ScriptedNode> implements EvmNode {
+  constructor(node: SimNode, context: ProviderContext) {
+    super(node, context, openScriptedNode);
+  }
+
+  receipt(chainTx: string): Promise<EvmReceipt | undefined> {
+    return this.request("receipt", async (scripted) => {
+      const receipt = await scripted.receipt(chainTx);
+      return receipt ?? (this.forgery && forgedReceipt(chainTx, this.recentBlocks()));
+    });
+  }
+
+  hasCode(address: string): Promise<boolean> {
+    return this.request("hasCode", (scripted) => scripted.hasCode(address));
+  }
+
+  nonce(address: string): Promise<bigint> {
+    return this.request("nonce", (scripted) => scripted.nonce(address));
+  }
+
+  nativeBalance(address: string): Promise<bigint> {
+    return this.request("nativeBalance", (scripted) => scripted.nativeBalance(address));
+  }
+
+  fees(): Promise<FeeQuote> {
+    return this.request("fees", (scripted) => scripted.fees());
+  }
+
+  estimateGas(call: EvmCall): Promise<bigint> {
+    return this.request("estimateGas", (scripted) => scripted.estimateGas(call));
+  }
+
+  call(call: EvmCall): Promise<string> {
+    return this.request("call", (scripted) => scripted.call(call));
+  }
+
+  /** Never throws, as a node's submit does not: what went wrong on the way is `unknown`, whether or not the bytes arrived. */
+  async submit(rawTransaction: string): Promise<SubmitOutcome> {
+    try {
+      return await this.request("submit", (scripted) => scripted.submit(rawTransaction), true);
+    } catch (error) {
+      if (!(error instanceof ProviderFailed)) throw error;
+      return { kind: "unknown", reason: error.message };
+    }
+  }
+}
