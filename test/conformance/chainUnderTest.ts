@@ -1,5 +1,7 @@
 import type { Terms } from "@tributary/inbox/terms";
 import type { GasAccount, UnsignedTransaction } from "../../src/chain/evm/send/gasAccount.ts";
+import type { Chain } from "../../src/chain/chain.ts";
+import type { ChainReader } from "../../src/chain/reader.ts";
 import type { EvmNode } from "../../src/chain/evm/node.ts";
 
 // A chain, as the suite handles it: what stands behind it may be a real node or a model of one.
@@ -16,14 +18,14 @@ export type TestTokens = {
 };
 
 export interface ChainUnderTest {
-  node: EvmNode;
+  reader: ChainReader;
+  /** Its sender has plenty to pay fees with. */
+  chain: Chain;
   chainId: number;
   /** Every one of them has 6 decimals. */
   tokens: TestTokens;
   /** Hold plenty of each token. */
   payers: readonly [string, string];
-  /** Pays gas and has plenty of it. */
-  gasAccount: GasAccount;
   /** A transfer in a transaction of its own, which waits for a block. */
   pay(from: string, transfer: Transfer): Promise<string>;
   /** Several transfers in one transaction that goes on after one that fails; `reverts` undoes all of them at its end. */
@@ -43,6 +45,13 @@ export interface ChainUnderTest {
   close(): Promise<void>;
 }
 
+/** One of the EVM kind, which has more to it than the ports. */
+export interface EvmChainUnderTest extends ChainUnderTest {
+  node: EvmNode;
+  /** Pays gas and has plenty of it. */
+  gasAccount: GasAccount;
+}
+
 let addresses = 0;
 
 /** An address that nothing has happened to. */
@@ -53,7 +62,7 @@ export function newAddress(): string {
 
 /** A call as the next transaction of the account that pays gas, with more gas than it needs. */
 export async function buildTransaction(
-  chain: ChainUnderTest,
+  chain: EvmChainUnderTest,
   call: { to: string; data: string },
 ): Promise<UnsignedTransaction> {
   const { node, gasAccount, chainId } = chain;

@@ -1,10 +1,17 @@
-import { openAnvilChain } from "./openAnvilChain.ts";
+import { describeEvmConformance } from "./evmConformance.ts";
 import { describeHubConformance } from "./hubConformance.ts";
-import { openScriptedChain } from "./openScriptedChain.ts";
-import { describeChainConformance } from "./chainConformance.ts";
+import { openAnvilChain } from "./openAnvilChain.ts";
+import { openOneShotChain, openScriptedChain } from "./openScriptedChain.ts";
+import { describeReaderConformance } from "./readerConformance.ts";
+import { describeSenderConformance } from "./senderConformance.ts";
 
-// The real node and its model behave alike, so that what holds in a simulation holds on a chain.
-for (const describeIt of [describeChainConformance, describeHubConformance]) {
+// Every kind of chain keeps the two ports, and the real node and its model behave alike: what holds in a simulation holds on a chain.
+for (const describeIt of [describeReaderConformance, describeSenderConformance]) {
   describeIt("anvil", openAnvilChain);
-  describeIt("the scripted chain", openScriptedChain);
+  describeIt("the scripted EVM chain", openScriptedChain);
+  describeIt("the scripted chain without nonces and logs", openOneShotChain);
+}
+for (const describeIt of [describeEvmConformance, describeHubConformance]) {
+  describeIt("anvil", openAnvilChain);
+  describeIt("the scripted EVM chain", openScriptedChain);
 }

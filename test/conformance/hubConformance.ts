@@ -5,13 +5,13 @@ import { hubAddress } from "@tributary/inbox/hub";
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import type { Terms } from "@tributary/inbox/terms";
 import { encodeFunctionData } from "viem";
-import { newAddress, buildTransaction, type ChainUnderTest } from "./chainUnderTest.ts";
+import { newAddress, buildTransaction, type EvmChainUnderTest } from "./chainUnderTest.ts";
 import { FEE_RECIPIENT } from "./inboxTerms.ts";
 
 /** What the settlement station takes for granted of the hub, asked of whatever stands behind `open`. */
-export function describeHubConformance(name: string, open: () => Promise<ChainUnderTest>): void {
+export function describeHubConformance(name: string, open: () => Promise<EvmChainUnderTest>): void {
   describe(`chain conformance: the hub on ${name}`, () => {
-    let chain: ChainUnderTest;
+    let chain: EvmChainUnderTest;
     before(async () => {
       chain = await open();
     });

@@ -1,14 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { encodeFunctionData, getContractAddress, parseAbi, type Hex } from "viem";
+import { pino } from "pino";
+import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
 import { openEvmNode } from "../../src/chain/evm/rpcNode.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
 import { DEV_ACCOUNTS, type DevAccount } from "../../src/dev/devAccounts.ts";
 import { signCalls, type ContractCall } from "../../src/dev/chains/devClient.ts";
 import { transferCall } from "../../src/dev/chains/tokens.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
 import { batchCalls } from "../support/watcher.ts";
-import type { ChainUnderTest, Transfer } from "./chainUnderTest.ts";
+import type { EvmChainUnderTest, Transfer } from "./chainUnderTest.ts";
 import { inboxTerms } from "./inboxTerms.ts";
 
 const { payer, stranger, issuer, operator } = DEV_ACCOUNTS;
@@ -16,7 +19,7 @@ const INITIAL_UNITS = 10n ** 15n;
 const CREATION_GAS = 2_000_000n;
 
 /** A real node with the real hub and Circle's token, which makes a block only when it is told to. */
-export async function openAnvilChain(): Promise<ChainUnderTest> {
+export async function openAnvilChain(): Promise<EvmChainUnderTest> {
   const chain = await startTestChain();
   const { client } = chain;
   const plain = chain.usdc.address;
@@ -26,6 +29,7 @@ export async function openAnvilChain(): Promise<ChainUnderTest> {
   await chain.mine(5);
   await client.setAutomine(false);
   const node = openEvmNode({ caip2: chain.caip2, rpcUrl: chain.rpcUrl });
+  const gasAccount = openGasAccount(operator.privateKey);
   const mineImmediately = async (work: () => Promise<unknown>) => {
     await client.setAutomine(true);
     await work();
@@ -38,10 +42,12 @@ export async function openAnvilChain(): Promise<ChainUnderTest> {
   const call = ({ token, to, units }: Transfer) => transferCall(token as Hex, to as Hex, units);
   return {
     node,
+    reader: node,
+    chain: createEvmChain({ nodes: [node], gasAccount }, { clock: systemClock, log: pino({ level: "silent" }) }),
     chainId: chain.chainId,
     tokens: { plain, silent, taxed },
     payers: [payer.address, stranger.address],
-    gasAccount: openGasAccount(operator.privateKey),
+    gasAccount,
     pay: (from, transfer) => submitCall(from === payer.address ? payer : stranger, call(transfer)),
     payInOneTransaction: async (transfers, ending = "keeps") => {
       const nonce = await client.getTransactionCount({ address: stranger.address, blockTag: "pending" });

@@ -1,9 +1,14 @@
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
+import { pino } from "pino";
+import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { ScriptedOneShotNode } from "../sim/oneShot/oneShotNode.ts";
+import { createOneShotChain } from "../sim/oneShot/oneShotSender.ts";
 import { ScriptedChain } from "../sim/chain/scriptedChain.ts";
 import { openScriptedNode } from "../sim/chain/scriptedNode.ts";
 import { tokenCalls } from "../sim/chain/token.ts";
 import type { ScriptedTransaction } from "../sim/chain/transaction.ts";
-import type { ChainUnderTest, TestTokens, Transfer } from "./chainUnderTest.ts";
+import type { ChainUnderTest, EvmChainUnderTest, TestTokens, Transfer } from "./chainUnderTest.ts";
 import { inboxTerms } from "./inboxTerms.ts";
 
 const CHAIN_ID = 31_337;
@@ -16,9 +21,25 @@ const TOKENS: TestTokens = {
 };
 const INITIAL_UNITS = 10n ** 15n;
 
-/** The model that simulations run on. */
-export async function openScriptedChain(): Promise<ChainUnderTest> {
-  const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
+const world = { clock: systemClock, log: pino({ level: "silent" }) };
+const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
+
+/** The model of an EVM chain that simulations run on. */
+export async function openScriptedChain(): Promise<EvmChainUnderTest> {
+  const { scripted, ...underTest } = createScripted();
+  const node = openScriptedNode(scripted);
+  return { ...underTest, node, reader: node, chain: createEvmChain({ nodes: [node], gasAccount }, world), gasAccount };
+}
+
+/** The model of a kind without nonces and logs. */
+export async function openOneShotChain(): Promise<ChainUnderTest> {
+  const { scripted, ...underTest } = createScripted();
+  const node = new ScriptedOneShotNode(scripted);
+  const chain = createOneShotChain({ nodes: [node], payer: gasAccount.address }, world);
+  return { ...underTest, reader: node, chain };
+}
+
+function createScripted(): Omit<ChainUnderTest, "reader" | "chain"> & { scripted: ScriptedChain } {
   const kinds = Object.entries(TOKENS) as [keyof TestTokens, string][];
   const chain = new ScriptedChain({
     chainId: CHAIN_ID,
@@ -33,11 +54,10 @@ export async function openScriptedChain(): Promise<ChainUnderTest> {
     chain.mine();
   };
   return {
-    node: openScriptedNode(chain),
+    scripted: chain,
     chainId: CHAIN_ID,
     tokens: TOKENS,
     payers: PAYERS,
-    gasAccount,
     pay: async (from, transfer) => chain.send({ from, calls: [call(transfer)] }),
     payInOneTransaction: async (transfers, ending = "keeps") => {
       const [from] = PAYERS;

@@ -75,7 +75,7 @@ export class ScriptedReader implements ChainReader {
         const isAsked = parties === undefined || parties.includes(from) || parties.includes(to);
         return isAsked && tokens.includes(token);
       })
-      .map(({ identity: _, ...transfer }) => transfer);
+      .map(withoutIdentity);
   }
 
   mayContainTransfers({ digest = "" }: BlockRef, tokens: readonly string[]): boolean {
@@ -149,4 +149,10 @@ export class ScriptedReader implements ChainReader {
     }
     return blocks;
   }
+}
+
+/** A reader has to ask for the proof. */
+function withoutIdentity(transfer: IdentifiedTransfer): Transfer {
+  const { token, from, to, amountText, chainTx, place, blockNumber, blockHash } = transfer;
+  return { token, from, to, amountText, chainTx, place, blockNumber, blockHash };
 }

@@ -1,0 +1,165 @@
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { computeInboxAddress } from "@tributary/inbox/address";
+import { hubAddress } from "@tributary/inbox/hub";
+import { pino } from "pino";
+import { SettleRefused, type SettleItem } from "../../src/chain/sender.ts";
+import type { Db } from "../../src/db/database.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { openTestDatabase } from "../support/database.ts";
+import { TEST_CHAIN_CONFIG } from "../support/stationWorld.ts";
+import { newAddress, type ChainUnderTest } from "./chainUnderTest.ts";
+import { FEE_RECIPIENT } from "./inboxTerms.ts";
+
+/** Blocks after which the first of them is final. */
+const FINAL_BLOCKS = 3;
+
+/** What the settlement station takes for granted of every chain's sender, asked of whatever stands behind `open`. */
+export function describeSenderConformance(name: string, open: () => Promise<ChainUnderTest>): void {
+  describe(`chain conformance: the sender of ${name}`, () => {
+    let chain: ChainUnderTest;
+    let db: Db;
+    let salt = 100;
+    before(async () => {
+      [chain, db] = await Promise.all([open(), openTestDatabase("pglite")]);
+    });
+    after(async () => {
+      await chain.close();
+      await db.close();
+    });
+
+    const world = () => ({ db, clock: systemClock, log: pino({ level: "silent" }) });
+    const process = () => chain.chain.sender.process(world());
+    const outgoing = () => db.root.selectFrom("outgoing_transaction").selectAll().orderBy("id").execute();
+    const statusOf = async (id: bigint) => (await outgoing()).find((row) => row.id === id)?.status;
+
+    function newItem(): SettleItem & { payout: string } {
+      const payout = newAddress();
+      const token = chain.tokens.plain;
+      const terms = chain.termsOf({ salt: (salt += 1), token, payout });
+      return { inbox: computeInboxAddress(terms), token, hub: hubAddress, terms, payout };
+    }
+    async function newPaidItem(units: bigint) {
+      const item = newItem();
+      await chain.pay(chain.payers[0], { token: item.token, to: item.inbox, units });
+      await chain.mine();
+      return item;
+    }
+    async function store(items: readonly SettleItem[]): Promise<bigint> {
+      const prepared = await chain.chain.sender.prepare(world(), items);
+      return db.transaction((tx) => prepared.store(tx, systemClock.now()));
+    }
+    async function balanceOf(owner: string): Promise<bigint | undefined> {
+      const { number } = await chain.reader.head("latest");
+      return (await chain.reader.balances(chain.tokens.plain, [owner], { blockNumber: number }))[0];
+    }
+    /** Broadcasts, and makes blocks until what was mined is final and closed. */
+    async function settle(): Promise<void> {
+      await process();
+      await chain.mine(FINAL_BLOCKS);
+      await process();
+    }
+
+    test("it finds what it needs on the chain, and its payer can pay", async () => {
+      await chain.chain.sender.verify(TEST_CHAIN_CONFIG);
+      ok((await chain.chain.sender.feeBalance()) > 0n);
+      ok(chain.chain.sender.payer !== "");
+    });
+
+    test("a stored settlement moves nothing before it is processed, pays payout and fee, and is closed when final", async () => {
+      const item = await newPaidItem(1_999n);
+      const before = (await outgoing()).length;
+      const prepared = await chain.chain.sender.prepare(world(), [item]);
+      equal((await outgoing()).length, before, "what is prepared is not signed yet");
+      const id = await db.transaction((tx) => prepared.store(tx, systemClock.now()));
+      await chain.mine();
+      equal(await balanceOf(item.inbox), 1_999n);
+      await process();
+      await chain.mine();
+      deepEqual([await balanceOf(item.inbox), await balanceOf(item.payout)], [0n, 1_990n]);
+      equal(await statusOf(id), "signed", "its block is not final");
+      await chain.mine(FINAL_BLOCKS);
+      await process();
+      const closed = (await outgoing()).find((row) => row.id === id);
+      equal(closed?.status, "mined");
+      const [proof] = await chain.reader.proofs([closed?.mined_chain_tx ?? ""]);
+      deepEqual([proof?.succeeded, proof?.blockNumber], [true, closed?.mined_block_number]);
+      const scope = { blockHash: proof?.blockHash ?? "" };
+      const legs = await chain.reader.transfers(scope, [item.token], [item.inbox]);
+      deepEqual(
+        legs.map(({ to, amountText, chainTx }) => [to, BigInt(amountText), chainTx]),
+        [
+          [item.payout, 1_990n, closed?.mined_chain_tx],
+          [FEE_RECIPIENT, 9n, closed?.mined_chain_tx],
+        ],
+      );
+    });
+
+    test("items of one batch key settle in one transaction", async () => {
+      const items = [await newPaidItem(200n), await newPaidItem(400n)];
+      equal(new Set(items.map((item) => chain.chain.sender.batchKey(item))).size, 1);
+      const before = (await outgoing()).length;
+      const id = await store(items);
+      await settle();
+      equal((await outgoing()).length, before + 1);
+      equal(await statusOf(id), "mined");
+      deepEqual([await balanceOf(items[0]?.payout ?? ""), await balanceOf(items[1]?.payout ?? "")], [199n, 398n]);
+    });
+
+    test("an item that would not settle is refused, by itself and as a transaction, and the others are not", async () => {
+      const [sound, barred, empty] = [await newPaidItem(300n), await newPaidItem(300n), newItem()];
+      await chain.blocklist(barred.payout);
+      const [first, second, third] = await chain.chain.sender.refusals([sound, barred, empty]);
+      deepEqual([first, third], [undefined, undefined]);
+      match(second ?? "", /^settle_refused ./);
+      const before = (await outgoing()).length;
+      await rejects(chain.chain.sender.prepare(world(), [barred]), SettleRefused);
+      equal((await outgoing()).length, before);
+      await chain.unblocklist(barred.payout);
+      deepEqual(await chain.chain.sender.refusals([barred]), [undefined]);
+    });
+
+    test("what was stored in a transaction that is rolled back is never sent, and keeps nothing waiting", async () => {
+      const [lost, kept] = [await newPaidItem(500n), await newPaidItem(600n)];
+      const prepared = await chain.chain.sender.prepare(world(), [lost]);
+      const undone = db.transaction(async (tx) => {
+        await prepared.store(tx, systemClock.now());
+        throw new Error("rolled back");
+      });
+      await rejects(undone, { message: "rolled back" });
+      const id = await store([kept]);
+      await settle();
+      equal(await statusOf(id), "mined");
+      deepEqual([await balanceOf(lost.inbox), await balanceOf(kept.payout)], [500n, 597n]);
+    });
+
+    test("a settlement that a reorg drops is sent again, and settles once however often it is processed", async () => {
+      const item = await newPaidItem(800n);
+      await chain.mine();
+      const id = await store([item]);
+      await process();
+      await chain.mine();
+      equal(await balanceOf(item.inbox), 0n);
+      await chain.reorg(1);
+      equal(await balanceOf(item.inbox), 800n);
+      await process();
+      await process();
+      await settle();
+      equal(await statusOf(id), "mined");
+      deepEqual([await balanceOf(item.inbox), await balanceOf(item.payout)], [0n, 796n]);
+      await settle();
+      equal(await balanceOf(item.payout), 796n);
+    });
+
+    test("several settlements at once are all mined, and one that another has settled moves nothing", async () => {
+      const items = [await newPaidItem(1_000n), await newPaidItem(2_000n)];
+      const [first] = items;
+      ok(first);
+      const ids = [await store(items.slice(0, 1)), await store(items.slice(1)), await store([first])];
+      await settle();
+      await settle();
+      for (const id of ids) equal(await statusOf(id), "mined");
+      deepEqual(await Promise.all(items.map(({ payout }) => balanceOf(payout))), [995n, 1_990n]);
+    });
+  });
+}
