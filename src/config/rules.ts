@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from "node:net";
-import { normalizeEvmAddress } from "../kernel/caip.ts";
+import { parseAddress } from "@tributary/inbox/checksum";
 import { decodeSolanaAddress } from "../kernel/solanaAddress.ts";
 import type { FieldRule } from "./section.ts";
 
@@ -70,7 +70,7 @@ export const amount: FieldRule<bigint> = {
 export const evmAddress: FieldRule<string> = {
   expected: "an address of 0x and 40 hex digits with a correct checksum, and not the zero address",
   parse: (value) => {
-    const address = typeof value === "string" ? normalizeEvmAddress(value) : undefined;
+    const address = parseAddress(value);
     return address === ZERO_ADDRESS ? undefined : address;
   },
 };

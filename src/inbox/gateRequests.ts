@@ -1,10 +1,10 @@
 import type { Asset } from "../catalog/catalog.ts";
 import { GateUnavailable, type BindRequest, type Gate } from "../gate/gate.ts";
 import type { IntentRow } from "../intent/store.ts";
-import { normalizeEvmAddress, type Caip2 } from "../kernel/caip.ts";
+import { addressFormatOf } from "../chain/namespaces.ts";
+import { isSolanaProgram } from "../chain/solana/address.ts";
+import type { Caip2 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
-import { decodeSolanaAddress } from "../kernel/solanaAddress.ts";
-import { isSolanaProgram } from "../merchant/solanaWallet.ts";
 import type { World } from "../world.ts";
 
 // Sends requests to the issuing gate and maps its verdicts to API faults. It checks every address that the gate issues: on EVM chains the
@@ -97,12 +97,12 @@ export function reportWrongAddress(
 }
 
 function findEvmAddressProblem(inbox: string, issued: string): string | undefined {
-  return normalizeEvmAddress(issued) === inbox ? undefined : "not the one that follows from the intent";
+  return addressFormatOf("eip155").parse(issued) === inbox ? undefined : "not the one that follows from the intent";
 }
 
 /** The reason why a Solana address cannot hold the intent's deposits, judged by the address alone; undefined when it can. */
 function findSolanaAddressProblem({ catalog }: GateWorld, intent: IntentRow, address: string): string | undefined {
-  if (decodeSolanaAddress(address) === undefined) return "no address";
+  if (addressFormatOf("solana").parse(address) === undefined) return "no address";
   if (isSolanaProgram(address)) return "a program's";
   // Deposits to a token's own address would be lost.
   if (catalog.assets.some((asset) => asset.token === address)) return "a token's";

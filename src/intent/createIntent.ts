@@ -2,7 +2,8 @@ import { hubAddress, implementationAddress } from "@tributary/inbox/hub";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { computeRecoverAfter } from "@tributary/inbox/recoverAfter";
 import { computeInboxSalt } from "@tributary/inbox/salt";
-import type { Hex } from "@tributary/inbox/terms";
+import { zeroAddress, zeroBytes32 } from "@tributary/inbox/terms";
+import { bytesToHex } from "viem";
 import type { Db } from "../db/database.ts";
 import { eventParameters, type EventParameters } from "../event/store.ts";
 import { Fault } from "../kernel/faults.ts";
@@ -39,9 +40,6 @@ export type CreatedIntent = { intent: IntentRow; isCreated: boolean; widgetToken
 type CreateWorld = Pick<World, "db" | "clock" | "entropy" | "memory" | "config" | "catalog">;
 type PriceTerms = { priceUnits: bigint | null; oneTime: boolean };
 
-/** No rescue: nobody but the payout can ever get at the inbox. */
-const NO_RECOVERY = `0x${"0".repeat(40)}`;
-const NO_ROUTES = `0x${"0".repeat(64)}`;
 /** An occupant may leave between the refusal and the look at it; more than once or twice in a row means something is wrong. */
 const TRIES_MAX = 5;
 
@@ -125,10 +123,11 @@ function newIntentRow(world: CreateWorld, minting: NewIntentDetails): NewIntent 
     payout_token: rail.token,
     fee_bps: account.fee_bps,
     fee_recipient: world.config.feeRecipient,
-    recovery: account.recovery ?? (destination.namespace === "eip155" ? destination.wallet : NO_RECOVERY),
+    // The zero address: no rescue, and nobody but the payout can ever get at the inbox.
+    recovery: account.recovery ?? (destination.namespace === "eip155" ? destination.wallet : zeroAddress),
     recover_after: BigInt(computeRecoverAfter(at)),
-    routes_root: NO_ROUTES,
-    inbox_salt: computeInboxSalt(`0x${Buffer.from(minting.deploymentId).toString("hex")}`, id) as Hex,
+    routes_root: zeroBytes32,
+    inbox_salt: computeInboxSalt(bytesToHex(minting.deploymentId), id),
   };
   return {
     id,

@@ -1,9 +1,9 @@
 import type { Asset, Catalog } from "../catalog/catalog.ts";
-import { caip2, normalizeEvmAddress, type Namespace } from "../kernel/caip.ts";
+import type { AddressFormat } from "../chain/addressFormat.ts";
+import { addressFormatOf } from "../chain/namespaces.ts";
+import { caip2, type Namespace } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { AccountRow } from "../merchant/store.ts";
-import { canReceivePayout } from "../merchant/evmWallet.ts";
-import { findSolanaWalletProblem } from "../merchant/solanaWallet.ts";
 
 /** What a create may say about the payout; what it leaves out comes from the account. */
 export type DestinationInput = {
@@ -72,25 +72,19 @@ function resolveWallet(
 }
 
 function normalizeWallet(catalog: Catalog, text: string, namespace: Namespace): string {
-  if (namespace === "solana") return requireSolanaWallet(catalog, text);
-  const address = normalizeEvmAddress(text);
-  if (address !== undefined) return address;
-  const message = "payoutWallet must be 0x and 40 hex digits; in mixed case its EIP-55 checksum must be right.";
-  throw new Fault("invalid_request", { param: "payoutWallet", message });
+  const format = addressFormatOf(namespace);
+  const parsed = format.parseWallet(text, tokensOf(catalog));
+  if ("address" in parsed) return parsed.address;
+  if (parsed.problem === "unpayable") throw unsupportedDestination("payoutWallet", parsed.reason);
+  throw malformedAddress("payoutWallet", format);
 }
 
-function requireSolanaWallet(catalog: Catalog, text: string): string {
-  const mints = catalog.assets.filter((asset) => asset.namespace === "solana").map((asset) => asset.token);
-  const fault = findSolanaWalletProblem(text, new Set(mints));
-  if (fault === undefined) return text;
-  if (fault === "malformed") {
-    const message = "payoutWallet must be the base58 of 32 bytes on Solana.";
-    throw new Fault("invalid_request", { param: "payoutWallet", message });
-  }
-  throw unsupportedDestination(
-    "payoutWallet",
-    "This address is no wallet: it is a program's, a mint, or a token account or other derived address, which no key signs for.",
-  );
+function malformedAddress(param: string, { expected }: AddressFormat): Fault {
+  return new Fault("invalid_request", { param, message: `${param} must be ${expected}.` });
+}
+
+function tokensOf(catalog: Catalog): ReadonlySet<string> {
+  return new Set(catalog.assets.map((asset) => asset.token));
 }
 
 function resolveRail(
@@ -116,18 +110,16 @@ function resolveRail(
 }
 
 function findRailByToken(rails: readonly Asset[], namespace: Namespace, text: string): Asset {
-  const token = namespace === "eip155" ? normalizeEvmAddress(text) : text;
-  if (token === undefined) {
-    const message = "payoutTokenAddress must be 0x and 40 hex digits; in mixed case its EIP-55 checksum must be right.";
-    throw new Fault("invalid_request", { param: "payoutTokenAddress", message });
-  }
+  const format = addressFormatOf(namespace);
+  const token = format.parse(text);
+  if (token === undefined) throw malformedAddress("payoutTokenAddress", format);
   const rail = rails.find((candidate) => candidate.token === token);
   if (rail !== undefined) return rail;
   throw unsupportedDestination("payoutTokenAddress", "This token is no live settle rail of the chain.");
 }
 
 function rejectContractAddress(catalog: Catalog, wallet: string, namespace: Namespace): void {
-  if (namespace !== "eip155" || canReceivePayout(catalog, wallet)) return;
+  if (!addressFormatOf(namespace).isContract(wallet, tokensOf(catalog))) return;
   throw unsupportedDestination(
     "payoutWallet",
     "This address cannot receive a payout: it is a contract of the chain, of a token or of this service.",

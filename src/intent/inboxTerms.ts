@@ -1,8 +1,5 @@
-import type { Terms } from "@tributary/inbox/terms";
-import type { Hex } from "@tributary/inbox/terms";
+import { zeroAddress, type Hex, type Terms } from "@tributary/inbox/terms";
 import type { Namespace } from "../kernel/caip.ts";
-
-const ZERO_ADDRESS: Hex = `0x${"0".repeat(40)}`;
 
 /** The columns of an intent that its inbox address commits to. */
 export type InboxTermsColumns = {
@@ -24,8 +21,8 @@ export function toInboxTerms(intent: InboxTermsColumns): Terms {
   return {
     salt: asHex(intent.inbox_salt),
     settleChainId: settlesOnEvm ? BigInt(intent.payout_chain_reference) : 0n,
-    settleToken: settlesOnEvm ? asHex(intent.payout_token) : ZERO_ADDRESS,
-    payout: settlesOnEvm ? asHex(intent.payout_wallet) : ZERO_ADDRESS,
+    settleToken: settlesOnEvm ? asHex(intent.payout_token) : zeroAddress,
+    payout: settlesOnEvm ? asHex(intent.payout_wallet) : zeroAddress,
     feeRecipient: asHex(intent.fee_recipient),
     feeBps: intent.fee_bps,
     recovery: asHex(intent.recovery),

@@ -1,6 +1,5 @@
 import { checksumAddress } from "@tributary/inbox/checksum";
 import type { Hex } from "@tributary/inbox/terms";
-import { isAddress, type Address } from "viem";
 
 // CAIP-2 identifies a chain, CAIP-10 an account on it, CAIP-19 an asset. Code and database hold EVM addresses in lower case;
 // people see EIP-55.
@@ -35,13 +34,4 @@ export function caip19(chain: Caip2, token: string): string {
 /** Formats an address for people: EIP-55 on EVM chains, unchanged on Solana. */
 export function displayAddress(chain: Caip2, address: string): string {
   return namespaceOf(chain) === "eip155" ? checksumAddress(address as Hex) : address;
-}
-
-/** Returns the stored form of an EVM address; undefined when it is malformed or a mixed-case checksum fails. */
-export function normalizeEvmAddress(text: string): Address | undefined {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return undefined;
-  const digits = text.slice(2);
-  const isOneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
-  if (!isOneCase && !isAddress(text, { strict: true })) return undefined;
-  return text.toLowerCase() as Address;
 }

@@ -1,10 +1,9 @@
 import { findChainDescription, type Asset } from "../catalog/catalog.ts";
-import { caip2, normalizeEvmAddress, type Namespace } from "../kernel/caip.ts";
+import { addressFormatOf } from "../chain/namespaces.ts";
+import { caip2, type Namespace } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
 import type { World } from "../world.ts";
-import { canReceivePayout } from "./evmWallet.ts";
-import { findSolanaWalletProblem } from "./solanaWallet.ts";
 import { insertAccount, type AccountRow } from "./store.ts";
 
 /** The default payout of an account's intents. `currency` is a token's symbol. */
@@ -43,7 +42,7 @@ export async function createAccount(
     currency: payout?.currency ?? null,
     fee_bps: feeBps,
     underpay_tolerance_bps: toleranceBps,
-    recovery: input.recovery === undefined ? null : requireEvmAddress("recovery", input.recovery),
+    recovery: input.recovery === undefined ? null : requireRecovery(input.recovery),
     created_at: world.clock.now(),
   });
 }
@@ -55,13 +54,13 @@ function validatePayout(world: Pick<World, "catalog">, payout: PayoutDefaults): 
   const rails = world.catalog.assets.filter((asset) => asset.chain === chain && asset.isRail);
   const rail = rails.find((asset) => asset.symbol === payout.currency);
   if (rail === undefined) throw invalidParam("payout.currency", symbolsOf(rails));
-  const wallet =
-    payout.namespace === "eip155"
-      ? requireEvmAddress("payout.wallet", payout.wallet)
-      : requireSolanaWallet("payout.wallet", payout.wallet);
-  if (!canReceivePayout(world.catalog, wallet))
+  const format = addressFormatOf(payout.namespace);
+  const tokens = new Set(world.catalog.assets.map((asset) => asset.token));
+  const parsed = format.parseWallet(payout.wallet, tokens);
+  if (!("address" in parsed)) throw invalidParam("payout.wallet", format.expectedWallet);
+  if (format.isContract(parsed.address, tokens))
     throw invalidParam("payout.wallet", "a wallet, not a contract of the chain, of a token or of this service");
-  return { ...payout, wallet };
+  return { ...payout, wallet: parsed.address };
 }
 
 function symbolsOf(rails: readonly Asset[]): string {
@@ -74,16 +73,12 @@ function requireInteger(param: string, value: number, max: number): number {
   return value;
 }
 
-function requireEvmAddress(param: string, text: string): string {
-  const address = normalizeEvmAddress(text);
-  if (address === undefined)
-    throw invalidParam(param, "0x and 40 hex digits; mixed case needs a correct EIP-55 checksum");
+/** A rescue is made on an EVM chain. */
+function requireRecovery(text: string): string {
+  const format = addressFormatOf("eip155");
+  const address = format.parse(text);
+  if (address === undefined) throw invalidParam("recovery", format.expected);
   return address;
-}
-
-function requireSolanaWallet(param: string, text: string): string {
-  if (findSolanaWalletProblem(text, new Set()) === undefined) return text;
-  throw invalidParam(param, "a Solana wallet: base58 of 32 bytes, and not the address of a program or a token account");
 }
 
 function invalidParam(param: string, expected: string): Fault {

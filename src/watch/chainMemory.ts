@@ -1,5 +1,6 @@
 import type { Chain } from "../chain/chain.ts";
 import type { BlockRef } from "../chain/reader.ts";
+import type { Namespace } from "../kernel/caip.ts";
 import type { MemorySlot } from "../kernel/processMemory.ts";
 import type { World } from "../world.ts";
 import { PARSED_LOGS_TARGET, FILTERED_LOGS_TARGET, RangeSize } from "./catchUp/readRange.ts";
@@ -63,10 +64,10 @@ export type ChainMemory = {
 export type CatchUp = { start: ProgressSample; lastLogged: ProgressSample; isLogged: boolean };
 
 type MemoryWorld = Pick<World, "clock" | "memory">;
-/** The inboxes are of all chains: an inbox has the same address on every EVM chain. */
-type WatchMemory = { chains: WeakMap<Chain, ChainMemory>; inboxes: WatchedInboxes | undefined };
+/** All chains of a namespace share their inboxes: an address may be valid on each of them. */
+type WatchMemory = { chains: WeakMap<Chain, ChainMemory>; inboxes: Map<Namespace, WatchedInboxes> };
 
-const WATCH_MEMORY: MemorySlot<WatchMemory> = { create: () => ({ chains: new WeakMap(), inboxes: undefined }) };
+const WATCH_MEMORY: MemorySlot<WatchMemory> = { create: () => ({ chains: new WeakMap(), inboxes: new Map() }) };
 
 export function getChainMemory({ clock, memory: process }: MemoryWorld, chain: Chain): ChainMemory {
   const { chains } = process.get(WATCH_MEMORY);
@@ -97,8 +98,10 @@ export function getChainMemory({ clock, memory: process }: MemoryWorld, chain: C
   return memory;
 }
 
-/** The inboxes that this process knows. */
-export function getWatchedInboxes({ clock, memory }: MemoryWorld): WatchedInboxes {
-  const watch = memory.get(WATCH_MEMORY);
-  return (watch.inboxes ??= new WatchedInboxes(clock));
+/** The inboxes of a namespace that this process knows. */
+export function getWatchedInboxes({ clock, memory }: MemoryWorld, namespace: Namespace): WatchedInboxes {
+  const { inboxes } = memory.get(WATCH_MEMORY);
+  const known = inboxes.get(namespace) ?? new WatchedInboxes(clock, namespace);
+  inboxes.set(namespace, known);
+  return known;
 }

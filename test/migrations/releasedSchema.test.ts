@@ -4,8 +4,8 @@ import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
 import pg from "pg";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
-import { openChain } from "../../src/chain/chain.ts";
-import { openEvmDriver } from "../../src/chain/evm/driver.ts";
+import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
+import { openEvmNode } from "../../src/chain/evm/rpcNode.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { migrate, pendingMigrations } from "../../src/db/migrate.ts";
@@ -65,7 +65,7 @@ for (const kind of databases) {
         const elsewhere = on?.startsWith("solana:") ? "solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z" : "eip155:1";
         equal((await listInboxesAmong(db, elsewhere, [address])).size, on?.startsWith("solana:") ? 0 : 1);
       }
-      const watched = new WatchedInboxes(systemClock);
+      const watched = new WatchedInboxes(systemClock, "eip155");
       await watched.refresh(db);
       equal(watched.size, evm.length);
       ok(evmAddresses.every((address) => watched.has(address)));
@@ -110,7 +110,7 @@ for (const kind of databases) {
 
     test("the chain is watched on, and money that comes into an inbox of then becomes a deposit", async () => {
       const token = await tokenOf(db);
-      const { world, chain: watched, driver } = releasedWorld(db, chain, token);
+      const { world, chain: watched, node } = releasedWorld(db, chain, token);
       const cursor = await findCursor(db, chain);
       const [inbox] = inboxes;
       ok(cursor && inbox);
@@ -126,12 +126,12 @@ for (const kind of databases) {
         to: inbox.address,
         amountText: "4321",
         chainTx: `0x${"7b".repeat(32)}`,
-        logIndex: 3,
-        position: 0,
+        place: 3n,
+        identity: "0",
         blockNumber: block.number,
         blockHash: block.hash,
       };
-      const located = await locateInboxTransfers(world, driver, [transfer]);
+      const located = await locateInboxTransfers(world, node, [transfer]);
       const from = { number: cursor.number, hash: cursor.hash };
       ok(
         await applySegment(world, watched, { from, ancestorNumber: from.number, to: block, blocks: [block], located }),
@@ -220,7 +220,11 @@ function releasedWorld(db: Db, caip2: Caip2, token: string) {
   ok(first);
   const config = { ...base.config, chains: [{ ...only, tokens: [{ ...first, address: token }] }] };
   const world = { ...base, config, catalog: buildCatalog(config) };
-  const driver = openEvmDriver({ caip2, rpcUrl: "http://127.0.0.1:1" });
+  const node = openEvmNode({ caip2, rpcUrl: "http://127.0.0.1:1" });
   const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
-  return { world, chain: openChain({ drivers: [driver], gasAccount }, { clock: systemClock, log: base.log }), driver };
+  return {
+    world,
+    chain: createEvmChain({ nodes: [node], gasAccount }, { clock: systemClock, log: base.log }),
+    node,
+  };
 }

@@ -1,6 +1,7 @@
 import { keccakHex, encodeAddress, encodeBytes32, encodeUint } from "./hex.ts";
 import type { Hex } from "./hex.ts";
 
+export { zeroAddress, zeroBytes32 } from "./hex.ts";
 export type { Hex } from "./hex.ts";
 
 /**

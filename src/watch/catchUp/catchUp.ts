@@ -159,7 +159,7 @@ class RangeQueue {
   }
 
   async #readRange(range: BlockRange): Promise<FilteredRange> {
-    const known = inboxFilter(this.#world);
+    const known = inboxFilter(this.#world, this.#chain.caip2);
     const found = await this.#chain.providers.ask(async (reader) => {
       await this.#ensureHasLastBlock(reader);
       return readFilteredRange(reader, range, { tokens: this.#tokens, known });

@@ -131,7 +131,7 @@ async function readHeadsWithProvider(
   blocks: readonly BlockRef[],
 ): Promise<HeadsReading> {
   const tokens = watchedTokens(world.catalog, reader.caip2);
-  const known = inboxFilter(world);
+  const known = inboxFilter(world, reader.caip2);
   // Anybody can invent many heads at once: only those who hang on one that is known cost more than a question.
   const [first, ...others] = blocks;
   if (first && others.length > 0) await assertSameHeader(reader, first);

@@ -12,7 +12,7 @@ for (const kind of databases) {
     test("every inbox is known whose intent was made before the question, however many are made at once", async () => {
       await using held = await openDisposableDatabase(kind);
       const { db } = held;
-      const inboxes = new WatchedInboxes(systemClock);
+      const inboxes = new WatchedInboxes(systemClock, "eip155");
       await inboxes.refresh(db);
       equal(inboxes.size, 0);
       const account_id = await insertAccount(db);
@@ -33,7 +33,7 @@ for (const kind of databases) {
     test("whoever asks while another reads gets a reading that began after it asked", async () => {
       await using held = await openDisposableDatabase(kind);
       const { db } = held;
-      const inboxes = new WatchedInboxes(systemClock);
+      const inboxes = new WatchedInboxes(systemClock, "eip155");
       const running = inboxes.refresh(db);
       const { inbox_address: inbox } = await insertIntent(db);
       await inboxes.refresh(db);
@@ -44,7 +44,7 @@ for (const kind of databases) {
     test("numbers that creates have used up without making an intent hide nothing", async () => {
       await using held = await openDisposableDatabase(kind);
       const { db } = held;
-      const inboxes = new WatchedInboxes(systemClock);
+      const inboxes = new WatchedInboxes(systemClock, "eip155");
       const made: string[] = [];
       for (let round = 0; round < 3; round += 1) {
         const { inbox_address: inbox } = await insertIntent(db);
@@ -62,7 +62,7 @@ for (const kind of databases) {
 test("a create in one process is known in another, also after its connections were cut", async () => {
   const { url, drop } = await createPostgresDatabase();
   const [here, there] = [await openDatabaseAt(url), await openDatabaseAt(url)];
-  const inboxes = new WatchedInboxes(systemClock);
+  const inboxes = new WatchedInboxes(systemClock, "eip155");
   await inboxes.refresh(there);
   const first = await insertIntent(here);
   await inboxes.refresh(there);
@@ -83,7 +83,7 @@ test("a reading that fails in the middle is made up for by the next, and leaves 
   await using held = await openDisposableDatabase("postgres");
   const { db } = held;
   await insertIntents(db, 21_000);
-  const inboxes = new WatchedInboxes(systemClock);
+  const inboxes = new WatchedInboxes(systemClock, "eip155");
   let questions = 0;
   const failing: Db = {
     ...db,
@@ -103,7 +103,7 @@ test("an inbox whose number was taken first and committed last is found, also ha
   await using held = await openDisposableDatabase("postgres");
   const { db } = held;
   const { clock, pass } = createManualClock();
-  const inboxes = new WatchedInboxes(clock);
+  const inboxes = new WatchedInboxes(clock, "eip155");
   for (const waitMs of [0, 30_000]) {
     const account_id = await insertAccount(db);
     const committed = Promise.withResolvers<void>();

@@ -1,31 +1,32 @@
 import type { Db } from "../../db/database.ts";
-import { assert } from "../../kernel/assert.ts";
+import type { AddressMatcher } from "../../chain/addressFormat.ts";
+import { addressFormatOf } from "../../chain/namespaces.ts";
+import type { Namespace } from "../../kernel/caip.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { AddressSet } from "./addressSet.ts";
 import { SequenceGaps } from "./sequenceGaps.ts";
 import { readInboxesAfter } from "./inboxes.ts";
 
 const PAGE_SIZE = 20_000;
 /** More pages than this are read at the next time; no intent is skipped. */
 const PAGES_MAX = 10_000;
-const HEX_LENGTH = 40;
-/** Stands for the digits of an address that belongs to no EVM chain. */
-const DASH = "-".charCodeAt(0);
 
 /**
- * Every inbox on EVM chains, kept in memory to pick the few transfers that concern us out of all of them. It saves the database work and
+ * Every inbox of one namespace, kept in memory to pick the few transfers that concern us out of all of them. It saves the database work and
  * is never the authority: movements are written through the inbox's row, and final blocks are matched by the database.
  */
 export class WatchedInboxes {
-  readonly #addresses = new AddressSet();
+  readonly #addresses: AddressMatcher;
+  readonly #namespace: Namespace;
   readonly #clock: Clock;
   readonly #gaps = new SequenceGaps();
   #lastSeq = 0;
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, namespace: Namespace) {
     this.#clock = clock;
+    this.#namespace = namespace;
+    this.#addresses = addressFormatOf(namespace).createMatcher();
   }
 
   get size(): number {
@@ -36,7 +37,7 @@ export class WatchedInboxes {
     return this.#addresses.has(address);
   }
 
-  /** Whether the forty characters (ASCII) at `offset` are the hex digits, in either case, of an inbox. */
+  /** Whether an inbox stands at `offset` of an answer, as providers of the namespace write it. */
   hasAt(bytes: Uint8Array, offset: number): boolean {
     return this.#addresses.hasAt(bytes, offset);
   }
@@ -61,19 +62,19 @@ export class WatchedInboxes {
   async #load(db: Db): Promise<void> {
     for (let page = 0; page < PAGES_MAX; page += 1) {
       const gapSeqs = this.#gaps.listDue(this.#clock.monotonicMs());
-      const { seqs, hexes } = await readInboxesAfter(db, { seq: this.#lastSeq, gapSeqs, limit: PAGE_SIZE });
+      const page = { namespace: this.#namespace, seq: this.#lastSeq, gapSeqs, limit: PAGE_SIZE };
+      const { seqs, addresses } = await readInboxesAfter(db, page);
       if (seqs === "") return;
       const numbers = seqs.split(",").map(Number);
-      this.#addPage(numbers, Buffer.from(hexes, "latin1"));
+      this.#addresses.addAll(Buffer.from(addresses, "latin1"));
+      this.#noteNumbers(numbers);
       if (numbers.length < PAGE_SIZE) return;
     }
   }
 
-  #addPage(seqs: readonly number[], hexes: Uint8Array): void {
-    assert(hexes.length === seqs.length * HEX_LENGTH, "an inbox address is not as long as one");
+  #noteNumbers(seqs: readonly number[]): void {
     const nowMs = this.#clock.monotonicMs();
-    for (const [index, seq] of seqs.entries()) {
-      if (hexes[index * HEX_LENGTH] !== DASH) this.#addresses.addHexAt(hexes, index * HEX_LENGTH);
+    for (const seq of seqs) {
       if (seq <= this.#lastSeq) {
         this.#gaps.remove(seq);
         continue;

@@ -1,5 +1,6 @@
 import type { Chain } from "../../chain/chain.ts";
 import type { BlockRef, ChainReader, Transfer } from "../../chain/reader.ts";
+import { namespaceOf, type Caip2 } from "../../kernel/caip.ts";
 import type { Tx } from "../../db/database.ts";
 import type { World } from "../../world.ts";
 import { bookMovements, reverseRevision, type BookingLimits } from "./bookMovements.ts";
@@ -91,15 +92,15 @@ export async function locateInboxTransfers(
   transfers: readonly Transfer[],
 ): Promise<LocatedTransfer[]> {
   if (transfers.length === 0) return [];
-  const known = inboxFilter(world);
+  const known = inboxFilter(world, reader.caip2);
   await known.refresh();
   const candidates = filterInboxTransfers(transfers, (address) => known.has(address));
   return locateWithProvider(reader, candidates);
 }
 
-/** The inboxes that the memory knows, as whoever reads a chain asks for them. */
-export function inboxFilter(world: Pick<World, "db" | "clock" | "memory">): InboxFilter {
-  const inboxes = getWatchedInboxes(world);
+/** The inboxes on a chain that the memory knows, as the chain's readers look for them. */
+export function inboxFilter(world: Pick<World, "db" | "clock" | "memory">, chain: Caip2): InboxFilter {
+  const inboxes = getWatchedInboxes(world, namespaceOf(chain));
   return {
     refresh: () => inboxes.refresh(world.db),
     has: (address) => inboxes.has(address),

@@ -41,7 +41,7 @@ serveParent(async ({ url, inboxes }: GrowthJob): Promise<GrowthReport> => {
   const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
   const chain = createEvmChain({ nodes: [openNode(node, inboxes)], gasAccount }, { clock: systemClock, log });
   await watchChain(world, chain);
-  const watched = getWatchedInboxes(world);
+  const watched = getWatchedInboxes(world, "eip155");
   const loadMs = await timeOf(() => watched.refresh(db));
   if (watched.size !== inboxes) throw new Error(`${watched.size} inboxes are watched, not ${inboxes}`);
   const [looks, refreshes]: [number[], number[]] = [[], []];

@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import { openDatabase } from "../../../src/db/database.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { AddressSet } from "../../../src/watch/inboxes/addressSet.ts";
+import { AddressSet } from "../../../src/chain/evm/filter/addressSet.ts";
 import { WatchedInboxes } from "../../../src/watch/inboxes/watchedInboxes.ts";
 import { serveParent } from "./runInChildProcess.ts";
 import { median } from "./statistics.ts";
@@ -47,7 +47,7 @@ function measureSet({ holder, count }: { holder: SetImplementation; count: numbe
 
 async function measureLoad({ url }: { url: string }): Promise<LoadReport> {
   const db = await openDatabase({ url, allowUnsafeFsync: true });
-  const watched = new WatchedInboxes(systemClock);
+  const watched = new WatchedInboxes(systemClock, "eip155");
   const before = collectAndMeasure();
   const startedAt = performance.now();
   await watched.refresh(db);

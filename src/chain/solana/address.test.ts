@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
-import { encodeBase58 } from "../../test/support/encodeBase58.ts";
-import { decodeSolanaAddress } from "../kernel/solanaAddress.ts";
-import { findSolanaWalletProblem } from "./solanaWallet.ts";
+import { encodeBase58 } from "../../../test/support/encodeBase58.ts";
+import { decodeSolanaAddress } from "../../kernel/solanaAddress.ts";
+import { findSolanaWalletProblem } from "./address.ts";
 
 const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const OWNER = "B8UwBUUnKwCyKuGMbFKWaG7exYdDk2ozZrPg72NyVbfj";

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { randomAddress } from "../../../test/support/intents.ts";
+import { randomAddress } from "../../../../test/support/intents.ts";
 import { AddressSet } from "./addressSet.ts";
 
 const HEX = 40;

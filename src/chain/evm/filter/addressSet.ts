@@ -1,7 +1,10 @@
-import { assert } from "../../kernel/assert.ts";
-import { systemEntropy } from "../../kernel/entropy.ts";
+import type { AddressMatcher } from "../../addressFormat.ts";
+import { assert } from "../../../kernel/assert.ts";
+import { systemEntropy } from "../../../kernel/entropy.ts";
 
 const HEX_LENGTH = 40;
+const PREFIX = "0x";
+const COMMA = ",".charCodeAt(0);
 /** 32-bit words that stand beside the hash of an address: all but the last, which can be got back from the hash. */
 const WORDS_PER_ADDRESS = 4;
 /** The set is split by eight bits of the hash, so that it grows in small steps: nothing ever holds a second copy of all. */
@@ -30,7 +33,7 @@ type Words = Uint32Array<ArrayBuffer>;
  * addresses. Eight digits are all that is read of most strangers. Whoever makes addresses that end as inboxes do costs us the
  * other digits, no more: nobody can choose how many inboxes end alike.
  */
-export class AddressSet {
+export class AddressSet implements AddressMatcher {
   readonly #hashes: Words[] = [];
   readonly #words: Words[] = [];
   readonly #sizes = new Uint32Array(SHARDS);
@@ -76,6 +79,20 @@ export class AddressSet {
     return hashes[slot] === hash && this.#matchesAt({ hash, slot }, bytes, offset);
   }
 
+  addAll(joined: Uint8Array): void {
+    let offset = 0;
+    while (offset < joined.length) {
+      if (joined[offset] !== COMMA) {
+        const end = offset + PREFIX.length + HEX_LENGTH;
+        const isWhole = end === joined.length || joined[end] === COMMA;
+        assert(isWhole && hasPrefix(joined, offset), "what should be watched is no EVM address");
+        this.addHexAt(joined, offset + PREFIX.length);
+        offset = end;
+      }
+      offset += 1;
+    }
+  }
+
   /** Adds the address whose hex digits, in either case, stand at `offset`. */
   addHexAt(bytes: Uint8Array, offset: number): void {
     assert(isHex(bytes, offset), "what should be watched is no EVM address");
@@ -95,7 +112,7 @@ export class AddressSet {
   }
 
   #writeAscii(address: string): boolean {
-    if (address.length !== HEX_LENGTH + 2 || !address.startsWith("0x")) return false;
+    if (address.length !== HEX_LENGTH + PREFIX.length || !address.startsWith(PREFIX)) return false;
     for (let at = 0; at < HEX_LENGTH; at += 1) {
       const code = address.charCodeAt(at + 2);
       this.#ascii[at] = code < 128 ? code : 0;
@@ -239,6 +256,10 @@ function wordAt(bytes: Uint8Array, offset: number): number {
     word = (word << 4) | ((code & 0xf) + 9 * (code >>> 6));
   }
   return word >>> 0;
+}
+
+function hasPrefix(bytes: Uint8Array, offset: number): boolean {
+  return bytes[offset] === PREFIX.charCodeAt(0) && bytes[offset + 1] === PREFIX.charCodeAt(1);
 }
 
 function isHex(bytes: Uint8Array, offset: number): boolean {

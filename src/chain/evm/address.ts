@@ -1,0 +1,28 @@
+import { parseAddress } from "@tributary/inbox/checksum";
+import { deterministicDeployer, hubAddress, implementationAddress } from "@tributary/inbox/hub";
+import type { AddressFormat } from "../addressFormat.ts";
+import { AddressSet } from "./filter/addressSet.ts";
+
+/** Precompiled contracts: money sent there is gone. */
+const PRECOMPILES: ReadonlySet<string> = new Set(
+  [...Array.from({ length: 0x12 }, (_, index) => index), 0x100].map(addressOf),
+);
+const OUR_CONTRACTS: ReadonlySet<string> = new Set([hubAddress, implementationAddress, deterministicDeployer]);
+const EXPECTED = "0x and 40 hex digits; in mixed case its EIP-55 checksum must be right";
+
+/** Addresses of EVM chains: lower case in stored form. */
+export const evmAddresses: AddressFormat = {
+  expected: EXPECTED,
+  expectedWallet: EXPECTED,
+  parse: parseAddress,
+  parseWallet(text) {
+    const address = parseAddress(text);
+    return address === undefined ? { problem: "malformed" } : { address };
+  },
+  isContract: (address, tokens) => PRECOMPILES.has(address) || OUR_CONTRACTS.has(address) || tokens.has(address),
+  createMatcher: () => new AddressSet(),
+};
+
+function addressOf(value: number): string {
+  return `0x${value.toString(16).padStart(40, "0")}`;
+}

@@ -1,0 +1,11 @@
+import type { Namespace } from "../kernel/caip.ts";
+import type { AddressFormat } from "./addressFormat.ts";
+import { evmAddresses } from "./evm/address.ts";
+import { solanaAddresses } from "./solana/address.ts";
+
+const formats: Readonly<Record<Namespace, AddressFormat>> = { eip155: evmAddresses, solana: solanaAddresses };
+
+/** How addresses of a namespace are written. */
+export function addressFormatOf(namespace: Namespace): AddressFormat {
+  return formats[namespace];
+}

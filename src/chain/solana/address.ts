@@ -1,0 +1,72 @@
+import type { AddressFormat, AddressMatcher } from "../addressFormat.ts";
+import { isOnCurve, decodeSolanaAddress } from "../../kernel/solanaAddress.ts";
+
+// Checks whether a Solana address can be a merchant's wallet, as far as the address alone shows. A token account on the curve, created with
+// its own key pair, can only be recognised by asking the chain.
+
+/** Programs and mints of the chain whose addresses lack the padding below. */
+const KNOWN_PROGRAMS: ReadonlySet<string> = new Set([
+  "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
+  "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",
+  "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL",
+  "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
+  "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo",
+  "So11111111111111111111111111111111111111112",
+]);
+/** Addresses of native programs, sysvars and the incinerator end in ones as padding. */
+const PADDED_WITH_ONES = /1{8}$/;
+
+/** Why an address cannot be a wallet: it is malformed, or its funds could never be moved. Undefined when it may be a wallet. */
+export function findSolanaWalletProblem(
+  text: string,
+  mints: ReadonlySet<string>,
+): "malformed" | "unpayable" | undefined {
+  const bytes = decodeSolanaAddress(text);
+  if (bytes === undefined) return "malformed";
+  if (mints.has(text) || isSolanaProgram(text)) return "unpayable";
+  return isOnCurve(bytes) ? undefined : "unpayable";
+}
+
+/** Whether an address is a native program, a sysvar, a well-known program or mint, or the incinerator. */
+export function isSolanaProgram(address: string): boolean {
+  return KNOWN_PROGRAMS.has(address) || PADDED_WITH_ONES.test(address);
+}
+
+/** Addresses on Solana: the base58 of 32 bytes, which has one spelling. */
+export const solanaAddresses: AddressFormat = {
+  expected: "the base58 of 32 bytes on Solana",
+  expectedWallet: "a Solana wallet: base58 of 32 bytes, and not the address of a program or a token account",
+  parse: (text) => (decodeSolanaAddress(text) === undefined ? undefined : text),
+  parseWallet(text, tokens) {
+    const problem = findSolanaWalletProblem(text, tokens);
+    if (problem === undefined) return { address: text };
+    if (problem === "malformed") return { problem };
+    const reason =
+      "This address is no wallet: it is a program's, a mint, or a token account or other derived address, which no key signs for.";
+    return { problem, reason };
+  },
+  isContract: (address, tokens) => tokens.has(address) || isSolanaProgram(address),
+  createMatcher: () => new AddressTexts(),
+};
+
+/** Answers of providers are parsed before their addresses are looked up, so that texts do. */
+class AddressTexts implements AddressMatcher {
+  readonly #addresses = new Set<string>();
+
+  get size(): number {
+    return this.#addresses.size;
+  }
+
+  addAll(joined: Uint8Array): void {
+    for (const address of Buffer.from(joined).toString("latin1").split(","))
+      if (address !== "") this.#addresses.add(address);
+  }
+
+  has(address: string): boolean {
+    return this.#addresses.has(address);
+  }
+
+  hasAt(): boolean {
+    return false;
+  }
+}
