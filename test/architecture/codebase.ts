@@ -18,6 +18,8 @@ export type ImportStatement = {
 
 export type Source = {
   readonly path: string;
+  /** As written, comments included. */
+  readonly text: string;
   readonly lines: number;
   readonly masked: MaskedSource;
   readonly imports: readonly ImportStatement[];
@@ -72,7 +74,7 @@ export function lineNumberAt(text: string, offset: number): number {
 
 function parseSource(path: string, text: string): Source {
   const masked = maskSource(text);
-  return { path, lines: text.replace(/\n$/, "").split("\n").length, masked, imports: parseImports(path, masked) };
+  return { path, text, lines: text.replace(/\n$/, "").split("\n").length, masked, imports: parseImports(path, masked) };
 }
 
 function parseImports(path: string, layers: MaskedSource): ImportStatement[] {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { evmWordsStayInTheirKind } from "./chainKinds.ts";
 import { findImportCycles, noImportCycles } from "./importCycles.ts";
 import { createCodebase, type Codebase, type Violation } from "./codebase.ts";
 import { importsFollowOrder, noBarrels, importsAreParsed, stationImports, stationsAreKnown } from "./imports.ts";
@@ -288,4 +289,34 @@ test("size: the thirteenth file of a folder is a violation, tests and growing li
   const small = { ...files("src/a", 12), ...files("src/a", 5, ".test.ts"), ...files("src/db/migrations", 20) };
   assert.deepEqual(foldersAreSmall(codebase(small)), []);
   assert.deepEqual(violationPlaces(foldersAreSmall(codebase(files("src/a", 13)))), ["src/a"]);
+});
+
+test("chain kinds: a word of EVM chains is found in code, texts and comments, and only where no kind is meant", () => {
+  const read = codebase({
+    "src/watch/a.ts": "export const gasLimit = 1;",
+    "src/loops/b.ts": "// the nonce\nexport const at = row.log_index;",
+    "src/settlement/c.ts": "export const hub = `0x00`;\nexport const logIndexLast = 2;",
+    "src/chain/d.ts": "export type TransactionReceipt = {};",
+    "src/chain/evm/e.ts": "export const nonce = 1;",
+    "src/operator/f.ts": "export const gas = 1;",
+    "src/watch/g.test.ts": "const nonce = 1;",
+    "src/watch/h.ts": "export const place = 1;",
+  });
+  assert.deepEqual(violationPlaces(evmWordsStayInTheirKind(read)), [
+    "src/watch/a.ts:1",
+    "src/loops/b.ts:1",
+    "src/loops/b.ts:2",
+    "src/settlement/c.ts:1",
+    "src/settlement/c.ts:2",
+    "src/chain/d.ts:1",
+  ]);
+});
+
+test("chain kinds: an exception is for one word of one file, and has to be needed", () => {
+  const read = codebase({ "src/watch/a.ts": "export const nonce = 1;\nexport const gas = 2;" });
+  const exceptions = [
+    { path: "src/watch/a.ts", word: "nonce", reason: "a test" },
+    { path: "src/watch/a.ts", word: "receipt", reason: "a test" },
+  ];
+  assert.deepEqual(violationPlaces(evmWordsStayInTheirKind(read, exceptions)), ["src/watch/a.ts:2", "src/watch/a.ts"]);
 });

@@ -1,3 +1,4 @@
+import { evmWordsStayInTheirKind } from "./chainKinds.ts";
 import { noImportCycles } from "./importCycles.ts";
 import type { Codebase, Violation } from "./codebase.ts";
 import { importsFollowOrder, noBarrels, importsAreParsed, stationsAreKnown } from "./imports.ts";
@@ -21,6 +22,7 @@ export const ARCHITECTURE_RULES: readonly ArchitectureRule[] = [
   { name: "no time and no randomness of the database's own", check: sqlIsPure },
   { name: "one writer for each table", check: tablesHaveOneWriter },
   { name: "inboxes are read from their own table", check: (house) => inboxesAreReadFromTheirTable(house) },
+  { name: "words of EVM chains only below their kind", check: (house) => evmWordsStayInTheirKind(house) },
   { name: "one file and one test folder for each operation", check: operationsHaveTests },
   { name: "one page for each error code", check: errorCodesHavePages },
   { name: "at most three folders below src", check: foldersAreShallow },

@@ -37,6 +37,8 @@ for (const kind of databases) {
     let money: unknown;
     let inboxes: OldInbox[];
     let chain: Caip2;
+    let transfers: unknown;
+    let outgoing: unknown;
     before(async () => {
       db = await openReleased(kind);
       money = await readMoney(db);
@@ -44,6 +46,8 @@ for (const kind of databases) {
       const cursor = await db.root.selectFrom("chain_cursor").select("chain").executeTakeFirstOrThrow();
       chain = cursor.chain;
       ok((await pendingMigrations(db)).includes("0011_inbox"));
+      transfers = await readTransfers(db, { identity: "position::text", place: "log_index::bigint" });
+      outgoing = await readOutgoing(db, { table: "sending", attempt: "sending_attempt", id: "sending_id" });
       await migrate(db, { appliedAt: APPLIED_AT });
     });
     after(() => db.close());
@@ -51,6 +55,12 @@ for (const kind of databases) {
     test("no tally, deposit, settlement, balance or entry has changed, and all checks hold", async () => {
       deepEqual(await readMoney(db), money);
       await assertAllChecks(db);
+    });
+
+    test("transfers keep their places and identities, and outgoing transactions their bytes and settlements", async () => {
+      deepEqual(await readTransfers(db, { identity: "identity", place: "place" }), transfers);
+      const names = { table: "outgoing_transaction", attempt: "outgoing_attempt", id: "outgoing_id" };
+      deepEqual(await readOutgoing(db, names), outgoing);
     });
 
     test("each address is found where it was valid, and an EVM address on every chain of its intent", async () => {
@@ -227,4 +237,28 @@ function releasedWorld(db: Db, caip2: Caip2, token: string) {
     chain: createEvmChain({ nodes: [node], gasAccount }, { clock: systemClock, log: base.log }),
     node,
   };
+}
+
+/** Where each transfer stands, and what makes it the same wherever it is mined. */
+async function readTransfers(db: Db, names: { identity: string; place: string }): Promise<unknown[]> {
+  const [identity, place] = [sql.raw(names.identity), sql.raw(names.place)];
+  const movements = await sql`select id, ${identity} as identity, ${place} as place from movement order by id`.execute(
+    db.root,
+  );
+  const deposits = await sql`select id, ${identity} as identity from deposit order by id`.execute(db.root);
+  ok(movements.rows.length > 0 && deposits.rows.length > 0);
+  return [movements.rows, deposits.rows];
+}
+
+/** Every outgoing transaction with its bytes, and the settlements that wait for it or have landed by it. */
+async function readOutgoing(db: Db, names: { table: string; attempt: string; id: string }): Promise<unknown[]> {
+  const [table, attempt, id] = [sql.table(names.table), sql.table(names.attempt), sql.ref(names.id)];
+  const transactions = await sql`select * from ${table} order by id`.execute(db.root);
+  const attempts = await sql`
+    select ${id} as transaction, attempt, chain_tx, raw, max_fee_per_gas, submitted_at from ${attempt} order by 1, 2`.execute(
+    db.root,
+  );
+  const settlements = await sql`select id, ${id} as transaction from settlement order by id`.execute(db.root);
+  ok(transactions.rows.length > 0 && attempts.rows.length > 0);
+  return [transactions.rows, attempts.rows, settlements.rows];
 }

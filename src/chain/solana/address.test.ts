@@ -3,7 +3,7 @@ import { createHash, generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import { encodeBase58 } from "../../../test/support/encodeBase58.ts";
 import { decodeSolanaAddress } from "../../kernel/solanaAddress.ts";
-import { findSolanaWalletProblem } from "./address.ts";
+import { findSolanaWalletProblem, solanaAddresses } from "./address.ts";
 
 const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const OWNER = "B8UwBUUnKwCyKuGMbFKWaG7exYdDk2ozZrPg72NyVbfj";
@@ -96,3 +96,11 @@ function derivedAddresses(count: number): string[] {
   }
   return found;
 }
+
+test("watched addresses are found as they are written, and in no other case", () => {
+  const matcher = solanaAddresses.createMatcher();
+  matcher.addAll(Buffer.from(`,${OWNER},,${ACCOUNT}`));
+  assert.equal(matcher.size, 2);
+  assert.ok(matcher.has(OWNER) && matcher.has(ACCOUNT));
+  assert.ok(!matcher.has(OWNER.toLowerCase()) && !matcher.has(""));
+});

@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok } from "node:assert/strict";
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { randomAddress } from "../../../../test/support/intents.ts";
@@ -94,6 +94,18 @@ test("bytes that end within an address hold none", () => {
     [-1, 0, 2, 3, 22, 41, 42, 1_000].map((offset) => set.hasAt(bytes, offset)),
     [false, false, true, false, false, false, false, false],
   );
+});
+
+test("joined addresses are added, empty ones are passed over, and anything else is refused", () => {
+  const set = new AddressSet();
+  const [one, other] = [randomAddress(), randomAddress()];
+  set.addAll(ascii(`,${one},,${other},`));
+  set.addAll(ascii(""));
+  set.addAll(ascii(one));
+  ok(set.has(one) && set.has(other));
+  equal(set.size, 2);
+  for (const wrong of [one.slice(0, -1), `${one}a`, one.slice(2), `${one} ${other}`, `1x${one.slice(2)}`])
+    throws(() => set.addAll(ascii(wrong)), wrong);
 });
 
 test("a set of addresses grows without forgetting, and stays small", () => {

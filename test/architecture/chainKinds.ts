@@ -1,0 +1,61 @@
+import { isTest, lineNumberAt, type Codebase, type Source, type Violation } from "./codebase.ts";
+
+// What only one kind of chain has stays below that kind: above it nothing speaks of nonces or gas, not even a comment.
+
+/** A word may stand in one file for a reason; an exception that nothing needs any more is a violation. */
+export type KindException = { readonly path: string; readonly word: string; readonly reason: string };
+
+export const KIND_EXCEPTIONS: readonly KindException[] = [];
+
+/** In any case, and inside longer words such as gasLimit. */
+const EVM_WORDS = /nonce|gas|log_?index|receipt|0x/gi;
+const NEUTRAL_FOLDERS = [
+  "catalog",
+  "merchant",
+  "intent",
+  "inbox",
+  "view",
+  "watch",
+  "deposit",
+  "settlement",
+  "audit",
+  "loops",
+  "ledger",
+  "event",
+] as const;
+const NEUTRAL_PATH = new RegExp(`^src/(?:(?:${NEUTRAL_FOLDERS.join("|")})/|chain/[^/]+$)`);
+
+export function evmWordsStayInTheirKind(
+  codebase: Codebase,
+  exceptions: readonly KindException[] = KIND_EXCEPTIONS,
+): Violation[] {
+  const checked = codebase.sources.filter(({ path }) => NEUTRAL_PATH.test(path) && !isTest(path));
+  const found = checked.flatMap((source) => findWords(source));
+  const isAllowed = (exception: KindException, use: WordUse) =>
+    exception.path === use.path && exception.word === use.word;
+  return [
+    ...found
+      .filter((use) => !exceptions.some((exception) => isAllowed(exception, use)))
+      .map(({ path, line, word }) => ({
+        path,
+        line,
+        message: `"${word}" belongs to EVM chains. Move it below src/chain/evm, or list it with its reason in test/architecture/chainKinds.ts.`,
+      })),
+    ...exceptions
+      .filter((exception) => !found.some((use) => isAllowed(exception, use)))
+      .map(({ path, word }) => ({
+        path,
+        message: `It no longer says "${word}". Take that out of test/architecture/chainKinds.ts.`,
+      })),
+  ];
+}
+
+type WordUse = { path: string; line: number; word: string };
+
+function findWords({ path, text }: Source): WordUse[] {
+  return [...text.matchAll(EVM_WORDS)].map((match) => ({
+    path,
+    line: lineNumberAt(text, match.index),
+    word: match[0].toLowerCase(),
+  }));
+}
