@@ -57,7 +57,7 @@ describe("a provider of an EVM chain", () => {
         to: OWNER,
         amountText: 7n,
         chainTx: paid.transactionHash,
-        logIndex: 0,
+        place: 0n,
         blockNumber: paid.blockNumber,
         blockHash: paid.blockHash,
       },
