@@ -41,7 +41,10 @@ export async function rescanTarget(world: World, input: unknown): Promise<Rescan
     );
   return toRescanOutputs(
     world,
-    await rescanChainTx(world, { chainTx: target, ...(chain === undefined ? {} : { chain: chain.caip2 }) }),
+    await rescanChainTx(world, {
+      chainTx: target.toLowerCase(),
+      ...(chain === undefined ? {} : { chain: chain.caip2 }),
+    }),
   );
 }
 

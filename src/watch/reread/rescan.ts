@@ -59,7 +59,7 @@ export async function rescanChainTx(
   if (chain !== undefined && only === undefined)
     throw new Fault("not_found", { message: `No chain ${chain} is configured.` });
   const chains = only ? [only] : [...world.chains.values()];
-  return Promise.all(chains.map((each) => rescanOnChain(world, each, chainTx.toLowerCase())));
+  return Promise.all(chains.map((each) => rescanOnChain(world, each, chainTx)));
 }
 
 async function rescanOnChain(world: RescanWorld, chain: Chain, chainTx: string): Promise<Rescan> {
