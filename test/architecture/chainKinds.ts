@@ -5,7 +5,7 @@ import { isTest, lineNumberAt, type Codebase, type Source, type Violation } from
 /** A word may stand in one file for a reason; an exception that nothing needs any more is a violation. */
 export type KindException = { readonly path: string; readonly word: string; readonly reason: string };
 
-export const KIND_EXCEPTIONS: readonly KindException[] = [];
+const KIND_EXCEPTIONS: readonly KindException[] = [];
 
 /** In any case, and inside longer words such as gasLimit. */
 const EVM_WORDS = /nonce|gas|log_?index|receipt|0x/gi;
