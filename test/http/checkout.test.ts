@@ -26,7 +26,7 @@ before(async () => {
 
 after(async () => browser?.close());
 
-test("§1.3, D19 the latest widget token opens a session below its own page, and nothing else does", async () => {
+test("§1.3, D19 only the latest widget token opens a session, for its own checkout page", async () => {
   const wallet = merchant.wallet;
   const first = await merchant.createIntent({ payoutWallet: wallet });
   const { intentId } = first;
@@ -56,7 +56,7 @@ test("§1.3, D19 the latest widget token opens a session below its own page, and
   assert.equal((await api.send(`/c/${intentId}/status`, { headers })).status, 200, "a page that is open stays open");
 });
 
-test("D20 the page needs neither version nor key, and lets no other origin in", async () => {
+test("D20 the page needs neither version nor key and blocks other origins", async () => {
   const { intentId } = await merchant.createIntent();
   const page = await api.send(`/c/${intentId}`);
   assert.equal(page.status, 200);
@@ -67,7 +67,7 @@ test("D20 the page needs neither version nor key, and lets no other origin in", 
   assertFault(await api.send("/c/%22%3E%3Cscript%3E"), 404, "not_found");
 });
 
-test("a payer sees the payment arrive: waiting, partly paid, seen, paid", { skip }, async () => {
+test("the page follows a payment: waiting, partly paid, seen, paid", { skip }, async () => {
   const created = await merchant.createIntent({ priceUnits: PRICE, oneTime: true });
   await withPage(async (page, context) => {
     const requests: string[] = [];
@@ -102,7 +102,7 @@ test("a payer sees the payment arrive: waiting, partly paid, seen, paid", { skip
   });
 });
 
-test("a replaced link says so to whoever opens it anew, and an opened page goes on", { skip }, async () => {
+test("a replaced link is refused when opened again, and an open page keeps working", { skip }, async () => {
   const { intentId, widgetToken } = await merchant.createIntent({ payoutTokenAddress: DUSD });
   await withPage(async (page) => {
     await page.goto(`${base}/c/${intentId}#${widgetToken}`);
@@ -120,7 +120,7 @@ test("a replaced link says so to whoever opens it anew, and an opened page goes 
   });
 });
 
-test("the code on the page is the transfer itself: token, chain, inbox and amount", { skip }, async () => {
+test("the payment code contains token, chain, inbox and amount", { skip }, async () => {
   const created = await merchant.createIntent({ priceUnits: PRICE });
   const opened = await openSession(created.intentId, created.widgetToken);
   const headers = { cookie: String(opened.headers["set-cookie"]).split(";")[0] ?? "" };
@@ -133,7 +133,7 @@ test("the code on the page is the transfer itself: token, chain, inbox and amoun
   );
 });
 
-test("names from outside are text and nothing else", { skip }, async () => {
+test("the page shows merchant names as plain text", { skip }, async () => {
   const { createAccount } = await import("../../src/merchant/createAccount.ts");
   const payout = { namespace: "eip155", chainReference: "31337", wallet: merchant.wallet, currency: "USDC" } as const;
   const account = await createAccount(api.world, { name: '<img src=x onerror="document.title=1">', payout });
@@ -162,7 +162,7 @@ async function recordTransfer(intentId: string, { chainTx, amountUnits, block }:
   await advance();
 }
 
-/** What the service's loops would do now. */
+/** Does the work of the service's loops. */
 async function advance(): Promise<void> {
   await processMovements(api.world, TEST_CHAIN);
   await countDeposits(api.world, TEST_CHAIN);
@@ -175,7 +175,7 @@ async function withPage(use: (page: Page, context: BrowserContext) => Promise<vo
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("console", (message) => {
-    // The browser itself notes every answer that is no 2xx; a refused session is one.
+    // The browser logs every answer outside 2xx, including a refused session.
     if (message.type() === "error" && !/status of 401/.test(message.text())) errors.push(message.text());
   });
   try {

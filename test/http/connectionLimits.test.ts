@@ -13,16 +13,16 @@ import type { SlowAttack, SlowClientOptions } from "../flood/slowClients.ts";
 import { callRepeatedly } from "../flood/callRepeatedly.ts";
 import { openTestApi, testApi } from "../support/api.ts";
 
-// Many at once who do not let go.
+// Many clients at once that hold their connections open.
 
 const CONNECTIONS_MAX = 20;
 const PIPELINED_REQUESTS = 100;
 const SLOW_CONNECTIONS = 800;
-/** What a connection may cost, and what was read and waits to be collected. */
+/** Memory of all connections, plus garbage that is not collected yet. */
 const HELD_BYTES_MAX = 60_000_000;
 const CALLS_MS = 1_000;
 
-/** A clock that the test moves, and the lines that are logged. */
+/** A world with a manual clock and captured log lines. */
 function createLoggingWorld() {
   const logLines: { from: string; count: number }[] = [];
   const time = { ms: 0 };
@@ -30,7 +30,7 @@ function createLoggingWorld() {
   return { logLines, time, clock, log: pino({}, { write: (line: string) => void logLines.push(JSON.parse(line)) }) };
 }
 
-test("12 106 a connection above the maximum is closed, and the log says so once a minute", async () => {
+test("12 106 a connection above the maximum is closed, and the log counts closed connections once a minute", async () => {
   const world = createLoggingWorld();
   const server = createServer((_request, response) => response.end());
   limitConnections({ server }, { connectionsMax: CONNECTIONS_MAX, world });
@@ -38,7 +38,7 @@ test("12 106 a connection above the maximum is closed, and the log says so once 
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const sockets: Socket[] = [];
-  /** Whether a new connection gets an answer. */
+  /** Opens a connection; resolves with whether it gets an answer. */
   const isAccepted = async (): Promise<boolean> => {
     const socket = connect({ host: "127.0.0.1", port });
     sockets.push(socket);
@@ -73,24 +73,24 @@ async function connectionCount(server: Server): Promise<number> {
   return await new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
 }
 
-test("12 of a flood of requests on one connection eight are worked on at once, in order, and others go on beside them", async () => {
+test("12 one connection with many pipelined requests has eight at work at once, in order; other connections continue", async () => {
   const { world } = await testApi();
   const api = await openTestApi(world.db);
   const arrived: string[] = [];
-  const leave: (() => void)[] = [];
-  // What nobody lets go is being worked on.
+  const releases: (() => void)[] = [];
+  // Each request stays active until the test releases it.
   api.server.get<{ Params: { name: string } }>("/work/:name", async ({ params }, reply) => {
     arrived.push(params.name);
-    await new Promise<void>((resolve) => leave.push(resolve));
+    await new Promise<void>((resolve) => releases.push(resolve));
     return reply.send(params.name);
   });
   const base = await api.server.listen({ host: "127.0.0.1", port: 0 });
   const { port } = api.server.server.address() as AddressInfo;
   const names = Array.from({ length: PIPELINED_REQUESTS }, (_, index) => `${index}`);
   const socket = connect({ host: "127.0.0.1", port });
-  let heard = "";
+  let received = "";
   socket.on("data", (chunk: Buffer) => {
-    heard += chunk.toString("latin1");
+    received += chunk.toString("latin1");
   });
   socket.write(names.map((name) => `GET /work/${name} HTTP/1.1\r\nhost: x\r\n\r\n`).join(""));
   try {
@@ -98,28 +98,28 @@ test("12 of a flood of requests on one connection eight are worked on at once, i
     for (let polls = 0; polls < 3; polls += 1) assert.equal((await fetch(`${base}/healthz`)).status, 200);
     assert.deepEqual(arrived, names.slice(0, 8));
     for (let turn = 0; turn < PIPELINED_REQUESTS; turn += 1) {
-      while (leave.length === 0) await once(socket, "data");
-      assert.ok(leave.length <= 8);
-      leave.shift()?.();
+      while (releases.length === 0) await once(socket, "data");
+      assert.ok(releases.length <= 8);
+      releases.shift()?.();
     }
-    while ((heard.match(/HTTP\/1\.1 200/g) ?? []).length < PIPELINED_REQUESTS) await once(socket, "data");
-    assert.deepEqual([arrived, heard.match(/(?<=\r\n\r\n)\d+/g)], [names, names]);
+    while ((received.match(/HTTP\/1\.1 200/g) ?? []).length < PIPELINED_REQUESTS) await once(socket, "data");
+    assert.deepEqual([arrived, received.match(/(?<=\r\n\r\n)\d+/g)], [names, names]);
   } finally {
     socket.destroy();
-    for (const go of leave) go();
+    for (const release of releases) release();
     await api.server.close();
   }
 });
 
-/** Slow callers in a process of their own; `until` resolves when what they tell is so. */
+/** Starts slow clients in their own process; `until` resolves when a report matches. */
 function startSlowClients(options: SlowClientOptions) {
   const child = fork(new URL("../flood/slowClientProcess.ts", import.meta.url));
   child.send(options);
   return {
-    async until(isSo: (told: SlowClientReport) => boolean): Promise<SlowClientReport> {
+    async until(matches: (report: SlowClientReport) => boolean): Promise<SlowClientReport> {
       for (;;) {
-        const [told] = (await once(child, "message")) as [SlowClientReport];
-        if (isSo(told)) return told;
+        const [report] = (await once(child, "message")) as [SlowClientReport];
+        if (matches(report)) return report;
       }
     },
     async stop(): Promise<void> {
@@ -134,31 +134,33 @@ function heldBytes(): number {
   return heapUsed + arrayBuffers;
 }
 
-test("12 a crowd that drips heads and bodies keeps nobody waiting, fills no memory, and is sent away in the envelope", async () => {
+test("12 many slow senders of heads and bodies delay no call, use bounded memory and get 400 in the envelope", async () => {
   const api = await testApi();
   await api.server.listen({ host: "127.0.0.1", port: 0 });
   const { port } = api.server.server.address() as AddressInfo;
-  // Shorter than in service, where the same clock of Node's tells ten and fifteen seconds.
+  // Production uses 10 and 15 seconds with the same Node.js timers.
   Object.assign(api.server.server, { headersTimeout: 2_500, requestTimeout: 3_000 });
   const { apiKey } = await api.openMerchant();
-  const heldFirst = heldBytes();
+  const heldBefore = heldBytes();
   const common = { port, connections: SLOW_CONNECTIONS, intervalMs: 250, reconnects: false };
-  const crowd = (["head", "body"] as const satisfies SlowAttack[]).map((attack) =>
+  const clientGroups = (["head", "body"] as const satisfies SlowAttack[]).map((attack) =>
     startSlowClients({ ...common, attack }),
   );
-  await Promise.all(crowd.map((each) => each.until(({ open, ended }) => open + ended.length > SLOW_CONNECTIONS / 2)));
-  const fared = await callRepeatedly(CALLS_MS, { url: `http://127.0.0.1:${port}`, apiKeys: [apiKey] });
-  assert.deepEqual(fared.failures, []);
-  assert.ok(fared.tookMs.length > 0);
-  const grown = heldBytes() - heldFirst;
+  await Promise.all(
+    clientGroups.map((group) => group.until(({ open, ended }) => open + ended.length > SLOW_CONNECTIONS / 2)),
+  );
+  const calls = await callRepeatedly(CALLS_MS, { url: `http://127.0.0.1:${port}`, apiKeys: [apiKey] });
+  assert.deepEqual(calls.failures, []);
+  assert.ok(calls.tookMs.length > 0);
+  const grown = heldBytes() - heldBefore;
   assert.ok(grown < HELD_BYTES_MAX, `${grown} bytes`);
   const ended = await Promise.all(
-    crowd.map((each) =>
-      each.until((told) => told.open === 0 && told.ended.reduce((sum, [, n]) => sum + n, 0) === SLOW_CONNECTIONS),
+    clientGroups.map((group) =>
+      group.until(({ open, ended }) => open === 0 && ended.reduce((sum, [, n]) => sum + n, 0) === SLOW_CONNECTIONS),
     ),
   );
-  await Promise.all(crowd.map((each) => each.stop()));
-  // What still comes in while a connection is closed can take its last answer along.
+  await Promise.all(clientGroups.map((group) => group.stop()));
+  // Data that arrives during a close can lose the last answer.
   for (const { ended: statuses } of ended) {
     assert.ok(
       statuses.every(([status]) => status === 400 || status === 0),

@@ -4,7 +4,7 @@ import { openTestApi, testApi, type TestResponse, type Json, type TestApi } from
 import { openTestDatabase } from "../support/database.ts";
 import type { Db } from "../../src/db/database.ts";
 
-// Races are only real where several connections are.
+// Races need several database connections.
 
 const URL = "/api/v1/intents";
 const CREATES = 30;
@@ -26,7 +26,7 @@ function bodiesOf(answers: readonly TestResponse[], status: number): Json[] {
   return answers.filter((answered) => answered.status === status).map((answered) => answered.body);
 }
 
-test("§4.2.3 of thirty parallel creates with one destination exactly one mints", async () => {
+test("§4.2.3 exactly one of thirty parallel creates with one destination mints", async () => {
   const merchant = await api.openMerchant();
   const create = () => merchant.post(URL, { payoutWallet: merchant.wallet, priceUnits: 5 });
   const answers = await Promise.all(Array.from({ length: CREATES }, create));
@@ -45,7 +45,7 @@ test("§4.2.3 of thirty parallel creates with one destination exactly one mints"
   assert.equal(opened.filter((status) => status === 204).length, 1, "exactly one widget token is the latest");
 });
 
-test("§4.2.6 of parallel creates with different prices one mints, its like find it, the others conflict", async () => {
+test("§4.2.6 one of parallel creates with different prices mints, equal prices find it, the others conflict", async () => {
   const merchant = await api.openMerchant();
   const create = (_: unknown, index: number) =>
     merchant.post(URL, { payoutWallet: merchant.wallet, priceUnits: 1 + (index % 3) });
@@ -63,7 +63,7 @@ test("§4.2.8 parallel creates without a destination all mint, each with an inbo
   assert.equal(new Set(bodiesOf(answers, 201).map((body) => body.inboxAddress)).size, CREATES);
 });
 
-test("§4.5.3 parallel calls for one source inbox all get the one address", async () => {
+test("§4.5.3 parallel calls for one source inbox all get the same address", async () => {
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
   const issue = () => merchant.post(`${URL}/${intentId}/source-inbox`, { chainId: 31337 });
@@ -71,7 +71,7 @@ test("§4.5.3 parallel calls for one source inbox all get the one address", asyn
   assert.equal(new Set(bodiesOf(answers, 201).map((body) => body.caip10)).size, 1);
 });
 
-test("D23 of a burst no more than the limit passes", async () => {
+test("D23 a burst passes exactly up to the limit", async () => {
   const merchant = await (await testApi()).openMerchant();
   const answers = await Promise.all(Array.from({ length: 200 }, () => merchant.get(URL)));
   assert.equal(answers.filter(({ status }) => status === 200).length, 60);

@@ -8,7 +8,7 @@ import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** Every page that is reached from the reference by links, each with the anchors that it has. */
+/** All pages that links reach from the reference, by path. */
 async function allPages(api: TestApi): Promise<Map<string, string>> {
   const pages = new Map<string, string>();
   const waiting = ["/docs"];
@@ -27,13 +27,13 @@ async function originOf({ server }: TestApi): Promise<string> {
   return server.server.listening ? server.listeningOrigin : await server.listen({ host: "127.0.0.1", port: 0 });
 }
 
-/** The addresses on this service that a page links to. */
+/** A page's links to this service. */
 function linksOf(url: string, html: string): string[] {
   const links = [...html.matchAll(/href="([^"]+)"/g)].map(([, link = ""]) => new URL(link, `http://here${url}`));
   return links.filter(({ host }) => host === "here").map(({ pathname, hash }) => pathname + hash);
 }
 
-test("every link of the documentation leads somewhere, to the place it names", async () => {
+test("every link in the documentation reaches an existing page and anchor", async () => {
   const pages = await allPages(await testApi());
   for (const [url, html] of pages) {
     for (const link of linksOf(url, html)) {
@@ -50,7 +50,7 @@ test("every link of the documentation leads somewhere, to the place it names", a
   for (const url of [...guides, ...errors, "/docs/errors", "/openapi.json"]) assert.ok(pages.has(url), url);
 });
 
-test("whoever opens the reference is led to the first intent before all other guides and the operations", async () => {
+test("the reference links to the first-intent guide before all other guides and operations", async () => {
   const { text } = await (await testApi()).send("/docs");
   const links = linksOf("/docs", text);
   const guide = links.find((link) => /^\/docs\/(?:integrate|operate|why)\//.test(link)) ?? "";
@@ -58,7 +58,7 @@ test("whoever opens the reference is led to the first intent before all other gu
   assert.ok(links.indexOf(guide) < links.indexOf("/docs#createPaymentIntent"));
 });
 
-test("the reference tells of every operation what a caller needs", async () => {
+test("the reference describes method, path, fields, examples and limit of every operation", async () => {
   const api = await testApi();
   const { text, headers } = await api.send("/docs");
   assert.match(String(headers["content-security-policy"]), /default-src 'none'/);
@@ -70,20 +70,20 @@ test("the reference tells of every operation what a caller needs", async () => {
   for (const { operationId, method, path, body, query = {}, success, perMinute } of OPERATIONS) {
     const section = sections.get(operationId) ?? "";
     const fields = Object.keys({ ...query, ...body?.properties });
-    const wanted = [
+    const expected = [
       `>${method}<`,
       `<code>${path}</code>`,
       "curl ",
       `tributary.${operationId}(`,
       String(success.status),
     ];
-    for (const word of [...wanted, `At most ${perMinute} calls`, ...fields.map((field) => `<code>${field}</code>`)]) {
+    for (const word of [...expected, `At most ${perMinute} calls`, ...fields.map((field) => `<code>${field}</code>`)]) {
       assert.ok(section.includes(word), `${operationId} lacks ${word}`);
     }
   }
 });
 
-test("a page that was written in Markdown is served as that too, and any other text below /docs is not found", async () => {
+test("a guide is served as HTML and as Markdown; other paths below /docs are not found", async () => {
   const api = await testApi();
   const page = "/docs/integrate/errors-and-retries";
   assert.match((await api.send(`${page}.md`)).text, /^# /);
@@ -93,20 +93,20 @@ test("a page that was written in Markdown is served as that too, and any other t
   }
 });
 
-test("on a phone no page is wider than the screen, in light and in dark", { skip: skipWithoutChromium }, async () => {
+test("every page fits a phone's width in light and dark mode", { skip: skipWithoutChromium }, async () => {
   const api = await testApi();
   const origin = await originOf(api);
   const browser = await openBrowser();
   try {
     for (const colorScheme of ["light", "dark"] as const) {
       const page = await browser.newPage({ viewport: { width: 390, height: 800 }, colorScheme });
-      const asked: string[] = [];
-      page.on("request", (request) => asked.push(request.url()));
+      const requests: string[] = [];
+      page.on("request", (request) => requests.push(request.url()));
       const guides = ["/docs/integrate/deposits-and-settlements", "/docs/operate/serve"];
       const urls = ["/docs", "/docs/errors", "/docs/errors/not_found", ...guides];
       for (const url of urls) {
         await page.goto(`${origin}${url}`);
-        // Folded things may be the widest.
+        // Collapsed details may be the widest elements.
         await page.locator("details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")));
         const width = await page.evaluate(() => document.documentElement.scrollWidth);
         assert.equal(width, 390, `${url} in ${colorScheme}`);
@@ -115,7 +115,7 @@ test("on a phone no page is wider than the screen, in light and in dark", { skip
         assert.ok(areShown, `${url} names its columns`);
       }
       assert.deepEqual(
-        asked,
+        requests,
         urls.map((url) => `${origin}${url}`),
         "nothing else is loaded",
       );
@@ -128,7 +128,7 @@ test("on a phone no page is wider than the screen, in light and in dark", { skip
 
 type Entry = { title: string; kind: string; url: string; words: string };
 
-test("whatever can be searched for is a place of a page, and stands in the index that needs no script", async () => {
+test("every search entry points to a page's anchor and appears in the index page without a script", async () => {
   const api = await testApi();
   const entries = (await api.send("/docs/index.json")).body as Entry[];
   const pages = new Map<string, string>();
@@ -144,14 +144,14 @@ test("whatever can be searched for is a place of a page, and stands in the index
   const fields = OPERATIONS.flatMap(({ body, query }) => [body ?? {}, ...(body?.oneOf ?? []), { properties: query }])
     .flatMap(({ properties = {} }) => Object.entries(properties))
     .flatMap(([name, { type }]) => (type === "null" ? [] : [name]));
-  const wanted = [...Object.keys(faultRows), ...OPERATIONS.map(({ summary }) => summary), ...fields];
-  for (const title of wanted) assert.ok(titles.has(title), title);
+  const expected = [...Object.keys(faultRows), ...OPERATIONS.map(({ summary }) => summary), ...fields];
+  for (const title of expected) assert.ok(titles.has(title), title);
   for (const title of ["amounts.countedUnits", "payout.caip19", "error.request_id", "next_cursor", "PaymentIntent"])
     assert.ok(titles.has(title), title);
 });
 
 test(
-  "the search is found by keyboard and answers while one types, on every page",
+  "the search opens by keyboard and lists results during typing on every page",
   { skip: skipWithoutChromium },
   async () => {
     const origin = await originOf(await testApi());
@@ -162,11 +162,11 @@ test(
         [1_280, "light"],
       ] as const) {
         const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
-        const wrong: string[] = [];
-        const asked: string[] = [];
-        page.on("console", (message) => wrong.push(message.text()));
-        page.on("pageerror", (error) => wrong.push(error.message));
-        page.on("request", (request) => asked.push(request.url().slice(origin.length)));
+        const errors: string[] = [];
+        const requests: string[] = [];
+        page.on("console", (message) => errors.push(message.text()));
+        page.on("pageerror", (error) => errors.push(error.message));
+        page.on("request", (request) => requests.push(request.url().slice(origin.length)));
         await page.goto(`${origin}/docs/errors`);
         await page.keyboard.press("/");
         const box = page.getByRole("combobox", { name: "Search" });
@@ -196,17 +196,17 @@ test(
         await box.pressSequentially("countedUnits");
         await found.filter({ hasText: "PaymentIntent" }).first().click();
         await page.waitForURL(/\/docs#PaymentIntent\.amounts\.countedUnits$/);
-        // What is folded opens for whoever is led into it.
+        // A link into collapsed details opens them.
         await page.locator('[id="PaymentIntent.amounts.countedUnits"]').waitFor();
-        // On the page itself the list goes away.
+        // A result on the same page closes the list.
         await page.keyboard.press("/");
         await box.pressSequentially("createPaymentIntent");
         await found.first().waitFor();
         await page.keyboard.press("Enter");
         await found.first().waitFor({ state: "detached" });
         const pages = ["/docs/errors", "/docs/index.json", "/docs/errors/destination_conflict", "/docs"];
-        assert.deepEqual([...new Set(asked.map((url) => url.split("#")[0]))], pages);
-        assert.deepEqual(wrong, []);
+        assert.deepEqual([...new Set(requests.map((url) => url.split("#")[0]))], pages);
+        assert.deepEqual(errors, []);
         await page.close();
       }
       const page = await browser.newPage({ javaScriptEnabled: false });

@@ -19,7 +19,7 @@ import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 import { TEST_CHAIN } from "../support/intents.ts";
 import { recordMovements, setHead } from "../support/movements.ts";
 
-// The checkout inside a merchant's own page. The shop lives on localhost and the service on 127.0.0.1, which are two sites to a browser.
+// The checkout in a frame of a merchant's page. Browsers treat the shop's localhost and the service's 127.0.0.1 as two sites.
 
 const skip = skipWithoutChromium;
 const SHOP = "https://shop.example";
@@ -86,16 +86,16 @@ async function policyOf(intentId: string): Promise<string> {
   return /frame-ancestors ([^;]*)/.exec(String(headers["content-security-policy"]))?.[1] ?? "";
 }
 
-test("D19 a page of a listed origin gets a ticket without a token, and the ticket opens a session of that intent alone", async () => {
+test("D19 a listed origin gets a ticket without a token, and the ticket opens a session for that intent only", async () => {
   const listed = await allowOrigin(SHOP);
   const { intentId } = await listed.createIntent();
-  const answered = await requestTicket(intentId, { origin: SHOP });
-  assert.equal(answered.status, 200, answered.text);
-  assert.equal(answered.headers["access-control-allow-origin"], SHOP);
-  assert.equal(answered.headers["vary"], "Origin");
-  assert.equal(answered.headers["cache-control"], "no-store");
-  assert.equal(answered.headers["set-cookie"], undefined);
-  const { ticket } = answered.body;
+  const response = await requestTicket(intentId, { origin: SHOP });
+  assert.equal(response.status, 200, response.text);
+  assert.equal(response.headers["access-control-allow-origin"], SHOP);
+  assert.equal(response.headers["vary"], "Origin");
+  assert.equal(response.headers["cache-control"], "no-store");
+  assert.equal(response.headers["set-cookie"], undefined);
+  const { ticket } = response.body;
 
   const other = await listed.createIntent();
   assertFault(await requestTicket(other.intentId, {}, { ticket }), 401, "unauthorized");
@@ -109,10 +109,10 @@ test("D19 a page of a listed origin gets a ticket without a token, and the ticke
   assertFault(await api.send(`/c/${other.intentId}/status`, { headers }), 401, "unauthorized");
 });
 
-test("D19 an origin that is not on the list letter for letter gets nothing, and no page may read why", async () => {
+test("D19 an origin that does not match the list exactly gets 401 without CORS headers", async () => {
   const listed = await allowOrigin(SHOP);
   const { intentId } = await listed.createIntent();
-  const near: (string | string[] | undefined)[] = [
+  const unlistedOrigins: (string | string[] | undefined)[] = [
     undefined,
     "",
     "null",
@@ -132,17 +132,17 @@ test("D19 an origin that is not on the list letter for letter gets nothing, and 
     api.world.config.baseUrl,
     "*",
   ];
-  for (const origin of near) {
-    const answered = await requestTicket(intentId, origin === undefined ? {} : { origin });
-    assertFault(answered, 401, "unauthorized");
-    assert.equal(answered.headers["access-control-allow-origin"], undefined, String(origin));
+  for (const origin of unlistedOrigins) {
+    const response = await requestTicket(intentId, origin === undefined ? {} : { origin });
+    assertFault(response, 401, "unauthorized");
+    assert.equal(response.headers["access-control-allow-origin"], undefined, String(origin));
   }
   const foreign = (await merchant.createIntent()).intentId;
   assertFault(await requestTicket(foreign, { origin: SHOP }), 401, "unauthorized");
   assertFault(await requestTicket(UNKNOWN_ID, { origin: SHOP }), 401, "unauthorized");
 });
 
-test("D19 a ticket lasts a minute, is no cookie, and a cookie or a made-up one is no ticket", async () => {
+test("D19 a ticket lasts a minute; cookies and tickets are not interchangeable, and forged tickets fail", async () => {
   const listed = await allowOrigin(SHOP);
   const { intentId } = await listed.createIntent();
   const { ticket } = (await requestTicket(intentId, { origin: SHOP })).body;
@@ -160,7 +160,7 @@ test("D19 a ticket lasts a minute, is no cookie, and a cookie or a made-up one i
   assertFault(await requestTicket(intentId, {}, { ticket }), 401, "unauthorized");
 });
 
-test("D19 the page names who may frame it: the account's list and by default nobody", async () => {
+test("D19 frame-ancestors lists the account's origins, and 'none' by default", async () => {
   const listed = await allowOrigin(SHOP);
   const { intentId } = await listed.createIntent();
   assert.equal(await policyOf(intentId), SHOP);
@@ -174,7 +174,7 @@ test("D19 the page names who may frame it: the account's list and by default nob
   assert.equal(await policyOf(UNKNOWN_ID), "'none'");
 });
 
-test("D19 while the database is away nobody may frame the page", async () => {
+test("D19 frame-ancestors is 'none' while the database is unavailable", async () => {
   const listed = await allowOrigin(SHOP);
   const { intentId } = await listed.createIntent();
   const { world } = api;
@@ -190,10 +190,10 @@ test("D19 while the database is away nobody may frame the page", async () => {
   await other.server.close();
 });
 
-test("C24 a listed site's page shows the checkout in a frame", { skip }, async () => {
+test("C24 a listed site shows the checkout in a frame", { skip }, async () => {
   const listed = await allowOrigin(shop.origin);
   const { intentId, inboxAddress } = await listed.createIntent({ priceUnits: 5_000_000 });
-  await withPage(shop, async (page, said) => {
+  await withPage(shop, async (page, consoleLines) => {
     assert.equal(await embed(page, intentId), "ticket");
     const frame = page.frameLocator("iframe");
     await frame.locator('main[data-stage="waiting"]').waitFor({ timeout: 15_000 });
@@ -201,47 +201,43 @@ test("C24 a listed site's page shows the checkout in a frame", { skip }, async (
     const inner = page.frames().find((each) => each.url().startsWith(base));
     assert.equal(inner?.url(), `${base}/c/${intentId}`, "the ticket has left the frame's address");
     await page.waitForFunction("document.querySelector('iframe').contentDocument === null");
-    assert.deepEqual(said, []);
+    assert.deepEqual(consoleLines, []);
   });
 });
 
-test(
-  "C24 a site that is not listed gets no ticket and no frame, nor does one inside a listed one's frame",
-  { skip },
-  async () => {
-    const listed = await allowOrigin(shop.origin);
-    const { intentId } = await listed.createIntent();
-    await withPage(evil, async (page, said) => {
-      assert.equal(await embed(page, intentId), "refused");
-      await waitForBlockedFrame(page, said);
-    });
-    const { ticket } = (await requestTicket(intentId, { origin: shop.origin })).body;
-    await withPage(evil, async (page, said) => {
-      await frame(page, `${base}/c/${intentId}#${ticket}`);
-      await waitForBlockedFrame(page, said);
-    });
-    await withPage(evil, async (page, said) => {
-      await frame(page, shop.origin);
-      const inner = page.frames().find((each) => each.url().startsWith(shop.origin));
-      assert.ok(inner);
-      await inBrowser(inner, addFrame, `${base}/c/${intentId}#${ticket}`);
-      await waitForBlockedFrame(page, said);
-    });
-    await removePageOrigin(api.world, { accountId: listed.accountId, origin: shop.origin });
-    await withPage(shop, async (page, said) => {
-      assert.equal(await embed(page, intentId), "refused");
-      await waitForBlockedFrame(page, said);
-    });
-  },
-);
+test("C24 an unlisted site gets no ticket and no frame, even around a listed site's frame", { skip }, async () => {
+  const listed = await allowOrigin(shop.origin);
+  const { intentId } = await listed.createIntent();
+  await withPage(evil, async (page, consoleLines) => {
+    assert.equal(await embed(page, intentId), "refused");
+    await waitForBlockedFrame(page, consoleLines);
+  });
+  const { ticket } = (await requestTicket(intentId, { origin: shop.origin })).body;
+  await withPage(evil, async (page, consoleLines) => {
+    await frame(page, `${base}/c/${intentId}#${ticket}`);
+    await waitForBlockedFrame(page, consoleLines);
+  });
+  await withPage(evil, async (page, consoleLines) => {
+    await frame(page, shop.origin);
+    const inner = page.frames().find((each) => each.url().startsWith(shop.origin));
+    assert.ok(inner);
+    await inBrowser(inner, addFrame, `${base}/c/${intentId}#${ticket}`);
+    await waitForBlockedFrame(page, consoleLines);
+  });
+  await removePageOrigin(api.world, { accountId: listed.accountId, origin: shop.origin });
+  await withPage(shop, async (page, consoleLines) => {
+    assert.equal(await embed(page, intentId), "refused");
+    await waitForBlockedFrame(page, consoleLines);
+  });
+});
 
-test("C23 a link that leaves the page takes neither the token nor the page's address along", { skip }, async () => {
+test("C23 an outgoing link carries neither the token nor a referrer", { skip }, async () => {
   const { config, db } = api.world;
   const chains = config.chains.map((chain) => ({ ...chain, explorerUrl: evil.origin }));
   const other = await openTestApi(db, { catalog: buildCatalog({ ...config, chains }) });
   const otherBase = await other.server.listen({ host: "127.0.0.1", port: 0 });
   const created = await merchant.createIntent();
-  await arrive(created);
+  await recordDeposit(created);
   assert.ok(browser);
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -252,16 +248,16 @@ test("C23 a link that leaves the page takes neither the token nor the page's add
   await link.waitFor({ timeout: 15_000 });
   const [popup] = await Promise.all([context.waitForEvent("page"), link.click()]);
   await popup.waitForLoadState();
-  const reached = evil.requests.findLast(({ url }) => url?.startsWith("/tx/"));
-  assert.ok(reached);
-  assert.equal(reached.headers.referer, undefined);
+  const explorerRequest = evil.requests.findLast(({ url }) => url?.startsWith("/tx/"));
+  assert.ok(explorerRequest);
+  assert.equal(explorerRequest.headers.referer, undefined);
   assert.equal(await popup.evaluate("document.referrer + String(window.opener)"), "null");
   assert.ok(urls.every((url) => !url.includes(created.widgetToken)));
   await context.close();
   await other.server.close();
 });
 
-async function arrive({ intentId }: Json): Promise<void> {
+async function recordDeposit({ intentId }: Json): Promise<void> {
   const { db } = api.world;
   const intent = await db.root.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirstOrThrow();
   await setHead(db, TEST_CHAIN, { number: 40n });
@@ -269,24 +265,24 @@ async function arrive({ intentId }: Json): Promise<void> {
   await processMovements(api.world, TEST_CHAIN);
 }
 
-async function withPage(site: MerchantSite, use: (page: Page, said: string[]) => Promise<void>): Promise<void> {
+async function withPage(site: MerchantSite, use: (page: Page, consoleLines: string[]) => Promise<void>): Promise<void> {
   assert.ok(browser);
   const context = await browser.newContext();
   const page = await context.newPage();
-  const said: string[] = [];
-  page.on("console", (message) => said.push(message.text()));
+  const consoleLines: string[] = [];
+  page.on("console", (message) => consoleLines.push(message.text()));
   try {
     await page.goto(site.origin);
-    await use(page, said);
+    await use(page, consoleLines);
   } finally {
     await context.close();
   }
 }
 
-/** What a merchant's page does with an intent's id alone. */
+/** Embeds the checkout as a merchant's page does, with the intent's id alone. */
 async function embed(page: Page, intentId: string): Promise<"ticket" | "refused"> {
   const address = `${base}/c/${intentId}`;
-  const ticket = await inBrowser<string | null>(page, askForTicket, `${address}/session`);
+  const ticket = await inBrowser<string | null>(page, fetchTicket, `${address}/session`);
   await frame(page, ticket === null ? address : `${address}#${ticket}`);
   return ticket === null ? "refused" : "ticket";
 }
@@ -295,19 +291,20 @@ async function frame(page: Page, url: string): Promise<void> {
   await inBrowser(page, addFrame, url);
 }
 
-/** The browser has shown an error in the frame's place, and said which rule forbade it. */
-async function waitForBlockedFrame(page: Page, said: readonly string[]): Promise<void> {
+/** Waits until the browser blocks the frame and logs the frame-ancestors rule. */
+async function waitForBlockedFrame(page: Page, consoleLines: readonly string[]): Promise<void> {
   const deadline = AbortSignal.timeout(15_000);
-  while (!said.some((text) => text.includes("frame-ancestors")) && !deadline.aborted) await page.waitForTimeout(20);
+  while (!consoleLines.some((text) => text.includes("frame-ancestors")) && !deadline.aborted)
+    await page.waitForTimeout(20);
   assert.ok(
-    said.some((text) => text.includes("frame-ancestors")),
-    said.join("\n"),
+    consoleLines.some((text) => text.includes("frame-ancestors")),
+    consoleLines.join("\n"),
   );
   assert.ok(page.frames().every((each) => !each.url().startsWith(base)));
 }
 
-// The next two run in the browser, whose words this program does not know.
-const askForTicket = `async (url) => {
+// The next two scripts run in the browser, so they are text here.
+const fetchTicket = `async (url) => {
   try {
     const answer = await fetch(url, { method: "POST" });
     return answer.ok ? (await answer.json()).ticket : null;

@@ -7,7 +7,7 @@ import { assertFault, testApi } from "../support/api.ts";
 const FOLDER = new URL("../../docs/errors/", import.meta.url);
 const CODES = Object.keys(faultRows).toSorted();
 
-/** What is published. A line is added with a code, and none is ever changed or taken away: programs that we do not know compare them. */
+/** All published codes. New codes add a line; lines never change or go, because clients compare codes. */
 const PUBLISHED = {
   missing_version: 400,
   invalid_version: 400,
@@ -41,17 +41,17 @@ const PUBLISHED = {
   customer_not_bound: 503,
 };
 
-test("D22 codes are appended: each that was ever published is there, with the status it had", () => {
+test("D22 every published code still exists with its original status", () => {
   const now = Object.fromEntries(Object.entries(faultRows).map(([code, { status }]) => [code, status]));
   assert.deepEqual(now, PUBLISHED);
 });
 
-test("D22 each code has a page, and each page a code", () => {
+test("D22 each code has a page, and each page has a code", () => {
   const pages = readdirSync(FOLDER).map((file) => file.replace(/\.md$/, ""));
   assert.deepEqual(pages.toSorted(), CODES);
 });
 
-test("D22 every page tells cause and remedy and shows an example, and is served where errors point to", async () => {
+test("D22 every page shows cause, remedy and example at the URL that errors name", async () => {
   const api = await testApi();
   for (const code of CODES) {
     const markdown = readFileSync(new URL(`${code}.md`, FOLDER), "utf8");
@@ -63,7 +63,7 @@ test("D22 every page tells cause and remedy and shows an example, and is served 
   }
 });
 
-test("D22 programs get a page's Markdown, with the answer that the code gives", async () => {
+test("D22 a page is also available as Markdown with the code's example answer", async () => {
   const api = await testApi();
   for (const code of CODES) {
     const bySuffix = await api.send(`/docs/errors/${code}.md`);
@@ -80,20 +80,20 @@ test("D22 programs get a page's Markdown, with the answer that the code gives", 
   assert.match((await api.send("/docs/errors/not_found", { headers: browser })).text, /^<!doctype html>/);
 });
 
-test("D22 the list of all errors leads to each of them", async () => {
+test("D22 the error list links to every error page", async () => {
   const api = await testApi();
   const { text } = await api.send("/docs/errors");
   for (const code of CODES) assert.ok(text.includes(`href="/docs/errors/${code}"`), code);
 });
 
-test("D20 a document that does not exist is not found, without a version", async () => {
+test("D20 a missing document gets 404 without a version", async () => {
   const api = await testApi();
   for (const url of ["/docs/errors/nonsense", "/docs/errors/%2e%2e%2fnotes", "/docs/x", "/dev/x"]) {
     assertFault(await api.send(url), 404, "not_found");
   }
 });
 
-test("D20 what is no document is an API path: first its version, then the route", async () => {
+test("D20 every other path is an API path: first its version, then the route", async () => {
   const api = await testApi();
   for (const url of ["/", "/docsx", "/healthz/", "/c", "/favicon.ico"]) {
     assertFault(await api.send(url), 400, "missing_version");
@@ -101,7 +101,7 @@ test("D20 what is no document is an API path: first its version, then the route"
   }
 });
 
-test("the process and its database say that they are well", async () => {
+test("the health endpoints report a healthy process and database", async () => {
   const api = await testApi();
   for (const url of ["/healthz", "/readyz"]) assert.deepEqual((await api.send(url)).body, { status: "ok" });
 });

@@ -8,8 +8,8 @@ import { CREATE_INTENTS } from "../../src/merchant/keys/scopes.ts";
 import { assertFault, testApi, UNKNOWN_ID, VERSION, type Merchant, type TestApi } from "../support/api.ts";
 import { OPERATIONS, type OperationId } from "../support/operationTests.ts";
 
-// Everything that can be wrong with a call, in every combination. Whatever else is wrong, the answer tells of the first thing in the
-// promised order, and of nothing behind it.
+// All combinations of everything that can be wrong with a call. The answer names only the first defect in the documented
+// order.
 
 const DEFECTS = {
   version: ["right", "missing", "malformed", "unsupported"],
@@ -25,16 +25,16 @@ const DEFECTS = {
 
 type Defects = { [Name in keyof typeof DEFECTS]: (typeof DEFECTS)[Name][number] };
 
-/** What must be answered: the status and the code of the first thing that is wrong; undefined when nothing is. */
+/** The expected status and code of the first defect; undefined without a defect. */
 function expectedError({
   operationId,
-  wrongs,
+  defects,
 }: {
   operationId: OperationId;
-  wrongs: Defects;
+  defects: Defects;
 }): [number, string] | undefined {
   const { method, path: route } = OPERATIONS[operationId];
-  const { version, path, verb, key, rate, scope, size, shape, resource } = wrongs;
+  const { version, path, verb, key, rate, scope, size, shape, resource } = defects;
   if (version === "missing") return [400, "missing_version"];
   if (version === "malformed") return [400, "invalid_version"];
   if (version === "unsupported") return [400, "unsupported_version"];
@@ -53,7 +53,7 @@ function expectedError({
   return undefined;
 }
 
-/** The number of a combination, written in digits that each have as many values as their wrong has. */
+/** Decodes a combination's number: one mixed-radix digit per kind of defect. */
 function defectsFor(number: number): Defects {
   let rest = number;
   const chosen = Object.entries(DEFECTS).map(([name, values]) => {
@@ -66,13 +66,13 @@ function defectsFor(number: number): Defects {
 
 const COMBINATIONS = Object.values(DEFECTS).reduce((product, { length }) => product * length, 1);
 
-/** `keys` are of this one account, whatever is wrong with them: its rate, its scopes and its status are in play with each. */
+/** All `keys` belong to this account, so its rate, scopes and status apply to each of them. */
 type Account = { keys: Record<Defects["key"], string | undefined>; intentId: string; calls: number };
 
-/** Accounts in each state; one whose calls are used up is replaced, so that only what a combination says is wrong. */
+/** Keeps an account per state, and replaces one near its rate limit so that no unplanned 429 occurs. */
 function createAccountPool(api: TestApi, operationId: OperationId) {
   const { perMinute } = OPERATIONS[operationId];
-  const kept = new Map<string, Account>();
+  const accounts = new Map<string, Account>();
   const open = async (scope: Defects["scope"]): Promise<Account> => {
     const scopes = scope === "lacking" ? [] : [CREATE_INTENTS];
     const merchant = await api.openMerchant({ scopes });
@@ -85,12 +85,12 @@ function createAccountPool(api: TestApi, operationId: OperationId) {
   };
   return async ({ rate, scope }: Defects): Promise<Account> => {
     const name = `${rate} ${scope}`;
-    let account = kept.get(name);
+    let account = accounts.get(name);
     if (account === undefined || (rate === "free" && account.calls >= 25)) {
       account = await open(scope);
-      kept.set(name, account);
+      accounts.set(name, account);
       for (let call = 0; rate === "used up" && call < perMinute; call += 1)
-        await send(api, operationId, { account, wrongs: { ...NO_DEFECTS, rate, scope } });
+        await send(api, operationId, { account, defects: { ...NO_DEFECTS, rate, scope } });
     }
     account.calls += 1;
     return account;
@@ -126,21 +126,23 @@ const NO_DEFECTS: Defects = {
   resource: "there",
 };
 
-function send(api: TestApi, operationId: OperationId, { account, wrongs }: { account: Account; wrongs: Defects }) {
+function send(api: TestApi, operationId: OperationId, { account, defects }: { account: Account; defects: Defects }) {
   const { method, path } = OPERATIONS[operationId];
-  const id = wrongs.resource === "there" ? account.intentId : UNKNOWN_ID;
+  const id = defects.resource === "there" ? account.intentId : UNKNOWN_ID;
   const versions = { right: VERSION, missing: undefined, malformed: "yesterday", unsupported: "2019-01-01" };
-  const version = versions[wrongs.version];
-  const key = account.keys[wrongs.key];
+  const version = versions[defects.version];
+  const key = account.keys[defects.key];
   const headers = {
     ...(version === undefined ? {} : { "service-version": version }),
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-    ...(method === "POST" ? { "content-type": wrongs.shape === "wrong type" ? "text/plain" : "application/json" } : {}),
+    ...(method === "POST"
+      ? { "content-type": defects.shape === "wrong type" ? "text/plain" : "application/json" }
+      : {}),
   };
-  return api.send(`${path.replace("{id}", id)}${wrongs.path === "trailing slash" ? "/" : ""}`, {
-    method: wrongs.verb === "wrong" ? "DELETE" : method,
+  return api.send(`${path.replace("{id}", id)}${defects.path === "trailing slash" ? "/" : ""}`, {
+    method: defects.verb === "wrong" ? "DELETE" : method,
     headers,
-    ...bodyOf(operationId, wrongs),
+    ...bodyOf(operationId, defects),
   });
 }
 
@@ -154,8 +156,8 @@ function bodyOf(operationId: OperationId, { size, shape }: Defects): { body?: st
 }
 
 /**
- * Behind a wrong version or route nothing is looked at any more; a few of each show that as well as all of them. Wrong keys are
- * thinned out because a client may only send so many a minute.
+ * A wrong version or route ends the checks, so a sample of those combinations is enough. Wrong keys are sampled because
+ * their rate is limited per client.
  */
 function sampleStride({ version, path, verb, key }: Defects): number {
   if (version !== "right" || path !== "right" || verb !== "right") return 83;
@@ -163,17 +165,17 @@ function sampleStride({ version, path, verb, key }: Defects): number {
 }
 
 for (const operationId of Object.keys(OPERATIONS) as OperationId[]) {
-  test(`§5.6, §9.3, D20 ${operationId}: of all that is wrong with a call, the first in order is told`, async () => {
+  test(`§5.6, §9.3, D20 ${operationId}: a call with several defects gets the error of the first one in order`, async () => {
     const api = await testApi();
     const accountFor = createAccountPool(api, operationId);
     for (let number = 0; number < COMBINATIONS; number += 1) {
-      const wrongs = defectsFor(number);
-      if (number % sampleStride(wrongs) !== 0) continue;
-      const account = await accountFor(wrongs);
-      const answered = await send(api, operationId, { account, wrongs });
-      const expected = expectedError({ operationId, wrongs });
-      if (expected === undefined) assert.ok(answered.status < 300, `${JSON.stringify(wrongs)}: ${answered.text}`);
-      else assertFault(answered, ...expected);
+      const defects = defectsFor(number);
+      if (number % sampleStride(defects) !== 0) continue;
+      const account = await accountFor(defects);
+      const response = await send(api, operationId, { account, defects });
+      const expected = expectedError({ operationId, defects });
+      if (expected === undefined) assert.ok(response.status < 300, `${JSON.stringify(defects)}: ${response.text}`);
+      else assertFault(response, ...expected);
     }
   });
 }

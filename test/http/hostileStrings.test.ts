@@ -4,14 +4,14 @@ import { faultRows } from "../../src/kernel/faults.ts";
 import { testApi, type TestResponse, type Json, type Merchant, type TestApi } from "../support/api.ts";
 import { HOSTILE_STRINGS } from "../support/hostileStrings.ts";
 
-// Wherever a text can be given: it is kept as it is, or refused in our envelope by the name of its field, and never anything in between.
+// Every input place keeps a text unchanged or refuses it in the envelope with its field's name.
 
 const URL = "/api/v1/intents";
-/** Fewer than what the strictest of the limits lets pass in a minute. */
+/** Below the strictest rate limit per minute. */
 const CALLS_PER_MINUTE = 20;
 
 type Call = (merchant: Merchant, text: string, intentId: string) => Promise<TestResponse>;
-/** Where a text is given, what a refusal calls the place, and what of the answer is the text again. */
+/** Where a call sends the text, the field that a refusal names, and the part of the answer that returns the text. */
 type InputPlace = { location: string; field: string; call: Call; readBack?: (body: Json) => unknown };
 
 const inCreate = (
@@ -94,29 +94,29 @@ const INPUT_PLACES: readonly InputPlace[] = [
 ];
 const ID_SUFFIXES = ["", "/origins", "/deposits", "/settlements", "/source-inbox", "/view", "/archive"];
 
-/** As a browser writes it; half of a pair as the bytes that stand for it, which are no UTF-8. */
+/** Percent-encodes as a browser does; a lone surrogate becomes its bytes, which are invalid UTF-8. */
 function escaped(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : `%ED%A0%80${encodeURIComponent(text.toWellFormed())}`;
 }
 
-/** Its bytes, as HTTP tells them, without those that would end the line. */
+/** The text's bytes as a header value, without bytes that would end the line. */
 function toHeaderValue(text: string): string {
   return Buffer.from(text)
     .toString("latin1")
     .replaceAll(/[\r\n\0]/g, "");
 }
 
-/** Calls with every text; `look` sees each answer. */
+/** Calls with every text and passes each answer to `check`. */
 async function callWithEveryString(
   api: TestApi,
   call: (text: string) => Promise<TestResponse>,
-  look: (seen: TestResponse, text: string) => unknown,
+  check: (response: TestResponse, text: string) => unknown,
 ) {
   let calls = 0;
   for (const text of Object.values(HOSTILE_STRINGS).flat()) {
     if (calls % CALLS_PER_MINUTE === 0) api.advanceTime(61_000);
     calls += 1;
-    await look(await call(text), text);
+    await check(await call(text), text);
   }
 }
 
@@ -130,18 +130,18 @@ function assertEnvelope({ status, body, headers, text }: TestResponse): { code: 
   return error;
 }
 
-/** A refusal names the field, or where the JSON itself is refused the outermost one around it. */
-function assertNamesField(field: string, answered: TestResponse, text: string): void {
-  const { code, param } = assertEnvelope(answered);
-  if (answered.status === 401 || code === "not_found" || code === "payload_too_large") return;
-  // No chain of this reference is known, which is told first.
+/** A refusal names the field; a refusal of the JSON itself names the outermost field. */
+function assertNamesField(field: string, response: TestResponse, text: string): void {
+  const { code, param } = assertEnvelope(response);
+  if (response.status === 401 || code === "not_found" || code === "payload_too_large") return;
+  // The unknown chain reference comes first.
   if (field === "mint" && code === "unsupported_origin") return;
   const isNamed = param === field || param === field.split(".")[0] || param?.startsWith(`${field}.`) === true;
-  assert.ok(isNamed, `${field} ${JSON.stringify(text.slice(0, 40))}: ${answered.text}`);
+  assert.ok(isNamed, `${field} ${JSON.stringify(text.slice(0, 40))}: ${response.text}`);
 }
 
-for (const { location: where, field, call, readBack: kept } of INPUT_PLACES) {
-  test(`4 D12 any text as ${field} of ${where} is kept as it is, or refused by the field's name`, async () => {
+for (const { location, field, call, readBack } of INPUT_PLACES) {
+  test(`4 D12 any text as ${field} of ${location} is kept unchanged or refused with the field's name`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
     const { intentId } = await merchant.createIntent();
@@ -149,22 +149,22 @@ for (const { location: where, field, call, readBack: kept } of INPUT_PLACES) {
     await callWithEveryString(
       api,
       (text) => call(merchant, text, intentId),
-      async (answered, text) => {
-        if (answered.status >= 300) return assertNamesField(field, answered, text);
-        if (kept === undefined) return undefined;
+      async (response, text) => {
+        if (response.status >= 300) return assertNamesField(field, response, text);
+        if (readBack === undefined) return undefined;
         keptTexts += 1;
-        assert.equal(kept(answered.body), text);
-        const read = await merchant.get(`${URL}/${answered.body.intentId}`);
-        assert.equal(kept(read.body), text);
+        assert.equal(readBack(response.body), text);
+        const read = await merchant.get(`${URL}/${response.body.intentId}`);
+        assert.equal(readBack(read.body), text);
         return undefined;
       },
     );
-    if (/^(?:merchantReference|metadata)$/.test(field) && kept) assert.ok(keptTexts > 90, `${keptTexts} were kept`);
+    if (/^(?:merchantReference|metadata)$/.test(field) && readBack) assert.ok(keptTexts > 90, `${keptTexts} were kept`);
     assert.deepEqual(Object.keys(Object.prototype), []);
   });
 }
 
-test("4 D12 a reference that was kept finds its own intent and no other", async () => {
+test("4 D12 a stored reference finds only its own intent", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   await callWithEveryString(
@@ -181,7 +181,7 @@ test("4 D12 a reference that was kept finds its own intent and no other", async 
 });
 
 for (const path of ID_SUFFIXES) {
-  test(`4 D22 any text as the id before "${path}" is nobody's`, async () => {
+  test(`4 D22 any text as the id before "${path}" is not found or invalid`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
     const isRead = ["", "/origins", "/deposits", "/settlements"].includes(path);
@@ -189,11 +189,11 @@ for (const path of ID_SUFFIXES) {
       const url = `${URL}/${escaped(text)}${path}`;
       return isRead ? merchant.get(url) : merchant.post(url, {});
     };
-    await callWithEveryString(api, call, (answered, text) => {
-      // An empty one, or a dot, leaves another path.
-      if (["", ".", ".."].includes(text)) return assert.ok(answered.status < 500);
-      const { code } = assertEnvelope(answered);
-      return assert.ok(["not_found", "invalid_request"].includes(code), `${text}: ${answered.text}`);
+    await callWithEveryString(api, call, (response, text) => {
+      // An empty id or dots change the path.
+      if (["", ".", ".."].includes(text)) return assert.ok(response.status < 500);
+      const { code } = assertEnvelope(response);
+      return assert.ok(["not_found", "invalid_request"].includes(code), `${text}: ${response.text}`);
     });
   });
 }

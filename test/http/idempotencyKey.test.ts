@@ -8,7 +8,7 @@ import { openDatabase } from "../../src/db/database.ts";
 const DAY_MS = 86_400_000;
 
 const URL = "/api/v1/intents";
-/** On the embedded database, whose one connection is slow, the rule is the same with fewer. */
+/** Fewer on PGlite, whose single connection is slow. */
 const REPLAYS = { pglite: 10, postgres: 100 };
 const RACERS = 40;
 
@@ -31,7 +31,7 @@ for (const kind of databases) {
     });
 
     const post = (body: unknown, key: string) => {
-      // Beyond every limit of calls.
+      // Clears every rate limit.
       api.advanceTime(60_000);
       return merchant.post(URL, body, keyed(key));
     };
@@ -41,7 +41,7 @@ for (const kind of databases) {
       return opened.status === 204;
     };
 
-    test("38 a create without a destination, repeated many times, is one intent and one living token", async () => {
+    test("38 a create repeated many times without a destination makes one intent with one valid token", async () => {
       const body = { priceUnits: 5, metadata: { z: 1, a: [null, { y: 1.0 }] } };
       const first = await post(body, "order 1");
       assert.deepEqual([first.status, first.headers["idempotent-replayed"]], [201, undefined]);
@@ -60,7 +60,7 @@ for (const kind of databases) {
       assert.deepEqual([await opens(first.body), await opens(last.body)], [false, true]);
     });
 
-    test("D17 the same body may be spelled otherwise; another one is refused and writes nothing", async () => {
+    test("D17 an equivalent body replays; another body is refused and writes nothing", async () => {
       const first = await post({ priceUnits: 5, oneTime: true }, "order 2");
       const before = await countIntents(api.world.db, merchant);
       for (const body of ['{"oneTime":true, "priceUnits":5.0}', '{"priceUnits":5,"oneTime":true,"metadata":null}']) {
@@ -75,7 +75,7 @@ for (const kind of databases) {
       assert.equal((await other.post(URL, {}, keyed("order 2"))).body.created, true, "a key is the account's own");
     });
 
-    test("D17 a replay tells what was answered then, whatever has become of the intent", async () => {
+    test("D17 a replay returns the first answer, whatever the intent's state is now", async () => {
       const first = await post({}, "order 3");
       assert.equal((await merchant.post(`${URL}/${first.body.intentId}/archive`)).status, 200);
       const again = await post({}, "order 3");
@@ -84,18 +84,18 @@ for (const kind of databases) {
       assert.equal(now.status, "archived");
     });
 
-    test("D17 only success is kept: after a conflict the same key may still mint", async () => {
+    test("D17 only success is stored: after a conflict the same key may still mint", async () => {
       const { wallet: payoutWallet } = merchant;
-      const inTheWay = await merchant.createIntent({ payoutWallet, priceUnits: 5 });
+      const blocking = await merchant.createIntent({ payoutWallet, priceUnits: 5 });
       assertFault(await post({ payoutWallet, priceUnits: 6 }, "order 4"), 409, "destination_conflict");
-      await merchant.post(`${URL}/${inTheWay.intentId}/archive`);
+      await merchant.post(`${URL}/${blocking.intentId}/archive`);
       const minted = await post({ payoutWallet, priceUnits: 6 }, "order 4");
       assert.deepEqual([minted.body.created, minted.headers["idempotent-replayed"]], [true, undefined]);
     });
 
-    test("D17 for a day the answer is kept, and then the key is free", async () => {
+    test("D17 an answer is stored for a day, then the key is free", async () => {
       const first = await post({}, "order 5");
-      // Each of these calls takes a minute.
+      // Each post advances the clock by a minute.
       api.advanceTime(DAY_MS - 60_001);
       assert.equal((await post({}, "order 5")).body.intentId, first.body.intentId);
       const next = await post({ priceUnits: 7 }, "order 5");
@@ -103,7 +103,7 @@ for (const kind of databases) {
       assert.notEqual(next.body.intentId, first.body.intentId);
     });
 
-    test("D17 archive takes a key too, and it belongs to one intent", async () => {
+    test("D17 archive also takes a key, and the key belongs to one intent", async () => {
       const [one, other] = [await merchant.createIntent(), await merchant.createIntent()];
       const archive = (intentId: string) => merchant.post(`${URL}/${intentId}/archive`, {}, keyed("put away"));
       const first = await archive(one.intentId);
@@ -113,11 +113,11 @@ for (const kind of databases) {
       assert.equal((await merchant.get(`${URL}/${other.intentId}`)).body.status, "active");
     });
 
-    test("D17 a key has 1 to 255 printable characters and is given once; the body is looked at before", async () => {
+    test("D17 a key has 1 to 255 printable characters and one header; the body is checked first", async () => {
       api.advanceTime(60_000);
-      const asGiven = ["", "x".repeat(256), "tab\there", "caf\u00e9", ["one", "other"], ["same", "same"]];
+      const invalidKeys = ["", "x".repeat(256), "tab\there", "caf\u00e9", ["one", "other"], ["same", "same"]];
       const before = await countIntents(api.world.db, merchant);
-      for (const key of asGiven) {
+      for (const key of invalidKeys) {
         const error = assertFault(await merchant.post(URL, {}, keyed(key)), 400, "invalid_request");
         assert.equal(error.param, "Idempotency-Key", JSON.stringify(key));
       }
@@ -127,7 +127,7 @@ for (const kind of databases) {
       assert.equal((await merchant.post(URL, {}, keyed(`~ ${"x".repeat(253)}`))).status, 201);
     });
 
-    test("D17 source-inbox and view take no key, and mind none", async () => {
+    test("D17 source-inbox and view ignore the key", async () => {
       const { intentId } = await merchant.createIntent();
       const calls: [string, object, number][] = [
         ["source-inbox", { chainId: SETTLE_CHAIN_ID }, 201],
@@ -136,25 +136,25 @@ for (const kind of databases) {
       ];
       for (const [path, body, status] of calls) {
         for (const key of ["same", "", ["one", "other"]]) {
-          const answered = await merchant.post(`${URL}/${intentId}/${path}`, body, keyed(key));
-          assert.deepEqual([answered.status, answered.headers["idempotent-replayed"]], [status, undefined]);
+          const response = await merchant.post(`${URL}/${intentId}/${path}`, body, keyed(key));
+          assert.deepEqual([response.status, response.headers["idempotent-replayed"]], [status, undefined]);
         }
       }
     });
 
-    test("38 an answer that is lost after the commit is given when the call is sent again", async () => {
-      const losing: Db = {
+    test("38 a repeated call returns an answer that was lost after the commit", async () => {
+      const dbLosingAnswers: Db = {
         ...api.world.db,
         async transaction(run) {
           await api.world.db.transaction(run);
           throw Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
         },
       };
-      const unlucky = await openTestApi(losing, { clock: api.world.clock });
+      const failingApi = await openTestApi(dbLosingAnswers, { clock: api.world.clock });
       const customer = await api.openMerchant();
       const headers = { ...customer.headers, ...keyed("order 6"), "content-type": "application/json" };
-      const lost = await unlucky.send(URL, { method: "POST", headers, body: {} });
-      await unlucky.server.close();
+      const lost = await failingApi.send(URL, { method: "POST", headers, body: {} });
+      await failingApi.server.close();
       assert.equal(assertFault(lost, 500, "internal_error").retryable, true);
       assert.equal(await countIntents(api.world.db, customer), 1);
       const again = await customer.post(URL, {}, keyed("order 6"));
@@ -180,7 +180,7 @@ describe("Idempotency-Key between two services", () => {
     await database.drop();
   });
 
-  test("38 the same create through both at once is one intent; who came meanwhile is told to wait a second", async () => {
+  test("38 parallel equal creates through both make one intent; the others get a retry-after of one second", async () => {
     const merchant = await apis[0]?.openMerchant();
     assert.ok(merchant);
     const headers = { ...merchant.headers, ...keyed("order 7"), "content-type": "application/json" };
@@ -188,12 +188,12 @@ describe("Idempotency-Key between two services", () => {
     const racers = Array.from({ length: RACERS / 2 }, () => apis).flat();
     const answers = await Promise.all(racers.map(send));
     const ids = new Set<string>();
-    for (const answered of answers) {
-      if (answered.status === 201) ids.add(answered.body.intentId);
-      else if (answered.status === 409) {
-        assertFault(answered, 409, "request_in_progress");
-        assert.equal(answered.headers["retry-after"], "1");
-      } else assertFault(answered, 429, "rate_limited");
+    for (const response of answers) {
+      if (response.status === 201) ids.add(response.body.intentId);
+      else if (response.status === 409) {
+        assertFault(response, 409, "request_in_progress");
+        assert.equal(response.headers["retry-after"], "1");
+      } else assertFault(response, 429, "rate_limited");
     }
     assert.equal(ids.size, 1);
     const [api] = apis;

@@ -21,8 +21,8 @@ const URL = "/api/v1/intents";
 const HOUR_MS = 3_600_000;
 const WRONG_KEYS_MAX = 600;
 
-// A process whose clock is an hour early and one whose clock is an hour late.
-describe("limits of two services on one PostgreSQL", () => {
+// One process's clock is an hour behind, the other's an hour ahead.
+describe("rate limits of two services on one PostgreSQL", () => {
   let database: PostgresDatabase;
   let apis: TestApi[];
   let merchant: Merchant;
@@ -51,12 +51,12 @@ describe("limits of two services on one PostgreSQL", () => {
     return Promise.all(calls.map((api) => api.send(URL, { headers: merchant.headers })));
   };
 
-  test("19 of 500 parallel calls through both, the limit passes and no call more", async () => {
+  test("19 two services together admit at most the limit of 500 parallel calls", async () => {
     const answers = await burst(500);
     const passed = answers.filter(({ status }) => status === 200);
     const refused = answers.filter(({ status }) => status === 429);
     assert.equal(passed.length + refused.length, 500);
-    // All of them, but for calls that one service has taken and finds nobody for.
+    // The whole limit passes, less permits that one service leased and did not use.
     assert.ok(passed.length <= 60 && passed.length >= 55, `${passed.length} passed`);
     for (const answered of [...passed, ...refused]) {
       assert.equal(answered.headers["ratelimit-limit"], "60");
@@ -73,7 +73,7 @@ describe("limits of two services on one PostgreSQL", () => {
     assert.equal((await burst(20)).filter(({ status }) => status === 200).length <= 60 - passed.length, true);
   });
 
-  test("19 no way of writing the path, and no other key of the account, has a count of its own", async () => {
+  test("19 all spellings of a path and all keys of an account share one count", async () => {
     const { createKey } = await import("../../src/merchant/keys/createKey.ts");
     const [api] = apis;
     assert.ok(api);
@@ -82,20 +82,20 @@ describe("limits of two services on one PostgreSQL", () => {
     const { apiKey } = await createKey(api.world, { accountId: customer.accountId, scopes });
     const other: Merchant = { ...customer, headers: { ...customer.headers, authorization: `bearer  ${apiKey}` } };
     const statuses: number[] = [];
-    for (const [url, of] of [
+    for (const [url, caller] of [
       [`${URL}?limit=1`, customer],
       ["/api/v1/%69ntents", other],
       [URL, other],
     ] as const) {
       const calls = Array.from({ length: 30 }, () => apis).flat();
-      const sent = calls.map(async (each) => (await each.server.inject({ url, headers: of.headers })).statusCode);
+      const sent = calls.map(async (each) => (await each.server.inject({ url, headers: caller.headers })).statusCode);
       statuses.push(...(await Promise.all(sent)));
     }
     assert.ok(statuses.filter((status) => status === 200).length <= 60);
     assert.deepEqual(new Set(statuses), new Set([200, 429]));
   });
 
-  test("8 the view's two limits hold together, and each call uses up both", async () => {
+  test("8 both limits of a view apply, and each call counts against both", async () => {
     const [api] = apis;
     assert.ok(api);
     const customer = await api.openMerchant();
@@ -108,12 +108,12 @@ describe("limits of two services on one PostgreSQL", () => {
       return (await Promise.all(sent)).filter(({ status }) => status === 202).length;
     };
     assert.equal(await view(one.id), 30);
-    // Fifty calls were counted for the operation, though the intent's own limit refused twenty of them.
+    // All fifty calls counted for the operation, although the intent's own limit refused twenty.
     assert.equal(await view(other.id), 10);
   });
 });
 
-test("D25 D23 while the database that counts is away, nobody is admitted, limits are told, and a wrong key stays a wrong key", async () => {
+test("D25 D23 without the counting database no call passes, answers state the limits, and a wrong key still gets 401", async () => {
   const db = await openTestDatabase("postgres");
   let isAway = false;
   const flaky: Db = {
@@ -127,10 +127,10 @@ test("D25 D23 while the database that counts is away, nobody is admitted, limits
   const merchant = await api.openMerchant();
   assert.equal((await merchant.get(URL)).status, 200);
   isAway = true;
-  const told = ({ headers }: TestResponse) =>
+  const rateHeaders = ({ headers }: TestResponse) =>
     ["limit", "remaining", "reset"].map((name) => headers[`ratelimit-${name}`]?.toString());
   const one = `${URL}/${UNKNOWN_ID}`;
-  // The key is known for a moment still. What the count is, only the database knows, but for calls that were taken before.
+  // The key is still cached. Only the database knows the count, except for permits leased before.
   const nothingLeft: [TestResponse, string, string][] = [
     [await merchant.get(one), "120", "internal_error"],
     [await merchant.post(URL, {}), "30", "internal_error"],
@@ -139,17 +139,17 @@ test("D25 D23 while the database that counts is away, nobody is admitted, limits
   ];
   for (const [refused, limit, code] of nothingLeft) {
     assert.equal(assertFault(refused, code === "internal_error" ? 500 : 503, code).retryable, true);
-    assert.deepEqual([refused.headers["retry-after"], ...told(refused)], ["5", limit, "0", "5"]);
+    assert.deepEqual([refused.headers["retry-after"], ...rateHeaders(refused)], ["5", limit, "0", "5"]);
     assert.equal(refused.headers["service-version"], VERSION);
   }
-  const taken = await merchant.get(URL);
-  assertFault(taken, 500, "internal_error");
-  assert.deepEqual(told(taken), ["60", "58", "60"]);
+  const leased = await merchant.get(URL);
+  assertFault(leased, 500, "internal_error");
+  assert.deepEqual(rateHeaders(leased), ["60", "58", "60"]);
   api.advanceTime(1_000);
-  // Nobody knows any more whose key it is.
+  // The cached key has expired.
   const unknown = await merchant.get(URL);
   assertFault(unknown, 500, "internal_error");
-  assert.deepEqual([unknown.headers["retry-after"], ...told(unknown)], ["5", undefined, undefined, undefined]);
+  assert.deepEqual([unknown.headers["retry-after"], ...rateHeaders(unknown)], ["5", undefined, undefined, undefined]);
   const headers = { "service-version": VERSION, authorization: "Bearer guess" };
   assertFault(await api.send(URL, { headers }), 401, "unauthorized");
   isAway = false;
@@ -158,7 +158,7 @@ test("D25 D23 while the database that counts is away, nobody is admitted, limits
   await db.close();
 });
 
-describe("who guesses keys", () => {
+describe("key guessing", () => {
   const guess = (api: TestApi, from: { remoteAddress?: string; forwarded?: string }) =>
     api.server.inject({
       url: URL,
@@ -188,12 +188,12 @@ describe("who guesses keys", () => {
     return refused;
   }
 
-  test("19 an address that says on whose behalf it asks is believed only where it is a proxy of ours", async () => {
+  test("19 X-Forwarded-For counts only when a trusted proxy sends it", async () => {
     const named = (index: number) => ({ forwarded: `203.0.${index >> 8}.${index & 255}` });
     await withApi(["10.0.0.0/8"], async (api) => {
       assert.equal(await sendWrongKeys(api, (index) => ({ remoteAddress: "198.51.100.1", ...named(index) })), 10);
       assert.equal(await sendWrongKeys(api, (index) => ({ remoteAddress: "10.1.2.3", ...named(index) })), 0);
-      // What stands before the address that the proxy saw is the caller's own invention.
+      // The caller controls every entry before the address that the proxy appended.
       const invented = (index: number) => `${named(index).forwarded}, 192.0.2.9`;
       assert.equal(
         await sendWrongKeys(api, (index) => ({ remoteAddress: "10.1.2.3", forwarded: invented(index) })),
@@ -202,7 +202,7 @@ describe("who guesses keys", () => {
     });
   });
 
-  test("D23 a right key passes where others guess", async () => {
+  test("D23 a valid key passes from an address that is blocked for guessing", async () => {
     await withApi([], async (api) => {
       assert.equal(await sendWrongKeys(api, () => ({})), 10);
       const merchant = await api.openMerchant();
@@ -210,7 +210,7 @@ describe("who guesses keys", () => {
     });
   });
 
-  test("D23 an IPv6 subscriber is one, whichever of his addresses he takes", () => {
+  test("D23 all addresses of an IPv6 /64 count as one client", () => {
     const table: [string, string][] = [
       ["192.0.2.1", "192.0.2.1"],
       ["::ffff:192.0.2.1", "192.0.2.1"],
@@ -228,7 +228,7 @@ describe("who guesses keys", () => {
     for (const [address, network] of table) assert.equal(toClientNetwork(address), network);
   });
 
-  test("20 a hundred thousand keys leave as many counts behind as may be, and no more", async () => {
+  test("20 the local limiter keeps at most its maximum of counts for 100,000 keys", async () => {
     let nowMs = 0;
     const keysMax = 1_000;
     const log = createLocalRateLimiter({ monotonicMs: () => nowMs }, keysMax);

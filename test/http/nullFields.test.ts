@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { assertFault, SETTLE_CHAIN_ID, testApi, USDC } from "../support/api.ts";
 import { callOperation, OPERATIONS, type OperationId } from "../support/operationTests.ts";
 
-// A field that is null is a field that is not there, wherever a field may be left out.
+// A null in an optional field means that the field is absent.
 
 const URL = "/api/v1/intents";
 
-/** What differs between two answers to the same question. */
+/** The record without the fields that differ per call. */
 function withoutPerCallFields({
   intentId,
   inboxAddress,
@@ -20,7 +20,7 @@ function withoutPerCallFields({
   return record;
 }
 
-test("D9, D10, D12, D13 each field of a create that is null is absent, alone and beside the others", async () => {
+test("D9, D10, D12, D13 a null field of a create counts as absent", async () => {
   const merchant = await (await testApi()).openMerchant();
   const whole = { merchantReference: "a", metadata: { b: 1 }, priceUnits: 5, oneTime: true };
   for (const field of Object.keys(whole)) {
@@ -36,7 +36,7 @@ test("D9, D10, D12, D13 each field of a create that is null is absent, alone and
   }
 });
 
-test("D11, D18 a payout field that is null names nothing: alone it mints, beside others it is inherited", async () => {
+test("D11, D18 a null payout field counts as absent: alone it mints, with others it is inherited", async () => {
   const merchant = await (await testApi()).openMerchant();
   const whole: Record<string, unknown> = {
     payoutNamespace: "eip155",
@@ -56,7 +56,7 @@ test("D11, D18 a payout field that is null names nothing: alone it mints, beside
   }
 });
 
-test("D17 a null more or less is the same request under an Idempotency-Key", async () => {
+test("D17 null fields do not change the request under an Idempotency-Key", async () => {
   const merchant = await (await testApi()).openMerchant();
   const headers = { "idempotency-key": "one" };
   const first = await merchant.post(URL, { priceUnits: 5 }, headers);
@@ -65,7 +65,7 @@ test("D17 a null more or less is the same request under an Idempotency-Key", asy
   assert.equal(again.headers["idempotent-replayed"], "true");
 });
 
-test("D29, D30 nulls beside an origin or a view are absent", async () => {
+test("D29, D30 null fields of an origin or a view count as absent", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { intentId } = await merchant.createIntent();
   const url = `${URL}/${intentId}`;
@@ -78,7 +78,7 @@ test("D29, D30 nulls beside an origin or a view are absent", async () => {
   assert.deepEqual((await merchant.post(`${url}/view`, { selection: null })).body, { recorded: true });
 });
 
-test("D14 a known parameter of any operation's query that is given twice is refused, however it is written", async () => {
+test("D14 every list refuses a repeated known query parameter in any spelling", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { id } = await merchant.insertIntent();
   for (const list of [URL, `${URL}/${id}/deposits`, `${URL}/${id}/settlements`]) {
@@ -94,7 +94,7 @@ test("D14 a known parameter of any operation's query that is given twice is refu
   }
 });
 
-test("D14 parameters that an operation does not know are ignored by each of them, also when they are given twice", async () => {
+test("D14 every operation ignores unknown query parameters, even repeated ones", async () => {
   const api = await testApi();
   for (const operationId of Object.keys(OPERATIONS) as OperationId[]) {
     const merchant = await api.openMerchant();

@@ -15,7 +15,7 @@ const all: readonly Described[] = Object.entries<Json>(DOCUMENT.paths).flatMap((
   Object.entries<Json>(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
 );
 
-/** The routes below /api that the server's own router has, from the tree that it prints. */
+/** The router's routes below /api, from its printed tree. */
 function routesOf(printed: string): string[] {
   const parents: string[] = [];
   return printed.split("\n").flatMap((line) => {
@@ -39,14 +39,14 @@ test("the document and the server have the same operations", async () => {
   assert.deepEqual(described.toSorted(), operations.toSorted());
 });
 
-test("the document is valid OpenAPI 3.1, in the eyes of a stranger", async () => {
+test("an independent validator accepts the document as OpenAPI 3.1", async () => {
   const validator = new Validator();
   const { valid, errors } = await validator.validate(structuredClone(DOCUMENT));
   assert.ok(valid, JSON.stringify(errors));
   assert.equal(validator.version, "3.1");
 });
 
-test("the document is served without a key, to any page, and names the configured address", async () => {
+test("the document needs no key, allows any origin and names the configured base URL", async () => {
   const api = await testApi();
   const { status, headers, body } = await api.send("/openapi.json");
   assert.equal(status, 200);
@@ -55,9 +55,9 @@ test("the document is served without a key, to any page, and names the configure
   assert.deepEqual(body.servers, [{ url: api.world.config.baseUrl }]);
 });
 
-test("every example has the shape that stands beside it", () => {
+test("every example matches its schema", () => {
   let count = 0;
-  const judge = (part: Json, pointer: string) => {
+  const checkExamples = (part: Json, pointer: string) => {
     if (typeof part !== "object" || part === null) return;
     if (part.schema !== undefined) {
       const values = [
@@ -70,15 +70,15 @@ test("every example has the shape that stands beside it", () => {
     for (const [name, inner] of Object.entries<Json>(part)) {
       const isExample = name === "example" || name === "examples";
       if (!isExample)
-        judge(inner, `${pointer}/${encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))}`);
+        checkExamples(inner, `${pointer}/${encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))}`);
     }
   };
-  judge(DOCUMENT, "#");
+  checkExamples(DOCUMENT, "#");
   assert.ok(count > 60, `only ${count} examples`);
 });
 
-test("every operation tells when it refuses, and every code belongs to one", () => {
-  const told = new Set<string>();
+test("every operation documents its errors, and every error code belongs to an operation", () => {
+  const documentedCodes = new Set<string>();
   for (const { operation, method } of all) {
     const statuses = Object.keys(operation.responses);
     const needed = ["400", "401", "403", "404", "413", "429", "500"];
@@ -89,24 +89,24 @@ test("every operation tells when it refuses, and every code belongs to one", () 
     for (const status of statuses) {
       for (const code of codesOf(operation.responses[status])) {
         assert.equal(String(faultRows[code as keyof typeof faultRows].status), status, code);
-        told.add(code);
+        documentedCodes.add(code);
       }
     }
   }
-  assert.deepEqual([...told].toSorted(), Object.keys(faultRows).toSorted());
+  assert.deepEqual([...documentedCodes].toSorted(), Object.keys(faultRows).toSorted());
 });
 
-test("an exchange that the document does not describe would be noticed", async () => {
+test("assertDocumented rejects an exchange that the document does not describe", async () => {
   const merchant = await (await testApi()).openMerchant();
-  const answered = await merchant.get("/api/v1/intents");
-  const judge = (change: object) => () => assertDocumented("/api/v1/intents", {}, { ...answered, ...change });
-  judge({})();
-  const { body, headers } = answered;
-  assert.throws(judge({ status: 418 }), /does not have/);
-  assert.throws(judge({ body: { ...body, total: 5 } }), /total/);
-  assert.throws(judge({ body: { ...body, next_cursor: null } }), /next_cursor must be string/);
-  assert.throws(judge({ headers: { ...headers, "retry-after": "1" } }), /retry-after/);
-  assert.throws(judge({ headers: { ...headers, "request-id": undefined } }), /request-id/);
+  const response = await merchant.get("/api/v1/intents");
+  const check = (change: object) => () => assertDocumented("/api/v1/intents", {}, { ...response, ...change });
+  check({})();
+  const { body, headers } = response;
+  assert.throws(check({ status: 418 }), /does not have/);
+  assert.throws(check({ body: { ...body, total: 5 } }), /total/);
+  assert.throws(check({ body: { ...body, next_cursor: null } }), /next_cursor must be string/);
+  assert.throws(check({ headers: { ...headers, "retry-after": "1" } }), /retry-after/);
+  assert.throws(check({ headers: { ...headers, "request-id": undefined } }), /request-id/);
   const error = {
     code: "price_required",
     message: "",
@@ -114,10 +114,10 @@ test("an exchange that the document does not describe would be noticed", async (
     docs: "http://a/b",
     retryable: false,
   };
-  assert.throws(judge({ status: 400, body: { error } }), /code must be equal to one of/);
+  assert.throws(check({ status: 400, body: { error } }), /code must be equal to one of/);
 });
 
-test("what is this service's own is marked as an extension", () => {
+test("operations beyond the specification are marked as extensions", () => {
   const extensions = all.filter(({ operation }) => operation["x-extension"] === true);
   const own = [
     "GET /api/v1/intents",
@@ -131,13 +131,13 @@ test("what is this service's own is marked as an extension", () => {
   assert.deepEqual(rest.map(({ path, method }) => `${method} ${path}`).toSorted(), own.toSorted());
 });
 
-test("D31 the example's inbox address is the one that its terms commit to", () => {
+test("D31 the example's inbox address matches its terms", () => {
   assert.equal(intentExample.inboxAddress.toLowerCase(), computeInboxAddress(termsFromWire(intentExample.inboxTerms)));
 });
 
 function codesOf(response: Json): string[] {
-  const followed =
+  const resolved =
     response.$ref === undefined ? response : DOCUMENT.components.responses[response.$ref.split("/").at(-1)];
-  const [, narrowed] = followed.content["application/json"].schema.allOf ?? [];
+  const [, narrowed] = resolved.content["application/json"].schema.allOf ?? [];
   return narrowed?.properties.error.properties.code.enum ?? [];
 }

@@ -6,7 +6,7 @@ import { isDocumentPath } from "../../src/http/documents/isDocumentPath.ts";
 import { OPERATIONS } from "../../src/http/operationList.ts";
 import { testApi, UNKNOWN_ID, VERSION, type Merchant, type TestApi } from "../support/api.ts";
 
-// Whatever is tried with a path, it reaches an operation or it is not found. Written to a socket as it is, because clients tidy up.
+// Every path reaches an operation or gets 404. The test writes to a socket because clients normalize paths.
 
 const VERBS = ["GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE"];
 const ONE = `/api/v1/intents/${UNKNOWN_ID}`;
@@ -91,7 +91,7 @@ async function ask(verb: string, path: string, headers: string): Promise<{ statu
   return { status: Number(text.slice(9, 12)), code };
 }
 
-/** The operation that verb and path name, by nothing but its pattern. A letter is the same letter when it is percent-encoded. */
+/** Matches verb and path against the operations' patterns. A percent-encoded letter equals the letter. */
 function isOperation(verb: string, url: string): boolean {
   const [written = ""] = url.split("?");
   const path = written.replaceAll(/%(?:4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])/gi, (letter) => decodeURIComponent(letter));
@@ -110,7 +110,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-test("§7.2.1, §9.1, D20 of 54 paths, 8 verbs and 3 kinds of headers only what names an operation reaches one", async () => {
+test("§7.2.1, §9.1, D20 only matching routes reach an operation, of 54 paths, 8 verbs and 3 kinds of headers", async () => {
   const version = `service-version: ${VERSION}\r\n`;
   const key = `authorization: ${String(merchant.headers["authorization"])}\r\n`;
   for (const path of PATHS) {
@@ -125,14 +125,14 @@ test("§7.2.1, §9.1, D20 of 54 paths, 8 verbs and 3 kinds of headers only what 
       if (isDocumentPath(path)) continue;
       assert.deepEqual([bare.status, bare.code ?? "missing_version"], [400, "missing_version"], what);
       assert.equal(unknown.status, isRoute ? 401 : 404, what);
-      // Behind the key an operation may find no intent: that is a 404 too, and says so in its message.
+      // With a valid key, an operation may return 404 for a missing intent.
       if (!isRoute) assert.deepEqual([known.status, known.code ?? "not_found"], [404, "not_found"], what);
       else assert.ok(![401, 405, 501].includes(known.status), what);
     }
   }
 });
 
-test("D20, D22 a document needs neither version nor key, whether it is there or not, and every answer has its Request-Id", async () => {
+test("D20, D22 an existing or missing document needs neither version nor key, and every answer has a Request-Id", async () => {
   const folders = [
     "/docs/x",
     "/docs/errors/not_found",
@@ -162,8 +162,12 @@ test("D20, D22 a document needs neither version nor key, whether it is there or 
     const bare = await api.server.inject({ url: path });
     assert.ok([200, 404].includes(bare.statusCode), `${path} ${bare.statusCode}`);
     if (bare.statusCode === 404) assert.equal(bare.json().error.code, "not_found");
-    const [versioned, asked] = [{ "service-version": "nonsense" }, `${path}?x=1`];
-    assert.equal((await api.server.inject({ url: asked, headers: versioned })).statusCode, bare.statusCode, path);
+    const [versioned, pathWithQuery] = [{ "service-version": "nonsense" }, `${path}?x=1`];
+    assert.equal(
+      (await api.server.inject({ url: pathWithQuery, headers: versioned })).statusCode,
+      bare.statusCode,
+      path,
+    );
     assert.match(String(bare.headers["request-id"]), /^req_[0-9a-hjkmnp-tv-z]{26}$/, path);
   }
   for (const path of others) {

@@ -5,7 +5,7 @@ import { connect, type AddressInfo, type Socket } from "node:net";
 import { before, test, type TestContext } from "node:test";
 import { openTestApi, testApi, type Json, type Merchant, type TestApi } from "../support/api.ts";
 
-// What only a socket shows: requests that no client library would send.
+// Requests that client libraries do not send, written to a socket.
 
 const VERSION = "service-version: 2026-11-01\r\n";
 
@@ -22,7 +22,7 @@ before(async () => {
 
 type RawReply = { status: number; body: Json; head: string };
 
-/** Writes the parts one after the other and reads what comes back until the other side is done. */
+/** Writes the parts in order and reads replies until the server closes the connection. */
 async function exchange(...parts: (string | Buffer)[]): Promise<RawReply[]> {
   return parseReplies(await readAll(...parts));
 }
@@ -41,7 +41,7 @@ async function readAll(...parts: (string | Buffer)[]): Promise<string> {
 
 async function write(socket: Socket, part: string | Buffer): Promise<void> {
   if (socket.destroyed || socket.write(part)) return;
-  // The other side may have closed: then "error" comes in place of "drain".
+  // When the server has closed the connection, "error" fires instead of "drain".
   await once(socket, "drain").catch(() => {});
 }
 
@@ -63,7 +63,7 @@ function authorizedHead(): string {
   return `authorization: ${String(merchant.headers["authorization"])}\r\n${VERSION}connection: close\r\n`;
 }
 
-test("D20 what the parser refuses is answered with 400, in the envelope", async () => {
+test("D20 a request that the parser refuses gets 400 in the envelope", async () => {
   const requests = [
     "nonsense\r\n\r\n",
     "GET /api/v1/intents HTTP/9.9\r\n\r\n",
@@ -74,13 +74,13 @@ test("D20 what the parser refuses is answered with 400, in the envelope", async 
   for (const request of requests) assertEnvelope((await exchange(request))[0], 400, "invalid_request");
 });
 
-test("D20 neither a missing Host nor an unknown Expect is a reason to refuse", async () => {
+test("D20 the server accepts a missing Host and an unknown Expect", async () => {
   const plain = `GET /api/v1/intents HTTP/1.1\r\n${authorizedHead()}`;
   for (const request of [`${plain}\r\n`, `${plain}expect: the unexpected\r\n\r\n`])
     assert.equal((await exchange(request))[0]?.status, 200);
 });
 
-test("D24 the version is checked also where the path cannot be decoded", async () => {
+test("D24 the version check comes before the path, even one that cannot be decoded", async () => {
   assertEnvelope(
     (await exchange("GET /api/v1/intents/%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"))[0],
     400,
@@ -93,12 +93,12 @@ test("D24 the version is checked also where the path cannot be decoded", async (
   );
 });
 
-test("D24 a version that is sent twice is none", async () => {
+test("D24 a version sent twice is invalid", async () => {
   const [reply] = await exchange(`GET / HTTP/1.1\r\nhost: x\r\n${VERSION}${VERSION}connection: close\r\n\r\n`);
   assertEnvelope(reply, 400, "invalid_version");
 });
 
-test("11 D21 of two Authorization headers none is taken, whichever of them is right", async () => {
+test("11 D21 a request with two Authorization headers is unauthorized, even with valid keys", async () => {
   const right = `authorization: ${String(merchant.headers["authorization"])}\r\n`;
   const wrong = "authorization: Bearer guess\r\n";
   const ask = (headers: string) =>
@@ -108,7 +108,7 @@ test("11 D21 of two Authorization headers none is taken, whichever of them is ri
   assert.equal((await ask(right))[0]?.status, 200);
 });
 
-test("D16 an encoding is none only where every header says so", async () => {
+test("D16 any Content-Encoding except identity is refused, also in a second header", async () => {
   const head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${authorizedHead()}`;
   const ask = async (headers: string, body = "{}") =>
     (await exchange(`${head}${headers}content-length: ${body.length}\r\n\r\n${body}`))[0];
@@ -118,7 +118,7 @@ test("D16 an encoding is none only where every header says so", async () => {
   assert.equal((await ask("content-encoding: Identity\r\n"))?.status, 201);
 });
 
-test("D16 a client that goes on sending too much sees the 413", async () => {
+test("D16 a client that keeps sending an oversized body reads the 413", async () => {
   const head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${authorizedHead()}`;
   const body = Buffer.alloc(1_000_000, " ");
   const announced = await exchange(`${head}content-length: ${body.length}\r\n\r\n`, body);
@@ -128,7 +128,7 @@ test("D16 a client that goes on sending too much sees the 413", async () => {
   assertEnvelope(chunked[0], 413, "payload_too_large");
 });
 
-/** A service whose waiting ends when the test says so, and one who has sent it a byte more than a body may have, and could go on for ever. */
+/** Starts a service with a manual sleep, and an endless upload that has exceeded the body limit by one byte. */
 async function startEndlessUpload(t: TestContext) {
   const waits: { durationMs: number; end: () => void }[] = [];
   const sleep = (durationMs: number, ended?: AbortSignal) =>
@@ -162,7 +162,7 @@ async function startEndlessUpload(t: TestContext) {
 const MIB = 0x100000;
 
 test(
-  "D16 a body without an end is answered at its first byte too many, and cut off after 32 MiB",
+  "D16 an endless body gets 413 at its first excess byte and is cut off after 32 MiB",
   { timeout: 20_000 },
   async (t) => {
     const { socket, receiver, send, answer } = await startEndlessUpload(t);
@@ -172,7 +172,7 @@ test(
   },
 );
 
-test("D16 whoever sends slowly is cut off after 5 seconds", { timeout: 20_000 }, async (t) => {
+test("D16 a slow upload is cut off 5 seconds after its 413", { timeout: 20_000 }, async (t) => {
   const { socket, send, waits, closed, answer } = await startEndlessUpload(t);
   assertEnvelope(answer, 413, "payload_too_large");
   await send(1);
@@ -185,19 +185,19 @@ test("D16 whoever sends slowly is cut off after 5 seconds", { timeout: 20_000 },
   await closed;
 });
 
-test("12 whom nobody knows may only send what a credential takes", async () => {
+test("12 an unauthenticated session request takes at most 4096 bytes", async () => {
   const { intentId, widgetToken } = await merchant.createIntent();
   const path = `/c/${String(intentId)}/session`;
   const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nconnection: close\r\n`;
   const ask = (body: string) => exchange(`${head}content-length: ${body.length}\r\n\r\n${body}`);
   const body = JSON.stringify({ widgetToken });
   assertEnvelope((await ask(body.padEnd(4_097)))[0], 413, "payload_too_large");
-  // Nothing of what is announced is waited for.
+  // The server does not wait for the announced body.
   assertEnvelope((await exchange(`${head}content-length: 4097\r\n\r\n`))[0], 413, "payload_too_large");
   assert.equal((await ask(body.padEnd(4_096)))[0]?.status, 204);
 });
 
-test("D20 a wrong key is answered before a body that has not come yet", async () => {
+test("D20 a wrong key gets 401 before the body arrives", async () => {
   const head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\n${VERSION}content-type: ;;\r\ncontent-length: 5\r\nconnection: close\r\n\r\n`;
   const socket = connect({ host: "127.0.0.1", port });
   socket.write(head);
@@ -207,7 +207,7 @@ test("D20 a wrong key is answered before a body that has not come yet", async ()
   await once(socket, "close");
 });
 
-test("a connection is used again after an error", async () => {
+test("a connection stays open after an error", async () => {
   const first = `POST /nowhere HTTP/1.1\r\nhost: x\r\n${VERSION}content-type: application/json\r\ncontent-length: 3\r\n\r\n{{{`;
   const second = `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\n${authorizedHead()}\r\n`;
   const replies = await exchange(first, second);
@@ -217,20 +217,20 @@ test("a connection is used again after an error", async () => {
   );
 });
 
-test("12 D20 a connection takes a thousand requests, however fast they come, and is closed then", async () => {
+test("12 D20 a connection takes a thousand requests at any speed, then closes", async () => {
   const request = `GET /nowhere HTTP/1.1\r\nhost: x\r\n${VERSION}\r\n`;
   const replies = await exchange(request.repeat(1_000));
   assert.equal(replies.length, 1_000);
   for (const reply of replies) assertEnvelope(reply, 404, "not_found");
   assert.match(replies.at(-1)?.head ?? "", /connection: close/i);
-  // What comes after them is not read, and a reset may take the last answers with it.
+  // The server does not read further requests; a reset may lose the last answers.
   const statuses = (await readAll(request.repeat(3_000))).match(/HTTP\/1\.1 \d{3}/g) ?? [];
   assert.ok(statuses.length <= 1_000, `${statuses.length} answers`);
   for (const status of statuses) assert.equal(status, "HTTP/1.1 404");
   assert.equal((await exchange(`GET /api/v1/intents HTTP/1.1\r\n${authorizedHead()}\r\n`))[0]?.status, 200);
 });
 
-test("12 nobody holds a connection for long, and there are only so many", () => {
+test("12 timeouts bound each connection, and maxConnections bounds their number", () => {
   const { requestTimeout, headersTimeout, timeout, maxRequestsPerSocket, maxConnections } = api.server.server;
   assert.deepEqual(
     { requestTimeout, headersTimeout, timeout, maxRequestsPerSocket, maxConnections },
@@ -244,7 +244,7 @@ test("12 nobody holds a connection for long, and there are only so many", () => 
   );
 });
 
-test("12 a request that two readers would end at different places is refused, and nothing behind it is read", async () => {
+test("12 a request with an ambiguous end is refused, and no later bytes are read", async () => {
   const head = `POST /api/v1/intents HTTP/1.1\r\ncontent-type: application/json\r\n${authorizedHead()}`.replace(
     "connection: close\r\n",
     "",
@@ -276,7 +276,7 @@ test("12 a request that two readers would end at different places is refused, an
       " : chunked",
       ":\r\n chunked",
     ].map((coding) => `${head}transfer-encoding${coding}\r\n\r\n0\r\n\r\n`),
-    // A carriage return without its line feed, and the other way round.
+    // A carriage return without its line feed, and a line feed without its carriage return.
     `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\nx: y\rtransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
     `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\nx: y\ncontent-length: 2\r\n\r\n{}`,
     `GET /api/v1/intents HTTP/1.1\nhost: x\n\n`,
@@ -310,7 +310,7 @@ test("12 a request that two readers would end at different places is refused, an
     assert.equal(replies.length, 1, JSON.stringify(requests[index]));
     assertEnvelope(replies[0], 400, "invalid_request");
   }
-  // What is clear is read to its end, and the next request begins there.
+  // The server reads an unambiguous request to its end and starts the next one there.
   const clear = [
     `${head}content-length: 2\r\n\r\n{}`,
     `${chunked}\r\n2\r\n{}\r\n0\r\n\r\n`,
@@ -324,7 +324,7 @@ test("12 a request that two readers would end at different places is refused, an
     );
 });
 
-test("12 what follows a body is no header of its request", async () => {
+test("12 chunked trailers are not headers of the request", async () => {
   const head = `POST /api/v1/intents HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${VERSION}`;
   const key = `authorization: ${String(merchant.headers["authorization"])}\r\n`;
   const body = `connection: close\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n`;
@@ -332,7 +332,7 @@ test("12 what follows a body is no header of its request", async () => {
   assert.equal((await exchange(`${head}${key}${body}\r\n`))[0]?.status, 201);
 });
 
-test("D20 CONNECT is a verb without a route, whatever it names, and no tunnel", async () => {
+test("D20 CONNECT to any target has no route and opens no tunnel", async () => {
   for (const target of ["example.com:443", "127.0.0.1:22", "/api/v1/intents", "/healthz", "*"]) {
     const ask = (headers: string, behind = "") =>
       exchange(`CONNECT ${target} HTTP/1.1\r\nhost: x\r\n${headers}\r\n${behind}`);
@@ -347,18 +347,18 @@ test("D20 CONNECT is a verb without a route, whatever it names, and no tunnel", 
   }
 });
 
-test("D20 a CONNECT behind a request that is not answered yet ends its connection, and nothing else", async () => {
+test("D20 a CONNECT behind an unanswered request closes only its own connection", async () => {
   const first = `GET /api/v1/intents HTTP/1.1\r\nhost: x\r\n${VERSION}\r\n`;
   const connect = "CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n";
   for (const count of [1, 2, 20]) assert.ok((await exchange(first.repeat(count) + connect)).length <= count);
   assert.equal((await exchange(`GET /api/v1/intents HTTP/1.1\r\nhost: x\r\n${authorizedHead()}\r\n`))[0]?.status, 200);
 });
 
-test("D20 whoever asks for another protocol is answered in this one, and told that the connection ends", async () => {
-  const wishes = ["upgrade: websocket\r\nsec-websocket-key: x\r\nsec-websocket-version: 13", "upgrade: h2c"];
-  for (const wish of wishes) {
+test("D20 an upgrade request gets an HTTP/1.1 answer with connection: close", async () => {
+  const upgrades = ["upgrade: websocket\r\nsec-websocket-key: x\r\nsec-websocket-version: 13", "upgrade: h2c"];
+  for (const upgrade of upgrades) {
     const head = (start: string, headers: string) =>
-      `${start} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\n${wish}\r\n${headers}`.replace(
+      `${start} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\n${upgrade}\r\n${headers}`.replace(
         "connection: close\r\n",
         "",
       );
@@ -379,7 +379,7 @@ test("D20 whoever asks for another protocol is answered in this one, and told th
   }
 });
 
-test("D20 no verb that the parser knows is anything but a route or none", async () => {
+test("D20 every other verb that the parser knows gets missing_version or not_found", async () => {
   const verbs = METHODS.filter((verb) => !["HEAD", "GET", "POST"].includes(verb));
   const ask = (verb: string, version: string) =>
     exchange(`${verb} /api/v1/intents HTTP/1.1\r\nhost: x\r\n${version}connection: close\r\n\r\n`);

@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import process from "node:process";
 
-// A caller in a process of its own: what it holds is not counted where the service's memory is measured.
+// A client in its own process, so that its memory does not count as the service's.
 
-/** Sends `head`, and then `chunk` (base64) until it was sent so often or the other side has had enough; each on a connection of its own. */
+/** Sends `head` and then `chunk` (base64) up to `chunks` times or until the server closes, on each of `connections`. */
 export type SendOrder = { port: number; head: string; chunk: string; chunks: number; connections: number };
-process.once("message", (sending: SendOrder) => {
-  void sendChunks(sending).then((statuses) => process.send?.(statuses));
+process.once("message", (order: SendOrder) => {
+  void sendChunks(order).then((statuses) => process.send?.(statuses));
 });
 
-/** The beginnings of the status lines that came back. */
+/** Returns the start of each status line. */
 async function sendChunks({ port, head, chunk, chunks, connections }: SendOrder): Promise<string[]> {
   const bytes = Buffer.from(chunk, "base64");
   const statuses: string[] = [];

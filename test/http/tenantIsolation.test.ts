@@ -7,16 +7,16 @@ import { openTestDatabase } from "../support/database.ts";
 import { callOperation, OPERATIONS, type OperationId } from "../support/operationTests.ts";
 import { openObservedDatabase } from "../support/faultyDatabase.ts";
 
-// Two accounts on one service. Nothing that one of them can send tells it that the other is there.
+// Two accounts on one service: one account's requests never reveal the other.
 
 const WITH_ID = (Object.keys(OPERATIONS) as OperationId[]).filter((operationId) =>
   OPERATIONS[operationId].path.includes("{id}"),
 );
 
-test("§5.3, D26 a foreign id and one that never was cost the same statements and get the same bytes, on every operation", async () => {
-  // Without their parameters: what the database is made to do for an answer, inside transactions too.
-  const asked: string[] = [];
-  const db = await openObservedDatabase((sql) => asked.push(sql));
+test("§5.3, D26 a foreign id and an unknown id run the same statements and get the same bytes on every operation", async () => {
+  // SQL statements without parameters, including those inside transactions.
+  const statements: string[] = [];
+  const db = await openObservedDatabase((sql) => statements.push(sql));
   const api = await openTestApi(db);
   try {
     const merchant = await api.openMerchant();
@@ -25,18 +25,18 @@ test("§5.3, D26 a foreign id and one that never was cost the same statements an
     const archived = await stranger.insertIntent({ status: "archived", archived_at: api.world.clock.now() });
     const unknown = newId("pi", systemEntropy);
     for (const operationId of WITH_ID) {
-      const seen = new Set<string>();
+      const observed = new Set<string>();
       for (const id of [unknown, foreign.id, archived.id]) {
         await callOperation({ operationId, merchant }, { id: newId("pi", systemEntropy) });
-        asked.length = 0;
+        statements.length = 0;
         const { status, text, body, headers } = await callOperation({ operationId, merchant }, { id });
         assert.equal(status, 404);
         const names = Object.keys(headers).toSorted().join(" ");
         const bytes = text.replace(body.error.request_id, "");
-        seen.add(JSON.stringify([bytes, names, headers["content-length"], asked]));
-        assert.notEqual(asked.length, 0, `${operationId} asked for nothing`);
+        observed.add(JSON.stringify([bytes, names, headers["content-length"], statements]));
+        assert.notEqual(statements.length, 0, `${operationId} asked for nothing`);
       }
-      assert.equal(seen.size, 1, `${operationId}: ${[...seen].join("\n")}`);
+      assert.equal(observed.size, 1, `${operationId}: ${[...observed].join("\n")}`);
     }
   } finally {
     await api.server.close();
@@ -44,28 +44,28 @@ test("§5.3, D26 a foreign id and one that never was cost the same statements an
   }
 });
 
-test("§5.3, D15 a cursor of one account is none for the other, and lists never mix", async () => {
+test("§5.3, D15 a cursor is invalid for another account, and lists never mix", async () => {
   const db = await openTestDatabase("pglite");
   const api = await openTestApi(db);
   try {
     const [one, other] = [await api.openMerchant(), await api.openMerchant()];
     const idsOf = async (merchant: Merchant) => {
-      const mine: string[] = [];
-      for (let count = 0; count < 3; count += 1) mine.push((await merchant.createIntent()).intentId);
-      return mine.toReversed();
+      const ids: string[] = [];
+      for (let count = 0; count < 3; count += 1) ids.push((await merchant.createIntent()).intentId);
+      return ids.toReversed();
     };
     const [ones, others] = [await idsOf(one), await idsOf(other)];
     const first = await one.get("/api/v1/intents?limit=2");
     const stolen = await other.get(`/api/v1/intents?cursor=${first.body.next_cursor}`);
     assert.deepEqual([stolen.status, stolen.body.error.code], [400, "invalid_cursor"]);
-    for (const [merchant, mine] of [
+    for (const [merchant, ids] of [
       [one, ones],
       [other, others],
     ] as const) {
       const { body } = await merchant.get("/api/v1/intents?limit=100");
       assert.deepEqual(
         body.data.map(({ intentId }: { intentId: string }) => intentId),
-        mine,
+        ids,
       );
     }
   } finally {

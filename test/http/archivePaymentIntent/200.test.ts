@@ -11,7 +11,7 @@ async function eventsOf(api: TestApi, merchant: Merchant, intentId: string) {
   return listEvents(api.world.db, { accountId: merchant.accountId, afterSequence: 0n, limit: 100, intentId });
 }
 
-test("D3 an archived intent says so and when, and is still read and listed", async () => {
+test("D3 an archived intent shows its status and time, and is still read and listed", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { widgetToken, ...created } = await merchant.createIntent({ priceUnits: 5, merchantReference: "order 7" });
@@ -25,7 +25,7 @@ test("D3 an archived intent says so and when, and is still read and listed", asy
   assert.deepEqual((await merchant.get(URL)).body.data, [body]);
 });
 
-test("D32 it is told once, with what changed; a repeat returns the same record", async () => {
+test("D32 archiving emits one event with the changes; a repeat returns the same record", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { intentId, updatedAt } = await merchant.createIntent();
@@ -54,7 +54,7 @@ test("D3 archiving frees the destination", async () => {
   assert.notEqual(next.intentId, first.intentId);
 });
 
-test("D3 origins, view and source-inbox know an archived intent no more", async () => {
+test("D3 an archived intent returns 404 on origins, view and source-inbox", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { intentId } = await merchant.createIntent();
   const inbox = () => merchant.post(`${URL}/${intentId}/source-inbox`, { chainId: SETTLE_CHAIN_ID });
@@ -65,7 +65,7 @@ test("D3 origins, view and source-inbox know an archived intent no more", async 
   assertFault(await inbox(), 404, "not_found");
 });
 
-test("D3 a settled intent may be archived, and keeps the time at which it settled", async () => {
+test("D3 a settled intent may be archived and keeps its settledAt", async () => {
   const merchant = await (await testApi()).openMerchant();
   const settledAt = new Date("2026-11-01T12:00:00Z");
   const columns = { one_time: true, price_token_units: 5n, status: "settled", settled_at: settledAt } as const;

@@ -5,7 +5,7 @@ import { testVersionErrors } from "../../support/operationTests.ts";
 
 testVersionErrors("archivePaymentIntent");
 
-test("D14 a body has no fields, so a misread one archives nothing", async () => {
+test("D14 a body with any field is refused and archives nothing", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { intentId } = await merchant.createIntent();
   const url = `/api/v1/intents/${intentId}`;

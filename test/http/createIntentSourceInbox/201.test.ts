@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { assertFault, testApi } from "../../support/api.ts";
 import { CLUSTER, createSolanaIntent, remoteGateApi, MINT, SOLANA_WALLET } from "../../support/remoteGateApi.ts";
 
-test("§4.5.1, §4.5.2, §4.5.3, §2.5 the inbox of an origin is an address that every later call returns again", async () => {
+test("§4.5.1, §4.5.2, §4.5.3, §2.5 every call returns the same inbox address for an origin", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { intentId, inboxAddress } = await merchant.createIntent();
   const url = `/api/v1/intents/${intentId}/source-inbox`;
@@ -32,7 +32,7 @@ test("§4.5.4 create binds a customer to the intent, and the inbox is issued for
   );
 });
 
-test("D29 an inbox once issued is returned also when the intent is settled", async () => {
+test("D29 an issued inbox is still returned after the intent settles", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent({ oneTime: true, priceUnits: 5 });
@@ -44,7 +44,7 @@ test("D29 an inbox once issued is returned also when the intent is settled", asy
   assert.deepEqual([again.status, again.body], [201, body]);
 });
 
-test("§4.5.1, §4.5.3 on Solana the gate issues the address, named by cluster and mint, and it is shown byte for byte", async () => {
+test("§4.5.1, §4.5.3 on Solana the gate issues the address for a cluster and mint, shown byte for byte", async () => {
   const { api, remote } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const intentId = await createSolanaIntent(merchant);

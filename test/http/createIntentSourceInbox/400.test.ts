@@ -32,7 +32,7 @@ test("D29 a body names one origin, by chain id or by its three parts", async () 
   }
 });
 
-test("D29 what is no origin is refused as that", async () => {
+test("D29 an invalid origin is refused", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { intentId } = await merchant.createIntent();
   const bodies = [
@@ -45,7 +45,7 @@ test("D29 what is no origin is refused as that", async () => {
   }
 });
 
-test("D20 the shape is looked at before the intent, and the intent before the catalogue", async () => {
+test("D20 checks run in order: shape, intent, catalogue", async () => {
   const merchant = await (await testApi()).openMerchant();
   const url = `/api/v1/intents/${UNKNOWN_ID}/source-inbox`;
   assertFault(await merchant.post(url, { chainId: "1" }), 400, "invalid_request");

@@ -5,7 +5,7 @@ import { openTestDatabase } from "../../support/database.ts";
 import { remoteGateApi } from "../../support/remoteGateApi.ts";
 import { issueAlways, replyToInboxes } from "../../support/fakeIssuingGate.ts";
 
-test("D25 what breaks on our side is told as that, with nothing of the inside", async () => {
+test("D25 an internal failure returns 500 without internal details", async () => {
   const db = await openTestDatabase("pglite");
   let isBroken = false;
   const breaking = {
@@ -20,23 +20,23 @@ test("D25 what breaks on our side is told as that, with nothing of the inside", 
     const merchant = await api.openMerchant();
     const { intentId } = await merchant.createIntent();
     isBroken = true;
-    const answered = await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: 31337 });
-    assertFault(answered, 500, "internal_error");
-    assert.doesNotMatch(answered.text, /secret/);
+    const response = await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: 31337 });
+    assertFault(response, 500, "internal_error");
+    assert.doesNotMatch(response.text, /secret/);
   } finally {
     await api.server.close();
     await db.close();
   }
 });
 
-test("§7.3.2 what the gate refuses is for support, not for another try, and shows no reason", async () => {
+test("§7.3.2 a refusal by the gate is not retryable and shows no reason", async () => {
   const { api, remote } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
   remote.setBehaviour(replyToInboxes(() => ({ verdict: "refused", reason: "secret suspicion" })));
-  const answered = await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: 31337 });
+  const response = await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: 31337 });
   remote.setBehaviour(issueAlways());
-  assert.equal(assertFault(answered, 500, "source_inbox_refused").retryable, false);
-  assert.equal(answered.headers["retry-after"], undefined);
-  assert.doesNotMatch(answered.text, /suspicion/);
+  assert.equal(assertFault(response, 500, "source_inbox_refused").retryable, false);
+  assert.equal(response.headers["retry-after"], undefined);
+  assert.doesNotMatch(response.text, /suspicion/);
 });

@@ -8,12 +8,12 @@ import { testDatabaseFailures } from "../../support/testDatabaseFailures.ts";
 
 testDatabaseFailures("createIntentSourceInbox");
 
-test("§7.3.3, §1.7 an origin that cannot reach the payout is not active, and says not to wait", async () => {
+test("§7.3.3, §1.7 an origin that cannot reach the payout is not active and not retryable", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { intentId } = await merchant.createIntent();
-  const answered = await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: OTHER_CHAIN_ID });
-  assert.equal(assertFault(answered, 503, "source_inbox_not_active").retryable, false);
-  assert.equal(answered.headers["retry-after"], undefined);
+  const reply = await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: OTHER_CHAIN_ID });
+  assert.equal(assertFault(reply, 503, "source_inbox_not_active").retryable, false);
+  assert.equal(reply.headers["retry-after"], undefined);
 });
 
 test("D29 a settled intent gets no new inbox", async () => {
@@ -33,28 +33,28 @@ test("D29 a settled intent gets no new inbox", async () => {
   );
 });
 
-test("§7.3.4 a customer that the gate has not bound yet is worth a short wait", async () => {
+test("§7.3.4 a customer that the gate has not bound yet is retryable after 2 seconds", async () => {
   const { api, remote } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
   const url = `/api/v1/intents/${intentId}/source-inbox`;
   remote.setBehaviour(replyAlways({ verdict: "pending" }));
-  const answered = await merchant.post(url, { chainId: 31337 });
-  assert.equal(assertFault(answered, 503, "customer_not_bound").retryable, true);
-  assert.equal(answered.headers["retry-after"], "2");
+  const reply = await merchant.post(url, { chainId: 31337 });
+  assert.equal(assertFault(reply, 503, "customer_not_bound").retryable, true);
+  assert.equal(reply.headers["retry-after"], "2");
   remote.setBehaviour(issueAlways());
   assert.equal((await merchant.post(url, { chainId: 31337 })).status, 201);
 });
 
-test("§7.3.1 a gate that cannot be reached is worth a longer one", async () => {
+test("§7.3.1 an unreachable gate is retryable after 5 seconds", async () => {
   const { api, remote } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
   const url = `/api/v1/intents/${intentId}/source-inbox`;
-  remote.setBehaviour((_asked, response) => response.destroy());
-  const answered = await merchant.post(url, { chainId: 31337 });
-  assert.equal(assertFault(answered, 503, "source_inbox_unavailable").retryable, true);
-  assert.equal(answered.headers["retry-after"], "5");
+  remote.setBehaviour((_request, response) => response.destroy());
+  const reply = await merchant.post(url, { chainId: 31337 });
+  assert.equal(assertFault(reply, 503, "source_inbox_unavailable").retryable, true);
+  assert.equal(reply.headers["retry-after"], "5");
   remote.setBehaviour(issueAlways());
   const first = await merchant.post(url, { chainId: 31337 });
   remote.setBehaviour(replyAlways({}, 500));
@@ -63,7 +63,7 @@ test("§7.3.1 a gate that cannot be reached is worth a longer one", async () => 
   remote.setBehaviour(issueAlways());
 });
 
-test("§7.3.3 an origin that the gate or the operator has switched off is not active, and says not to wait", async () => {
+test("§7.3.3 an origin that the gate or the operator disabled is not active and not retryable", async () => {
   const { api, remote } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const url = async () => `/api/v1/intents/${(await merchant.createIntent()).intentId}/source-inbox`;
@@ -75,8 +75,8 @@ test("§7.3.3 an origin that the gate or the operator has switched off is not ac
   await setOriginEnabled(api.world, { origin, isEnabled: false });
   const off = await merchant.post(await url(), { chainId: 31337 });
   await setOriginEnabled(api.world, { origin, isEnabled: true });
-  for (const answered of [disabled, off]) {
-    assert.equal(assertFault(answered, 503, "source_inbox_not_active").retryable, false);
-    assert.equal(answered.headers["retry-after"], undefined);
+  for (const reply of [disabled, off]) {
+    assert.equal(assertFault(reply, 503, "source_inbox_not_active").retryable, false);
+    assert.equal(reply.headers["retry-after"], undefined);
   }
 });

@@ -9,7 +9,7 @@ import { randomAddress } from "../../support/intents.ts";
 
 const URL = "/api/v1/intents";
 
-test("§2.1, §4.2.8 a create answers with the record, the flag and a widget token", async () => {
+test("§2.1, §4.2.8 a create returns the record, the created flag and a widget token", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { status, body } = await merchant.post(URL, {
@@ -39,13 +39,13 @@ test("§2.1, §4.2.8 a create answers with the record, the flag and a widget tok
   assert.equal(body.checkoutUrl.includes("wt_"), false);
 });
 
-test("D31 anyone can compute the inbox address from the terms in the answer", async () => {
+test("D31 the returned terms determine the inbox address", async () => {
   const merchant = await (await testApi()).openMerchant();
   const created = await merchant.createIntent();
   assert.equal(computeInboxAddress(termsFromWire(created.inboxTerms)), created.inboxAddress.toLowerCase());
 });
 
-test("§4.2.1 what is left out comes from the account", async () => {
+test("§4.2.1 omitted fields come from the account", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { payout } = await merchant.createIntent();
   assert.equal(payout.chainReference, "31337");
@@ -58,7 +58,7 @@ test("§4.2.1 what is left out comes from the account", async () => {
   );
 });
 
-test("D1, §1.2 create, read, list and event carry the same record; the widget token is in the create's answer alone", async () => {
+test("D1, §1.2 create, read, list and event carry the same record; only the create returns the widget token", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { widgetToken, ...record } = await merchant.createIntent({ priceUnits: 5, metadata: { b: 1 } });
@@ -106,7 +106,7 @@ test("D1, §1.2 create, read, list and event carry the same record; the widget t
   assert.ok(!JSON.stringify([data, read]).includes(widgetToken));
 });
 
-test("§4.2.2 wallet and token are pinned: a repeat finds them as they were, whatever the account's defaults became", async () => {
+test("§4.2.2 wallet and token are pinned: a repeat returns them even after the account's defaults change", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const [payoutWallet, key] = [randomAddress(), { "idempotency-key": "order 7" }];
@@ -121,7 +121,7 @@ test("§4.2.2 wallet and token are pinned: a repeat finds them as they were, wha
     [others.payout_wallet, DUSD],
     "these are the defaults now",
   );
-  // One repeat leaves the token to its key, the other names it.
+  // One repeat omits the token, the other sends it.
   const repeats = [
     await create({ payoutWallet, priceUnits: 5 }, key),
     await create({ payoutWallet, payoutTokenAddress: USDC, priceUnits: 5 }),
@@ -130,16 +130,16 @@ test("§4.2.2 wallet and token are pinned: a repeat finds them as they were, wha
   assert.deepEqual((await merchant.get(`${URL}/${first.intentId}`)).body.payout, first.payout);
 });
 
-test("D13 metadata comes back in the order it was given in, behind the keys that are whole numbers", async () => {
+test("D13 metadata keeps its key order, after integer keys", async () => {
   const merchant = await (await testApi()).openMerchant();
-  const given = '{"z":1,"9":{"b":[3,1,2],"a":null},"y":2,"0":true,"01":"x"}';
-  const created = await merchant.post(URL, `{"metadata":${given}}`);
+  const sent = '{"z":1,"9":{"b":[3,1,2],"a":null},"y":2,"0":true,"01":"x"}';
+  const created = await merchant.post(URL, `{"metadata":${sent}}`);
   const read = await merchant.get(`${URL}/${created.body.intentId}`);
-  const kept = '"metadata":{"0":true,"9":{"b":[3,1,2],"a":null},"z":1,"y":2,"01":"x"}';
-  for (const { text } of [created, read]) assert.ok(text.includes(kept), text);
+  const stored = '"metadata":{"0":true,"9":{"b":[3,1,2],"a":null},"z":1,"y":2,"01":"x"}';
+  for (const { text } of [created, read]) assert.ok(text.includes(stored), text);
 });
 
-test("D16 no body at all is an empty object, with and without a content type", async () => {
+test("D16 a missing body counts as an empty object, with or without a content type", async () => {
   const merchant = await (await testApi()).openMerchant();
   const headers: Record<string, string>[] = [
     {},
@@ -151,7 +151,7 @@ test("D16 no body at all is an empty object, with and without a content type", a
   assert.equal(utf8.status, 201);
 });
 
-test("D9 null is the same as absent, and 5.0 is 5", async () => {
+test("D9 null equals absent, and 5.0 equals 5", async () => {
   const merchant = await (await testApi()).openMerchant();
   const fields = [
     "merchantReference",
@@ -207,7 +207,7 @@ test("§4.2.5, §5.7 the same destination and terms return the same intent, with
   assert.deepEqual([await open(first.widgetToken), await open(again.widgetToken)], [401, 204]);
 });
 
-test("D18 the destination is compared resolved and in canonical form", async () => {
+test("D18 destinations compare in resolved canonical form", async () => {
   const merchant = await (await testApi()).openMerchant();
   const first = await merchant.createIntent({ payoutNamespace: "eip155" });
   const spellings: object[] = [
@@ -233,7 +233,7 @@ test("§4.2.7 another chain, token or wallet is another destination", async () =
   assert.equal(ids.size, destinations.length);
 });
 
-test("§4.2.8, §4.2.4 a create without a destination always mints, and neither finds nor blocks one with it", async () => {
+test("§4.2.8, §4.2.4 a create without a destination always mints, and never occupies a destination", async () => {
   const merchant = await (await testApi()).openMerchant();
   const intents = [];
   for (const body of [{}, { merchantReference: "same" }, { merchantReference: "same" }])
@@ -244,7 +244,7 @@ test("§4.2.8, §4.2.4 a create without a destination always mints, and neither 
   assert.equal(named.created, true);
 });
 
-test("§4.2.3 the rule is per account: another merchant's intent is not in the way", async () => {
+test("§4.2.3 another merchant's intent does not occupy the destination", async () => {
   const api = await testApi();
   const [one, other] = [await api.openMerchant(), await api.openMerchant()];
   const wallet = randomAddress();
@@ -269,22 +269,22 @@ test("§3.1 a settled intent frees its destination", async () => {
   assert.notEqual(next.intentId, settled.id);
 });
 
-test("1 D9 a price that is accepted is exactly the number that was written", async () => {
+test("1 D9 an accepted price equals the number in the request exactly", async () => {
   const api = await testApi();
   const digits = fc.stringMatching(/^-?\d{1,17}(\.\d{1,3})?([eE][+-]?\d{1,2})?$/);
   const plain = fc.integer({ min: -2, max: Number.MAX_SAFE_INTEGER }).map(String);
   await fc.assert(
     fc.asyncProperty(fc.oneof(digits, plain), async (text) => {
-      // Each run has an account of its own: the limit of creates is not what is tested here.
+      // Each run uses its own account to stay below the rate limit.
       const merchant = await api.openMerchant();
-      const answered = await merchant.post(URL, `{"priceUnits": ${text}}`);
-      if (answered.status !== 201) return assert.equal(answered.status, 400, text);
+      const response = await merchant.post(URL, `{"priceUnits": ${text}}`);
+      if (response.status !== 201) return assert.equal(response.status, 400, text);
       const [, whole = "", fraction = "", exponent = "0"] = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
       const shift = Number(exponent) - fraction.length;
       const scaled = BigInt(whole + fraction);
       const written = shift >= 0 ? scaled * 10n ** BigInt(shift) : scaled / 10n ** BigInt(-shift);
       if (shift < 0) assert.equal(scaled % 10n ** BigInt(-shift), 0n, text);
-      assert.equal(BigInt(answered.body.priceUnits), written, text);
+      assert.equal(BigInt(response.body.priceUnits), written, text);
     }),
     { numRuns: 100 },
   );

@@ -28,7 +28,7 @@ const PRICES = [
   "{}",
 ];
 
-test("D9 a price that is no whole number from 1 to 2^53 - 1 is refused", async () => {
+test("D9 a price must be a whole number from 1 to 2^53 - 1", async () => {
   const merchant = await (await testApi()).openMerchant();
   for (const price of PRICES) {
     const error = assertFault(await merchant.post(URL, `{"priceUnits": ${price}}`), 400, "invalid_request");
@@ -39,7 +39,7 @@ test("D9 a price that is no whole number from 1 to 2^53 - 1 is refused", async (
   }
 });
 
-test("D9 a price that is no whole number of the token's units is refused", async () => {
+test("D9 a price must be a whole number of the token's units", async () => {
   const merchant = await (await testApi()).openMerchant();
   const error = assertFault(
     await merchant.post(URL, { priceUnits: 1, payoutTokenAddress: TWO_DECIMAL_TOKEN }),
@@ -60,7 +60,7 @@ test("§4.2.9, D10 oneTime needs a price, and is a boolean", async () => {
   }
 });
 
-test("D14 an unknown field is refused with the one that was probably meant", async () => {
+test("D14 an unknown field is refused with the closest known field", async () => {
   const merchant = await (await testApi()).openMerchant();
   const error = assertFault(await merchant.post(URL, { payoutWalet: merchant.wallet }), 400, "invalid_request");
   assert.deepEqual([error.param, error.details.nearest], ["payoutWalet", "payoutWallet"]);
@@ -69,9 +69,9 @@ test("D14 an unknown field is refused with the one that was probably meant", asy
   }
 });
 
-test("D14 JSON that would quietly lose something is refused", async () => {
+test("D14 JSON that parsing would change silently is refused", async () => {
   const merchant = await (await testApi()).openMerchant();
-  // What is no JSON, or means two things; and what is JSON and could not be kept as it was sent. The third is the field at fault.
+  // Invalid or ambiguous JSON, and JSON that cannot be stored unchanged. The third value is the field at fault.
   const table: [string | Uint8Array, "invalid_json" | "invalid_request", param?: string][] = [
     ['{"payoutWallet":"0x1","payoutWallet":"0x2"}', "invalid_json", "payoutWallet"],
     ['{"merchantReference":"a","merchantReferenc\\u0065":"b"}', "invalid_json", "merchantReference"],
@@ -114,7 +114,7 @@ test("D13 metadata beyond its bounds is refused", async () => {
   const merchant = await (await testApi()).openMerchant();
   const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
   const arrays = (levels: number): unknown => (levels === 0 ? 1 : [arrays(levels - 1)]);
-  // As many bytes as its JSON has in all, most of them in texts of two bytes a letter.
+  // Exactly the byte limit in JSON, mostly in two-byte characters.
   const textOf = (bytes: number) => {
     const texts = Array.from({ length: 16 }, () => "é".repeat(500));
     const left = bytes - Buffer.byteLength(JSON.stringify({ a: texts, b: "" }));
@@ -164,7 +164,7 @@ test("D12 a reference has 1 to 200 printable characters", async () => {
   }
 });
 
-test("D12 a reference may be of any script, and of emoji that are joined out of others", async () => {
+test("D12 a reference may use any script and joined emoji", async () => {
   const merchant = await (await testApi()).openMerchant();
   const family = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}";
   const persian = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645";
@@ -174,7 +174,7 @@ test("D12 a reference may be of any script, and of emoji that are joined out of 
   }
 });
 
-test("D16 a body must call itself JSON and be sent as it is", async () => {
+test("D16 a body needs a JSON content type and no encoding", async () => {
   const merchant = await (await testApi()).openMerchant();
   const wrong: Record<string, string | string[]>[] = [
     { "content-type": "text/plain" },
@@ -197,7 +197,7 @@ test("D16 a body must call itself JSON and be sent as it is", async () => {
     assert.equal((await merchant.post(URL, "{}", { "content-type": type })).status, 201, type);
 });
 
-test("D11 a destination from which money never comes back is refused", async () => {
+test("D11 a destination that would lose the money is refused", async () => {
   const merchant = await (await testApi()).openMerchant();
   const ownInbox = (await merchant.createIntent()).inboxAddress;
   const precompile = (value: number) => `0x${value.toString(16).padStart(40, "0")}`;
@@ -216,10 +216,10 @@ test("D11 a destination from which money never comes back is refused", async () 
   }
 });
 
-test("D11 a wallet, a namespace, a chain or a token that is none is refused by name", async () => {
+test("D11 an invalid wallet, namespace, chain or token is refused with its field's name", async () => {
   const merchant = await (await testApi()).openMerchant();
   const checksummed = (await merchant.createIntent()).payout.wallet;
-  // One letter in the other case breaks the checksum.
+  // One changed letter case breaks the checksum.
   const slipped = checksummed.replace(/[a-f]/i, (letter: string) =>
     letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
   );
@@ -250,7 +250,7 @@ test("D11 a wallet, a namespace, a chain or a token that is none is refused by n
   }
 });
 
-test("D11 what cannot be inherited must be named", async () => {
+test("D11 a value without a default must be sent", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const solana = { payoutNamespace: "solana", payoutChainReference: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" };
@@ -260,7 +260,7 @@ test("D11 what cannot be inherited must be named", async () => {
     assertFault(await bare.post(URL, body), 400, "destination_required");
 });
 
-test("D20 the shape is looked at before what the catalogue and the state say", async () => {
+test("D20 the shape check comes before catalogue and state", async () => {
   const merchant = await (await testApi()).openMerchant();
   const both = { payoutChainReference: "1", priceUnits: "five" };
   assert.equal(assertFault(await merchant.post(URL, both), 400, "invalid_request").param, "priceUnits");

@@ -4,22 +4,22 @@ import { assertFault, testApi } from "../../support/api.ts";
 
 const URL = "/api/v1/intents";
 
-test("§4.2.6 other terms for an occupied destination are refused, and nothing is written", async () => {
+test("§4.2.6 other terms for an occupied destination conflict and write nothing", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { wallet: payoutWallet } = merchant;
   const { widgetToken, ...first } = await merchant.createIntent({ payoutWallet, priceUnits: 5, oneTime: true });
   assert.ok(widgetToken);
-  const asItWas = { ...first, created: false };
+  const unchanged = { ...first, created: false };
   for (const terms of [{ priceUnits: 6, oneTime: true }, { priceUnits: 5 }, {}]) {
-    // Whatever is written now has another time than the intent.
+    // A later write would show a different time.
     api.advanceTime(1_000);
     const more = { ...terms, merchantReference: "order 8", metadata: { n: 8 } };
     const error = assertFault(await merchant.post(URL, { payoutWallet, ...more }), 409, "destination_conflict");
     assert.equal(error.details.intentId, first.intentId);
-    assert.deepEqual((await merchant.get(`${URL}/${first.intentId}`)).body, asItWas);
+    assert.deepEqual((await merchant.get(`${URL}/${first.intentId}`)).body, unchanged);
   }
-  assert.deepEqual((await merchant.get(URL)).body.data, [asItWas]);
+  assert.deepEqual((await merchant.get(URL)).body.data, [unchanged]);
 });
 
 test("D18 after a conflict the old widget token still works", async () => {

@@ -4,13 +4,13 @@ import { buildCatalog } from "../../../src/catalog/catalog.ts";
 import { clearKeyCache } from "../../../src/merchant/keys/keyCache.ts";
 import { assertFault, DUSD, openTestApi, OTHER_CHAIN_ID, testApi, USDC, type TestApi } from "../../support/api.ts";
 
-// What a create leaves out and nobody else has said either.
+// Fields that a create omits and that have no default.
 
 const URL = "/api/v1/intents";
 
 let api: TestApi;
 
-/** On the second chain there are two tokens, and neither is its default. */
+/** The second chain has two tokens and no default token. */
 before(async () => {
   const { world } = await testApi();
   const chains = world.config.chains.map((chain) =>
@@ -21,22 +21,22 @@ before(async () => {
 });
 after(() => api.server.close());
 
-test("D11 a token that neither the call nor the account nor the chain names is asked for, and nothing is minted", async () => {
+test("D11 a create without a token from call, account or chain gets token_required and mints nothing", async () => {
   const merchant = await api.openMerchant();
-  const currency = async (symbol: string | null) => {
+  const setCurrency = async (symbol: string | null) => {
     const { db } = api.world;
     await db.root.updateTable("account").set({ currency: symbol }).where("id", "=", merchant.accountId).execute();
     clearKeyCache(api.world);
   };
   for (const symbol of [null, "EURC"]) {
-    await currency(symbol);
-    const answered = await merchant.post(URL, { payoutChainReference: OTHER_CHAIN_ID });
-    assert.equal(assertFault(answered, 400, "token_required").param, "payoutTokenAddress");
+    await setCurrency(symbol);
+    const response = await merchant.post(URL, { payoutChainReference: OTHER_CHAIN_ID });
+    assert.equal(assertFault(response, 400, "token_required").param, "payoutTokenAddress");
     assert.deepEqual((await merchant.get(URL)).body.data, []);
   }
   const tokenOf = async (body: object) =>
     (await merchant.createIntent({ payoutChainReference: OTHER_CHAIN_ID, ...body })).payout.tokenAddress.toLowerCase();
   assert.equal(await tokenOf({ payoutTokenAddress: USDC }), USDC, "named by the call");
-  await currency("DUSD");
+  await setCurrency("DUSD");
   assert.equal(await tokenOf({}), DUSD, "the account's currency");
 });

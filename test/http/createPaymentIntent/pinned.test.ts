@@ -8,7 +8,7 @@ import { createSolanaIntent, remoteGateApi } from "../../support/remoteGateApi.t
 import { randomAddress } from "../../support/intents.ts";
 
 const URL = "/api/v1/intents";
-const NOBODY = `0x${"0".repeat(40)}`;
+const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
 type Changes = { fee_bps?: number; recovery?: string; underpay_tolerance_bps?: number; payout_wallet?: string };
 
@@ -17,7 +17,7 @@ async function change({ world }: TestApi, { accountId }: Merchant, columns: Chan
   clearKeyCache(world);
 }
 
-test("D7, D8, §4.2.2 fee, recovery, wallet and tolerance of an intent are those of its account when it was created", async () => {
+test("D7, D8, §4.2.2 an intent pins fee, recovery, wallet and tolerance of its account at creation", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   await change(api, merchant, { fee_bps: 125, underpay_tolerance_bps: 100 });
@@ -42,7 +42,7 @@ test("D7, D8, §4.2.2 fee, recovery, wallet and tolerance of an intent are those
   assert.equal(row.underpay_tolerance_bps, 100);
 });
 
-test("D31 recovery is the account's own address, else the EVM wallet, else nobody's, and begins with a month", async () => {
+test("D31 recovery is the account's address, else the EVM wallet, else zero, and starts on the first of a month", async () => {
   const [api, gated] = [await testApi(), (await remoteGateApi()).api];
   const merchant = await api.openMerchant();
   const onWallet = await merchant.createIntent();
@@ -52,7 +52,7 @@ test("D31 recovery is the account's own address, else the EVM wallet, else nobod
   assert.equal(other.inboxTerms.recovery.toLowerCase(), named);
   const onSolana = await gated.openMerchant();
   const { body } = await onSolana.get(`${URL}/${await createSolanaIntent(onSolana)}`);
-  assert.equal(body.inboxTerms.recovery, NOBODY);
+  assert.equal(body.inboxTerms.recovery, ZERO_ADDRESS);
   await change(api, merchant, { recovery: named });
   const own = await merchant.createIntent();
   assert.equal(own.inboxTerms.recovery.toLowerCase(), named);

@@ -16,17 +16,17 @@ import {
 import { CLUSTER, remoteGateApi, MINT, SOLANA_WALLET } from "../../support/remoteGateApi.ts";
 import { issueAlways, replyToInboxes } from "../../support/fakeIssuingGate.ts";
 
-// Every kind of address that a payout must not go to, and their honest neighbours.
+// Every kind of forbidden payout address, and allowed addresses next to them.
 
 const URL = "/api/v1/intents";
 const numbered = (value: number) => `0x${value.toString(16).padStart(40, "0")}`;
 const toUpperHex = (address: string) => `0x${address.slice(2).toUpperCase()}`;
-/** Its checksum has letters in both cases. */
+/** A checksum with letters in both cases. */
 const CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const PLAIN = CHECKSUMMED.toLowerCase();
 const SOLANA = { payoutNamespace: "solana", payoutChainReference: CLUSTER };
 
-/** Where money would be lost or go round for ever. */
+/** Addresses that would lose the money or return it to an inbox forever. */
 const TRAP_ADDRESSES = [
   ...Array.from({ length: 0x12 }, (_, value) => numbered(value)),
   numbered(0x100),
@@ -53,11 +53,11 @@ const MALFORMED = [
   `0x${PLAIN}`,
   `x0${PLAIN.slice(2)}`,
   PLAIN.replace("a", "g"),
-  // The Cyrillic letter looks alike.
+  // Cyrillic look-alikes.
   PLAIN.replace("a", "\\u0430"),
   PLAIN.replace("0x", "0\\u0445"),
   PLAIN.replace("5", "\\u0665"),
-  // A letter in full width, and one that is invisible.
+  // A full-width letter and a zero-width space.
   PLAIN.replace("a", "\\uff41"),
   PLAIN.replace("a", "a\\u200b"),
   `${PLAIN.slice(0, 20)}…${PLAIN.slice(-4)}`,
@@ -77,7 +77,7 @@ async function assertRefused(merchant: Merchant, body: object, code: string): Pr
   assert.equal(error.param, "payoutWallet", JSON.stringify(body));
 }
 
-/** A hundred addresses are more than one account may send in a minute. */
+/** Changes the account regularly to stay below the rate limit. */
 async function assertAllRefused(open: () => Promise<Merchant>, bodies: readonly object[], code: string): Promise<void> {
   let merchant = await open();
   for (const [index, body] of bodies.entries()) {
@@ -86,19 +86,19 @@ async function assertAllRefused(open: () => Promise<Merchant>, bodies: readonly 
   }
 }
 
-test("9 D11 an EVM wallet that would swallow the money is refused, however it is written", async () => {
+test("9 D11 an EVM wallet that would lose the money is refused in every spelling", async () => {
   const api = await testApi();
   const bodies = TRAP_ADDRESSES.map((payoutWallet) => ({ payoutWallet }));
   await assertAllRefused(() => api.openMerchant(), bodies, "unsupported_destination");
 });
 
-test("9 D11 what is no EVM address is refused as that", async () => {
+test("9 D11 a malformed EVM address is invalid", async () => {
   const api = await testApi();
   const bodies = MALFORMED.map((text) => ({ payoutWallet: JSON.parse(`"${text}"`) as unknown }));
   await assertAllRefused(() => api.openMerchant(), bodies, "invalid_request");
 });
 
-test("9 D11 an inbox of ours is no wallet: on no chain, in no spelling, and not another merchant's either", async () => {
+test("9 D11 an inbox of any merchant is refused as a wallet, on every chain and in every spelling", async () => {
   const api = await testApi();
   const [merchant, stranger] = [await api.openMerchant(), await api.openMerchant()];
   for (const { inboxAddress } of [await merchant.createIntent(), await stranger.createIntent()]) {
@@ -110,7 +110,7 @@ test("9 D11 an inbox of ours is no wallet: on no chain, in no spelling, and not 
   }
 });
 
-test("9 D11 neighbours of what is refused are wallets, and are told in their checksum", async () => {
+test("9 D11 addresses next to forbidden ones are accepted and shown with their checksum", async () => {
   const merchant = await (await testApi()).openMerchant();
   for (const wallet of [numbered(0x12), numbered(0xff), numbered(0x101), PLAIN, CHECKSUMMED, toUpperHex(PLAIN)]) {
     const { payout } = await merchant.createIntent({ payoutWallet: wallet });
@@ -118,7 +118,7 @@ test("9 D11 neighbours of what is refused are wallets, and are told in their che
   }
 });
 
-test("9 D11 a Solana wallet is 32 bytes of base58 on the curve, and no mint", async () => {
+test("9 D11 a Solana wallet is 32 bytes of base58 on the curve and not a mint", async () => {
   const { api } = await remoteGateApi();
   const malformed = [
     "",
@@ -143,12 +143,12 @@ test("9 D11 a Solana wallet is 32 bytes of base58 on the curve, and no mint", as
   const merchant = await api.openMerchant();
   const { payout } = await merchant.createIntent({ ...SOLANA, payoutWallet: SOLANA_WALLET });
   assert.equal(payout.wallet, SOLANA_WALLET, "byte for byte");
-  // Another case is another address, where it is one at all.
+  // A changed letter case is a different address or an invalid one.
   const swapped = SOLANA_WALLET.replace("b", "B");
   assert.equal((await merchant.post(URL, { ...SOLANA, payoutWallet: swapped })).body.created ?? true, true);
 });
 
-test("9 D11 an inbox that a gate has issued on Solana is no wallet there", async () => {
+test("9 D11 an inbox that a gate issued on Solana is refused as a wallet there", async () => {
   const { api, remote } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const key = generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32);

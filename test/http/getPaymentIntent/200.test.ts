@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApi } from "../../support/api.ts";
 
-test("§4.3.1 a read returns what the create returned, without the token and not as new", async () => {
+test("§4.3.1 a read returns the created record without the token and with created false", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { widgetToken, ...created } = await merchant.createIntent({
     priceUnits: 7,
@@ -15,14 +15,14 @@ test("§4.3.1 a read returns what the create returned, without the token and not
   assert.ok(!text.includes(widgetToken) && !text.includes("widgetToken"));
 });
 
-test("D13 metadata comes back with its keys in the order in which they were sent", async () => {
+test("D13 metadata keeps the key order of the request", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { intentId } = await merchant.createIntent({ metadata: { z: 1, a: { y: [1.5, null, true], b: "é" } } });
   const { text } = await merchant.get(`/api/v1/intents/${intentId}`);
   assert.ok(text.includes('"metadata":{"z":1,"a":{"y":[1.5,null,true],"b":"é"}}'), text);
 });
 
-test("D2 the payment status and the amounts follow what has been counted", async () => {
+test("D2 payment status and amounts follow the counted deposits", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { id } = await merchant.insertIntent({
     one_time: true,

@@ -9,7 +9,7 @@ import { testApi, USDC } from "../../support/api.ts";
 import { randomAddress, TEST_CHAIN } from "../../support/intents.ts";
 import { recordMovements, setHead } from "../../support/movements.ts";
 
-test("D4 every deposit is listed, newest first and a page at a time, with what it counted for", async () => {
+test("D4 the list pages through all deposits, newest first, with their counted units", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const intent = await merchant.insertIntent();
@@ -50,7 +50,7 @@ test("D4 every deposit is listed, newest first and a page at a time, with what i
   assert.equal(deposits[0].token.symbol, "USDC");
 });
 
-test("D4, D3 a deposit is told with every field, each from where it belongs", async () => {
+test("D4, D3 a listed deposit has every field with the value of its column", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const intent = await merchant.insertIntent();
@@ -75,7 +75,7 @@ test("D4, D3 a deposit is told with every field, each from where it belongs", as
     .insertInto("settlement")
     .values({ ...settlement, status: "planned", created_at: updatedAt, updated_at: updatedAt })
     .execute();
-  // As if a rule since changed had counted it: no two numbers of the row are the same.
+  // Every number in the row is distinct.
   const { id: depositId } = await api.world.db.root
     .updateTable("deposit")
     .set({ status: "counted", counted_units: 567n, late: true, reason: "odd", required_confirmations: 6 })

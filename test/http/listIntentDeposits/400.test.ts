@@ -4,14 +4,14 @@ import { testVersionErrors } from "../../support/operationTests.ts";
 
 testVersionErrors("listIntentDeposits");
 
-test("D15 limits and cursors are those of every list", async () => {
+test("D15 limit and cursor follow the rules of every list", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { id } = await merchant.insertIntent();
   assertFault(await merchant.get(`/api/v1/intents/${id}/deposits?limit=0`), 400, "invalid_request");
   assertFault(await merchant.get(`/api/v1/intents/${id}/deposits?cursor=AAAA`), 400, "invalid_cursor");
 });
 
-test("D20 the query's shape is looked at before the intent, and whose cursor it is behind it", async () => {
+test("D20 checks run in order: query shape, intent, cursor owner", async () => {
   const merchant = await (await testApi()).openMerchant();
   assertFault(await merchant.get(`/api/v1/intents/${UNKNOWN_ID}/deposits?limit=0`), 400, "invalid_request");
   assertFault(await merchant.get(`/api/v1/intents/${UNKNOWN_ID}/deposits?cursor=AAAA`), 404, "not_found");

@@ -7,7 +7,7 @@ import { CLUSTER, createSolanaIntent, remoteGateApi, MINT } from "../../support/
 
 type Listed = { chainId: number; token: { symbol: string }; depositIssuable: boolean };
 
-async function watched(api: TestApi, ageMs: number): Promise<void> {
+async function setWatched(api: TestApi, ageMs: number): Promise<void> {
   const now = api.world.clock.now();
   const row = {
     chain: "eip155:31337" as const,
@@ -31,29 +31,29 @@ async function originsOf(merchant: Merchant, intentId: string) {
   return { body, issuable: issuable.map((origin: Listed) => `${origin.chainId} ${origin.token.symbol}`) };
 }
 
-test("D28 only the intent's own rail is issuable while its chain is looked at, and it stands first", async () => {
+test("D28 only the intent's own rail is issuable while its chain is watched, and it comes first", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
-  await watched(api, 1_000);
+  await setWatched(api, 1_000);
   const { body, issuable } = await originsOf(merchant, intentId);
   assert.deepEqual(issuable, ["31337 USDC"]);
   assert.deepEqual([body.origins[0].chainId, body.origins[0].token.symbol], [31337, "USDC"]);
   assert.equal(body.sourceDepositIssuable, true);
 });
 
-test("§4.4.1 when nobody looks at the chain, nothing is issuable and every origin is still there", async () => {
+test("§4.4.1 on an unwatched chain nothing is issuable, and every origin is still listed", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
-  await watched(api, 3_600_000);
+  await setWatched(api, 3_600_000);
   const { body, issuable } = await originsOf(merchant, intentId);
   assert.deepEqual(issuable, []);
   assert.equal(body.sourceDepositIssuable, false);
   assert.equal(body.origins.length, 4);
 });
 
-test("D28 a settled intent asks for no deposit, and its origins are still listed", async () => {
+test("D28 a settled intent accepts no deposit, and its origins are still listed", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const settled = {
@@ -63,13 +63,13 @@ test("D28 a settled intent asks for no deposit, and its origins are still listed
     settled_at: api.world.clock.now(),
   };
   const { id } = await merchant.insertIntent(settled);
-  await watched(api, 1_000);
+  await setWatched(api, 1_000);
   const { body } = await originsOf(merchant, id);
   assert.equal(body.sourceDepositIssuable, false);
   assert.equal(body.origins.length, 4);
 });
 
-test("§1.4, §2.3, §2.4 an origin and a rail have every field, in its form", async () => {
+test("§1.4, §2.3, §2.4 an origin and a rail have every field in its documented form", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { intentId, payout } = await merchant.createIntent();
@@ -103,15 +103,15 @@ test("§1.4, §2.3, §2.4 an origin and a rail have every field, in its form", a
   assert.equal(body.settleRails.length, 5);
 });
 
-test("D27 what is issuable stands before what is not, of both the settle chain's first, else as in the catalogue", async () => {
+test("D27 origins sort by issuable, then settle chain, then catalogue order", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
-  await watched(api, 1_000);
+  await setWatched(api, 1_000);
   const [local, other] = [
     ["31337 USDC", "31337 DUSD"],
     ["31338 USDC", "31338 DUSD"],
   ];
-  // Only the first chain is looked at.
+  // Only the first chain is watched.
   const orders = [
     [{ payoutTokenAddress: USDC }, "31337 USDC", ["31337 DUSD", ...other]],
     [{ payoutTokenAddress: DUSD }, "31337 DUSD", ["31337 USDC", ...other]],
@@ -125,11 +125,11 @@ test("D27 what is issuable stands before what is not, of both the settle chain's
   }
 });
 
-test("D27 Solana's origins stand with their cluster's number and CAIP-19, and are not issuable unwatched", async () => {
+test("D27 Solana's origins have their cluster's number and CAIP-19, and are not issuable unwatched", async () => {
   const { api } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
-  await watched(api, 1_000);
+  await setWatched(api, 1_000);
   const { body, issuable } = await originsOf(merchant, intentId);
   assert.deepEqual(issuable, ["31337 USDC"], "the issuable one stands first");
   assert.deepEqual([body.origins[0].chainId, body.origins[0].token.symbol], [31337, "USDC"]);
@@ -153,10 +153,10 @@ test("D27 Solana's origins stand with their cluster's number and CAIP-19, and ar
   });
 });
 
-test("D27 without anything issuable the settle chain's origins stand first, and the account's rail is the default", async () => {
+test("D27 with nothing issuable the settle chain's origins come first, and the account's rail is the default", async () => {
   const { api } = await remoteGateApi();
   const merchant = await api.openMerchant();
-  await watched(api, 3_600_000);
+  await setWatched(api, 3_600_000);
   const { body } = await originsOf(merchant, await createSolanaIntent(merchant));
   assert.deepEqual([body.origins[0].chainId, body.sourceDepositIssuable], [103, false]);
   const rails = body.settleRails.filter((rail: { default: boolean }) => rail.default);
@@ -164,8 +164,8 @@ test("D27 without anything issuable the settle chain's origins stand first, and 
     rails.map(({ id }: { id: string }) => id),
     ["local:usdc"],
   );
-  const inOther = { currency: "DUSD" };
-  await api.world.db.root.updateTable("account").set(inOther).where("id", "=", merchant.accountId).execute();
+  const otherCurrency = { currency: "DUSD" };
+  await api.world.db.root.updateTable("account").set(otherCurrency).where("id", "=", merchant.accountId).execute();
   clearKeyCache(api.world);
   const changed = (await originsOf(merchant, await createSolanaIntent(merchant))).body.settleRails;
   assert.deepEqual(
@@ -184,11 +184,11 @@ test("D27 without anything issuable the settle chain's origins stand first, and 
   assert.equal(listed.settleRails.filter((rail: { default: boolean }) => rail.default).length, 1, "the catalogue's");
 });
 
-test("D28 an origin that is switched off is listed and not issuable, and an unbound customer asks for no deposit", async () => {
+test("D28 a disabled origin is listed but not issuable, and an unbound customer accepts no deposit", async () => {
   const { api } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent();
-  await watched(api, 1_000);
+  await setWatched(api, 1_000);
   const before = (await originsOf(merchant, intentId)).body;
   assert.deepEqual([before.sourceDepositIssuable, before.origins[0].depositIssuable], [false, true], "not bound yet");
   await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: 31337 });

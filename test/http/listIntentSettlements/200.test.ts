@@ -6,7 +6,7 @@ import { newId } from "../../../src/kernel/ids.ts";
 import { assertFault, testApi } from "../../support/api.ts";
 import { TEST_CHAIN } from "../../support/intents.ts";
 
-test("D4 every settlement is listed, newest first and a page at a time", async () => {
+test("D4 the list pages through all settlements, newest first", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const intent = await merchant.insertIntent();
@@ -41,7 +41,7 @@ test("D4 every settlement is listed, newest first and a page at a time", async (
   assertFault(deposits, 400, "invalid_cursor");
 });
 
-test("D4 a settlement is told with every field, each from where it belongs, and with nothing that is not known yet", async () => {
+test("D4 a listed settlement has every field with the value of its column, and null for missing values", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const intent = await merchant.insertIntent();

@@ -16,7 +16,7 @@ test("§2.2 an empty list has the whole envelope", async () => {
   assert.deepEqual(body, { object: "list", data: [], has_more: false, next_cursor: "" });
 });
 
-test("§4.1.1, §4.1.2 the newest comes first, ten at a time, shaped as the record of one", async () => {
+test("§4.1.1, §4.1.2 the list returns ten full records, newest first", async () => {
   const merchant = await (await testApi()).openMerchant();
   const ids: string[] = [];
   for (let count = 0; count < 12; count += 1) ids.unshift((await merchant.createIntent()).intentId);
@@ -30,25 +30,25 @@ test("§4.1.1, §4.1.2 the newest comes first, ten at a time, shaped as the reco
   assert.deepEqual(body.data[0], single);
 });
 
-test("D15 pages join without a gap or a repetition, also while intents are added", async () => {
+test("D15 pages have no gaps or repetitions, even while intents are added", async () => {
   const merchant = await (await testApi()).openMerchant();
   const before: string[] = [];
   for (let count = 0; count < 7; count += 1) before.unshift((await merchant.insertIntent()).id);
-  const seen: string[] = [];
+  const listed: string[] = [];
   let cursor = "";
   for (let pages = 0; pages < 10; pages += 1) {
     const { body } = await merchant.get(`${URL}?limit=2${cursor === "" ? "" : `&cursor=${cursor}`}`);
-    seen.push(...body.data.map((intent: { intentId: string }) => intent.intentId));
+    listed.push(...body.data.map((intent: { intentId: string }) => intent.intentId));
     assert.equal(typeof body.next_cursor, "string");
     assert.equal(body.has_more, body.next_cursor !== "");
     await merchant.insertIntent();
     cursor = body.next_cursor;
     if (!body.has_more) break;
   }
-  assert.deepEqual(seen, before);
+  assert.deepEqual(listed, before);
 });
 
-test("D15 a limit that is just enough says that nothing follows", async () => {
+test("D15 a limit equal to the count returns has_more false", async () => {
   const merchant = await (await testApi()).openMerchant();
   for (let count = 0; count < 3; count += 1) await merchant.insertIntent();
   const { body } = await merchant.get(`${URL}?limit=3`);
@@ -56,18 +56,18 @@ test("D15 a limit that is just enough says that nothing follows", async () => {
   assert.equal((await idsOf(merchant, "?limit=100")).length, 3);
 });
 
-test("D12 the list can be narrowed to a reference, which is not unique", async () => {
+test("D12 the list filters by reference, which need not be unique", async () => {
   const merchant = await (await testApi()).openMerchant();
-  const wanted = [];
+  const expectedIds = [];
   for (const merchantReference of ["a b&c", "other", "a b&c"]) {
     const { intentId } = await merchant.createIntent({ merchantReference });
-    if (merchantReference !== "other") wanted.unshift(intentId);
+    if (merchantReference !== "other") expectedIds.unshift(intentId);
   }
-  assert.deepEqual(await idsOf(merchant, `?merchantReference=${encodeURIComponent("a b&c")}`), wanted);
+  assert.deepEqual(await idsOf(merchant, `?merchantReference=${encodeURIComponent("a b&c")}`), expectedIds);
   assert.deepEqual(await idsOf(merchant, "?merchantReference=nobody"), []);
 });
 
-test("§5.3 another account's intents are never listed, and archived ones of its own are", async () => {
+test("§5.3 the list contains the account's own intents, archived ones included, and no others", async () => {
   const api = await testApi();
   const [merchant, stranger] = [await api.openMerchant(), await api.openMerchant()];
   await stranger.insertIntent();

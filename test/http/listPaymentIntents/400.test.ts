@@ -15,7 +15,7 @@ test("D15 a limit is a whole number from 1 to 100", async () => {
   }
 });
 
-test("D15 a cursor that this list did not give this account is refused", async () => {
+test("D15 a cursor that this list did not return to this account is refused", async () => {
   const api = await testApi();
   const [merchant, stranger] = [await api.openMerchant(), await api.openMerchant()];
   for (const owner of [merchant, merchant, stranger, stranger]) await owner.insertIntent();
@@ -41,7 +41,7 @@ test("D15 a cursor that this list did not give this account is refused", async (
   assert.equal((await merchant.get(`${URL}?cursor=${cursor}`)).status, 200);
 });
 
-test("D14 a known parameter that is given twice is refused", async () => {
+test("D14 a repeated known parameter is refused", async () => {
   const merchant = await (await testApi()).openMerchant();
   for (const name of ["limit", "cursor", "merchantReference"]) {
     const error = assertFault(await merchant.get(`${URL}?${name}=1&${name}=1`), 400, "invalid_request");
@@ -49,7 +49,7 @@ test("D14 a known parameter that is given twice is refused", async () => {
   }
 });
 
-test("D14 a known parameter that is no percent-encoded UTF-8 is refused", async () => {
+test("D14 a known parameter must be percent-encoded UTF-8", async () => {
   const merchant = await (await testApi()).openMerchant();
   for (const name of ["limit", "cursor", "merchantReference"]) {
     for (const text of ["%ff", "%zz", "1%", "%E0%A4%A", "a%ED%A0%80"]) {
@@ -65,7 +65,7 @@ test("D14 a known parameter that is no percent-encoded UTF-8 is refused", async 
   }
 });
 
-test("D12 a reference that none can have is refused", async () => {
+test("D12 an invalid reference is refused", async () => {
   const merchant = await (await testApi()).openMerchant();
   for (const reference of ["", "%00", "%0A", "%E2%80%8B", "x".repeat(201)]) {
     const error = assertFault(await merchant.get(`${URL}?merchantReference=${reference}`), 400, "invalid_request");

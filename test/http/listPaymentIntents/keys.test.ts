@@ -8,14 +8,14 @@ import { CREATE_INTENTS } from "../../../src/merchant/keys/scopes.ts";
 import { insertKey } from "../../../src/merchant/store.ts";
 import { assertFault, testApi, VERSION } from "../../support/api.ts";
 
-// Every state that a key and its account can be in, together: of what is wrong, the first in order is told.
+// All combinations of key and account states; the answer names the first defect in order.
 
 const KEY_STATES = Array.from({ length: 64 }, (_, number) => {
   const is = (bit: number) => (number & (1 << bit)) !== 0;
   const [ofLive, wrongSecret, revoked, expired, suspended, unscoped] = [is(0), is(1), is(2), is(3), is(4), is(5)];
   return { ofLive, wrongSecret, revoked, expired, suspended, unscoped };
 });
-/** None of them is the one that is asked for. */
+/** None of these is the required scope. */
 const OTHER_SCOPES = ["payment_intents:read", "payment_intents", "PAYMENT_INTENTS:CREATE", "payment_intents:create:x"];
 
 function expectedError(state: (typeof KEY_STATES)[number]): [number, string] | undefined {
@@ -26,16 +26,16 @@ function expectedError(state: (typeof KEY_STATES)[number]): [number, string] | u
   return state.unscoped ? [403, "insufficient_scope"] : undefined;
 }
 
-test("18 §5.4, D21 of environment, secret, revocation, expiry, account and scope the first that is wrong is told", async () => {
+test("18 §5.4, D21 the error names the first defect of environment, secret, revocation, expiry, account and scope", async () => {
   const api = await testApi();
   const now = api.world.clock.now();
   for (const state of KEY_STATES) {
     const { accountId } = await api.openMerchant();
-    const made = newApiKey(state.ofLive ? "live" : "test", systemEntropy);
+    const key = newApiKey(state.ofLive ? "live" : "test", systemEntropy);
     await insertKey(api.world.db.root, {
-      key_id: made.keyId,
+      key_id: key.keyId,
       account_id: accountId,
-      secret_hash: state.wrongSecret ? newApiKey("test", systemEntropy).hash : made.hash,
+      secret_hash: state.wrongSecret ? newApiKey("test", systemEntropy).hash : key.hash,
       scopes: state.unscoped ? OTHER_SCOPES : [CREATE_INTENTS],
       created_at: now,
       expires_at: state.expired ? now : addMs(now, 1),
@@ -43,10 +43,10 @@ test("18 §5.4, D21 of environment, secret, revocation, expiry, account and scop
       last_used_at: null,
     });
     if (state.suspended) await setAccountStatus(api.world, { accountId, status: "suspended" });
-    const headers = { authorization: `Bearer ${made.apiKey}`, "service-version": VERSION };
-    const answered = await api.send("/api/v1/intents", { headers });
-    const told = expectedError(state);
-    if (told === undefined) assert.equal(answered.status, 200, answered.text);
-    else assertFault(answered, ...told);
+    const headers = { authorization: `Bearer ${key.apiKey}`, "service-version": VERSION };
+    const response = await api.send("/api/v1/intents", { headers });
+    const expected = expectedError(state);
+    if (expected === undefined) assert.equal(response.status, 200, response.text);
+    else assertFault(response, ...expected);
   }
 });

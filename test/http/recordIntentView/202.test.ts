@@ -26,7 +26,7 @@ test("§4.6.3 a selection is recorded once its source inbox is issued, in any sp
   }
 });
 
-test("§4.6.2 a view settles nothing and moves nothing", async () => {
+test("§4.6.2 a view does not change the intent, its deposits or its settlements", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent({ priceUnits: 5, oneTime: true });
@@ -34,7 +34,7 @@ test("§4.6.2 a view settles nothing and moves nothing", async () => {
   const { body: before } = await merchant.get(url);
   await merchant.post(`${url}/source-inbox`, { chainId: 31337 });
   for (const body of [{}, { selection: SELECTION }, {}]) {
-    // Whatever is written now has another time than the intent.
+    // A later write would show a different time.
     api.advanceTime(1_000);
     assert.deepEqual((await merchant.post(`${url}/view`, body)).body, { recorded: true });
     assert.deepEqual((await merchant.get(url)).body, before);
@@ -43,7 +43,7 @@ test("§4.6.2 a view settles nothing and moves nothing", async () => {
     assert.deepEqual((await merchant.get(`${url}/${list}`)).body.data, []);
 });
 
-test("D30 an unknown chain or token is no error, and nothing is recorded", async () => {
+test("D30 an unknown chain or token gets 202 and records nothing", async () => {
   const merchant = await (await testApi()).openMerchant();
   const { intentId } = await merchant.createIntent();
   await merchant.post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: 31337 });
@@ -52,7 +52,7 @@ test("D30 an unknown chain or token is no error, and nothing is recorded", async
     { reference: "1" },
     { namespace: "near" },
     { tokenAddress: "0x1" },
-    // A merchant may be paid in it; a payer may not pay in it.
+    // Valid as a payout token, but not as an origin.
     { tokenAddress: TWO_DECIMAL_TOKEN },
   ];
   for (const other of others) {
@@ -63,7 +63,7 @@ test("D30 an unknown chain or token is no error, and nothing is recorded", async
   }
 });
 
-test("D30 any token that is an origin of the issued chain is recorded, and a settled intent only what is named", async () => {
+test("D30 every origin token of the issued chain is recorded; a settled intent records only selections", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const { intentId } = await merchant.createIntent({ oneTime: true, priceUnits: 5 });
@@ -79,7 +79,7 @@ test("D30 any token that is an origin of the issued chain is recorded, and a set
   assert.deepEqual([await view(), await view(SELECTION)], [false, true]);
 });
 
-test("D30 on Solana a mint is the one that was named, byte by byte", async () => {
+test("D30 a Solana mint must match byte for byte", async () => {
   const { api } = await remoteGateApi();
   const merchant = await api.openMerchant();
   const url = `/api/v1/intents/${await createSolanaIntent(merchant)}`;

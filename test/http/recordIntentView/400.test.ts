@@ -5,7 +5,7 @@ import { testVersionErrors } from "../../support/operationTests.ts";
 
 testVersionErrors("recordIntentView");
 
-test("D30 a selection has all its three fields, and no others", async () => {
+test("D30 a selection has exactly its three fields", async () => {
   const merchant = await (await testApi()).openMerchant();
   const whole = { namespace: "eip155", reference: "1", tokenAddress: "0x1" };
   const table: [unknown, string][] = [

@@ -5,7 +5,7 @@ import { testRateLimit } from "../../support/operationTests.ts";
 
 testRateLimit("recordIntentView");
 
-test("§8.2, D23 recordIntentView: 30 calls in any 60 seconds for one intent, and others go on", async () => {
+test("§8.2, D23 recordIntentView admits 30 calls in any 60 seconds per intent; other intents are unaffected", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const [first, second] = [await merchant.insertIntent(), await merchant.insertIntent()];
@@ -26,24 +26,24 @@ test("§8.2, D23 recordIntentView: 30 calls in any 60 seconds for one intent, an
   assert.equal(await recorded(20), 10, "the first ten have left the window, and none of the others");
 });
 
-test("D23 recordIntentView: each call uses up both limits, also where one of them refuses, and the longer wait is told", async () => {
+test("D23 recordIntentView counts every call against both limits, even a refused one, and states the longer wait", async () => {
   const api = await testApi();
   const merchant = await api.openMerchant();
-  const [looked, second, third] = await Promise.all([1, 2, 3].map(() => merchant.insertIntent()));
-  const view = (of: { id: string } | undefined) => merchant.post(`/api/v1/intents/${of?.id}/view`);
+  const [first, second, third] = await Promise.all([1, 2, 3].map(() => merchant.insertIntent()));
+  const view = (intent: { id: string } | undefined) => merchant.post(`/api/v1/intents/${intent?.id}/view`);
   for (let index = 0; index < 30; index += 1) await view(second);
   for (let index = 0; index < 30; index += 1) assert.equal((await view(third)).status, 202);
   api.advanceTime(50_000);
-  // All of these are refused for the operation's sake, with ten seconds to wait, and are counted for the intent's.
+  // The operation's limit refuses all of these with a wait of ten seconds, and each counts for the intent.
   const refused: TestResponse[] = [];
-  for (let index = 0; index < 31; index += 1) refused.push(await view(looked));
+  for (let index = 0; index < 31; index += 1) refused.push(await view(first));
   assert.deepEqual(new Set(refused.map(({ status }) => status)), new Set([429]));
   assert.deepEqual(
     [refused[0], refused[30]].map((each) => each?.headers["retry-after"]),
     ["10", "60"],
   );
   api.advanceTime(10_000);
-  const [still, other] = [await view(looked), await view(second)];
+  const [still, other] = [await view(first), await view(second)];
   assert.deepEqual([still.status, other.status], [429, 202]);
   assert.equal(still.headers["retry-after"], "50");
 });
