@@ -10,7 +10,7 @@ import { openRoad, type Road } from "../support/road.ts";
 
 const USDC = 1_000_000n;
 const PROVIDERS = 3;
-/** It has not heard of the newest block yet. */
+/** The provider does not know the newest block yet. */
 const oneBlockBehind: AlterReply = async ({ method, params }, answer, ask) => {
   const top = BigInt(String(await ask("eth_blockNumber", []))) - 1n;
   if (method === "eth_getBlockByNumber" && params[0] === "latest") return ask(method, [numberToHex(top), false]);
@@ -19,9 +19,9 @@ const oneBlockBehind: AlterReply = async ({ method, params }, answer, ask) => {
 };
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
-describe("providers that lie", () => {
+describe("faulty providers", () => {
   let road: Road;
-  let liars: FaultyRpcProxy[];
+  let proxies: FaultyRpcProxy[];
   let aheadMs = 0;
   const alarms: string[] = [];
   const clock = {
@@ -41,33 +41,33 @@ describe("providers that lie", () => {
       log,
       chain: { agreement: { providers: 2, abovePriceUnits: 0n }, settleAfterMs: 60_000 },
       rpcUrls: async (chain) => {
-        liars = await Promise.all(Array.from({ length: PROVIDERS }, () => openFaultyRpcProxy(chain.rpcUrl)));
-        return liars.map((liar) => liar.url);
+        proxies = await Promise.all(Array.from({ length: PROVIDERS }, () => openFaultyRpcProxy(chain.rpcUrl)));
+        return proxies.map((proxy) => proxy.url);
       },
     });
     await road.tick();
   });
   after(async () => {
-    await Promise.all(liars.map((liar) => liar.close()));
+    await Promise.all(proxies.map((proxy) => proxy.close()));
     await road.close();
   });
 
-  /** Lets time pass in which the road is worked, and blocks come. */
+  /** Advances the clock and runs the road once per turn. */
   async function advance(turns: number, stepMs = 5_000): Promise<void> {
     for (let turn = 0; turn < turns; turn += 1) {
       aheadMs += stepMs;
       await road.tick();
     }
   }
-  /** The first provider lies, and the given number of the others are away. */
-  function breakProviders(lie: AlterReply, away = PROVIDERS - 1): void {
+  /** Alters the first provider's replies and takes the given number of others down. */
+  function breakProviders(fault: AlterReply, downCount = PROVIDERS - 1): void {
     alarms.length = 0;
-    const [liar, ...others] = liars;
-    if (liar) liar.alterReply = lie;
-    others.slice(0, away).forEach((other) => (other.isDown = true));
+    const [proxy, ...others] = proxies;
+    if (proxy) proxy.alterReply = fault;
+    others.slice(0, downCount).forEach((other) => (other.isDown = true));
   }
-  function heal(): void {
-    for (const liar of liars) Object.assign(liar, { alterReply: undefined, isDown: false });
+  function recover(): void {
+    for (const proxy of proxies) Object.assign(proxy, { alterReply: undefined, isDown: false });
   }
   async function stateOf(intent: IntentRow) {
     const [now, deposits, settlements] = await Promise.all([
@@ -85,7 +85,7 @@ describe("providers that lie", () => {
   const sendings = async () =>
     (await road.world.db.root.selectFrom("outgoing_transaction").select("id").execute()).length;
 
-  /** A transfer into an inbox that never was, as logs and as the receipt of its transaction, in whatever block is asked for. */
+  /** Forges a transfer into an inbox, as a log and as a receipt, in the first requested block. */
   function forgedDeposit(intent: IntentRow, amountUnits: bigint): AlterReply {
     const chainTx = `0x${"ab".repeat(32)}`;
     const place: { at?: unknown; log?: object } = {};
@@ -115,7 +115,7 @@ describe("providers that lie", () => {
     };
   }
 
-  test("an invented payment, the honest ones down: held, an alarm, nothing counted or sent; dropped when they are back", async () => {
+  test("a forged payment with the honest providers down is held with an alarm, and dropped when they recover", async () => {
     const intent = await road.create();
     breakProviders(forgedDeposit(intent, 500n * USDC));
     await road.chain.mine(1);
@@ -128,14 +128,14 @@ describe("providers that lie", () => {
     });
     assert.ok(alarms.includes("provider_agreement_pending"));
     assert.equal(await sendings(), 0);
-    heal();
+    recover();
     await road.chain.mine(1);
     await advance(20, 20_000);
     assert.deepEqual((await stateOf(intent)).deposits, ["dropped reorg"]);
     assert.equal(await sendings(), 0);
   });
 
-  test("an invented payment that the honest ones deny at once is dropped without being counted", async () => {
+  test("a forged payment that honest providers deny is dropped uncounted", async () => {
     const intent = await road.create();
     await road.chain.mine(1);
     await road.tick();
@@ -145,10 +145,10 @@ describe("providers that lie", () => {
     await advance(6, 20_000);
     assert.deepEqual(await stateOf(intent), { counted: 0n, settled: 0n, deposits: ["dropped reorg"], settlements: [] });
     assert.ok(alarms.includes("provider_disagreement"));
-    heal();
+    recover();
   });
 
-  test("an amount that was altered is never counted, and the true one is, once, after healing", async () => {
+  test("an altered amount is never counted; the true amount counts once after recovery", async () => {
     const intent = await road.create();
     breakProviders(({ method }, answer) => {
       if (method !== "eth_getLogs" || !Array.isArray(answer)) return answer;
@@ -161,20 +161,20 @@ describe("providers that lie", () => {
     await advance(8);
     const held = await stateOf(intent);
     assert.deepEqual([held.counted, held.deposits], [0n, ["held provider_agreement_pending"]]);
-    heal();
+    recover();
     await road.chain.finalize();
     await advance(20, 20_000);
     const healed = await stateOf(intent);
     assert.deepEqual([healed.counted, healed.settled, healed.settlements], [5n * USDC, 5n * USDC, ["landed"]]);
   });
 
-  test("a payment whose provider hides it is found when it is read again, and counts once", async () => {
+  test("a payment that a provider hides is found by the second read and counts once", async () => {
     const intent = await road.create();
     breakProviders(({ method }, answer) => (method === "eth_getLogs" ? [] : answer));
     await road.pay(intent, 7n * USDC);
     await advance(3);
     assert.deepEqual((await stateOf(intent)).deposits, []);
-    for (const other of liars.slice(1)) other.isDown = false;
+    for (const other of proxies.slice(1)) other.isDown = false;
     await road.chain.finalize();
     for (let round = 0; round < 3; round += 1) {
       await road.chain.finalize();
@@ -182,10 +182,10 @@ describe("providers that lie", () => {
     }
     const found = await stateOf(intent);
     assert.deepEqual([found.counted, found.settled, found.settlements], [7n * USDC, 7n * USDC, ["landed"]]);
-    heal();
+    recover();
   });
 
-  test("a provider that says that no sweep is possible, and that gas is dear, neither stops nor burns anything", async () => {
+  test("a provider with false reverts and gas prices neither stops a sweep nor raises its fee", async () => {
     const intent = await road.create();
     await road.pay(intent, 2n * USDC);
     await road.tick();
@@ -204,11 +204,11 @@ describe("providers that lie", () => {
       .orderBy("outgoing_id", "desc")
       .executeTakeFirstOrThrow();
     assert.ok((attempt.max_priority_fee_per_gas ?? 0n) < 10n ** 12n);
-    heal();
+    recover();
   });
 
-  test("a real payment with all but one a block behind: what is counted is settled without an alarm", async () => {
-    for (const other of liars.slice(1)) other.alterReply = oneBlockBehind;
+  test("a payment settles without an alarm when all providers but one are a block behind", async () => {
+    for (const other of proxies.slice(1)) other.alterReply = oneBlockBehind;
     const intent = await road.create();
     await road.pay(intent, 3n * USDC);
     for (let turn = 0; turn < 20; turn += 1) {
@@ -221,20 +221,20 @@ describe("providers that lie", () => {
       (await road.settlements(intent)).map(({ attempts }) => attempts),
       [0],
     );
-    heal();
+    recover();
   });
 
-  test("a real payment with one liar about balances: nothing is sent on his word, and it is settled once with the others", async () => {
+  test("a payment is held while only one provider is up, and settles once with the others", async () => {
     const intent = await road.create();
     await road.pay(intent, 3n * USDC);
     await road.tick();
     assert.deepEqual((await stateOf(intent)).deposits, ["counted"]);
     const before = await sendings();
-    for (const other of liars.slice(1)) other.isDown = true;
+    for (const other of proxies.slice(1)) other.isDown = true;
     await advance(10, 30_000);
     assert.deepEqual((await stateOf(intent)).settlements, ["held"]);
     assert.equal(await sendings(), before);
-    heal();
+    recover();
     await advance(4, 3_600_000);
     const settled = await stateOf(intent);
     assert.deepEqual([settled.settled, settled.settlements], [3n * USDC, ["landed"]]);

@@ -5,94 +5,94 @@ import { runLoops } from "../../src/loops/runLoops.ts";
 import { openRoad, type Road } from "../support/road.ts";
 import { openWebSocketProxy, type WebSocketProxy } from "../support/webSocketProxy.ts";
 
-// Every loop runs, over a websocket that a test can cut and silence. Where the polling interval is an hour, nothing is found by asking.
+// All loops run over a websocket proxy that drops connections and frames. With a polling interval of an hour, only pushed heads find deposits.
 
 const HOUR_MS = 3_600_000;
 const WAIT_MS_MAX = 60_000;
 
-type HeadFeedContext = { road: Road; gate: WebSocketProxy };
+type HeadFeed = { road: Road; proxy: WebSocketProxy };
 
-describe("blocks that are pushed", () => {
-  async function openHeadFeedContext(
+describe("the head feed", () => {
+  async function openHeadFeed(
     context: TestContext,
     chain: { pollMs: number; settleAfterMs?: number },
-  ): Promise<HeadFeedContext> {
-    const gates: WebSocketProxy[] = [];
+  ): Promise<HeadFeed> {
+    const proxies: WebSocketProxy[] = [];
     const wsUrl = async ({ rpcUrl }: { rpcUrl: string }) => {
-      const gate = await openWebSocketProxy(rpcUrl);
-      gates.push(gate);
-      return gate.url;
+      const proxy = await openWebSocketProxy(rpcUrl);
+      proxies.push(proxy);
+      return proxy.url;
     };
     const road = await openRoad({ wsUrl, chain: { settleAfterMs: HOUR_MS, ...chain } });
-    const [gate] = gates;
-    assert.ok(gate);
+    const [proxy] = proxies;
+    assert.ok(proxy);
     const ending = new AbortController();
     const loops = runLoops(road.world, ending.signal);
     context.after(async () => {
       ending.abort();
       await loops;
-      await gate.close();
+      await proxy.close();
       await road.close();
     });
-    const scene = { road, gate };
-    // Once it listens, the chain is looked at: only what is paid after that is found by heads alone.
-    await payUntilCounted(scene);
-    return scene;
+    const feed = { road, proxy };
+    // The first deposit may be found by the initial poll; later ones only by pushed heads.
+    await payUntilCounted(feed);
+    return feed;
   }
 
-  async function payUntilCounted({ road }: HeadFeedContext): Promise<{ id: string }> {
+  async function payUntilCounted({ road }: HeadFeed): Promise<{ id: string }> {
     const intent = await road.create();
     await road.pay(intent, 5n);
     await until("counted", async () => (await road.intent(intent)).counted_units === 5n);
     return intent;
   }
 
-  async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  async function until(description: string, isDone: () => Promise<boolean>): Promise<void> {
     const startedAt = performance.now();
-    while (!(await isSo())) {
-      assert.ok(performance.now() - startedAt < WAIT_MS_MAX, `${what} within ${WAIT_MS_MAX} ms`);
+    while (!(await isDone())) {
+      assert.ok(performance.now() - startedAt < WAIT_MS_MAX, `${description} within ${WAIT_MS_MAX} ms`);
       await delay(20);
     }
   }
 
-  test("deposits are found, counted and settled although nobody asks for the head", async (context) => {
-    const scene = await openHeadFeedContext(context, { pollMs: HOUR_MS, settleAfterMs: 0 });
-    await payUntilCounted(scene);
-    const intent = await payUntilCounted(scene);
-    await until("settled", async () => (await scene.road.intent(intent)).settled_units === 5n);
+  test("pushed heads find, count and settle deposits without polling", async (context) => {
+    const feed = await openHeadFeed(context, { pollMs: HOUR_MS, settleAfterMs: 0 });
+    await payUntilCounted(feed);
+    const intent = await payUntilCounted(feed);
+    await until("settled", async () => (await feed.road.intent(intent)).settled_units === 5n);
   });
 
-  test("after a connection is lost it is opened again, and what was missed is found", async (context) => {
-    const scene = await openHeadFeedContext(context, { pollMs: HOUR_MS });
-    const { road, gate } = scene;
-    const before = gate.connections();
-    gate.refuseConnections();
+  test("a lost connection reconnects, and missed deposits are found", async (context) => {
+    const feed = await openHeadFeed(context, { pollMs: HOUR_MS });
+    const { road, proxy } = feed;
+    const before = proxy.connections();
+    proxy.refuseConnections();
     const missed = await road.create();
     await road.pay(missed, 5n);
-    gate.acceptConnections();
+    proxy.acceptConnections();
     await until("counted", async () => (await road.intent(missed)).counted_units === 5n);
-    assert.ok(gate.connections() > before);
-    await payUntilCounted(scene);
-    await payUntilCounted(scene);
+    assert.ok(proxy.connections() > before);
+    await payUntilCounted(feed);
+    await payUntilCounted(feed);
   });
 
-  test("while a connection is silent everything is found by asking", async (context) => {
-    const scene = await openHeadFeedContext(context, { pollMs: 200 });
-    scene.gate.dropAllFrames();
-    await payUntilCounted(scene);
-    await payUntilCounted(scene);
+  test("polling finds deposits while the connection is silent", async (context) => {
+    const feed = await openHeadFeed(context, { pollMs: 200 });
+    feed.proxy.dropAllFrames();
+    await payUntilCounted(feed);
+    await payUntilCounted(feed);
   });
 
-  test("blocks that are replaced are taken back when those are told that replace them", async (context) => {
-    const scene = await openHeadFeedContext(context, { pollMs: HOUR_MS });
-    const { id } = await payUntilCounted(scene);
-    await scene.road.chain.reorg(1);
-    await scene.road.chain.mine(1);
-    const { db } = scene.road.world;
+  test("pushed replacement blocks orphan the replaced blocks", async (context) => {
+    const feed = await openHeadFeed(context, { pollMs: HOUR_MS });
+    const { id } = await payUntilCounted(feed);
+    await feed.road.chain.reorg(1);
+    await feed.road.chain.mine(1);
+    const { db } = feed.road.world;
     await until("taken back", async () => {
       const query = db.root.selectFrom("movement").select("orphaned_at").where("intent_id", "=", id);
       return (await query.executeTakeFirstOrThrow()).orphaned_at !== null;
     });
-    await payUntilCounted(scene);
+    await payUntilCounted(feed);
   });
 });

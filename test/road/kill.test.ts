@@ -6,7 +6,7 @@ import { runKills } from "../chaos/runKills.ts";
 const KILLS = 5;
 const SEED = 91;
 
-test(`J91 ${KILLS} kills -9 under load: what was acknowledged is there, what was paid is settled exactly once`, async () => {
+test(`J91 after ${KILLS} kills -9 under load every acknowledged intent exists and every payment settles exactly once`, async () => {
   const report = await runKills({ kills: KILLS, seed: SEED, reorgOnceIn: 40, lifeMsMax: 1_500 });
   const { lost, duplicated, ledger, refused, unsettled, exitCode } = report;
   assert.deepEqual({ lost, doubled: duplicated, ledger, refused }, { lost: [], doubled: [], ledger: [], refused: [] });

@@ -12,7 +12,7 @@ import { databases } from "../support/database.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
 for (const database of databases) {
-  describe(`the books of a road on ${database}`, () => {
+  describe(`the ledger of a road on ${database}`, () => {
     let road: Road;
     let chain: Chain;
     let asset: string;
@@ -25,18 +25,18 @@ for (const database of databases) {
     });
     after(() => road.close());
 
-    const wrongs = async () =>
+    const failedChecks = async () =>
       ((await runOperation(road.world, "ledger check", {})) as LedgerFinding[]).filter(
         ({ verdict }) => verdict === "fail",
       );
-    const read = async (question: object) =>
-      ((await runOperation(road.world, "ledger page", question)) as LedgerPage).lines;
+    const readLines = async (query: object) =>
+      ((await runOperation(road.world, "ledger page", query)) as LedgerPage).lines;
 
-    test("a payment and its sweep leave nothing in the inbox, and every check holds", async () => {
+    test("a payment and its sweep leave a zero inbox balance, and every check passes", async () => {
       const intent = await road.create();
       await road.pay(intent, 10_000n);
       await road.settle();
-      deepEqual(await wrongs(), []);
+      deepEqual(await failedChecks(), []);
       const balances = (await runOperation(road.world, "ledger balances", {})) as BalanceOutput[];
       deepEqual(balances, [
         { account: "fee:platform", asset, units: 50n },
@@ -46,8 +46,8 @@ for (const database of databases) {
       ]);
     });
 
-    test("the export shows each entry with its transaction, by account, by merchant and by time", async () => {
-      const all = await read({});
+    test("the export lists entries with their transactions, filtered by account, merchant and time", async () => {
+      const all = await readLines({});
       deepEqual(
         all.map(({ account, amountUnits }) => [account.replace(/pi_.*/, "…"), amountUnits]),
         [
@@ -63,14 +63,14 @@ for (const database of databases) {
       ok(first);
       deepEqual([first.accountId, first.asset, first.reverses], [road.account.id, asset, ""]);
       match(first.txHash, /^0x[0-9a-f]{64}$/);
-      deepEqual(await read({ account: "fee:platform" }), [all[4]]);
-      deepEqual(await read({ account: road.account.id }), all);
-      await rejects(read({ account: "acct_nobody" }), /There is no account acct_nobody\./);
-      deepEqual(await read({ from: "2001-01-01", to: "2002-01-01T00:00:00Z" }), []);
-      deepEqual(await read({ posting: all[3]?.posting, place: all[3]?.place }), all.slice(4));
+      deepEqual(await readLines({ account: "fee:platform" }), [all[4]]);
+      deepEqual(await readLines({ account: road.account.id }), all);
+      await rejects(readLines({ account: "acct_nobody" }), /There is no account acct_nobody\./);
+      deepEqual(await readLines({ from: "2001-01-01", to: "2002-01-01T00:00:00Z" }), []);
+      deepEqual(await readLines({ posting: all[3]?.posting, place: all[3]?.place }), all.slice(4));
     });
 
-    test("a reorganisation of what was booked is reversed in the books and booked anew", async () => {
+    test("a reorg reverses booked entries, and a later block books them again", async () => {
       const intent = await road.create();
       const paid = await road.pay(intent, 700n);
       const bytes = await road.chain.signedOf(paid as `0x${string}`);
@@ -79,7 +79,7 @@ for (const database of databases) {
       await road.chain.mine(1);
       await watchChain(road.world, chain);
       const lines = async () =>
-        (await read({ account: `inbox:${intent.id}` })).map((line: LedgerLine) => [
+        (await readLines({ account: `inbox:${intent.id}` })).map((line: LedgerLine) => [
           line.amountUnits,
           line.reverses !== "",
         ]);
@@ -91,15 +91,15 @@ for (const database of databases) {
       await watchChain(road.world, chain);
       deepEqual((await lines())[2], ["700", false]);
       await road.settle();
-      deepEqual(await wrongs(), []);
+      deepEqual(await failedChecks(), []);
     });
 
-    test("43 money that nobody heard of is found by comparing with the chain", async () => {
+    test("43 the balance comparison with the chain finds an unrecorded transfer", async () => {
       const intent = await road.create();
       await road.pay(intent, 30n);
       await watchChain(road.world, chain);
-      deepEqual(await wrongs(), []);
-      // A transfer beyond what was read, and a cursor that claims to have read it.
+      deepEqual(await failedChecks(), []);
+      // A transfer in an unread block, and a cursor that counts the block as read.
       await road.pay(intent, 12n);
       await sql`update chain_cursor set booked_number = booked_number + 1`.execute(road.world.db.root);
       const differences = (await compareBalances(road.world, chain, { inboxesMax: 1_000 })).flatMap(
@@ -109,18 +109,18 @@ for (const database of databases) {
         differences.map(({ intentId, ledgerUnits, chainUnits }) => [intentId, ledgerUnits, chainUnits]),
         [[intent.id, 30n, 42n]],
       );
-      match((await wrongs()).map(({ found }) => found).join(), /The ledger and the chain differ/);
+      match((await failedChecks()).map(({ found }) => found).join(), /The ledger and the chain differ/);
       await sql`update chain_cursor set booked_number = booked_number - 1`.execute(road.world.db.root);
       await road.settle();
-      deepEqual(await wrongs(), []);
+      deepEqual(await failedChecks(), []);
     });
 
-    describe("97 rows that were edited past the triggers", () => {
-      // Some checks are of what was read a second time.
+    describe("97 rows edited with disabled triggers", () => {
+      // Some checks cover only blocks that were read twice.
       before(async () => {
         await road.chain.finalize();
         await watchChain(road.world, chain);
-        deepEqual(await wrongs(), []);
+        deepEqual(await failedChecks(), []);
       });
       const tamperings: readonly (readonly [edit: string, undo: string, found: readonly string[]])[] = [
         [
@@ -171,7 +171,7 @@ for (const database of databases) {
       ];
       for (const [edit, undo, expected] of tamperings) {
         test(edit, async () => {
-          const alone = async (statement: string) => {
+          const runWithoutTriggers = async (statement: string) => {
             await road.world.db.transaction(async (tx) => {
               const tables = ["ledger_entry", "ledger_balance", "inbox"];
               for (const table of tables) await sql.raw(`alter table ${table} disable trigger user`).execute(tx);
@@ -179,9 +179,9 @@ for (const database of databases) {
               for (const table of tables) await sql.raw(`alter table ${table} enable trigger user`).execute(tx);
             });
           };
-          await alone(edit);
+          await runWithoutTriggers(edit);
           const found = (await runLedgerChecks(road.world.db)).map(({ check }) => check);
-          await alone(undo);
+          await runWithoutTriggers(undo);
           deepEqual(
             expected.filter((name) => !found.includes(name)),
             [],

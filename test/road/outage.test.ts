@@ -13,11 +13,11 @@ import { addMerchant } from "../support/merchants.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { openInstallation, type ServiceInstallation } from "../support/serviceInstallation.ts";
 
-// Three days without the service, while payers went on paying.
+// Three days without the service, while payers keep paying.
 
 const DEPOSITS = 6;
 const BLOCKS_BETWEEN = 240;
-/** So that as many stretches of them make 72 hours. */
+/** All blocks together span 72 hours. */
 const BLOCK_SECONDS = (72 * 3_600) / (DEPOSITS * BLOCKS_BETWEEN);
 const AMOUNT = 3_000_000n;
 const ROUNDS_MAX = 150;
@@ -25,7 +25,7 @@ const ROUNDS_MAX = 150;
 type CreatedIntent = { intentId: string; inboxAddress: Hex };
 type CallService = (path: string, body?: object) => Promise<unknown>;
 
-test("after 72 hours without the service every deposit is found once, and meanwhile it answers and says how far it is", async (t) => {
+test("after a 72-hour outage the service answers and reports its progress while it finds every deposit once", async (t) => {
   const { chain, apiKey, openService } = await openOutageContext(t);
   const before = await openService(chain.rpcUrl);
   const first = await before.start();
@@ -36,20 +36,20 @@ test("after 72 hours without the service every deposit is found once, and meanwh
   const provider = await openBlockingProxy(chain.rpcUrl, "eth_getLogs");
   t.after(() => provider.close());
   const after = await openService(provider.url);
-  const ask = createCaller(after, apiKey);
+  const callService = createCaller(after, apiKey);
   const second = await after.start();
   await provider.blocked;
   assert.deepEqual(
-    await readDeposits(ask, intents),
+    await readDeposits(callService, intents),
     intents.map(() => []),
   );
   const doctor = await runCli(["doctor", "--config", after.file], after.environment);
   assert.match(doctor.out, /Local: watched .*, read up to block \d+, 1[45]\d\d blocks behind/, doctor.err);
   provider.release();
 
-  await untilReceived(ask);
+  await untilReceived(callService);
   assert.deepEqual(
-    await readDeposits(ask, intents),
+    await readDeposits(callService, intents),
     intents.map(() => [String(AMOUNT)]),
   );
   assert.equal(await second.stop(), 0);
@@ -91,11 +91,11 @@ function createCaller(site: ServiceInstallation, apiKey: string): CallService {
   };
 }
 
-async function createIntents(ask: CallService): Promise<CreatedIntent[]> {
+async function createIntents(callService: CallService): Promise<CreatedIntent[]> {
   const intents: CreatedIntent[] = [];
   for (let index = 0; index < DEPOSITS; index += 1) {
     const payoutWallet = `0x${(index + 1).toString(16).padStart(40, "3")}`;
-    intents.push((await ask("", { merchantReference: `order ${index}`, payoutWallet })) as CreatedIntent);
+    intents.push((await callService("", { merchantReference: `order ${index}`, payoutWallet })) as CreatedIntent);
   }
   return intents;
 }
@@ -107,17 +107,17 @@ async function mineOutage(chain: TestChain, intents: readonly CreatedIntent[]): 
   }
 }
 
-/** Asks so seldom that no limit is met. */
-async function untilReceived(ask: CallService): Promise<void> {
+/** Polls slowly enough to stay below the rate limits. */
+async function untilReceived(callService: CallService): Promise<void> {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const { data } = (await ask("")) as { data: { amounts: { receivedUnits: string } }[] };
+    const { data } = (await callService("")) as { data: { amounts: { receivedUnits: string } }[] };
     if (data.length > 0 && data.every(({ amounts }) => amounts.receivedUnits !== "0")) return;
     await delay(1_000);
   }
 }
 
-/** The amount of each deposit of each intent. */
-async function readDeposits(ask: CallService, intents: readonly CreatedIntent[]): Promise<string[][]> {
-  const lists = await Promise.all(intents.map(({ intentId }) => ask(`/${intentId}/deposits`)));
+/** Returns the amounts of each intent's deposits. */
+async function readDeposits(callService: CallService, intents: readonly CreatedIntent[]): Promise<string[][]> {
+  const lists = await Promise.all(intents.map(({ intentId }) => callService(`/${intentId}/deposits`)));
   return lists.map((list) => (list as { data: { amountUnits: string }[] }).data.map(({ amountUnits }) => amountUnits));
 }

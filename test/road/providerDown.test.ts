@@ -12,7 +12,7 @@ import { openRoad, type Road } from "../support/road.ts";
 const WAIT_MS_MAX = 20_000;
 
 describe("a chain whose provider is down", () => {
-  let gate: TcpProxy;
+  let proxy: TcpProxy;
   let road: Road;
   let server: FastifyInstance;
   let apiKey: string;
@@ -22,7 +22,7 @@ describe("a chain whose provider is down", () => {
   const clock = { ...systemClock, now: () => addMs(systemClock.now(), aheadMs) };
 
   before(async () => {
-    const rpcUrl = async (chain: { rpcUrl: string }) => (gate = await openTcpProxy(chain.rpcUrl)).url;
+    const rpcUrl = async (chain: { rpcUrl: string }) => (proxy = await openTcpProxy(chain.rpcUrl)).url;
     road = await openRoad({ clock, rpcUrl });
     ({ apiKey } = await addMerchant(road.world.db, { chainReference: String(road.chain.chainId) }));
     server = await buildServer(road.world);
@@ -30,7 +30,7 @@ describe("a chain whose provider is down", () => {
   });
   after(async () => {
     ending.abort();
-    await gate.disconnect();
+    await proxy.disconnect();
     await Promise.all([loops, server.close()]);
     await road.close();
   });
@@ -54,31 +54,31 @@ describe("a chain whose provider is down", () => {
   }
   const pay = (intent: { inbox_address: string }) =>
     road.chain.pay(road.chain.usdc.address, intent.inbox_address as `0x${string}`, { amountUnits: 5n });
-  async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  async function until(description: string, isDone: () => Promise<boolean>): Promise<void> {
     const startedAt = performance.now();
-    while (!(await isSo())) {
-      assert.ok(performance.now() - startedAt < WAIT_MS_MAX, `${what} within ${WAIT_MS_MAX} ms`);
+    while (!(await isDone())) {
+      assert.ok(performance.now() - startedAt < WAIT_MS_MAX, `${description} within ${WAIT_MS_MAX} ms`);
       await delay(50);
     }
   }
 
-  test("D28 down at the start: the API works, its origins are not issuable, and what is paid before it comes is found", async () => {
+  test("D28 with a provider down at startup the API works, origins are not issuable, and deposits are found on recovery", async () => {
     const intent = await create();
     assert.equal(await isIssuable(intent), false);
     await pay(intent);
     await road.chain.mine(2);
-    await gate.reconnect();
+    await proxy.reconnect();
     await until("issuable", () => isIssuable(intent));
     await until("counted", async () => (await road.intent(intent)).counted_units === 5n);
   });
 
-  test("D28 down later: what was paid meanwhile is found when it is back", async () => {
-    await gate.disconnect();
+  test("D28 deposits during a later outage are found on recovery", async () => {
+    await proxy.disconnect();
     const intent = await create();
     await pay(intent);
     aheadMs += 31_000;
     assert.equal(await isIssuable(intent), false);
-    await gate.reconnect();
+    await proxy.reconnect();
     await until("settled", async () => (await road.intent(intent)).settled_units === 5n);
     assert.equal(await isIssuable(intent), true);
   });

@@ -14,7 +14,7 @@ import { startWatcher, callByBlockParity, movementsOf, insertInbox, openTestChai
 
 const { stranger } = DEV_ACCOUNTS;
 
-describe("a chain that changes its mind", () => {
+describe("a chain that reorganizes", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
@@ -31,7 +31,7 @@ describe("a chain that changes its mind", () => {
   });
   afterEach(() => db.close());
 
-  test("a payment that was never mined again is orphaned, under a new revision", async () => {
+  test("a payment that is never mined again is orphaned under a new revision", async () => {
     const { watch } = await startWatcher(db, chain);
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
     await watch();
@@ -43,7 +43,7 @@ describe("a chain that changes its mind", () => {
     await assertOneChain();
   });
 
-  test("payments that are mined again in another order are the same rows in other blocks", async () => {
+  test("payments mined again in another order keep their rows in their new blocks", async () => {
     const { watch } = await startWatcher(db, chain);
     const inbox = await insertInbox(db);
     const first = await chain.pay(usdc, inbox, { amountUnits: 1n });
@@ -82,7 +82,7 @@ describe("a chain that changes its mind", () => {
     await assertOneChain();
   });
 
-  test("a payment that moves is never shown as gone in between", async () => {
+  test("a payment moves between blocks in one transaction", async () => {
     const { watch } = await startWatcher(db, chain);
     const paid = await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
     await watch();
@@ -94,7 +94,7 @@ describe("a chain that changes its mind", () => {
     equal(now?.revision, (before?.revision ?? 0n) + 1n, "one transaction took it from block to block");
   });
 
-  test("an orphaned payment that comes back later is revived in its row", async () => {
+  test("an orphaned payment that is mined later revives its row", async () => {
     const { watch } = await startWatcher(db, chain);
     const paid = await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
     await watch();
@@ -109,7 +109,7 @@ describe("a chain that changes its mind", () => {
     equal(movements[0]?.block_number, paid.blockNumber + 1n);
   });
 
-  test("a transaction that does something else on the other branch is recorded as it is there", async () => {
+  test("a transaction that pays a different amount on the new branch is recorded with that amount", async () => {
     const { watch } = await startWatcher(db, chain);
     const inbox = await insertInbox(db);
     const nonceTaker = await chain.pay(usdc, inbox, { amountUnits: 5n, from: stranger });
@@ -126,7 +126,7 @@ describe("a chain that changes its mind", () => {
     );
   });
 
-  test("a contract that pays another inbox when it is mined again does not turn one inbox's movement into the other's", async () => {
+  test("a contract that pays another inbox when mined again creates a new movement for that inbox", async () => {
     const { watch } = await startWatcher(db, chain);
     const [odd, even] = [await insertInbox(db), await insertInbox(db)];
     const nonce = await chain.client.getTransactionCount({ address: stranger.address });
@@ -153,7 +153,7 @@ describe("a chain that changes its mind", () => {
     equal(movements[0]?.intent_id, before?.intent_id);
   });
 
-  test("two processes follow a reorg together, and nothing is taken back twice", async (context) => {
+  test("two processes follow a reorg together and apply it once", async (context) => {
     const db = await openTestDatabase("postgres");
     context.after(() => db.close());
     const [one, other] = [await startWatcher(db, chain), await startWatcher(db, chain)];
@@ -171,7 +171,7 @@ describe("a chain that changes its mind", () => {
   });
 
   for (const depth of [1, 2, 7, 20]) {
-    test(`${depth} replaced blocks are followed to the block that both branches share`, async () => {
+    test(`a reorg of ${depth} blocks is followed back to the common ancestor`, async () => {
       const { watch } = await startWatcher(db, chain);
       const inbox = await insertInbox(db);
       await chain.pay(usdc, inbox, { amountUnits: 1n });
@@ -190,7 +190,7 @@ describe("a chain that changes its mind", () => {
     });
   }
 
-  test("G60 a reorg that reaches below the block where watching began is followed", async () => {
+  test("G60 a reorg below the first watched block is followed", async () => {
     await chain.mine(2);
     const { watch } = await startWatcher(db, chain);
     await chain.reorg(3);
@@ -201,7 +201,7 @@ describe("a chain that changes its mind", () => {
     await assertOneChain();
   });
 
-  test("a shorter branch takes nothing back before it has caught up", async () => {
+  test("a shorter branch orphans nothing until it reaches the known height", async () => {
     const { watch } = await startWatcher(db, chain);
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
     const { advancedTo } = await watch();
@@ -213,15 +213,15 @@ describe("a chain that changes its mind", () => {
     ok((await movementsOf(db, chain))[0]?.orphaned_at);
   });
 
-  test("finality is not taken from a branch that we have not followed yet", async () => {
-    // A node that still shows the branch that was left, while another one behind the same name tells what is final.
-    const left: { head?: BlockRef } = {};
+  test("finality is not taken from a branch that the watcher has not followed yet", async () => {
+    // One node behind the URL still serves the old branch's head; another reports finality.
+    const stale: { head?: BlockRef } = {};
     const { watch } = await startWatcher(db, chain, (driver) => ({
-      head: async (tag) => (tag === "latest" && left.head ? left.head : driver.head(tag)),
+      head: async (tag) => (tag === "latest" && stale.head ? stale.head : driver.head(tag)),
     }));
     const paid = await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
     await watch();
-    left.head = await openTestChain(chain).providers.head("latest");
+    stale.head = await openTestChain(chain).providers.head("latest");
     await chain.reorg(1);
     await chain.mine(3);
     await db.root
@@ -234,7 +234,7 @@ describe("a chain that changes its mind", () => {
     ok(cursor.finalized_number < paid.blockNumber, "the block that was left must not become final");
   });
 
-  test("a chain that shares nothing with what was recorded is refused in one sentence", async () => {
+  test("a chain without any recorded block is refused with one sentence", async () => {
     const { watch } = await startWatcher(db, chain);
     const hash = sql<string>`'0x3333' || substring(hash from 7)`;
     await db.root.updateTable("chain_cursor").set({ hash }).execute();
@@ -246,7 +246,7 @@ describe("a chain that changes its mind", () => {
     );
   });
 
-  /** What we hold to be canonical is a chain, and the provider's; and the books are those of it. */
+  /** The canonical blocks form one chain that matches the provider's, and the ledger matches it. */
   async function assertOneChain(): Promise<void> {
     await assertLedgerAndWatchChecks(db);
     const blocks = await db.root

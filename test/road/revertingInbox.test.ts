@@ -14,14 +14,14 @@ import { submitSettlements } from "../../src/settlement/submitSettlements.ts";
 import { watchChain } from "../../src/watch/follow/watchChain.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
-describe("an inbox that makes the chain refuse every call it is in", () => {
+describe("an inbox that makes every call revert", () => {
   let road: Road;
   before(async () => {
     road = await openRoad();
   });
   after(() => road.close());
 
-  /** A chain that refuses to run, or only to price, whatever names the intent's inbox. */
+  /** A driver whose `call` or `estimateGas` reverts when the call names the intent's inbox. */
   function rejectCallsFor(
     providers: EvmProviders,
     method: "call" | "estimateGas",
@@ -41,7 +41,7 @@ describe("an inbox that makes the chain refuse every call it is in", () => {
   }
 
   for (const method of ["call", "estimateGas"] as const) {
-    test(`H75 it is put off alone when ${method} refuses it, and all others are settled`, async () => {
+    test(`H75 a revert in ${method} delays only that inbox, and all others settle`, async () => {
       const { world, chain } = road;
       const opened = world.chains.get(chain.caip2);
       assert.ok(opened);
@@ -52,17 +52,17 @@ describe("an inbox that makes the chain refuse every call it is in", () => {
       await processMovements(world, chain.caip2);
       await countDeposits(world, chain.caip2);
       await planSettlements(world, chain.caip2);
-      const [, , poison] = intents;
-      assert.ok(poison);
+      const [, , reverting] = intents;
+      assert.ok(reverting);
       assert.ok(opened.providers instanceof EvmProviders);
-      const providers = rejectCallsFor(opened.providers, method, poison);
+      const providers = rejectCallsFor(opened.providers, method, reverting);
       const gasAccount = openGasAccount(DEV_ACCOUNTS.operator.privateKey);
       const sender = new EvmSender(createSenderContext(providers, gasAccount));
       assert.equal(await submitSettlements(world, { chain: { ...opened, sender } }), 4);
       await road.settle();
       for (const intent of intents) {
         const [settlement] = await road.settlements(intent);
-        if (intent !== poison) assert.equal(settlement?.status, "landed");
+        if (intent !== reverting) assert.equal(settlement?.status, "landed");
         else
           assert.deepEqual([settlement?.status, settlement?.reason], ["planned", "settle_refused out of everything"]);
       }

@@ -20,7 +20,7 @@ for (const database of databases) {
     });
     after(() => road.close());
 
-    /** What the payout and the fee wallet gained meanwhile. */
+    /** Returns the balance gains of the payout and fee wallets during the work. */
     async function balanceGains(work: () => Promise<void>): Promise<[payout: bigint, fee: bigint]> {
       const before = [await road.balance(payoutFirst.address), await road.balance(feeRecipient.address)] as const;
       await work();
@@ -30,7 +30,7 @@ for (const database of databases) {
       ];
     }
 
-    test("§1.1, D7 25 USDC reach the merchant as 24.875 and the platform as 0.125, and the inbox is empty", async () => {
+    test("§1.1, D7 a payment of 25 USDC pays the merchant 24.875 and the platform 0.125, and empties the inbox", async () => {
       const intent = await road.create({ priceUnits: 25_000_000, oneTime: true });
       const gained = await balanceGains(async () => {
         await road.pay(intent, 25_000_000n);
@@ -51,7 +51,7 @@ for (const database of databases) {
       );
     });
 
-    test("D3 money that comes to an archived intent is recorded, counted and paid out", async () => {
+    test("D3 a deposit to an archived intent is recorded, counted and paid out", async () => {
       const intent = await road.create({ priceUnits: 1_000_000, oneTime: true });
       await road.world.db.transaction((tx) => archiveIntent(tx, road.world, intent.id));
       const gained = await balanceGains(async () => {
@@ -67,7 +67,7 @@ for (const database of databases) {
       );
     });
 
-    test("D3 late money goes to the same payout", async () => {
+    test("D3 a late deposit goes to the same payout", async () => {
       const intent = await road.create({ priceUnits: 1_000_000, oneTime: true });
       await road.pay(intent, 1_000_000n);
       await road.settle();
@@ -82,7 +82,7 @@ for (const database of databases) {
       );
     });
 
-    test("many inboxes are swept in one transaction", async () => {
+    test("one transaction sweeps many inboxes", async () => {
       const intents = [];
       for (let index = 0; index < 12; index += 1) intents.push(await road.create());
       for (const intent of intents) await road.pay(intent, 1_000n);
@@ -93,7 +93,7 @@ for (const database of databases) {
       assert.equal(new Set(settlements.map(({ chain_tx }) => chain_tx)).size, 1);
     });
 
-    test("D7 a stranger who nets several inboxes pays merchant and platform as a sweep does, and the books say so", async () => {
+    test("D7 a stranger's netted settlement pays merchant and platform like a sweep, and the ledger matches", async () => {
       const { chain } = road;
       const intents = [await road.create(), await road.create()];
       const [shared, other] = intents.map(toInboxTerms);
@@ -118,7 +118,7 @@ for (const database of databases) {
       await assertAllChecks(road.world.db);
     });
 
-    test("a token that is only called USDC credits nothing", async () => {
+    test("a token that is not the catalogue's USDC credits nothing", async () => {
       const intent = await road.create();
       const { chain } = road;
       await chain.pay(chain.dusd.address, intent.inbox_address as `0x${string}`, { amountUnits: 5n * 10n ** 18n });
@@ -137,7 +137,7 @@ for (const database of databases) {
       const signed = await Promise.all([chain.signedOf(two as `0x${string}`), chain.signedOf(one as `0x${string}`)]);
       await road.tick();
       assert.equal((await road.intent(first)).counted_units, 111n);
-      // The operator's sweep may stand on top; everything of the last blocks goes, the payments come back in one block.
+      // The reorg also removes a possible sweep; the payments return in later blocks.
       await chain.reorg(3);
       await road.tick();
       assert.deepEqual(
@@ -162,7 +162,7 @@ for (const database of databases) {
       }
     });
 
-    test("a payout wallet that the issuer blocked holds up nobody else, and is paid once it is free", async () => {
+    test("a payout wallet that the issuer blocks delays no other settlement and is paid once unblocked", async () => {
       const { chain } = road;
       const blocked = await road.create({ payoutWallet: `0x${"b1".repeat(20)}` });
       const free = await road.create();
@@ -187,7 +187,7 @@ for (const database of databases) {
       assert.equal(await road.balance(blocked.payout_wallet), 995n);
     });
 
-    test("anyone may sweep an inbox: the merchant is paid and the books agree", async () => {
+    test("a stranger's sweep pays the merchant, and the ledger matches", async () => {
       const intent = await road.create();
       await road.pay(intent, 10_000n);
       const { inbox_address: inbox, inbox_hub: hub, payout_token: token } = intent;
