@@ -9,35 +9,35 @@ const BASE_URL = "http://127.0.0.1:8787";
 
 type SentRequest = { url: string; headers: Record<string, string>; body: string | undefined };
 type ClientHarness = { client: TributaryClient; merchant: Merchant; requests: SentRequest[] };
-/** What happens to one try on the way; undefined lets it reach the service. */
-type NetworkFault = (tries: number, reach: () => Promise<Response>) => Promise<Response | undefined>;
+/** The network's fault for one try; undefined forwards the request to the service. */
+type NetworkFault = (tries: number, forward: () => Promise<Response>) => Promise<Response | undefined>;
 
-/** A client of a new merchant over the real service, with a wire on which accidents happen. */
+/** A new merchant's client over the real service, through a network with faults. */
 async function openClientHarness(
   options: Partial<ClientOptions> = {},
-  accident: NetworkFault = async () => undefined,
+  fault: NetworkFault = async () => undefined,
 ): Promise<ClientHarness> {
   const api = await testApi();
   const merchant = await api.openMerchant();
   const requests: SentRequest[] = [];
-  const wire = async (input: string | URL | Request, init: RequestInit = {}) => {
-    const one = {
+  const faultyFetch = async (input: string | URL | Request, init: RequestInit = {}) => {
+    const request = {
       url: (input instanceof Request ? input.url : input.toString()).replace(BASE_URL, ""),
       headers: init.headers as Record<string, string>,
       body: init.body as string | undefined,
     };
-    requests.push(one);
-    const reach = () => forwardToService(api, one, init.method ?? "GET");
-    return (await accident(requests.length, reach)) ?? reach();
+    requests.push(request);
+    const forward = () => forwardToService(api, request, init.method ?? "GET");
+    return (await fault(requests.length, forward)) ?? forward();
   };
-  const client = createClient({ baseUrl: BASE_URL, apiKey: merchant.apiKey, fetch: wire, ...options });
+  const client = createClient({ baseUrl: BASE_URL, apiKey: merchant.apiKey, fetch: faultyFetch, ...options });
   return { client, merchant, requests };
 }
 
 async function forwardToService(api: TestApi, { url, headers, body }: SentRequest, method: string): Promise<Response> {
-  const answered = await api.send(url, { method, headers, body });
-  const told = Object.entries(answered.headers).map(([name, value]): [string, string] => [name, String(value)]);
-  return new Response(answered.text, { status: answered.status, headers: told });
+  const response = await api.send(url, { method, headers, body });
+  const headerPairs = Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]);
+  return new Response(response.text, { status: response.status, headers: headerPairs });
 }
 
 const unavailable = (status = 503, headers: Record<string, string> = { "retry-after": "0" }) =>
@@ -52,7 +52,7 @@ async function expectError(call: Promise<unknown>): Promise<TributaryError> {
   return error;
 }
 
-test("every operation of the service is reached by its method", async () => {
+test("every client method calls its operation", async () => {
   const { client, merchant } = await openClientHarness();
   const created = await client.createPaymentIntent({ priceUnits: 25_000_000, metadata: { a: [1, null] } });
   const { intentId } = created;
@@ -71,7 +71,7 @@ test("every operation of the service is reached by its method", async () => {
   assert.equal(created.payout.wallet.toLowerCase(), merchant.wallet);
 });
 
-test("a refusal is an error with all that the service says", async () => {
+test("a refusal throws an error with the service's code, status, param and details", async () => {
   const { client, requests } = await openClientHarness();
   const error = await expectError(client.createPaymentIntent({ merchantReference: "" }));
   assert.deepEqual(
@@ -90,10 +90,10 @@ test("a refusal is an error with all that the service says", async () => {
   assert.equal(requests.length, 4, "none of them was sent again");
 });
 
-test("what has no answer is asked again, and nothing is done twice by it", async () => {
-  const lost: NetworkFault = async (tries, reach) => {
+test("a call without an answer is retried with the same key and mints once", async () => {
+  const lost: NetworkFault = async (tries, forward) => {
     if (tries > 1) return undefined;
-    await reach();
+    await forward();
     throw new TypeError("the connection broke");
   };
   const { client, requests } = await openClientHarness({ retriesMax: 1 }, lost);
@@ -107,7 +107,7 @@ test("what has no answer is asked again, and nothing is done twice by it", async
   );
 });
 
-test("D17 a key of one's own gives the first answer again, in another call too", async () => {
+test("D17 a caller's own idempotency key replays the first answer in a later call", async () => {
   const { client } = await openClientHarness();
   const [first, second] = [
     await client.createPaymentIntent({ priceUnits: 7 }, { idempotencyKey: "order-1" }),
@@ -118,7 +118,7 @@ test("D17 a key of one's own gives the first answer again, in another call too",
   assert.deepEqual([reused.code, reused.status], ["idempotency_key_reuse", 409]);
 });
 
-test("a proxy's or the service's temporary failure is waited out, and a lasting one is told", async () => {
+test("temporary failures are retried, and lasting ones throw", async () => {
   const twice: NetworkFault = async (tries) => (tries <= 2 ? unavailable(tries === 1 ? 502 : 429) : undefined);
   const patient = await openClientHarness({}, twice);
   assert.equal((await patient.client.listPaymentIntents()).object, "list");
@@ -140,7 +140,7 @@ test("a proxy's or the service's temporary failure is waited out, and a lasting 
   assert.equal(refused.requests.length, 1, "what will not change is not asked again");
 });
 
-test("what never answers ends when its time is over or its caller has given up", async () => {
+test("a call without an answer ends at its timeout or its caller's abort", async () => {
   const silent: NetworkFault = () => new Promise(() => {});
   const hanging = (init?: RequestInit) =>
     new Promise<Response>((_resolve, reject) => {
@@ -154,20 +154,20 @@ test("what never answers ends when its time is over or its caller has given up",
   };
   const error = await expectError(createClient({ ...options, timeoutMs: 5 }).getPaymentIntent("pi_1"));
   assert.deepEqual([error.code, error.status], ["no_answer", 0]);
-  const giveUp = new AbortController();
-  const call = createClient(options).getPaymentIntent("pi_1", { signal: giveUp.signal });
-  giveUp.abort(new Error("enough"));
+  const firstAbort = new AbortController();
+  const call = createClient(options).getPaymentIntent("pi_1", { signal: firstAbort.signal });
+  firstAbort.abort(new Error("enough"));
   await assert.rejects(call, /enough/);
   const waiting = await openClientHarness({}, async (tries) =>
     tries === 1 ? unavailable(503, { "retry-after": "60" }) : silent(tries, async () => unavailable()),
   );
-  const second = new AbortController();
-  const later = waiting.client.listPaymentIntents({}, { signal: second.signal });
-  second.abort(new Error("not so long"));
+  const secondAbort = new AbortController();
+  const later = waiting.client.listPaymentIntents({}, { signal: secondAbort.signal });
+  secondAbort.abort(new Error("not so long"));
   await assert.rejects(later, /not so long/);
 });
 
-test("a list is walked to its end, in order, and no further than it may be", async () => {
+test("paginate returns a list in order, up to pagesMax", async () => {
   const { client, merchant } = await openClientHarness();
   const ids: string[] = [];
   for (let index = 0; index < 5; index += 1) ids.unshift((await merchant.insertIntent()).id);
@@ -180,7 +180,7 @@ test("a list is walked to its end, in order, and no further than it may be", asy
   await assert.rejects(walk, RangeError);
 });
 
-test("an id that would make another address is refused before it is sent", async () => {
+test("an id that would change the path is refused or encoded before the request", async () => {
   const { client, requests } = await openClientHarness();
   for (const id of ["", ".", ".."]) await assert.rejects(client.getPaymentIntent(id), RangeError);
   assert.equal((await expectError(client.getPaymentIntent("a b/../ä?x=1"))).code, "not_found");

@@ -22,10 +22,10 @@ after(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-/** The Node of this repository, and the older one that npm may have been started with. */
+/** This repository's Node.js, and older system installations. */
 const nodes = [process.execPath, "/usr/bin/node", "/usr/local/bin/node"].filter((path) => existsSync(path));
 
-test("the published package creates and lists over a socket, without this repository", async () => {
+test("the published package works over a socket outside this repository", async () => {
   const api = await testApi();
   const { apiKey } = await api.openMerchant();
   const baseUrl = await api.server.listen({ host: "127.0.0.1", port: 0 });
@@ -48,7 +48,7 @@ test("the published package creates and lists over a socket, without this reposi
   }
 });
 
-test("every export of the published client exists, with its types", async () => {
+test("every export of the published client exists with its types", async () => {
   const manifest = JSON.parse(await readFile(join(installed, "package.json"), "utf8")) as {
     exports: Record<string, { types: string; default: string }>;
   };
