@@ -17,11 +17,11 @@ import {
   type ServiceInstallation,
 } from "../support/serviceInstallation.ts";
 
-// Two processes over one PostgreSQL, and a third one, the command line, that changes keys and switches behind their backs. They
-// leave their source inboxes to somebody else's gate.
+// Two services over one PostgreSQL, while the CLI, a third process, changes keys and switches. A remote gate issues their source
+// inboxes.
 
 const PROPAGATION_MS_MAX = 1_000;
-/** Seldom enough for the limit of one account, which both processes share. */
+/** Slow enough for the account's rate limit, which both processes share. */
 const POLL_MS = 100;
 const POLLS_MAX = 300;
 const CREATES = 200;
@@ -72,7 +72,7 @@ describe("several processes", () => {
     return merchant;
   }
 
-  /** Status and code of a call to one of the two. */
+  /** Returns the status and code of a call to one service. */
   async function call(site: ServiceInstallation, apiKey: string): Promise<string> {
     const headers = { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" };
     const answer = await fetch(`${site.baseUrl}/api/v1/intents/pi_0`, { headers });
@@ -88,33 +88,33 @@ describe("several processes", () => {
     return JSON.parse(out) as T;
   }
 
-  /** Calls every process again and again, until all answer so; whoever was asked later than promised must. */
+  /** Polls every process; each answer after PROPAGATION_MS_MAX must be the expected one. */
   async function waitUntilAllRespond(expected: string, apiKey: string): Promise<void> {
     const startedMs = performance.now();
     await Promise.all(
       sites.map(async (site) => {
         for (;;) {
           const ageMs = performance.now() - startedMs;
-          const said = await call(site, apiKey);
+          const actual = await call(site, apiKey);
           if (ageMs < PROPAGATION_MS_MAX) {
             await systemClock.sleep(POLL_MS);
             continue;
           }
-          assert.equal(said, expected, `${ageMs} ms after the change`);
+          assert.equal(actual, expected, `${ageMs} ms after the change`);
           return;
         }
       }),
     );
   }
 
-  test("D21 a key that another process has revoked is refused by every process within a second of use", async () => {
+  test("D21 every process refuses a revoked key within a second", async () => {
     const { apiKey } = await openMerchant();
     for (const site of sites) assert.equal(await call(site, apiKey), "404 not_found");
     await runOperatorCommand(["keys", "revoke", apiKey]);
     await waitUntilAllRespond("401 key_revoked", apiKey);
   });
 
-  test("D21 a suspended account is refused by every process, and let in again", async () => {
+  test("D21 every process refuses a suspended account, and accepts it again once resumed", async () => {
     const { apiKey, accountId } = await openMerchant();
     for (const site of sites) assert.equal(await call(site, apiKey), "404 not_found");
     await runOperatorCommand(["accounts", "suspend", accountId]);
@@ -123,7 +123,7 @@ describe("several processes", () => {
     await waitUntilAllRespond("404 not_found", apiKey);
   });
 
-  test("a rotated key and its successor work side by side in every process, and the old one ends alone", async () => {
+  test("a rotated key and its successor work in every process until the old key expires", async () => {
     const { apiKey, accountId } = await openMerchant();
     type Rotated = { apiKey: string; keyId: string; oldKeyId: string; oldExpiresAt: string };
     const rotated = await runOperatorCommand<Rotated>(["keys", "rotate", apiKey, "--overlap-hours", "1"]);
@@ -146,7 +146,7 @@ describe("several processes", () => {
     for (const site of sites) assert.equal(await call(site, next.apiKey), "404 not_found");
   });
 
-  test("a row that somebody holds locked keeps no request waiting for its last use", async () => {
+  test("a locked key row does not delay requests that update its last use", async () => {
     const { apiKey, accountId } = await openMerchant();
     await db.transaction(async (tx) => {
       await tx.selectFrom("api_key").select("key_id").where("account_id", "=", accountId).forUpdate().execute();
@@ -156,17 +156,17 @@ describe("several processes", () => {
     });
   });
 
-  /** Posts to one of the two; the status and the code, if it is refused. */
-  async function post(site: ServiceInstallation, path: string, of: { apiKey: string; body: object }) {
+  /** Posts to one service; returns the body, the status and a refusal's code. */
+  async function post(site: ServiceInstallation, path: string, request: { apiKey: string; body: object }) {
     const headers = {
-      authorization: `Bearer ${of.apiKey}`,
+      authorization: `Bearer ${request.apiKey}`,
       "service-version": "2026-11-01",
       "content-type": "application/json",
     };
     const answer = await fetch(`${site.baseUrl}/api/v1${path}`, {
       method: "POST",
       headers,
-      body: JSON.stringify(of.body),
+      body: JSON.stringify(request.body),
     });
     const body = (await answer.json()) as {
       error?: { code: string };
@@ -174,25 +174,25 @@ describe("several processes", () => {
       created?: boolean;
       widgetToken?: string;
     };
-    return { said: `${answer.status} ${body.error?.code ?? ""}`.trim(), body };
+    return { outcome: `${answer.status} ${body.error?.code ?? ""}`.trim(), body };
   }
 
-  test("§7.3.3 an origin that the command line switches off issues nothing in any process, until it is on again", async () => {
+  test("§7.3.3 an origin that the CLI disables issues nothing in any process until it is enabled again", async () => {
     const { apiKey } = await openMerchant();
-    const ask = async (site: ServiceInstallation) => {
+    const requestInbox = async (site: ServiceInstallation) => {
       const { body } = await post(site, "/intents", { apiKey, body: {} });
       const path = `/intents/${body.intentId}/source-inbox`;
-      return (await post(site, path, { apiKey, body: { chainId: UNREACHABLE_CHAIN.chainId } })).said;
+      return (await post(site, path, { apiKey, body: { chainId: UNREACHABLE_CHAIN.chainId } })).outcome;
     };
     await runOperatorCommand(["origins", "disable", "local:usdc"]);
     const [listed] = await runOperatorCommand<{ isIssuing: boolean; offBy: string }[]>(["origins", "list"]);
     assert.deepEqual([listed?.isIssuing, listed?.offBy], [false, "switch"]);
-    for (const site of sites) assert.equal(await ask(site), "503 source_inbox_not_active");
+    for (const site of sites) assert.equal(await requestInbox(site), "503 source_inbox_not_active");
     await runOperatorCommand(["origins", "enable", "local:usdc"]);
-    for (const site of sites) assert.equal(await ask(site), "201");
+    for (const site of sites) assert.equal(await requestInbox(site), "201");
   });
 
-  test("§4.5.4 a process binds the customers of new intents with the gate by itself", async () => {
+  test("§4.5.4 a process binds new intents' customers with the gate in the background", async () => {
     const { apiKey } = await openMerchant();
     const [site] = sites;
     assert.ok(site);
@@ -206,11 +206,11 @@ describe("several processes", () => {
     };
     for (let polls = 0; polls < POLLS_MAX && !(await bound()); polls += 1) await systemClock.sleep(POLL_MS);
     assert.ok(await bound());
-    const asked = remote.requests.filter((each) => each.body.intentId === body.intentId);
-    assert.ok(asked.length >= 1 && asked.every(({ kind }) => kind === "customers"));
+    const requests = remote.requests.filter((each) => each.body.intentId === body.intentId);
+    assert.ok(requests.length >= 1 && requests.every(({ kind }) => kind === "customers"));
   });
 
-  test("D19 the command line keeps the list of sites that may frame a checkout", async () => {
+  test("D19 the CLI edits the list of sites that may frame a checkout", async () => {
     const { apiKey, accountId } = await openMerchant();
     const [site] = sites;
     assert.ok(site);
@@ -229,7 +229,7 @@ describe("several processes", () => {
     assert.deepEqual(await policies(), ["'none'", "'none'"]);
   });
 
-  /** Takes away what every process counts, so that a crowd of calls is only held up by what it does. */
+  /** Disables all rate limits during the run. */
   async function withoutRateLimits(run: () => Promise<void>): Promise<void> {
     await sql`create function forget_calls() returns trigger language plpgsql as $$
       begin new.counted_until_ms = '{}'; return new; end $$`.execute(db.root);
@@ -242,13 +242,13 @@ describe("several processes", () => {
     }
   }
 
-  test("31 22 §4.2.3 §5.7 of 200 parallel creates through two processes one mints, and one widget token opens the checkout", async () => {
+  test("31 22 §4.2.3 §5.7 one of 200 parallel creates through two processes mints, and one widget token opens the checkout", async () => {
     const { apiKey, accountId } = await openMerchant();
     const body = { payoutWallet: `0x${"5".repeat(40)}`, priceUnits: 5 };
-    const everywhere = Array.from({ length: CREATES / 2 }, () => sites).flat();
+    const targets = Array.from({ length: CREATES / 2 }, () => sites).flat();
     await withoutRateLimits(async () => {
-      const created = await Promise.all(everywhere.map((site) => post(site, "/intents", { apiKey, body })));
-      assert.deepEqual(new Set(created.map(({ said }) => said)), new Set(["201"]));
+      const created = await Promise.all(targets.map((site) => post(site, "/intents", { apiKey, body })));
+      assert.deepEqual(new Set(created.map(({ outcome }) => outcome)), new Set(["201"]));
       assert.equal(created.filter((each) => each.body.created).length, 1);
       const [intentId, ...others] = new Set(created.map((each) => each.body.intentId));
       assert.deepEqual(others, []);
@@ -258,7 +258,7 @@ describe("several processes", () => {
         const sent = { method: "POST", headers, body: JSON.stringify({ widgetToken }) };
         return (await fetch(`${site.baseUrl}/c/${intentId}/session`, sent)).status;
       };
-      const opened = await Promise.all(everywhere.map(open));
+      const opened = await Promise.all(targets.map(open));
       assert.deepEqual(
         [204, 401].map((status) => opened.filter((each) => each === status).length),
         [1, CREATES - 1],
@@ -269,7 +269,7 @@ describe("several processes", () => {
     assert.deepEqual([(await count("intent")).length, (await count("event")).length], [1, 1]);
   });
 
-  test("19 D23 of 500 parallel calls through two processes the limit passes and no more, and every answer tells of it", async () => {
+  test("19 D23 two processes admit at most the limit of 500 parallel calls, and every answer states the limit", async () => {
     const { apiKey } = await openMerchant();
     const headers = { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" };
     const list = async ({ baseUrl }: ServiceInstallation) => {
@@ -282,20 +282,20 @@ describe("several processes", () => {
     const isWithinWindow = performance.now() - startedMs < 60_000;
     const passed = answers.filter(({ status }) => status === 200).length;
     assert.ok(!isWithinWindow || passed <= READS_PER_MINUTE, `${passed} passed`);
-    // But for calls that one process has taken and finds nobody for.
+    // The whole limit passes, less permits that one process leased and did not use.
     assert.ok(passed >= READS_PER_MINUTE - 5, `${passed} passed`);
-    for (const { status, headers: told } of answers) {
+    for (const { status, headers: received } of answers) {
       assert.ok(status === 200 || status === 429, `${status}`);
-      assert.match(told.get("request-id") ?? "", /^req_[0-9a-z]{26}$/);
-      assert.equal(told.get("service-version"), "2026-11-01");
-      assert.equal(told.get("ratelimit-limit"), String(READS_PER_MINUTE));
-      assert.ok(Number(told.get("ratelimit-remaining")) < READS_PER_MINUTE);
-      assert.match(told.get("ratelimit-reset") ?? "", /^([1-9]|[1-5]\d|60)$/);
-      if (status === 429) assert.match(told.get("retry-after") ?? "", /^([1-9]|[1-5]\d|60)$/);
+      assert.match(received.get("request-id") ?? "", /^req_[0-9a-z]{26}$/);
+      assert.equal(received.get("service-version"), "2026-11-01");
+      assert.equal(received.get("ratelimit-limit"), String(READS_PER_MINUTE));
+      assert.ok(Number(received.get("ratelimit-remaining")) < READS_PER_MINUTE);
+      assert.match(received.get("ratelimit-reset") ?? "", /^([1-9]|[1-5]\d|60)$/);
+      if (status === 429) assert.match(received.get("retry-after") ?? "", /^([1-9]|[1-5]\d|60)$/);
     }
   });
 
-  test("§5.2 no key stands in anything that a process has written, at the most talkative level", () => {
+  test("§5.2 no process writes a key to its output, even at debug level", () => {
     assert.ok(secrets.length >= 4);
     secrets.push(GATE_SECRET);
     for (const service of services) {
