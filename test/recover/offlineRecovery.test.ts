@@ -15,8 +15,8 @@ import { addMerchant } from "../support/merchants.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { openInstallation } from "../support/serviceInstallation.ts";
 
-// The worst day: server and database are gone for good. What a merchant has left is the answer that the API once gave, a key,
-// and any RPC URL.
+// Server and database are lost. The merchant still has the API's answer, a key
+// and an RPC URL.
 
 const WALLET: Hex = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const FEE_BPS = 100;
@@ -29,13 +29,13 @@ let recoverAfter: number;
 
 before(async () => {
   [home, other] = await Promise.all([startTestChain(), startTestChain({ chainId: 900_002 })]);
-  // On this chain nobody has put the hub yet.
+  // The hub is not deployed on this chain.
   for (const address of [hubAddress, implementationAddress]) await clearCode(other, address);
   const intent = await runThenWipeServer();
   writeFileSync(file, JSON.stringify(intent));
   inbox = intent.inboxAddress.toLowerCase() as Hex;
   recoverAfter = intent.inboxTerms.recoverAfter;
-  // Late: nobody is there any more to see any of this.
+  // Late payments, after the service is gone.
   await home.pay(home.usdc.address, inbox, { amountUnits: 5_000_000n });
   await home.pay(home.dusd.address, inbox, { amountUnits: 7n * 10n ** 18n });
   await other.pay(other.usdc.address, inbox, { amountUnits: 9_000_000n });
@@ -46,7 +46,7 @@ after(async () => {
   await Promise.all([home.stop(), other.stop()]);
 });
 
-/** Leaves an address as if nothing had ever been created there. */
+/** Resets an address to an account without code and nonce. */
 async function clearCode({ client }: TestChain, address: Hex): Promise<void> {
   await client.setCode({ address, bytecode: "0x" });
   await client.setNonce({ address, nonce: 0 });
@@ -54,7 +54,7 @@ async function clearCode({ client }: TestChain, address: Hex): Promise<void> {
 
 type Answer = { inboxAddress: string; inboxTerms: { recoverAfter: number } };
 
-/** A real service issues an intent and settles a payment; then it is killed, and its database deleted. */
+/** A real service issues an intent; then it is killed and its database deleted. */
 async function runThenWipeServer(): Promise<Answer> {
   const server = await startPostgres(undefined, { isDurable: true });
   const databaseUrl = server.urlOf("postgres");
@@ -82,23 +82,23 @@ async function runThenWipeServer(): Promise<Answer> {
   }
 }
 
-function recover(words: readonly string[], key: Hex) {
-  return runCli(["recover", file, ...words], { TRIBUTARY_RECOVER_KEY: key });
+function recover(args: readonly string[], key: Hex) {
+  return runCli(["recover", file, ...args], { TRIBUTARY_RECOVER_KEY: key });
 }
 
-describe("with server and database gone", () => {
-  test("shows what each chain holds and what can be done with it, without a key", async () => {
+describe("without server and database", () => {
+  test("shows each chain's holdings and possible actions without a key", async () => {
     const run = await runCli(["recover", file, "--rpc", `${home.rpcUrl},${other.rpcUrl}`, "--json"]);
     assert.equal(run.code, 0, run.err);
-    const sights = JSON.parse(run.out) as { chainId: string; hub: string; holdings: Record<string, unknown>[] }[];
+    const chains = JSON.parse(run.out) as { chainId: string; hub: string; holdings: Record<string, unknown>[] }[];
     assert.deepEqual(
-      sights.map(({ chainId, hub }) => [chainId, hub]),
+      chains.map(({ chainId, hub }) => [chainId, hub]),
       [
         ["900001", "present"],
         ["900002", "absent"],
       ],
     );
-    const seen = sights.flatMap(({ holdings }) => holdings.map(({ token, units, way }) => ({ token, units, way })));
+    const seen = chains.flatMap(({ holdings }) => holdings.map(({ token, units, way }) => ({ token, units, way })));
     const by = DEV_ACCOUNTS.recoveryFirst.address;
     assert.deepEqual(seen, [
       { token: home.usdc.address, units: "5000000", way: { kind: "settle" } },
@@ -115,7 +115,7 @@ describe("with server and database gone", () => {
     ]);
   });
 
-  test("a stranger's key brings late money to the merchant's wallet, less the fee", async () => {
+  test("a stranger's key settles late money to the merchant's wallet, less the fee", async () => {
     const run = await recover(["--rpc", home.rpcUrl, "--settle", "--rescue"], DEV_ACCOUNTS.stranger.privateKey);
     assert.equal(run.code, 0, run.err);
     assert.equal(await home.balanceOf(home.usdc.address, WALLET), 4_950_000n);
@@ -123,14 +123,14 @@ describe("with server and database gone", () => {
     assert.equal(await home.balanceOf(home.dusd.address, inbox), 7n * 10n ** 18n, "only recovery may rescue");
   });
 
-  test("the recovery key brings the wrong token back at once", async () => {
+  test("the recovery key rescues the wrong token at once", async () => {
     const run = await recover(["--rpc", home.rpcUrl, "--rescue"], DEV_ACCOUNTS.recoveryFirst.privateKey);
     assert.equal(run.code, 0, run.err);
     assert.match(run.out, /rescued 7 DUSD/);
     assert.equal(await home.balanceOf(home.dusd.address, WALLET), 7n * 10n ** 18n);
   });
 
-  test("what was sent on another chain comes back from recoverAfter on, the hub being put there first", async () => {
+  test("money on another chain is rescued from recoverAfter on, after deploying the hub", async () => {
     const early = await recover(["--rpc", other.rpcUrl, "--rescue"], DEV_ACCOUNTS.recoveryFirst.privateKey);
     assert.equal(early.code, 0, early.err);
     assert.equal(await other.balanceOf(other.usdc.address, inbox), 9_000_000n);
@@ -145,29 +145,29 @@ describe("with server and database gone", () => {
     assert.equal(await other.balanceOf(other.usdc.address, to), 9_000_000n);
   });
 
-  test("doing it again moves nothing and says that nothing is left", async () => {
-    const words = ["--rpc", `${home.rpcUrl},${other.rpcUrl}`, "--settle", "--rescue"];
-    const run = await recover(words, DEV_ACCOUNTS.recoveryFirst.privateKey);
+  test("a repeated recovery moves nothing and reports empty inboxes", async () => {
+    const args = ["--rpc", `${home.rpcUrl},${other.rpcUrl}`, "--settle", "--rescue"];
+    const run = await recover(args, DEV_ACCOUNTS.recoveryFirst.privateKey);
     assert.equal(run.code, 0, run.err);
     assert.equal(run.out.match(/holds nothing for these inboxes/g)?.length, 2, run.out);
   });
 });
 
 describe("verify", () => {
-  test("passes for the merchant's wallet, and fails for any other expectation, naming it", async () => {
+  test("passes for the merchant's wallet, and names any other expectation that fails", async () => {
     const right = await runCli(["verify", file, "--payout", WALLET, "--chain", "900001", "--fee-bps-max", "100"]);
     assert.equal(right.code, 1, "its recovery address is neither the payout wallet nor named");
     const recovery = ["--recovery", DEV_ACCOUNTS.recoveryFirst.address];
     const named = await runCli(["verify", file, "--payout", WALLET, "--chain", "900001", ...recovery]);
     assert.equal(named.code, 0, named.out + named.err);
-    for (const [words, reason] of [
+    for (const [args, reason] of [
       [["--payout", DEV_ACCOUNTS.payoutSecond.address], "wrong_payout"],
       [["--payout", WALLET, "--chain", "1"], "wrong_chain"],
       [["--payout", WALLET, "--fee-bps-max", "99"], "fee_too_high"],
       [["--payout", WALLET, "--token", DEV_ACCOUNTS.stranger.address], "wrong_token"],
       [["--payout", WALLET, "--inbox", DEV_ACCOUNTS.stranger.address], "wrong_address"],
     ] as const) {
-      const run = await runCli(["verify", file, ...words, ...recovery]);
+      const run = await runCli(["verify", file, ...args, ...recovery]);
       assert.equal(run.code, 1);
       assert.match(run.out, new RegExp(`\\(${reason}\\)`));
     }

@@ -17,11 +17,11 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 import { startTestChain, type TestChain } from "../support/chain.ts";
 
-// The page that is left when everything else is gone, in a real browser, with a wallet that signs for one account.
+// The offline recovery page in a real browser, with a wallet that signs for one account.
 
 const WALLET: Hex = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 
-test("the page in the repository is what its sources make", async () => {
+test("the page in the repository matches its sources", async () => {
   assert.equal(await readFile(PAGE_PATH, "utf8"), await buildPage(), "run: npm run page -w @tributary/recover");
 });
 
@@ -50,13 +50,13 @@ describe("the recovery page", { skip: skipWithoutChromium }, () => {
     await Promise.all([chain.stop(), browser.close()]);
   });
 
-  /** The page from a file, with a wallet that announces itself as EIP-6963 says. */
-  async function open(account: DevAccount): Promise<{ page: Page; troubles: string[] }> {
+  /** Opens the page from a file, with a wallet that announces itself by EIP-6963. */
+  async function open(account: DevAccount): Promise<{ page: Page; errors: string[] }> {
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
-    const troubles: string[] = [];
-    page.on("pageerror", (error) => troubles.push(error.message));
-    page.on("console", (message) => message.type() === "error" && troubles.push(message.text()));
-    page.on("request", (request) => request.url().startsWith("file:") || troubles.push(request.url()));
+    const errors: string[] = [];
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+    page.on("request", (request) => request.url().startsWith("file:") || errors.push(request.url()));
     await page.exposeFunction("askWallet", (method: string, params: unknown[]) => answer(account, method, params));
     await page.addInitScript(() => {
       const ask = (window as unknown as { askWallet: (method: string, params: unknown) => Promise<unknown> }).askWallet;
@@ -77,7 +77,7 @@ describe("the recovery page", { skip: skipWithoutChromium }, () => {
       .getByLabel("Intents as JSON")
       .fill(JSON.stringify({ intentId: "pi_page", inboxTerms: termsToWire(terms) }));
     await page.getByRole("button", { name: "Connect Test Wallet" }).click();
-    return { page, troubles };
+    return { page, errors };
   }
 
   async function answer(account: DevAccount, method: string, params: unknown[]): Promise<unknown> {
@@ -90,24 +90,24 @@ describe("the recovery page", { skip: skipWithoutChromium }, () => {
     return chain.client.request<{ Method: string; Parameters: unknown[]; ReturnType: unknown }>({ method, params });
   }
 
-  test("anybody settles what belongs to the payout; only the recovery address is offered the wrong token", async () => {
-    const { page, troubles } = await open(DEV_ACCOUNTS.stranger);
+  test("a stranger can settle the payout token; the page offers the wrong token only to the recovery address", async () => {
+    const { page, errors } = await open(DEV_ACCOUNTS.stranger);
     const rows = page.locator("#holdings li");
     await rows.filter({ hasText: "3 USDC" }).getByRole("button", { name: "Settle to the payout" }).click();
     await page.getByText("Done. The remaining balances are shown above.").waitFor();
     await rows.filter({ hasText: "2 DUSD" }).getByText("Connect the recovery address").waitFor();
     assert.equal(await chain.balanceOf(chain.usdc.address, WALLET), 2_970_000n);
     assert.equal(await rows.filter({ hasText: "USDC" }).count(), 0);
-    assert.deepEqual(troubles, []);
+    assert.deepEqual(errors, []);
     await page.close();
   });
 
-  test("the recovery address takes the wrong token to the payout wallet", async () => {
-    const { page, troubles } = await open(DEV_ACCOUNTS.recoveryFirst);
+  test("the recovery address sends the wrong token to the payout wallet", async () => {
+    const { page, errors } = await open(DEV_ACCOUNTS.recoveryFirst);
     await page.getByRole("button", { name: "Rescue to the payout wallet" }).click();
     await page.getByText(/holds nothing for these inboxes/).waitFor();
     assert.equal(await chain.balanceOf(chain.dusd.address, WALLET), 2n * 10n ** 18n);
-    assert.deepEqual(troubles, []);
+    assert.deepEqual(errors, []);
     await page.close();
   });
 

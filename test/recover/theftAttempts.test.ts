@@ -15,12 +15,12 @@ import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
-// A thief has every key of the operator and writes the database. Everything that can be called is called, with everything that
-// can be said, and not a unit may end anywhere but where the inbox is bound to pay.
+// An attacker has every operator key and write access to the database. The test calls every function with every argument
+// combination; no unit may reach an address that the inbox's terms do not name.
 
 const { operator, stranger, payoutFirst, feeRecipient } = DEV_ACCOUNTS;
-/** Where the thief would like to have it. */
-const STRAY_UNITS = stranger.address;
+/** The attacker's address. */
+const ATTACKER = stranger.address;
 const PAID = 50_000_000n;
 const LOST = 3n * 10n ** 18n;
 const GAS_LIMIT = 3_000_000n;
@@ -34,9 +34,9 @@ const inboxAbi = parseAbi([
   "function bridge(Terms terms, Route route, uint256 units, bytes quote)",
 ]);
 
-type Attempt = { what: string; to: Hex; data: Hex };
+type Attempt = { name: string; to: Hex; data: Hex };
 
-describe("a thief with the operator's keys and the database", () => {
+describe("an attacker with the operator's keys and the database", () => {
   let road: Road;
   let intent: IntentRow;
   let terms: Terms;
@@ -52,33 +52,33 @@ describe("a thief with the operator's keys and the database", () => {
   });
   after(() => road.close());
 
-  /** Everything a function takes, each in the true form and in those that a thief would try. */
+  /** Returns a parameter's values: the true one and those an attacker would try. */
   function argumentsFor(name: string): unknown[] {
     const { usdc, dusd } = road.chain;
-    const twisted: Partial<Terms>[] = [
+    const changes: Partial<Terms>[] = [
       {},
-      { payout: STRAY_UNITS },
-      { feeRecipient: STRAY_UNITS },
-      { feeRecipient: STRAY_UNITS, feeBps: 10_000 },
-      { recovery: STRAY_UNITS, recoverAfter: 0 },
+      { payout: ATTACKER },
+      { feeRecipient: ATTACKER },
+      { feeRecipient: ATTACKER, feeBps: 10_000 },
+      { recovery: ATTACKER, recoverAfter: 0 },
       { settleToken: dusd.address },
-      { settleToken: dusd.address, payout: STRAY_UNITS },
+      { settleToken: dusd.address, payout: ATTACKER },
       { settleChainId: 0n },
       { settleChainId: 1n },
       { routesRoot: computeRoutesRoot([maliciousRoute()]) },
       { routesRoot: computeRoutesRoot([maliciousRoute()]), settleChainId: 1n },
     ];
-    const allTerms = twisted.map((change) => ({ ...terms, ...change }));
-    const addresses: Hex[] = [STRAY_UNITS, operator.address, inbox, hubAddress, usdc.address];
-    const takeAll = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [STRAY_UNITS, PAID] });
-    const words: Record<string, unknown[]> = {
+    const allTerms = changes.map((change) => ({ ...terms, ...change }));
+    const addresses: Hex[] = [ATTACKER, operator.address, inbox, hubAddress, usdc.address];
+    const takeAll = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [ATTACKER, PAID] });
+    const values: Record<string, unknown[]> = {
       terms: allTerms,
       shared: allTerms,
       items: [...allTerms.map((one) => [one]), allTerms],
       salts: [[terms.salt], [terms.salt, terms.salt]],
       route: [
         maliciousRoute(),
-        { ...maliciousRoute(), adapter: STRAY_UNITS },
+        { ...maliciousRoute(), adapter: ATTACKER },
         { ...maliciousRoute(), adapter: cctpV2AdapterAddress },
       ],
       proof: [[], [computeRoutesRoot([maliciousRoute()])]],
@@ -88,13 +88,13 @@ describe("a thief with the operator's keys and the database", () => {
       attestation: ["0x"],
       token: [usdc.address, dusd.address, hubAddress],
       to: addresses,
-      payout: [STRAY_UNITS],
-      feeRecipient: [STRAY_UNITS],
+      payout: [ATTACKER],
+      feeRecipient: [ATTACKER],
       units: [PAID, LOST],
       net: [PAID],
       fee: [PAID, 0n],
     };
-    const found = words[name];
+    const found = values[name];
     assert.ok(found, `the thief does not know what to say for ${name}: teach it`);
     return found;
   }
@@ -104,15 +104,15 @@ describe("a thief with the operator's keys and the database", () => {
     return { chainId: BigInt(chainId), token: usdc.address, adapter: usdc.address, minAmount: 0n, config: "0x" };
   }
 
-  function attemptsOnContract(abi: Abi, to: Hex, whose: string): Attempt[] {
-    // The inbox looks at who calls before it looks at any terms.
+  function attemptsOnContract(abi: Abi, to: Hex, contract: string): Attempt[] {
+    // The inbox checks its caller before any terms, so true terms are enough.
     const wordsOf = (name: string) => (abi === inboxAbi && name === "terms" ? [terms] : argumentsFor(name));
     const functions = abi.filter(
       (item): item is AbiFunction => item.type === "function" && !/view|pure/.test(item.stateMutability),
     );
     return functions.flatMap((item) =>
       cartesianProduct(item.inputs.map(({ name = "" }) => wordsOf(name))).map((args) => ({
-        what: `${whose}.${item.name}`,
+        name: `${contract}.${item.name}`,
         to,
         data: encodeFunctionData({ abi: [item], functionName: item.name, args }),
       })),
@@ -121,14 +121,14 @@ describe("a thief with the operator's keys and the database", () => {
 
   function attemptsOnToken(token: Hex): Attempt[] {
     const call = (functionName: "transferFrom" | "approve" | "transfer", args: readonly unknown[]) => ({
-      what: `token.${functionName}`,
+      name: `token.${functionName}`,
       to: token,
       data: encodeFunctionData({ abi: erc20Abi, functionName, args: args as never }),
     });
     return [
-      call("transferFrom", [inbox, STRAY_UNITS, PAID]),
-      call("approve", [STRAY_UNITS, PAID]),
-      call("transfer", [STRAY_UNITS, PAID]),
+      call("transferFrom", [inbox, ATTACKER, PAID]),
+      call("approve", [ATTACKER, PAID]),
+      call("transfer", [ATTACKER, PAID]),
     ];
   }
 
@@ -142,7 +142,7 @@ describe("a thief with the operator's keys and the database", () => {
     return { atInbox, atPayout, atFee, lost: await balanceOf(dusd.address, inbox) };
   }
 
-  test("every function of the hub, the inbox, its code and the adapter, with everything that can be said: 0 units elsewhere", async () => {
+  test("no call of any function of hub, inbox, implementation or adapter sends a unit elsewhere", async () => {
     const { client, usdc, dusd } = road.chain;
     const attempts = [
       ...attemptsOnContract(hubAbi, hubAddress, "hub"),
@@ -153,61 +153,58 @@ describe("a thief with the operator's keys and the database", () => {
       ...attemptsOnToken(dusd.address),
     ];
     assert.ok(attempts.length > 300, `${attempts.length} attempts`);
-    // Settled once, so that the inbox is a contract that can be called, and filled again.
+    // One settlement deploys the inbox contract; a second payment funds it again.
     await sendCalls(client, operator, [buildSettleCall([terms])]);
     await road.chain.pay(usdc.address, inbox, { amountUnits: PAID });
     const start = await readBalances();
-    let paidByTrueCalls = 0;
+    let truePayments = 0;
     let snapshot = await client.snapshot();
-    for (const { what, to, data } of attempts) {
+    for (const { name, to, data } of attempts) {
       await sendCalls(client, operator, [{ to, data, gasLimit: GAS_LIMIT }]);
       const now = await readBalances();
       assert.equal(
         now.atInbox + now.atPayout + now.atFee,
         start.atInbox + start.atPayout + start.atFee,
-        `${what} ${data}`,
+        `${name} ${data}`,
       );
-      assert.equal(now.lost, LOST, `${what} ${data}`);
+      assert.equal(now.lost, LOST, `${name} ${data}`);
       if (now.atPayout === start.atPayout) continue;
       const fee = (PAID * BigInt(terms.feeBps)) / 10_000n;
-      assert.equal(now.atFee - start.atFee, fee, `${what} ${data}`);
-      paidByTrueCalls += 1;
+      assert.equal(now.atFee - start.atFee, fee, `${name} ${data}`);
+      truePayments += 1;
       await client.revert({ id: snapshot });
       snapshot = await client.snapshot();
     }
-    assert.ok(
-      paidByTrueCalls >= 3,
-      "settle, settleMany, settleNetted and receiveAndSettle do pay, with the true terms",
-    );
+    assert.ok(truePayments >= 3, "settle, settleMany, settleNetted and receiveAndSettle do pay, with the true terms");
   });
 
-  test("a database that names another wallet makes the service call for an inbox that does not exist", async () => {
+  test("a changed wallet in the database makes the service settle a different, empty inbox", async () => {
     const { db } = road.world;
     const other = await road.create();
     await road.chain.pay(road.chain.usdc.address, other.inbox_address as Hex, { amountUnits: PAID });
-    const name = (wallet: string) =>
+    const setWallet = (wallet: string) =>
       db.transaction(async (tx) => {
-        // The database itself refuses to change what is pinned; whoever owns it switches that off.
+        // Triggers protect pinned columns; the database owner can disable them.
         await sql`set local session_replication_role = replica`.execute(tx);
         await tx.updateTable("intent").set({ payout_wallet: wallet }).where("id", "=", other.id).execute();
       });
     await assert.rejects(
-      db.root.updateTable("intent").set({ payout_wallet: STRAY_UNITS }).where("id", "=", other.id).execute(),
+      db.root.updateTable("intent").set({ payout_wallet: ATTACKER }).where("id", "=", other.id).execute(),
     );
-    await name(STRAY_UNITS);
-    const before = await road.balance(STRAY_UNITS);
+    await setWallet(ATTACKER);
+    const before = await road.balance(ATTACKER);
     for (let turn = 0; turn < 6; turn += 1) await road.tick();
-    assert.equal(await road.balance(STRAY_UNITS), before);
+    assert.equal(await road.balance(ATTACKER), before);
     assert.equal(await road.balance(other.inbox_address), PAID);
     assert.equal(computeInboxAddress(toInboxTerms(other)), other.inbox_address);
-    // What the merchant was told at create still brings it home.
+    // The terms from the create still settle the money to the merchant.
     await sendCalls(road.chain.client, stranger, [buildSettleCall([toInboxTerms(other)])]);
     assert.equal(await road.balance(other.inbox_address), 0n);
-    await name(other.payout_wallet);
+    await setWallet(other.payout_wallet);
   });
 });
 
-/** Every way to take one of each. */
+/** All combinations of one item from each list. */
 function cartesianProduct(choices: readonly (readonly unknown[])[]): unknown[][] {
   return choices.reduce<unknown[][]>((rows, items) => rows.flatMap((row) => items.map((item) => [...row, item])), [[]]);
 }
