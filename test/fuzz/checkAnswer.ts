@@ -1,24 +1,24 @@
 import { faultRows } from "../../src/kernel/faults.ts";
 
 const RESPONSE_HEAD = /^HTTP\/1\.1 (\d{3}) [^\r\n]*\r\n([\s\S]*?)\r\n\r\n/;
-/** Failures that tell of a state of the world, and not of a request that we stumbled over. */
+/** 5xx codes that report a state of the world, not a failure on the request. */
 const EXPECTED_5XX: readonly string[] = ["source_inbox_not_active", "customer_not_bound"];
 
-/** Stack frames, paths of the program, and the words of the database. */
+/** Stack frames, source paths and database error texts. */
 const INTERNAL_DETAILS =
   /\\n {4}at |node:internal|file:\/\/|\/src\/\w|node_modules|SQLSTATE|violates \w+ constraint|\bselect .{1,80} from "/;
 
 export type AnswerCheck = { status: number | undefined; body: string; failure: string | undefined };
 
-/** Judges the first answer on a connection: its envelope, its code, its request id, and that nothing of the inside is in it. */
+/** Checks the first answer on a connection: envelope, code, request id and absence of internal details. */
 export function checkAnswer(text: string, isAnswered: boolean): AnswerCheck {
   const head = RESPONSE_HEAD.exec(text.replace(/^(?:HTTP\/1\.1 1\d\d [\s\S]*?\r\n\r\n)+/, ""));
   if (head === null)
     return { status: undefined, body: "", failure: isAnswered ? `no answer: ${text.slice(0, 200)}` : undefined };
   const status = Number(head[1]);
-  const wrong = status >= 400 && INTERNAL_DETAILS.test(text) ? "it tells of the inside" : undefined;
+  const leak = status >= 400 && INTERNAL_DETAILS.test(text) ? "it reveals internal details" : undefined;
   const body = bodyOf(text, head[0]);
-  return { status, body, failure: wrong ?? checkErrorEnvelope(status, { headers: head[2] ?? "", body }) };
+  return { status, body, failure: leak ?? checkErrorEnvelope(status, { headers: head[2] ?? "", body }) };
 }
 
 function bodyOf(text: string, head: string): string {
@@ -36,8 +36,8 @@ function checkErrorEnvelope(status: number, { headers, body }: { headers: string
   try {
     parsed = JSON.parse(body);
   } catch {
-    // The answer to HEAD says how long a body would be, and has none.
-    return body === "" ? undefined : `a body that is no JSON: ${body.slice(0, 200)}`;
+    // The answer to HEAD has a content-length but no body.
+    return body === "" ? undefined : `a body that is not JSON: ${body.slice(0, 200)}`;
   }
   const { code = "", message, request_id: requestId, docs } = parsed.error ?? {};
   const row = Object.hasOwn(faultRows, code) ? faultRows[code as keyof typeof faultRows] : undefined;

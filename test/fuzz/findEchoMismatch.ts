@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Db } from "../../src/db/database.ts";
 
-// What was accepted must be what was sent, in the answer and in the database: no number rounded, no text mended, no key lost.
+// Accepted values must equal the sent ones in the answer and in the database: no rounded number, no changed text, no lost key.
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A number by its digits and not by the double that is nearest to it: sign and digits without zeros at either end, and an exponent. */
+/** A number by its exact decimal digits instead of the nearest double: sign, digits without outer zeros, exponent. */
 class ExactNumber {
   readonly digits: string;
 
@@ -19,20 +19,20 @@ class ExactNumber {
   }
 }
 
-/** JSON with each number as it is written, which JSON.parse alone rounds. */
+/** Parses JSON and keeps each number exact; JSON.parse alone rounds. */
 function parseJsonExactly(text: string): Fields {
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === "number" ? new ExactNumber(context?.source ?? "") : value,
   ) as Fields;
 }
 
-/** What an accepted create lost or changed, in its answer or in its row; undefined when nothing. */
+/** Names the fields that an accepted create lost or changed in its answer or row; undefined when none. */
 export async function findEchoMismatch(db: Db, sentBytes: Buffer, answer: string): Promise<string | undefined> {
   let sent: Fields;
   try {
     sent = sentBytes.length === 0 ? {} : parseJsonExactly(new TextDecoder("utf-8", { fatal: true }).decode(sentBytes));
   } catch {
-    return "a create was accepted whose body is no JSON";
+    return "a create was accepted although its body is not JSON";
   }
   const echo = parseJsonExactly(answer);
   const row = await db.root
@@ -52,13 +52,13 @@ export async function findEchoMismatch(db: Db, sentBytes: Buffer, answer: string
   const names = ["priceUnits", "oneTime", ...(isFound ? [] : ["merchantReference", "metadata"])];
   const expectedValue = (name: string) => sent[name] ?? (name === "oneTime" ? false : null);
   const changed = names.filter((name) =>
-    [echo, stored].some((kept) => !isDeepStrictEqual(kept[name], expectedValue(name))),
+    [echo, stored].some((fields) => !isDeepStrictEqual(fields[name], expectedValue(name))),
   );
   changed.push(...changedDestination(sent, echo["payout"] as Fields));
-  return changed.length === 0 ? undefined : `accepted, and not kept as sent: ${changed.join(", ")}`;
+  return changed.length === 0 ? undefined : `accepted, but changed: ${changed.join(", ")}`;
 }
 
-/** The parts of the destination are told in their canonical form, which on EVM chains is another case. */
+/** Answers show the destination in canonical form, so letter case may differ on EVM chains. */
 function changedDestination(sent: Fields, payout: Fields): string[] {
   const parts = {
     Namespace: "namespace",
@@ -67,12 +67,12 @@ function changedDestination(sent: Fields, payout: Fields): string[] {
     TokenAddress: "tokenAddress",
   };
   return Object.entries(parts)
-    .map(([name, part]) => ({ name: `payout${name}`, told: String(payout[part]) }))
-    .filter(({ name, told }) => {
-      const given = sent[name] ?? null;
-      if (given === null) return false;
-      if (given instanceof ExactNumber) return given.digits !== new ExactNumber(told).digits;
-      return typeof given !== "string" || told.toLowerCase() !== given.toLowerCase();
+    .map(([name, part]) => ({ name: `payout${name}`, echoed: String(payout[part]) }))
+    .filter(({ name, echoed }) => {
+      const sentValue = sent[name] ?? null;
+      if (sentValue === null) return false;
+      if (sentValue instanceof ExactNumber) return sentValue.digits !== new ExactNumber(echoed).digits;
+      return typeof sentValue !== "string" || echoed.toLowerCase() !== sentValue.toLowerCase();
     })
     .map(({ name }) => name);
 }

@@ -1,6 +1,6 @@
 import type { SeededRandom } from "./seededRandom.ts";
 
-// What programs and people send that nobody thought of: texts, numbers and whole JSON documents.
+// Unusual texts, numbers and JSON documents.
 
 const HOSTILE_STRINGS: readonly string[] = [
   "",
@@ -100,52 +100,52 @@ const FIELDS: readonly string[] = [
   "inboxAddress",
 ];
 
-export function generateText(dice: SeededRandom): string {
-  if (dice.oneIn(3)) return dice.pick(HOSTILE_STRINGS);
-  const length = dice.below(dice.oneIn(20) ? 2_000 : 24);
-  return Array.from({ length }, () => String.fromCharCode(dice.below(dice.oneIn(4) ? 65_536 : 128))).join("");
+export function generateText(random: SeededRandom): string {
+  if (random.oneIn(3)) return random.pick(HOSTILE_STRINGS);
+  const length = random.below(random.oneIn(20) ? 2_000 : 24);
+  return Array.from({ length }, () => String.fromCharCode(random.below(random.oneIn(4) ? 65_536 : 128))).join("");
 }
 
-export function generateNumber(dice: SeededRandom): string {
-  return dice.oneIn(3) ? String(dice.below(1_000_000)) : dice.pick(HOSTILE_NUMBERS);
+export function generateNumber(random: SeededRandom): string {
+  return random.oneIn(3) ? String(random.below(1_000_000)) : random.pick(HOSTILE_NUMBERS);
 }
 
-/** JSON, or nearly: now and then a comma, a bracket or a byte is wrong. */
-export function generateJson(dice: SeededRandom, depth = 0): string {
-  switch (dice.below(depth > 6 ? 5 : 8)) {
+/** Generates JSON, sometimes with a wrong comma, bracket or byte. */
+export function generateJson(random: SeededRandom, depth = 0): string {
+  switch (random.below(depth > 6 ? 5 : 8)) {
     case 0:
-      return generateNumber(dice);
+      return generateNumber(random);
     case 1:
     case 2:
-      return quoted(dice);
+      return quoted(random);
     case 3:
-      return dice.pick(["true", "false", "null"]);
+      return random.pick(["true", "false", "null"]);
     case 4:
-      return dice.oneIn(40) ? "[".repeat(5_000) : dice.pick(["[]", "{}"]);
+      return random.oneIn(40) ? "[".repeat(5_000) : random.pick(["[]", "{}"]);
     case 5:
-      return `[${list(dice, () => generateJson(dice, depth + 1))}]`;
+      return `[${list(random, () => generateJson(random, depth + 1))}]`;
     default:
-      return `{${list(dice, () => `${generateKey(dice)}:${generateJson(dice, depth + 1)}`)}}`;
+      return `{${list(random, () => `${generateKey(random)}:${generateJson(random, depth + 1)}`)}}`;
   }
 }
 
-/** An object with the fields of our operations, each with a value that it may or may not take. */
-export function generateBody(dice: SeededRandom): string {
-  if (dice.oneIn(6)) return generateJson(dice);
-  return `{${list(dice, () => `${JSON.stringify(dice.pick(FIELDS))}:${generateJson(dice, 3)}`)}}`;
+/** Generates an object with the operations' field names and random values. */
+export function generateBody(random: SeededRandom): string {
+  if (random.oneIn(6)) return generateJson(random);
+  return `{${list(random, () => `${JSON.stringify(random.pick(FIELDS))}:${generateJson(random, 3)}`)}}`;
 }
 
-function list(dice: SeededRandom, make: () => string): string {
-  const parts = Array.from({ length: dice.below(5) }, make);
-  return parts.join(dice.oneIn(60) ? ";" : ",");
+function list(random: SeededRandom, make: () => string): string {
+  const parts = Array.from({ length: random.below(5) }, make);
+  return parts.join(random.oneIn(60) ? ";" : ",");
 }
 
-function generateKey(dice: SeededRandom): string {
-  return dice.oneIn(2) ? JSON.stringify(dice.pick(FIELDS)) : quoted(dice);
+function generateKey(random: SeededRandom): string {
+  return random.oneIn(2) ? JSON.stringify(random.pick(FIELDS)) : quoted(random);
 }
 
-function quoted(dice: SeededRandom): string {
-  const text = generateText(dice);
-  // Unescaped, what JSON does not allow in a text stands there as it is.
-  return dice.oneIn(8) ? `"${text}"` : JSON.stringify(text);
+function quoted(random: SeededRandom): string {
+  const text = generateText(random);
+  // An unescaped text may be invalid JSON.
+  return random.oneIn(8) ? `"${text}"` : JSON.stringify(text);
 }

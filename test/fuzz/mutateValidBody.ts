@@ -1,73 +1,75 @@
 import type { SeededRandom } from "./seededRandom.ts";
 import { generateJson, generateText } from "./generateText.ts";
 
-// Bodies that an operation takes, and then one thing in them is otherwise: these get past the first look, to where money is.
+// Valid bodies with one change, which pass the first checks and reach the money paths.
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
-/** What an operation can be told of: places that exist. */
+/** An existing wallet, chain and token. */
 export type PayoutTarget = { wallet: string; chainReference: string; token: string; chainId: number };
 
-export type BuildValidBody = (dice: SeededRandom, places: PayoutTarget) => Json;
+export type BuildValidBody = (random: SeededRandom, target: PayoutTarget) => Json;
 
 export const VALID_BODIES: Readonly<Record<string, BuildValidBody>> = {
   "/api/v1/intents": validCreateBody,
-  "/api/v1/intents/{id}/source-inbox": (dice, { chainId }) =>
-    dice.oneIn(3) ? { namespace: "solana", reference: generateText(dice), mint: generateText(dice) } : { chainId },
+  "/api/v1/intents/{id}/source-inbox": (random, { chainId }) =>
+    random.oneIn(3)
+      ? { namespace: "solana", reference: generateText(random), mint: generateText(random) }
+      : { chainId },
   "/api/v1/intents/{id}/view": (_dice, { chainReference, token }) => ({
     selection: { namespace: "eip155", reference: chainReference, tokenAddress: token },
   }),
   "/api/v1/intents/{id}/archive": () => ({}),
 };
 
-function validCreateBody(dice: SeededRandom, { wallet, chainReference, token }: PayoutTarget): Json {
+function validCreateBody(random: SeededRandom, { wallet, chainReference, token }: PayoutTarget): Json {
   const all: { [name: string]: Json } = {
-    merchantReference: `order ${dice.below(9)}`,
+    merchantReference: `order ${random.below(9)}`,
     metadata: { order: { lines: [1, "two", null, true], note: "x" }, of: "ü" },
-    priceUnits: 1 + dice.below(3),
-    oneTime: dice.oneIn(2),
+    priceUnits: 1 + random.below(3),
+    oneTime: random.oneIn(2),
     payoutWallet: wallet,
     payoutNamespace: "eip155",
     payoutChainReference: chainReference,
     payoutTokenAddress: token,
   };
-  return Object.fromEntries(Object.entries(all).filter(() => !dice.oneIn(4)));
+  return Object.fromEntries(Object.entries(all).filter(() => !random.oneIn(4)));
 }
 
-/** The text of a right body in which up to one thing was changed. */
-export function mutateValidBody(dice: SeededRandom, right: Json): string {
-  const text = JSON.stringify(right);
-  switch (dice.below(9)) {
+/** Returns a valid body's text with at most one change. */
+export function mutateValidBody(random: SeededRandom, validBody: Json): string {
+  const text = JSON.stringify(validBody);
+  switch (random.below(9)) {
     case 0:
       return text;
     case 1:
-      return `${text}${" ".repeat(dice.below(70_000))}`;
+      return `${text}${" ".repeat(random.below(70_000))}`;
     case 2:
-      return `${dice.pick(["\ufeff", " ", "\n", "\0", "[", ")]}',\n"])}${text}`;
+      return `${random.pick(["\ufeff", " ", "\n", "\0", "[", ")]}',\n"])}${text}`;
     case 3:
-      // A name twice, or written in another way.
+      // A repeated or respelled field name.
       return text.replace(/"(\w+)":/, (field, name: string) =>
-        dice.pick([`${field}null,${field}`, `"${name.toUpperCase()}":`, `" ${name}":`, `"\\u0070${name.slice(1)}":`]),
+        random.pick([`${field}null,${field}`, `"${name.toUpperCase()}":`, `" ${name}":`, `"\\u0070${name.slice(1)}":`]),
       );
     default:
-      return replaceOneValue(dice, text);
+      return replaceOneValue(random, text);
   }
 }
 
 const VALUE = /(?<=[:[,])(?:"(?:[^"\\]|\\.)*"(?!:)|-?\d+|true|false|null|\{\}|\[\])/g;
 
-/** Puts something else in the place of one value, by text, so that it need not be JSON. */
-function replaceOneValue(dice: SeededRandom, text: string): string {
+/** Replaces one value in the text; the result need not be JSON. */
+function replaceOneValue(random: SeededRandom, text: string): string {
   const values = [...text.matchAll(VALUE)];
   if (values.length === 0) return text;
-  const { 0: value, index } = dice.pick(values);
-  return text.slice(0, index) + replacementFor(dice, value) + text.slice(index + value.length);
+  const { 0: value, index } = random.pick(values);
+  return text.slice(0, index) + replacementFor(random, value) + text.slice(index + value.length);
 }
 
-function replacementFor(dice: SeededRandom, value: string): string {
-  if (!value.startsWith('"') || dice.oneIn(3)) return generateJson(dice, 4);
+function replacementFor(random: SeededRandom, value: string): string {
+  if (!value.startsWith('"') || random.oneIn(3)) return generateJson(random, 4);
   const text = value.slice(1, -1);
-  const place = dice.below(text.length + 1);
-  const added = generateText(dice).slice(0, 1 + dice.below(40));
-  return JSON.stringify(text.slice(0, place) + added + text.slice(place + dice.below(2)));
+  const place = random.below(text.length + 1);
+  const added = generateText(random).slice(0, 1 + random.below(40));
+  return JSON.stringify(text.slice(0, place) + added + text.slice(place + random.below(2)));
 }

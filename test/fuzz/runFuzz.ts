@@ -20,14 +20,14 @@ import { generateCase, type FuzzCase, type FuzzTargets } from "./generateCase.ts
 
 export type Report = {
   requests: number;
-  /** Answers by status; 0 where the connection was closed without one, as it may be where a head was cut. */
+  /** Answers by status; 0 for a connection that closed without one, which an incomplete head allows. */
   byStatus: Map<number, number>;
   byKind: Map<string, number>;
-  /** Creates that were accepted and compared with what was sent. */
+  /** Accepted creates that were compared with their requests. */
   compared: number;
-  /** What was wrong, with the seed and the number that make the request again. */
+  /** Failures with the seed and number that reproduce the request. */
   failures: string[];
-  /** Measured when a quarter was done, and at the end. */
+  /** Memory after a quarter of the requests, and at the end. */
   heldBytesFirst: number;
   heldBytesLast: number;
 };
@@ -35,22 +35,22 @@ export type Report = {
 export type FuzzOptions = {
   seed: number;
   requests: number;
-  /** The number of the first request; 0 when left out. */
+  /** The number of the first request; 0 by default. */
   from?: number;
   onProgress?: (done: number) => void;
 };
 
-/** Requests that are on their way at once. */
+/** Concurrent requests. */
 const CONCURRENCY = 16;
 const PROGRESS_EVERY = 1_600;
-/** An account's calls are let off so often, below what it may create in a minute; now and then it is refused all the same. */
+/** Advances the clock after this many requests, so that few of them meet a rate limit. */
 const REQUESTS_PER_WINDOW = 32;
 const FAILURES_MAX = 20;
 const ANSWER_MS_MAX = 20_000;
 
-/** Sends malformed requests to a real server over sockets, and judges each answer. */
+/** Sends malformed requests to a real server over sockets and checks each answer. */
 export async function runFuzz({ seed, requests, from = 0, onProgress }: FuzzOptions): Promise<Report> {
-  // Files in memory would be memory that grows, with every intent that is made.
+  // An in-memory database would grow with every intent and hide leaks.
   const directory = await mkdtemp(join(tmpdir(), "tributary-fuzz-"));
   const db = await openDatabase({ directory });
   await migrate(db, { appliedAt: new Date() });
@@ -68,10 +68,10 @@ export async function runFuzz({ seed, requests, from = 0, onProgress }: FuzzOpti
   };
   try {
     const merchant = await api.openMerchant();
-    const known = await createTargets(api, merchant);
+    const targets = await createTargets(api, merchant);
     for (let done = 0; done < requests && report.failures.length < FAILURES_MAX; done += CONCURRENCY) {
       const numbers = Array.from({ length: Math.min(CONCURRENCY, requests - done) }, (_, index) => from + done + index);
-      await Promise.all(numbers.map((number) => runCase({ db, port, known, report }, seed, number)));
+      await Promise.all(numbers.map((number) => runCase({ db, port, targets, report }, seed, number)));
       if (done % REQUESTS_PER_WINDOW === 0) api.advanceTime(61_000);
       if (done % PROGRESS_EVERY === 0) {
         await assertStillServing(merchant, report);
@@ -90,10 +90,10 @@ export async function runFuzz({ seed, requests, from = 0, onProgress }: FuzzOpti
   }
 }
 
-type FuzzContext = { db: Db; port: number; known: FuzzTargets; report: Report };
+type FuzzContext = { db: Db; port: number; targets: FuzzTargets; report: Report };
 
-async function runCase({ db, port, known, report }: FuzzContext, seed: number, number: number): Promise<void> {
-  const fuzzCase = generateCase(createSeededRandom(seed * 1_000_003 + number), known);
+async function runCase({ db, port, targets, report }: FuzzContext, seed: number, number: number): Promise<void> {
+  const fuzzCase = generateCase(createSeededRandom(seed * 1_000_003 + number), targets);
   const verdict = checkAnswer(await send(port, fuzzCase), fuzzCase.isAnswered);
   const { status, body } = verdict;
   const isCreated = status === 201 && fuzzCase.createBody !== undefined;
@@ -115,7 +115,7 @@ function formatCase({ bytes }: FuzzCase): string {
   return `  ${JSON.stringify(bytes.toString("latin1").slice(0, 600))}`;
 }
 
-/** Everything that comes back until the server closes. What was cut short is ended, so that nobody waits for the rest. */
+/** Returns everything received until the server closes. Ends an incomplete request, so that the server does not wait. */
 function send(port: number, { bytes, isAnswered }: FuzzCase): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -130,11 +130,11 @@ function send(port: number, { bytes, isAnswered }: FuzzCase): Promise<string> {
   });
 }
 
-/** Between all the nonsense a good request is served, unless the nonsense has used up its calls. */
+/** Checks that a valid request still gets 200, or 429 when the fuzzing used up its limit. */
 async function assertStillServing(merchant: Merchant, report: Report): Promise<void> {
-  const answered = await merchant.get("/api/v1/intents?limit=1");
-  if (answered.status !== 200 && answered.status !== 429)
-    report.failures.push(`after ${report.requests} requests a good one got ${answered.text}`);
+  const response = await merchant.get("/api/v1/intents?limit=1");
+  if (response.status !== 200 && response.status !== 429)
+    report.failures.push(`after ${report.requests} requests a valid one got ${response.text}`);
 }
 
 async function createTargets(api: TestApi, merchant: Merchant): Promise<FuzzTargets> {
@@ -144,12 +144,12 @@ async function createTargets(api: TestApi, merchant: Merchant): Promise<FuzzTarg
   const archived = await merchant.insertIntent({ status: "archived", archived_at: api.world.clock.now() });
   const page = await merchant.get("/api/v1/intents?limit=1");
   const cursor: unknown = page.body.next_cursor;
-  const lacking = await api.openMerchant({ scopes: [] });
+  const unscoped = await api.openMerchant({ scopes: [] });
   const expired = await api.openMerchant({ expiresAt: api.world.clock.now() });
   const { apiKey } = merchant;
   return {
     apiKey,
-    invalidKeys: [lacking.apiKey, expired.apiKey, `${apiKey.slice(0, -1)}x`, apiKey.toUpperCase(), "", `${apiKey} x`],
+    invalidKeys: [unscoped.apiKey, expired.apiKey, `${apiKey.slice(0, -1)}x`, apiKey.toUpperCase(), "", `${apiKey} x`],
     version: VERSION,
     intentIds: [first.intentId, second.intentId, first.intentId, second.intentId, archived.id, UNKNOWN_ID],
     archivableIds: [third.intentId, archived.id, UNKNOWN_ID],
@@ -164,10 +164,10 @@ async function createTargets(api: TestApi, merchant: Merchant): Promise<FuzzTarg
   };
 }
 
-/** What is reachable; without --expose-gc, what is there. */
+/** Memory in use; without --expose-gc it includes garbage. */
 function heldBytes(): number {
   (globalThis as { gc?: () => void }).gc?.();
-  // The embedded database's own memory is neither.
+  // Excludes PGlite's own memory.
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }

@@ -1,15 +1,14 @@
-/** Everything that is drawn, from one seed: the same seed draws the same. */
+/** Random values from a seed; the same seed gives the same values. */
 export type SeededRandom = {
-  /** A whole number from 0 to below `limit`. */
+  /** An integer from 0 up to, but not including, `limit`. */
   below(limit: number): number;
-  /** True once in `times`. */
+  /** True with probability 1 / `times`. */
   oneIn(times: number): boolean;
   pick<T>(items: readonly T[]): T;
-  /** `count` bytes. */
   bytes(count: number): Buffer;
 };
 
-/** Mulberry32: small, fast, and good enough to choose test cases by. */
+/** Mulberry32: small, fast and sufficient for test cases. */
 export function createSeededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const next = () => {
