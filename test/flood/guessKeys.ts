@@ -9,22 +9,22 @@ export type GuessOptions = {
   port: number;
   requests: number;
   db: Db;
-  /** Says how much the service holds. */
+  /** Formats the service's memory. */
   formatMemory: () => string;
 };
 
 const CONNECTIONS = 8;
-/** As many as one connection takes. */
+/** The server's limit of requests per connection. */
 const REQUESTS_PER_CONNECTION = 1_000;
 const REPORT_EVERY = 50_000;
 
-/** Sends keys that are well-formed and nobody's, each on behalf of another network, and tells what that leaves behind. */
+/** Sends well-formed unknown keys, each from another network, and prints the remaining memory and rows. */
 export async function guessKeys(options: GuessOptions): Promise<void> {
   const { requests, db, formatMemory } = options;
   const startedMs = performance.now();
   let begun = 0;
   let answered = 0;
-  let toldAt = 0;
+  let reportedAt = 0;
   const statuses = new Map<string, number>();
   const work = async () => {
     while (begun < requests) {
@@ -32,8 +32,8 @@ export async function guessKeys(options: GuessOptions): Promise<void> {
       begun += REQUESTS_PER_CONNECTION;
       for (const status of await sendGuesses(options, from)) statuses.set(status, (statuses.get(status) ?? 0) + 1);
       answered += REQUESTS_PER_CONNECTION;
-      if (answered - toldAt < REPORT_EVERY) continue;
-      toldAt = answered;
+      if (answered - reportedAt < REPORT_EVERY) continue;
+      reportedAt = answered;
       const perS = answered / ((performance.now() - startedMs) / 1_000);
       const counts = [...statuses].map(([status, count]) => `${count} × ${status}`).join(", ");
       console.log(
@@ -45,7 +45,7 @@ export async function guessKeys(options: GuessOptions): Promise<void> {
 }
 
 async function formatRateLogSize(db: Db): Promise<string> {
-  // The PostgreSQL of the tests does not do so by itself.
+  // The test PostgreSQL runs without autovacuum.
   await sql`vacuum rate_log`.execute(db.root);
   const { rows: found } = await sql<{ count: string; bytes: string }>`
     select count(*) as count, pg_total_relation_size('rate_log') as bytes from rate_log`.execute(db.root);

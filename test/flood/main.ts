@@ -13,19 +13,19 @@ import { callRepeatedly, formatCallResults } from "./callRepeatedly.ts";
 import { guessKeys } from "./guessKeys.ts";
 import type { SlowAttack, SlowClientOptions } from "./slowClients.ts";
 
-// `npm run flood`: what many callers at once do to the service, who all mean no good. Ordinary calls are made beside them.
+// `npm run flood` attacks the service with many clients and measures valid calls at the same time.
 
 const USAGE = `npm run flood -- slow|keys [options]
 
-slow   thousands of connections on which next to nothing comes
+slow   thousands of connections that send almost nothing
   --connections N   5000
-  --seconds N       30, for each kind of them
+  --seconds N       30, for each kind
   --only KIND       head, body or idle
-  --through URL     where to knock instead of at the service itself, such as a proxy before it
+  --through URL     connect here instead of to the service, such as to a proxy
 keys   wrong keys, each from another address
   --requests N      1000000
 both
-  --port N          where the service listens, 8787`;
+  --port N          the service's port, 8787`;
 
 const SLOW_ATTACKS = ["head", "body", "idle"] as const;
 const BASELINE_MS = 5_000;
@@ -50,13 +50,13 @@ if (values.help || (mode !== "slow" && mode !== "keys")) console.log(USAGE);
 else if (mode === "slow" && lacksDescriptors(Number(values.connections))) process.exitCode = 1;
 else await main(mode);
 
-async function main(of: "slow" | "keys"): Promise<void> {
+async function main(attack: "slow" | "keys"): Promise<void> {
   const server = await startPostgres(undefined, { isDurable: true });
   const databaseUrl = server.urlOf("postgres");
   const db = await openDatabase({ url: databaseUrl });
   await migrate(db, { appliedAt: systemClock.now() });
   const port = Number(values.port);
-  // Whoever stands before the service on this machine may say for whom it asks.
+  // A local proxy may send X-Forwarded-For.
   const config = { trustedProxies: ["127.0.0.1"] };
   const site = await openInstallation({ chain: UNREACHABLE_CHAIN, databaseUrl, port, pollMs: 60_000, config });
   const service = await site.start();
@@ -65,23 +65,23 @@ async function main(of: "slow" | "keys"): Promise<void> {
       addMerchant(db, { chainReference: String(UNREACHABLE_CHAIN.chainId) }),
     );
     const apiKeys = (await Promise.all(merchants)).map(({ apiKey }) => apiKey);
-    const at = { url: values.through ?? site.baseUrl, apiKeys };
-    console.log(`quiet: ${formatCallResults(await callRepeatedly(BASELINE_MS, at))}; ${formatMemory(service.pid)}`);
-    if (of === "keys") {
+    const target = { url: values.through ?? site.baseUrl, apiKeys };
+    console.log(`quiet: ${formatCallResults(await callRepeatedly(BASELINE_MS, target))}; ${formatMemory(service.pid)}`);
+    if (attack === "keys") {
       const guessing = guessKeys({
         port,
         requests: Number(values.requests),
         db,
         formatMemory: () => formatMemory(service.pid),
       });
-      console.log(`beside guesses: ${formatCallResults(await callRepeatedly(UNDER_LOAD_MS, at))}`);
+      console.log(`beside guesses: ${formatCallResults(await callRepeatedly(UNDER_LOAD_MS, target))}`);
       await guessing;
       console.log(
-        `afterwards: ${formatCallResults(await callRepeatedly(BASELINE_MS, at))}; ${formatMemory(service.pid)}`,
+        `afterwards: ${formatCallResults(await callRepeatedly(BASELINE_MS, target))}; ${formatMemory(service.pid)}`,
       );
     } else {
-      for (const drip of SLOW_ATTACKS.filter((one) => values.only === undefined || values.only === one))
-        await runSlowAttack(drip, at, service.pid);
+      for (const slowAttack of SLOW_ATTACKS.filter((one) => values.only === undefined || values.only === one))
+        await runSlowAttack(slowAttack, target, service.pid);
     }
   } finally {
     await service.stop();
@@ -90,8 +90,12 @@ async function main(of: "slow" | "keys"): Promise<void> {
   }
 }
 
-async function runSlowAttack(attack: SlowAttack, at: { url: string; apiKeys: string[] }, pid: number): Promise<void> {
-  const { hostname, port } = new URL(at.url);
+async function runSlowAttack(
+  attack: SlowAttack,
+  target: { url: string; apiKeys: string[] },
+  pid: number,
+): Promise<void> {
+  const { hostname, port } = new URL(target.url);
   const attacker = fork(new URL("slowClientProcess.ts", import.meta.url));
   let report: SlowClientReport = { open: 0, ended: [] };
   let openMax = 0;
@@ -109,21 +113,21 @@ async function runSlowAttack(attack: SlowAttack, at: { url: string; apiKeys: str
     reconnects: true,
   };
   attacker.send(options);
-  const fared = await callRepeatedly(Number(values.seconds) * 1_000, at);
-  console.log(`${connections} slow (${attack}): ${formatCallResults(fared)}; ${formatMemory(pid)}`);
+  const results = await callRepeatedly(Number(values.seconds) * 1_000, target);
+  console.log(`${connections} slow (${attack}): ${formatCallResults(results)}; ${formatMemory(pid)}`);
   const ended = report.ended.map(([status, count]) => `${count} with ${status === 0 ? "nothing" : status}`).join(", ");
-  console.log(`  up to ${openMax} stood at once; ended by the other side: ${ended || "none"}`);
+  console.log(`  up to ${openMax} open at once; closed by the server: ${ended || "none"}`);
   attacker.disconnect();
   await once(attacker, "exit");
 }
 
-/** Each connection is one in the process that opens it. What the service itself may open, it inherits from here. */
+/** Each connection takes a descriptor in this process; the service inherits this shell's limit. */
 function lacksDescriptors(connections: number): boolean {
   const soft = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
-  const wanted = connections + DESCRIPTORS_RESERVED;
-  if (soft === undefined || Number(soft) >= wanted) return false;
+  const needed = connections + DESCRIPTORS_RESERVED;
+  if (soft === undefined || Number(soft) >= needed) return false;
   console.error(
-    `This shell allows ${soft} open files and ${connections} connections take ${wanted}: ulimit -n ${wanted}`,
+    `This shell allows ${soft} open files and ${connections} connections need ${needed}: ulimit -n ${needed}`,
   );
   return true;
 }

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { openSlowClients, type SlowClients, type SlowClientOptions } from "./slowClients.ts";
 
-// Slow callers in a process of their own, so that what they hold is not counted where the service's memory is measured.
+// Slow clients in their own process, so that their memory does not count as the service's.
 
 export type SlowClientReport = { open: number; ended: [status: number, count: number][] };
 

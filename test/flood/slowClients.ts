@@ -1,14 +1,14 @@
 import { connect, type Socket } from "node:net";
 
-// Callers who begin and do not end: each holds a connection and sends a byte now and then, so that it never looks idle.
+// Clients that never finish a request: each holds a connection and sends a byte regularly to avoid idle timeouts.
 
-/** What is dripped: a head that gets longer, the body of a call that nobody has to be known for, or nothing after one call. */
+/** The slow part: a growing head, the body of an unauthenticated call, or nothing after one call. */
 export type SlowAttack = "head" | "body" | "idle";
 
 export type SlowClients = {
-  /** Connections that stand now, of all that were opened. */
+  /** Connections that are open now. */
   open(): number;
-  /** How many were closed by the other side, by the status that it gave before; 0 without one. */
+  /** Connections that the server closed, by the status it sent before; 0 without one. */
   ended: ReadonlyMap<number, number>;
   stop(): void;
 };
@@ -19,7 +19,7 @@ export type SlowClientOptions = {
   connections: number;
   attack: SlowAttack;
   intervalMs: number;
-  /** Whoever is thrown out comes again. */
+  /** Whether a closed connection is opened again. */
   reconnects: boolean;
 };
 
@@ -32,7 +32,7 @@ const INITIAL_BYTES: Readonly<Record<SlowAttack, string>> = {
   idle: "GET /nowhere HTTP/1.1\r\nhost: x\r\n\r\n",
 };
 
-/** Opens them a few at a time, and goes on until it is stopped. */
+/** Opens the connections in rounds, and keeps sending until `stop`. */
 export function openSlowClients(options: SlowClientOptions): SlowClients {
   const { attack, connections, intervalMs, reconnects } = options;
   const sockets = new Set<Socket>();
