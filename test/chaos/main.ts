@@ -5,17 +5,17 @@ import { runPauses, type PauseReport } from "./runPauses.ts";
 
 const USAGE = `Usage: npm run chaos -- [kill|crash|pause] [--kills=100] [--seed=N]
 
-  kill   kills the real service over and over under load, and compares in the end what the chain and the database say
-  crash  ends a process before and after every step of the road, on both databases, and lets one sleep before each; a quarter of an hour
-  pause  stops one of two services that share a database, for longer than anybody waits, and lets it go on
+  kill   kills the real service repeatedly under load, then compares the chain with the database
+  crash  ends a process before and after every step of the road, on both databases, and pauses one before each step; takes 15 minutes
+  pause  pauses one of two services that share a database for longer than any timeout, then resumes it
 
-  --kills  how often, for kill
-  --seed   draws again what was drawn by chance`;
+  --kills  number of kills
+  --seed   repeats a run's random choices`;
 
 const REORG_ONCE_IN = 40;
-/** The database ends a transaction that stands still for 30 seconds. */
+/** The database ends a transaction that is idle for 30 seconds. */
 const PAUSES = { pauses: 10, pauseMsMin: 2_000, pauseMsMax: 40_000 };
-/** More than these would only hide the first ones. */
+/** Printed findings; more would hide the first ones. */
 const FINDINGS_MAX = 30;
 
 const { values, positionals } = parseArgs({
@@ -39,14 +39,14 @@ if (kind === "kill")
   );
 else if (kind === "crash") process.exitCode = await runCrashes(seed, console.log);
 else if (kind === "pause") process.exitCode = printPauseReport(await runPauses({ ...PAUSES, seed, log: console.log }));
-else throw new Error(`there is no ${kind}: kill, crash or pause`);
+else throw new Error(`unknown mode ${kind}: use kill, crash or pause`);
 
-/** The table, and 0 when nothing was lost and nothing doubled. */
+/** Prints the table; returns 0 when nothing is lost or duplicated. */
 function printKillReport(report: KillReport): number {
   const { lost, duplicated, ledger, refused, unsettled, exitCode } = report;
   const rows: [string, unknown][] = [
     ["kills", report.kills],
-    ["of them before the service was ready", report.startsKilled],
+    ["kills before the service was ready", report.startsKilled],
     ["creates acknowledged", report.acknowledged],
     ["creates repeated", report.unanswered],
     ["payments", report.payments],

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Hex } from "viem";
 import type { SeededRandom } from "./seededRandom.ts";
 
-// What merchants' servers do while the service is killed over and over: they create intents, repeat what was not answered, and read.
+// Merchants' servers during the kills: they create intents, repeat unanswered creates and read.
 
 export type AcknowledgedIntent = {
   merchant: Merchant;
@@ -14,7 +14,7 @@ export type AcknowledgedIntent = {
 
 export type Merchant = { name: string; apiKey: string; accountId: string };
 
-/** A create that is repeated with its key until it is answered. */
+/** A create, repeated with its key until it is answered. */
 type CreateRequest = {
   key: string;
   body: { merchantReference: string } & Record<string, unknown>;
@@ -27,7 +27,7 @@ const ANSWER_MS_MAX = 10_000;
 export type RequestCounts = { sent: number; unanswered: number; refused: string[]; notFound: string[] };
 
 export class MerchantClients {
-  /** What they were told of; those who ask at several doors may share it. */
+  /** Acknowledged intents; clients of several services may share the list. */
   readonly acknowledged: AcknowledgedIntent[];
   readonly counts: RequestCounts = { sent: 0, unanswered: 0, refused: [], notFound: [] };
   readonly #baseUrl: string;
@@ -41,7 +41,7 @@ export class MerchantClients {
     this.acknowledged = acknowledged;
   }
 
-  /** Creates, and reads what was acknowledged before, until told to stop; a service that is away is waited for. */
+  /** Creates and reads intents until aborted, also while the service is down. */
   async run(merchant: Merchant, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.create(merchant);
@@ -51,13 +51,13 @@ export class MerchantClients {
     }
   }
 
-  /** Asks for the intent that was last asked for without an answer, or else for a new one. */
+  /** Repeats the merchant's unanswered create, or sends a new one. */
   async create(merchant: Merchant): Promise<void> {
-    const wish = this.#pendingCreates.get(merchant) ?? this.#newCreateRequest(merchant);
-    this.#pendingCreates.set(merchant, wish);
+    const create = this.#pendingCreates.get(merchant) ?? this.#newCreateRequest(merchant);
+    this.#pendingCreates.set(merchant, create);
     this.counts.sent += 1;
-    const answer = await this.#request(merchant, "/api/v1/intents", wish);
-    // A limit or an outage is no answer to what was asked: the same is asked again later.
+    const answer = await this.#request(merchant, "/api/v1/intents", create);
+    // A rate limit or an outage leaves the create unanswered, so it is repeated later.
     if (answer === undefined || answer.status === 429 || answer.status >= 500 || isInProgress(answer)) {
       this.counts.unanswered += 1;
       return;
@@ -68,11 +68,11 @@ export class MerchantClients {
       return;
     }
     const { intentId, inboxAddress } = answer.body as { intentId: string; inboxAddress: Hex };
-    const { merchantReference: reference } = wish.body;
-    this.acknowledged.push({ merchant, intentId, inbox: inboxAddress, reference, priceUnits: wish.priceUnits });
+    const { merchantReference: reference } = create.body;
+    this.acknowledged.push({ merchant, intentId, inbox: inboxAddress, reference, priceUnits: create.priceUnits });
   }
 
-  /** An intent that was acknowledged once is there for ever. */
+  /** Reads an acknowledged intent; a 404 is a finding. */
   async read({ merchant, intentId }: AcknowledgedIntent): Promise<void> {
     const answer = await this.#request(merchant, `/api/v1/intents/${intentId}`);
     if (answer?.status === 404) this.counts.notFound.push(intentId);
@@ -81,8 +81,8 @@ export class MerchantClients {
   #newCreateRequest(merchant: Merchant): CreateRequest {
     this.#createCount += 1;
     const number = this.#createCount;
-    const reference = `wish ${number} of ${merchant.name}`;
-    // Half of them name a wallet of their own, so that the chain itself says what it was paid; the rest mint at the account's own.
+    const reference = `create ${number} of ${merchant.name}`;
+    // Half of the creates name their own wallet, so that the chain shows its payments; the rest use the account's wallet.
     const priceUnits = this.#random.oneIn(2) ? 1_000_000 : null;
     const wallet = `0x${(0xabcd_0000 + number).toString(16).padStart(40, "1")}`;
     const body = {
@@ -96,22 +96,22 @@ export class MerchantClients {
   async #request(
     merchant: Merchant,
     path: string,
-    wish?: CreateRequest,
+    create?: CreateRequest,
   ): Promise<{ status: number; body: unknown } | undefined> {
     try {
       const response = await fetch(`${this.#baseUrl}${path}`, {
-        method: wish ? "POST" : "GET",
+        method: create ? "POST" : "GET",
         headers: {
           authorization: `Bearer ${merchant.apiKey}`,
           "service-version": "2026-11-01",
-          ...(wish ? { "content-type": "application/json", "idempotency-key": wish.key } : {}),
+          ...(create ? { "content-type": "application/json", "idempotency-key": create.key } : {}),
         },
-        ...(wish ? { body: JSON.stringify(wish.body) } : {}),
+        ...(create ? { body: JSON.stringify(create.body) } : {}),
         signal: AbortSignal.timeout(ANSWER_MS_MAX),
       });
       return { status: response.status, body: await response.json() };
     } catch {
-      // The connection was refused, or ended in the middle of an answer.
+      // The connection was refused or closed before the end of the answer.
       return undefined;
     }
   }

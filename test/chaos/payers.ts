@@ -3,19 +3,19 @@ import type { TestChain } from "../support/chain.ts";
 import type { AcknowledgedIntent } from "./merchants.ts";
 import type { SeededRandom } from "./seededRandom.ts";
 
-// What happens on the chain meanwhile: payments of all sorts, and now and then a reorganisation.
+// Chain activity during the kills: payments of all sizes and occasional reorgs.
 
 export type PayersOptions = {
   chain: TestChain;
   random: SeededRandom;
-  /** Whose inboxes are paid: whatever merchants have been told of so far. */
+  /** The intents whose inboxes are paid. */
   acknowledged: readonly AcknowledgedIntent[];
-  /** A reorganisation once in so many payments; none when absent. */
+  /** The average number of payments per reorg; no reorgs when absent. */
   reorgOnceIn?: number;
 };
 
 const PAUSE_MS = 80;
-/** As deep as the chain's own `finalized` allows: what lies deeper was promised to stay. */
+/** Reorgs stay above the chain's `finalized` block. */
 const REORG_DEPTH_MAX = 2;
 const AMOUNTS = [1_000_000n, 400_000n, 600_000n, 1_250_000n, 1n, 999_999n, 77n];
 
@@ -28,7 +28,7 @@ export class Payers {
     this.#options = options;
   }
 
-  /** Pays one inbox after another until told to stop. Whatever a reorganisation drops is simply not paid. */
+  /** Pays inboxes until aborted. Payments that a reorg drops are not repeated. */
   async run(signal: AbortSignal): Promise<void> {
     const { random, acknowledged, reorgOnceIn } = this.#options;
     while (!signal.aborted) {
@@ -58,7 +58,7 @@ export class Payers {
     this.reorgs += 1;
   }
 
-  /** Mostly one of the latest, sometimes one that was settled long ago. */
+  /** Usually picks a recent intent, sometimes any. */
   #pickIntentIndex(): number {
     const { random, acknowledged } = this.#options;
     const window = random.oneIn(5) ? acknowledged.length : Math.min(acknowledged.length, 10);

@@ -18,9 +18,9 @@ import { countUnsettled, verifyFinalState, type Findings } from "./verifyFinalSt
 export type KillOptions = {
   kills: number;
   seed: number;
-  /** A reorganisation once in so many payments; none when absent. */
+  /** The average number of payments per reorg; no reorgs when absent. */
   reorgOnceIn?: number;
-  /** How long a service lives at most. */
+  /** The maximum lifetime of a service. */
   lifeMsMax?: number;
   log?: (line: string) => void;
 };
@@ -36,7 +36,7 @@ export type KillReport = Findings & {
   settlements: number;
   unsettled: number;
   exitCode: number | null;
-  /** What the last service said at its end. */
+  /** The end of the last service's output. */
   output: string;
 };
 
@@ -49,23 +49,23 @@ export type ChaosContext = {
   close(): Promise<void>;
 };
 
-/** Several, so that no account's limit of creates is met. */
+/** Enough to stay below each account's create limit. */
 const MERCHANTS = 6;
 const FEE_BPS = 50;
 const LIFE_MS_MAX = 2_500;
-/** One service in so many is killed before it has said that it is ready. */
+/** One in this many kills happens during startup. */
 const EARLY_KILL_ONE_IN = 8;
 const OUTPUT_CHARS_MAX = 4_000;
-/** A service that has got on with nothing for so long never will. */
+/** Without progress for this long, the wait ends. */
 const STALL_MS_MAX = 90_000;
 
-/** Database, chain, merchants, and a place for the service. */
+/** Opens the database, the chain, the merchants and an installation of the service. */
 export async function openChaosContext(): Promise<ChaosContext> {
   const [chain, server] = await Promise.all([
     startTestChain({ hub: HUB }),
     startPostgres(undefined, { isDurable: true }),
   ]);
-  // No reorganisation may take away what the chain was furnished with.
+  // Reorgs must not reach the deployed fixtures.
   await chain.mine(10);
   const databaseUrl = server.urlOf("postgres");
   const db = await openDatabase({ url: databaseUrl });
@@ -73,8 +73,8 @@ export async function openChaosContext(): Promise<ChaosContext> {
   const merchants: Merchant[] = [];
   for (let index = 0; index < MERCHANTS; index += 1) {
     const wallet = `0x${(0x5000 + index).toString(16).padStart(40, "2")}`;
-    const made = await addMerchant(db, { feeBps: FEE_BPS, chainReference: String(chain.chainId), wallet });
-    merchants.push({ name: `merchant ${index + 1}`, ...made });
+    const added = await addMerchant(db, { feeBps: FEE_BPS, chainReference: String(chain.chainId), wallet });
+    merchants.push({ name: `merchant ${index + 1}`, ...added });
   }
   const installation = await openInstallation({ chain, databaseUrl, port: await findPort("127.0.0.1", 0) });
   return {
@@ -103,7 +103,7 @@ async function killUnderLoad(chaos: ChaosContext, options: KillOptions): Promise
   const { chain, db, installation } = chaos;
   const { kills, seed, reorgOnceIn, lifeMsMax = LIFE_MS_MAX, log = () => undefined } = options;
   const random = new SeededRandom(seed);
-  // Each has its own source, so that what one of them draws does not depend on how quick the others are.
+  // Separate random sources keep each actor's choices independent of timing.
   const merchants = new MerchantClients(installation.baseUrl, new SeededRandom(random.below(2 ** 31)));
   const { acknowledged, counts } = merchants;
   const payers = new Payers({
@@ -121,7 +121,7 @@ async function killUnderLoad(chaos: ChaosContext, options: KillOptions): Promise
     if (isEarly) startsKilled += 1;
     await (isEarly ? installation.startAndKill(lifeMs) : runThenKill(installation, lifeMs));
     log(
-      `kill ${kill} after ${lifeMs} ms${isEarly ? " of its start" : ""}: ${acknowledged.length} acknowledged, ${payers.payments} paid`,
+      `kill ${kill} after ${lifeMs} ms${isEarly ? " of startup" : ""}: ${acknowledged.length} acknowledged, ${payers.payments} paid`,
     );
   }
   load.abort();
@@ -157,8 +157,8 @@ async function runThenKill(site: ServiceInstallation, lifeMs: number): Promise<v
 }
 
 /**
- * Waits until all money is where it belongs, for as long as it gets on. A chain that stands still would never be final, so it goes on by
- * an empty block.
+ * Waits until all money is settled, while there is progress. A chain without new blocks would never be final, so this mines
+ * one.
  */
 export async function waitUntilSettled({ chain, db }: Pick<ChaosContext, "chain" | "db">): Promise<void> {
   await chain.mine(1);
@@ -168,10 +168,10 @@ export async function waitUntilSettled({ chain, db }: Pick<ChaosContext, "chain"
     await delay(500);
     const head = await chain.client.getBlockNumber();
     const cursor = await db.root.selectFrom("chain_cursor").select(["number"]).executeTakeFirst();
-    const left = await countUnsettled(db);
-    if (cursor !== undefined && cursor.number >= head && left === 0) return;
-    if (left >= best) continue;
-    best = left;
+    const unsettled = await countUnsettled(db);
+    if (cursor !== undefined && cursor.number >= head && unsettled === 0) return;
+    if (unsettled >= best) continue;
+    best = unsettled;
     deadline = performance.now() + STALL_MS_MAX;
   }
 }

@@ -8,8 +8,8 @@ import { Payers } from "./payers.ts";
 import { SeededRandom } from "./seededRandom.ts";
 import { countUnsettled, verifyFinalState, type Findings } from "./verifyFinalState.ts";
 
-// Two services share one database, and one of them is stopped like a machine that hangs, for longer than anybody waits for it. When it
-// goes on it believes that nothing has happened meanwhile; whatever it had begun must not be done a second time.
+// Two services share one database. One of them pauses like a hung machine, for longer than any timeout, then resumes
+// with stale state; its unfinished work must not happen twice.
 
 export type PauseOptions = {
   pauses: number;
@@ -39,15 +39,15 @@ export async function runPauses(options: PauseOptions): Promise<PauseReport> {
     const acknowledged: AcknowledgedIntent[] = [];
     const payers = new Payers({ chain, random: new SeededRandom(random.below(2 ** 31)), acknowledged });
     const load = new AbortController();
-    const atWork = chaos.merchants.map((merchant, index) => {
+    const workers = chaos.merchants.map((merchant, index) => {
       const { baseUrl } = [chaos.installation, other][index % 2] ?? chaos.installation;
-      // Wishes are told apart by their numbers, so each door has merchants and numbers of its own.
+      // Creates are numbered per client, so each merchant has its own client and service.
       return new MerchantClients(baseUrl, new SeededRandom(random.below(2 ** 31)), acknowledged).run(
         merchant,
         load.signal,
       );
     });
-    atWork.push(payers.run(load.signal));
+    workers.push(payers.run(load.signal));
     for (let pause = 1; pause <= options.pauses; pause += 1) {
       await delay(random.below(INTERVAL_MS_MAX));
       const { pid } = running[random.below(2)] ?? running[0];
@@ -58,7 +58,7 @@ export async function runPauses(options: PauseOptions): Promise<PauseReport> {
       options.log?.(`pause ${pause} of ${pauseMs} ms: ${payers.payments} paid`);
     }
     load.abort();
-    await Promise.all(atWork);
+    await Promise.all(workers);
     await waitUntilSettled(chaos);
     const exitCodes = await Promise.all(running.map((service) => service.stop()));
     const findings = await verifyFinalState(db, { chain, acknowledged });

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed. */
+/** Pseudo-random numbers; the same seed gives the same numbers. */
 export class SeededRandom {
   #state: number;
 
@@ -6,7 +6,7 @@ export class SeededRandom {
     this.#state = seed >>> 0;
   }
 
-  /** A whole number from 0 up to, but not including, `below`. */
+  /** An integer from 0 up to, but not including, `below`. */
   below(below: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -15,12 +15,12 @@ export class SeededRandom {
     return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
   }
 
-  /** Whether something happens that does so once in `times`. */
+  /** True with probability 1 / `times`. */
   oneIn(times: number): boolean {
     return this.below(times) === 0;
   }
 
-  pick<T>(among: readonly T[]): T | undefined {
-    return among[this.below(Math.max(1, among.length))];
+  pick<T>(items: readonly T[]): T | undefined {
+    return items[this.below(Math.max(1, items.length))];
   }
 }

@@ -4,12 +4,12 @@ import type { Db } from "../../src/db/database.ts";
 import type { TestChain } from "../support/chain.ts";
 import type { AcknowledgedIntent } from "./merchants.ts";
 
-// What the chain says in the end against what the database says. The chain is right.
+// Compares the database with the chain at the end. The chain is the reference.
 
 export type Findings = {
-  /** Acknowledged and not there; paid and not counted; counted and not delivered. */
+  /** Acknowledged intents without a row, uncounted payments, undelivered counted units. */
   lost: string[];
-  /** Made twice for one wish, counted without or beyond a transfer, delivered more than once. */
+  /** Two intents for one create, counted units without a transfer, repeated deliveries. */
   duplicated: string[];
   ledger: string[];
 };
@@ -27,38 +27,45 @@ export async function verifyFinalState(
   const intents = await db.root.selectFrom("intent").selectAll().execute();
   const intentAt = new Map(intents.map((intent) => [intent.id, intent]));
   for (const { intentId, inbox } of acknowledged) {
-    const isThere = intentAt.get(intentId)?.inbox_address === inbox.toLowerCase();
-    if (!isThere) findings.lost.push(`intent ${intentId} was acknowledged and is not there`);
+    const exists = intentAt.get(intentId)?.inbox_address === inbox.toLowerCase();
+    if (!exists) findings.lost.push(`intent ${intentId} was acknowledged and is missing`);
   }
-  for (const [reference, wished] of Map.groupBy(intents, (intent) => intent.merchant_reference)) {
-    if (wished.length > 1) findings.duplicated.push(`${reference} made ${wished.length} intents`);
+  for (const [reference, sameReference] of Map.groupBy(intents, (intent) => intent.merchant_reference)) {
+    if (sameReference.length > 1) findings.duplicated.push(`${reference} has ${sameReference.length} intents`);
   }
   const transfers = await transfersOf(chain);
   const into = Map.groupBy(transfers, (transfer) => transfer.to);
   const outOf = Map.groupBy(transfers, (transfer) => transfer.from);
   for (const intent of intents) {
     const received = into.get(intent.inbox_address) ?? [];
-    const left = outOf.get(intent.inbox_address) ?? [];
+    const sent = outOf.get(intent.inbox_address) ?? [];
     const counted = await db.root
       .selectFrom("deposit")
       .select(["chain_tx", "counted_units"])
       .where("intent_id", "=", intent.id)
       .where("status", "=", "counted")
       .execute();
-    const told = counted.map((deposit) => `${deposit.chain_tx} ${deposit.counted_units}`);
-    const seen = received.map(({ chainTx, units }) => `${chainTx} ${units}`);
-    findings.lost.push(...subtractList(seen, told).map((transfer) => `${transfer} into ${intent.id} is not counted`));
-    findings.duplicated.push(...subtractList(told, seen).map((deposit) => `${deposit} of ${intent.id} is on no chain`));
-    const [inUnits, outUnits] = [sum(received), sum(left)];
-    const feeUnits = sum(left.filter(({ to }) => to === intent.fee_recipient));
-    const netUnits = sum(left.filter(({ to }) => to === intent.payout_wallet));
-    if (outUnits < inUnits) findings.lost.push(`${inUnits - outUnits} still lie in the inbox of ${intent.id}`);
-    if (netUnits + feeUnits !== outUnits) findings.lost.push(`${intent.id} paid somebody else`);
+    const countedTransfers = counted.map((deposit) => `${deposit.chain_tx} ${deposit.counted_units}`);
+    const chainTransfers = received.map(({ chainTx, units }) => `${chainTx} ${units}`);
+    findings.lost.push(
+      ...subtractList(chainTransfers, countedTransfers).map(
+        (transfer) => `${transfer} into ${intent.id} is not counted`,
+      ),
+    );
+    findings.duplicated.push(
+      ...subtractList(countedTransfers, chainTransfers).map((deposit) => `${deposit} of ${intent.id} has no transfer`),
+    );
+    const [inUnits, outUnits] = [sum(received), sum(sent)];
+    const feeUnits = sum(sent.filter(({ to }) => to === intent.fee_recipient));
+    const netUnits = sum(sent.filter(({ to }) => to === intent.payout_wallet));
+    if (outUnits < inUnits) findings.lost.push(`${inUnits - outUnits} are still in the inbox of ${intent.id}`);
+    if (netUnits + feeUnits !== outUnits) findings.lost.push(`${intent.id} paid another address`);
     if (feeUnits > (inUnits * BigInt(intent.fee_bps)) / BPS)
-      findings.duplicated.push(`${intent.id} paid too much of a fee`);
+      findings.duplicated.push(`${intent.id} paid an excessive fee`);
     const isBooked =
       intent.settled_units === outUnits && intent.fee_units === feeUnits && intent.net_units === netUnits;
-    if (!isBooked) findings.lost.push(`${intent.id} says ${intent.settled_units}, and ${outUnits} left its inbox`);
+    if (!isBooked)
+      findings.lost.push(`${intent.id} shows ${intent.settled_units} settled, but ${outUnits} left its inbox`);
   }
   findings.ledger.push(
     ...(await runLedgerChecks(db)).map(({ check, rows }) => `${check}: ${JSON.stringify(rows, stringifyBigints)}`),
@@ -66,7 +73,7 @@ export async function verifyFinalState(
   return findings;
 }
 
-/** Inboxes whose money is not all counted and swept yet. */
+/** Counts intents whose money is not fully counted and swept. */
 export async function countUnsettled(db: Db): Promise<number> {
   const rows = await db.root
     .selectFrom("intent")
@@ -86,18 +93,18 @@ async function transfersOf(chain: TestChain): Promise<TokenTransfer[]> {
     fromBlock: 0n,
     strict: true,
   });
-  const stored = (address: Hex) => address.toLowerCase();
+  const normalize = (address: Hex) => address.toLowerCase();
   return logs
     .map(({ transactionHash: chainTx, args }) => ({
       chainTx,
-      from: stored(args.from),
-      to: stored(args.to),
+      from: normalize(args.from),
+      to: normalize(args.to),
       units: args.value,
     }))
     .filter(({ units }) => units > 0n);
 }
 
-/** What the first list has more often than the second. */
+/** Multiset difference: the first list without the items of the second. */
 function subtractList(one: readonly string[], other: readonly string[]): string[] {
   const rest = [...other];
   return one.filter((item) => {
