@@ -2,17 +2,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, posix, sep } from "node:path";
 import { maskSource, type MaskedSource } from "./maskSource.ts";
 
-// The house as the rules see it: every path, and of the TypeScript files their layers and imports. It is read as text and
-// nothing is executed, so a file that does not even load is still judged.
+// The codebase as the rules read it: every path, and each TypeScript file's layers and imports. Files are read as text and
+// never executed, so the rules also check files that do not load.
 
 export type ImportStatement = {
   /** As written: "./store.ts", "kysely". */
   readonly specifier: string;
-  /** The path in the house that a relative specifier means; undefined for a package. */
+  /** The path that a relative specifier resolves to; undefined for a package. */
   readonly target: string | undefined;
   readonly line: number;
   readonly reExports: boolean;
-  /** Erased before the code runs. */
+  /** Whether the import is erased before the code runs. */
   readonly typeOnly: boolean;
 };
 
@@ -31,7 +31,7 @@ export type Codebase = {
   readonly sources: readonly Source[];
 };
 
-/** What a rule found, with what to do about it. */
+/** A broken rule, with the fix in its message. */
 export type Violation = { readonly path: string; readonly line?: number; readonly message: string };
 
 const FOLDERS = ["src", "packages", "test", "scripts", "docs", "bin"];
@@ -44,13 +44,13 @@ const IMPORTS = [
   /\b(?<verb>import)\s*\(\s*["'`](?<specifier>[^"'`\n]+)["'`]/g,
 ];
 
-/** Reads the folders that exist below `root`. */
+/** Reads the existing folders of FOLDERS below `root`. */
 export function readCodebase(root: string): Codebase {
   const paths = FOLDERS.flatMap((folder) => filesBelow(root, folder, FOLDER_DEPTH_MAX)).toSorted();
   return createCodebase(paths.map((path) => [path, isSource(path) ? readFileSync(join(root, path), "utf8") : ""]));
 }
 
-/** A house of paths and texts; the tests of the rules build small ones. */
+/** Creates a codebase from paths and texts; the rules' tests build small ones. */
 export function createCodebase(files: Iterable<readonly [path: string, text: string]>): Codebase {
   const all = [...files];
   return {
@@ -63,9 +63,9 @@ export function isTest(path: string): boolean {
   return path.endsWith(".test.ts") || path.startsWith("test/") || /^packages\/[^/]+\/test\//.test(path);
 }
 
-/** The files that make the running service: what the rules about behaviour read. */
-export function productionSources(house: Codebase): Source[] {
-  return house.sources.filter((source) => source.path.startsWith("src/") && !isTest(source.path));
+/** The running service's files, which the behaviour rules read. */
+export function productionSources(codebase: Codebase): Source[] {
+  return codebase.sources.filter((source) => source.path.startsWith("src/") && !isTest(source.path));
 }
 
 export function lineNumberAt(text: string, offset: number): number {
@@ -82,7 +82,7 @@ function parseImports(path: string, layers: MaskedSource): ImportStatement[] {
   for (const pattern of IMPORTS) {
     for (const match of layers.withoutComments.matchAll(pattern)) {
       const { verb = "", specifier = "" } = match.groups ?? {};
-      // The word may stand inside a text, as in the tests of these very rules.
+      // The match may be inside a string, as in the rules' own tests.
       if (!layers.code.startsWith(verb, match.index)) continue;
       found.push({
         specifier,

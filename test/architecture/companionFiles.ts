@@ -1,23 +1,23 @@
 import type { Codebase, Violation } from "./codebase.ts";
 
-// What a caller meets in an answer or a log has a file of the same name: the operation's handler and tests, the code's page.
+// Every operation has a handler and tests of its name, and every error code has a page of its name.
 
 const OPERATION_FILE = /^src\/http\/operations\/(?<name>[^/]+?)(?<test>\.test)?\.ts$/;
 const OPERATION_TEST = /^test\/http\/(?<name>[^/]+)\/[^/]+\.test\.ts$/;
 const ERROR_PAGE = /^docs\/errors\/(?<name>[^/]+)\.md$/;
 const FAULTS = "src/kernel/faults.ts";
-/** A page about all codes is not the page of one. */
+/** Pages about all codes. */
 const GENERAL_PAGES = new Set(["README", "index"]);
 
-export function operationsHaveTests(house: Codebase): Violation[] {
-  const operations = matchingNames(house, OPERATION_FILE);
-  const tested = matchingNames(house, OPERATION_TEST);
+export function operationsHaveTests(codebase: Codebase): Violation[] {
+  const operations = matchingNames(codebase, OPERATION_FILE);
+  const tested = matchingNames(codebase, OPERATION_TEST);
   const missing = [...operations].filter((name) => !tested.has(name));
   const orphans = [...tested].filter((name) => !operations.has(name));
   return [
     ...missing.map((name) => ({
       path: `src/http/operations/${name}.ts`,
-      message: `It has no test. Add test/http/${name}/<status>.test.ts.`,
+      message: `The operation has no test. Add test/http/${name}/<status>.test.ts.`,
     })),
     ...orphans.map((name) => ({
       path: `test/http/${name}`,
@@ -26,16 +26,16 @@ export function operationsHaveTests(house: Codebase): Violation[] {
   ];
 }
 
-export function errorCodesHavePages(house: Codebase): Violation[] {
-  const faults = house.sources.find((source) => source.path === FAULTS);
-  const pages = [...matchingNames(house, ERROR_PAGE)].filter((name) => !GENERAL_PAGES.has(name));
+export function errorCodesHavePages(codebase: Codebase): Violation[] {
+  const faults = codebase.sources.find((source) => source.path === FAULTS);
+  const pages = [...matchingNames(codebase, ERROR_PAGE)].filter((name) => !GENERAL_PAGES.has(name));
   if (faults === undefined) return [];
   const codes = faultCodes(faults.masked.code);
   if (codes.length === 0)
     return [
       {
         path: FAULTS,
-        message: "No error code was read here. Repair the pattern in test/architecture/companionFiles.ts.",
+        message: "The rule found no error code here. Repair the pattern in test/architecture/companionFiles.ts.",
       },
     ];
   return [
@@ -46,20 +46,20 @@ export function errorCodesHavePages(house: Codebase): Violation[] {
       .filter((page) => !codes.includes(page))
       .map((page) => ({
         path: `docs/errors/${page}.md`,
-        message: "No error has this code. Delete the page, or correct its name.",
+        message: "No error has this code. Delete or rename the page.",
       })),
   ];
 }
 
-/** The keys of the table of faults: the first words of its rows. */
+/** Reads the error codes: the keys of the ROWS table. */
 export function faultCodes(code: string): string[] {
   const table = /\bROWS\b[^=]*=\s*\{(?<rows>[\s\S]*?)\n\}/.exec(code)?.groups?.["rows"] ?? "";
   return [...table.matchAll(/^ {2}(\w+): \{/gm)].flatMap((match) => (match[1] === undefined ? [] : [match[1]]));
 }
 
-function matchingNames(house: Codebase, pattern: RegExp): Set<string> {
+function matchingNames(codebase: Codebase, pattern: RegExp): Set<string> {
   return new Set(
-    house.paths.flatMap((path) => {
+    codebase.paths.flatMap((path) => {
       const groups = pattern.exec(path)?.groups;
       return groups?.["name"] === undefined || groups["test"] !== undefined ? [] : [groups["name"]];
     }),

@@ -1,12 +1,12 @@
 import type { Codebase, Violation } from "./codebase.ts";
 
-// Imports for types count as well: a circle of types is still two files that cannot be understood one after the other.
+// Type imports count as well: files in a type cycle cannot be read one after the other.
 
-/** One path per circle of files, each ending with the file it starts with. */
-export function findImportCycles(house: Codebase): string[][] {
-  const known = new Set(house.sources.map((source) => source.path));
+/** Returns one path per import cycle, which ends with its first file. */
+export function findImportCycles(codebase: Codebase): string[][] {
+  const known = new Set(codebase.sources.map((source) => source.path));
   const targets = new Map(
-    house.sources.map((source) => [
+    codebase.sources.map((source) => [
       source.path,
       source.imports.flatMap((item) => (item.target !== undefined && known.has(item.target) ? [item.target] : [])),
     ]),
@@ -17,16 +17,16 @@ export function findImportCycles(house: Codebase): string[][] {
   return found;
 }
 
-export function noImportCycles(house: Codebase): Violation[] {
-  return findImportCycles(house).map((circle) => ({
-    path: circle[0] ?? "",
-    message: `A circle: ${circle.join(" → ")}. Move what they share into a file that imports none of them.`,
+export function noImportCycles(codebase: Codebase): Violation[] {
+  return findImportCycles(codebase).map((cycle) => ({
+    path: cycle[0] ?? "",
+    message: `Import cycle: ${cycle.join(" → ")}. Move the shared code into a file that imports none of these.`,
   }));
 }
 
 type SearchState = { targets: ReadonlyMap<string, readonly string[]>; done: Set<string>; found: string[][] };
 
-/** Depth first; an edge back into the trail closes a circle. The depth is bounded by the number of files. */
+/** Depth-first search; an import of a file on the trail closes a cycle. The number of files bounds the depth. */
 function searchCycles(step: { path: string; trail: readonly string[] }, state: SearchState): void {
   const start = step.trail.indexOf(step.path);
   if (start !== -1) {

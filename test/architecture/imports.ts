@@ -1,46 +1,49 @@
 import { isTest, type Codebase, type ImportStatement, type Source, type Violation } from "./codebase.ts";
 import { STATION_ORDER, stationOf, stationOfPackage } from "./stationOrder.ts";
 
-/** Nothing read is nothing proved: a reading that finds no import would let every other rule pass. */
-export function importsAreParsed(house: Codebase): Violation[] {
-  const ours = house.sources.filter((source) => source.path.startsWith("src/"));
+/** Without parsed imports every other import rule would pass. */
+export function importsAreParsed(codebase: Codebase): Violation[] {
+  const ours = codebase.sources.filter((source) => source.path.startsWith("src/"));
   const count = ours.reduce((sum, source) => sum + source.imports.length, 0);
   const found: Violation[] = [];
   if (count === 0)
-    found.push({ path: "src", message: "No import was read here. Repair the reading in test/architecture." });
-  for (const source of house.sources) {
+    found.push({
+      path: "src",
+      message: "The parser found no import here. Repair it in test/architecture/codebase.ts.",
+    });
+  for (const source of codebase.sources) {
     const hasImportLine = /^import\b/m.test(source.masked.code);
     if (hasImportLine && source.imports.length === 0) {
       found.push({
         path: source.path,
-        message: "It has imports and none was read. Repair the patterns in test/architecture/codebase.ts.",
+        message: "The parser found none of this file's imports. Repair the patterns in test/architecture/codebase.ts.",
       });
     }
   }
   return found;
 }
 
-/** Every folder and file directly below src has its place in the order. */
-export function stationsAreKnown(house: Codebase): Violation[] {
-  const stations = new Map(house.sources.map((source) => [stationOf(source.path), source.path]));
+/** Every folder and file directly below src has a place in the station order. */
+export function stationsAreKnown(codebase: Codebase): Violation[] {
+  const stations = new Map(codebase.sources.map((source) => [stationOf(source.path), source.path]));
   return [...stations].flatMap(([station, path]) => {
     if (station === undefined || STATION_ORDER.includes(station)) return [];
     return [
       {
         path,
-        message: `"${station}" has no place in the order. Add it to test/architecture/stationOrder.ts, or move the file.`,
+        message: `"${station}" is missing from the station order. Add it to test/architecture/stationOrder.ts, or move the file.`,
       },
     ];
   });
 }
 
-export function importsFollowOrder(house: Codebase): Violation[] {
-  return house.sources
+export function importsFollowOrder(codebase: Codebase): Violation[] {
+  return codebase.sources
     .filter((source) => !isTest(source.path) && !isBuildScript(source.path))
     .flatMap((source) => source.imports.flatMap((item) => findOrderViolations(source, item)));
 }
 
-/** What makes a package may use what makes all of them. */
+/** A package's build scripts may import the shared build scripts. */
 function isBuildScript(path: string): boolean {
   return /^packages\/[^/]+\/scripts\//.test(path);
 }
@@ -54,7 +57,7 @@ function findOrderViolations(source: Source, item: ImportStatement): Violation[]
     return [
       {
         ...at,
-        message: `It imports ${item.target}. The service imports nothing that exists for tests or for its tools.`,
+        message: `It imports ${item.target}. The service must not import tests or tools.`,
       },
     ];
   }
@@ -62,15 +65,15 @@ function findOrderViolations(source: Source, item: ImportStatement): Violation[]
   return [
     {
       ...at,
-      message: `${from} imports ${to}, which comes after it. Leave a row for it instead, or move what both need up the road.`,
+      message: `${from} imports ${to}, a later station. Write a row that ${to} reads instead, or move the shared code to an earlier station.`,
     },
   ];
 }
 
-/** The stations that each station imports, in the order of the road. */
-export function stationImports(house: Codebase): Map<string, string[]> {
+/** The stations that each station imports, in station order. */
+export function stationImports(codebase: Codebase): Map<string, string[]> {
   const reached = new Map<string, Set<string>>();
-  for (const source of house.sources) {
+  for (const source of codebase.sources) {
     const from = stationOf(source.path);
     if (from === undefined || isTest(source.path)) continue;
     const set = reached.get(from) ?? new Set<string>();
@@ -92,20 +95,20 @@ function importedStation(item: ImportStatement): string | undefined {
   return item.target === undefined ? stationOfPackage(item.specifier) : stationOf(item.target);
 }
 
-export function noBarrels(house: Codebase): Violation[] {
-  return house.sources.flatMap((source) => {
+export function noBarrels(codebase: Codebase): Violation[] {
+  return codebase.sources.flatMap((source) => {
     const everything = /\bexport\s+(?:type\s+)?\*/.exec(source.masked.code);
     if (everything) {
       return [
         {
           path: source.path,
-          message: "export * hides where a name comes from. Import it from the file that defines it.",
+          message: "export * hides the file that defines a name. Import each name from its own file.",
         },
       ];
     }
     const isBarrel = source.imports.some((item) => item.reExports) && !definesSomething(source.masked.code);
     return isBarrel
-      ? [{ path: source.path, message: "It only passes other files on. Delete it and import from those files." }]
+      ? [{ path: source.path, message: "The file only re-exports. Delete it and import from the original files." }]
       : [];
   });
 }

@@ -1,13 +1,13 @@
-// A source file seen in layers of equal length, so that an offset in one is the same place in all: the code without its
-// comments and texts, the texts alone, and both without the comments. Rules read the layer in which their words mean what
-// they look like: "new Date(" in a comment is no clock, and now() is only SQL inside a text.
+// Splits a source file into layers of equal length, so that an offset means the same place in each: code without
+// comments and strings, strings alone, and both without comments. Each rule reads the layer where its patterns are
+// unambiguous: "new Date(" in a comment is not a clock, and now() is SQL only inside a string.
 
 export type MaskedSource = {
-  /** Comments, the contents of texts and of regular expressions are blank. */
+  /** Comments and the contents of strings and regular expressions are blank. */
   readonly code: string;
-  /** Only the contents of quoted and template texts; an expression inside a template is code. */
+  /** Only the contents of strings and templates; an expression inside a template is code. */
   readonly strings: string;
-  /** Only the comments are blank. */
+  /** Only comments are blank. */
   readonly withoutComments: string;
 };
 
@@ -26,7 +26,7 @@ export function maskSource(source: string): MaskedSource {
 
 function classifyCharacters(source: string): Kind[] {
   const kinds: Kind[] = [];
-  // One entry for each template expression that we are inside of: how many of its braces are open.
+  // The number of open braces of each enclosing template expression.
   const openBraces: number[] = [];
   let at = 0;
   while (at < source.length) {
@@ -51,7 +51,7 @@ function readSpan(source: string, at: number, openBraces: number[]): Span {
   return { kind: "code", end: at + 1 };
 }
 
-/** The quotes themselves count as text, so that the code layer shows a gap where a text stood. */
+/** Quotes count as string content, so that the code layer has a gap there. */
 function readString(source: string, at: number): Span {
   const quote = source[at];
   let end = at + 1;
@@ -84,7 +84,7 @@ function readBrace(source: string, at: number, openBraces: number[]): Span {
   return { kind: "code", end: at + 1 };
 }
 
-/** A whole regular expression, or a single slash when it divides. */
+/** Reads a whole regular expression, or a single slash when it divides. */
 function readSlash(source: string, at: number): Span {
   const before = source.slice(Math.max(0, at - 40), at).trimEnd();
   const division: Span = { kind: "code", end: at + 1 };

@@ -18,7 +18,7 @@ function violationPlaces(violations: readonly Violation[]): string[] {
   return violations.map(({ path, line }) => (line === undefined ? path : `${path}:${line}`));
 }
 
-test("reading: every way to import is read, and a text that looks like one is not", () => {
+test("reading: the parser finds every form of import and ignores imports inside strings and comments", () => {
   const text = [
     'import "./a.ts";',
     'import { b, type B } from "./b.ts";',
@@ -45,64 +45,64 @@ test("reading: every way to import is read, and a text that looks like one is no
   );
 });
 
-test("reading: a house without imports is a violation, however clean it looks", () => {
+test("reading: a codebase without imports is a violation", () => {
   assert.deepEqual(violationPlaces(importsAreParsed(codebase({}))), ["src"]);
   assert.deepEqual(violationPlaces(importsAreParsed(codebase({ "src/kernel/a.ts": "export const a = 1;" }))), ["src"]);
   assert.deepEqual(importsAreParsed(codebase({ "src/kernel/a.ts": 'import "b";' })), []);
 });
 
-test("reading: imports that the patterns miss are noticed", () => {
+test("reading: a file whose imports the patterns miss is a violation", () => {
   const odd = codebase({ "src/kernel/a.ts": 'import "b";', "src/kernel/c.ts": "import d = e;" });
   assert.deepEqual(violationPlaces(importsAreParsed(odd)), ["src/kernel/c.ts"]);
 });
 
-test("order: an import of a later station is a violation, of an earlier one or of the ground it is not", () => {
-  const read = codebase({
+test("order: an import of a later station is a violation; imports of earlier stations and the foundation are allowed", () => {
+  const source = codebase({
     "src/intent/a.ts": 'import "../kernel/ids.ts";\nimport "../merchant/account.ts";\nimport "../webhook/deliver.ts";',
     "src/kernel/b.ts": 'import "../ledger/post.ts";',
     "packages/inbox/src/c.ts": 'import "../../../src/kernel/ids.ts";',
     "src/watch/d.ts": 'import "@tributary/inbox/terms";',
   });
-  assert.deepEqual(violationPlaces(importsFollowOrder(read)), [
+  assert.deepEqual(violationPlaces(importsFollowOrder(source)), [
     "src/intent/a.ts:3",
     "src/kernel/b.ts:1",
     "packages/inbox/src/c.ts:1",
   ]);
 });
 
-test("order: the service imports nothing from tests and tools, and a test may import anything", () => {
-  const read = codebase({
+test("order: the service must not import tests or tools, and a test may import anything", () => {
+  const source = codebase({
     "src/intent/a.ts": 'import "../../test/support/world.ts";',
     "src/intent/b.ts": 'import "./a.test.ts";',
     "src/intent/a.test.ts": 'import "../webhook/deliver.ts";\nimport "../../test/support/world.ts";',
   });
-  assert.deepEqual(violationPlaces(importsFollowOrder(read)), ["src/intent/a.ts:1", "src/intent/b.ts:1"]);
+  assert.deepEqual(violationPlaces(importsFollowOrder(source)), ["src/intent/a.ts:1", "src/intent/b.ts:1"]);
 });
 
-test("order: a folder without a place in it is a violation", () => {
+test("order: a folder outside the station order is a violation", () => {
   assert.deepEqual(violationPlaces(stationsAreKnown(codebase({ "src/utils/a.ts": "", "src/intent/b.ts": "" }))), [
     "src/utils/a.ts",
   ]);
 });
 
-test("order: what a station imports is listed once each, in the order of the road", () => {
-  const read = codebase({
+test("order: stationImports lists each imported station once, in station order", () => {
+  const source = codebase({
     "src/intent/a.ts": 'import "../merchant/x.ts";\nimport "../kernel/y.ts";',
     "src/intent/b.ts": 'import "../kernel/z.ts";\nimport "./a.ts";',
   });
-  assert.deepEqual([...stationImports(read)], [["intent", ["kernel", "merchant"]]]);
+  assert.deepEqual([...stationImports(source)], [["intent", ["kernel", "merchant"]]]);
 });
 
-test("circles: a circle of files is found with its path, and a diamond is none", () => {
-  const circle = codebase({
+test("cycles: a cycle of files is found with its path, and a diamond is not a cycle", () => {
+  const cycle = codebase({
     "src/intent/a.ts": 'import type { B } from "./b.ts";',
     "src/intent/b.ts": 'import "./c.ts";',
     "src/intent/c.ts": 'import "./a.ts";',
   });
-  assert.deepEqual(findImportCycles(circle), [
+  assert.deepEqual(findImportCycles(cycle), [
     ["src/intent/a.ts", "src/intent/b.ts", "src/intent/c.ts", "src/intent/a.ts"],
   ]);
-  assert.equal(noImportCycles(circle).length, 1);
+  assert.equal(noImportCycles(cycle).length, 1);
   const diamond = codebase({
     "src/intent/a.ts": 'import "./b.ts";\nimport "./c.ts";',
     "src/intent/b.ts": 'import "./d.ts";',
@@ -112,16 +112,16 @@ test("circles: a circle of files is found with its path, and a diamond is none",
   assert.deepEqual(findImportCycles(diamond), []);
 });
 
-test("barrels: a file that only passes others on is a violation, and so is export *", () => {
-  const read = codebase({
+test("barrels: a file that only re-exports is a violation, and so is export *", () => {
+  const source = codebase({
     "src/intent/index.ts": 'export { a } from "./a.ts";\nexport type { B } from "./b.ts";',
     "src/intent/all.ts": 'export * from "./a.ts";\nexport const c = 1;',
     "src/intent/fine.ts": 'export { a } from "./a.ts";\nexport function d() {}',
   });
-  assert.deepEqual(violationPlaces(noBarrels(read)), ["src/intent/index.ts", "src/intent/all.ts"]);
+  assert.deepEqual(violationPlaces(noBarrels(source)), ["src/intent/index.ts", "src/intent/all.ts"]);
 });
 
-test("ports: each impurity is found outside of its port and nowhere else", () => {
+test("ports: each impurity outside its port is a violation", () => {
   const impure = {
     time: "const t = Date.now();",
     again: "const t = new Date();",
@@ -134,8 +134,8 @@ test("ports: each impurity is found outside of its port and nowhere else", () =>
     networkPackage: 'import { request } from "undici";',
   };
   for (const [name, text] of Object.entries(impure)) {
-    const read = codebase({ [`src/intent/${name}.ts`]: text, [`src/intent/${name}.test.ts`]: text });
-    assert.deepEqual(violationPlaces(impurityStaysInPorts(read, [])), [`src/intent/${name}.ts:1`], name);
+    const source = codebase({ [`src/intent/${name}.ts`]: text, [`src/intent/${name}.test.ts`]: text });
+    assert.deepEqual(violationPlaces(impurityStaysInPorts(source, [])), [`src/intent/${name}.ts:1`], name);
   }
   const pure =
     'import type { IncomingMessage } from "node:http";\n' +
@@ -143,7 +143,7 @@ test("ports: each impurity is found outside of its port and nowhere else", () =>
   assert.deepEqual(impurityStaysInPorts(codebase({ "src/intent/a.ts": pure }), []), []);
 });
 
-test("ports: a port may do what it is listed for, nothing else, and is struck off when it no longer does", () => {
+test("ports: a port may use only its listed impurities, and an unused permission is a violation", () => {
   const clock = { path: "src/kernel/clock.ts", allowed: ["time"], reason: "it is the clock" } as const;
   assert.deepEqual(impurityStaysInPorts(codebase({ "src/kernel/clock.ts": "Date.now();" }), [clock]), []);
   assert.equal(
@@ -157,7 +157,7 @@ test("ports: a port may do what it is listed for, nothing else, and is struck of
   assert.deepEqual(impurityStaysInPorts(codebase({ "src/intent/a.ts": "" }), [clock]), []);
 });
 
-test("SQL: the database's own time and randomness are violations, the clock's now() is not", () => {
+test("SQL: database time and randomness are violations; the clock's now() is allowed", () => {
   for (const sql of ["values (now())", "default CURRENT_TIMESTAMP", "gen_random_uuid()", "order by random()"]) {
     assert.equal(sqlIsPure(codebase({ "src/intent/store.ts": `const q = sql\`${sql}\`;` })).length, 1, sql);
   }
@@ -170,12 +170,12 @@ const MIGRATION = {
     'const s = ["create table intent (id text)", "create table event (id text)"];\nx.createTable("deposit");',
 };
 
-test("tables: those of the migrations are read, in both notations", () => {
+test("tables: the migrations' tables are found in SQL and in the query builder", () => {
   assert.deepEqual([...tablesOf(codebase(MIGRATION))].toSorted(), ["deposit", "event", "intent"]);
   assert.equal(tablesHaveOneWriter(codebase({ "src/db/migrations/0001.ts": "const s = [];" })).length, 1);
 });
 
-test("tables: a second writer is a violation, whatever the notation", () => {
+test("tables: a second writer is a violation, in SQL and in the query builder", () => {
   const writes = [
     'db.insertInto("intent")',
     'db.updateTable("intent as i")',
@@ -185,24 +185,28 @@ test("tables: a second writer is a violation, whatever the notation", () => {
     "sql`delete from intent`",
   ];
   for (const write of writes) {
-    const read = codebase({
+    const source = codebase({
       ...MIGRATION,
       "src/intent/store.ts": 'db.insertInto("intent")',
       "src/view/store.ts": write,
     });
     assert.match(
-      formatViolations(tablesHaveOneWriter(read)),
+      formatViolations(tablesHaveOneWriter(source)),
       /"intent" is written by src\/intent\/store.ts and src\/view\/store.ts/,
       write,
     );
   }
 });
 
-test("tables: a write whose table is a parameter is one of every table that the file names", () => {
+test("tables: a write with a table parameter counts for every table that the file names", () => {
   const text = 'type Table = "event" | "intent";\nconst write = (table: Table) => db.updateTable(table).set({ a: 1 });';
-  const read = codebase({ ...MIGRATION, "src/intent/store.ts": 'db.insertInto("intent")', "src/view/store.ts": text });
+  const source = codebase({
+    ...MIGRATION,
+    "src/intent/store.ts": 'db.insertInto("intent")',
+    "src/view/store.ts": text,
+  });
   assert.match(
-    formatViolations(tablesHaveOneWriter(read)),
+    formatViolations(tablesHaveOneWriter(source)),
     /"intent" is written by src\/intent\/store.ts and src\/view\/store.ts/,
   );
   const reads = text.replace("updateTable", "selectFrom");
@@ -214,46 +218,48 @@ test("tables: a write whose table is a parameter is one of every table that the 
   );
 });
 
-test("tables: only a store writes a station's table, and any single file of the ground writes its own", () => {
-  const read = codebase({
+test("tables: only a store writes a station's table, and any one file of the foundation writes its own", () => {
+  const source = codebase({
     ...MIGRATION,
     "src/intent/create.ts": '\ndb.insertInto("intent")',
     "src/event/append.ts": 'db.insertInto("event")',
   });
-  assert.deepEqual(violationPlaces(tablesHaveOneWriter(read)), ["src/intent/create.ts:2"]);
+  assert.deepEqual(violationPlaces(tablesHaveOneWriter(source)), ["src/intent/create.ts:2"]);
 });
 
-test("tables: reading, locking and upserting are not taken for another table's write", () => {
+test("tables: reads, locks and upserts do not count as writes of other tables", () => {
   const text =
     'db.selectFrom("event"); sql`select 1 from deposit for update skip locked`; sql`insert into intent values (1) on conflict (id) do update set id = 2`;';
   assert.deepEqual(tablesHaveOneWriter(codebase({ ...MIGRATION, "src/intent/store.ts": text })), []);
 });
 
-test("inboxes: SQL that compares with the pinned address is a violation, outside of a named exception that is needed", () => {
+test("inboxes: SQL with the pinned address is a violation outside listed exceptions, and so is an unused exception", () => {
   const text = "sql`select id from intent where inbox_address = ${address}`; const shown = intent.inbox_address;";
-  const read = codebase({
+  const source = codebase({
     "src/db/migrations/0001.ts": text,
     "src/view/store.ts": `\n${text}`,
     "src/view/shown.ts": "const shown = intent.inbox_address; // inbox_address",
     "src/view/store.test.ts": text,
   });
-  assert.deepEqual(violationPlaces(inboxesAreReadFromTheirTable(read, [])), ["src/view/store.ts:2"]);
-  assert.deepEqual(inboxesAreReadFromTheirTable(read, [{ path: "src/view/store.ts" }]), []);
+  assert.deepEqual(violationPlaces(inboxesAreReadFromTheirTable(source, [])), ["src/view/store.ts:2"]);
+  assert.deepEqual(inboxesAreReadFromTheirTable(source, [{ path: "src/view/store.ts" }]), []);
   assert.deepEqual(
-    violationPlaces(inboxesAreReadFromTheirTable(read, [{ path: "src/view/store.ts" }, { path: "src/view/shown.ts" }])),
+    violationPlaces(
+      inboxesAreReadFromTheirTable(source, [{ path: "src/view/store.ts" }, { path: "src/view/shown.ts" }]),
+    ),
     ["src/view/shown.ts"],
   );
 });
 
 test("operations: a handler without tests and tests without a handler are violations", () => {
-  const read = codebase({
+  const source = codebase({
     "src/http/operations/createThing.ts": "",
     "src/http/operations/getThing.ts": "",
     "src/http/operations/getThing.test.ts": "",
     "test/http/getThing/200.test.ts": "",
     "test/http/listThings/200.test.ts": "",
   });
-  assert.deepEqual(violationPlaces(operationsHaveTests(read)), [
+  assert.deepEqual(violationPlaces(operationsHaveTests(source)), [
     "src/http/operations/createThing.ts",
     "test/http/listThings",
   ]);
@@ -263,13 +269,13 @@ test("error codes: a code without a page and a page without a code are violation
   const faults =
     "const ROWS = {\n  not_found: { status: 404 },\n  gone: {\n    status: 410,\n  },\n} as const;\nconst other = {\n  x: {},\n};\n";
   assert.deepEqual(faultCodes(faults), ["not_found", "gone"]);
-  const read = codebase({
+  const source = codebase({
     "src/kernel/faults.ts": faults,
     "docs/errors/gone.md": "",
     "docs/errors/lost.md": "",
     "docs/errors/README.md": "",
   });
-  assert.deepEqual(violationPlaces(errorCodesHavePages(read)), ["src/kernel/faults.ts", "docs/errors/lost.md"]);
+  assert.deepEqual(violationPlaces(errorCodesHavePages(source)), ["src/kernel/faults.ts", "docs/errors/lost.md"]);
   assert.equal(errorCodesHavePages(codebase({ "src/kernel/faults.ts": "export const nothing = 1;" })).length, 1);
 });
 
@@ -283,7 +289,7 @@ test("size: the 401st line and the fourth folder are violations", () => {
   ]);
 });
 
-test("size: the thirteenth file of a folder is a violation, tests and growing lists apart", () => {
+test("size: the thirteenth file of a folder is a violation, except tests and growing lists", () => {
   const files = (folder: string, count: number, ending = ".ts") =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`${folder}/f${index}${ending}`, ""]));
   const small = { ...files("src/a", 12), ...files("src/a", 5, ".test.ts"), ...files("src/db/migrations", 20) };

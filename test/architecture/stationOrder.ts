@@ -1,5 +1,5 @@
-// The order of the house. A station imports only from what stands before it: the packages that know no server, the
-// ground, and the stations that money has passed already.
+// The station order. A station imports only from earlier ones: the packages, which do not depend on the server, then the
+// foundation, then the stations in the order in which money passes them.
 
 const PACKAGES = [
   "packages/inbox",
@@ -9,7 +9,7 @@ const PACKAGES = [
   "packages/checkout",
 ] as const;
 
-/** Tables of the ground have no store.ts; one file writes each of them all the same. */
+/** Tables of the foundation need no store.ts, but each still has one writer. */
 export const FOUNDATION = ["kernel", "config", "db", "chain", "gate", "event", "idempotency", "ledger"] as const;
 
 const ROAD = [
@@ -26,12 +26,12 @@ const ROAD = [
   "audit",
 ] as const;
 
-/** main.ts puts the other doors together, and the command line starts main.ts. */
+/** main.ts combines the other entry points, and the CLI starts main.ts. */
 const ENTRY_POINTS = ["http", "loops", "main.ts", "operator", "dev", "cli"] as const;
 
 export const STATION_ORDER: readonly string[] = [...PACKAGES, ...FOUNDATION, ...ROAD, ...ENTRY_POINTS];
 
-/** "intent" for src/intent/store.ts, "world.ts" for src/world.ts, "packages/sdk" below it; undefined outside of both. */
+/** "intent" for src/intent/store.ts, "world.ts" for src/world.ts, "packages/sdk" for its files; undefined elsewhere. */
 export function stationOf(path: string): string | undefined {
   const [top, second = "", third] = path.split("/");
   if (top === "src") return second;
@@ -39,7 +39,7 @@ export function stationOf(path: string): string | undefined {
   return undefined;
 }
 
-/** The station that a package of ours belongs to, by its name: @tributary/inbox is packages/inbox. */
+/** The station of one of this repository's packages: @tributary/inbox is packages/inbox. */
 export function stationOfPackage(specifier: string): string | undefined {
   const name = /^@tributary\/([^/]+)/.exec(specifier)?.[1];
   return name === undefined ? undefined : `packages/${name}`;

@@ -1,24 +1,24 @@
 import { lineNumberAt, productionSources, type Codebase, type Source, type Violation } from "./codebase.ts";
 import { FOUNDATION, stationOf } from "./stationOrder.ts";
 
-// The database never brings in time or randomness of its own, and every table has one writer: to know what can happen to a
-// row, one file is read.
+// SQL uses no database time or randomness, and every table has one writer, so that one file shows every change
+// to a row.
 
 const IMPURE_SQL =
   /\b(?:now|random|gen_random_uuid|uuid_generate_v4|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday)\s*\(\s*\)|\bcurrent_(?:timestamp|date|time)\b|\blocaltime(?:stamp)?\b/gi;
 
-/** Where the database's own clock enters, each with its reason. */
+/** Files that may use the database's clock, each with its reason. */
 const SQL_PORTS: ReadonlyArray<{ path: string; because: string }> = [
-  { path: "src/db/serverClock.ts", because: "it is the clock that processes share whose own clocks differ" },
+  { path: "src/db/serverClock.ts", because: "it is the shared clock of processes whose own clocks differ" },
 ];
 
-export function sqlIsPure(house: Codebase): Violation[] {
-  const judged = productionSources(house).filter(({ path }) => !SQL_PORTS.some((port) => port.path === path));
-  return judged.flatMap((source) =>
+export function sqlIsPure(codebase: Codebase): Violation[] {
+  const checked = productionSources(codebase).filter(({ path }) => !SQL_PORTS.some((port) => port.path === path));
+  return checked.flatMap((source) =>
     [...source.masked.strings.matchAll(IMPURE_SQL)].map((match) => ({
       path: source.path,
       line: lineNumberAt(source.masked.strings, match.index),
-      message: `"${match[0]}" lets the database choose. Pass the time or the random value as a parameter.`,
+      message: `"${match[0]}" takes a value from the database. Pass the time or the random value as a parameter.`,
     })),
   );
 }
@@ -36,23 +36,23 @@ const WRITES = [
   /\b(?:insertInto|replaceInto|mergeInto|updateTable|deleteFrom)\(\s*["'](?<table>\w+)(?:\s+as\s+\w+)?["']/g,
 ];
 
-/** A write whose table is a parameter counts for every table that the file names in a text of its own. */
+/** A write with a table parameter counts for every table that the file names in a string. */
 const WRITES_TO_PARAMETER = /\b(?:insertInto|replaceInto|mergeInto|updateTable|deleteFrom)\(\s*[a-z]\w*\s*\)/;
 const NAMED = [/["'](?<table>\w+)["']/g];
 
 /** The tables that the migrations create. */
-export function tablesOf(house: Codebase): Set<string> {
-  const migrations = house.sources.filter((source) => isMigration(source.path));
+export function tablesOf(codebase: Codebase): Set<string> {
+  const migrations = codebase.sources.filter((source) => isMigration(source.path));
   return new Set(
     migrations.flatMap((source) => CREATES.flatMap((pattern) => tablesIn(source, pattern).map(({ table }) => table))),
   );
 }
 
-/** Who writes each table, migrations aside. */
-function writersOf(house: Codebase): Map<string, Write[]> {
-  const tables = tablesOf(house);
+/** The writers of each table, without migrations. */
+function writersOf(codebase: Codebase): Map<string, Write[]> {
+  const tables = tablesOf(codebase);
   const writers = new Map<string, Write[]>();
-  for (const source of productionSources(house)) {
+  for (const source of productionSources(codebase)) {
     if (isMigration(source.path)) continue;
     const patterns = WRITES_TO_PARAMETER.test(source.masked.code) ? [...WRITES, ...NAMED] : WRITES;
     for (const write of patterns.flatMap((pattern) => tablesIn(source, pattern))) {
@@ -62,27 +62,27 @@ function writersOf(house: Codebase): Map<string, Write[]> {
   return writers;
 }
 
-export function tablesHaveOneWriter(house: Codebase): Violation[] {
-  if (house.sources.some((source) => isMigration(source.path)) && tablesOf(house).size === 0) {
+export function tablesHaveOneWriter(codebase: Codebase): Violation[] {
+  if (codebase.sources.some((source) => isMigration(source.path)) && tablesOf(codebase).size === 0) {
     return [
       {
         path: "src/db/migrations",
-        message: "No table was found here. Repair the patterns in test/architecture/tables.ts.",
+        message: "The rule found no table here. Repair the patterns in test/architecture/tables.ts.",
       },
     ];
   }
-  return [...writersOf(house)].flatMap(([table, writes]) => {
+  return [...writersOf(codebase)].flatMap(([table, writes]) => {
     const paths = [...new Set(writes.map((write) => write.path))];
     const outside = writes.filter((write) => !mayWrite(write.path));
     const found: Violation[] = outside.map(({ path, line }) => ({
       path,
       line,
-      message: `It writes "${table}". Only a store.ts writes a station's table; call it.`,
+      message: `It writes "${table}". Only a store.ts writes a station's table; call the store.`,
     }));
     if (paths.length > 1) {
       found.push({
         path: paths[0] ?? "",
-        message: `"${table}" is written by ${paths.join(" and ")}. Choose the owner, and call it from the other.`,
+        message: `"${table}" is written by ${paths.join(" and ")}. Choose one writer, and call it from the other file.`,
       });
     }
     return found;
@@ -109,30 +109,30 @@ function isMigration(path: string): boolean {
 
 const PINNED_ADDRESS = /\binbox_address\b/g;
 
-/** Where SQL may name the address that an intent pins, each with its reason. Everybody else reads the table of inboxes. */
+/** Files whose SQL may name an intent's pinned address, each with its reason. All others read the table inbox. */
 const PINNED_ADDRESS_READERS: ReadonlyArray<{ path: string; because: string }> = [
-  { path: "src/intent/store.ts", because: "it writes the column, and the address into the table of inboxes beside it" },
-  { path: "src/intent/checks.ts", because: "it compares the pinned address with the table of inboxes" },
+  { path: "src/intent/store.ts", because: "it writes the column and the table inbox together" },
+  { path: "src/intent/checks.ts", because: "it compares the pinned address with the table inbox" },
 ];
 
-/** The table of inboxes says whose an address is; the column of an intent is only shown and pinned. */
+/** The table inbox maps addresses to intents; the intent's column only pins and shows its address. */
 export function inboxesAreReadFromTheirTable(
-  house: Codebase,
+  codebase: Codebase,
   exceptions: ReadonlyArray<{ path: string }> = PINNED_ADDRESS_READERS,
 ): Violation[] {
-  const judged = productionSources(house).filter(({ path }) => !isMigration(path));
-  const found = judged.flatMap((source) =>
+  const checked = productionSources(codebase).filter(({ path }) => !isMigration(path));
+  const found = checked.flatMap((source) =>
     [...source.masked.strings.matchAll(PINNED_ADDRESS)].map((match) => ({
       path: source.path,
       line: lineNumberAt(source.masked.strings, match.index),
-      message: "It looks for an inbox in a column of the intent. Ask the table inbox (src/intent/inboxStore.ts).",
+      message: "It finds an inbox by a column of the intent. Query the table inbox (src/intent/inboxStore.ts).",
     })),
   );
   const unneeded = exceptions
     .filter(({ path }) => !found.some((violation) => violation.path === path))
     .map(({ path }) => ({
       path,
-      message: "It no longer names inbox_address. Strike it off in test/architecture/tables.ts.",
+      message: "It no longer names inbox_address. Remove the exception in test/architecture/tables.ts.",
     }));
   return [...found.filter(({ path }) => !exceptions.some((exception) => exception.path === path)), ...unneeded];
 }
