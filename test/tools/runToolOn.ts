@@ -12,7 +12,7 @@ const RUN_MS_MAX = 60_000;
 
 export type Outcome = { readonly passed: boolean; readonly output: string };
 
-/** Runs a tool with this project's own configuration on a tiny project that has only these files. */
+/** Runs a tool with this project's configuration on a small project of the given files. */
 export function runToolOn(files: Readonly<Record<string, string>>, command: readonly [string, ...string[]]): Outcome {
   const folder = mkdtempSync(join(tmpdir(), "tributary-plant-"));
   try {
@@ -24,7 +24,7 @@ export function runToolOn(files: Readonly<Record<string, string>>, command: read
       writeFileSync(join(folder, path), text);
     }
     const [tool, ...options] = command;
-    // The tools are scripts for Node, so they are started by this one and not by whichever comes first on the path.
+    // The tools are Node scripts; this process's Node runs them instead of the first on the PATH.
     const run = spawnSync(process.execPath, [join(ROOT, "node_modules/.bin", tool), ...options], {
       cwd: folder,
       encoding: "utf8",

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { runToolOn } from "./runToolOn.ts";
 
-// A checker that reads nothing succeeds, and nobody notices. So each one is run, as `npm run check` runs it, on a project
-// without a fault and on the same project with one.
+// A checker that reads no files passes silently. So each one runs, with the options of `npm run check`, on a project
+// without a violation and on the same project with one.
 
 const LINT = ["oxlint", "--type-aware", "--deny-warnings"] as const;
 const FORMAT = ["oxfmt", "--check"] as const;
@@ -18,7 +18,7 @@ const CLEAN_FILES = {
   [USED]: "export async function later(): Promise<void> {\n  await Promise.resolve();\n}\n",
 };
 
-/** Each entry: the tool, a file with a fault, and what the tool must say about it. */
+/** Each entry has a tool, a file with a violation, and the expected output. */
 const VIOLATIONS = [
   { tool: LINT, path: MAIN, text: CLEAN_FILES[MAIN].replace("await ", ""), says: /no-floating-promises/ },
   { tool: LINT, path: MAIN, text: `${CLEAN_FILES[MAIN]}\n[1].forEach(later);\n`, says: /no-misused-promises/ },
@@ -59,7 +59,7 @@ const VIOLATIONS = [
 ];
 
 for (const tool of [LINT, FORMAT, TYPES, DEAD_CODE]) {
-  test(`tools: ${tool[0]} accepts a project without a fault`, () => {
+  test(`tools: ${tool[0]} accepts a project without a violation`, () => {
     const outcome = runToolOn(CLEAN_FILES, tool);
     assert.ok(outcome.passed, outcome.output);
   });
@@ -73,7 +73,7 @@ for (const { tool, path, text, says } of VIOLATIONS) {
   });
 }
 
-test("tools: npm run check runs them in the way that is tested here", () => {
+test("tools: npm run check runs the tools with the options tested here", () => {
   const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   assert.equal(scripts.lint, LINT.join(" "));
   assert.equal(scripts["format:check"], FORMAT.join(" "));
