@@ -24,7 +24,7 @@ import { createPostgresDatabase, databases } from "../support/database.ts";
 import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import { stationWorld } from "../support/stationWorld.ts";
 
-// A database that a released version left, with money in it, goes on under this version. Nothing of it is lost.
+// Migrates a released version's database that holds money; every amount and address must survive.
 
 const RELEASED = new URL("released0010.sql", import.meta.url);
 const APPLIED_AT = new Date("2026-11-22T00:00:00Z");
@@ -32,7 +32,7 @@ const APPLIED_AT = new Date("2026-11-22T00:00:00Z");
 type OldInbox = { intentId: string; chain: Caip2 | null; address: string };
 
 for (const kind of databases) {
-  describe(`a database of the tenth step on ${kind}`, () => {
+  describe(`a database at migration 0010 on ${kind}`, () => {
     let db: Db;
     let money: unknown;
     let inboxes: OldInbox[];
@@ -52,7 +52,7 @@ for (const kind of databases) {
     });
     after(() => db.close());
 
-    test("no tally, deposit, settlement, balance or entry has changed, and all checks hold", async () => {
+    test("totals, deposits, settlements, balances and entries are unchanged, and all checks pass", async () => {
       deepEqual(await readMoney(db), money);
       await assertAllChecks(db);
     });
@@ -63,17 +63,17 @@ for (const kind of databases) {
       deepEqual(await readOutgoing(db, names), outgoing);
     });
 
-    test("each address is found where it was valid, and an EVM address on every chain of its intent", async () => {
+    test("each address is found on the chain where it was valid, and EVM addresses on every EVM chain", async () => {
       const evm = inboxes.filter((inbox) => inbox.chain === null);
       const issued = inboxes.filter((inbox) => inbox.chain !== null);
       ok(evm.length >= 20 && issued.some((inbox) => inbox.chain?.startsWith("solana:")));
       const evmAddresses = evm.map(({ address }) => address);
-      for (const on of [chain, "eip155:1"] as const)
-        deepEqual(await listInboxesAmong(db, on, evmAddresses), new Set(evmAddresses));
-      for (const { chain: on, address } of issued) {
-        deepEqual(await listInboxesAmong(db, on ?? chain, [address]), new Set([address]));
-        const elsewhere = on?.startsWith("solana:") ? "solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z" : "eip155:1";
-        equal((await listInboxesAmong(db, elsewhere, [address])).size, on?.startsWith("solana:") ? 0 : 1);
+      for (const caip2 of [chain, "eip155:1"] as const)
+        deepEqual(await listInboxesAmong(db, caip2, evmAddresses), new Set(evmAddresses));
+      for (const { chain: caip2, address } of issued) {
+        deepEqual(await listInboxesAmong(db, caip2 ?? chain, [address]), new Set([address]));
+        const elsewhere = caip2?.startsWith("solana:") ? "solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z" : "eip155:1";
+        equal((await listInboxesAmong(db, elsewhere, [address])).size, caip2?.startsWith("solana:") ? 0 : 1);
       }
       const watched = new WatchedInboxes(systemClock, "eip155");
       await watched.refresh(db);
@@ -81,7 +81,7 @@ for (const kind of databases) {
       ok(evmAddresses.every((address) => watched.has(address)));
     });
 
-    test("the rows stand in the order of the intents, and cannot be changed", async () => {
+    test("the inbox rows follow the intents' order and cannot be changed", async () => {
       const { rows } = await sql<{ seq: bigint }>`
         select intent.seq from inbox join intent on intent.id = inbox.intent_id order by inbox.seq`.execute(db.root);
       const seqs = rows.map(({ seq }) => Number(seq));
@@ -93,7 +93,7 @@ for (const kind of databases) {
         await rejects(sql.raw(change).execute(db.root), /an inbox stays as it is/);
     });
 
-    test("a payer's hint leads to the inbox, and an inbox of then is no payout wallet", async () => {
+    test("a payer's hint finds its inbox, and an existing inbox is refused as a payout wallet", async () => {
       const hints = await listHintedInboxes(db, {
         namespace: "eip155",
         reference: referenceOf(chain),
@@ -118,7 +118,7 @@ for (const kind of databases) {
       ok(isCreated);
     });
 
-    test("the chain is watched on, and money that comes into an inbox of then becomes a deposit", async () => {
+    test("watching continues, and money into an existing inbox becomes a deposit", async () => {
       const token = await tokenOf(db);
       const { world, chain: watched, node } = releasedWorld(db, chain, token);
       const cursor = await findCursor(db, chain);
@@ -182,9 +182,9 @@ async function openReleased(kind: (typeof databases)[number]): Promise<Db> {
   };
 }
 
-/** Everything that says who has how much, in an order of its own. */
+/** Reads every amount and owner in a stable order. */
 async function readMoney(db: Db): Promise<unknown> {
-  const questions = [
+  const queries = [
     sql`select id, status, received_units, counted_units, settled_units, fee_units, net_units, pending_count, inbox_address
       from intent order by id`,
     sql`select id, intent_id, status, amount_units, counted_units, settlement_id from deposit order by id`,
@@ -195,7 +195,7 @@ async function readMoney(db: Db): Promise<unknown> {
     sql`select intent_id, namespace, reference, token, address from source_inbox order by 1, 2, 3, 4`,
   ];
   const answers = [];
-  for (const question of questions) answers.push((await question.execute(db.root)).rows);
+  for (const query of queries) answers.push((await query.execute(db.root)).rows);
   ok(answers.every((rows) => rows.length > 0));
   return answers;
 }
@@ -220,7 +220,7 @@ async function tokenOf(db: Db): Promise<string> {
   return payout_token;
 }
 
-/** The released installation's chain, of which nobody is asked. */
+/** A world with the released installation's chain, whose provider is never called. */
 function releasedWorld(db: Db, caip2: Caip2, token: string) {
   const chainId = Number(referenceOf(caip2));
   const base = stationWorld(db, { caip2, chainId });
