@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { buildArtifacts, generatedPath } from "../scripts/artifacts.ts";
 import { runUnlessPassed } from "../scripts/passed.ts";
 
-test("what is checked in is what the contracts compile to", async (t) => {
+test("the checked-in artifacts match the compiled contracts", async (t) => {
   const outcome = await runUnlessPassed("build", async () => {
     const built = await buildArtifacts();
     assert.equal(built.size, 4);

@@ -13,11 +13,11 @@ before(async () => {
   gas = await measureGas();
 });
 
-test("the gas that is checked in is the gas that is used", async () => {
+test("the checked-in gas figures match the measured ones", async () => {
   assert.deepEqual(gas, await readGasSnapshot(), "run node contracts/scripts/gas.ts, and look at what changed");
 });
 
-test("settling one inbox stays near what nobody can avoid", () => {
+test("settling one inbox stays near the gas floor", () => {
   assertRatio(gas.settleFirst, gas.floor, 1.95);
   assertRatio(gas.settleRepeat, gas.floor, 1.2);
   assert.ok(gas.settleRepeat < gas.walletRepeat, "an inbox with a key of its own would be cheaper");
@@ -29,7 +29,7 @@ test("a netted batch stays near two hundred transfers in one transaction", () =>
   assert.ok(gas.nettedFirst < gas.manyFirst && gas.nettedRepeat < gas.manyRepeat, "netting saves nothing");
 });
 
-test("empty inboxes in a batch cost next to nothing, and a hundred new ones fit into a transaction", () => {
+test("empty inboxes in a batch cost under 8,000 gas, and a hundred new inboxes fit into a transaction", () => {
   assert.ok(gas.manyEmpty < 8_000 && gas.nettedEmpty < 8_000);
   assert.ok(gas.manyFirst * batchSize < transactionGasMax);
 });

@@ -5,12 +5,12 @@ import { test } from "node:test";
 import { contractsDirectory } from "../scripts/forge.ts";
 import { mutations } from "../scripts/mutations.ts";
 
-test("every bug that npm run mutants:contracts plants has its one place", async () => {
+test("every mutation of npm run mutants:contracts matches exactly one place", async () => {
   assert.ok(mutations.length >= 15);
   assert.equal(new Set(mutations.map(({ name }) => name)).size, mutations.length);
   for (const { name, file, search, replace } of mutations) {
     const source = await readFile(join(contractsDirectory, "src", file), "utf8");
-    assert.equal(source.split(search).length - 1, 1, `"${name}" is to be planted where ${file} says: ${search}`);
+    assert.equal(source.split(search).length - 1, 1, `"${name}" must match once in ${file}: ${search}`);
     assert.notEqual(search, replace, name);
   }
 });

@@ -7,7 +7,7 @@ import { contractsDirectory } from "../scripts/forge.ts";
 
 const functions = hubAbi.flatMap((item) => (item.type === "function" && !/^[A-Z]/.test(item.name) ? [item.name] : []));
 
-test("every function of the hub has its page and its file of tests", async () => {
+test("every hub function has a page and a test file", async () => {
   assert.ok(functions.length >= 7);
   for (const name of functions) {
     const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
@@ -17,13 +17,13 @@ test("every function of the hub has its page and its file of tests", async () =>
   }
 });
 
-test("every error and event of the hub stands on some page", async () => {
+test("a page names every error and event of the hub", async () => {
   const directory = join(contractsDirectory, "docs");
   const names = await readdir(directory);
   const pages = (await Promise.all(names.map((name) => readFile(join(directory, name), "utf8")))).join("\n");
   const known = hubAbi.flatMap((item) => (item.type === "error" || item.type === "event" ? [item.name] : []));
   assert.ok(known.length > 20);
-  // Only an inbox itself says NotHub, to whoever calls it without being the hub.
+  // Only an inbox throws NotHub, for callers other than the hub.
   const missing = known.filter((name) => name !== "NotHub" && !pages.includes(name));
   assert.deepEqual(missing, []);
 });

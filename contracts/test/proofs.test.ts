@@ -5,13 +5,13 @@ import { test } from "node:test";
 import solc from "solc";
 import { contractsDirectory } from "../scripts/forge.ts";
 
-// The compiler's model checker, with the solver that comes with it: what it proves holds for every sum, not for samples.
+// The compiler's model checker with its bundled solver proves properties for every amount, not for samples.
 
 type Finding = { readonly errorCode: string; readonly message: string };
 
 const provedErrorCode = "2961";
 
-/** What the model checker says about the proofs, after one of their lines was exchanged. */
+/** Runs the model checker on the proofs with one text replaced. */
 async function runModelChecker(search: string, replace: string): Promise<Finding[]> {
   const proof = await readFile(join(contractsDirectory, "proofs/FeeProof.sol"), "utf8");
   const fee = await readFile(join(contractsDirectory, "src/Fee.sol"), "utf8");
@@ -34,14 +34,14 @@ async function runModelChecker(search: string, replace: string): Promise<Finding
   return (JSON.parse(solc.compile(JSON.stringify(input))) as { errors: Finding[] }).errors;
 }
 
-test("fault 80: fee and net are the whole, something is left for the payout, and nothing overflows, for every sum", async () => {
+test("fault 80: for every amount fee and net add up, a positive amount leaves a payout, and nothing overflows", async () => {
   const findings = await runModelChecker("", "");
   const unproved = findings.filter(({ errorCode }) => errorCode !== provedErrorCode);
   assert.deepEqual(unproved, []);
-  assert.ok(findings.length >= 14, `only ${findings.length} claims were looked at`);
+  assert.ok(findings.length >= 14, `only ${findings.length} claims were checked`);
 });
 
-test("a wrong claim is not proved", async () => {
+test("the model checker refutes a false claim", async () => {
   const findings = await runModelChecker("feeBps <= FEE_BPS_MAX && units > 0", "feeBps <= FEE_BPS_MAX");
   assert.ok(findings.some(({ message }) => message.startsWith("BMC: Assertion violation happens here")));
 });

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const settings = join(root, "contracts", ".solhint.json");
 
-/** Exit code and report of the linter on these files of a directory. */
+/** Runs the linter on files of a directory. */
 function lint(cwd: string, files: string): Promise<{ exitCode: number; report: string }> {
   const linter = join(root, "node_modules", "solhint", "solhint.js");
   const parameters = [linter, "--disc", "--noPoster", "--config", settings, "--max-warnings", "0", files];
@@ -20,12 +20,12 @@ function lint(cwd: string, files: string): Promise<{ exitCode: number; report: s
   });
 }
 
-test("the linter finds nothing in the contracts", async () => {
+test("the linter accepts the contracts", async () => {
   const { exitCode, report } = await lint(root, "contracts/src/*.sol");
   assert.equal(exitCode, 0, report);
 });
 
-test("the linter does look", async () => {
+test("the linter refuses a contract with a violation", async () => {
   const directory = await mkdtemp(join(tmpdir(), "tributary-solhint-"));
   const source =
     "// SPDX-License-Identifier: MIT\npragma solidity 0.8.30;\ncontract A { function a() external view returns (bool) { return tx.origin == msg.sender; } }\n";
