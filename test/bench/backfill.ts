@@ -16,10 +16,9 @@ import { stationWorld } from "../support/stationWorld.ts";
 import { resetRecordedState, insertInboxes } from "./detect/inboxes.ts";
 import { RANGE_BLOCKS, TOKEN, LAST_BLOCK, FIRST_BLOCK } from "./backfillNode.ts";
 
-// How long an outage takes to make up for: the same answers of one node, once thrown away and once made into committed rows.
+// Measures catch-up after an outage: the same answers of one node, once discarded and once committed as rows.
 
 const RUNS = 5;
-/** One in each block. */
 const HITS = LAST_BLOCK - FIRST_BLOCK + 1;
 
 /** 2,000 blocks of 50 transfers (100,000 logs, about 63 MB), of which 2,000 go to 2,000 of 100,000 inboxes. */
@@ -33,7 +32,7 @@ export async function benchBackfill(): Promise<void> {
   try {
     await measureFloor(url);
     const floorMs = median(await repeat(() => measureFloor(url)));
-    console.log(`floor     ${floorMs.toFixed(0)} ms: the same answers, thrown away`);
+    console.log(`floor     ${floorMs.toFixed(0)} ms: the same answers, discarded`);
     for (const kind of databases) {
       const db = await openTestDatabase(kind);
       await insertInboxes(db);
@@ -56,7 +55,7 @@ async function measureFloor(url: string): Promise<number> {
   const ranges: [number, number][] = [];
   for (let from = FIRST_BLOCK; from <= LAST_BLOCK; from += RANGE_BLOCKS) ranges.push([from, from + RANGE_BLOCKS - 1]);
   const hex = (value: number) => `0x${value.toString(16)}`;
-  const one = async () => {
+  const fetchRanges = async () => {
     for (let range = ranges.shift(); range; range = ranges.shift()) {
       const params = [{ fromBlock: hex(range[0]), toBlock: hex(range[1]) }];
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_getLogs", params });
@@ -64,13 +63,13 @@ async function measureFloor(url: string): Promise<number> {
       await response.body.dump({ limit: Infinity });
     }
   };
-  await Promise.all([one(), one(), one()]);
+  await Promise.all([fetchRanges(), fetchRanges(), fetchRanges()]);
   const ms = performance.now() - startedAt;
   await pool.destroy();
   return ms;
 }
 
-/** One run on tables that are as they were before the first. */
+/** One run on tables reset to their initial state. */
 async function backfill(url: string, { db, node }: { db: Db; node: ChildProcess }): Promise<number> {
   await resetRecordedState(db);
   const log = pino({ level: "silent" });
@@ -87,9 +86,9 @@ async function backfill(url: string, { db, node }: { db: Db; node: ChildProcess 
   const driver = openEvmNode({ caip2: "eip155:31337", rpcUrl: url });
   const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
   const chain = createEvmChain({ nodes: [driver], gasAccount }, { clock: systemClock, log });
-  await printResult(node, "begin");
+  await setNodeHead(node, "begin");
   await watchChain(world, chain);
-  await printResult(node, "grow");
+  await setNodeHead(node, "grow");
   const startedAt = performance.now();
   await watchChain(world, chain);
   const ms = performance.now() - startedAt;
@@ -101,8 +100,8 @@ async function backfill(url: string, { db, node }: { db: Db; node: ChildProcess 
   return ms;
 }
 
-async function printResult(node: ChildProcess, what: "begin" | "grow"): Promise<void> {
-  node.send(what);
+async function setNodeHead(node: ChildProcess, phase: "begin" | "grow"): Promise<void> {
+  node.send(phase);
   await once(node, "message");
 }
 

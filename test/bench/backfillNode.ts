@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-// A node whose chain exists only as the answers about it, made before anybody asks: it costs next to nothing to serve.
+// A fake node with precomputed answers, which cost almost nothing to serve.
 
 export const FIRST_BLOCK = 1_001;
 export const LAST_BLOCK = 3_000;
@@ -10,7 +10,7 @@ export const RANGE_BLOCKS = 100;
 export const INBOXES = 100_000;
 export const TOKEN = `0x${"c0".repeat(20)}`;
 const TRANSFERS = 50;
-/** Far enough above the last block, so that all of them are read by ranges. */
+/** Enough blocks above LAST_BLOCK that all of the blocks are read by ranges. */
 const HEAD_ABOVE = 32;
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
@@ -27,7 +27,7 @@ const word = (address: string) => `0x${"0".repeat(24)}${address.slice(2)}`;
 
 function logsOf(block: number): object[] {
   return Array.from({ length: TRANSFERS }, (_, index) => {
-    // One of the fifty is for an inbox.
+    // One of the fifty transfers pays an inbox.
     const to = index === 25 ? inboxAt((block - FIRST_BLOCK) * TRANSFERS) : hashOf(`to ${block} ${index}`).slice(0, 42);
     return {
       address: TOKEN,
@@ -53,10 +53,10 @@ function blockOf(number: number): object {
   };
 }
 
-function receiptOf(places: ReadonlyMap<string, [block: number, index: number]>, chainTx: string): object | null {
-  const place = places.get(chainTx);
-  if (!place) return null;
-  const [block, index] = place;
+function receiptOf(locations: ReadonlyMap<string, [block: number, index: number]>, chainTx: string): object | null {
+  const location = locations.get(chainTx);
+  if (!location) return null;
+  const [block, index] = location;
   const blockHash = hashOf(`block ${block}`);
   const logs = [{ logIndex: hex(index) }];
   return { transactionHash: chainTx, blockNumber: hex(block), blockHash, status: "0x1", gasUsed: "0x5208", logs };
@@ -65,12 +65,12 @@ function receiptOf(places: ReadonlyMap<string, [block: number, index: number]>, 
 function serve(): void {
   let head = FIRST_BLOCK - 1;
   const ranges = new Map<number, string>();
-  const places = new Map<string, [number, number]>();
+  const locations = new Map<string, [number, number]>();
   for (let from = FIRST_BLOCK; from <= LAST_BLOCK; from += RANGE_BLOCKS) {
     const logs: object[] = [];
     for (let block = from; block < from + RANGE_BLOCKS; block += 1) {
       logs.push(...logsOf(block));
-      places.set(hashOf(`tx ${block} 25`), [block, 25]);
+      locations.set(hashOf(`tx ${block} 25`), [block, 25]);
     }
     ranges.set(from, JSON.stringify(logs));
   }
@@ -85,7 +85,7 @@ function serve(): void {
           blockOf(first === "latest" ? head : first === "safe" || first === "finalized" ? 900 : Number(first)),
         );
       case "eth_getTransactionReceipt":
-        return result(receiptOf(places, String(first)));
+        return result(receiptOf(locations, String(first)));
       case "eth_getLogs": {
         const { fromBlock, toBlock } = first as { fromBlock: string; toBlock: string };
         const from = Number(fromBlock);
@@ -106,8 +106,8 @@ function serve(): void {
       response.end(Array.isArray(body) ? `[${body.map(answer).join(",")}]` : answer(body));
     });
   });
-  process.on("message", (what) => {
-    head = what === "grow" ? LAST_BLOCK + HEAD_ABOVE : FIRST_BLOCK - 1;
+  process.on("message", (phase) => {
+    head = phase === "grow" ? LAST_BLOCK + HEAD_ABOVE : FIRST_BLOCK - 1;
     process.send?.(head);
   });
   server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));

@@ -1,16 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
-// What a process costs, and where it runs. Both are Linux's; elsewhere nothing is bound and nothing is counted.
+// CPU time and core affinity of processes. Both need Linux; elsewhere processes stay unbound and times are NaN.
 
 const TICK_US = 10_000;
 
-/** Binds a process, with what it starts from now on, to one core; false where that cannot be done. */
+/** Binds a process and its future children to one core; returns false when that fails. */
 export function bindToCore(processId: number, core: number): boolean {
   return spawnSync("taskset", ["-a", "-c", "-p", String(core), String(processId)]).status === 0;
 }
 
-/** Microseconds of processor time that a process and all that it has started have used so far; NaN where it is not told. */
+/** Microseconds of CPU time of a process and its descendants so far; NaN when unavailable. */
 export function cpuUsOf(processId: number): number {
   try {
     const tasks = readdirSync(`/proc/${processId}/task`).map((task) => `/proc/${processId}/task/${task}`);
@@ -22,9 +22,9 @@ export function cpuUsOf(processId: number): number {
   }
 }
 
-/** Microseconds that those whom a process has started and seen end had used. */
+/** Microseconds of CPU time of a process's ended children. */
 export function endedUs(processId: number): number {
-  // Behind the name, which may hold anything, the fields stand from the third on.
+  // After the name, which may contain any text, the fields start with the third.
   const fields = read(`/proc/${processId}/stat`).split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[13]) + Number(fields[14])) * TICK_US;
 }

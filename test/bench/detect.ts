@@ -5,17 +5,17 @@ import { benchIndexers } from "./detect/benchIndexers.ts";
 import { openBackfillFixture } from "./detect/backfillFixture.ts";
 import { heading } from "./detect/statistics.ts";
 
-// How soon a deposit is found: after an outage, while the chain goes on, and with ever more inboxes.
+// Measures detection latency: after an outage, at the chain's head, and with more and more inboxes.
 
 const PARTS = ["backfill", "rivals", "live", "memory", "growth"] as const;
 type Part = (typeof PARTS)[number];
 
 const RUNS = 5;
-/** `finalized` stands below the stretch, as on a chain whose finality takes its time; or at the head's foot. */
+/** With the first, `finalized` stays below the busy blocks, as with slow finality; with the second, it is just below the head. */
 const SLOTS_YOUNG = 1_500;
 const SLOTS_FINAL = 1;
 
-/** What needs no anvil with 100,000 transfers. Each is loaded when it is asked for. */
+/** The parts that need no anvil with 100,000 transfers, each loaded on demand. */
 const OTHERS: Readonly<Record<string, () => Promise<unknown>>> = {
   live: async () => (await import("./detect/live.ts")).benchLive(),
   memory: async () => (await import("./detect/memory.ts")).benchMemory(),
@@ -24,9 +24,9 @@ const OTHERS: Readonly<Record<string, () => Promise<unknown>>> = {
 
 const USAGE = `Usage: npm run bench -- detect [--only=${PARTS.join("|")}] [--runs=${RUNS}] [--profiles=FOLDER]
 
-  --only      some of the parts, with commas between them; all of them when left out
-  --runs      how often each side is measured; the median is shown
-  --profiles  writes a CPU profile of one run on each database into FOLDER (open it in Chromium's DevTools)`;
+  --only      comma-separated parts; all parts by default
+  --runs      runs per side; the output shows medians
+  --profiles  writes a CPU profile of one run per database into FOLDER, for Chromium's DevTools`;
 
 export async function benchDetect(): Promise<void> {
   const { values } = parseArgs({
@@ -40,10 +40,10 @@ export async function benchDetect(): Promise<void> {
   });
   const only = values.only.split(",");
   const options = { runs: Number(values.runs), profiles: values.profiles };
-  const isWrong = only.some((part) => !PARTS.includes(part as Part)) || !(options.runs >= 1);
-  if (values.help || isWrong) {
+  const isInvalid = only.some((part) => !PARTS.includes(part as Part)) || !(options.runs >= 1);
+  if (values.help || isInvalid) {
     console.log(USAGE);
-    process.exitCode = isWrong ? 2 : 0;
+    process.exitCode = isInvalid ? 2 : 0;
     return;
   }
   console.log(heading({ anvil: "1.7.1" }));
@@ -56,20 +56,20 @@ export async function benchDetect(): Promise<void> {
 }
 
 async function onAnvil(only: readonly string[], options: DetectOptions): Promise<void> {
-  const scene = await openBackfillFixture();
+  const fixture = await openBackfillFixture();
   const chain = await startChainWithTransfers({ slotsInAnEpoch: SLOTS_YOUNG });
   try {
     if (only.includes("backfill")) {
       const finalChain = await startChainWithTransfers({ slotsInAnEpoch: SLOTS_FINAL });
       try {
-        await benchBackfillOnAnvil({ chain, finalChain }, scene, options);
+        await benchBackfillOnAnvil({ chain, finalChain }, fixture, options);
       } finally {
         await finalChain.stop();
       }
     }
-    if (only.includes("rivals")) await benchIndexers(chain, scene, options);
+    if (only.includes("rivals")) await benchIndexers(chain, fixture, options);
   } finally {
     await chain.stop();
-    await scene.close();
+    await fixture.close();
   }
 }

@@ -1,8 +1,8 @@
 import { cpus } from "node:os";
 import { measureGas } from "../../contracts/scripts/gas.ts";
 
-// What settling costs on chain, beside what nobody can avoid and beside a wallet for every deposit. Gas does not depend on
-// the machine: the same figures come out everywhere.
+// Prints the gas of settling beside the gas floor and beside a wallet per deposit. Gas does not depend on
+// the machine, so the figures are the same everywhere.
 
 export async function benchGas(): Promise<void> {
   console.log(`gas on Circle's own token, ${cpus().length} cores, Node ${process.version}`);

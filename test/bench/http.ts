@@ -24,9 +24,9 @@ import { pgbench } from "./http/pgbench.ts";
 import type { Served } from "./http/server.ts";
 import { createStatement, getStatement, listStatement, pgbenchScript, uniquePlaces } from "./http/statements.ts";
 
-// What the checks, the limits and the record cost: the real server beside a bare one that runs the same statement, and beside
-// pgbench, which runs nothing but the statement. All on one PostgreSQL that flushes to disk, one after the other, several times.
-// A server has a core to itself. The database has the other one, with whatever puts the load on it: pgbench, or the callers.
+// Measures the cost of checks, limits and the record: the real server, a bare server that runs the same statement, and
+// pgbench, which runs only the statement. All use one PostgreSQL with fsync, in turn, several times.
+// The server has one core; the database shares the other one with the load: pgbench or the callers.
 
 const PARTS = ["create", "get", "list", "depth", "embedded"] as const;
 const CALLS = ["create", "get", "list"] as const;
@@ -36,16 +36,16 @@ const CONNECTIONS = 16;
 const WARM_UP_CALLS = 4_000;
 const SERVER_CORE = 0;
 const DATABASE_CORE = 1;
-/** Enough of them that none is refused in the minute that a run of them takes, where 30 creates, 60 lists and 120 reads of one intent are allowed. */
+/** Enough accounts to stay below the limits: 30 creates, 60 lists and 120 reads a minute. */
 const ACCOUNTS = 3_000;
 const OPEN_CONCURRENCY = 8;
 const CREATES_IN_A_BURST = 25;
 const GETS_IN_A_BURST = 100;
 const LISTS_IN_A_BURST = 50;
-/** Of each merchant, before anything is measured. */
+/** Intents of each merchant before the measurements. */
 const INTENTS_AT_FIRST = 10;
 const LISTED = 110_000;
-/** What one statement inserts within the time that it has. */
+/** Rows per insert, within the statement timeout. */
 const LIST_CONCURRENCY = 5_000;
 const FILL_CONCURRENCY = 500;
 const PAGE = 10;
@@ -66,13 +66,13 @@ type HttpBenchContext = {
 };
 type Server = { child: ChildProcess; port: number };
 
-/** Calls a second, and the processor time of one. */
+/** Calls per second, and CPU time per call. */
 type Figure = { rate: number; serverUs: number; databaseUs: number };
 
 const USAGE = `Usage: npm run bench -- http [--only=${PARTS.join()}] [--runs=${RUNS}] [--profiles=FOLDER]
-  --only      some of the parts, with commas between them; all of them when left out
-  --runs      how often each side runs, of which the middle one is told
-  --profiles  has our server write there where its processor time went`;
+  --only      comma-separated parts; all parts by default
+  --runs      runs per side; the output shows medians
+  --profiles  writes a CPU profile of our server into FOLDER`;
 
 export async function benchHttp(): Promise<void> {
   const options = readOptions();
@@ -97,16 +97,16 @@ function readOptions(): Options | undefined {
   const named = values.only.split(",");
   const only = new Set(PARTS.filter((part) => named.includes(part)));
   const runs = Number(values.runs);
-  const isRight = only.size === named.length && runs >= 1;
-  return isRight ? { only, runs, profiles: values.profiles } : undefined;
+  const isValid = only.size === named.length && runs >= 1;
+  return isValid ? { only, runs, profiles: values.profiles } : undefined;
 }
 
 async function onPostgres(options: Options): Promise<void> {
   console.log(
     `medians of ${options.runs} runs of ${RUN_MS} ms, ${CONNECTIONS} connections, ${cpus().length} cores, Node ${process.version}`,
   );
-  // Before the database is started, which stays where it was started.
-  if (!bindToCore(process.pid, DATABASE_CORE)) console.log("nothing is bound to a core here: ratios say less");
+  // The database inherits this core, so the binding comes first.
+  if (!bindToCore(process.pid, DATABASE_CORE)) console.log("core binding is unavailable: ratios are less precise");
   const server = await startPostgres(undefined, { isDurable: true });
   const databaseUrl = server.urlOf("postgres");
   const databaseId = server.processId;
@@ -147,7 +147,7 @@ async function openCaller(world: StationWorld): Promise<Caller> {
 async function compareCalls(site: HttpBenchContext): Promise<void> {
   const { options, databaseUrl, db, world, callers } = site;
   const [first] = callers;
-  if (first === undefined) throw new Error("there are accounts");
+  if (first === undefined) throw new Error("no account");
   await ensureDeployment(world);
   const create = await createStatement({ ...world, db }, first.account);
   const places = uniquePlaces(create);
@@ -166,22 +166,22 @@ async function compareCalls(site: HttpBenchContext): Promise<void> {
   const calls = {
     create: buildBursts(callers, CREATES_IN_A_BURST, createCall),
     get: buildBursts(callers, GETS_IN_A_BURST, getCall),
-    // From the other end, so that nobody reads both within a minute.
+    // In reverse order, so that no merchant sends both within a minute.
     list: buildBursts(callers.toReversed(), LISTS_IN_A_BURST, listCall),
   };
   const scripts = { create: pgbenchScript(create, places), get: pgbenchScript(get, []), list: pgbenchScript(list, []) };
-  const asked = CALLS.filter((call) => options.only.has(call));
+  const selected = CALLS.filter((call) => options.only.has(call));
   const run = (server: Server, call: CallName) =>
     measure(site, server, () =>
       load({ port: server.port, connections: CONNECTIONS, call: runForDuration(calls[call]) }),
     );
   try {
     for (const server of [ours, bare])
-      for (const call of asked)
+      for (const call of selected)
         await load({ port: server.port, connections: CONNECTIONS, call: runRepeatedly(calls[call]) });
     const figures = { pgbench: sides(), bare: sides(), ours: sides() };
     for (let turn = 0; turn < options.runs; turn += 1) {
-      for (const call of asked) {
+      for (const call of selected) {
         const script = scripts[call];
         const bench = () => pgbench(script, { databaseUrl, clients: CONNECTIONS, durationMs: RUN_MS });
         figures.pgbench[call].push(await measure(site, undefined, bench));
@@ -189,7 +189,7 @@ async function compareCalls(site: HttpBenchContext): Promise<void> {
         figures.ours[call].push(await run(ours, call));
       }
     }
-    for (const call of asked) {
+    for (const call of selected) {
       printComparison(`${call}, ours`, figures.ours[call]);
       printComparison(`${call}, bare node:http`, figures.bare[call], figures.ours[call]);
       printComparison(`${call}, pgbench`, figures.pgbench[call], figures.ours[call]);
@@ -204,14 +204,14 @@ function sides(): Record<CallName, Figure[]> {
   return { create: [], get: [], list: [] };
 }
 
-/** Each connection is a merchant's who uses up most of a minute's calls, and then the next one's: nobody else may call so often. */
+/** Each connection uses one merchant for most of a minute's limit, then the next merchant. */
 function buildBursts(callers: Caller[], calls: number, textOf: (caller: Caller) => Call): (connection: number) => Call {
   const texts = callers.map(textOf);
   let next = 0;
   const bursts = Array.from({ length: CONNECTIONS }, () => ({ text: "", left: 0 }));
   return (connection) => {
     const burst = bursts[connection];
-    if (burst === undefined) throw new Error("there is no such connection");
+    if (burst === undefined) throw new Error("unknown connection");
     if (burst.left === 0) {
       burst.text = texts[next++ % texts.length] ?? "";
       burst.left = calls;
@@ -242,7 +242,7 @@ function runForDuration(call: (connection: number) => Call): (connection: number
   return (connection) => (performance.now() < untilMs ? call(connection) : undefined);
 }
 
-/** Until the code is compiled, which is a matter of how often it ran and not of how long. */
+/** Warm-up by number of calls, because compilation depends on the count and not on the time. */
 function runRepeatedly(call: (connection: number) => Call): (connection: number) => Call | undefined {
   let left = WARM_UP_CALLS;
   return (connection) => (left-- > 0 ? call(connection) : undefined);
@@ -267,10 +267,10 @@ async function measure(
   };
 }
 
-/** The first page and the ten thousandth of a long list, in turn. */
+/** Reads page 1 and page 10,000 of a long list in turn. */
 async function compareDepth({ databaseUrl, db, world, callers }: HttpBenchContext): Promise<void> {
   const caller = callers.at(-1);
-  if (caller === undefined) throw new Error("there are accounts");
+  if (caller === undefined) throw new Error("no account");
   await fillList(db, caller);
   const { signingSecret: secret } = await ensureDeployment(world);
   const { rows } = await sql<{ seq: bigint }>`
@@ -326,18 +326,18 @@ async function serve(served: Served, profiles?: string): Promise<Server> {
   return { child, port };
 }
 
-/** A server that is profiled writes what it saw before it ends. */
+/** Disconnects instead of killing, so that a profiled server writes its profile. */
 async function stopServer({ child }: Server): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.disconnect();
   await once(child, "exit");
 }
 
-/** One side, and what ours are of it: the ratio of each turn, of which the middle one is told. */
-function printComparison(what: string, figures: Figure[], ours?: Figure[]): void {
-  const middle = (read: (figure: Figure) => number) => median(figures.map(read)).toFixed(0);
+/** Prints one side's medians and the median ratio of ours to it. */
+function printComparison(title: string, figures: Figure[], ours?: Figure[]): void {
+  const medianOf = (read: (figure: Figure) => number) => median(figures.map(read)).toFixed(0);
   const ratios = ours?.map(({ rate }, turn) => rate / (figures[turn]?.rate ?? Number.NaN)) ?? [];
-  const beside = ours === undefined ? "" : `, ours are ${median(ratios).toFixed(2)} of it`;
-  const cost = `${middle(({ serverUs }) => serverUs)} µs of the server, ${middle(({ databaseUs }) => databaseUs)} µs of the database`;
-  console.log(`${what.padEnd(24)} ${middle(({ rate }) => rate)}/s, ${cost}${beside}`);
+  const comparison = ours === undefined ? "" : `, ours are ${median(ratios).toFixed(2)} of it`;
+  const cost = `${medianOf(({ serverUs }) => serverUs)} µs of the server, ${medianOf(({ databaseUs }) => databaseUs)} µs of the database`;
+  console.log(`${title.padEnd(24)} ${medianOf(({ rate }) => rate)}/s, ${cost}${comparison}`);
 }

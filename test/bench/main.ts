@@ -1,5 +1,5 @@
-// npm run bench -- <name>: every figure is taken beside what it is compared with, in the same run. Each is loaded alone, so that none
-// carries what another one needs.
+// npm run bench -- <name>: each benchmark measures a figure and its reference in the same run. Each is loaded on demand, so
+// that none loads another's dependencies.
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   backfill: async () => (await import("./backfill.ts")).benchBackfill(),

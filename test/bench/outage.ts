@@ -21,19 +21,19 @@ import { TOKEN } from "./backfillNode.ts";
 import { startBenchChain, unwatchedAddress, toHex, TRANSFERS_A_BLOCK, type BenchChain } from "./detect/chain.ts";
 import { heading, median, percentile, tabulate } from "./detect/statistics.ts";
 
-// Whether the service that makes up for three days answers as quickly as one that has nothing to make up for. Both have just been
-// started, on the same rows, and are asked the same at the same pace for as long.
+// Compares answer latencies of a service that catches up on three days with those of an idle one. Both have just
+// started on the same rows and get the same requests at the same rate for the same time.
 
 const RUNS = 5;
-/** The database as the first life of the service left it, before the outage. */
+/** The template database: its state before the outage. */
 const TEMPLATE = "before";
 const CHAIN_ID = 31_337;
-/** Ten times as many of twelve seconds would be as much to read, but each costs anvil more than the one before. */
+/** Fewer blocks of 120 seconds, because each block slows anvil down. */
 const OUTAGE_BLOCKS = 2_160;
 const BLOCK_SECONDS = 120;
 const BUSY_BLOCKS = 2_000;
 const DEPOSITS = 60;
-/** So many that no account meets its limit of reads. */
+/** Enough accounts to stay below each one's read limit. */
 const MERCHANTS = 150;
 const PAUSE_MS = 10;
 const CONNECTIONS = 8;
@@ -67,33 +67,33 @@ export async function benchOutage(): Promise<void> {
     startPostgres(undefined, { isDurable: true }),
   ]);
   try {
-    const shop = await openOutageContext(chain, server, values.profiles);
-    await mineOutage(shop);
-    await compare(shop, Number(values.runs));
-    await shop.installation.remove();
+    const outage = await openOutageContext(chain, server, values.profiles);
+    await mineOutage(outage);
+    await compare(outage, Number(values.runs));
+    await outage.installation.remove();
   } finally {
     await Promise.all([chain.stop(), server.remove()]);
   }
 }
 
-async function compare(shop: OutageContext, runs: number): Promise<void> {
+async function compare(outage: OutageContext, runs: number): Promise<void> {
   const rows: { busy: LatencyReport; idle: LatencyReport }[] = [];
   for (let run = 0; run < runs; run += 1) {
-    const db = await openCopy(shop, run);
-    const busy = await serve(shop, () => waitUntilCaughtUp(shop, db));
-    const idle = await serve(shop, () => delay(busy.tookMs));
+    const db = await openCopy(outage, run);
+    const busy = await serve(outage, () => waitUntilCaughtUp(outage, db));
+    const idle = await serve(outage, () => delay(busy.tookMs));
     rows.push({ busy, idle });
     await db.close();
   }
-  const of = (side: "busy" | "idle", read: (answers: LatencyReport) => number) =>
+  const medianOf = (side: "busy" | "idle", read: (answers: LatencyReport) => number) =>
     median(rows.map((row) => read(row[side])));
   const line = (name: string, read: (answers: LatencyReport) => number) => [
     name,
-    of("busy", read).toFixed(1),
-    of("idle", read).toFixed(1),
-    (of("busy", read) / of("idle", read)).toFixed(2),
+    medianOf("busy", read).toFixed(1),
+    medianOf("idle", read).toFixed(1),
+    (medianOf("busy", read) / medianOf("idle", read)).toFixed(2),
   ];
-  const seconds = of("busy", ({ tookMs }) => tookMs) / 1_000;
+  const seconds = medianOf("busy", ({ tookMs }) => tookMs) / 1_000;
   console.log(
     `\n72 hours missed, ${BUSY_BLOCKS * TRANSFERS_A_BLOCK} transfers in ${OUTAGE_BLOCKS} blocks, ${DEPOSITS} of them deposits: all found, counted and read again in ${seconds.toFixed(1)} s; medians of ${runs}`,
   );
@@ -103,12 +103,17 @@ async function compare(shop: OutageContext, runs: number): Promise<void> {
       line("answer p50 ms", ({ p50 }) => p50),
       line("answer p99 ms", ({ p99 }) => p99),
       line("longest stand-still ms", ({ stalledMs }) => stalledMs),
-      ["answers", of("busy", ({ count }) => count).toFixed(0), of("idle", ({ count }) => count).toFixed(0), ""],
+      [
+        "answers",
+        medianOf("busy", ({ count }) => count).toFixed(0),
+        medianOf("idle", ({ count }) => count).toFixed(0),
+        "",
+      ],
     ]),
   );
 }
 
-/** The service's rows as they were before the outage, for one run. */
+/** Copies the template database for one run. */
 async function openCopy({ server, installation }: OutageContext, run: number): Promise<Db> {
   const client = new pg.Client({ connectionString: server.urlOf("postgres") });
   await client.connect();
@@ -120,16 +125,16 @@ async function openCopy({ server, installation }: OutageContext, run: number): P
   return openDatabase({ url });
 }
 
-/** Starts the service, asks it until `ended` resolves, and stops it. */
+/** Starts the service, sends requests until `ended` resolves, and stops it. */
 async function serve({ installation, intents }: OutageContext, ended: () => Promise<unknown>): Promise<LatencyReport> {
   const service = await installation.start();
   process.kill(service.pid, "SIGUSR2");
   const startedAt = performance.now();
   const ending = new AbortController();
-  const asking = requestContinuously(installation.baseUrl, intents, ending.signal);
-  await Promise.race([ended().finally(() => ending.abort()), asking]);
+  const requests = requestContinuously(installation.baseUrl, intents, ending.signal);
+  await Promise.race([ended().finally(() => ending.abort()), requests]);
   const tookMs = performance.now() - startedAt;
-  const answerMs = await asking;
+  const answerMs = await requests;
   const exitCode = await service.stop();
   if (exitCode !== 0) throw new Error(`the service ended with ${exitCode}: ${service.output()}`);
   const { maxNs } = JSON.parse(await readFile(probeFile(installation), "utf8")) as { maxNs: number };
@@ -137,25 +142,25 @@ async function serve({ installation, intents }: OutageContext, ended: () => Prom
   return { p50, p99, count: answerMs.length, tookMs, stalledMs: maxNs / NS_PER_MS };
 }
 
-/** One question every few milliseconds, whether the one before is answered or not; the time counts from when it was due. */
+/** Sends requests at a fixed rate without waiting for answers; each latency counts from the due time. */
 async function requestContinuously(
   baseUrl: string,
   intents: readonly Intent[],
   signal: AbortSignal,
 ): Promise<number[]> {
   const pool = new Pool(baseUrl, { connections: CONNECTIONS });
-  const asked: Promise<number>[] = [];
+  const latencies: Promise<number>[] = [];
   const startedAt = performance.now();
   for (let index = 0; !signal.aborted; index += 1) {
     const dueAt = startedAt + index * PAUSE_MS;
-    const early = dueAt - performance.now();
-    if (early > 0) await delay(early);
+    const earlyMs = dueAt - performance.now();
+    if (earlyMs > 0) await delay(earlyMs);
     const intent = intents[index % intents.length];
-    if (intent) asked.push(requestIntent(pool, intent).then(() => performance.now() - dueAt));
+    if (intent) latencies.push(requestIntent(pool, intent).then(() => performance.now() - dueAt));
   }
-  const answered = await Promise.all(asked);
+  const settledLatencies = await Promise.all(latencies);
   await pool.destroy();
-  return answered;
+  return settledLatencies;
 }
 
 async function requestIntent(pool: Pool, { apiKey, intentId }: Intent): Promise<void> {
@@ -179,7 +184,7 @@ async function waitUntilCaughtUp({ chain }: OutageContext, db: Db): Promise<void
   throw new Error("the service did not catch up");
 }
 
-/** The busy blocks come first, and every so often one of them pays an inbox. */
+/** Mines the busy blocks first, with deposits at regular intervals, then the empty ones. */
 async function mineOutage({ chain, intents }: OutageContext): Promise<void> {
   const every = Math.floor(BUSY_BLOCKS / DEPOSITS);
   await chain.mineBusy(BUSY_BLOCKS, (block, index) => {
@@ -190,7 +195,7 @@ async function mineOutage({ chain, intents }: OutageContext): Promise<void> {
   await chain.requestRpc("anvil_mine", [toHex(OUTAGE_BLOCKS - BUSY_BLOCKS), toHex(BLOCK_SECONDS)]);
 }
 
-/** Merchants with an intent each, made by a first life of the service. */
+/** Creates merchants with one intent each through a first run of the service. */
 async function openOutageContext(
   chain: BenchChain,
   server: PostgresServer,
@@ -249,7 +254,7 @@ async function deployFixtures(chain: BenchChain): Promise<void> {
   await chain.requestRpc("evm_setAutomine", [false]);
 }
 
-/** The token keeps no balances, so that there is nothing to sweep. */
+/** Delays settlement, because the token has no balances to sweep. */
 async function disableSettlement(file: string): Promise<void> {
   const config = JSON.parse(await readFile(file, "utf8")) as { chains: { settleAfterMs: number }[] };
   for (const chain of config.chains) chain.settleAfterMs = 86_400_000;

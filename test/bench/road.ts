@@ -4,8 +4,8 @@ import { runLoops } from "../../src/loops/runLoops.ts";
 import { databases } from "../support/database.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
-// How long a payer waits: from the block that has the deposit to the row that says counted, on a local chain with one
-// confirmation, with every loop running. The polling interval is what nobody can save without a push from the node.
+// Measures the time from a deposit's block to its counted row, on a local chain with one
+// confirmation and all loops running. Without pushed heads the polling interval is the floor.
 
 const DEPOSITS = 40;
 const POLL_MS = 200;
@@ -35,7 +35,7 @@ export async function benchRoad(): Promise<void> {
 
 async function waitForCount(road: Road, index: number): Promise<number> {
   const intent = await road.create();
-  // Spread over the interval, so that the wait for the next poll is part of the figure as often as in life.
+  // Payments spread over the polling interval, so that the figure includes realistic waits for the next poll.
   await delay((index * 37) % POLL_MS);
   await road.pay(intent, 1_000_000n);
   const minedAt = performance.now();

@@ -7,19 +7,23 @@ import { openTestApi, VERSION, type Merchant, type TestApi } from "../support/ap
 import { openTestDatabase } from "../support/database.ts";
 import { summaryOf, welchP, mannWhitneyP } from "./timing/statistics.ts";
 
-// Whether the time of an answer tells what its bytes do not. Two kinds of question are asked in turns, in an order that is drawn for each
-// pair, in one run against one PostgreSQL. A small p says that the two kinds differ in time; whether anybody could use that is for the
-// difference of the medians to say, beside the noise of a network. The third comparison asks one kind twice: what it says is chance.
+// Tests for timing side channels. Two kinds of requests alternate in an order chosen at random for each
+// pair, in one run against one PostgreSQL. A small p means that the two kinds differ in time; the difference of the
+// medians, against network noise, shows whether that is exploitable. The third comparison uses one kind twice, as a control.
 
 const BATCHES = 750;
 const WARM_UP_BATCHES = 10;
-/** So few that a merchant, who has one block in each comparison, never reaches a limit. */
+/** Few enough that a merchant, with one batch per comparison, stays below the limits. */
 const PAIRS_PER_BATCH = 20;
 const FOREIGN_INTENTS = 2_000;
 const US_PER_MS = 1_000;
 
 type TimedRequest = { url: string; authorization: string };
-type ComparedRequests = { name: string; one: (of: Merchant) => TimedRequest; other: (of: Merchant) => TimedRequest };
+type ComparedRequests = {
+  name: string;
+  one: (merchant: Merchant) => TimedRequest;
+  other: (merchant: Merchant) => TimedRequest;
+};
 type TimingContext = { api: TestApi; merchants: Merchant[]; foreign: string[] };
 
 export async function benchTiming(): Promise<void> {
@@ -50,31 +54,31 @@ async function insertForeign(api: TestApi): Promise<string[]> {
 
 function buildComparisons({ merchants, foreign }: TimingContext): ComparedRequests[] {
   const url = "/api/v1/intents";
-  const presenting = (apiKey: string) => ({ url, authorization: `Bearer ${apiKey}` });
-  const asking = ({ apiKey }: Merchant, id: string) => ({ url: `${url}/${id}`, authorization: `Bearer ${apiKey}` });
-  const neverCreated = (of: Merchant) => asking(of, newId("pi", systemEntropy));
+  const withKey = (apiKey: string) => ({ url, authorization: `Bearer ${apiKey}` });
+  const readIntent = ({ apiKey }: Merchant, id: string) => ({ url: `${url}/${id}`, authorization: `Bearer ${apiKey}` });
+  const neverCreated = (merchant: Merchant) => readIntent(merchant, newId("pi", systemEntropy));
   return [
     {
       name: "unknown key id / wrong secret",
-      one: () => presenting(withOtherSecret(newApiKey("test", systemEntropy).keyId)),
-      other: () => presenting(withOtherSecret(pickRandom(merchants).keyId)),
+      one: () => withKey(withOtherSecret(newApiKey("test", systemEntropy).keyId)),
+      other: () => withKey(withOtherSecret(pickRandom(merchants).keyId)),
     },
     {
       name: "never created / another merchant's",
       one: neverCreated,
-      other: (of) => asking(of, pickRandom(foreign)),
+      other: (merchant) => readIntent(merchant, pickRandom(foreign)),
     },
     { name: "never created / never created", one: neverCreated, other: neverCreated },
   ];
 }
 
-function pickRandom<T>(of: readonly T[]): T {
-  const drawn = of[randomBytes(4).readUInt32LE() % of.length];
-  if (drawn === undefined) throw new Error("there is none");
-  return drawn;
+function pickRandom<T>(items: readonly T[]): T {
+  const item = items[randomBytes(4).readUInt32LE() % items.length];
+  if (item === undefined) throw new Error("nothing to pick from");
+  return item;
 }
 
-/** A key that is right in form and checksum and names an id that there is. */
+/** A key with valid form and checksum, the given key id and a wrong secret. */
 function withOtherSecret(keyId: string): string {
   const unchecked = `trib_test_${keyId}_${randomBytes(28).toString("hex")}`;
   return unchecked + crc32(unchecked).toString(16).padStart(8, "0");
@@ -84,17 +88,17 @@ async function compare({ api, merchants }: TimingContext, { name, one, other }: 
   const times = { one: [] as number[], other: [] as number[] };
   for (let block = -WARM_UP_BATCHES; block < BATCHES; block += 1) {
     const merchant = merchants[block + WARM_UP_BATCHES] ?? pickRandom(merchants);
-    // What a question costs to make is no part of its time, and makes no garbage between two of them.
-    const questions = Array.from({ length: PAIRS_PER_BATCH }, () => ({ one: one(merchant), other: other(merchant) }));
+    // Prepares the requests first, so that their cost and garbage do not count.
+    const pairs = Array.from({ length: PAIRS_PER_BATCH }, () => ({ one: one(merchant), other: other(merchant) }));
     const order = [...randomBytes(PAIRS_PER_BATCH)].map((byte) => byte % 2 === 0);
-    // Whoever guesses may only do it so often; what the passed time makes the service look up anew is part of no pair.
+    // Clears the rate limits; the two warm-up requests refill caches that the clock change expired.
     api.advanceTime(60_000);
     await timeUs(api, one(merchant));
     await timeUs(api, other(merchant));
-    for (const [index, question] of questions.entries()) {
+    for (const [index, pair] of pairs.entries()) {
       const isOneFirst = order[index] === true;
-      const first = await timeUs(api, isOneFirst ? question.one : question.other);
-      const second = await timeUs(api, isOneFirst ? question.other : question.one);
+      const first = await timeUs(api, isOneFirst ? pair.one : pair.other);
+      const second = await timeUs(api, isOneFirst ? pair.other : pair.one);
       if (block < 0) continue;
       times.one.push(isOneFirst ? first : second);
       times.other.push(isOneFirst ? second : first);

@@ -8,22 +8,22 @@ import { BLOCKS, TRANSFERS_A_BLOCK, type BenchChain } from "./chain.ts";
 import type { DatabaseKind, BackfillFixture } from "./backfillFixture.ts";
 import { median, tabulate } from "./statistics.ts";
 
-// What an outage takes to make up for, beside the time in which the same answers of the same node can be thrown away.
+// Compares catch-up after an outage with the time to fetch and discard the same answers of the same node.
 
-/** Of each side, thrown away: node and disk have warmed up then. */
+/** Discarded runs per side, which warm up node and disk. */
 const WARM_RUNS = 1;
-/** As many as ours has, and more make anvil no quicker on two cores. */
+/** The service's own concurrency; more does not speed up anvil on two cores. */
 const IN_FLIGHT = 3;
 const BYTES_PER_MB = 1_000_000;
 const US_PER_S = 1_000_000;
 
 export type DetectOptions = {
   runs: number;
-  /** A folder for a profile of each of our sides. */
+  /** The folder for CPU profiles. */
   profiles: string | undefined;
 };
 
-/** `warmUpRuns`: after a few times a process runs what the engine has compiled for good, as it does for most of a long outage. */
+/** `timesBefore` runs let the engine compile the code, as during most of a long outage. */
 type BackfillSubject = { name: string; kind: DatabaseKind; timesBefore: number };
 
 const BACKFILL_SUBJECTS: readonly [BackfillSubject, ...BackfillSubject[]] = [
@@ -34,26 +34,26 @@ const BACKFILL_SUBJECTS: readonly [BackfillSubject, ...BackfillSubject[]] = [
 
 type Run = (side: BackfillSubject) => Promise<BackfillReport>;
 
-/** Prints what ours takes on each database beside the floor. `finalChain` is the same chain, all of which is final. */
+/** Prints the service's time on each database beside the floor. `finalChain` is the same chain with all blocks final. */
 export async function benchBackfillOnAnvil(
   { chain, finalChain }: { chain: BenchChain; finalChain: BenchChain },
-  scene: BackfillFixture,
+  fixture: BackfillFixture,
   options: DetectOptions,
 ): Promise<void> {
   const run: Run = ({ kind, timesBefore: warmUpRuns }) =>
-    scene.run(kind, { rpcUrl: chain.rpcUrl, nodeId: chain.processId, rereadsFinal: false, warmUpRuns });
+    fixture.run(kind, { rpcUrl: chain.rpcUrl, nodeId: chain.processId, rereadsFinal: false, warmUpRuns });
   const bodies = (await run(BACKFILL_SUBJECTS[0])).bodies.filter((body) => body.includes("eth_getLogs"));
-  const curl = join(scene.scratch, "curl");
+  const curl = join(fixture.scratch, "curl");
   await writeFile(curl, curlConfig(chain.rpcUrl, bodies));
   const floorMs = await compare({ run, curl, nodeId: chain.processId, answers: bodies.length }, options);
-  const again = () =>
-    scene.run("postgres", { rpcUrl: finalChain.rpcUrl, nodeId: finalChain.processId, rereadsFinal: true });
-  await measureReread(again, { ...options, floorMs });
+  const reread = () =>
+    fixture.run("postgres", { rpcUrl: finalChain.rpcUrl, nodeId: finalChain.processId, rereadsFinal: true });
+  await measureReread(reread, { ...options, floorMs });
   if (options.profiles === undefined) return;
   await mkdir(options.profiles, { recursive: true });
   for (const kind of ["postgres", "pglite"] as const) {
     const profile = join(options.profiles, `backfill-${kind}.cpuprofile`);
-    await scene.run(kind, { rpcUrl: chain.rpcUrl, rereadsFinal: false, profile });
+    await fixture.run(kind, { rpcUrl: chain.rpcUrl, rereadsFinal: false, profile });
     console.log(`profile: ${profile}`);
   }
 }
@@ -74,13 +74,13 @@ async function compare(
       if (isMeasured) reports.push(report);
     }
   }
-  const ofFloor = (read: (floor: Floor) => number) => median(floors.map(read));
-  const floorMs = ofFloor(({ ms }) => ms);
+  const medianOfFloors = (read: (floor: Floor) => number) => median(floors.map(read));
+  const floorMs = medianOfFloors(({ ms }) => ms);
   console.log(
     `\nback-fill of ${BLOCKS} blocks of ${TRANSFERS_A_BLOCK} transfers until ${BLOCKS} movements are committed and booked, medians of ${runs}`,
   );
-  const name = `floor: ${answers} answers of logs, thrown away`;
-  const used = [ofFloor(({ nodeUs }) => nodeUs), ofFloor(({ curlUs }) => curlUs), Number.NaN];
+  const name = `floor: ${answers} answers of logs, discarded`;
+  const used = [medianOfFloors(({ nodeUs }) => nodeUs), medianOfFloors(({ curlUs }) => curlUs), Number.NaN];
   const floor = [
     name,
     floorMs.toFixed(0),
@@ -97,7 +97,7 @@ async function compare(
   return floorMs;
 }
 
-/** What is final is read again and compared, after all of it was committed. */
+/** Measures a run that also reads final blocks a second time and compares them. */
 async function measureReread(
   run: () => Promise<BackfillReport>,
   { runs, floorMs }: { runs: number; floorMs: number },
@@ -110,21 +110,25 @@ async function measureReread(
 const HEAD = ["", "ms", "× floor", "node s", "ours s", "database s", "requests", "calls", "peak MB", "first block ms"];
 
 function rowOf(name: string, reports: readonly BackfillReport[], floorMs: number): string[] {
-  const of = (read: (report: BackfillReport) => number) => median(reports.map(read));
-  const ms = of((report) => report.ms);
+  const medianOf = (read: (report: BackfillReport) => number) => median(reports.map(read));
+  const ms = medianOf((report) => report.ms);
   return [
     name,
     ms.toFixed(0),
     (ms / floorMs).toFixed(2),
-    ...[of(({ nodeUs }) => nodeUs), of(({ oursUs }) => oursUs), of(({ databaseUs }) => databaseUs)].map(formatSeconds),
-    of((report) => report.bodies.length).toFixed(0),
-    of((report) => countCalls(report.bodies)).toFixed(0),
-    (of((report) => report.peakRssBytes) / BYTES_PER_MB).toFixed(0),
-    of((report) => report.warmMs).toFixed(0),
+    ...[
+      medianOf(({ nodeUs }) => nodeUs),
+      medianOf(({ oursUs }) => oursUs),
+      medianOf(({ databaseUs }) => databaseUs),
+    ].map(formatSeconds),
+    medianOf((report) => report.bodies.length).toFixed(0),
+    medianOf((report) => countCalls(report.bodies)).toFixed(0),
+    (medianOf((report) => report.peakRssBytes) / BYTES_PER_MB).toFixed(0),
+    medianOf((report) => report.warmMs).toFixed(0),
   ];
 }
 
-/** Nothing where it was not told. */
+/** Formats NaN as an empty cell. */
 function formatSeconds(us: number): string {
   return Number.isNaN(us) ? "" : (us / US_PER_S).toFixed(2);
 }
@@ -133,16 +137,16 @@ function countCalls(bodies: readonly string[]): number {
   return bodies.flatMap((body) => JSON.parse(body) as unknown).length;
 }
 
-/** One line of curl's own configuration for each request, over few sockets that are kept. */
+/** The curl configuration: one block per request, with reused connections. */
 function curlConfig(url: string, bodies: readonly string[]): string {
-  const one = (body: string) =>
+  const curlRequest = (body: string) =>
     [
       `url = "${url}"`,
       'output = "/dev/null"',
       'header = "content-type: application/json"',
       `data = ${JSON.stringify(body)}`,
     ].join("\n");
-  return bodies.map(one).join("\nnext\n");
+  return bodies.map(curlRequest).join("\nnext\n");
 }
 
 type Floor = { ms: number; nodeUs: number; curlUs: number };

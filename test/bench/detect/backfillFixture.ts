@@ -12,13 +12,13 @@ import { insertInboxes } from "./inboxes.ts";
 
 export type DatabaseKind = "postgres" | "pglite";
 
-/** What stands ready for all sides: a PostgreSQL that flushes to disk, and ours with 100,000 inboxes on each database. */
+/** Shared by all sides: a PostgreSQL with fsync, and the service's database with 100,000 inboxes on PostgreSQL and PGlite. */
 export type BackfillFixture = {
-  /** One run of ours, in a process of its own. */
-  run(kind: DatabaseKind, over: Omit<BackfillJob, "database" | "databaseId">): Promise<BackfillReport>;
-  /** A new database for somebody else; its URL. */
+  /** One run of the service's watcher in its own process. */
+  run(kind: DatabaseKind, overrides: Omit<BackfillJob, "database" | "databaseId">): Promise<BackfillReport>;
+  /** Creates a database for another indexer; returns its URL. */
   newDatabase: (name: string) => Promise<string>;
-  /** A folder that goes with the scene. */
+  /** A temporary folder, removed on close. */
   scratch: string;
   close(): Promise<void>;
 };
@@ -27,8 +27,8 @@ export async function openBackfillFixture(): Promise<BackfillFixture> {
   const scratch = await mkdtemp(join(tmpdir(), "tributary-bench-"));
   const server = await startPostgres(undefined, { isDurable: true });
   const [url, directory] = [server.urlOf("postgres"), join(scratch, "pglite")];
-  for (const place of [{ url }, { directory }]) {
-    const db = await openDatabase(place);
+  for (const location of [{ url }, { directory }]) {
+    const db = await openDatabase(location);
     await migrate(db, { appliedAt: new Date("2026-01-01T00:00:00Z") });
     await insertInboxes(db);
     await db.close();
@@ -36,14 +36,14 @@ export async function openBackfillFixture(): Promise<BackfillFixture> {
   const copy = `${directory}-copy`;
   return {
     scratch,
-    async run(kind, over) {
-      // No run pays for what the one before has left unwritten.
+    async run(kind, overrides) {
+      // Writes the previous run's pages before the next run.
       await executeSql(url, "checkpoint");
       if (kind === "postgres")
-        return await runBackfillWorker({ database: { url }, databaseId: server.processId, ...over });
+        return await runBackfillWorker({ database: { url }, databaseId: server.processId, ...overrides });
       await rm(copy, { recursive: true, force: true });
       await cp(directory, copy, { recursive: true });
-      return await runBackfillWorker({ database: { directory: copy }, ...over });
+      return await runBackfillWorker({ database: { directory: copy }, ...overrides });
     },
     async newDatabase(name) {
       await executeSql(url, `create database ${name}`);
@@ -63,13 +63,13 @@ async function executeSql(url: string, text: string): Promise<void> {
   await client.end();
 }
 
-async function runBackfillWorker(order: BackfillJob): Promise<BackfillReport> {
-  const side = fork(new URL("backfillWorker.ts", import.meta.url), { execArgv: ["--no-warnings"] });
-  const ended = once(side, "exit").then(([code]) => {
+async function runBackfillWorker(job: BackfillJob): Promise<BackfillReport> {
+  const worker = fork(new URL("backfillWorker.ts", import.meta.url), { execArgv: ["--no-warnings"] });
+  const ended = once(worker, "exit").then(([code]) => {
     throw new Error(`a run ended with ${code}`);
   });
-  side.send(order);
-  const [report] = (await Promise.race([once(side, "message"), ended])) as [BackfillReport];
+  worker.send(job);
+  const [report] = (await Promise.race([once(worker, "message"), ended])) as [BackfillReport];
   await ended.catch(() => undefined);
   return report;
 }

@@ -17,87 +17,87 @@ import { TOKEN } from "../backfillNode.ts";
 import { BLOCKS, LAST_BLOCK, WARM_BLOCK } from "./chain.ts";
 import { resetRecordedState } from "./inboxes.ts";
 
-// One run of ours, in a process that did nothing before: what an outage takes to make up for.
+// One catch-up run of the watcher in a fresh process.
 
 export type BackfillJob = {
   database: { url: string } | { directory: string };
-  /** Processes whose time is told beside ours; a database that is part of ours has none. */
+  /** Processes whose CPU time is also reported; PGlite has no process of its own. */
   databaseId?: number;
   nodeId?: number;
   rpcUrl: string;
-  /** Goes on until all that is final has been read a second time. */
+  /** Whether the run also reads all final blocks a second time. */
   rereadsFinal: boolean;
-  /** How often the process does the same before it is measured. */
+  /** Unmeasured runs before the measured one. */
   warmUpRuns?: number;
-  /** Where the profile of the measured time is written. */
+  /** The path of the CPU profile. */
   profile?: string;
 };
 
 export type BackfillReport = {
-  /** One block before the others, and the watched set with it. */
+  /** The time for the first block, which includes loading the watched set. */
   warmMs: number;
   ms: number;
-  /** Of processors, meanwhile; NaN where it cannot be told. */
+  /** CPU time during the run; NaN when unavailable. */
   oursUs: number;
   databaseUs: number;
   nodeUs: number;
-  /** What was sent while it was measured, in its order: each HTTP request's body. */
+  /** The bodies of the run's HTTP requests, in job. */
   bodies: string[];
   peakRssBytes: number;
 };
 
 const WATCH_CALLS_MAX = 10_000;
 
-process.once("message", (order: BackfillJob) => {
-  void run(order).then((report) => process.send?.(report, () => process.disconnect()));
+process.once("message", (job: BackfillJob) => {
+  void run(job).then((report) => process.send?.(report, () => process.disconnect()));
 });
 
-async function run(order: BackfillJob): Promise<BackfillReport> {
-  const db = await openDatabase(order.database);
+async function run(job: BackfillJob): Promise<BackfillReport> {
+  const db = await openDatabase(job.database);
   await resetRecordedState(db);
   const log = pino({ level: "silent" });
   const station = stationWorld(db, { tokens: [tokenConfig()] });
   const world: WatchWorld = { ...station, wake: createWake(systemClock), log };
-  const warmMs = await warmUp(world, order.rpcUrl);
-  for (let time = 0; time < (order.warmUpRuns ?? 0); time += 1) {
-    const before = openEvmNode({ caip2: "eip155:31337", rpcUrl: order.rpcUrl });
-    await watch(world, createChain(before), order.rereadsFinal);
-    await before.close();
+  const warmMs = await warmUp(world, job.rpcUrl);
+  for (let time = 0; time < (job.warmUpRuns ?? 0); time += 1) {
+    const warmUpNode = openEvmNode({ caip2: "eip155:31337", rpcUrl: job.rpcUrl });
+    await watch(world, createChain(warmUpNode), job.rereadsFinal);
+    await warmUpNode.close();
     await resetRecordedState(db);
-    await warmUp(world, order.rpcUrl);
+    await warmUp(world, job.rpcUrl);
   }
   const bodies = recordBodies();
-  const driver = openEvmNode({ caip2: "eip155:31337", rpcUrl: order.rpcUrl });
+  const driver = openEvmNode({ caip2: "eip155:31337", rpcUrl: job.rpcUrl });
   const chain = createChain(driver);
-  const stopProfile = order.profile === undefined ? undefined : await startProfile(order.profile);
-  const usedBefore = readCpuUsage(order);
+  const stopProfile = job.profile === undefined ? undefined : await startProfile(job.profile);
+  const usedBefore = readCpuUsage(job);
   const startedAt = performance.now();
-  await watch(world, chain, order.rereadsFinal);
+  await watch(world, chain, job.rereadsFinal);
   const ms = performance.now() - startedAt;
-  const used = readCpuUsage(order);
+  const used = readCpuUsage(job);
   await stopProfile?.();
   const sent = [...bodies];
   const movements = await db.root.selectFrom("movement").select("id").execute();
   if (movements.length !== BLOCKS) throw new Error(`${movements.length} movements were committed, not ${BLOCKS}`);
   await driver.close();
   await db.close();
-  const ofProcessors = {
+  const cpuTimes = {
     oursUs: used.oursUs - usedBefore.oursUs,
     databaseUs: used.databaseUs - usedBefore.databaseUs,
     nodeUs: used.nodeUs - usedBefore.nodeUs,
   };
-  return { warmMs, ms, ...ofProcessors, bodies: sent, peakRssBytes: process.resourceUsage().maxRSS * 1_024 };
+  return { warmMs, ms, ...cpuTimes, bodies: sent, peakRssBytes: process.resourceUsage().maxRSS * 1_024 };
 }
 
-/** Begins two blocks before the stretch, as if the chain ended there, and reads one. */
+/** Starts two blocks before the busy ones, as if the chain ended there, and reads one block. */
 async function warmUp(world: WatchWorld, rpcUrl: string): Promise<number> {
-  const begun = openDriverEndingAt(rpcUrl, WARM_BLOCK - 1);
-  await watchChain(world, createChain(begun));
-  const grown = openDriverEndingAt(rpcUrl, WARM_BLOCK);
+  const initialNode = openDriverEndingAt(rpcUrl, WARM_BLOCK - 1);
+  await watchChain(world, createChain(initialNode));
+  const grownNode = openDriverEndingAt(rpcUrl, WARM_BLOCK);
   const startedAt = performance.now();
-  await watchChain(world, createChain(grown));
+  await watchChain(world, createChain(grownNode));
   const ms = performance.now() - startedAt;
-  await Promise.all([begun.close(), grown.close()]);
+  await Promise.all([initialNode.close(), grownNode.close()]);
   return ms;
 }
 
@@ -106,7 +106,7 @@ function openDriverEndingAt(rpcUrl: string, headNumber: number): JsonRpcNode {
   driver.head = async (tag) => {
     const number = BigInt(tag === "latest" ? headNumber : 0);
     const block = await driver.block({ number });
-    if (block === undefined) throw new Error(`there is no block ${number}`);
+    if (block === undefined) throw new Error(`block ${number} is missing`);
     return block;
   };
   return driver;
@@ -117,10 +117,10 @@ function createChain(driver: JsonRpcNode): Chain {
   return createEvmChain({ nodes: [driver], gasAccount }, { clock: systemClock, log: pino({ level: "silent" }) });
 }
 
-async function watch(world: WatchWorld, chain: Chain, readsAgain: boolean): Promise<void> {
-  for (let look = 0; look < WATCH_CALLS_MAX; look += 1) {
+async function watch(world: WatchWorld, chain: Chain, rereadsFinal: boolean): Promise<void> {
+  for (let call = 0; call < WATCH_CALLS_MAX; call += 1) {
     const { advancedTo, isBehind } = await watchChain(world, chain);
-    if (readsAgain ? !isBehind : advancedTo >= BigInt(LAST_BLOCK)) return;
+    if (rereadsFinal ? !isBehind : advancedTo >= BigInt(LAST_BLOCK)) return;
   }
   throw new Error("the chain's end was not reached");
 }
@@ -140,7 +140,7 @@ function recordBodies(): string[] {
     const { request } = message as { request: { body: unknown } };
     if (typeof request.body === "string") bodies.push(request.body);
     else if (request.body instanceof Uint8Array) bodies.push(Buffer.from(request.body).toString());
-    else throw new Error("a request's body is no text");
+    else throw new Error("a request's body is not text");
   });
   return bodies;
 }

@@ -9,32 +9,36 @@ import type { IndexerRun, IndexerContext } from "./indexer.ts";
 import type { BackfillFixture } from "./backfillFixture.ts";
 import { median, tabulate } from "./statistics.ts";
 
-// The same stretch of the same node through the indexers that others would use, each doing what a user of it does: it takes every transfer
-// of the token, keeps those that pay one of the 100,000 inboxes, and is done when the last of them is in its database.
+// Runs other indexers over the same blocks of the same node. Each is used as its documentation describes: it reads every transfer
+// of the token, keeps those into the 100,000 inboxes, and is done when the last one is in its database.
 
-/** Prints each rival's time beside ours, taken in turns. One that cannot be installed or run here is named, without a figure. */
-export async function benchIndexers(chain: BenchChain, scene: BackfillFixture, { runs }: DetectOptions): Promise<void> {
-  const watchedFile = join(scene.scratch, "watched.txt");
+/** Prints each indexer's time beside ours, measured in turn. An indexer that cannot be installed or run gets no figure. */
+export async function benchIndexers(
+  chain: BenchChain,
+  fixture: BackfillFixture,
+  { runs }: DetectOptions,
+): Promise<void> {
+  const watchedFile = join(fixture.scratch, "watched.txt");
   await writeFile(watchedFile, Array.from({ length: INBOXES }, (_, index) => inboxAt(index)).join("\n"));
-  const place: IndexerContext = { rpcUrl: chain.rpcUrl, watchedFile, newDatabase: scene.newDatabase };
-  const rivals = [
-    ...(await skipOnFailure("Ponder", preparePonder(place))),
-    ...(await skipOnFailure("Envio", prepareEnvio(place))),
+  const context: IndexerContext = { rpcUrl: chain.rpcUrl, watchedFile, newDatabase: fixture.newDatabase };
+  const indexers = [
+    ...(await skipOnFailure("Ponder", preparePonder(context))),
+    ...(await skipOnFailure("Envio", prepareEnvio(context))),
   ];
-  const runsOf = new Map<string, IndexerRun[]>(rivals.map(({ name }) => [name, []]));
+  const runsOf = new Map<string, IndexerRun[]>(indexers.map(({ name }) => [name, []]));
   const ours: number[] = [];
   for (let count = 0; count < runs; count += 1) {
-    ours.push((await scene.run("postgres", { rpcUrl: chain.rpcUrl, rereadsFinal: false })).ms);
-    for (const rival of rivals) {
+    ours.push((await fixture.run("postgres", { rpcUrl: chain.rpcUrl, rereadsFinal: false })).ms);
+    for (const indexer of indexers) {
       const [run] = await skipOnFailure(
-        rival.name,
-        rival.run(count).then((one) => [one]),
+        indexer.name,
+        indexer.run(count).then((one) => [one]),
       );
-      if (run) runsOf.get(rival.name)?.push(run);
+      if (run) runsOf.get(indexer.name)?.push(run);
     }
   }
   const oursMs = median(ours);
-  console.log(`\nthe same stretch by others, medians of ${runs}, in turns with ours`);
+  console.log(`\nthe same blocks through other indexers, medians of ${runs}, in turns with ours`);
   const table = [
     ["", "s", "× ours", "calls", "peak MB", "runs"],
     ["Tributary on PostgreSQL, fsync on", (oursMs / 1_000).toFixed(2), "1.0"],
@@ -51,15 +55,15 @@ function rowOf(name: string, runs: readonly IndexerRun[], oursMs: number): strin
     name,
     (ms / 1_000).toFixed(1),
     (ms / oursMs).toFixed(1),
-    calls.length === 0 ? "not told" : median(calls).toFixed(0),
+    calls.length === 0 ? "unknown" : median(calls).toFixed(0),
     (median(runs.map((run) => run.peakRssBytes)) / 1_000_000).toFixed(0),
     String(runs.length),
   ];
 }
 
-async function skipOnFailure<T>(name: string, preparing: Promise<T[]>): Promise<T[]> {
+async function skipOnFailure<T>(name: string, preparation: Promise<T[]>): Promise<T[]> {
   try {
-    return await preparing;
+    return await preparation;
   } catch (error) {
     console.log(`${name} could not be run here: ${error instanceof Error ? error.message : String(error)}`);
     return [];

@@ -7,15 +7,15 @@ import { Pool } from "undici";
 import { findAnvilBinary } from "../../../src/dev/chains/anvil.ts";
 import { hashOf, inboxAt, TOKEN } from "../backfillNode.ts";
 
-// A real anvil with a stretch of busy blocks. To make it takes ten seconds, so that nothing is kept from run to run.
+// A real anvil with busy blocks. Creating it takes ten seconds, so nothing is cached between runs.
 
 export const BLOCKS = 2_000;
 export const TRANSFERS_A_BLOCK = 50;
-/** The block before the busy ones, as full as they are: whoever watches reads it first, and has loaded what it needs. */
+/** A busy block before the measured ones; a watcher reads it first and loads its state. */
 export const WARM_BLOCK = 10;
 export const FIRST_BLOCK = WARM_BLOCK + 1;
 export const LAST_BLOCK = WARM_BLOCK + BLOCKS;
-/** Enough that nobody takes the busy ones for the newest, which are read one by one. */
+/** Enough blocks above that the busy ones are not read one by one as the newest. */
 const BLOCKS_ABOVE = 70;
 
 const SENDER = `0x${"5e".repeat(20)}`;
@@ -23,24 +23,24 @@ const SENDER_WEI = "0xffffffffffffffffffffff";
 const GAS = "0xea60";
 const GAS_PRICE = "0x3b9aca00";
 /**
- * What an ERC-20 tells of a transfer, and nothing of what it keeps: LOG3 of caller, first argument and second one, and then true; to a question
- * without two arguments it answers 6, which are its decimals.
+ * An ERC-20 without storage: a transfer emits LOG3 with caller, first and second argument, and returns true; a call
+ * without two arguments returns 6, the decimals.
  */
 const TOKEN_CODE =
   "0x6024355f52600435337fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef60205fa3604436106005026001015f5260205ff3";
 
-/** An anvil that mines when it is told to, with a token whose transfers cost it next to nothing. */
+/** An anvil that mines on request, with a token whose transfers cost almost nothing. */
 export type BenchChain = {
   processId: number;
   rpcUrl: string;
   requestRpc(method: string, params: readonly unknown[]): Promise<unknown>;
-  /** Mines blocks of 50 transfers, each in a transaction of its own, to whom `recipient` says. */
+  /** Mines blocks of 50 transfers, one per transaction, to the given recipients. */
   mineBusy(blocks: number, recipient: (block: number, index: number) => string): Promise<void>;
   stop(): Promise<void>;
 };
 
 export type BenchChainOptions = {
-  /** `finalized` lags by twice as many blocks. */
+  /** `finalized` is twice this many blocks behind. */
   slotsInAnEpoch: number;
 };
 
@@ -88,14 +88,14 @@ export async function startChainWithTransfers(options: BenchChainOptions): Promi
   return chain;
 }
 
-/** An address that is nobody's inbox. */
+/** An address that is not an inbox. */
 export function unwatchedAddress(block: number, index: number): string {
   return hashOf(`to ${block} ${index}`).slice(0, 42);
 }
 
 function launch(flags: readonly string[]): ChildProcess {
   const quiet = ["--accounts", "0", "--no-mining", "--order", "fifo", "--base-fee", "0", "--gas-limit", "300000000"];
-  // The kernel ends it with this process, however that ends.
+  // The kernel kills anvil when this process ends in any way.
   const command = ["--pdeathsig", "KILL", findAnvilBinary(), ...flags, ...quiet, "--prune-history"];
   const anvil = spawn("setpriv", command, { stdio: ["ignore", "pipe", "inherit"] });
   return anvil;

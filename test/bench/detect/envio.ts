@@ -10,24 +10,24 @@ import type { Indexer, IndexerRun, IndexerContext } from "./indexer.ts";
 const VERSION = "2.32.12";
 const TIMEOUT_MS = 600_000;
 const POSTGRES_PORT = 5_432;
-/** Blocks a question. Left to itself it asks for all at once, and gives that up after twenty seconds. */
+/** Blocks per request. By default Envio requests all blocks at once and times out after 20 seconds. */
 const RANGE_BLOCKS = 100;
 
-/** Envio over RPC on PostgreSQL, without the web console and the GraphQL server that it would start in Docker. */
-export async function prepareEnvio(scene: IndexerContext): Promise<Indexer[]> {
+/** Envio over RPC on PostgreSQL, without the web console and the GraphQL server in Docker. */
+export async function prepareEnvio(context: IndexerContext): Promise<Indexer[]> {
   const folder = join(tmpdir(), `tributary-bench-envio-${VERSION}`);
   await mkdir(join(folder, "src"), { recursive: true });
-  await writeProject(folder, scene.rpcUrl);
+  await writeProject(folder, context.rpcUrl);
   if (!(await exists(join(folder, "node_modules", "envio")))) {
-    // The compiler of its generated code comes as a package whose script makes it runnable.
+    // The compiler of the generated code needs its install script.
     await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, allowScripts: { rescript: true } }));
     await install(folder, [], [`envio@${VERSION}`]);
   }
   await generate(folder);
-  return [{ name: `Envio ${VERSION} over RPC`, run: (count) => measure(folder, scene, count) }];
+  return [{ name: `Envio ${VERSION} over RPC`, run: (count) => measure(folder, context, count) }];
 }
 
-/** Its generator calls a package manager of its own for what npm does here. */
+/** Envio's generator calls pnpm; npm installs the packages instead. */
 async function generate(folder: string): Promise<void> {
   const [shims, generated] = [join(folder, "shims"), join(folder, "generated")];
   await mkdir(shims, { recursive: true });
@@ -46,8 +46,8 @@ async function generate(folder: string): Promise<void> {
 
 type RequiredPackages = { dependencies: Record<string, string> };
 
-async function measure(folder: string, scene: IndexerContext, count: number): Promise<IndexerRun> {
-  const url = await scene.newDatabase(`envio_${count}`);
+async function measure(folder: string, context: IndexerContext, count: number): Promise<IndexerRun> {
+  const url = await context.newDatabase(`envio_${count}`);
   const generated = join(folder, "generated");
   const environment = {
     ENVIO_PG_HOST: decodeURIComponent(/host=([^&]+)/.exec(url)?.[1] ?? ""),
@@ -57,7 +57,7 @@ async function measure(folder: string, scene: IndexerContext, count: number): Pr
     ENVIO_HASURA: "false",
     TUI_OFF: "true",
     LOG_STRATEGY: "console-raw",
-    WATCHED_FILE: scene.watchedFile,
+    WATCHED_FILE: context.watchedFile,
   };
   const setUp = "require('./src/db/Migrations.res.js').runUpMigrations(true, true)";
   await run("node", ["-e", setUp], { folder: generated, environment });
@@ -78,7 +78,7 @@ async function assertHasHits(url: string): Promise<void> {
   await client.connect();
   const { rows } = await client.query<{ hits: number }>('select count(*)::int as hits from "Hit"');
   await client.end();
-  if (rows[0]?.hits !== BLOCKS) throw new Error(`it kept ${rows[0]?.hits} hits, not ${BLOCKS}`);
+  if (rows[0]?.hits !== BLOCKS) throw new Error(`it stored ${rows[0]?.hits} hits, not ${BLOCKS}`);
 }
 
 async function writeProject(folder: string, rpcUrl: string): Promise<void> {

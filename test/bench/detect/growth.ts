@@ -5,12 +5,12 @@ import { fillWithInboxes } from "./manyInboxes.ts";
 import { runInChildProcess } from "./runInChildProcess.ts";
 import { heading, median, tabulate } from "./statistics.ts";
 
-// Whether a block costs more the more inboxes there are.
+// Measures whether a block costs more with more inboxes.
 
 const COUNTS = [1_000, 10_000, 100_000, 1_000_000] as const;
 const ROUNDS = 3;
 
-/** Prints the time of a look at one new block with ever more inboxes, on a PostgreSQL that flushes nothing: the disk's time would hide a difference. */
+/** Prints the time for one new block by number of inboxes, on a PostgreSQL without fsync, whose disk time would hide differences. */
 export async function benchGrowth(): Promise<void> {
   const server = await startPostgres();
   try {
@@ -21,11 +21,11 @@ export async function benchGrowth(): Promise<void> {
       await fillWithInboxes(server.urlOf(`inboxes_${inboxes}`), inboxes);
     }
     const reports = new Map<number, GrowthReport[]>(COUNTS.map((inboxes) => [inboxes, []]));
-    // In turns, so that whatever else the machine does falls upon all.
+    // In turn, so that other load on the machine affects all counts.
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const inboxes of COUNTS) {
-        const order: GrowthJob = { url: server.urlOf(`inboxes_${inboxes}`), inboxes };
-        reports.get(inboxes)?.push(await runInChildProcess<GrowthReport>("growthWorker.ts", order));
+        const job: GrowthJob = { url: server.urlOf(`inboxes_${inboxes}`), inboxes };
+        reports.get(inboxes)?.push(await runInChildProcess<GrowthReport>("growthWorker.ts", job));
       }
     }
     await client.end();
@@ -37,18 +37,18 @@ export async function benchGrowth(): Promise<void> {
 
 function print(reports: ReadonlyMap<number, readonly GrowthReport[]>): void {
   console.log(`growth: one look at one new block, medians of ${ROUNDS} processes of 200 looks each`);
-  const of = (inboxes: number, read: (report: GrowthReport) => number) =>
+  const medianOf = (inboxes: number, read: (report: GrowthReport) => number) =>
     median((reports.get(inboxes) ?? []).map(read));
   const [fewest] = COUNTS;
-  const base = of(fewest, (report) => report.lookMs);
+  const base = medianOf(fewest, (report) => report.lookMs);
   const rows = COUNTS.map((inboxes) => {
-    const lookMs = of(inboxes, (report) => report.lookMs);
+    const lookMs = medianOf(inboxes, (report) => report.lookMs);
     return [
       `${inboxes.toLocaleString("en")} inboxes`,
       lookMs.toFixed(2),
       (lookMs / base).toFixed(2),
-      of(inboxes, (report) => report.refreshMs).toFixed(2),
-      of(inboxes, (report) => report.loadMs).toFixed(0),
+      medianOf(inboxes, (report) => report.refreshMs).toFixed(2),
+      medianOf(inboxes, (report) => report.loadMs).toFixed(0),
     ];
   });
   console.log(tabulate([["", "ms a look", "× fewest", "of it: new inboxes?", "ms to load all"], ...rows]));

@@ -16,13 +16,13 @@ import { hashOf, inboxAt } from "../backfillNode.ts";
 import { serveParent } from "./runInChildProcess.ts";
 import { median } from "./statistics.ts";
 
-// Looks at a chain whose provider answers at once, so that all of the time is ours and the database's.
+// Watches a chain whose provider answers at once, so that only the service and the database take time.
 
 export type GrowthJob = { url: string; inboxes: number };
 export type GrowthReport = {
-  /** Of the first look that needs the watched set. */
+  /** The time to load the watched set. */
   loadMs: number;
-  /** Medians: a look that records one new block and reads one final block again, and what of it is the question for new inboxes. */
+  /** Medians: a pass that records one new block and rereads one final block, and its part for new inboxes. */
   lookMs: number;
   refreshMs: number;
 };
@@ -69,7 +69,7 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** A provider of a chain in which each block holds fifty transfers, of which one pays an inbox. */
+/** A provider of a chain with fifty transfers per block, one of which pays an inbox. */
 function openNode(node: { head: number }, inboxes: number): EvmNode {
   const numbers = new Map<string, number>();
   const blockOf = (number: number): BlockRef | undefined => {
@@ -78,19 +78,19 @@ function openNode(node: { head: number }, inboxes: number): EvmNode {
     const parentHash = hashAt(number - 1);
     return { number: BigInt(number), hash: hashAt(number), parentHash, timestampS: 1_700_000_000 + number };
   };
-  const asked: Partial<EvmNode> = {
+  const methods: Partial<EvmNode> = {
     caip2: TEST_CHAIN,
     name: "made",
     identify: async () => ({ caip2: TEST_CHAIN, genesisHash: hashAt(0) }),
-    head: async (tag) => known(blockOf(tag === "latest" ? node.head : node.head - FINAL_DEPTH)),
+    head: async (tag) => required(blockOf(tag === "latest" ? node.head : node.head - FINAL_DEPTH)),
     block: async (at) => blockOf("hash" in at ? (numbers.get(at.hash) ?? -1) : Number(at.number)),
     transfers: async (scope) => {
-      const blocks = "blockHash" in scope ? [known(numbers.get(scope.blockHash))] : numbersOf(scope);
+      const blocks = "blockHash" in scope ? [required(numbers.get(scope.blockHash))] : numbersOf(scope);
       return blocks.flatMap((number) => transfersOf(number, inboxes));
     },
     proofs: async (chainTxs) =>
       chainTxs.map((chainTx) => {
-        const number = known(numbers.get(`tx ${chainTx}`));
+        const number = required(numbers.get(`tx ${chainTx}`));
         return createProof({
           chainTx,
           blockNumber: BigInt(number),
@@ -100,17 +100,17 @@ function openNode(node: { head: number }, inboxes: number): EvmNode {
         });
       }),
   };
-  const paying = asked.transfers;
-  asked.transfers = async (...question) => {
-    const transfers = (await paying?.(...question)) ?? [];
+  const transfersAt = methods.transfers;
+  methods.transfers = async (...args) => {
+    const transfers = (await transfersAt?.(...args)) ?? [];
     for (const { chainTx, blockNumber } of transfers) numbers.set(`tx ${chainTx}`, Number(blockNumber));
     return transfers;
   };
-  return new Proxy(asked as EvmNode, {
+  return new Proxy(methods as EvmNode, {
     get: (target, name) => {
       const isOptional = name === "filterTransfers" || name === "blockWithProofs" || name === "then";
       if (name in target || isOptional) return Reflect.get(target, name) as unknown;
-      throw new Error(`nobody should ask for ${String(name)}`);
+      throw new Error(`unexpected call of ${String(name)}`);
     },
   });
 }
@@ -136,7 +136,7 @@ function numbersOf({ fromBlock, toBlock }: { fromBlock: bigint; toBlock: bigint 
   return Array.from({ length: Number(toBlock - fromBlock) + 1 }, (_, index) => Number(fromBlock) + index);
 }
 
-function known<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error("nobody should ask for what was not told");
+function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("unexpected request for an unknown value");
   return value;
 }

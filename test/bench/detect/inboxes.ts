@@ -4,7 +4,7 @@ import { array } from "../../../src/db/parameters.ts";
 import { insertIntent, insertMissingInboxes } from "../../support/intents.ts";
 import { inboxAt, INBOXES } from "../backfillNode.ts";
 
-/** Writes an intent for each of the 100,000 inboxes; they differ in nothing else. */
+/** Inserts an otherwise equal intent for each of the 100,000 inboxes. */
 export async function insertInboxes(db: Db): Promise<void> {
   const { id } = await insertIntent(db, { inbox_address: inboxAt(0) });
   const inboxes = Array.from({ length: INBOXES - 1 }, (_, index) => inboxAt(index + 1));
@@ -26,15 +26,15 @@ export async function insertInboxes(db: Db): Promise<void> {
   await sql`analyze intent, inbox`.execute(db.root);
 }
 
-/** Takes back the last run, also what nobody may take back in earnest. */
+/** Deletes the last run's rows, including rows that triggers protect. */
 export async function resetRecordedState(db: Db): Promise<void> {
   await db.transaction(async (tx) => {
-    const books = ["ledger_posting", "ledger_entry", "ledger_balance"];
-    for (const table of books) await sql`alter table ${sql.ref(table)} disable trigger user`.execute(tx);
+    const ledgerTables = ["ledger_posting", "ledger_entry", "ledger_balance"];
+    for (const table of ledgerTables) await sql`alter table ${sql.ref(table)} disable trigger user`.execute(tx);
     await sql`
-      truncate movement, block, chain_cursor, deposit, deposit_agreement, settlement, ${sql.raw(books.join(", "))}`.execute(
+      truncate movement, block, chain_cursor, deposit, deposit_agreement, settlement, ${sql.raw(ledgerTables.join(", "))}`.execute(
       tx,
     );
-    for (const table of books) await sql`alter table ${sql.ref(table)} enable trigger user`.execute(tx);
+    for (const table of ledgerTables) await sql`alter table ${sql.ref(table)} enable trigger user`.execute(tx);
   });
 }

@@ -1,19 +1,19 @@
 import type { BackfillFixture } from "./backfillFixture.ts";
 
 export type IndexerRun = {
-  /** From where it begins to fetch until all is committed; its start is not counted. */
+  /** The time from the first fetch to the last commit, without the startup. */
   ms: number;
-  /** JSON-RPC calls, where it tells. */
+  /** JSON-RPC calls, if the indexer reports them. */
   calls: number | undefined;
   peakRssBytes: number;
 };
 
 export type IndexerContext = {
   rpcUrl: string;
-  /** The watched addresses, one a line. */
+  /** The watched addresses, one per line. */
   watchedFile: string;
   newDatabase: BackfillFixture["newDatabase"];
 };
 
-/** `run` numbers the runs, so that each has a database and a schema of its own. */
+/** `run` takes the run's number, so that each run has its own database and schema. */
 export type Indexer = { name: string; run(run: number): Promise<IndexerRun> };

@@ -9,30 +9,30 @@ export type IndexerProcess = {
   command: readonly [program: string, ...parameters: string[]];
   folder: string;
   environment: Readonly<Record<string, string>>;
-  /** What it prints when it begins to fetch, and when all is committed. */
+  /** The output lines that mark the first fetch and the last commit. */
   startLine: string;
   endLine: string;
   timeoutMs: number;
-  /** What is asked of it before it is ended. */
+  /** Runs before the process is killed. */
   beforeEnd?: () => Promise<void>;
 };
 
 const OUTPUT_LINES_MAX = 12;
 const OUTPUT_BYTES_MAX = 64 * 1_024 * 1_024;
 
-/** Runs it until it says that it is done, and ends it. Milliseconds between the two lines, and its largest memory. */
-export async function runIndexer(rival: IndexerProcess): Promise<{ ms: number; peakRssBytes: number }> {
-  const [program, ...parameters] = rival.command;
+/** Runs an indexer until its end line, then kills it. Returns the time between the two lines and the peak memory. */
+export async function runIndexer(indexer: IndexerProcess): Promise<{ ms: number; peakRssBytes: number }> {
+  const [program, ...parameters] = indexer.command;
   const child = spawn("setpriv", ["--pdeathsig", "KILL", program, ...parameters], {
-    cwd: rival.folder,
-    env: { ...environment(), ...rival.environment },
+    cwd: indexer.folder,
+    env: { ...environment(), ...indexer.environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = once(child, "exit");
   try {
-    const ms = await measureBetweenLines(child, rival);
+    const ms = await measureBetweenLines(child, indexer);
     const peakRssBytes = await readPeakRss(child.pid);
-    await rival.beforeEnd?.();
+    await indexer.beforeEnd?.();
     return { ms, peakRssBytes };
   } finally {
     child.kill("SIGKILL");
@@ -44,13 +44,13 @@ function measureBetweenLines(
   child: ReturnType<typeof spawn>,
   { startLine, endLine, timeoutMs }: IndexerProcess,
 ): Promise<number> {
-  const last: string[] = [];
-  const told = () => last.join("\n").slice(-2_000);
+  const lastLines: string[] = [];
+  const lastOutput = () => lastLines.join("\n").slice(-2_000);
   return new Promise((resolve, reject) => {
     let begunAt: number | undefined;
     const read = (line: string) => {
-      last.push(line);
-      if (last.length > OUTPUT_LINES_MAX) last.shift();
+      lastLines.push(line);
+      if (lastLines.length > OUTPUT_LINES_MAX) lastLines.shift();
       if (begunAt === undefined && line.includes(startLine)) begunAt = performance.now();
       if (begunAt !== undefined && line.includes(endLine)) resolve(performance.now() - begunAt);
     };
@@ -58,8 +58,10 @@ function measureBetweenLines(
       if (stream) createInterface({ input: stream }).on("line", read);
     }
     child.once("error", reject);
-    child.once("exit", (code) => reject(new Error(`it ended with ${code}: ${told()}`)));
-    AbortSignal.timeout(timeoutMs).addEventListener("abort", () => reject(new Error(`it took too long: ${told()}`)));
+    child.once("exit", (code) => reject(new Error(`the indexer ended with ${code}: ${lastOutput()}`)));
+    AbortSignal.timeout(timeoutMs).addEventListener("abort", () =>
+      reject(new Error(`the indexer timed out: ${lastOutput()}`)),
+    );
   });
 }
 
@@ -69,23 +71,23 @@ async function readPeakRss(pid: number | undefined): Promise<number> {
   return Number(kB ?? Number.NaN) * 1_024;
 }
 
-/** Installs into a folder of its own. Install scripts run for those named alone. */
+/** Installs packages into a folder. Install scripts run only for allowed packages. */
 export async function install(folder: string, flags: readonly string[], packages: readonly string[]): Promise<void> {
   const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
   await run("npm", ["install", ...quiet, ...flags, ...packages], { folder });
 }
 
-type Where = { folder: string; environment?: Readonly<Record<string, string>>; programs?: string };
+type RunOptions = { folder: string; environment?: Readonly<Record<string, string>>; programs?: string };
 
-/** Runs a program to its end. `programs` is looked in first for whatever it calls. */
-export async function run(program: string, parameters: readonly string[], where: Where): Promise<void> {
+/** Runs a program to its end. `programs` comes first in its PATH. */
+export async function run(program: string, parameters: readonly string[], options: RunOptions): Promise<void> {
   const { PATH, ...rest } = environment();
   const env = {
     ...rest,
-    PATH: where.programs === undefined ? PATH : `${where.programs}:${PATH}`,
-    ...where.environment,
+    PATH: options.programs === undefined ? PATH : `${options.programs}:${PATH}`,
+    ...options.environment,
   };
-  await promisify(execFile)(program, parameters, { cwd: where.folder, env, maxBuffer: OUTPUT_BYTES_MAX });
+  await promisify(execFile)(program, parameters, { cwd: options.folder, env, maxBuffer: OUTPUT_BYTES_MAX });
 }
 
 export async function exists(path: string): Promise<boolean> {
@@ -95,7 +97,7 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** This one's, with the Node that runs it first on the path. */
+/** This process's environment, with its Node first in the PATH. */
 function environment(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${dirname(process.execPath)}:${process.env["PATH"]}` };
 }

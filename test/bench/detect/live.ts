@@ -16,37 +16,37 @@ import { openRoad, type Road } from "../../support/road.ts";
 import { startMinimalIndexer } from "./minimalIndexer.ts";
 import { heading, tabulate } from "./statistics.ts";
 
-// How long it takes from the block that has a deposit to the committed rows (cursor and movement), with every loop of the service running.
+// Measures the time from a deposit's block to its committed rows (cursor and movement), with all loops running.
 
 const BLOCKS = 100;
-/** The first ones are slower: statements are planned and code is compiled. */
+/** Unmeasured first blocks, during which statements are planned and code is compiled. */
 const WARM_UP = 60;
 const POLL_MS = 250;
-/** With a websocket the polling interval is so long that nothing can come of it. */
+/** A polling interval too long to matter, for the websocket. */
 const POLL_MS_PUSHED = 60_000;
 const TIMEOUT_MS = 10_000;
 const PAUSE_MS = 150;
-/** That of a rollup: a few blocks, so that what a block records is booked with a later one. */
+/** As on a rollup: a few blocks, so that a later block books the deposits. */
 const FINALITY = [{ upToPriceUnits: undefined, finality: { confirmations: 5 } }];
 
 export type LiveFigures = { p50Ms: number; p90Ms: number; slowestMs: number };
 export type LiveKind = "postgres" | "pglite";
-/** `bare`: a program that can do nothing else, as the floor for the websocket. */
+/** `bare` is a minimal indexer, the floor for the websocket. */
 export type DetectionMode = "bare" | "websocket" | "polling";
 export type LiveReport = Record<LiveKind, Record<DetectionMode, LiveFigures>>;
 
-/** Prints and returns how long a block waits to be recorded, by each way on each database. PostgreSQL runs with fsync. */
+/** Prints and returns the time from block to rows for each mode on each database. PostgreSQL runs with fsync. */
 export async function benchLive(): Promise<LiveReport> {
   const scratch = await mkdtemp(join(tmpdir(), "tributary-bench-live-"));
   const postgres = await startPostgres(undefined, { isDurable: true });
   try {
-    const postgresOf = async (way: DetectionMode) => {
+    const postgresOf = async (mode: DetectionMode) => {
       const admin = await openDatabase({ url: postgres.urlOf("postgres") });
-      await sql`create database ${sql.ref(`live_${way}`)}`.execute(admin.root);
+      await sql`create database ${sql.ref(`live_${mode}`)}`.execute(admin.root);
       await admin.close();
-      return openDatabase({ url: postgres.urlOf(`live_${way}`) });
+      return openDatabase({ url: postgres.urlOf(`live_${mode}`) });
     };
-    const pgliteOf = (way: DetectionMode) => openDatabase({ directory: join(scratch, way) });
+    const pgliteOf = (mode: DetectionMode) => openDatabase({ directory: join(scratch, mode) });
     const report = {
       postgres: await measureModes(postgresOf),
       pglite: await measureModes(pgliteOf),
@@ -59,7 +59,9 @@ export async function benchLive(): Promise<LiveReport> {
   }
 }
 
-async function measureModes(openFor: (way: DetectionMode) => Promise<Db>): Promise<Record<DetectionMode, LiveFigures>> {
+async function measureModes(
+  openFor: (mode: DetectionMode) => Promise<Db>,
+): Promise<Record<DetectionMode, LiveFigures>> {
   return {
     bare: await measure("bare", openFor),
     websocket: await measure("websocket", openFor),
@@ -67,26 +69,26 @@ async function measureModes(openFor: (way: DetectionMode) => Promise<Db>): Promi
   };
 }
 
-async function measure(way: DetectionMode, openFor: (way: DetectionMode) => Promise<Db>): Promise<LiveFigures> {
-  const db = await openFor(way);
+async function measure(mode: DetectionMode, openFor: (mode: DetectionMode) => Promise<Db>): Promise<LiveFigures> {
+  const db = await openFor(mode);
   await migrate(db, { appliedAt: systemClock.now() });
-  const pollMs = way === "polling" ? POLL_MS : POLL_MS_PUSHED;
+  const pollMs = mode === "polling" ? POLL_MS : POLL_MS_PUSHED;
   const wsUrl = async ({ rpcUrl }: { rpcUrl: string }) => rpcUrl.replace(/^http/, "ws");
-  const road = await openRoad({ db, ...(way === "websocket" && { wsUrl }), chain: { pollMs, finality: FINALITY } });
-  const side = await (way === "bare" ? runMinimalIndexer(road) : runService(road));
+  const road = await openRoad({ db, ...(mode === "websocket" && { wsUrl }), chain: { pollMs, finality: FINALITY } });
+  const subject = await (mode === "bare" ? runMinimalIndexer(road) : runService(road));
   const waits: number[] = [];
   for (let block = 0; block < BLOCKS + WARM_UP; block += 1) {
-    const ms = await waitForRows(road, { block, side });
+    const ms = await waitForRows(road, { block, subject });
     if (block >= WARM_UP) waits.push(ms);
   }
-  await side.stop();
+  await subject.stop();
   await road.close();
   return figuresOf(waits);
 }
 
 type LiveSubject = {
   watch: (inbox: string) => void;
-  /** Resolves with the time when rows are next said to be there: right after their transaction was committed. */
+  /** Resolves with the time of the next commit that records rows. */
   nextRecorded: () => Promise<number>;
   isRecorded: (chainTx: string) => Promise<boolean>;
   stop: () => Promise<void>;
@@ -94,10 +96,10 @@ type LiveSubject = {
 
 async function runService(road: Road): Promise<LiveSubject> {
   const { wake, db } = road.world;
-  const { next: nextRecorded, tell } = createNotifier();
+  const { next: nextRecorded, notifyRecorded } = createNotifier();
   const notify = wake.notify.bind(wake);
   wake.notify = (topic) => {
-    if (topic.startsWith("deposits:")) tell();
+    if (topic.startsWith("deposits:")) notifyRecorded();
     notify(topic);
   };
   const ending = new AbortController();
@@ -124,9 +126,9 @@ async function runService(road: Road): Promise<LiveSubject> {
 
 async function runMinimalIndexer(road: Road): Promise<LiveSubject> {
   const { db } = road.world;
-  const { next: nextRecorded, tell } = createNotifier();
+  const { next: nextRecorded, notifyRecorded } = createNotifier();
   const { rpcUrl, usdc } = road.chain;
-  const bare = await startMinimalIndexer({ db, rpcUrl, token: usdc.address, onRecorded: tell });
+  const bare = await startMinimalIndexer({ db, rpcUrl, token: usdc.address, onRecorded: notifyRecorded });
   return {
     watch: (inbox) => bare.inboxes.add(inbox),
     nextRecorded,
@@ -138,32 +140,32 @@ async function runMinimalIndexer(road: Road): Promise<LiveSubject> {
   };
 }
 
-function createNotifier(): { next: () => Promise<number>; tell: () => void } {
-  let heard = Promise.withResolvers<number>();
+function createNotifier(): { next: () => Promise<number>; notifyRecorded: () => void } {
+  let nextSignal = Promise.withResolvers<number>();
   const signalRecorded = () => {
-    heard.resolve(performance.now());
-    heard = Promise.withResolvers<number>();
+    nextSignal.resolve(performance.now());
+    nextSignal = Promise.withResolvers<number>();
   };
-  return { next: () => heard.promise, tell: signalRecorded };
+  return { next: () => nextSignal.promise, notifyRecorded: signalRecorded };
 }
 
-async function waitForRows(road: Road, { block, side }: { block: number; side: LiveSubject }): Promise<number> {
+async function waitForRows(road: Road, { block, subject }: { block: number; subject: LiveSubject }): Promise<number> {
   const { client, usdc } = road.chain;
   const intent = await road.create();
-  side.watch(intent.inbox_address);
+  subject.watch(intent.inbox_address);
   const [signed] = await signCalls(client, DEV_ACCOUNTS.payer, [
     transferCall(usdc.address, intent.inbox_address as Hex, 1_000_000n),
   ]);
-  if (signed === undefined) throw new Error("a call was signed");
-  // What the last block has caused is over by then; and the wait for the next poll is part of the figure as often as in life.
+  if (signed === undefined) throw new Error("no call was signed");
+  // Waits for the last block's work to end, and spreads payments over the polling interval.
   await delay(PAUSE_MS + ((block * 37) % POLL_MS));
   await client.setAutomine(false);
   const chainTx = await client.sendRawTransaction({ serializedTransaction: signed });
   const mined = client.mine({ blocks: 1 }).then(() => performance.now());
   const firstAt = performance.now();
   for (;;) {
-    const recordedAt = await side.nextRecorded();
-    const isRecorded = await side.isRecorded(chainTx);
+    const recordedAt = await subject.nextRecorded();
+    const isRecorded = await subject.isRecorded(chainTx);
     if (!isRecorded && performance.now() - firstAt < TIMEOUT_MS) continue;
     if (!isRecorded) throw new Error(`${chainTx} was not recorded within ${TIMEOUT_MS} ms`);
     const minedAt = await mined;
@@ -181,9 +183,9 @@ function figuresOf(waits: readonly number[]): LiveFigures {
 function tableOf(report: LiveReport): string {
   const ms = (value: number) => value.toFixed(1);
   const rows = (["postgres", "pglite"] as const).flatMap((kind) =>
-    (["bare", "websocket", "polling"] as const).map((way) => {
-      const { p50Ms, p90Ms, slowestMs } = report[kind][way];
-      const name = way === "polling" ? `polling every ${POLL_MS} ms` : way;
+    (["bare", "websocket", "polling"] as const).map((mode) => {
+      const { p50Ms, p90Ms, slowestMs } = report[kind][mode];
+      const name = mode === "polling" ? `polling every ${POLL_MS} ms` : mode;
       return [`${kind}, ${name}`, ms(p50Ms), ms(p90Ms), ms(slowestMs)];
     }),
   );

@@ -4,12 +4,12 @@ import { migrate } from "../../../src/db/migrate.ts";
 import { insertIntent, insertMissingInboxes } from "../../support/intents.ts";
 import { inboxAt } from "../backfillNode.ts";
 
-/** Rows in one statement: far below what the statement's time limit allows. */
+/** Rows per statement, far below the statement timeout. */
 const ROWS_AT_ONCE = 10_000;
 
 /**
- * Makes the schema, and an intent for each of so many inboxes: those of `inboxAt`, from 0, or from `known` where as many are there already.
- * They differ in nothing else.
+ * Creates the schema and an otherwise equal intent for each inbox from `inboxAt(known)` to `inboxAt(count - 1)`;
+ * `known` inboxes already exist.
  */
 export async function fillWithInboxes(url: string, count: number, known = 0): Promise<void> {
   const db = await openDatabase({ url, allowUnsafeFsync: true });

@@ -12,7 +12,7 @@ import type { SetImplementation, SetReport, LoadReport, MemoryJob } from "./memo
 import { runInChildProcess } from "./runInChildProcess.ts";
 import { heading, tabulate } from "./statistics.ts";
 
-// What it takes to know every inbox: of memory, and of time when a process starts.
+// Measures the memory and the startup time of the watched set.
 
 const HELD_COUNTS: readonly (readonly [SetImplementation, number])[] = [
   ["AddressSet", 100_000],
@@ -29,7 +29,7 @@ const BYTES_PER_MB = 1_000_000;
 const SERVICE_GOAL_MB = 350;
 const DEPOSITS_MAX = 600;
 
-/** Prints bytes an inbox beside Set and Map of strings, the start from a database with a million, and the service with 100,000. */
+/** Prints bytes per inbox beside Set and Map of strings, the load of a million inboxes, and the service with 100,000. */
 export async function benchMemory(): Promise<void> {
   await compareHolders();
   const server = await startPostgres(undefined, { isDurable: true });
@@ -52,14 +52,14 @@ export async function benchMemory(): Promise<void> {
 async function compareHolders(): Promise<void> {
   const rows: string[][] = [];
   for (const [holder, count] of HELD_COUNTS) {
-    const order: MemoryJob = { kind: "hold", holder, count };
-    const report = await runInChildProcess<SetReport>("memoryWorker.ts", order);
-    const each = (bytes: number) => (bytes / count).toFixed(1);
+    const job: MemoryJob = { kind: "hold", holder, count };
+    const report = await runInChildProcess<SetReport>("memoryWorker.ts", job);
+    const bytesPerInbox = (bytes: number) => (bytes / count).toFixed(1);
     rows.push([
       `${holder}, ${count.toLocaleString("en")}`,
-      each(report.heldBytes),
-      each(report.rssBytes),
-      each(report.peakBytes),
+      bytesPerInbox(report.heldBytes),
+      bytesPerInbox(report.rssBytes),
+      bytesPerInbox(report.peakBytes),
       report.missNs === undefined ? "" : report.missNs.toFixed(0),
     ]);
   }
@@ -67,7 +67,7 @@ async function compareHolders(): Promise<void> {
   console.log(tabulate([["", "held", "resident", "peak", "ns a stranger"], ...rows]));
 }
 
-/** A real service that has recorded a deposit into one of its inboxes, so that it knows them all. */
+/** Measures a real service after its first deposit, when all inboxes are loaded. */
 async function measureService(databaseUrl: string): Promise<void> {
   const chain = await startTestChain();
   const site = await openInstallation({ chain, databaseUrl, port: await findPort("127.0.0.1", 0) });
@@ -75,8 +75,8 @@ async function measureService(databaseUrl: string): Promise<void> {
   try {
     const db = await openDatabase({ url: databaseUrl });
     let deposits = 0;
-    for (let look = 0; look < DEPOSITS_MAX && deposits === 0; look += 1) {
-      if (look % 50 === 0)
+    for (let attempt = 0; attempt < DEPOSITS_MAX && deposits === 0; attempt += 1) {
+      if (attempt % 50 === 0)
         await chain.pay(chain.usdc.address, inboxAt(7) as `0x${string}`, {
           amountUnits: 1_000_000n,
           from: DEV_ACCOUNTS.payer,

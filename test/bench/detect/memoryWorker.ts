@@ -6,17 +6,17 @@ import { WatchedInboxes } from "../../../src/watch/inboxes/watchedInboxes.ts";
 import { serveParent } from "./runInChildProcess.ts";
 import { median } from "./statistics.ts";
 
-// What one way of holding addresses takes, in a process that holds nothing else.
+// Measures one kind of address set in an otherwise empty process.
 
 export type SetImplementation = "AddressSet" | "Set" | "Map";
 export type MemoryJob = { kind: "hold"; holder: SetImplementation; count: number } | { kind: "load"; url: string };
 export type SetReport = {
-  /** What the process grew by, after a collection; and its peak while it grew, garbage and all. */
+  /** Memory growth after garbage collection, and its peak with garbage. */
   rssBytes: number;
   peakBytes: number;
-  /** Heap and typed arrays together. */
+  /** Growth of heap and typed arrays. */
   heldBytes: number;
-  /** Of a lookup in raw bytes, of addresses that are not in it; nothing where only strings can be looked up. */
+  /** Nanoseconds of a failed lookup in raw bytes; undefined for sets of strings. */
   missNs: number | undefined;
 };
 export type LoadReport = { count: number; ms: number; rssBytes: number; peakBytes: number };
@@ -25,11 +25,11 @@ const HEX_LENGTH = 40;
 const LOOKUPS = 200_000;
 const RUNS = 15;
 
-serveParent((order: MemoryJob) => (order.kind === "hold" ? measureSet(order) : measureLoad(order)));
+serveParent((job: MemoryJob) => (job.kind === "hold" ? measureSet(job) : measureLoad(job)));
 
 function measureSet({ holder, count }: { holder: SetImplementation; count: number }): SetReport {
   const next = addresses();
-  // Whatever is compiled and allocated once is not the addresses' own.
+  // Excludes one-time compilation and allocation.
   const warm = createHolder(holder);
   for (let added = 0; added < 5_000; added += 1) warm.add(next());
   const before = collectAndMeasure();
@@ -79,18 +79,18 @@ function createHolder(holder: SetImplementation): AddressHolder {
   return { add: (hex) => map.set(textOf(hex), true), size: () => map.size };
 }
 
-/** Addresses in hex, each in the place of the one before. */
+/** Generates addresses in hex; all share one buffer. */
 function addresses(): () => Buffer {
-  const drawn = Buffer.alloc(20_000);
+  const randomBuffer = Buffer.alloc(20_000);
   const hex = Buffer.alloc(HEX_LENGTH);
-  let at = drawn.length;
+  let at = randomBuffer.length;
   return () => {
-    if (at === drawn.length) {
-      randomFillSync(drawn);
+    if (at === randomBuffer.length) {
+      randomFillSync(randomBuffer);
       at = 0;
     }
     for (let byte = 0; byte < 20; byte += 1) {
-      const value = drawn[at + byte] ?? 0;
+      const value = randomBuffer[at + byte] ?? 0;
       hex[2 * byte] = digit(value >>> 4);
       hex[2 * byte + 1] = digit(value & 0xf);
     }
@@ -114,7 +114,7 @@ function measureMissNs(hasAt: NonNullable<AddressHolder["hasAt"]>, next: () => B
     const startedAt = performance.now();
     let found = 0;
     for (let at = 0; at < bytes.length; at += HEX_LENGTH) if (hasAt(bytes, at)) found += 1;
-    if (found > 0) throw new Error("a stranger was taken for an inbox");
+    if (found > 0) throw new Error("an unwatched address was found in the set");
     return ((performance.now() - startedAt) / LOOKUPS) * 1_000_000;
   });
   return median(times);

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { Pool, WebSocket } from "undici";
 import type { Db } from "../../../src/db/database.ts";
 
-// The least that a program can do between a block and a row: hear of it, ask for the token's transfers by the block's hash, keep those
-// of known addresses, and write them with the cursor in one statement. It trusts everybody and survives no reorg.
+// The minimal indexer between a block and a row: it receives a head, reads the token's transfers by the block's hash, keeps those
+// into known addresses, and writes them with the cursor in one statement. It trusts its provider and ignores reorgs.
 
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
@@ -16,7 +16,7 @@ export type MinimalIndexerOptions = {
   db: Db;
   rpcUrl: string;
   token: string;
-  /** Called right after a statement was committed that wrote rows. */
+  /** Called after each commit that writes rows. */
   onRecorded: () => void;
 };
 
@@ -37,7 +37,7 @@ export async function startMinimalIndexer({
   const pool = new Pool(rpcUrl, { connections: 4 });
   const socket = new WebSocket(rpcUrl.replace(/^http/, "ws"));
   const write = async (head: { number: string; hash: string }, hits: readonly Log[]) => {
-    const column = (of: (log: Log) => unknown) => JSON.stringify(hits.map(of));
+    const column = (read: (log: Log) => unknown) => JSON.stringify(hits.map(read));
     await sql`
       with moved as (update bare_cursor set number = ${BigInt(head.number)}, hash = ${head.hash} returning 1)
       insert into bare_movement select chain_tx, log_index::int, inbox, units::numeric
@@ -49,7 +49,7 @@ export async function startMinimalIndexer({
       ) as hit (chain_tx, log_index, inbox, units)`.execute(db.root);
     if (hits.length > 0) onRecorded();
   };
-  const take = async (head: { number: string; hash: string }) => {
+  const processHead = async (head: { number: string; hash: string }) => {
     const params = [{ blockHash: head.hash, address: [token], topics: [TRANSFER] }];
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_getLogs", params });
     const headers = { "content-type": "application/json" };
@@ -62,7 +62,7 @@ export async function startMinimalIndexer({
   };
   socket.addEventListener("message", ({ data }) => {
     const { params } = JSON.parse(String(data)) as { params?: { result: { number: string; hash: string } } };
-    if (params !== undefined) void take(params.result);
+    if (params !== undefined) void processHead(params.result);
   });
   await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }));
   socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params: ["newHeads"] }));

@@ -9,37 +9,37 @@ import type { Indexer, IndexerRun, IndexerContext } from "./indexer.ts";
 
 const VERSION = "0.17.7";
 const VIEM_VERSION = "2.57.0";
-/** It asks for a version of this one that the registry does not have; the newest that is there does as well. */
+/** Ponder requires a version that the registry lacks; the newest one works. */
 const UTILS_VERSION = "0.2.18";
 const TIMEOUT_MS = 600_000;
-/** Its limit of calls a second, which it raises slowly, and what stands there instead in the copy without a limit. */
+/** Ponder's rate limit of calls, and its replacement in the uncapped copy. */
 const CAP = /const (INITIAL_MAX_RPS|MAX_RPS) = [\d_]+;/g;
 const NO_CAP = "const $1 = 1_000_000_000;";
 
-/** Ponder as shipped and without its limit of calls, on PostgreSQL, and without the limit on PGlite. */
-export async function preparePonder(scene: IndexerContext): Promise<Indexer[]> {
+/** Ponder as shipped and uncapped on PostgreSQL, and uncapped on PGlite. */
+export async function preparePonder(context: IndexerContext): Promise<Indexer[]> {
   const shipped = await installed();
   const uncapped = await removeCap(shipped);
-  const rival = (name: string, over: Pick<Side, "folder" | "kind">): Indexer => ({
+  const indexer = (name: string, run: Pick<PonderRun, "folder" | "kind">): Indexer => ({
     name: `Ponder ${VERSION}, ${name}`,
-    run: (count) => measure({ ...over, count, scene }),
+    run: (count) => measure({ ...run, count, context }),
   });
   return [
-    rival("as shipped", { folder: shipped, kind: "postgres" }),
-    rival("its request cap taken out", { folder: uncapped, kind: "postgres" }),
-    rival("its request cap taken out, on PGlite", { folder: uncapped, kind: "pglite" }),
+    indexer("as shipped", { folder: shipped, kind: "postgres" }),
+    indexer("its request cap taken out", { folder: uncapped, kind: "postgres" }),
+    indexer("its request cap taken out, on PGlite", { folder: uncapped, kind: "pglite" }),
   ];
 }
 
-type Side = { folder: string; kind: "postgres" | "pglite"; count: number; scene: IndexerContext };
+type PonderRun = { folder: string; kind: "postgres" | "pglite"; count: number; context: IndexerContext };
 
-async function measure({ folder, kind, count, scene }: Side): Promise<IndexerRun> {
+async function measure({ folder, kind, count, context }: PonderRun): Promise<IndexerRun> {
   const port = await freePort();
   const name = `ponder_${kind}_${folder.endsWith("uncapped") ? "uncapped" : "shipped"}_${count}`;
   const directory = join(folder, ".pglite");
-  const place: Record<string, string> =
-    kind === "postgres" ? { DATABASE_URL: await scene.newDatabase(name) } : { PGLITE_DIRECTORY: directory };
-  // What was fetched before would not be fetched again.
+  const databaseEnvironment: Record<string, string> =
+    kind === "postgres" ? { DATABASE_URL: await context.newDatabase(name) } : { PGLITE_DIRECTORY: directory };
+  // Removes cached blocks, which Ponder would not fetch again.
   await rm(directory, { recursive: true, force: true });
   let calls: number | undefined;
   const measured = await runIndexer({
@@ -56,9 +56,9 @@ async function measure({ folder, kind, count, scene }: Side): Promise<IndexerRun
     ],
     folder,
     environment: {
-      ...place,
-      RPC_URL: scene.rpcUrl,
-      WATCHED_FILE: scene.watchedFile,
+      ...databaseEnvironment,
+      RPC_URL: context.rpcUrl,
+      WATCHED_FILE: context.watchedFile,
       PONDER_TELEMETRY_DISABLED: "true",
     },
     startLine: "Started fetching backfill JSON-RPC data",
@@ -67,7 +67,7 @@ async function measure({ folder, kind, count, scene }: Side): Promise<IndexerRun
     beforeEnd: async () => {
       calls = await readCallCount(port);
       const hits = await (await fetch(`http://127.0.0.1:${port}/hits`)).text();
-      if (Number(hits) !== BLOCKS) throw new Error(`it kept ${hits} hits, not ${BLOCKS}`);
+      if (Number(hits) !== BLOCKS) throw new Error(`it stored ${hits} hits, not ${BLOCKS}`);
     },
   });
   return { ...measured, calls };

@@ -12,7 +12,7 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN;
 }
 
-/** Date, hardware, versions and command: what a figure means nothing without. */
+/** Date, hardware, versions and command of a measurement. */
 export function heading(versions: Readonly<Record<string, string>> = {}): string {
   const [cpu] = cpus();
   const named = Object.entries({ Node: process.versions.node, ...versions }).map(
@@ -23,7 +23,7 @@ export function heading(versions: Readonly<Record<string, string>> = {}): string
   return `${date}, ${cpus().length} cores of ${cpu?.model.trim()}, ${named.join(", ")}: ${command}`;
 }
 
-/** Lines with their columns below one another; the first column is text, the others are figures. */
+/** Aligns columns; the first column is text, the others are figures. */
 export function tabulate(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const cell = (text: string, column: number) =>

@@ -3,7 +3,7 @@ import type { Db } from "../../../src/db/database.ts";
 import { array } from "../../../src/db/parameters.ts";
 import { insertMissingInboxes } from "../../support/intents.ts";
 
-/** Copies of each of the intents, one for each number, that occupy no destination. */
+/** Copies each intent once per number; the copies occupy no destination. */
 export async function copyIntents(
   db: Db,
   intentIds: readonly string[],

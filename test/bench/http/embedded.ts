@@ -11,9 +11,9 @@ import { createStatement, freshValues, uniquePlaces } from "./statements.ts";
 
 const EMBEDDED_CREATES = 600;
 
-/** The embedded database has no server to compare with: the use case beside a loop over its statement. */
+/** PGlite has no server to compare with, so this compares the use case with a loop over its statement. */
 export async function compareEmbedded(runs: number): Promise<void> {
-  // As the service does when it starts.
+  // The service also does this at startup.
   await enableWasmKeccak();
   const db = await openTestDatabase("pglite");
   try {
@@ -24,7 +24,7 @@ export async function compareEmbedded(runs: number): Promise<void> {
     const statement = await createStatement(world, account);
     const places = uniquePlaces(statement);
     const input = { priceUnits: 25_000_000 };
-    // All of it is done by this process, whose own time says more than the clock of a machine that has other work.
+    // All work runs in this process, so its CPU time is more precise than the wall clock.
     const timed = async (work: () => Promise<unknown>) => {
       const before = process.cpuUsage();
       for (let times = 0; times < EMBEDDED_CREATES; times += 1) await work();
@@ -35,7 +35,7 @@ export async function compareEmbedded(runs: number): Promise<void> {
       db.root.executeQuery(CompiledQuery.raw(text, freshValues(statement.values, places)));
     const loops = {
       ours: () => createIntent(db.root, world, { account, input }),
-      // Without its name it is parsed and planned every time.
+      // An unnamed statement is parsed and planned every time.
       parsing: bareLoop(statement.text.replace(/^\/\*.*?\*\//, "")),
       prepared: bareLoop(statement.text),
     };

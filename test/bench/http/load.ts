@@ -1,15 +1,15 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-// A load of requests that costs little itself: it shares its core with the database, and whatever it takes there the database lacks.
+// A cheap load generator, because it shares its core with the database.
 
-/** One whole request as it goes over the wire. */
+/** One request as HTTP text. */
 export type Call = string;
 
 export type LoadOptions = {
   port: number;
   connections: number;
-  /** The next call of a connection; undefined when it has none any more. */
+  /** Returns a connection's next call; undefined at the end. */
   call: (connection: number) => Call | undefined;
 };
 
@@ -21,7 +21,7 @@ export function requestText(head: string, headers: Readonly<Record<string, strin
   return `${head} HTTP/1.1\r\n${lines.join("")}\r\n${body}`;
 }
 
-/** How many calls were answered with 2xx, each connection sending the next when the last is answered. Throws at the first other. */
+/** Sends each connection's calls one after the other; returns the number of 2xx answers and throws on any other. */
 export async function load(options: LoadOptions): Promise<number> {
   const counts = Array.from({ length: options.connections }, (_, connection) => runConnection(options, connection));
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
@@ -39,22 +39,22 @@ async function runConnection({ port, call }: LoadOptions, connection: number): P
   return answered;
 }
 
-/** Until there is nothing to send, or the server asks to go: it lets each connection have so many requests. */
+/** Uses a socket until the calls end or the server closes it after its maximum of requests. */
 function useSocket(socket: Socket, first: Call, next: () => Call | undefined): Promise<number> {
   let answered = 0;
-  let heard = "";
+  let received = "";
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   socket.setEncoding("latin1");
   socket.on("data", (part: string) => {
-    heard += part;
-    if (!isCompleteResponse(heard)) return;
-    if (!heard.startsWith("HTTP/1.1 2")) {
-      socket.destroy(new Error(heard));
+    received += part;
+    if (!isCompleteResponse(received)) return;
+    if (!received.startsWith("HTTP/1.1 2")) {
+      socket.destroy(new Error(received));
       return;
     }
     answered += 1;
-    const isLast = /\r\nconnection: close\r\n/i.test(heard);
-    heard = "";
+    const isLast = /\r\nconnection: close\r\n/i.test(received);
+    received = "";
     const text = next();
     if (text === undefined || isLast) socket.destroy();
     else socket.write(text, "latin1");

@@ -8,7 +8,7 @@ import type { PgbenchScript } from "./statements.ts";
 
 export type PgbenchOptions = { databaseUrl: string; clients: number; durationMs: number };
 
-/** How many transactions there were; undefined where the machine has no pgbench. */
+/** Returns the number of transactions; undefined without pgbench on this machine. */
 export async function pgbench(
   { text, variables }: PgbenchScript,
   { databaseUrl, clients, durationMs }: PgbenchOptions,
@@ -21,9 +21,21 @@ export async function pgbench(
     await chmod(folder, 0o755);
     await writeFile(file, text);
     const seconds = String(durationMs / 1_000);
-    const given = Object.entries(variables).flatMap(([name, value]) => ["-D", `${name}=${value}`]);
-    const words = ["-n", "-M", "prepared", "-c", String(clients), "-T", seconds, ...given, "-f", file, databaseUrl];
-    const { stdout } = await promisify(execFile)(program, words);
+    const variableFlags = Object.entries(variables).flatMap(([name, value]) => ["-D", `${name}=${value}`]);
+    const args = [
+      "-n",
+      "-M",
+      "prepared",
+      "-c",
+      String(clients),
+      "-T",
+      seconds,
+      ...variableFlags,
+      "-f",
+      file,
+      databaseUrl,
+    ];
+    const { stdout } = await promisify(execFile)(program, args);
     return Number(/transactions actually processed: (\d+)/.exec(stdout)?.[1]);
   } finally {
     await rm(folder, { recursive: true });

@@ -10,7 +10,7 @@ import { createWake } from "../../../src/kernel/wake.ts";
 import { stationWorld } from "../../support/stationWorld.ts";
 import { freshValues, type Statement } from "./statements.ts";
 
-// One of the two servers that are compared, in a process of its own. It says its port and serves until it is ended.
+// One of the two compared servers in its own process. It sends its port and serves until the parent disconnects.
 
 export type Served =
   | { kind: "ours"; databaseUrl: string }
@@ -21,7 +21,7 @@ export type Served =
       places: number[];
       get: Statement;
       list: Statement;
-      /** Whose intent each is, and whose key, which the service learns from the key. */
+      /** The account of each intent and of each key, which the service reads from the key. */
       owners: [intentIdOrAuthorization: string, accountId: string][];
     };
 
@@ -35,7 +35,7 @@ process.once("message", (served: Served) => {
 process.once("disconnect", () => process.exit());
 
 async function startOwnServer(databaseUrl: string): Promise<number> {
-  // As the service does when it starts.
+  // The service also does this at startup.
   await enableWasmKeccak();
   const db = await openDatabase({ url: databaseUrl, allowUnsafeFsync: true });
   const station = stationWorld(db);
@@ -50,7 +50,7 @@ async function startOwnServer(databaseUrl: string): Promise<number> {
   return (server.server.address() as AddressInfo).port;
 }
 
-/** The least that can be between a socket and the statement: no check, no key, no limit, no record, and columns stay as they come. */
+/** The minimum between a socket and the statement: no checks, keys, limits or record, and raw columns. */
 async function startMinimalServer(served: Extract<Served, { kind: "bare" }>): Promise<number> {
   const { databaseUrl, create, places, get, list, owners } = served;
   const types = { getTypeParser: () => parseRawResult };

@@ -8,34 +8,34 @@ import { findIntent, listIntentPage } from "../../../src/intent/store.ts";
 import type { AccountRow } from "../../../src/merchant/store.ts";
 import type { World } from "../../../src/world.ts";
 
-/** A statement of the service's own, as text, with the parameters of one call. */
+/** One of the service's statements as text, with one call's parameters. */
 export type Statement = { text: string; values: (string | null)[] };
 
 type CreateWorld = Pick<World, "db" | "clock" | "entropy" | "memory" | "config" | "catalog">;
 
-/** What a create asks of the database: listened to, not written down, so that it is always today's. */
+/** The statement of a create, captured from the service so that it is always current. */
 export async function createStatement(world: CreateWorld, account: AccountRow): Promise<Statement> {
-  const heard = new CapturingDatabase();
-  await createIntent(heard.db, world, { account, input: { priceUnits: 25_000_000 } }).catch(() => {});
-  return heard.first();
+  const recorded = new CapturingDatabase();
+  await createIntent(recorded.db, world, { account, input: { priceUnits: 25_000_000 } }).catch(() => {});
+  return recorded.first();
 }
 
-/** What a read of one intent asks. */
+/** The statement of a read of one intent. */
 export async function getStatement(of: { accountId: string; intentId: string }): Promise<Statement> {
-  const heard = new CapturingDatabase();
-  await findIntent({ root: heard.db } as Db, of);
-  return heard.first();
+  const recorded = new CapturingDatabase();
+  await findIntent({ root: recorded.db } as Db, of);
+  return recorded.first();
 }
 
-/** What the first page of an account's intents asks: one more than it shows, to know whether there are others. */
+/** The statement of the first page of an account's intents, which reads one more row to detect a next page. */
 export async function listStatement({ accountId, limit }: { accountId: string; limit: number }): Promise<Statement> {
-  const heard = new CapturingDatabase();
+  const recorded = new CapturingDatabase();
   const page = { accountId, limit: limit + 1, belowSeq: undefined, merchantReference: undefined };
-  await listIntentPage({ root: heard.db } as Db, page);
-  return heard.first();
+  await listIntentPage({ root: recorded.db } as Db, page);
+  return recorded.first();
 }
 
-/** A database that answers every statement with no row, and remembers it. */
+/** A database that records every statement and returns no rows. */
 class CapturingDatabase {
   readonly #statements: CompiledQuery[] = [];
   readonly db: Kysely<Schema>;
@@ -47,7 +47,7 @@ class CapturingDatabase {
         return { rows: [] };
       },
       streamQuery: () => {
-        throw new Error("nothing is streamed");
+        throw new Error("streaming is not supported");
       },
     };
     const nothing = async () => {};
@@ -71,22 +71,22 @@ class CapturingDatabase {
 
   first(): Statement {
     const [query] = this.#statements;
-    if (query === undefined) throw new Error("nothing was asked");
+    if (query === undefined) throw new Error("no statement was recorded");
     return { text: query.sql, values: query.parameters.map(encodeParameter) };
   }
 }
 
-/** Parameters that differ from call to call: identifiers, addresses and hashes, told by their looks. */
+/** Parameters that differ per call: identifiers, addresses and hashes, recognized by their format. */
 const UNIQUE = /^(?:pi_|evt_)[0-9a-z]{26}$|^\\x[0-9a-f]{64}$|^0x[0-9a-f]{64}$/;
 
-/** Where those stand. The inbox's address is the only address that is new; its column tells where it stands. */
+/** The positions of those parameters. The only new address is the inbox's, found by its column. */
 export function uniquePlaces({ text, values }: Statement): number[] {
   const columns = /insert into intent as occupant \(([^)]*)\)/.exec(text)?.[1]?.split(",") ?? [];
   const inbox = values[columns.indexOf("inbox_address")];
   return values.flatMap((value, index) => (value !== null && (UNIQUE.test(value) || value === inbox) ? [index] : []));
 }
 
-/** The same call again with other identifiers; equal ones stay equal to each other. */
+/** The same call with new identifiers; equal identifiers stay equal. */
 export function freshValues(values: readonly (string | null)[], places: readonly number[]): (string | null)[] {
   const fresh = [...values];
   const renamed = new Map<string, string>();
@@ -105,12 +105,12 @@ function freshName(old: string): string {
   return `${prefix}${hex.slice(0, old.length - prefix.length)}`;
 }
 
-/** A script of pgbench, and the texts of its variables. */
+/** A pgbench script and its variables. */
 export type PgbenchScript = { text: string; variables: Record<string, string> };
 
 /**
- * The statement for pgbench, with the same parameters: it binds variables as we do. What is unique is made of its random numbers, inside
- * the statement, because its own variables cannot be texts that change.
+ * The statement for pgbench with the same bound parameters. SQL builds unique values from pgbench's random numbers,
+ * because pgbench variables cannot be changing texts.
  */
 export function pgbenchScript({ text, values }: Statement, places: readonly number[]): PgbenchScript {
   const names = new Map<string, number>();
@@ -118,7 +118,7 @@ export function pgbenchScript({ text, values }: Statement, places: readonly numb
   const replaced = text.replaceAll(/\$(\d+)/g, (_, digits: string) => {
     const index = Number(digits) - 1;
     const value = values[index] ?? null;
-    // It has no null.
+    // pgbench has no null.
     if (value === null) return "null";
     if (!places.includes(index)) {
       variables[`p${digits}`] = value;
@@ -129,7 +129,7 @@ export function pgbenchScript({ text, values }: Statement, places: readonly numb
     return pgbenchExpression(value, number);
   });
   const drawn = Array.from({ length: names.size }, (_, number) => `\\set v${number} random(1, 9000000000000000000)`);
-  // One line a command is what pgbench reads.
+  // pgbench reads one command per line.
   return { text: `${drawn.join("\n")}\n${replaced.replaceAll(/\s*\n\s*/g, " ")};\n`, variables };
 }
 

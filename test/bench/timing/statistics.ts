@@ -1,4 +1,4 @@
-// Two-sided tests for large samples, where the normal distribution is as good as the exact ones.
+// Two-sided tests for large samples, with the normal approximation.
 
 export type Summary = { median: number; mean: number };
 
@@ -7,13 +7,13 @@ export function summaryOf(sample: readonly number[]): Summary {
   return { median: sorted[Math.floor(sorted.length / 2)] ?? Number.NaN, mean: meanOf(sample) };
 }
 
-/** How probable a difference of means at least as large is, when there is none. Rare slow answers weigh much. */
+/** Welch's test: the probability of a mean difference at least this large under equal means. Rare slow answers weigh heavily. */
 export function welchP(one: readonly number[], other: readonly number[]): number {
   const errors = varianceOf(one) / one.length + varianceOf(other) / other.length;
   return twoSidedP((meanOf(one) - meanOf(other)) / Math.sqrt(errors));
 }
 
-/** How probable ranks at least as uneven are, when both samples come from one distribution. Ties get their mean rank. */
+/** The Mann-Whitney test: the probability of ranks at least this uneven under one distribution. Ties get their mean rank. */
 export function mannWhitneyP(one: readonly number[], other: readonly number[]): number {
   const all = [...one.map((value) => ({ value, isOne: true })), ...other.map((value) => ({ value, isOne: false }))];
   all.sort((a, b) => a.value - b.value);
