@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { API_PROMISES, type ApiPromise } from "./apiPromises.ts";
 
-// Which tests show which promise, by the numbers that their names begin with: "D18 …", "§4.2.5, D18 …", "31 22 §4.2.3 …", where the
-// numbers before are those of faults that a test guards against.
+// Maps promises to tests by the ids at the start of test titles: "D18 …", "§4.2.5, D18 …", "31 22 §4.2.3 …". Leading
+// numbers are the faults that the test guards against.
 
 export type PromiseCoverage = { readonly promise: ApiPromise; readonly tests: readonly NamedTest[] };
 export type NamedTest = { readonly file: string; readonly name: string };
@@ -17,7 +17,7 @@ const TEST_FILES = [
 const TITLE = /\b(?:test|it|describe)\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1/g;
 const PROMISE_IDS = /^(?:[A-L]?\d+ )*((?:§\d+(?:\.\d+)*|D\d+)(?:(?:, | )(?:§\d+(?:\.\d+)*|D\d+))*)[: ]/;
 
-/** Each promise with the tests that name it, and the names that name a promise that does not exist. */
+/** Returns each promise with its tests, and the tests whose ids match no promise. */
 export function readPromiseCoverage(root: string): { shown: PromiseCoverage[]; strays: NamedTest[] } {
   const named = globSync(TEST_FILES, { cwd: root })
     .filter((file) => !file.includes("node_modules"))
@@ -32,7 +32,7 @@ export function readPromiseCoverage(root: string): { shown: PromiseCoverage[]; s
   return { shown: coverage, strays: unknownIds };
 }
 
-/** Events and webhooks have numbers too; they are no part of the request interface. */
+/** Ids of events and webhooks, which are outside the request interface. */
 function isOutsideRequestApi(id: string): boolean {
   return id === "D32" || id === "D33";
 }
