@@ -9,10 +9,10 @@ import { parseShare, partsOfShare } from "../../scripts/tests/deepParts.ts";
 import { DEEP_PARTS } from "../deepParts.ts";
 
 const SHARES = 8;
-/** On a quiet machine, with two workers. */
+/** With two workers on an idle machine. */
 const SHARE_SECONDS_MAX = 240;
 
-test("eight shares of the deep tests have every part once, and none takes longer than four minutes", () => {
+test("eight shares contain every part of the deep tests once, and each takes under four minutes", () => {
   const shares = Array.from({ length: SHARES }, (_, index) =>
     partsOfShare(DEEP_PARTS, { number: index + 1, of: SHARES }),
   );
@@ -22,16 +22,16 @@ test("eight shares of the deep tests have every part once, and none takes longer
   for (const share of shares) assert.ok(share.reduce((sum, { seconds }) => sum + seconds, 0) / 2 < SHARE_SECONDS_MAX);
 });
 
-test("a share is written as number and count", () => {
+test("parseShare accepts only number/count", () => {
   assert.deepEqual(parseShare("3/8"), { number: 3, of: 8 });
   for (const text of ["0/8", "9/8", "3", "3/", "x/8", "03/8"]) assert.equal(parseShare(text), undefined, text);
 });
 
-test("as many commits as there are shares choose each of them; a clone without history and a plain folder choose one too", () => {
+test("consecutive commits choose every share; a shallow clone and a plain folder also choose one", () => {
   const root = mkdtempSync(join(tmpdir(), "tributary-share-"));
-  const git = (...words: string[]) => {
+  const git = (...args: string[]) => {
     const identity = ["-c", "user.name=Test", "-c", "user.email=test@example.test"];
-    const { status, stderr } = spawnSync("git", [...identity, ...words], { cwd: root, encoding: "utf8" });
+    const { status, stderr } = spawnSync("git", [...identity, ...args], { cwd: root, encoding: "utf8" });
     assert.equal(status, 0, stderr);
   };
   try {

@@ -10,7 +10,7 @@ import { after, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-// `npm test` over small projects: it runs every file, names what fails, and never calls less than everything a success.
+// Runs `npm test` on small projects: it runs every file, names failures and succeeds only when every test passed.
 
 const repository = fileURLToPath(new URL("../../", import.meta.url));
 const folders: string[] = [];
@@ -39,8 +39,8 @@ function createProject(
   return root;
 }
 
-function runTests(root: string, ...words: string[]): { status: number | null; lines: string[]; output: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["scripts/test.ts", ...words], {
+function runTests(root: string, ...args: string[]): { status: number | null; lines: string[]; output: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["scripts/test.ts", ...args], {
     cwd: root,
     encoding: "utf8",
   });
@@ -50,7 +50,7 @@ function runTests(root: string, ...words: string[]): { status: number | null; li
 describe("npm test", () => {
   after(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
-  test("sums the counts of all processes in its last lines", () => {
+  test("prints the sums of all processes' counts in its last lines", () => {
     const groups = `{ name: "shared", files: ["a/**"], isShared: true }, { name: "alone", files: ["b/**"] }`;
     const root = createProject({ "a/1.test.ts": PASSING, "a/2.test.ts": PASSING, "b/3.test.ts": PASSING }, groups);
     const { status, lines } = runTests(root);
@@ -64,7 +64,7 @@ describe("npm test", () => {
     assert.equal(lines.filter((line) => line.startsWith("ℹ tests")).length, 1);
   });
 
-  test("names the file and the test that fail, also in a shared process", () => {
+  test("names the failed file and test, even in a shared process", () => {
     const { status, output, lines } = runTests(createProject({ "a/1.test.ts": PASSING, "a/2.test.ts": FAILING }));
     assert.equal(status, 1);
     assert.match(output, /^✖ a\/2\.test\.ts: falls$/m);
@@ -80,8 +80,8 @@ describe("npm test", () => {
       /ended early, with SIGKILL/,
     ],
   };
-  for (const [what, [text, problem]] of Object.entries(broken)) {
-    test(`fails when a file ${what}`, () => {
+  for (const [behaviour, [text, problem]] of Object.entries(broken)) {
+    test(`fails when a file ${behaviour}`, () => {
       const { status, output, lines } = runTests(createProject({ "a/1.test.ts": PASSING, "a/2.test.ts": text }));
       assert.equal(status, 1, output);
       assert.match(output, problem);
@@ -100,7 +100,7 @@ describe("npm test", () => {
     assert.deepEqual([runTests(root, "nowhere").status, runTests(root, "--test-name-pattern=nothing").status], [1, 1]);
   });
 
-  test("runs the files and the names that it is given", () => {
+  test("runs only the given files and test names", () => {
     const root = createProject({ "a/1.test.ts": PASSING, "a/2.test.ts": FAILING, "a/b/3.test.ts": PASSING });
     for (const path of ["a/1.test.ts", "a/b", "a/b/*.test.ts", "./a/b/"])
       assert.equal(runTests(root, path).status, 0, path);
@@ -108,7 +108,7 @@ describe("npm test", () => {
     assert.deepEqual([status, lines.includes("ℹ tests 2")], [0, true]);
   });
 
-  test("files of a shared process keep their hooks to themselves", () => {
+  test("hooks of one file do not run for other files of a shared process", () => {
     const hooked = `import assert from "node:assert/strict";\nimport { beforeEach, test } from "node:test";
 let calls = 0;\nbeforeEach(() => { calls += 1; });\ntest("one call", () => assert.equal(calls, 1));\n`;
     assert.equal(

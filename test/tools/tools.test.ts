@@ -20,42 +20,47 @@ const CLEAN_FILES = {
 
 /** Each entry has a tool, a file with a violation, and the expected output. */
 const VIOLATIONS = [
-  { tool: LINT, path: MAIN, text: CLEAN_FILES[MAIN].replace("await ", ""), says: /no-floating-promises/ },
-  { tool: LINT, path: MAIN, text: `${CLEAN_FILES[MAIN]}\n[1].forEach(later);\n`, says: /no-misused-promises/ },
-  { tool: LINT, path: MAIN, text: `${CLEAN_FILES[MAIN]}\nawait 5;\n`, says: /await-thenable/ },
-  { tool: LINT, path: "src/a.ts", text: "export const a = (b: any) => String(b);\n", says: /no-explicit-any/ },
-  { tool: LINT, path: "src/a.ts", text: "export const a = (b: number[]) => b[0]!;\n", says: /no-non-null-assertion/ },
-  { tool: LINT, path: "src/a.ts", text: "export default 1;\n", says: /no-default-export/ },
+  { tool: LINT, path: MAIN, text: CLEAN_FILES[MAIN].replace("await ", ""), expected: /no-floating-promises/ },
+  { tool: LINT, path: MAIN, text: `${CLEAN_FILES[MAIN]}\n[1].forEach(later);\n`, expected: /no-misused-promises/ },
+  { tool: LINT, path: MAIN, text: `${CLEAN_FILES[MAIN]}\nawait 5;\n`, expected: /await-thenable/ },
+  { tool: LINT, path: "src/a.ts", text: "export const a = (b: any) => String(b);\n", expected: /no-explicit-any/ },
+  {
+    tool: LINT,
+    path: "src/a.ts",
+    text: "export const a = (b: number[]) => b[0]!;\n",
+    expected: /no-non-null-assertion/,
+  },
+  { tool: LINT, path: "src/a.ts", text: "export default 1;\n", expected: /no-default-export/ },
   {
     tool: LINT,
     path: "src/a.ts",
     text: "export const a = (b: 1, c: 1, d: 1, e: 1) => b + c + d + e;\n",
-    says: /max-params/,
+    expected: /max-params/,
   },
   {
     tool: LINT,
     path: "src/a.ts",
     text: `export function a() {\n${"  console.log();\n".repeat(70)}}\n`,
-    says: /max-lines-per-f/,
+    expected: /max-lines-per-f/,
   },
-  { tool: LINT, path: "src/a.ts", text: "console.log();\n".repeat(401), says: /max-lines/ },
-  { tool: LINT, path: "src/a.ts", text: 'export * from "./main.ts";\n', says: /no-barrel-file/ },
-  { tool: FORMAT, path: USED, text: "export const a = {b:1}\n", says: /src\/kernel\/used\.ts/ },
-  { tool: TYPES, path: USED, text: "export enum A {\n  b,\n}\n", says: /erasableSyntaxOnly/ },
-  { tool: TYPES, path: USED, text: "export const a = (b: number[]): number => b[0];\n", says: /TS2322/ },
+  { tool: LINT, path: "src/a.ts", text: "console.log();\n".repeat(401), expected: /max-lines/ },
+  { tool: LINT, path: "src/a.ts", text: 'export * from "./main.ts";\n', expected: /no-barrel-file/ },
+  { tool: FORMAT, path: USED, text: "export const a = {b:1}\n", expected: /src\/kernel\/used\.ts/ },
+  { tool: TYPES, path: USED, text: "export enum A {\n  b,\n}\n", expected: /erasableSyntaxOnly/ },
+  { tool: TYPES, path: USED, text: "export const a = (b: number[]): number => b[0];\n", expected: /TS2322/ },
   {
     tool: TYPES,
     path: USED,
     text: "export const a: { b?: 1 } = { b: undefined };\n",
-    says: /exactOptionalPropertyTypes/,
+    expected: /exactOptionalPropertyTypes/,
   },
   {
     tool: DEAD_CODE,
     path: USED,
     text: `${CLEAN_FILES[USED]}\nexport const unused = 1;\n`,
-    says: /unused.*src\/kernel\/used\.ts/,
+    expected: /unused.*src\/kernel\/used\.ts/,
   },
-  { tool: DEAD_CODE, path: "src/kernel/nobody.ts", text: "export const a = 1;\n", says: /src\/kernel\/nobody\.ts/ },
+  { tool: DEAD_CODE, path: "src/kernel/nobody.ts", text: "export const a = 1;\n", expected: /src\/kernel\/nobody\.ts/ },
 ];
 
 for (const tool of [LINT, FORMAT, TYPES, DEAD_CODE]) {
@@ -65,11 +70,11 @@ for (const tool of [LINT, FORMAT, TYPES, DEAD_CODE]) {
   });
 }
 
-for (const { tool, path, text, says } of VIOLATIONS) {
-  test(`tools: ${tool[0]} refuses ${says.source}`, () => {
+for (const { tool, path, text, expected } of VIOLATIONS) {
+  test(`tools: ${tool[0]} refuses ${expected.source}`, () => {
     const outcome = runToolOn({ ...CLEAN_FILES, [path]: text }, tool);
     assert.ok(!outcome.passed, `${tool[0]} accepted this:\n${text}`);
-    assert.match(outcome.output, says);
+    assert.match(outcome.output, expected);
   });
 }
 
