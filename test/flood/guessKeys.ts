@@ -23,7 +23,7 @@ export async function guessKeys(options: GuessOptions): Promise<void> {
   const { requests, db, formatMemory } = options;
   const startedMs = performance.now();
   let begun = 0;
-  let answered = 0;
+  let sentCount = 0;
   let reportedAt = 0;
   const statuses = new Map<string, number>();
   const work = async () => {
@@ -31,13 +31,13 @@ export async function guessKeys(options: GuessOptions): Promise<void> {
       const from = begun;
       begun += REQUESTS_PER_CONNECTION;
       for (const status of await sendGuesses(options, from)) statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      answered += REQUESTS_PER_CONNECTION;
-      if (answered - reportedAt < REPORT_EVERY) continue;
-      reportedAt = answered;
-      const perS = answered / ((performance.now() - startedMs) / 1_000);
+      sentCount += REQUESTS_PER_CONNECTION;
+      if (sentCount - reportedAt < REPORT_EVERY) continue;
+      reportedAt = sentCount;
+      const perS = sentCount / ((performance.now() - startedMs) / 1_000);
       const counts = [...statuses].map(([status, count]) => `${count} × ${status}`).join(", ");
       console.log(
-        `${answered} guesses, ${perS.toFixed(0)} a second (${counts}); ${formatMemory()}; ${await formatRateLogSize(db)}`,
+        `${sentCount} guesses, ${perS.toFixed(0)} a second (${counts}); ${formatMemory()}; ${await formatRateLogSize(db)}`,
       );
     }
   };

@@ -23,7 +23,7 @@ after(async () => {
 });
 
 function bodiesOf(answers: readonly TestResponse[], status: number): Json[] {
-  return answers.filter((answered) => answered.status === status).map((answered) => answered.body);
+  return answers.filter((response) => response.status === status).map((response) => response.body);
 }
 
 test("§4.2.3 exactly one of thirty parallel creates with one destination mints", async () => {
@@ -39,8 +39,8 @@ test("§4.2.3 exactly one of thirty parallel creates with one destination mints"
   const opened = [];
   for (const { widgetToken } of bodies) {
     const headers = { "content-type": "application/json" };
-    const answered = await api.send(`/c/${intentId}/session`, { method: "POST", headers, body: { widgetToken } });
-    opened.push(answered.status);
+    const response = await api.send(`/c/${intentId}/session`, { method: "POST", headers, body: { widgetToken } });
+    opened.push(response.status);
   }
   assert.equal(opened.filter((status) => status === 204).length, 1, "exactly one widget token is the latest");
 });

@@ -75,7 +75,7 @@ for (const kind of databases) {
       assert.equal((await other.post(URL, {}, keyed("order 2"))).body.created, true, "a key is the account's own");
     });
 
-    test("D17 a replay returns the first answer, whatever the intent's state is now", async () => {
+    test("D17 a replay returns the first answer, regardless of the intent's current state", async () => {
       const first = await post({}, "order 3");
       assert.equal((await merchant.post(`${URL}/${first.body.intentId}/archive`)).status, 200);
       const again = await post({}, "order 3");

@@ -58,16 +58,16 @@ describe("rate limits of two services on one PostgreSQL", () => {
     assert.equal(passed.length + refused.length, 500);
     // The whole limit passes, less permits that one service leased and did not use.
     assert.ok(passed.length <= 60 && passed.length >= 55, `${passed.length} passed`);
-    for (const answered of [...passed, ...refused]) {
-      assert.equal(answered.headers["ratelimit-limit"], "60");
-      const left = Number(answered.headers["ratelimit-remaining"]);
+    for (const response of [...passed, ...refused]) {
+      assert.equal(response.headers["ratelimit-limit"], "60");
+      const left = Number(response.headers["ratelimit-remaining"]);
       assert.ok(left >= 0 && left < 60);
-      const resetS = Number(answered.headers["ratelimit-reset"]);
+      const resetS = Number(response.headers["ratelimit-reset"]);
       assert.ok(Number.isInteger(resetS) && resetS >= 1 && resetS <= 60, `${resetS} s`);
     }
-    for (const answered of refused) {
-      assertFault(answered, 429, "rate_limited");
-      const waitS = Number(answered.headers["retry-after"]);
+    for (const response of refused) {
+      assertFault(response, 429, "rate_limited");
+      const waitS = Number(response.headers["retry-after"]);
       assert.ok(Number.isInteger(waitS) && waitS >= 1 && waitS <= 60, `${waitS} s`);
     }
     assert.equal((await burst(20)).filter(({ status }) => status === 200).length <= 60 - passed.length, true);

@@ -28,7 +28,7 @@ test("D9, D10, D12, D13 a null field of a create counts as absent", async () => 
     const absent = await merchant.post(URL, rest);
     const nulled = await merchant.post(URL, { ...rest, [field]: null });
     if (field === "priceUnits") {
-      for (const answered of [absent, nulled]) assertFault(answered, 400, "price_required");
+      for (const response of [absent, nulled]) assertFault(response, 400, "price_required");
     } else {
       assert.deepEqual([absent.status, nulled.status], [201, 201], nulled.text);
       assert.deepEqual(withoutPerCallFields(nulled.body), withoutPerCallFields(absent.body), field);
@@ -104,7 +104,7 @@ test("D14 every operation ignores unknown query parameters, even repeated ones",
     const plain = await callOperation({ operationId, merchant }, { id });
     assert.equal(plain.status, status);
     const body = "body" in OPERATIONS[operationId] ? (OPERATIONS[operationId] as { body: object }).body : undefined;
-    const answered = method === "GET" ? await merchant.get(url) : await merchant.post(url, body);
-    assert.equal(answered.status, status, operationId);
+    const response = method === "GET" ? await merchant.get(url) : await merchant.post(url, body);
+    assert.equal(response.status, status, operationId);
   }
 });

@@ -28,20 +28,20 @@ export async function load(options: LoadOptions): Promise<number> {
 }
 
 async function runConnection({ port, call }: LoadOptions, connection: number): Promise<number> {
-  let answered = 0;
+  let answerCount = 0;
   let text = call(connection);
   while (text !== undefined) {
     const socket = connect({ port, host: "127.0.0.1", noDelay: true });
     await once(socket, "connect");
     const next = (): Call | undefined => (text = call(connection));
-    answered += await useSocket(socket, text, next);
+    answerCount += await useSocket(socket, text, next);
   }
-  return answered;
+  return answerCount;
 }
 
 /** Uses a socket until the calls end or the server closes it after its maximum of requests. */
 function useSocket(socket: Socket, first: Call, next: () => Call | undefined): Promise<number> {
-  let answered = 0;
+  let answerCount = 0;
   let received = "";
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   socket.setEncoding("latin1");
@@ -52,14 +52,14 @@ function useSocket(socket: Socket, first: Call, next: () => Call | undefined): P
       socket.destroy(new Error(received));
       return;
     }
-    answered += 1;
+    answerCount += 1;
     const isLast = /\r\nconnection: close\r\n/i.test(received);
     received = "";
     const text = next();
     if (text === undefined || isLast) socket.destroy();
     else socket.write(text, "latin1");
   });
-  socket.once("error", reject).once("close", () => resolve(answered));
+  socket.once("error", reject).once("close", () => resolve(answerCount));
   socket.write(first, "latin1");
   return promise;
 }

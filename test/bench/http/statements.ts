@@ -21,9 +21,9 @@ export async function createStatement(world: CreateWorld, account: AccountRow): 
 }
 
 /** The statement of a read of one intent. */
-export async function getStatement(of: { accountId: string; intentId: string }): Promise<Statement> {
+export async function getStatement(intent: { accountId: string; intentId: string }): Promise<Statement> {
   const recorded = new CapturingDatabase();
-  await findIntent({ root: recorded.db } as Db, of);
+  await findIntent({ root: recorded.db } as Db, intent);
   return recorded.first();
 }
 

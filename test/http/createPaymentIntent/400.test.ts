@@ -148,8 +148,8 @@ test("D13 metadata beyond its bounds is refused", async () => {
     textOf(16_384),
   ];
   for (const metadata of accepted) {
-    const answered = await merchant.post(URL, { metadata });
-    assert.deepEqual([answered.status, answered.body.metadata], [201, metadata]);
+    const response = await merchant.post(URL, { metadata });
+    assert.deepEqual([response.status, response.body.metadata], [201, metadata]);
   }
 });
 
@@ -244,9 +244,9 @@ test("D11 an invalid wallet, namespace, chain or token is refused with its field
   ];
   for (const [index, [field, value]] of table.entries()) {
     const caller = index < 20 ? merchant : await (await testApi()).openMerchant();
-    const answered = await caller.post(URL, { [field]: value });
-    assert.equal(answered.status, 400, `${field} ${String(value)}`);
-    assert.equal(answered.body.error.param, field, answered.text);
+    const response = await caller.post(URL, { [field]: value });
+    assert.equal(response.status, 400, `${field} ${String(value)}`);
+    assert.equal(response.body.error.param, field, response.text);
   }
 });
 
