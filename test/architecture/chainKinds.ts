@@ -1,13 +1,13 @@
 import { isTest, lineNumberAt, type Codebase, type Source, type Violation } from "./codebase.ts";
 
-// What only one kind of chain has stays below that kind: above it nothing speaks of nonces or gas, not even a comment.
+// Terms of one chain kind stay below that kind: neutral code and comments never mention nonces or gas.
 
-/** A word may stand in one file for a reason; an exception that nothing needs any more is a violation. */
+/** Allows a word in one file for a reason; an unused exception is a violation. */
 export type KindException = { readonly path: string; readonly word: string; readonly reason: string };
 
 const KIND_EXCEPTIONS: readonly KindException[] = [];
 
-/** In any case, and inside longer words such as gasLimit. */
+/** Matches in any letter case, and inside longer words such as gasLimit. */
 const EVM_WORDS = /nonce|gas|log_?index|receipt|0x/gi;
 const NEUTRAL_FOLDERS = [
   "catalog",
@@ -39,13 +39,13 @@ export function evmWordsStayInTheirKind(
       .map(({ path, line, word }) => ({
         path,
         line,
-        message: `"${word}" belongs to EVM chains. Move it below src/chain/evm, or list it with its reason in test/architecture/chainKinds.ts.`,
+        message: `"${word}" belongs to EVM chains. Move it below src/chain/evm, or add an exception with a reason to test/architecture/chainKinds.ts.`,
       })),
     ...exceptions
       .filter((exception) => !found.some((use) => isAllowed(exception, use)))
       .map(({ path, word }) => ({
         path,
-        message: `It no longer says "${word}". Take that out of test/architecture/chainKinds.ts.`,
+        message: `It no longer contains "${word}". Remove the exception in test/architecture/chainKinds.ts.`,
       })),
   ];
 }

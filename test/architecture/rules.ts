@@ -22,7 +22,7 @@ export const ARCHITECTURE_RULES: readonly ArchitectureRule[] = [
   { name: "no database time and no database randomness", check: sqlIsPure },
   { name: "one writer for each table", check: tablesHaveOneWriter },
   { name: "inboxes are read from their own table", check: (codebase) => inboxesAreReadFromTheirTable(codebase) },
-  { name: "words of EVM chains only below their kind", check: (codebase) => evmWordsStayInTheirKind(codebase) },
+  { name: "EVM words only below the EVM kind", check: (codebase) => evmWordsStayInTheirKind(codebase) },
   { name: "one file and one test folder for each operation", check: operationsHaveTests },
   { name: "one page for each error code", check: errorCodesHavePages },
   { name: "at most three folders below src", check: foldersAreShallow },

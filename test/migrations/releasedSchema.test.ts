@@ -57,7 +57,7 @@ for (const kind of databases) {
       await assertAllChecks(db);
     });
 
-    test("transfers keep their places and identities, and outgoing transactions their bytes and settlements", async () => {
+    test("transfers keep their places and identities; outgoing transactions keep their bytes and settlements", async () => {
       deepEqual(await readTransfers(db, { identity: "identity", place: "place" }), transfers);
       const names = { table: "outgoing_transaction", attempt: "outgoing_attempt", id: "outgoing_id" };
       deepEqual(await readOutgoing(db, names), outgoing);
@@ -200,7 +200,7 @@ async function readMoney(db: Db): Promise<unknown> {
   return answers;
 }
 
-/** Whose each address was, as the released version kept it: an intent's own on every chain (null), an issued one on its own. */
+/** Lists the released version's addresses: an intent's own address on every chain (null), an issued one on its chain. */
 async function listOldInboxes(db: Db): Promise<OldInbox[]> {
   const { rows } = await sql<OldInbox>`
     select intent_id as "intentId", chain, address from (
@@ -239,7 +239,7 @@ function releasedWorld(db: Db, caip2: Caip2, token: string) {
   };
 }
 
-/** Where each transfer stands, and what makes it the same wherever it is mined. */
+/** Reads each transfer's place and its identity, which survives reorgs. */
 async function readTransfers(db: Db, names: { identity: string; place: string }): Promise<unknown[]> {
   const [identity, place] = [sql.raw(names.identity), sql.raw(names.place)];
   const movements = await sql`select id, ${identity} as identity, ${place} as place from movement order by id`.execute(
@@ -250,7 +250,7 @@ async function readTransfers(db: Db, names: { identity: string; place: string })
   return [movements.rows, deposits.rows];
 }
 
-/** Every outgoing transaction with its bytes, and the settlements that wait for it or have landed by it. */
+/** Reads every outgoing transaction with its bytes and settlements. */
 async function readOutgoing(db: Db, names: { table: string; attempt: string; id: string }): Promise<unknown[]> {
   const [table, attempt, id] = [sql.table(names.table), sql.table(names.attempt), sql.ref(names.id)];
   const transactions = await sql`select * from ${table} order by id`.execute(db.root);
