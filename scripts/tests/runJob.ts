@@ -23,7 +23,7 @@ export type JobContext = {
 const RUN_FILES = fileURLToPath(new URL("runFiles.ts", import.meta.url));
 const REPORTER = new URL("reportEvents.ts", import.meta.url).href;
 /** The longest part of the run takes two minutes on a quiet machine. */
-const JOB_MS_MAX = 1_800_000;
+const JOB_MS_MAX = 600_000;
 /** The runner prints one summary for all processes. */
 const SUMMARY_LINE = /^ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
 

@@ -54,7 +54,7 @@ test("D30 without a selection an active intent is recorded, and each report give
   assert.equal(await registerView(worldAt(AT), { ...intent, status: "settled" }), false);
 });
 
-test("§4.6 without a selection the hints cover the payout token and the origins on chains with a source inbox", async () => {
+test("§4.6.1 without a selection the hints cover the payout token and the origins on chains with a source inbox", async () => {
   const elsewhere = await insertIntent(db, { payout_chain_reference: "31338", payout_token: `0x${"77".repeat(20)}` });
   const own = await insertIntent(db);
   const { id: intent_id, inbox_address: address } = elsewhere;

@@ -58,7 +58,7 @@ describe("the end of a service", () => {
     const running = await site.start();
     process.kill(running.pid, "SIGUSR2");
     assert.equal(await running.waitForExit(), 70);
-    assert.match(running.output(), /cannot be trusted any more/);
+    assert.match(running.output(), /fatal error, process exits/);
     const next = await site.start();
     assert.equal(await next.stop(), 0);
   });

@@ -44,7 +44,7 @@ test("after a 72-hour outage the service answers and reports its progress while 
     intents.map(() => []),
   );
   const doctor = await runCli(["doctor", "--config", after.file], after.environment);
-  assert.match(doctor.out, /Local: watched .*, read up to block \d+, 1[45]\d\d blocks behind/, doctor.err);
+  assert.match(doctor.out, /Local: watched .*, scanned to block \d+, 1[45]\d\d blocks behind/, doctor.err);
   provider.release();
 
   await untilReceived(callService);

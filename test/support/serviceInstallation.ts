@@ -70,11 +70,16 @@ export async function openInstallation(options: InstallationOptions): Promise<Se
     TEST_GAS_KEY: DEV_ACCOUNTS.operator.privateKey,
     ...options.variables,
   };
-  const spawnService = () =>
-    spawn(process.execPath, ["--no-warnings", MAIN, "serve", "--config", file, "--json"], {
+  const children = new Set<ChildProcess>();
+  const spawnService = () => {
+    const child = spawn(process.execPath, ["--no-warnings", MAIN, "serve", "--config", file, "--json"], {
       env: { ...process.env, ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
+    children.add(child);
+    child.once("exit", () => children.delete(child));
+    return child;
+  };
   return {
     file,
     environment,
@@ -107,7 +112,12 @@ export async function openInstallation(options: InstallationOptions): Promise<Se
         waitForExit: () => waitForExit(child),
       };
     },
-    remove: () => rm(home, { recursive: true, force: true }),
+    // A test that fails leaves its service behind, which would keep the test's process from ending.
+    remove: async () => {
+      for (const child of children) child.kill("SIGKILL");
+      await Promise.all([...children].map(waitForExit));
+      await rm(home, { recursive: true, force: true });
+    },
   };
 }
 
