@@ -19,8 +19,8 @@ import { assertDocumented } from "./assertDocumented.ts";
 import { insertIntent, randomAddress } from "./intents.ts";
 import { stationWorld } from "./stationWorld.ts";
 
-// The API as a merchant's program meets it: the real server over a real database, without a socket. A test process has one; each
-// test has an account of its own, so that limits and lists do not mix.
+// The real server over a real database, without a socket. A test process has one. Each test opens an account of its own, so
+// that limits and lists do not mix.
 
 export const VERSION = "2026-11-01";
 export const UNKNOWN_ID = `pi_${"0".repeat(26)}`;
@@ -35,7 +35,7 @@ export const DUSD = "0x00000000000000000000000000000000000c0d18";
 export const TWO_DECIMAL_TOKEN = "0x00000000000000000000000000000000000c0de2";
 
 type Headers = Record<string, string | string[]>;
-/** What was answered is read as it comes; a wrong shape fails the assertion that looks at it. */
+/** Responses stay untyped: a wrong shape fails the assertion that reads it. */
 export type Json = ReturnType<JSON["parse"]>;
 export type TestRequest = { method?: string; headers?: Headers; body?: unknown };
 export type TestResponse = { status: number; headers: LightMyRequestResponse["headers"]; body: Json; text: string };
@@ -43,9 +43,9 @@ export type TestResponse = { status: number; headers: LightMyRequestResponse["he
 export type TestApi = {
   world: World;
   server: FastifyInstance;
-  /** Moves the service's clock on; in between it stands still. */
+  /** Advances the service's clock. It stands still otherwise. */
   advanceTime: (durationMs: number) => void;
-  /** Sends exactly these headers and this body: text and bytes as they are, anything else as JSON. */
+  /** Sends exactly these headers and this body. Text and bytes stay as they are; any other body becomes JSON. */
   send(url: string, sent?: TestRequest): Promise<TestResponse>;
   openMerchant(options?: MerchantOptions): Promise<Merchant>;
 };
@@ -56,20 +56,20 @@ export type Merchant = {
   accountId: string;
   keyId: string;
   apiKey: string;
-  /** The account's default payout; lower case. */
+  /** The account's default payout wallet, in lower case. */
   wallet: string;
   headers: Headers;
   get(url: string, headers?: Headers): Promise<TestResponse>;
   post(url: string, body?: unknown, headers?: Headers): Promise<TestResponse>;
-  /** A new intent without a destination, through the API. */
+  /** Creates an intent without a destination through the API. */
   createIntent(body?: object): Promise<Json>;
-  /** An intent row of this account, past the API: for states that only time and money bring about. */
+  /** Inserts an intent row of this account directly, for states that need time or deposits. */
   insertIntent(columns?: Partial<Omit<Insertable<IntentTable>, "seq">>): ReturnType<typeof insertIntent>;
 };
 
 let shared: Promise<TestApi> | undefined;
 
-/** The one API of this process; it ends with the last test. */
+/** The API of this process. It closes after the last test. */
 export function testApi(): Promise<TestApi> {
   return (shared ??= openTestDatabase("pglite").then((db) => openTestApi(db)));
 }
@@ -80,7 +80,7 @@ after(async () => {
   await api?.world.db.close();
 });
 
-/** An API over a database of the caller's, who closes both. */
+/** Opens an API over the caller's database. The caller closes both. */
 export async function openTestApi(db: Db, change: Partial<World> = {}): Promise<TestApi> {
   const { clock, passTime: advanceTime } = adjustableClock();
   const station = stationWorld(db);
@@ -106,7 +106,7 @@ export async function openTestApi(db: Db, change: Partial<World> = {}): Promise<
   return { world, server, advanceTime, send, openMerchant: (options = {}) => openMerchant(world, send, options) };
 }
 
-/** Stands still until it is moved, so that no test depends on how fast the machine is. */
+/** A clock that moves only on request, so that no test depends on the speed of the machine. */
 function adjustableClock(): { clock: Clock; passTime: (durationMs: number) => void } {
   const startedAt = systemClock.now();
   let passedMs = 0;
@@ -168,7 +168,7 @@ async function inject(
 }
 
 function encodeBody(body: unknown): string | Buffer | undefined {
-  // Bytes that are no Buffer would be sent as the JSON of an object.
+  // The server would send bytes other than a Buffer as the JSON of an object.
   if (body instanceof Uint8Array) return Buffer.from(body);
   return body === undefined || typeof body === "string" ? body : JSON.stringify(body);
 }
@@ -213,7 +213,7 @@ async function openMerchant(world: World, send: TestApi["send"], options: Mercha
   };
 }
 
-/** Asserts an error's envelope as every operation promises it, and returns its `error`. */
+/** Asserts the error envelope of every operation and returns its `error`. */
 export function assertFault(answered: TestResponse, status: number, code: string): Json {
   assert.equal(answered.status, status, answered.text);
   const { error } = answered.body;

@@ -2,19 +2,19 @@ import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { buildOpenApiDocument } from "../../src/http/documents/openApi/openApiDocument.ts";
 
-// Whatever a test sends and receives is held against the document: an answer that it does not describe fails the test that got it.
+// Compares every request and response of a test with the OpenAPI document. An undocumented one fails its test.
 
 type Json = ReturnType<JSON["parse"]>;
-/** What of an exchange the document speaks of. */
+/** The documented parts of a request. */
 type ExchangeRequest = { method?: string; body?: unknown };
 type ExchangeResponse = { status: number; headers: Record<string, unknown>; body: Json; text: string };
 
-/** Where the test API says that it is reached. */
+/** The base URL of the test API. */
 const BASE_URL = "http://127.0.0.1:8787";
 
 export const DOCUMENT: Json = JSON.parse(JSON.stringify(buildOpenApiDocument(BASE_URL)));
 
-/** Headers that speak of the API and not of HTTP. */
+/** Headers of the API; the document leaves out those of HTTP. */
 const API_HEADERS = /^(?:request-id|service-version|ratelimit-.*|retry-after|www-authenticate|idempotent-.*)$/;
 
 type DocumentedOperation = { operationId: string; pointer: string; pattern: RegExp; method: string; operation: Json };
@@ -35,7 +35,7 @@ validator.addFormat("uri", (text) => URL.canParse(text));
 validator.addSchema({ ...forbidExtraProperties(DOCUMENT), $id: "document" });
 const compiled = new Map<string, ValidateFunction>();
 
-/** Checks one exchange. What lies outside the API is not described, and of a path that is no route only the envelope is. */
+/** Checks one exchange. Paths outside the API are not documented. Unknown API paths must answer with the error envelope. */
 export function assertDocumented(url: string, sent: ExchangeRequest, answered: ExchangeResponse): void {
   const [path = "", search = ""] = url.split("?", 2);
   if (!path.startsWith("/api/")) return;
@@ -46,34 +46,34 @@ export function assertDocumented(url: string, sent: ExchangeRequest, answered: E
   const { operationId, pointer, operation } = place;
   const status = String(answered.status);
   const response = resolveRef(operation.responses[status]);
-  assert.ok(response, `${operationId} answered with ${status}, which the document does not have: ${answered.text}`);
-  const what = `${operationId} ${status}: ${answered.text.slice(0, 2_000)}`;
-  const from = operation.responses[status].$ref ?? `${pointer}/responses/${status}`;
-  assertShape(`${from}/content/${escapePointer("application/json")}/schema`, answered.body, what);
+  assert.ok(response, `${operationId} answered with the undocumented status ${status}: ${answered.text}`);
+  const label = `${operationId} ${status}: ${answered.text.slice(0, 2_000)}`;
+  const responsePointer = operation.responses[status].$ref ?? `${pointer}/responses/${status}`;
+  assertShape(`${responsePointer}/content/${escapePointer("application/json")}/schema`, answered.body, label);
   assertHeaders(response.headers, answered, `${operationId} ${status}`);
   if (answered.status < 300) assertRequest(place, { sent, search });
 }
 
-/** Whether a value has the shape that a pointer into the document describes, and no field that it does not describe. */
-export function assertShape(pointer: string, value: unknown, what: string): void {
+/** Asserts that a value has the shape at a pointer into the document, and no undocumented field. */
+export function assertShape(pointer: string, value: unknown, label: string): void {
   let validate = compiled.get(pointer);
   if (validate === undefined) {
     validate = validator.compile({ $ref: `document${pointer}` });
     compiled.set(pointer, validate);
   }
   if (validate(value)) return;
-  const said = validate.errors?.map(({ instancePath, message, params }) =>
+  const errors = validate.errors?.map(({ instancePath, message, params }) =>
     [instancePath, message, JSON.stringify(params)].join(" "),
   );
-  assert.fail(`${what}\nis not as documented: ${said?.join("; ")}`);
+  assert.fail(`${label}\nis not as documented: ${errors?.join("; ")}`);
 }
 
-/** What was done for a caller must have been asked for as the document says. */
+/** An accepted request must match the document as well. */
 function assertRequest(
   { operationId, pointer, operation }: DocumentedOperation,
   { sent, search }: { sent: ExchangeRequest; search: string },
 ): void {
-  const what = `${operationId}, which was accepted, of ${JSON.stringify(sent.body)} ${search}`;
+  const label = `${operationId}, accepted request ${JSON.stringify(sent.body)} ${search}`;
   const parameters: Json[] = operation.parameters.map((parameter: Json, index: number) => ({
     ...resolveRef(parameter),
     pointer: parameter.$ref ?? `${pointer}/parameters/${index}`,
@@ -81,27 +81,27 @@ function assertRequest(
   for (const [name, text] of new URLSearchParams(search)) {
     const parameter = parameters.find((one) => one.in === "query" && one.name === name);
     if (parameter === undefined) continue;
-    assertShape(`${parameter.pointer}/schema`, parameter.schema.type === "integer" ? Number(text) : text, what);
+    assertShape(`${parameter.pointer}/schema`, parameter.schema.type === "integer" ? Number(text) : text, label);
   }
   if (sent.body === undefined || sent.body === "" || operation.requestBody === undefined) return;
   const body: unknown = typeof sent.body === "string" ? JSON.parse(sent.body) : sent.body;
   if (body instanceof Uint8Array) return;
-  // As it is on the wire: what is undefined here is not sent.
+  // JSON drops undefined fields, as the wire does.
   const wire: unknown = JSON.parse(JSON.stringify(body));
-  assertShape(`${pointer}/requestBody/content/${escapePointer("application/json")}/schema`, wire, what);
+  assertShape(`${pointer}/requestBody/content/${escapePointer("application/json")}/schema`, wire, label);
 }
 
-function assertHeaders(described: Json, { headers }: ExchangeResponse, what: string): void {
+function assertHeaders(described: Json, { headers }: ExchangeResponse, label: string): void {
   const names = new Map<string, Json>(
     Object.entries<Json>(described).map(([name, header]) => [name.toLowerCase(), resolveRef(header)]),
   );
   for (const [name, { required }] of names) {
-    assert.ok(required !== true || headers[name] !== undefined, `${what} lacks the header ${name}`);
+    assert.ok(required !== true || headers[name] !== undefined, `${label} lacks the header ${name}`);
   }
   for (const [name, value] of Object.entries(headers)) {
     if (!API_HEADERS.test(name)) continue;
     const header = names.get(name);
-    assert.ok(header, `${what} has the header ${name}, which the document does not have there`);
+    assert.ok(header, `${label} has the undocumented header ${name}`);
     const { type, pattern } = header.schema;
     if (type === "integer") assert.match(String(value), /^\d+$/, name);
     if (pattern !== undefined) assert.match(String(value), new RegExp(pattern), name);
@@ -118,7 +118,7 @@ function escapePointer(name: string): string {
   return encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
 }
 
-/** Answers may get more fields in a later version, but a test is to notice one that nobody has described. */
+/** Later versions may add fields, but the tests must find a field without documentation. */
 function forbidExtraProperties(part: Json): Json {
   if (Array.isArray(part)) return part.map(forbidExtraProperties);
   if (typeof part !== "object" || part === null) return part;

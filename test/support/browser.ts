@@ -9,20 +9,20 @@ const PLACES = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
-/** A Chromium that this machine has: the one in CHROMIUM_PATH, else one in a usual place. */
+/** Finds a Chromium on this machine: the one in CHROMIUM_PATH, else one in a usual place. */
 function findChromium(): string | undefined {
   const named = process.env["CHROMIUM_PATH"];
   return [...(named === undefined ? [] : [named]), ...PLACES].find((path) => existsSync(path));
 }
 
-/** What a test is skipped with where no browser is; false where one is, and with CI=true, where a missing browser fails the test. */
+/** The reason to skip a test without a browser; false when one exists. With CI=true a missing browser fails the test. */
 export const skipWithoutChromium: string | false =
   findChromium() === undefined && process.env["CI"] !== "true"
-    ? "no Chromium found: install it, or name one in CHROMIUM_PATH"
+    ? "no Chromium found: install it or set CHROMIUM_PATH"
     : false;
 
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error("no Chromium found: install it, or name one in CHROMIUM_PATH");
+  if (executablePath === undefined) throw new Error("no Chromium found: install it or set CHROMIUM_PATH");
   return await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }

@@ -17,7 +17,7 @@ after(() => chain.stop());
 const heldBy = (owner: `0x${string}`) => chain.balanceOf(chain.usdc.address, owner);
 const head = () => chain.client.getBlock();
 
-test("the chain stands still, and moves by one block for a payment", async () => {
+test("the chain mines one block for each payment and no other", async () => {
   const { number } = await head();
   const heldBefore = await heldBy(INBOX);
   const receipt = await chain.pay(chain.usdc.address, INBOX, { amountUnits: 5_000_000n });
@@ -28,13 +28,13 @@ test("the chain stands still, and moves by one block for a payment", async () =>
   assert.equal((await head()).number, number + 4n);
 });
 
-test("the second token has 18 decimals and can be paid by anybody who has it", async () => {
+test("any holder can pay the second token, which has 18 decimals", async () => {
   await chain.mint(chain.dusd.address, stranger.address, 2n * 10n ** 18n);
   await chain.pay(chain.dusd.address, INBOX, { amountUnits: 10n ** 18n, from: stranger });
   assert.equal(await chain.balanceOf(chain.dusd.address, INBOX), 10n ** 18n);
 });
 
-test("several payments share one block in their order", async () => {
+test("several payments share one block in the order sent", async () => {
   const receipts = await chain.payInOneBlock([
     { token: chain.usdc.address, to: INBOX, amountUnits: 1n },
     { token: chain.usdc.address, to: OTHER, amountUnits: 2n },
@@ -51,7 +51,7 @@ test("several payments share one block in their order", async () => {
   );
 });
 
-test("nothing reaches or leaves an address on the blocklist", async () => {
+test("a blocklisted address neither sends nor receives", async () => {
   await chain.blocklist(chain.usdc.address, OTHER);
   const [receipt] = await chain.send(payer, [transferCall(chain.usdc.address, OTHER, 1n)]);
   assert.equal(receipt?.status, "reverted");
@@ -60,7 +60,7 @@ test("nothing reaches or leaves an address on the blocklist", async () => {
   await chain.pay(chain.usdc.address, OTHER, { amountUnits: 1n });
 });
 
-test("a reorg forgets the payments of the replaced blocks", async () => {
+test("a reorg drops the payments of the replaced blocks", async () => {
   const heldBefore = await heldBy(INBOX);
   const paid = await chain.pay(chain.usdc.address, INBOX, { amountUnits: 7n });
   await chain.mine(1);
@@ -73,7 +73,7 @@ test("a reorg forgets the payments of the replaced blocks", async () => {
   await assert.rejects(chain.client.getBlock({ blockHash: paid.blockHash }), /could not be found/);
 });
 
-test("a reorg mines the same payments again in other blocks and another order", async () => {
+test("a reorg mines replacements in other blocks and another order", async () => {
   const heldBefore = await heldBy(INBOX);
   const { number } = await head();
   await chain.mint(chain.usdc.address, stranger.address, 10n);
@@ -94,7 +94,7 @@ test("a reorg mines the same payments again in other blocks and another order", 
   assert.equal(await heldBy(INBOX), heldBefore + 15n);
 });
 
-test("safe and finalized follow the head at one and two blocks, and a rollback takes them along", async () => {
+test("safe and finalized follow the head at one and two blocks, and a rollback lowers them", async () => {
   await chain.pay(chain.usdc.address, INBOX, { amountUnits: 1n });
   const { number } = await head();
   const tagged = async () => {
@@ -110,7 +110,7 @@ test("safe and finalized follow the head at one and two blocks, and a rollback t
   assert.deepEqual(await tagged(), [1n, 0n, -1n]);
 });
 
-test("a payment after a reorg is numbered from what is left", async () => {
+test("a payment after a reorg takes the next number of the remaining chain", async () => {
   await chain.pay(chain.usdc.address, INBOX, { amountUnits: 3n });
   await chain.reorg(1);
   const heldBefore = await heldBy(INBOX);

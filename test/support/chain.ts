@@ -15,9 +15,9 @@ import { HUB, type Deployment } from "../../src/dev/chains/contracts.ts";
 import { deployFixtures, type LocalToken } from "../../src/dev/chains/localChains.ts";
 import * as tokens from "../../src/dev/chains/tokens.ts";
 
-// A chain that stands still unless a test moves it: one block for every transaction, and no other.
+// A chain that moves only on request: one block for each transaction, and no other block.
 
-/** What a replaced stretch of the chain holds: signed transactions, each with the place of its block in the stretch, from 0. */
+/** The signed transactions of replacement blocks, each with the index of its block from 0. */
 export type Replacement = readonly { signed: Hex; blockIndex: number }[];
 
 export interface TestChain {
@@ -31,30 +31,28 @@ export interface TestChain {
   usdc: LocalToken;
   /** 18 decimals. */
   dusd: LocalToken;
-  /** Transfers from the payer, or from another account, in a block of its own; throws when it reverts. */
+  /** Transfers from the payer, or from another account, in a block of its own. Throws when it reverts. */
   pay(token: Hex, to: Hex, transfer: Amount): Promise<TransactionReceipt>;
-  /** Transfers of the payer, or of another account, that share one block, in this order. */
+  /** Sends transfers of the payer, or of another account, in this order in one block. */
   payInOneBlock(transfers: readonly BlockTransfer[], from?: DevAccount): Promise<TransactionReceipt[]>;
-  /** Sends calls of one account, in order; receipts of reverted ones too. */
+  /** Sends calls of one account in order. Returns the receipts of reverted calls too. */
   send(account: DevAccount, calls: readonly ContractCall[]): Promise<TransactionReceipt[]>;
-  /** Creates tokens out of nothing. */
+  /** Mints tokens without a payer. */
   mint(token: Hex, to: Hex, amountUnits: bigint): Promise<TransactionReceipt>;
   blocklist(token: Hex, address: Hex): Promise<void>;
   unblocklist(token: Hex, address: Hex): Promise<void>;
   balanceOf(token: Hex, owner: Hex): Promise<bigint>;
   /** Adds empty blocks. */
   mine(blocks: number): Promise<void>;
-  /** Adds empty blocks until the present head is `finalized`, and deep enough to be read a second time. */
+  /** Adds empty blocks until the present head is `finalized` and the watcher rereads it. */
   finalize(): Promise<void>;
-  /**
-   * Replaces the last `depth` blocks by as many others. Their transactions are forgotten unless they stand in `replacement`.
-   */
+  /** Replaces the last `depth` blocks with the same number of new ones. Transactions outside `replacement` are dropped. */
   reorg(depth: number, replacement?: Replacement): Promise<void>;
-  /** Takes the last `depth` blocks away, and puts nothing in their place. */
+  /** Removes the last `depth` blocks without a replacement. */
   rollback(depth: number): Promise<void>;
-  /** The signed bytes of a mined transaction, to mine it again elsewhere. */
+  /** The signed bytes of a mined transaction, for mining them again elsewhere. */
   signedOf(hash: Hex): Promise<Hex>;
-  /** Signed bytes with the account's next nonces, which nobody has sent yet. */
+  /** Signs calls with the account's next nonces without sending them. */
   sign(account: DevAccount, calls: readonly ContractCall[]): Promise<Hex[]>;
   stop(): Promise<void>;
 }
@@ -67,7 +65,7 @@ export interface BlockTransfer {
 
 export interface Amount {
   amountUnits: bigint;
-  /** The payer when absent. */
+  /** Default: the payer. */
   from?: DevAccount;
 }
 
@@ -77,21 +75,21 @@ export interface TestChainOptions {
 }
 
 const CHAIN_ID = 900_001;
-/** With one slot an epoch, `finalized` is the second block below the head, which is read again later. */
+/** With one slot per epoch, `finalized` lies two blocks below the head. With one provider, the reread needs this depth as well. */
 const FINALITY_DEPTH = Number(REREAD_DEPTH_MIN);
 
-/** Methods of anvil that viem has no words for. */
+/** Calls methods of anvil that viem does not know. */
 function requestRpc<Answer>(client: DevClient, method: string, params: unknown[]): Promise<Answer> {
   return client.request<{ Method: string; Parameters: unknown[]; ReturnType: Answer }>({ method, params });
 }
 
-/** Furnished like a chain of the dev world. */
+/** Starts a chain with the contracts of the dev world. */
 export async function startTestChain(options: TestChainOptions = {}): Promise<TestChain> {
   const { chainId = CHAIN_ID, hub = HUB } = options;
   const anvil = await startAnvil({ chainId, slotsInAnEpoch: 1 });
   const client = createDevClient(anvil.rpcUrl);
-  const furniture = await deployFixtures(client, hub);
-  const [usdc, dusd] = furniture.tokens;
+  const fixtures = await deployFixtures(client, hub);
+  const [usdc, dusd] = fixtures.tokens;
   if (!usdc || !dusd) throw new Error("the dev world has two tokens");
   const { rpcUrl, pid } = anvil;
   const stop = () => anvil.stop();
@@ -99,7 +97,7 @@ export async function startTestChain(options: TestChainOptions = {}): Promise<Te
   return {
     ...identity,
     client,
-    hub: furniture.hub,
+    hub: fixtures.hub,
     usdc,
     dusd,
     ...tokenOperations(client),

@@ -5,8 +5,8 @@ import { referenceOf, type Caip2 } from "../../src/kernel/caip.ts";
 import { FEE_RECIPIENT, insertIntent, TEST_TOKEN } from "./intents.ts";
 import { RecordedChain, type RecordedTransaction, type RecordedTransfer } from "./recordedChain.ts";
 
-// What happened on a chain: several payers, right, under, over, split, dust, late, the wrong token; our own sweep and a stranger's;
-// and a reorganisation that moves some of it and leaves some of it out for a while.
+// A recorded history: several payers with exact, short, excess, split, dust, late and wrong-token payments, our sweep and a
+// stranger's. A reorg moves some of it and drops some of it for a while.
 
 export type IntentLabel = "oneTime" | "repeatable" | "dust" | "under" | "over";
 
@@ -16,11 +16,11 @@ export type ChainHistory = {
   tokens: readonly TokenConfig[];
   intents: readonly IntentRow[];
   labelOf: ReadonlyMap<string, IntentLabel>;
-  /** The tips in the order in which they were the head; those of the branch that was left are among them. */
+  /** The tips in the order in which they became the head, including those of the replaced branch. */
   tips: readonly string[];
-  /** Places in `tips` up to the last block in which something happens. The quiet ones after it are all alike. */
+  /** Indexes in `tips` up to the last block with activity. The empty blocks after it are all alike. */
   activeTips: readonly number[];
-  /** Places in `tips` of the block where the branches part, of the last one that was left, and of the first that overtakes it. */
+  /** Indexes in `tips` of the fork's block, of the replaced branch's last block, and of the first block of the longer branch. */
   forkAt: number;
   orphanedAt: number;
   reorgAt: number;
@@ -30,7 +30,7 @@ export type ChainHistory = {
 
 const OTHER_TOKEN = `0x${"77".repeat(20)}`;
 const PAYERS = ["a1", "a2", "a3"].map((byte) => `0x${byte.repeat(20)}`);
-/** So many that what lies before them is read by ranges when all of it is heard in one go. */
+/** Enough empty blocks that a watcher that catches up reads the earlier ones by ranges. */
 const QUIET_BLOCKS = 45;
 const FEE_BPS = 50n;
 
@@ -44,17 +44,17 @@ const toTokenConfig = (symbol: string, address: string): TokenConfig => ({
   isRail: true,
 });
 
-/** Writes the history down and inserts the intents it is about; the tape shows the block before all of it. */
+/** Records the history and inserts its intents. The recorded chain shows the block before all of it. */
 export async function createChainHistory(
   db: Db,
   { chain, accountId }: { chain: Caip2; accountId: string },
 ): Promise<ChainHistory> {
-  const of = { account_id: accountId, payout_chain_reference: referenceOf(chain), fee_bps: Number(FEE_BPS) };
-  const priced = (price: bigint) => ({ ...of, price_units: price, price_token_units: price, one_time: true });
+  const shared = { account_id: accountId, payout_chain_reference: referenceOf(chain), fee_bps: Number(FEE_BPS) };
+  const priced = (price: bigint) => ({ ...shared, price_units: price, price_token_units: price, one_time: true });
   const intents: Record<IntentLabel, IntentRow> = {
     oneTime: await insertIntent(db, priced(1_000n)),
-    repeatable: await insertIntent(db, of),
-    dust: await insertIntent(db, { ...of, minimum_units: 1_000n }),
+    repeatable: await insertIntent(db, shared),
+    dust: await insertIntent(db, { ...shared, minimum_units: 1_000n }),
     under: await insertIntent(db, { ...priced(2_000n), one_time: false }),
     over: await insertIntent(db, priced(500n)),
   };
@@ -122,7 +122,7 @@ function buildBranches(intents: Record<IntentLabel, IntentRow>): Branches {
       [sweep("oneTime", 1_000n), sweep("over", 750n)],
     ],
     left: [[moved, never], [strangers], [late]],
-    // The same transactions in other blocks and another order; one of them comes back only later, one never.
+    // The same transactions in other blocks and another order. One returns only later, and one never.
     stayed: [[late], [], [transaction(noise), moved], [strangers]],
     afterwards: [
       [sweep("dust", 1_500n), transaction(to("repeatable", 20n), to("repeatable", 0n), to("repeatable", 21n))],
@@ -135,7 +135,7 @@ function buildBranches(intents: Record<IntentLabel, IntentRow>): Branches {
   };
 }
 
-/** Transaction hashes that no other history has. */
+/** Creates transaction hashes that no other history has. */
 function createTxHashes(seed: string): { next(): string } {
   const prefix = Buffer.from(seed.slice(-20)).toString("hex");
   let count = 0;

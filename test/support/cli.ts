@@ -11,19 +11,19 @@ import { findPort } from "../../src/dev/findPort.ts";
 import { runCli as runCommand } from "../../src/cli/runCli.ts";
 import type { DevManifest } from "../../src/dev/devManifest.ts";
 
-// The command line as people run it: a process of its own, with an environment that the test decides.
+// The command line as users run it: in a process of its own, with an environment that the test chooses.
 
 const BIN = new URL("../../bin/tributary.js", import.meta.url).pathname;
 
 export type CliResult = { code: number | null; out: string; err: string };
 type Variables = Readonly<Record<string, string>>;
 
-/** What every command needs of the environment, and nothing of this process's own settings. */
+/** The environment that every command needs, without any setting of this process. */
 function environmentOf(variables: Variables): Record<string, string> {
   return { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", ...variables };
 }
 
-/** A folder for TRIBUTARY_HOME and whatever else a test keeps. */
+/** A temporary folder for TRIBUTARY_HOME and other files of a test. */
 export function temporaryFolder(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "tributary-cli-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
@@ -34,32 +34,32 @@ export function spawnCli(args: readonly string[], variables: Variables): ChildPr
 }
 
 /** Runs a command to its end. */
-export async function runCli(words: readonly string[], variables: Variables = {}): Promise<CliResult> {
-  const child = spawnCli(words, variables);
-  if (child.stdout === null || child.stderr === null) throw new Error("the streams are piped");
+export async function runCli(args: readonly string[], variables: Variables = {}): Promise<CliResult> {
+  const child = spawnCli(args, variables);
+  if (child.stdout === null || child.stderr === null) throw new Error("the process has no piped streams");
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
   return { code: child.exitCode, out, err };
 }
 
-/** Runs a command in this process: for help and refusals, which need no process of their own. */
-export async function renderCli(words: readonly string[], variables: Variables = {}): Promise<CliResult> {
+/** Runs a command in this process, for help and refusals, which need no other process. */
+export async function renderCli(args: readonly string[], variables: Variables = {}): Promise<CliResult> {
   const written = { out: "", err: "" };
   const streamTo = (name: keyof typeof written) => ({
     write: (text: string) => (written[name] += text),
     on: () => undefined,
   });
   const streams = { out: streamTo("out"), error: streamTo("err") };
-  const code = await runCommand(words, { ...streams, environment: environmentOf(variables) });
+  const code = await runCommand(args, { ...streams, environment: environmentOf(variables) });
   return { code, ...written };
 }
 
-/** Runs a command whose reader is gone before the first line, as behind `| head` once it has enough. */
+/** Runs a command whose stdout closes before the first line, as behind `| head`. */
 export async function runWithClosedStdout(
-  words: readonly string[],
+  args: readonly string[],
   variables: Variables = {},
 ): Promise<Omit<CliResult, "out">> {
-  const child = spawnCli(words, variables);
-  if (child.stdout === null || child.stderr === null) throw new Error("the streams are piped");
+  const child = spawnCli(args, variables);
+  if (child.stdout === null || child.stderr === null) throw new Error("the process has no piped streams");
   child.stdout.destroy();
   const [err] = await Promise.all([text(child.stderr), once(child, "exit")]);
   return { code: child.exitCode, err };
@@ -67,24 +67,24 @@ export async function runWithClosedStdout(
 
 export type DevProcess = { ready: DevManifest; child: ChildProcess; err(): string; ended: Promise<unknown> };
 
-/** A dev world that has said it is ready. Whoever starts it ends it. */
-export async function startDevProcess(words: readonly string[], variables: Variables): Promise<DevProcess> {
-  const child = spawnCli(["dev", "--json", ...words], variables);
-  if (child.stdout === null || child.stderr === null) throw new Error("the streams are piped");
-  let said = "";
-  child.stderr.on("data", (piece: Buffer) => (said += piece.toString()));
+/** Starts a dev world and waits until it is ready. The caller ends it. */
+export async function startDevProcess(args: readonly string[], variables: Variables): Promise<DevProcess> {
+  const child = spawnCli(["dev", "--json", ...args], variables);
+  if (child.stdout === null || child.stderr === null) throw new Error("the process has no piped streams");
+  let output = "";
+  child.stderr.on("data", (piece: Buffer) => (output += piece.toString()));
   const ended = once(child, "exit");
   const lines = createInterface({ input: child.stdout });
   const [line] = (await Promise.race([
     once(lines, "line"),
-    ended.then(() => Promise.reject(new Error(`the dev world ended before it was ready: ${said}`))),
+    ended.then(() => Promise.reject(new Error(`the dev world ended before it was ready: ${output}`))),
   ])) as [string];
-  return { ready: JSON.parse(line) as DevManifest, child, err: () => said, ended };
+  return { ready: JSON.parse(line) as DevManifest, child, err: () => output, ended };
 }
 
 export type DevWorldFixture = { readonly dev: DevProcess; folder: string; variables: Variables };
 
-/** A dev world, with a home of its own, for all tests of the `describe` in which it is asked for. */
+/** Starts a dev world with its own home directory for all tests of a `describe`. */
 export function useDevWorld(): DevWorldFixture {
   const folder = temporaryFolder();
   const variables = { TRIBUTARY_HOME: folder.path };
@@ -101,13 +101,13 @@ export function useDevWorld(): DevWorldFixture {
     folder: folder.path,
     variables,
     get dev() {
-      if (dev === undefined) throw new Error("the dev world is there from the first test on");
+      if (dev === undefined) throw new Error("the dev world starts before the first test");
       return dev;
     },
   };
 }
 
-/** The processes that `pid` has started, and theirs. */
+/** The processes that `pid` has started, directly or indirectly. */
 export async function descendantsOf(pid: number): Promise<number[]> {
   const listing = spawn("ps", ["-A", "-o", "pid=,ppid="], { stdio: ["ignore", "pipe", "inherit"] });
   const rows = (await text(listing.stdout))
@@ -115,7 +115,8 @@ export async function descendantsOf(pid: number): Promise<number[]> {
     .split("\n")
     .map((row) => row.trim().split(/\s+/).map(Number));
   const found = [pid];
-  // A child stands behind its parent in the list of what is found, however deep.
-  for (const parent of found) found.push(...rows.filter(([, of]) => of === parent).map(([child = 0]) => child));
+  // The loop visits found children too, because it appends them behind their parent.
+  for (const parent of found)
+    found.push(...rows.filter(([, parentId]) => parentId === parent).map(([child = 0]) => child));
   return found.slice(1);
 }

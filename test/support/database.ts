@@ -12,17 +12,17 @@ import { databaseUrl, postgresVersion, startPostgres, type PostgresServer } from
 /** Every kind of database, for suites that must hold on each. */
 export const databases = ["pglite", "postgres"] as const;
 
-/** Dumps and data directories that are the same for every run stand here; it may be removed at any time. */
+/** Dumps and data directories that every run shares. It can be removed at any time. */
 export const cacheDirectory = fileURLToPath(new URL("../../node_modules/.cache/tributary", import.meta.url));
 
-/** When the schema of every test database was made. */
+/** The migration time in every test database. */
 const APPLIED_AT = new Date("2026-01-01T00:00:00Z");
 
 const TEMPLATE = "tributary_template";
 
 export type TestDatabaseOptions = { poolSizeMax?: number };
 
-/** A new, migrated database of its own. `close` removes it. */
+/** Opens a new, migrated database. `close` removes it. */
 export async function openTestDatabase(
   kind: (typeof databases)[number],
   options: TestDatabaseOptions = {},
@@ -41,10 +41,13 @@ export async function openTestDatabase(
 
 export type PostgresDatabase = { url: string; drop: () => Promise<void> };
 
-/** A new database on a real PostgreSQL, for tests that open it several times or from several processes. Migrated, unless "empty". */
+/**
+ * Creates a database on a real PostgreSQL, for tests that open it several times or from several processes. Migrated, unless
+ * "empty".
+ */
 export async function createPostgresDatabase(contents: "migrated" | "empty" = "migrated"): Promise<PostgresDatabase> {
   const running = await server();
-  // The processes of a run share the server.
+  // All processes of a run share the server, so the process id is part of the name.
   const name = `test_${process.pid}_${databaseCount++}`;
   await executeSql(running, `create database ${name} template ${contents === "empty" ? "template1" : TEMPLATE}`);
   return { url: running.urlOf(name), drop: () => executeSql(running, `drop database ${name} with (force)`) };
@@ -60,10 +63,10 @@ function snapshot(): Promise<Blob> {
 
 type TestServer = Pick<PostgresServer, "urlOf">;
 
-/** Where the server of a whole run listens. */
+/** Names the socket directory of the run's shared server. */
 const SHARED_SERVER_VARIABLE = "TEST_POSTGRES_SOCKET_DIRECTORY";
 
-/** Starts a server for all processes of a run. It ends with this process. Returns the environment that names it. */
+/** Starts a server for all processes of a run; it ends with this process. Returns the environment variables that locate it. */
 export async function shareTestServer(): Promise<Record<string, string>> {
   const { socketDirectory } = await startPostgres(await seedDirectory());
   return { [SHARED_SERVER_VARIABLE]: socketDirectory };
@@ -90,7 +93,7 @@ async function executeSql(running: TestServer, text: string): Promise<void> {
   }
 }
 
-/** A data directory that holds the migrated template, made by whoever comes first with this schema. */
+/** A data directory with the migrated template. The first process with this schema creates it. */
 async function seedDirectory(): Promise<string> {
   const key = createHash("sha256")
     .update(`${await postgresVersion()} ${await schemaDigest()}`)
@@ -116,6 +119,6 @@ async function createSeedDirectory(seed: string): Promise<void> {
   const draft = await mkdtemp(join(cacheDirectory, "draft-"));
   await cp(maker.dataDirectory, draft, { recursive: true });
   await maker.remove();
-  // Whoever is first wins; the others made the same, and throw theirs away.
+  // The first process wins the rename. The others made the same directory and delete theirs.
   await rename(draft, seed).catch(() => rm(draft, { recursive: true }));
 }

@@ -1,7 +1,7 @@
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const BASE = 58n;
 
-/** The base58 text of bytes, as Solana writes addresses. */
+/** Encodes bytes in base58, as in Solana addresses. */
 export function encodeBase58(bytes: Uint8Array): string {
   let value = 0n;
   for (const byte of bytes) value = (value << 8n) | BigInt(byte);

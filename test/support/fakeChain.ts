@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
-// A chain that is nothing but its answers: blocks that hang together, transfers in them, and the receipts of their transactions. It is made
-// in no time, so that thousands of blocks can stand behind a provider of a test.
+// A chain in memory: linked blocks, their transfers and the receipts of their transactions. It mines fast enough for thousands
+// of blocks in one test.
 
 export type FakeTransfer = { token: string; from: string; to: string; amountUnits: bigint };
 
@@ -15,7 +15,7 @@ export type FakeBlock = {
   logs: readonly FakeLog[];
 };
 
-/** A transfer with its place, as a watcher has to record it. */
+/** A transfer with its place, as a watcher must record it. */
 export type FakeMovement = FakeTransfer & {
   chainTx: string;
   position: number;
@@ -35,7 +35,7 @@ export class FakeChain {
   readonly #receipts = new Map<string, Record<string, unknown>>();
   readonly #movements: FakeMovement[] = [];
 
-  /** Begins with its first block; two chains of one id are the same chain as long as the same is mined on them. */
+  /** Begins with its first block. Two chains of one id are equal while both mine the same blocks. */
   constructor(chainId: number) {
     this.chainId = chainId;
     this.mine();
@@ -43,7 +43,7 @@ export class FakeChain {
 
   get head(): FakeBlock {
     const head = this.blocks.at(-1);
-    if (head === undefined) throw new Error("a chain has a first block");
+    if (head === undefined) throw new Error("the chain has no block");
     return head;
   }
 
@@ -61,7 +61,7 @@ export class FakeChain {
         transactionHash: chainTx,
         transactionIndex: hex(index),
       };
-      // Each transaction says something else first, so that the place inside a receipt is not the number of the transfer.
+      // Each transaction first writes another log, so that a log's index in the receipt differs from the transfer's number.
       const own = [approvalLog(transfers[0]), ...transfers.map(transferLog)].map((log, position) => ({
         ...log,
         ...place,
@@ -92,19 +92,19 @@ export class FakeChain {
     return this.#receipts.get(chainTx);
   }
 
-  /** What of blocks above `above` moves into or out of one of the inboxes, in order. */
+  /** The transfers into or out of the inboxes in blocks above `above`, in order. */
   movementsOf(inboxes: ReadonlySet<string>, above = 0): FakeMovement[] {
     return this.#movements.filter(
       ({ blockNumber, from, to }) => blockNumber > BigInt(above) && (inboxes.has(from) || inboxes.has(to)),
     );
   }
 
-  #hash(of: string): string {
-    return `0x${createHash("sha256").update(`${this.chainId} ${of}`).digest("hex")}`;
+  #hash(input: string): string {
+    return `0x${createHash("sha256").update(`${this.chainId} ${input}`).digest("hex")}`;
   }
 }
 
-/** A header as eth_getBlockBy… answers it. */
+/** The header in the response to eth_getBlockBy…. */
 export function headerOf(block: FakeBlock): Record<string, unknown> {
   const { number, hash, parentHash, timestampS } = block;
   return { number: hex(number), hash, parentHash, timestamp: hex(timestampS), transactions: [] };

@@ -7,7 +7,7 @@ import { encodeBase58 } from "./encodeBase58.ts";
 import { systemEntropy } from "../../src/kernel/entropy.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 
-// Somebody else's issuing gate: a real server, which does with a question whatever the test has told it to.
+// A remote issuing gate: a real server whose behaviour the test chooses.
 
 export const GATE_SECRET = "canary-secret-of-the-issuing-gate-0123456789";
 
@@ -18,25 +18,25 @@ export type GateRequest = {
   body: { intentId: string; livemode: boolean; chain: string; token?: string | null; address?: string | null };
 };
 
-/** Answers one question, or leaves it unanswered. */
-export type GateBehaviour = (asked: GateRequest, response: ServerResponse) => void;
+/** Answers one request, or leaves it unanswered. */
+export type GateBehaviour = (request: GateRequest, response: ServerResponse) => void;
 
 export type FakeIssuingGate = {
   gate: Gate;
-  /** The same gate, for whoever waits only a moment. */
+  /** The same gate with a short time-out. */
   gateWithShortTimeout: Gate;
   url: string;
   requests: GateRequest[];
-  /** From now on. */
+  /** Applies to all later requests. */
   setBehaviour(behaviour: GateBehaviour): void;
   close(): Promise<void>;
 };
 
-/** Longer than a busy machine takes, and much shorter. */
+/** Longer than a busy machine needs, and much shorter than the test's time-out. */
 const TIMEOUT_MS = 30_000;
 const SHORT_TIMEOUT_MS = 150;
 
-/** Binds everybody and issues what it is asked for: the address it is told, or a new one for each intent and mint, always the same. */
+/** By default, binds every customer and issues the fixed address, else one address per intent, chain and mint. */
 export async function openFakeIssuingGate(): Promise<FakeIssuingGate> {
   const requests: GateRequest[] = [];
   let behaviour: GateBehaviour = issueAlways();
@@ -52,7 +52,7 @@ export async function openFakeIssuingGate(): Promise<FakeIssuingGate> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("a listening server has a port");
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
   const url = `http://127.0.0.1:${address.port}/gate`;
   const secret = new Secret(GATE_SECRET);
   const gate = openRemoteGate({ url, secret, timeoutMs: TIMEOUT_MS });
@@ -89,44 +89,45 @@ function sendReply(response: ServerResponse, answer: unknown, status = 200): voi
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
 }
 
-/** One answer to every question. */
+/** Sends one answer to every request. */
 export function replyAlways(answer: unknown, status = 200): GateBehaviour {
-  return (_asked, response) => sendReply(response, answer, status);
+  return (_request, response) => sendReply(response, answer, status);
 }
 
-/** Binds every customer, and answers so when it is asked for an inbox. */
-export function replyToInboxes(answer: (asked: GateRequest) => unknown): GateBehaviour {
-  return (asked, response) => sendReply(response, asked.kind === "customers" ? { verdict: "bound" } : answer(asked));
+/** Binds every customer, and sends this answer to inbox requests. */
+export function replyToInboxes(answer: (request: GateRequest) => unknown): GateBehaviour {
+  return (request, response) =>
+    sendReply(response, request.kind === "customers" ? { verdict: "bound" } : answer(request));
 }
 
-/** What a gate does that is not well, by name. */
+/** Faults of a gate that only a time-out ends, by name. */
 export const SLOW_BEHAVIOURS: Readonly<Record<string, GateBehaviour>> = {
   "never answers": () => {},
-  trickles: (_asked, response) => {
+  trickles: (_request, response) => {
     response.writeHead(200);
     response.write("{");
   },
 };
 
-/** The same for gates whose fault shows at once. */
+/** Faults of a gate that show at once, by name. */
 export const BROKEN_BEHAVIOURS: Readonly<Record<string, GateBehaviour>> = {
-  "cuts the connection": (_asked, response) => response.destroy(),
-  "cuts the connection in the middle of its answer": (_asked, response) => {
+  "cuts the connection": (_request, response) => response.destroy(),
+  "cuts the connection in the middle of its answer": (_request, response) => {
     response.writeHead(200, { "content-length": "100" });
     response.write('{"verdict":');
     setImmediate(() => response.destroy());
   },
   "is overloaded": replyAlways({}, 503),
-  "wants fewer questions": replyAlways({ verdict: "refused" }, 429),
-  "knows us not": replyAlways({ verdict: "refused" }, 401),
-  "is a proxy's page": (_asked, response) => response.writeHead(403).end("<html>Forbidden</html>"),
-  redirects: (_asked, response) => response.writeHead(302, { location: "/elsewhere" }).end(),
-  "says no JSON": (_asked, response) => response.writeHead(200).end("issued"),
-  "says nothing": (_asked, response) => response.writeHead(200).end(),
-  "says a verdict that there is not": replyAlways({ verdict: "perhaps" }),
-  "says a list": replyAlways([{ verdict: "bound" }]),
-  "says null": replyAlways(null),
-  "says too much": (_asked, response) =>
+  "limits requests": replyAlways({ verdict: "refused" }, 429),
+  "rejects the secret": replyAlways({ verdict: "refused" }, 401),
+  "answers with a proxy's page": (_request, response) => response.writeHead(403).end("<html>Forbidden</html>"),
+  redirects: (_request, response) => response.writeHead(302, { location: "/elsewhere" }).end(),
+  "answers without JSON": (_request, response) => response.writeHead(200).end("issued"),
+  "answers nothing": (_request, response) => response.writeHead(200).end(),
+  "answers an unknown verdict": replyAlways({ verdict: "perhaps" }),
+  "answers a list": replyAlways([{ verdict: "bound" }]),
+  "answers null": replyAlways(null),
+  "answers too much": (_request, response) =>
     response.writeHead(200).end(JSON.stringify({ verdict: "bound", more: "x".repeat(20_000) })),
 };
 

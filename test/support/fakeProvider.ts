@@ -2,55 +2,58 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { headerOf, type FakeBlock, type FakeChain } from "./fakeChain.ts";
 
-// A provider of JSON-RPC over real sockets, with the limits and habits of the products that people rent. It never lies: what it answers is
-// whole and true for the node that answered, or it is visibly broken. Those that lie stand in liar.ts.
+// A JSON-RPC provider over real sockets, with the limits and habits of commercial products. It never lies: an answer is
+// complete and true for its node, or visibly broken. Lying providers use faultyRpcProxy.ts.
 
-/** What a refusal says; with HTTP 200 unless it has a status of its own. */
+/** An error of a refusal. The HTTP status is 200 unless it has another. */
 export type RpcError = { code: number; message: string; data?: unknown; status?: number };
 
-/** A range that is too much, and the last block to which it would not have been. */
+/** A range above the limit, and the last block that the limit would have allowed. */
 export type ExceededRange = { from: number; to: number; lastAllowed: number };
-type BuildRpcError = (asked: ExceededRange) => RpcError;
+type BuildRpcError = (range: ExceededRange) => RpcError;
 
 export type ProviderProfile = {
-  /** The most of an eth_getLogs: blocks of a range, and logs and bytes of the answer, also of one block. Beyond it the question is refused. */
+  /**
+   * The limits of eth_getLogs: blocks per range, and logs and bytes per answer, also for one block. The provider refuses
+   * larger requests.
+   */
   blocks?: { max: number; buildError: BuildRpcError };
   results?: { max: number; buildError: BuildRpcError };
   bytes?: { max: number; buildError: BuildRpcError };
-  /** A range with more blocks or bytes never gets its answer: the gateway gives up, or the connection ends half-way. */
+  /** A range with more blocks or bytes never succeeds: the gateway times out, or the connection ends half-way. */
   gatewayTimeout?: { blocks: number; status: number };
   truncatesAbove?: { bytes: number };
-  /** One request of so many, by chance, is refused because of the rate; or its answer is cut. */
+  /** The provider refuses one in `oneIn` requests at random because of the rate, or cuts its answer. */
   rate?: { oneIn: number; error: RpcError; retryAfterS?: number };
   truncates?: { oneIn: number };
-  /** Each request waits so long. */
+  /** The delay of each request. */
   delayMs?: number;
-  /** Nodes behind the one name, each so many blocks behind; one of them answers each request. */
+  /** The nodes behind one name, each with its lag in blocks. One of them answers each request. */
   nodeLags?: readonly number[];
-  /** How far behind its head a node calls blocks safe, and final. */
+  /** How many blocks the node's safe and final blocks lie behind its head. */
   finality?: { safe: number; final: number };
-  /** What a node says of a range that ends beyond its head. */
+  /** The answer to a range that ends beyond the node's head. */
   beyondHead?: "empty" | RpcError;
-  /** How it takes several calls in one request. `calls`: the most of them. */
+  /** How the provider handles batches. `callsMax` is the largest batch. */
   batches?: { callsMax?: number; error?: RpcError; isReordered?: boolean; logsError?: RpcError };
-  /** Everything that tells of logs, or the receipts of a block alone, or everything. */
+  /** The rejected methods: all log methods, the receipts of a block alone, or everything. */
   rejects?: { methods: "logs" | "receipts" | "all"; error: RpcError };
 };
 
 export type FakeProvider = {
   readonly url: string;
   profile: ProviderProfile;
-  /** HTTP requests, those that asked for logs of a range, and how many of these were answered. */
+  /** Counts of HTTP requests, of log range requests, and of answered log range requests. */
   readonly counts: { requests: number; rangeRequests: number; rangeReplies: number };
   close(): Promise<void>;
 };
 
 type RpcRequest = { id: unknown; method: string; params: readonly unknown[] };
 type RpcReply = { result: unknown } | { error: RpcError };
-/** What one node answers of the chain. */
+/** One node's view of the chain. */
 type NodeView = { chain: FakeChain; profile: ProviderProfile; head: number };
 
-/** Opens a provider of `chain` on a port of its own. `seed` picks the nodes that answer. */
+/** Opens a provider of `chain` on its own port. `seed` picks the node for each request. */
 export async function openFakeProvider(
   chain: FakeChain,
   profile: ProviderProfile = {},
@@ -75,7 +78,7 @@ export async function openFakeProvider(
   };
 
   async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const asked = JSON.parse(await readBody(request)) as RpcRequest | RpcRequest[];
+    const batch = JSON.parse(await readBody(request)) as RpcRequest | RpcRequest[];
     const { profile } = provider;
     counts.requests += 1;
     if (profile.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, profile.delayMs));
@@ -89,18 +92,18 @@ export async function openFakeProvider(
     const behind = nodeLags[Math.floor(random() * nodeLags.length)] ?? 0;
     const node = { chain, profile, head: Math.max(chain.head.number - behind, 0) };
     const { truncates, truncatesAbove } = profile;
-    const { status, body } = replyToBatch(node, asked);
+    const { status, body } = replyToBatch(node, batch);
     const isCut = random() * (truncates?.oneIn ?? Infinity) < 1 || body.length > (truncatesAbove?.bytes ?? Infinity);
     response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(body) });
     if (isCut) response.write(body.slice(0, Math.floor(body.length / 2)), () => response.destroy());
     else response.end(body);
   }
 
-  function replyToBatch(node: NodeView, asked: RpcRequest | RpcRequest[]): HttpReply {
-    if (!Array.isArray(asked)) return toHttpReply(replyToCall(node, asked), asked.id);
+  function replyToBatch(node: NodeView, batch: RpcRequest | RpcRequest[]): HttpReply {
+    if (!Array.isArray(batch)) return toHttpReply(replyToCall(node, batch), batch.id);
     const { callsMax = Infinity, error, isReordered, logsError } = node.profile.batches ?? {};
-    if (error !== undefined && asked.length > callsMax) return toHttpReply({ error }, null);
-    const answers = asked.map((message) => {
+    if (error !== undefined && batch.length > callsMax) return toHttpReply({ error }, null);
+    const answers = batch.map((message) => {
       const answer =
         logsError !== undefined && message.method === "eth_getLogs" ? { error: logsError } : replyToCall(node, message);
       return { jsonrpc: "2.0", id: message.id, ...answer };
@@ -150,7 +153,7 @@ function readChain(node: NodeView, method: string, [first]: readonly unknown[]):
       return transactionsIn(block).map((chainTx) => chain.receiptOf(chainTx));
     }
     default:
-      throw new Error(`${method} is not asked of a fake provider`);
+      throw new Error(`${method} is not supported by the fake provider`);
   }
 }
 
@@ -216,9 +219,9 @@ function logsOfRange(
 
 function matchesFilter(log: { address: string; topics: readonly string[] }, { address, topics }: Filter): boolean {
   if (!address.includes(log.address)) return false;
-  return topics.every((wanted, place) => {
+  return topics.every((expected, place) => {
     const topic = log.topics[place];
-    return wanted === null || (typeof wanted === "string" ? wanted === topic : wanted.includes(topic ?? ""));
+    return expected === null || (typeof expected === "string" ? expected === topic : expected.includes(topic ?? ""));
   });
 }
 
@@ -231,7 +234,7 @@ function toHttpReply(answer: RpcReply, id: unknown): HttpReply {
   return { status, body: JSON.stringify({ jsonrpc: "2.0", id, error }) };
 }
 
-/** Mulberry32: small, and the same for the same seed. */
+/** Mulberry32: small, and deterministic for each seed. */
 function createSeededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

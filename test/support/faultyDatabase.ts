@@ -4,15 +4,15 @@ import { EmbeddedDriver, EmbeddedServer } from "../../src/db/pglite/pglite.ts";
 import { loadMigratedSnapshot } from "../../src/db/pglite/snapshot.ts";
 import { cacheDirectory } from "./database.ts";
 
-/** An embedded database that gives out at a chosen statement, also in the middle of a transaction or at its end. */
+/** An embedded database that fails at a chosen statement, also inside a transaction or at its commit. */
 export type FaultyDatabase = {
   db: Db;
-  /** From now on: so many statements are answered, and each one after them fails with `error`. */
+  /** The next `statements` statements succeed. Each later one fails with `error`. */
   failAfter(statements: number, error: Error): void;
   heal(): void;
 };
 
-/** Migrated; whoever opens it closes its `db`. */
+/** Opens a migrated database. The caller closes its `db`. */
 export async function openFaultyDatabase(): Promise<FaultyDatabase> {
   let failure: { statementsLeft: number; error: Error } | undefined;
   const db = await openObservedDatabase(() => {
@@ -31,14 +31,14 @@ export async function openFaultyDatabase(): Promise<FaultyDatabase> {
   };
 }
 
-/** A migrated embedded database that calls `use` with each statement, begin and commit, before it takes it; whoever opens it closes it. */
+/** Opens a migrated embedded database that calls `onStatement` before each statement, begin and commit. The caller closes it. */
 export async function openObservedDatabase(onStatement: (sql: string) => void): Promise<Db> {
   const snapshot = await loadMigratedSnapshot({ cacheDirectory, appliedAt: new Date("2026-01-01T00:00:00Z") });
   const server = await EmbeddedServer.start({ directory: "memory", snapshot });
   return createEmbeddedDatabase(server, (guard) => observedDriver(new EmbeddedDriver(server, guard), onStatement));
 }
 
-/** A rollback is not told, and so succeeds: it is what the server does when a client is gone. */
+/** A rollback always succeeds and is not reported, because the server rolls back by itself when a client disconnects. */
 function observedDriver(driver: EmbeddedDriver, use: (sql: string) => void): Driver {
   const inner = new WeakMap<DatabaseConnection, DatabaseConnection>();
   const innerOf = (connection: DatabaseConnection) => inner.get(connection) ?? connection;
@@ -53,7 +53,7 @@ function observedDriver(driver: EmbeddedDriver, use: (sql: string) => void): Dri
           return connection.executeQuery(query);
         },
         streamQuery: () => {
-          throw new Error("nothing is streamed");
+          throw new Error("streaming is not supported");
         },
       };
       inner.set(watched, connection);

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-// A provider that stands before a real node and may lie, keep silent, or be away.
+// A proxy before a real node that can alter replies, delay them or refuse requests.
 
 export type RpcRequest = { method: string; params: readonly unknown[] };
-/** Bends one answer of the node; `ask` asks the node something else. */
+/** Alters one reply of the node. `ask` sends another request to the node. */
 export type AlterReply = (
   request: RpcRequest,
   answer: unknown,
@@ -13,18 +13,18 @@ export type AlterReply = (
 
 export type FaultyRpcProxy = {
   readonly url: string;
-  /** Undefined: it tells what the node tells. */
+  /** Undefined: the proxy forwards the node's replies unchanged. */
   alterReply: AlterReply | undefined;
-  /** Every request is refused. */
+  /** True: the proxy refuses every request. */
   isDown: boolean;
-  /** The node behind it. */
+  /** The URL of the real node. */
   upstream: string;
   close(): Promise<void>;
 };
 
 type RpcMessage = RpcRequest & { id: unknown };
 
-/** Opens a provider of its own port before the node at `upstream`; it is honest until it is told otherwise. */
+/** Opens a proxy on its own port before the node at `upstream`. It forwards everything until `alterReply` is set. */
 export async function openFaultyRpcProxy(upstream: string): Promise<FaultyRpcProxy> {
   const server = createServer((request, response) => void handleRequest(request, response));
   await new Promise<void>((resolve) => {
@@ -48,8 +48,10 @@ export async function openFaultyRpcProxy(upstream: string): Promise<FaultyRpcPro
       response.writeHead(503).end("away");
       return;
     }
-    const asked = JSON.parse(await readBody(request)) as RpcMessage | RpcMessage[];
-    const answered = Array.isArray(asked) ? await Promise.all(asked.map(forwardAltered)) : await forwardAltered(asked);
+    const message = JSON.parse(await readBody(request)) as RpcMessage | RpcMessage[];
+    const answered = Array.isArray(message)
+      ? await Promise.all(message.map(forwardAltered))
+      : await forwardAltered(message);
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answered));
   }
 

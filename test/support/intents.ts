@@ -12,7 +12,7 @@ import { sql, type Insertable } from "kysely";
 type NewIntentValues = Omit<Insertable<IntentTable>, "seq">;
 export type IntentOverrides = Partial<NewIntentValues>;
 
-/** Where test intents are paid out unless a test says otherwise: the first local chain and a token that is only a name. */
+/** The default payout of test intents: the first local chain and a token without a contract. */
 export const TEST_CHAIN = "eip155:31337";
 export const TEST_TOKEN = "0x00000000000000000000000000000000000c0de6";
 export const FEE_RECIPIENT = "0x00000000000000000000000000000000000fee00";
@@ -30,7 +30,7 @@ const DEPOSIT_INBOX = [
   sql<Date>`created_at`.as("created_at"),
 ] as const;
 
-/** An account of its own and an intent with an inbox address that follows from its terms. 6 decimals, no fee, minimum 0. */
+/** Inserts an account and an intent whose inbox address follows from its terms. 6 decimals, no fee, minimum 0. */
 export async function insertIntent(db: Db, overrides: IntentOverrides = {}): Promise<IntentRow> {
   const accountId = overrides.account_id ?? (await insertAccount(db));
   const id = overrides.id ?? newId("pi", systemEntropy);
@@ -78,7 +78,7 @@ export async function insertIntent(db: Db, overrides: IntentOverrides = {}): Pro
   return insertIntentRow(db, values);
 }
 
-/** Writes an intent and its inbox in one statement, as a create does. */
+/** Inserts an intent and its inbox in one statement, as a create does. */
 export async function insertIntentRow(db: Db, values: NewIntentValues): Promise<IntentRow> {
   return db.root
     .with("minted", (query) => query.insertInto("intent").values(values).returningAll())
@@ -93,7 +93,7 @@ export async function insertIntentRow(db: Db, values: NewIntentValues): Promise<
     .executeTakeFirstOrThrow();
 }
 
-/** Writes the inboxes of intents that were inserted in bulk, in the order of the intents. */
+/** Inserts the inboxes of intents that were inserted in bulk, in the order of the intents. */
 export async function insertMissingInboxes(db: Db): Promise<void> {
   await sql`
     insert into inbox (namespace, reference, address, intent_id, kind, token, created_at)
@@ -114,7 +114,7 @@ export function randomAddress(): string {
   return `0x${Buffer.from(systemEntropy.bytes(20)).toString("hex")}`;
 }
 
-/** Takes intents away, as nobody else may. */
+/** Deletes intents. Only tests do: replication mode disables the triggers that forbid it. */
 export async function deleteIntents(db: Db, inboxes: readonly string[]): Promise<void> {
   await db.transaction(async (tx) => {
     await sql`set local session_replication_role = replica`.execute(tx);

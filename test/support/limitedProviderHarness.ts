@@ -18,29 +18,29 @@ import { openFakeProvider, type FakeProvider, type ProviderProfile } from "./fak
 import { insertIntent } from "./intents.ts";
 import { TEST_CHAIN_CONFIG } from "./stationWorld.ts";
 
-// Chains made up of blocks, watched through providers that limit what they answer, and compared with what was recorded of them.
+// Watches generated chains through limited providers, and compares the recorded movements with the chain.
 
 export const TOKENS = ["c1", "c2", "c3"].map((byte) => `0x${byte.repeat(20)}`);
 export const PAYERS = ["a1", "a2", "a3"].map((byte) => `0x${byte.repeat(20)}`);
 const INBOXES = 6;
 export const START_BLOCK = 40;
-/** How deep a block must lie for the fake nodes to call it final. */
+/** The depth from which the fake nodes report a block as final. */
 const FINALITY_DEPTH = 64;
 const ROUNDS_MAX = 1_500;
-/** Where a look says that there is nothing more at once, so much passes until the next. */
+/** The time between two polls of an idle watcher. */
 const POLL_MS = 6_000;
-/** A failure lets so much time pass, and so ends every rest of a provider. */
+/** The wait after a failure. It is longer than every provider's cooldown. */
 export const FAILURE_WAIT_MS = 61_000;
 
 export type LimitedProviderHarness = Awaited<ReturnType<typeof openLimitedProviderHarness>>;
 
-/** Begins with a few inboxes. Each chain that is made is one of its own in the database. */
+/** Begins with a few inboxes. Each new chain has its own id in the database. */
 export async function openLimitedProviderHarness(db: Db) {
   const inboxes: string[] = [];
   for (let made = 0; made < INBOXES; made += 1) inboxes.push((await insertIntent(db)).inbox_address);
   let chainCount = 0;
 
-  /** A chain of its own, with transfers of strangers in every block and payments into inboxes and out of them in some. */
+  /** Creates a chain with strangers' transfers in every block, and payments into and out of inboxes in some. */
   function newChain(): FakeChain {
     chainCount += 1;
     return new FakeChain(900_000 + chainCount);
@@ -48,7 +48,7 @@ export async function openLimitedProviderHarness(db: Db) {
   function mine(chain: FakeChain, blocks: number): void {
     for (let mined = 0; mined < blocks; mined += 1) chain.mine(transactionsOfBlock(chain.blocks.length));
   }
-  /** One block with so many transfers of strangers, of the tokens in turn, and a payment at each end and in the middle. */
+  /** Mines one block with `count` strangers' transfers over all tokens, and payments at both ends and in the middle. */
   function mineFullBlock(chain: FakeChain, count: number): void {
     const [from = "", to = ""] = PAYERS;
     const payment = (place: number) => {
@@ -71,7 +71,7 @@ export async function openLimitedProviderHarness(db: Db) {
       amountUnits: 1n,
     });
     const transactions: FakeTransfer[][] = [[stranger(0)], [stranger(1)]];
-    // Some blocks hold many times what the others do.
+    // Some blocks hold many more transfers than the others.
     if (number % 97 === 0) for (let by = 0; by < 60; by += 1) transactions.push([stranger(by)]);
     if (number % 23 === 0) {
       const inbox = pick(inboxes, Math.floor(number / 23));
@@ -82,11 +82,11 @@ export async function openLimitedProviderHarness(db: Db) {
     return transactions;
   }
 
-  /** Watches a chain through providers of given habits. Time passes only when a look has failed. */
-  async function startWatcher(chain: FakeChain, ...habits: readonly ProviderProfile[]) {
+  /** Watches a chain through providers with the given profiles. Time passes only after a failure. */
+  async function startWatcher(chain: FakeChain, ...profiles: readonly ProviderProfile[]) {
     const caip2: Caip2 = `eip155:${chain.chainId}`;
     const providers: FakeProvider[] = [];
-    for (const [index, each] of habits.entries()) providers.push(await openFakeProvider(chain, each, index + 1));
+    for (const [index, each] of profiles.entries()) providers.push(await openFakeProvider(chain, each, index + 1));
     const passed = { ms: 0 };
     const clock = {
       ...systemClock,
@@ -114,10 +114,10 @@ export async function openLimitedProviderHarness(db: Db) {
       db.root.selectFrom("chain_cursor").selectAll().where("chain", "=", caip2).executeTakeFirstOrThrow();
 
     async function watchUntil(isDone: () => Promise<boolean>): Promise<number> {
-      for (let looks = 1; looks <= ROUNDS_MAX; looks += 1) {
+      for (let polls = 1; polls <= ROUNDS_MAX; polls += 1) {
         try {
           const outcome = await watchOnce();
-          if (await isDone()) return looks;
+          if (await isDone()) return polls;
           if (!outcome.isBehind) passed.ms += POLL_MS;
         } catch (error) {
           if (!(error instanceof ProviderFailed)) throw error;
@@ -125,7 +125,7 @@ export async function openLimitedProviderHarness(db: Db) {
         }
       }
       const { number, reread_number: reread } = await cursor();
-      throw new Error(`it never arrived: at ${number}, read again up to ${reread}, of ${chain.head.number}`);
+      throw new Error(`the watcher never caught up: at ${number}, reread up to ${reread}, of ${chain.head.number}`);
     }
     return {
       world,
@@ -165,11 +165,11 @@ export async function openLimitedProviderHarness(db: Db) {
       })
       .toSorted();
   }
-  /** Each movement that only one of the two knows. */
+  /** Compares recorded movements with the chain's. Lists each movement that only one side has. */
   async function assertMovementsMatch(chain: FakeChain): Promise<void> {
-    const [told, expected] = [new Set(await recordedMovements(chain)), new Set(expectedMovements(chain))];
+    const [recorded, expected] = [new Set(await recordedMovements(chain)), new Set(expectedMovements(chain))];
     deepEqual(
-      { lacking: [...expected.difference(told)], tooMuch: [...told.difference(expected)] },
+      { lacking: [...expected.difference(recorded)], tooMuch: [...recorded.difference(expected)] },
       { lacking: [], tooMuch: [] },
     );
   }
@@ -191,23 +191,23 @@ export async function openLimitedProviderHarness(db: Db) {
       .toSorted();
   }
 
-  /** Begins, is away while `blocks` are mined, and comes back. */
-  async function startAfterOutage(chain: FakeChain, blocks: number, ...habits: readonly ProviderProfile[]) {
+  /** Starts an unlimited watcher, mines `blocks` while it is idle, and then applies the profiles. */
+  async function startAfterOutage(chain: FakeChain, blocks: number, ...profiles: readonly ProviderProfile[]) {
     mine(chain, START_BLOCK);
-    const watching = await startWatcher(chain, ...habits.map(() => ({})));
+    const watching = await startWatcher(chain, ...profiles.map(() => ({})));
     await watching.look();
     mine(chain, blocks);
-    for (const [index, each] of habits.entries()) (watching.providers[index] as FakeProvider).profile = each;
+    for (const [index, each] of profiles.entries()) (watching.providers[index] as FakeProvider).profile = each;
     return watching;
   }
 
-  /** Mines so many blocks near the head that all before them are final, and lets them be read again. */
+  /** Mines until all earlier blocks are final, and lets the watcher reread them. */
   async function finalizeAndReread(
     watching: Awaited<ReturnType<typeof startWatcher>>,
     chain: FakeChain,
   ): Promise<void> {
     const last = chain.head.number;
-    // Only blocks that are known can be called final, and of those that were read by ranges just the last one of each is.
+    // Only known blocks become final. Of a range read, the watcher knows only the last block.
     for (let step = 0; step < FINALITY_DEPTH + 16; step += 16) {
       mine(chain, 16);
       await watching.watchUntilHead();

@@ -15,7 +15,7 @@ export type MerchantOptions = {
   scopes?: string[];
 };
 
-/** An account with a complete default destination in USDC on one EVM chain, and a key of it. */
+/** Inserts an account with a complete default destination in USDC on one EVM chain, and an API key of it. */
 export async function addMerchant(db: Db, options: MerchantOptions): Promise<{ accountId: string; apiKey: string }> {
   const accountId = newId("acct", systemEntropy);
   await db.root
@@ -45,7 +45,7 @@ export async function addMerchant(db: Db, options: MerchantOptions): Promise<{ a
   return { accountId, apiKey };
 }
 
-/** A key by its form, with the id of a known one and a secret that is nobody's. */
+/** A key in valid form with a known id and a wrong secret. */
 export function otherSecretOf(keyId: string): string {
   const bytes = (count: number) => (count === KEY_ID_BYTES ? keyBytes(keyId) : systemEntropy.bytes(count));
   return newApiKey("test", { bytes }).apiKey;

@@ -4,7 +4,7 @@ import type { Db } from "../../src/db/database.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
 
-// A chain as the watch station would have recorded it, for tests of the stations that only read its rows.
+// Rows as the watch station records them, for tests of stations that only read them.
 
 export type MovementInput = {
   chainTx: string;
@@ -14,7 +14,7 @@ export type MovementInput = {
   counterparty?: string;
   amountUnits: bigint;
   block: bigint;
-  /** Tells two blocks of one height apart. */
+  /** Distinguishes two blocks of one height. */
   fork?: string;
   place?: number;
   orphaned?: boolean;
@@ -22,7 +22,7 @@ export type MovementInput = {
 
 const SEEN_AT = new Date("2026-11-01T12:00:05Z");
 
-/** Sets how far a chain is read. */
+/** Sets the cursor's head. */
 export async function setHead(
   db: Db,
   chain: Caip2,
@@ -36,7 +36,7 @@ export async function setHead(
       finalized_number = excluded.finalized_number`.execute(db.root);
 }
 
-/** Records movements of one intent under one new revision, again where they are known already. */
+/** Records movements of one intent under one new revision, and rewrites known ones. */
 export async function recordMovements(db: Db, intent: IntentRow, movements: readonly MovementInput[]): Promise<void> {
   const chain = caip2(intent.payout_namespace, intent.payout_chain_reference);
   await db.transaction(async (tx) => {

@@ -16,7 +16,7 @@ import {
 } from "./api.ts";
 import { otherSecretOf } from "./merchants.ts";
 
-// What holds for every operation alike, so that each of them is asked the same questions.
+// Rules of every operation, as tests that each operation runs.
 
 export type OperationSpec = { method: "GET" | "POST"; path: string; body?: object; status: number; perMinute: number };
 
@@ -48,15 +48,15 @@ export type OperationId = keyof typeof OPERATIONS;
 
 export type CallOptions = { id?: string; headers?: Record<string, string>; body?: unknown };
 
-/** Calls an operation with a body that it accepts, unless told otherwise; `headers` stand beside the merchant's own. */
+/** Calls an operation with a body that it accepts by default. `headers` are added to the merchant's own. */
 export function callOperation(
-  of: { operationId: OperationId; merchant: Merchant },
+  target: { operationId: OperationId; merchant: Merchant },
   options: CallOptions = {},
 ): Promise<TestResponse> {
-  const shape: OperationSpec = OPERATIONS[of.operationId];
+  const shape: OperationSpec = OPERATIONS[target.operationId];
   const url = shape.path.replace("{id}", options.id ?? UNKNOWN_ID);
-  if (shape.method === "GET") return of.merchant.get(url, options.headers);
-  return of.merchant.post(url, options.body ?? shape.body, options.headers);
+  if (shape.method === "GET") return target.merchant.get(url, options.headers);
+  return target.merchant.post(url, options.body ?? shape.body, options.headers);
 }
 
 function rawRequest(
@@ -75,7 +75,7 @@ function addDays({ world }: TestApi, days: number): string {
 }
 
 export function testVersionErrors(operationId: OperationId): void {
-  test(`§5.5, §9.2, §9.3, D24 ${operationId}: the version is asked for before anything else`, async () => {
+  test(`§5.5, §9.2, §9.3, D24 ${operationId}: the version is checked before everything else`, async () => {
     const api = await testApi();
     const soon = addDays(api, 2);
     const table: [string | undefined, string][] = [
@@ -100,7 +100,7 @@ export function testVersionErrors(operationId: OperationId): void {
     }
   });
 
-  test(`D24 ${operationId}: any date in between is answered by the version of its time`, async () => {
+  test(`D24 ${operationId}: every supported date gets the version of its time`, async () => {
     const api = await testApi();
     for (const version of ["2020-01-01", "2024-02-29", VERSION, addDays(api, 0), addDays(api, 1)]) {
       const answered = await rawRequest(api, operationId, { "service-version": version });
@@ -111,7 +111,7 @@ export function testVersionErrors(operationId: OperationId): void {
 }
 
 export function testApiKeyErrors(operationId: OperationId): void {
-  test(`§5.1, D21 ${operationId}: whatever is wrong with a key, the answer is the same`, async () => {
+  test(`§5.1, D21 ${operationId}: every invalid key gets the same answer`, async () => {
     const api = await testApi();
     const { apiKey, keyId } = await api.openMerchant();
     const swapped = apiKey.slice(0, -1) + (apiKey.endsWith("0") ? "1" : "0");
@@ -124,7 +124,7 @@ export function testApiKeyErrors(operationId: OperationId): void {
       "Bearer nonsense",
       `Bearer ${swapped}`,
       `Bearer ${apiKey} x`,
-      // These are keys by their form, and nobody's.
+      // These keys have a valid form, but no row.
       `Bearer ${newApiKey("test", systemEntropy).apiKey}`,
       `Bearer ${newApiKey("live", systemEntropy).apiKey}`,
       `Bearer ${otherSecretOf(keyId)}`,
@@ -140,7 +140,7 @@ export function testApiKeyErrors(operationId: OperationId): void {
     assert.equal(bodies.size, 1);
   });
 
-  test(`D21 ${operationId}: revoked and expired keys are told apart`, async () => {
+  test(`D21 ${operationId}: revoked and expired keys get different errors`, async () => {
     const api = await testApi();
     const expired = await api.openMerchant({ expiresAt: addMs(api.world.clock.now(), -1_000) });
     assertFault(await callOperation({ operationId, merchant: expired }), 401, "key_expired");
@@ -151,7 +151,7 @@ export function testApiKeyErrors(operationId: OperationId): void {
 }
 
 export function testScopeErrors(operationId: OperationId): void {
-  test(`§5.4 ${operationId}: a key without the scope may not, and is told which one it lacks`, async () => {
+  test(`§5.4 ${operationId}: a key without the scope is refused, and the error names the scope`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant({ scopes: [] });
     const answered = await callOperation({ operationId, merchant }, { body: "not even JSON" });
@@ -160,7 +160,7 @@ export function testScopeErrors(operationId: OperationId): void {
     assert.ok(answered.headers["ratelimit-limit"]);
   });
 
-  test(`D21 ${operationId}: a suspended account may not`, async () => {
+  test(`D21 ${operationId}: a suspended account is refused`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
     await api.world.db.root
@@ -176,7 +176,7 @@ export function testRouteErrors(operationId: OperationId): void {
   const { method, path }: OperationSpec = OPERATIONS[operationId];
   const url = path.replace("{id}", UNKNOWN_ID);
 
-  test(`§7.2.1, §9.1 ${operationId}: another path or verb is no route, whatever the key and the body`, async () => {
+  test(`§7.2.1, §9.1 ${operationId}: another path or method is not found, whatever the key and the body`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
     const others = [
@@ -215,13 +215,13 @@ const MALFORMED_IDS = [
 ];
 
 export function testIdErrors(operationId: OperationId, archived: "absent" | "shown"): void {
-  test(`§7.2.2, §4.3.2, §4.4.2, §4.6.4, §3.3, §1.5, §5.3, D26 ${operationId}: any text that names no intent of this account gets one and the same answer`, async () => {
+  test(`§7.2.2, §4.3.2, §4.4.2, §4.6.4, §3.3, §1.5, §5.3, D26 ${operationId}: every id without an intent of this account gets the same answer`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
     const stranger = await api.openMerchant();
     const foreign = await stranger.insertIntent();
-    const gone = await merchant.insertIntent({ status: "archived", archived_at: api.world.clock.now() });
-    const ids = [...MALFORMED_IDS, foreign.id, ...(archived === "absent" ? [gone.id] : [])];
+    const archivedIntent = await merchant.insertIntent({ status: "archived", archived_at: api.world.clock.now() });
+    const ids = [...MALFORMED_IDS, foreign.id, ...(archived === "absent" ? [archivedIntent.id] : [])];
     const bodies = new Set<string>();
     for (const id of ids) {
       const answered = await callOperation({ operationId, merchant }, { id });
@@ -231,10 +231,10 @@ export function testIdErrors(operationId: OperationId, archived: "absent" | "sho
     }
     assert.equal(bodies.size, 1);
     if (archived === "shown")
-      assert.equal((await callOperation({ operationId, merchant }, { id: gone.id })).status, 200);
+      assert.equal((await callOperation({ operationId, merchant }, { id: archivedIntent.id })).status, 200);
   });
 
-  test(`D26 ${operationId}: what cannot be decoded and an empty segment are no route`, async () => {
+  test(`D26 ${operationId}: an undecodable or empty path segment is not found`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
     for (const id of ["%zz", "%E0%A4%A", "", "a%2Fb"]) {
@@ -247,7 +247,7 @@ export function testIdErrors(operationId: OperationId, archived: "absent" | "sho
 export function testSizeErrors(operationId: OperationId): void {
   const { method, path }: OperationSpec = OPERATIONS[operationId];
 
-  test(`D16 ${operationId}: more than 64 KiB is too much, also before it is JSON`, async () => {
+  test(`D16 ${operationId}: a body above 64 KiB is refused before it is parsed`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
     const send = (body: string) => {
@@ -263,10 +263,10 @@ export function testRateLimit(operationId: OperationId): void {
   const { perMinute }: OperationSpec = OPERATIONS[operationId];
   testRateLimitHeaders(operationId);
 
-  test(`§8.1, D23 ${operationId}: ${perMinute} calls in any 60 seconds, and then it says how long to wait`, async () => {
+  test(`§8.1, D23 ${operationId}: ${perMinute} calls in any 60 seconds, and then the answer names the wait`, async () => {
     const api = await testApi();
     const merchant = await api.openMerchant();
-    // The view has a second limit per intent, so no id is used twice too often.
+    // The view has a second limit per intent, so the ids vary.
     const call = (index: number) => callOperation({ operationId, merchant }, { id: `pi_${index % 7}` });
     const half = Math.floor(perMinute / 2);
     for (let index = 0; index < half; index += 1) assert.notEqual((await call(index)).status, 429);
@@ -284,19 +284,19 @@ export function testRateLimit(operationId: OperationId): void {
     api.advanceTime(waitS * 1_000);
     let takenCount = 0;
     for (let index = 0; index < perMinute; index += 1) takenCount += (await call(index)).status === 429 ? 0 : 1;
-    assert.equal(takenCount, half, "the first half has left the window, and no call of the second");
+    assert.equal(takenCount, half, "the first half has left the window, and the second half has not");
     assertFault(await call(2), 429, "rate_limited");
 
     const other = await api.openMerchant();
     assert.notEqual(
       (await callOperation({ operationId, merchant: other })).status,
       429,
-      "another account has its own limit",
+      "each account has its own limit",
     );
   });
 }
 
-/** What every answer to a known key tells of its limit, whatever else it says. */
+/** Every response to a known key carries the rate limit headers, whatever its status. */
 function assertRateLimitHeaders(answered: TestResponse, operationId: OperationId): void {
   const { perMinute }: OperationSpec = OPERATIONS[operationId];
   const { "ratelimit-limit": limit, "ratelimit-remaining": remaining, "ratelimit-reset": resetS } = answered.headers;
@@ -308,7 +308,7 @@ function assertRateLimitHeaders(answered: TestResponse, operationId: OperationId
 }
 
 function testRateLimitHeaders(operationId: OperationId): void {
-  test(`D23 ${operationId}: whatever the answer is, it tells of the limit, and only who has a key is told`, async () => {
+  test(`D23 ${operationId}: every answer to a known key shows the limit, and no other answer does`, async () => {
     const api = await testApi();
     const [merchant, lacking] = [await api.openMerchant(), await api.openMerchant({ scopes: [] })];
     const { id } = await merchant.insertIntent();

@@ -32,7 +32,7 @@ async function untilGone(pid: number, home: string): Promise<void> {
   assert.ok(!existsSync(home), "its files are still there");
 }
 
-test("a server ends with the process that started it, also when that is killed, and takes its files along", async () => {
+test("a server ends with the process that started it, also after a kill, and its files are removed", async () => {
   const starter = spawn(process.execPath, ["--input-type=module", "-e", program, "stay"], {
     stdio: ["pipe", "pipe", "inherit"],
   });
@@ -49,7 +49,7 @@ test("a server ends with the process that started it, also when that is killed, 
   await untilGone(pid, dirname(directory));
 });
 
-test("a server does not keep the process that started it from ending", async () => {
+test("a running server does not keep its process alive", async () => {
   const starter = spawn(process.execPath, ["--input-type=module", "-e", program], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -10,11 +10,11 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import pg from "pg";
 
-// A real PostgreSQL for tests, started by the test process itself and gone with it.
+// A real PostgreSQL for tests. The test process starts it, and it ends with the process.
 
 const run = promisify(execFile);
 
-/** PostgreSQL refuses to run as root. "nobody" has this number on Linux. */
+/** PostgreSQL refuses to run as root. On Linux, this is the id of the user "nobody". */
 const UNPRIVILEGED_ID = 65_534;
 
 const READY_TRIES_MAX = 400;
@@ -28,26 +28,26 @@ const SETTINGS = {
   shared_buffers: "32MB",
   autovacuum: "off",
 };
-// Speed before safety: what a test wrote need not survive a power cut.
+// Speed before durability: test data need not survive a power failure.
 const FAST = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 
 export type PostgresServer = {
-  /** The address of a database on this server, over a Unix socket. */
+  /** The URL of a database on this server, over a Unix socket. */
   urlOf(database: string): string;
-  /** The folder of its Unix socket. */
+  /** The folder of the server's Unix socket. */
   socketDirectory: string;
-  /** Of the process that has started all of its others. */
+  /** The id of the server's main process. */
   processId: number;
-  /** Where its data stands; only to be read after `stop`. */
+  /** The data directory. Read it only after `stop`. */
   dataDirectory: string;
-  /** Ends the server in order and keeps its files, until `remove`. */
+  /** Shuts the server down and keeps its files until `remove`. */
   stop(): Promise<void>;
   remove(): Promise<void>;
 };
 
 /**
- * Starts a server over a copy of the data directory `seed`, or over a new one. Nothing needs to end it: it ends with this process,
- * however that ends, and its files go with it. A durable one keeps what it confirmed through a power cut, as the service asks of one.
+ * Starts a server over a copy of the data directory `seed`, or over a new one. It ends with this process, however that ends,
+ * and its files are removed. A durable server keeps commits through a power failure, as the service requires.
  */
 export async function startPostgres(seed?: string, options: { isDurable?: boolean } = {}): Promise<PostgresServer> {
   const programs = await findPrograms();
@@ -79,12 +79,12 @@ export async function startPostgres(seed?: string, options: { isDurable?: boolea
   };
 }
 
-/** The address of a database on the server whose socket is in the folder. */
+/** The URL of a database on the server whose socket is in the folder. */
 export function databaseUrl(socketDirectory: string, database: string): string {
   return `postgres://${SUPERUSER}@/${database}?host=${encodeURIComponent(socketDirectory)}`;
 }
 
-/** The version of the programs that `startPostgres` uses. */
+/** The version of the programs that `startPostgres` runs. */
 export async function postgresVersion(): Promise<string> {
   return spawnSync(join(await findPrograms(), "postgres"), ["--version"], {
     ...unprivilegedIdentity(),
@@ -115,8 +115,8 @@ async function createCluster(programs: string, dataDirectory: string): Promise<v
   });
 }
 
-// The shell is the parent of the server and waits on a pipe that only this process holds open. When the pipe closes, which the
-// operating system does even after a kill -9, the shell ends the server and removes its files. A session of its own keeps Ctrl-C from it.
+// The shell is the server's parent and waits on a pipe that only this process holds open. The operating system closes the pipe
+// even after kill -9. The shell then ends the server and removes its files. A session of its own shields it from Ctrl-C.
 const WATCHDOG = `"$1" -D "$2" $4 >"$3/log" 2>&1 & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$3"`;
 
 function launch({
@@ -139,7 +139,7 @@ function launch({
     stdio: ["pipe", "ignore", "ignore"],
   });
   watchdog.unref();
-  // The pipe is a socket to Node, and must not keep this process alive either.
+  // The pipe is a socket to Node, and must not keep this process alive.
   (watchdog.stdin as Socket).unref();
   return watchdog;
 }
@@ -159,12 +159,12 @@ async function untilReady(url: string, home: string): Promise<void> {
 }
 
 function readLog(home: string): string {
-  return existsSync(join(home, "log")) ? readFileSync(join(home, "log"), "utf8").slice(-2_000) : "it wrote no log";
+  return existsSync(join(home, "log")) ? readFileSync(join(home, "log"), "utf8").slice(-2_000) : "no log file";
 }
 
 let programsFound: Promise<string> | undefined;
 
-/** The folder of initdb, pg_ctl and postgres that this user (or nobody, in root's place) can run. */
+/** Finds a folder of initdb, pg_ctl and postgres that this user can run; as root, one that "nobody" can run. */
 function findPrograms(): Promise<string> {
   return (programsFound ??= searchPrograms());
 }
@@ -201,7 +201,7 @@ function canRun(programs: string): boolean {
   );
 }
 
-// Where the checkout is under a private folder (such as root's home), "nobody" cannot run what is in it.
+// When the checkout is under a private folder (such as root's home), "nobody" cannot run its programs.
 async function copyToReadableFolder(native: string): Promise<string> {
   const shared = join(tmpdir(), "tributary-postgres-programs");
   if (!canRun(join(shared, "bin"))) {

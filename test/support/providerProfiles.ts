@@ -1,7 +1,7 @@
 import type { ProviderProfile, RpcError, ExceededRange } from "./fakeProvider.ts";
 
-// The habits of the products that chains are read through, in their own words. Their limits are made small, so that a chain of a test meets
-// them; how they are told is as it is.
+// Limits and error messages of real providers. The messages are verbatim; the limits are small, so that a test chain reaches
+// them.
 
 const toHexRange = ({ from, lastAllowed }: ExceededRange) => `[0x${from.toString(16)}, 0x${lastAllowed.toString(16)}]`;
 
@@ -9,7 +9,7 @@ function rpcError(code: number, message: string, more: Omit<RpcError, "code" | "
   return { code, message, ...more };
 }
 
-/** A refusal in words that name the most blocks. */
+/** A refusal whose message names the largest allowed range. */
 function blockLimit(blocks: number, refuse: (blocks: number) => RpcError): NonNullable<ProviderProfile["blocks"]> {
   return { max: blocks, buildError: () => refuse(blocks) };
 }
@@ -46,7 +46,7 @@ export const PROVIDER_PROFILES: Readonly<Record<string, ProviderProfile>> = {
     },
     batches: { callsMax: 0, error: rpcError(-32005, "Batched requests are not supported by this server") },
   },
-  "a Reth that suggests what it has just refused": {
+  "a Reth that suggests the range it has just refused": {
     results: {
       max: 250,
       buildError: ({ from, to }) =>
@@ -56,10 +56,10 @@ export const PROVIDER_PROFILES: Readonly<Record<string, ProviderProfile>> = {
   Alchemy: {
     results: {
       max: 300,
-      buildError: (asked) =>
+      buildError: (range) =>
         rpcError(
           -32602,
-          `Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range and no limit on the response size, or you can request any block range with a cap of 10K logs in the response. Based on your parameters and the response size limit, this block range should work: ${toHexRange(asked)}`,
+          `Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range and no limit on the response size, or you can request any block range with a cap of 10K logs in the response. Based on your parameters and the response size limit, this block range should work: ${toHexRange(range)}`,
           { status: 400 },
         ),
     },
@@ -72,10 +72,10 @@ export const PROVIDER_PROFILES: Readonly<Record<string, ProviderProfile>> = {
   "Alchemy, free": {
     blocks: {
       max: 10,
-      buildError: (asked) =>
+      buildError: (range) =>
         rpcError(
           -32600,
-          `Under the Free tier plan, you can make eth_getLogs requests with up to a 10 block range. Based on your parameters, this block range should work: ${toHexRange(asked)}. Upgrade to PAYG for expanded block range.`,
+          `Under the Free tier plan, you can make eth_getLogs requests with up to a 10 block range. Based on your parameters, this block range should work: ${toHexRange(range)}. Upgrade to PAYG for expanded block range.`,
           { status: 400 },
         ),
     },
@@ -147,10 +147,10 @@ export const PROVIDER_PROFILES: Readonly<Record<string, ProviderProfile>> = {
         }),
     },
   },
-  "a gateway that gives up on what takes long": { gatewayTimeout: { blocks: 60, status: 524 } },
-  "a proxy that cuts long answers": { truncatesAbove: { bytes: 120_000 } },
-  "a proxy that cuts now and then": { truncates: { oneIn: 11 } },
-  "a provider that keeps logs out of batches": {
+  "a gateway with a short time-out": { gatewayTimeout: { blocks: 60, status: 524 } },
+  "a proxy that truncates long answers": { truncatesAbove: { bytes: 120_000 } },
+  "a proxy that truncates some answers": { truncates: { oneIn: 11 } },
+  "a provider that refuses logs in batches": {
     batches: { logsError: rpcError(-32600, "eth_getLogs is not allowed in a batch") },
   },
 };

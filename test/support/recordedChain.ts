@@ -4,15 +4,15 @@ import type { EvmNode, EvmReceipt, SubmitOutcome } from "../../src/chain/evm/nod
 import { createProof } from "../../src/chain/evm/proof.ts";
 import type { Caip2 } from "../../src/kernel/caip.ts";
 
-// A chain that has happened already. Its branches are written down beforehand, and a test only chooses which tip is shown, so
-// that the same blocks can be heard of again and again, in any order.
+// A chain whose branches are recorded in advance. A test chooses only the tip, so that a watcher can read the same blocks
+// again in any order.
 
 export type RecordedTransfer = { token: string; from: string; to: string; amountUnits: bigint };
 export type RecordedTransaction = { chainTx: string; transfers: readonly RecordedTransfer[] };
 
 type RecordedBlock = BlockRef & { transactions: readonly RecordedTransaction[]; logs: readonly Transfer[] };
 
-/** `safe` and `finalized` are so many blocks below the shown tip. */
+/** `safe` and `finalized` lie this many blocks below the tip. */
 const FINALITY_LAG = 3;
 
 export class RecordedChain implements EvmNode {
@@ -21,7 +21,7 @@ export class RecordedChain implements EvmNode {
   readonly #blocks = new Map<string, RecordedBlock>();
   readonly genesis: string;
   #canonical: RecordedBlock[] = [];
-  /** While true, questions for logs by block hash are answered with nothing, as by a node that has not indexed them yet. */
+  /** While true, log queries by block hash return nothing, as from a node that still indexes. */
   omitsLogs = false;
 
   constructor(caip2: Caip2) {
@@ -30,7 +30,7 @@ export class RecordedChain implements EvmNode {
     this.setTip(this.genesis);
   }
 
-  /** Writes a block down on `parent` and returns its hash. Nothing of it is shown yet. */
+  /** Records a block on `parent` and returns its hash. The chain does not show it yet. */
   addBlock(parent: string | undefined, transactions: readonly RecordedTransaction[]): string {
     const below = parent === undefined ? undefined : this.#blocks.get(parent);
     const number = below === undefined ? 0n : below.number + 1n;
@@ -53,7 +53,7 @@ export class RecordedChain implements EvmNode {
     return hash;
   }
 
-  /** From now on the branch that ends with `tip` is the chain. */
+  /** Makes the branch that ends with `tip` the chain. */
   setTip(tip: string): void {
     const branch: RecordedBlock[] = [];
     for (let at = this.#blocks.get(tip); at !== undefined; at = this.#blocks.get(at.parentHash)) branch.unshift(at);
@@ -67,7 +67,7 @@ export class RecordedChain implements EvmNode {
   async head(tag: HeadTag): Promise<BlockRef> {
     const depth = tag === "latest" ? 0 : FINALITY_LAG;
     const block = this.#canonical[Math.max(0, this.#canonical.length - 1 - depth)];
-    if (!block) throw new Error("a tape begins with a block");
+    if (!block) throw new Error("the recorded chain has no block");
     return toBlockRef(block);
   }
 
@@ -107,7 +107,7 @@ export class RecordedChain implements EvmNode {
     return block && { chainTx, blockNumber: block.number, blockHash: block.hash, succeeded: true, gasUsed: 21_000n };
   }
 
-  // What follows is never asked on the way from a block to the books.
+  // The watcher, deposit and settlement stations never call these.
   async balances(): Promise<bigint[]> {
     return throwNotRecorded();
   }
@@ -139,7 +139,7 @@ export class RecordedChain implements EvmNode {
   #blocksIn(scope: TransferScope): RecordedBlock[] {
     if ("fromBlock" in scope) return this.#canonical.slice(Number(scope.fromBlock), Number(scope.toBlock) + 1);
     const block = this.#canonical.find(({ hash }) => hash === scope.blockHash);
-    if (!block) throw new ProviderFailed("unknown_block", `the tape does not show block ${scope.blockHash}`);
+    if (!block) throw new ProviderFailed("unknown_block", `the recorded chain does not show block ${scope.blockHash}`);
     return [block];
   }
 
@@ -153,5 +153,5 @@ function toBlockRef({ number, hash, parentHash, timestampS }: RecordedBlock): Bl
 }
 
 function throwNotRecorded(): never {
-  throw new Error("a tape holds blocks and transfers, nothing else");
+  throw new Error("the chain records blocks and transfers only");
 }

@@ -4,8 +4,7 @@ import type { ChainDescription } from "../../src/config/config.ts";
 import { openTestApi, testApi, type Merchant, type TestApi } from "./api.ts";
 import { openFakeIssuingGate, type FakeIssuingGate } from "./fakeIssuingGate.ts";
 
-// The API of an installation that leaves its source inboxes to somebody else's gate, and that tells of Solana. It shares the database of
-// the ordinary one.
+// The API of an installation with a remote gate and a Solana cluster. It shares the database of the ordinary test API.
 
 export const CLUSTER = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1";
 export const MINT = "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU";
@@ -15,7 +14,7 @@ export type RemoteGateApi = { api: TestApi; remote: FakeIssuingGate };
 
 let shared: Promise<RemoteGateApi> | undefined;
 
-/** The one of this process; it ends with the last test. Whoever changes what the gate does changes it back. */
+/** The API of this process. It closes after the last test. A test that changes the gate's behaviour restores it. */
 export function remoteGateApi(): Promise<RemoteGateApi> {
   return (shared ??= openRemoteGateApi());
 }
@@ -33,7 +32,7 @@ async function openRemoteGateApi(): Promise<RemoteGateApi> {
   return { api: await openTestApi(world.db, { config, catalog: buildCatalog(config), gate: remote.gate }), remote };
 }
 
-/** A chain on which payers may deposit and, as far as the catalogue says, merchants are paid out. */
+/** A chain that accepts deposits and, in the catalog alone, payouts. */
 function solanaDevnet(): ChainDescription {
   return {
     caip2: `solana:${CLUSTER}`,
@@ -58,7 +57,7 @@ function solanaDevnet(): ChainDescription {
   };
 }
 
-/** An intent that is paid out on Solana. */
+/** Creates an intent that pays out on Solana. */
 export async function createSolanaIntent(merchant: Merchant): Promise<string> {
   const payout = { payoutNamespace: "solana", payoutChainReference: CLUSTER, payoutWallet: SOLANA_WALLET };
   return (await merchant.createIntent(payout)).intentId;

@@ -15,45 +15,45 @@ import { createChainHistory, type ChainHistory } from "./chainHistory.ts";
 import { insertAccount } from "./intents.ts";
 import { stationWorld, type StationWorld } from "./stationWorld.ts";
 
-// One service, or several, hearing a history in whatever way a test wants: which tip is shown when, who looks, which station
-// works, who starts anew. What was heard in the end is the same, and the books have to be the same with it.
+// One or two processes replay a recorded history in any order of tips, polls, station runs and restarts. The final state must
+// be the same each time.
 
-/** After the last block everything is looked at this often at most before the books must be at rest. */
+/** The most rounds after the last block until the state must stop changing. */
 const ROUNDS_MAX = 60;
 
 type ReplayProcess = { world: StationWorld & RescanWorld; chain: Chain };
 
 export type ReplayHarness = {
   history: ChainHistory;
-  /** Shows the chain as it was after so many of its blocks were heard of: a place in `history.tips`. */
+  /** Shows the chain at an index of `history.tips`. */
   showTip: (place: number) => void;
-  /** Lets the watch station look, and look again while more is waiting. */
+  /** Polls, and polls again while more blocks wait. */
   watch: () => Promise<void>;
-  /** One turn of the deposit station, and one of the settlement station. */
+  /** Runs the deposit station once, then the settlement station once. */
   takeMovements: () => Promise<void>;
   countDeposits: () => Promise<void>;
   settle: () => Promise<void>;
-  /** A look and all stations after it. */
+  /** Polls, then runs all stations after it. */
   tick: () => Promise<void>;
-  /** Everything remembered outside the database is gone. */
+  /** Replaces the process, so that only the database remains. */
   restart: () => void;
-  /** The next turn is another process's. */
+  /** Runs the next calls in the other process. */
   switchProcess: () => void;
-  /** Both processes look and work at the same time. */
+  /** Runs both processes at the same time. */
   tickConcurrently: () => Promise<void>;
-  /** The watcher forgets the last blocks, and both stations all that they took over. */
+  /** Moves the watcher back by some blocks, and both stations to their beginning. */
   rewind: (blocks: number) => Promise<void>;
-  /** A person has every transaction and every inbox read again. */
+  /** Rescans every transaction and every inbox, as an operator can. */
   rescan: () => Promise<void>;
-  /** A payer looks at each inbox, and a provider tells of each transaction. */
+  /** Sends a hint for each inbox, as a payer's page does, and for each transaction, as a provider does. */
   sendHints: () => Promise<void>;
-  /** Shows the last tip and turns until nothing more happens. */
+  /** Shows the last tip and runs until the state stops changing. */
   runToEnd: () => Promise<void>;
 };
 
 let chainCount = 0;
 
-/** A history of its own, on a chain and with intents that no other hearing in this database has. */
+/** Creates a history with a chain and intents that no other harness in this database has. */
 export async function createReplayHarness(db: Db): Promise<ReplayHarness> {
   chainCount += 1;
   const name = caip2("eip155", String(700_000 + chainCount));
@@ -63,10 +63,10 @@ export async function createReplayHarness(db: Db): Promise<ReplayHarness> {
   await watchChain(current.world, current.chain);
 
   const watchWith = async ({ world, chain }: ReplayProcess) => {
-    for (let looks = 0; looks < ROUNDS_MAX && (await watchChain(world, chain)).isBehind; looks += 1);
+    for (let rounds = 0; rounds < ROUNDS_MAX && (await watchChain(world, chain)).isBehind; rounds += 1);
   };
   const takeWith = async ({ world }: ReplayProcess) => {
-    for (let takes = 0; takes < ROUNDS_MAX && !(await processMovements(world, name)).isDone; takes += 1);
+    for (let rounds = 0; rounds < ROUNDS_MAX && !(await processMovements(world, name)).isDone; rounds += 1);
   };
   const settleWith = async ({ world }: ReplayProcess) => {
     await observeSettlements(world, name);
@@ -105,13 +105,13 @@ export async function createReplayHarness(db: Db): Promise<ReplayHarness> {
       recordedChain.omitsLogs = false;
       recordedChain.setTip(history.lastTip);
       let before = "";
-      for (let turns = 0; turns < ROUNDS_MAX; turns += 1) {
+      for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
         await tickWith(current);
         const after = await progressSnapshot(db, name);
         if (after === before) return;
         before = after;
       }
-      throw new Error("the books never came to rest");
+      throw new Error("the state never stopped changing");
     },
   };
 }
@@ -159,7 +159,7 @@ async function rewind(db: Db, chain: Caip2, blocks: number): Promise<void> {
     .execute();
 }
 
-/** What changes with every step towards rest, as text. */
+/** All values that change until the state is at rest, as text. */
 async function progressSnapshot(db: Db, chain: Caip2): Promise<string> {
   const [cursor, deposits, settlements] = await Promise.all([
     db.root

@@ -31,23 +31,22 @@ import { startTestChain, type TestChain } from "./chain.ts";
 import { openTestDatabase, type databases } from "./database.ts";
 import { assertAllChecks } from "./ledgerAssertions.ts";
 
-// The whole road over a real chain and a real database, moved by hand: what the loops do when time passes, a test does when it
-// wants to, so that nothing is slept for.
+// The whole road over a real chain and a real database. Tests run the loops by hand, so that no test sleeps.
 
 export type Road = {
   world: World;
   chain: TestChain;
   account: AccountRow;
-  /** One turn of every loop, in the order of the stations. */
+  /** Runs every loop once, in the order of the stations. */
   tick(): Promise<void>;
-  /** Turns until a new deposit has been settled and the settlement observed. */
+  /** Runs until a new deposit is settled and the settlement observed. */
   settle(): Promise<void>;
   create(input?: CreateIntentInput): Promise<IntentRow>;
   pay(intent: IntentRow, amountUnits: bigint): Promise<string>;
-  intent(of: { id: string }): Promise<IntentRow>;
-  deposits(of: { id: string }): Promise<DepositRow[]>;
-  settlements(of: { id: string }): Promise<SettlementRow[]>;
-  /** Units of the payout token. */
+  intent(intent: { id: string }): Promise<IntentRow>;
+  deposits(intent: { id: string }): Promise<DepositRow[]>;
+  settlements(intent: { id: string }): Promise<SettlementRow[]>;
+  /** The balance in units of the payout token. */
   balance(address: string): Promise<bigint>;
   /** Fails when any rows of the road contradict each other. */
   close(): Promise<void>;
@@ -58,18 +57,18 @@ export type RoadOptions = {
   feeBps?: number;
   chain?: Partial<ChainConfig>;
   clock?: Clock;
-  /** Where the service finds the chain, when not at its own address. Then nothing has been read of it yet. */
+  /** The chain's RPC URL for the service, by default the chain's own. With it, the road starts without a first poll. */
   rpcUrl?: (chain: TestChain) => Promise<string>;
   /** Several providers instead of one, in order of preference. */
   rpcUrls?: (chain: TestChain) => Promise<readonly string[]>;
   log?: Logger;
-  /** A database that is there already; closed with the road. */
+  /** An existing database. It closes with the road. */
   db?: Db;
-  /** Where the chain's provider tells of its heads; nowhere when absent. */
+  /** The URL that pushes heads; absent for none. */
   wsUrl?: (chain: TestChain) => Promise<string>;
 };
 
-/** Seen → counted → submitted → landed takes four turns; a busy machine may mine a sweep a little after it was broadcast. */
+/** Seen → counted → submitted → landed takes four rounds. A busy machine may mine a sweep a little after its broadcast. */
 const TICKS_MIN = 4;
 const TICKS_MAX = 100;
 
@@ -83,7 +82,7 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
   const clock = options.clock ?? systemClock;
   const rpcUrls = (await options.rpcUrls?.(chain)) ?? [(await options.rpcUrl?.(chain)) ?? chain.rpcUrl];
   const [node, ...others] = rpcUrls.map((rpcUrl) => openEvmNode({ caip2: chain.caip2, rpcUrl, timeoutMs: 5_000 }));
-  if (node === undefined) throw new Error("a road has a provider");
+  if (node === undefined) throw new Error("the road has no provider");
   const gasAccount = openGasAccount(DEV_ACCOUNTS.operator.privateKey);
   const wsUrl = await options.wsUrl?.(chain);
   const feeds = wsUrl === undefined ? [] : [openNewHeadsFeed({ caip2: chain.caip2, wsUrl, clock })];
@@ -130,7 +129,7 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
     account,
     tick,
     settle: async () => {
-      for (let turns = 0; turns < TICKS_MAX && (turns < TICKS_MIN || (await hasSubmittedSettlement(world))); turns += 1)
+      for (let ticks = 0; ticks < TICKS_MAX && (ticks < TICKS_MIN || (await hasSubmittedSettlement(world))); ticks += 1)
         await tick();
     },
     create: async (input = {}) => (await createIntent(world.db.root, world, { account, input })).intent,
@@ -153,18 +152,18 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
   };
 }
 
-/** Whether a sweep was submitted that no block has shown yet. */
+/** Whether a sweep is submitted but not yet in a block. */
 async function hasSubmittedSettlement(world: World): Promise<boolean> {
   const query = world.db.root.selectFrom("settlement").select("id").where("status", "=", "submitted").limit(1);
   return (await query.executeTakeFirst()) !== undefined;
 }
 
 function roadConfig(chain: TestChain, options: RoadOptions): Config {
-  const token = (of: { symbol: string; address: string; decimals: number }) => ({
-    symbol: of.symbol,
-    slug: of.symbol.toLowerCase(),
-    address: of.address,
-    decimals: of.decimals,
+  const token = (asset: { symbol: string; address: string; decimals: number }) => ({
+    symbol: asset.symbol,
+    slug: asset.symbol.toLowerCase(),
+    address: asset.address,
+    decimals: asset.decimals,
     minimumUnits: 0n,
     isOrigin: true,
     isRail: true,

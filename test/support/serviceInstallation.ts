@@ -9,17 +9,17 @@ import { fileURLToPath } from "node:url";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import type { TestChain } from "./chain.ts";
 
-// The real service as an operator starts it, in a process of its own that a test may kill.
+// The real service as an operator starts it, in its own process, which a test may kill.
 
 const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 export type ServiceInstallation = {
-  /** The configuration file, and the environment in which commands use it. */
+  /** The configuration file, and the environment for commands that use it. */
   file: string;
   environment: Readonly<Record<string, string>>;
-  /** Starts the service; resolves when it answers, and returns what kills it. */
+  /** Starts the service and resolves when it is ready. */
   start(): Promise<RunningService>;
-  /** Starts the service and kills it so much later, whether it was ready or not. */
+  /** Starts the service and kills it after `afterMs`, ready or not. */
   startAndKill(afterMs: number): Promise<void>;
   baseUrl: string;
   remove(): Promise<void>;
@@ -27,37 +27,37 @@ export type ServiceInstallation = {
 
 export type RunningService = {
   pid: number;
-  /** As the operating system would, without a chance to clean up. */
+  /** Kills the process without cleanup. */
   kill(): Promise<void>;
-  /** In order; the exit code. */
+  /** Stops the service in order and returns the exit code. */
   stop(): Promise<number | null>;
-  /** The exit code, when it has ended by itself. */
+  /** Returns the exit code when the process ends by itself. */
   waitForExit(): Promise<number | null>;
-  /** All that it has written, on both streams. */
+  /** All output so far, on both streams. */
   output(): string;
 };
 
 export type InstallationOptions = {
   chain: InstallationChain;
-  /** Absent where `config` names another database. */
+  /** Absent when `config` names another database. */
   databaseUrl?: string;
   port: number;
   pollMs?: number;
-  /** Fields of the configuration file that the test wants otherwise, and variables beside it. */
+  /** Overrides fields of the configuration file, and adds environment variables. */
   config?: object;
   variables?: Readonly<Record<string, string>>;
 };
 
 type InstallationChain = Pick<TestChain, "chainId" | "rpcUrl"> & { usdc: { address: string } };
 
-/** A chain that never answers, for tests of what needs none. */
+/** A chain that never answers, for tests without chain access. */
 export const UNREACHABLE_CHAIN: InstallationChain = {
   chainId: 900_021,
   rpcUrl: "http://127.0.0.1:1",
   usdc: { address: "0x00000000000000000000000000000000000c0de6" },
 };
 
-/** A configuration file for one chain with one confirmation. */
+/** Creates a configuration file for one chain with one confirmation. */
 export async function openInstallation(options: InstallationOptions): Promise<ServiceInstallation> {
   const { chain, databaseUrl, port, pollMs = 100 } = options;
   const home = await mkdtemp(join(tmpdir(), "tributary-site-"));
@@ -126,29 +126,32 @@ async function waitForExit(child: ChildProcess): Promise<number | null> {
   return child.exitCode;
 }
 
-/** The first line on standard output says that it is ready; an exit before it is a failure that shows its last words. */
+/** Waits for the first line on standard output, which marks readiness. An earlier exit throws with the last output. */
 async function waitUntilReady(child: ChildProcess): Promise<void> {
-  let words = "";
-  child.stderr?.on("data", (chunk: Buffer) => (words = (words + chunk.toString()).slice(-4_000)));
+  let output = "";
+  child.stderr?.on("data", (chunk: Buffer) => (output = (output + chunk.toString()).slice(-4_000)));
   if (!child.stdout) throw new Error("the service has no standard output");
   const lines = createInterface({ input: child.stdout });
   const first = await Promise.race([once(lines, "line"), once(child, "exit").then(() => undefined)]);
-  if (first === undefined) throw new Error(`the service ended before it was ready: ${words}`);
+  if (first === undefined) throw new Error(`the service ended before it was ready: ${output}`);
 }
 
-function installationConfig(chain: InstallationChain, of: { baseUrl: string; port: number; pollMs: number }): object {
+function installationConfig(
+  chain: InstallationChain,
+  options: { baseUrl: string; port: number; pollMs: number },
+): object {
   return {
     environment: "test",
-    baseUrl: of.baseUrl,
-    listen: { host: "127.0.0.1", port: of.port },
+    baseUrl: options.baseUrl,
+    listen: { host: "127.0.0.1", port: options.port },
     feeRecipient: DEV_ACCOUNTS.feeRecipient.address,
     defaultRail: "local:usdc",
     logLevel: "warn",
-    chains: [chainFields(chain, { explorerUrl: of.baseUrl, pollMs: of.pollMs, settleAfterMs: 0 })],
+    chains: [chainFields(chain, { explorerUrl: options.baseUrl, pollMs: options.pollMs, settleAfterMs: 0 })],
   };
 }
 
-/** A chain as a configuration file has it, with one confirmation; `more` is added, or stands instead. */
+/** A chain's entry in the configuration file, with one confirmation. `more` adds or overrides fields. */
 export function chainFields(chain: InstallationChain, more: object = {}): object {
   return {
     chainId: chain.chainId,

@@ -11,7 +11,7 @@ import { FEE_RECIPIENT, TEST_CHAIN, TEST_TOKEN } from "./intents.ts";
 
 export type StationWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log" | "wake" | "memory">;
 
-/** What a chain's configuration needs, for tests that name the rest. */
+/** A complete chain configuration for tests that override single fields. */
 export const TEST_CHAIN_CONFIG: ChainConfig = {
   caip2: TEST_CHAIN,
   chainId: 31337,
@@ -32,7 +32,7 @@ export const TEST_CHAIN_CONFIG: ChainConfig = {
   defaultToken: "USDC",
 };
 
-/** What a station needs of the world when only rows and time are about: one chain that counts after two confirmations. */
+/** The world of a station that needs only rows and time: one chain that counts after two confirmations. */
 export function stationWorld(db: Db, chain: Partial<ChainConfig> = {}): StationWorld {
   const config: Config = {
     environment: "test",

@@ -2,29 +2,29 @@ import type { Db } from "../../src/db/database.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import type { ChainHistory } from "./chainHistory.ts";
 
-// What a merchant, a payer and an accountant could tell apart in the end, as text that shows where two books differ.
+// The facts that a merchant, a payer or an accountant can see, as text whose lines show how two states differ.
 
-/** One line a fact, by intent. Ids, times and the number of steps are left out: they tell how it was heard, not what happened. */
+/** One line per fact, by intent. It omits ids, times and the number of steps, because these depend on the order of reads. */
 export type StateSummary = Record<string, readonly string[]>;
 
 /**
- * The books of a history. Left out is `late`, which says what the intent was when its deposit was heard of; and of what was
- * told, the steps that a reorganisation took back.
+ * Summarizes the state after a history. It omits `late`, which depends on the intent's status when the deposit was seen. Of
+ * the events, it omits the steps that a reorg reversed.
  */
 export async function summarizeState(db: Db, history: ChainHistory): Promise<StateSummary> {
-  const books: StateSummary = {};
+  const summary: StateSummary = {};
   for (const { id } of history.intents) {
     const intent = await db.root.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
     const label = history.labelOf.get(id) ?? id;
     const labelTx = (chainTx: string | null) => (chainTx === null ? "-" : `tx${history.chainTxs.indexOf(chainTx) + 1}`);
-    books[label] = [
+    summary[label] = [
       tallyLine(intent),
       ...(await depositLines(db, intent, labelTx)),
       ...(await settlementLines(db, intent, labelTx)),
       ...(await eventLines(db, intent, labelTx)),
     ];
   }
-  return books;
+  return summary;
 }
 
 type LabelTx = (chainTx: string | null) => string;
@@ -51,7 +51,9 @@ async function depositLines(db: Db, intent: IntentRow, name: LabelTx): Promise<s
   return lines.toSorted();
 }
 
-/** Those that landed, and whether a sweep is under way. What a reorganisation made of others is told by what landed instead. */
+/**
+ * Landed settlements, and whether a sweep is open. It omits settlements that a reorg dropped, because their replacements land.
+ */
 async function settlementLines(db: Db, intent: IntentRow, name: LabelTx): Promise<string[]> {
   const rows = await db.root.selectFrom("settlement").selectAll().where("intent_id", "=", intent.id).execute();
   const landed = rows.filter((row) => row.status === "landed");
@@ -67,7 +69,7 @@ async function settlementLines(db: Db, intent: IntentRow, name: LabelTx): Promis
     (row) =>
       `landed ${name(row.chain_tx)} in block ${row.block_number} gross ${row.gross_units} fee ${row.fee_units} net ${row.net_units}`,
   );
-  return [...lines.toSorted(), ...(waiting.length > 0 ? [`${waiting.length} wait, sweep planned: ${isOpen}`] : [])];
+  return [...lines.toSorted(), ...(waiting.length > 0 ? [`${waiting.length} unsettled, sweep open: ${isOpen}`] : [])];
 }
 
 type EventSummary = { type: string; data: { object: { depositId?: string; settlementId?: string } } };
@@ -88,7 +90,7 @@ async function eventLines(db: Db, intent: IntentRow, name: LabelTx): Promise<str
     .filter((deposit) => deposit.status !== "dropped")
     .map((deposit) => {
       const types = summaries.filter((event) => event.data.object.depositId === deposit.id).map((event) => event.type);
-      return `told of ${name(deposit.chain_tx)}/${deposit.identity}: ${types.slice(types.lastIndexOf("deposit.seen")).join(" ")}`;
+      return `events of ${name(deposit.chain_tx)}/${deposit.identity}: ${types.slice(types.lastIndexOf("deposit.seen")).join(" ")}`;
     });
   const settlements = await db.root.selectFrom("settlement").selectAll().where("intent_id", "=", intent.id).execute();
   const settlementEvents = settlements
@@ -97,10 +99,10 @@ async function eventLines(db: Db, intent: IntentRow, name: LabelTx): Promise<str
       const types = summaries
         .filter((event) => event.type.startsWith("settlement.") && event.data.object.settlementId === settlement.id)
         .map((event) => event.type);
-      return `told of ${name(settlement.chain_tx)}: ${types.at(-1)}`;
+      return `events of ${name(settlement.chain_tx)}: ${types.at(-1)}`;
     });
   const lastOf = (...types: string[]) => summaries.findLast((event) => types.includes(event.type))?.type ?? "nothing";
   const settled = lastOf("payment_intent.settled", "payment_intent.reopened");
   const paid = lastOf("payment_intent.paid", "payment_intent.reversed");
-  return [...depositEvents.toSorted(), ...settlementEvents.toSorted(), `told last: ${settled}, ${paid}`];
+  return [...depositEvents.toSorted(), ...settlementEvents.toSorted(), `last events: ${settled}, ${paid}`];
 }

@@ -1,15 +1,15 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** A way to a server that a test can shut and open, as a network does. */
+/** A proxy before a server that a test can close and open, as a network does. */
 export type TcpProxy = {
   url: string;
-  /** Whoever knocks is refused, and whoever is inside is thrown out. */
+  /** Refuses new connections and closes the present ones. */
   disconnect(): Promise<void>;
   reconnect(): Promise<void>;
 };
 
-/** Two sockets of which neither outlives the other; `sockets` holds them while they last. */
+/** Connects two sockets: when one closes, the other does. `sockets` holds them while they are open. */
 export function linkSockets([socket, upstream]: readonly [Socket, Socket], sockets: Set<Socket>): void {
   for (const [end, other] of [
     [socket, upstream],
@@ -24,7 +24,7 @@ export function linkSockets([socket, upstream]: readonly [Socket, Socket], socke
   }
 }
 
-/** Shut at first. */
+/** Closed at first. */
 export async function openTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
@@ -40,7 +40,7 @@ export async function openTcpProxy(target: string): Promise<TcpProxy> {
   };
   let server: Server | undefined = await listen(0);
   const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("a listening server has a port");
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
   const gate: TcpProxy = {
     url: `http://127.0.0.1:${address.port}`,
     async disconnect() {

@@ -5,18 +5,20 @@ import { assertFault, openTestApi, type Merchant, type TestApi } from "./api.ts"
 import { callOperation, OPERATIONS, type CallOptions, type OperationId, type OperationSpec } from "./operationTests.ts";
 import { openFaultyDatabase, type FaultyDatabase } from "./faultyDatabase.ts";
 
-// Every operation, and every way that it takes through the database, with each statement on that way failing once.
+// Every operation and every path through the database, with each statement on that path failing once.
 
 const STATEMENTS_MAX = 40;
 
 const FAILURES = {
-  "the database is away": Object.assign(new Error("secret: connect ECONNREFUSED 10.0.0.7"), { code: "ECONNREFUSED" }),
-  "a statement is refused": Object.assign(new Error("secret: select column of relation"), { code: "42703" }),
+  "the database is unreachable": Object.assign(new Error("secret: connect ECONNREFUSED 10.0.0.7"), {
+    code: "ECONNREFUSED",
+  }),
+  "a statement fails": Object.assign(new Error("secret: select column of relation"), { code: "42703" }),
 };
 
 const IDEMPOTENT: CallOptions = { headers: { "idempotency-key": "order 7" } };
 
-/** The ways beside the plain call. */
+/** The variants beside the plain call. */
 function callVariants(operationId: OperationId): [name: string, options: (merchant: Merchant) => CallOptions][] {
   if (operationId === "archivePaymentIntent") return [[" with an Idempotency-Key", () => IDEMPOTENT]];
   if (operationId !== "createPaymentIntent") return [];
@@ -48,7 +50,7 @@ export function testDatabaseFailures(operationId: OperationId): void {
         operationId === "createIntentSourceInbox" && "code" in failure && failure.code === "ECONNREFUSED";
       const code = isInboxCall ? "source_inbox_unavailable" : "internal_error";
 
-      test(`13 D25 ${operationId}${way}: whenever ${name}, the caller gets an envelope and nothing of the inside`, async () => {
+      test(`13 D25 ${operationId}${way}: whenever ${name}, the caller gets an error envelope without internal details`, async () => {
         const { api, database } = await (sharedFaultyApi ??= openFaultyApi());
         const merchant = await api.openMerchant();
         const { id } = await merchant.insertIntent();
@@ -60,9 +62,9 @@ export function testDatabaseFailures(operationId: OperationId): void {
           const answered = await callOperation({ operationId, merchant }, { id, ...optionsFor(merchant) });
           database.heal();
           hasSucceeded = answered.status === status;
-          // Before its key is known, nobody is told of limits.
+          // Before the key is known, responses carry no limits.
           if (answeredCount > 0) assert.match(String(answered.headers["ratelimit-remaining"]), /^\d+$/);
-          // What failed left nothing behind: neither an answer to be given again nor an intent to be found.
+          // A failed call leaves nothing behind: no stored response and no intent.
           if (hasSucceeded) assert.equal(answered.headers["idempotent-replayed"], undefined);
           if (hasSucceeded && status === 201 && "created" in answered.body) assert.equal(answered.body.created, true);
           if (hasSucceeded) break;

@@ -29,13 +29,13 @@ const log = pino({ level: "silent" });
 export type WatchedChain = { db: Db; chain: TestChain; usdc: Hex };
 
 export type WatchSetUp = {
-  /** USDC of the stranger's, on the chain from the start. */
+  /** The stranger's USDC at the chain's start. */
   strangerUnits?: bigint;
-  /** Examines ledger and recorded transfers after each test. */
+  /** Checks the ledger and the recorded transfers after each test. */
   checksLedger?: boolean;
 };
 
-/** One chain for all tests of a `describe`, and a new database for each, which `use` takes before the test begins. */
+/** Opens one chain for all tests of a `describe`, and a new database for each test. `use` receives both before the test. */
 export function setUpWatchTests(use: (opened: WatchedChain) => void, options: WatchSetUp = {}): void {
   let db: Db;
   let chain: TestChain;
@@ -58,10 +58,10 @@ export function setUpWatchTests(use: (opened: WatchedChain) => void, options: Wa
   });
 }
 
-/** The real node of a test chain, with some of its answers replaced. */
+/** Replaces some methods of a test chain's real node. */
 export type NodeOverride = (node: EvmNode) => Partial<EvmNode>;
 
-/** What watching a test chain needs of the world; its two tokens are origins and rails. */
+/** The world of a watcher of a test chain. Its two tokens are origins and rails. */
 function watchWorld(db: Db, chain: TestChain): WatchWorld {
   return {
     db,
@@ -73,11 +73,11 @@ function watchWorld(db: Db, chain: TestChain): WatchWorld {
   };
 }
 
-/** The chain through one provider for each bend; without one, through the real provider. */
-export function openTestChain(chain: TestChain, ...bends: readonly NodeOverride[]): Chain {
-  const nodes = (bends.length === 0 ? [() => ({})] : bends).map((bend) => overrideNode(chain, bend));
+/** Opens the chain with one provider per override; without overrides, with the real provider. */
+export function openTestChain(chain: TestChain, ...overrides: readonly NodeOverride[]): Chain {
+  const nodes = (overrides.length === 0 ? [() => ({})] : overrides).map((override) => overrideNode(chain, override));
   const [first, ...others] = nodes;
-  if (!first) throw new Error("a chain has a provider");
+  if (!first) throw new Error("the chain has no provider");
   const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
   return createEvmChain({ nodes: [first, ...others], gasAccount }, { clock: systemClock, log });
 }
@@ -85,26 +85,26 @@ export function openTestChain(chain: TestChain, ...bends: readonly NodeOverride[
 function overrideNode(chain: TestChain, override: NodeOverride): EvmNode {
   const node: EvmNode = openEvmNode({ caip2: chain.caip2, rpcUrl: chain.rpcUrl });
   const overridden = override(node);
-  // What a node may do in a shorter way is asked of it in the long one, so that no bend is passed by.
+  // Overrides apply to the plain methods only. Removing the optional shortcuts makes callers use these.
   const isOverridden = Object.keys(overridden).length > 0;
   const isOptionalShortcut = (name: string | symbol) => name === "filterTransfers" || name === "blockWithProofs";
   return new Proxy(node, {
     get(target, name) {
       if (isOverridden && isOptionalShortcut(name)) return undefined;
       const value: unknown = Reflect.get(overridden, name) ?? Reflect.get(target, name, target);
-      return typeof value === "function" ? (value as (...given: unknown[]) => unknown).bind(target) : value;
+      return typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(target) : value;
     },
   });
 }
 
-/** A watcher of its own, like another process, that has begun at the present head or goes on where the database stands. */
+/** Starts a watcher, like another process: at the present head, or at the database's cursor. */
 export async function startWatcher(
   db: Db,
   chain: TestChain,
-  ...bends: readonly NodeOverride[]
+  ...overrides: readonly NodeOverride[]
 ): Promise<{ world: WatchWorld; chain: Chain; watch: () => Promise<WatchOutcome> }> {
   const world = watchWorld(db, chain);
-  const watched = openTestChain(chain, ...bends);
+  const watched = openTestChain(chain, ...overrides);
   await watchChain(world, watched);
   return { world, chain: watched, watch: () => watchChain(world, watched) };
 }
@@ -113,7 +113,7 @@ export async function insertInbox(db: Db): Promise<Hex> {
   return (await insertIntent(db)).inbox_address as Hex;
 }
 
-/** One transaction that makes several calls, from a contract that is created for nothing else; `reverts` undoes them at its end. */
+/** One transaction with several calls, in a new contract's constructor. `reverts` reverts them at its end. */
 export function batchCalls(calls: readonly ContractCall[], ending: "keeps" | "reverts" = "keeps"): ContractCall {
   const code = calls.map(({ to = "0x", data = "0x" }) => {
     const words = Array.from({ length: Math.ceil(size(data) / 32) }, (_, word) => {
@@ -126,16 +126,16 @@ export function batchCalls(calls: readonly ContractCall[], ending: "keeps" | "re
   return { data: concatHex([...code, ending === "reverts" ? "0x60006000fd" : "0x00"]), gasLimit: 3_000_000n };
 }
 
-/** One transaction that makes one call in blocks of even numbers and another in the others. */
+/** One transaction that makes one call in blocks of even numbers and another in odd ones. */
 export function callByBlockParity({ even, odd }: { even: ContractCall; odd: ContractCall }): ContractCall {
   const [evenCode, oddCode] = [batchCalls([even]).data ?? "0x", batchCalls([odd]).data ?? "0x"];
-  // NUMBER & 1 decides whether to jump over the even code, which ends with a stop of its own.
+  // NUMBER & 1 decides whether to jump over the even code, which ends with STOP.
   const head = (landing: number) => concatHex(["0x43600116", "0x61", numberToHex(landing, { size: 2 }), "0x57"]);
   const landing = size(head(0)) + size(evenCode);
   return { data: concatHex([head(landing), evenCode, "0x5b", oddCode]), gasLimit: 3_000_000n };
 }
 
-/** Moves tokens out of any address, as its owner would. */
+/** Moves tokens out of any address, as its owner can. */
 export async function transferFromAddress(
   chain: TestChain,
   from: Hex,
@@ -151,7 +151,7 @@ export async function transferFromAddress(
   await chain.client.stopImpersonatingAccount({ address: from });
 }
 
-/** Every movement of a chain in the order in which it was first recorded, orphaned ones too. */
+/** Every movement of a chain in the order of first recording, orphaned ones included. */
 export async function movementsOf(db: Db, chain: TestChain): Promise<MovementRow[]> {
   return db.root.selectFrom("movement").selectAll().where("chain", "=", chain.caip2).orderBy("id").execute();
 }

@@ -2,24 +2,24 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { linkSockets } from "./tcpProxy.ts";
 
-/** A way to a server on which a test decides what still comes through. */
+/** A proxy before a server that drops, repeats or adds frames on request. */
 export type WebSocketProxy = {
-  /** ws:// */
+  /** The ws:// URL. */
   url: string;
-  /** Connections that were made so far. */
+  /** The number of connections so far. */
   connections: () => number;
-  /** What the server sends is swallowed from now on, while everything stays connected; also for new connections, until `speak`. */
+  /** Drops everything that the server sends, also on new connections, until `forwardAllFrames`. Connections stay open. */
   dropAllFrames(): void;
-  /** Only what was subscribed to is swallowed: questions are answered. */
+  /** Drops subscription messages only; replies pass. */
   dropHeads(): void;
-  /** Instead of each head the one before it is told, over and over: questions are answered. */
+  /** Repeats the last head instead of each new one; replies pass. */
   repeatPreviousHead(): void;
   forwardAllFrames(): void;
-  /** Who connects from now on is told this first, before anything was asked; undefined ends it. */
+  /** Sends this message first on each new connection; undefined disables it. */
   setGreeting(message: unknown): void;
-  /** Throws out whoever is connected; new ones are let in. */
+  /** Closes all connections and accepts new ones. */
   closeConnections(): void;
-  /** Throws out whoever is connected, and whoever knocks until `open`. */
+  /** Closes all connections and refuses new ones until `acceptConnections`. */
   refuseConnections(): void;
   acceptConnections(): void;
   close(): Promise<void>;
@@ -30,7 +30,7 @@ export async function openWebSocketProxy(target: string): Promise<WebSocketProxy
   const sockets = new Set<Socket>();
   let dropMode: "nothing" | "heads" | "newHeads" | "everything" = "nothing";
   let lastHead: Buffer = Buffer.alloc(0);
-  /** What comes through instead. A server's frames are not masked, so that their text can be read. */
+  /** Returns the frame to forward, or undefined. A server's frames are not masked, so the proxy can read their text. */
   const filterFrame = (data: Buffer): Buffer | undefined => {
     if (dropMode === "everything") return undefined;
     if (!data.includes("eth_subscription")) return data;
@@ -60,7 +60,7 @@ export async function openWebSocketProxy(target: string): Promise<WebSocketProxy
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("a listening server has a port");
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
   const closeConnections = () => {
     for (const socket of sockets) socket.destroy();
   };
@@ -86,7 +86,7 @@ export async function openWebSocketProxy(target: string): Promise<WebSocketProxy
   };
 }
 
-/** A text as a server sends it, of 126 bytes or more. */
+/** Encodes a server's text frame of 126 bytes or more. */
 function encodeFrame(message: unknown): Buffer {
   const text = Buffer.from(JSON.stringify(message));
   const head = Buffer.from([0x81, 126, 0, 0]);
@@ -94,7 +94,7 @@ function encodeFrame(message: unknown): Buffer {
   return Buffer.concat([head, text]);
 }
 
-/** What a server sends at once can be several texts; each begins with its length. The answer to the handshake is none. */
+/** Splits a chunk into frames by their length prefix. Returns the handshake's response unchanged. */
 function splitFrames(data: Buffer): Buffer[] {
   const frames: Buffer[] = [];
   for (let at = 0; at < data.length;) {
