@@ -24,14 +24,14 @@ import {
   type SimWorld,
 } from "./simWorld.ts";
 
-// Merchants who create, look and put away; payers who pay what they were asked for, or something else; strangers who sweep.
+// Merchants create, read and archive intents. Payers pay the price or something else. Strangers sweep.
 
-/** One create as its merchant saw it. */
+/** One create as its merchant sees it. */
 export type CreateCall = {
   startedMs: number;
-  /** Undefined when no answer came: it may have happened all the same. */
+  /** Undefined when no answer arrived. The create may still have succeeded. */
   response: { endedMs: number; intentId: string; widgetToken: string; isCreated: boolean } | undefined;
-  /** What intents it may have meant: merchant, destination and terms. */
+  /** Identifies the possible intents: merchant, destination and terms. */
   key: string;
 };
 
@@ -44,19 +44,19 @@ const FIRST_WALLET = 0xb00;
 export class Actors {
   readonly creates: CreateCall[] = [];
   readonly intents = new Map<string, TrackedIntent>();
-  /** What is still to be done by somebody. */
+  /** The number of actions that are not finished. */
   pendingActions = 0;
   paymentCount = 0;
   readonly #simWorld: SimWorld;
   readonly #random: SeededRandom;
   readonly #accounts: AccountRow[] = [];
 
-  constructor(site: SimWorld, random: SeededRandom) {
-    this.#simWorld = site;
+  constructor(simWorld: SimWorld, random: SeededRandom) {
+    this.#simWorld = simWorld;
     this.#random = random;
   }
 
-  /** Makes the merchants' accounts, before anything can go wrong. */
+  /** Creates the merchants' accounts before any fault. */
   async createAccounts(world: World): Promise<void> {
     for (const [index, merchant] of this.#simWorld.parts.plan.merchants.entries()) {
       const payout = {
@@ -118,7 +118,7 @@ export class Actors {
     if (created.isCreated) this.#schedulePayments(created.intent, plan);
   }
 
-  /** A merchant checks what it was given before it shows it to anybody. */
+  /** Merchants check a created intent before they show it to payers. */
   #verifyCreated(row: IntentRow, plan: CreatePlan, input: CreateIntentInput): void {
     const { violate, trace } = this.#simWorld.parts;
     const reference = input.payoutChainReference ?? String(this.#simWorld.chains[0]?.plan.chainId);
@@ -127,12 +127,12 @@ export class Actors {
     const wallet = input.payoutWallet ?? this.walletOf(plan.merchant, 0);
     const terms = { ...toInboxTerms(row), payout: wallet as `0x${string}`, feeRecipient: FEE_RECIPIENT };
     if (row.fee_bps !== this.#simWorld.parts.plan.merchants[plan.merchant]?.feeBps)
-      violate("an inbox takes another fee than its merchant agreed to", row.id);
+      violate("an inbox takes a different fee than its merchant agreed to", row.id);
     if (row.payout_wallet !== wallet || computeInboxAddress(terms) !== row.inbox_address)
-      violate("an inbox pays somebody else than its merchant", row.id);
-    if (row.status !== "active") violate("a create returned an intent that is not active", row.id);
-    const isAsAsked = row.one_time === plan.oneTime && row.price_units === toBigint(plan.priceUnits);
-    if (!isAsAsked) violate("a create returned an intent with other terms", row.id);
+      violate("an inbox pays another wallet than its merchant's", row.id);
+    if (row.status !== "active") violate("a create returned an inactive intent", row.id);
+    const hasRequestedTerms = row.one_time === plan.oneTime && row.price_units === toBigint(plan.priceUnits);
+    if (!hasRequestedTerms) violate("a create returned an intent with other terms", row.id);
     this.intents.set(row.id, { row, chain, plan: this.intents.get(row.id)?.plan ?? plan });
     trace.append(plan.name, `has ${row.id.slice(0, 8)} at ${row.inbox_address.slice(0, 8)}`);
   }
@@ -243,7 +243,7 @@ export class Actors {
       case "refused":
         return send({ from: addressOf(0x9009), calls: [call(token, units)] });
       case "fickle":
-        // A contract that pays somebody else, or in another token, when its block is replaced by one of another parity.
+        // A contract that pays another inbox, or in another token, when its block is replaced by one of the other parity.
         return send({
           from,
           calls: [call(token, units)],
@@ -252,7 +252,7 @@ export class Actors {
             : [call(other.payout_token, 777n, other.inbox_address)],
         });
       default:
-        throw new Error(`nobody knows how to pay ${kind}`);
+        throw new Error(`unknown kind of payment: ${kind}`);
     }
   }
 
@@ -268,7 +268,7 @@ export class Actors {
     this.paymentCount += 1;
   }
 
-  /** Somebody who settles what is not his, as anybody may. */
+  /** Settles somebody else's inbox, which every account may do. */
   #settleAsStranger(): void {
     const known = this.#random.pick([...this.intents.values()]);
     if (!known) return;
@@ -277,7 +277,7 @@ export class Actors {
     this.#simWorld.parts.trace.append("stranger", `sweeps ${known.row.id.slice(0, 8)}`);
   }
 
-  /** Asks a running process; again when it does not answer. Undefined when it refuses. */
+  /** Sends a request to a running process, and again after a failure. Returns undefined when the service refuses it. */
   async #request<T>(work: (world: World) => Promise<T>): Promise<T | undefined> {
     for (;;) {
       const running = this.#random.pick(this.#simWorld.running);
@@ -296,7 +296,7 @@ export class Actors {
       return await work(world);
     } catch (error) {
       if (!(error instanceof Fault) || error.code === "internal_error") return NO_RESPONSE;
-      this.#simWorld.parts.trace.append("merchant", `is told ${error.code}`);
+      this.#simWorld.parts.trace.append("merchant", `receives ${error.code}`);
       return undefined;
     }
   }

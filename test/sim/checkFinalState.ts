@@ -5,7 +5,7 @@ import type { Actors } from "./actors.ts";
 import type { Violation } from "./invariants.ts";
 import { namingOf, type SimChain } from "./simWorld.ts";
 
-// What must hold when everything has healed and come to rest: what the chains hold is what is recorded, counted, settled and told.
+// Rules of the final state, after all faults have ended: the rows match the chains' transfers, and events match the rows.
 
 type Movement = {
   chain: string;
@@ -33,7 +33,7 @@ export function checkFinalState(ended: FinalState): Violation[] {
   ];
 }
 
-/** Every transfer into or out of an inbox stands in the table as it stands on the chain, and nothing else does. */
+/** The movement table holds every transfer into or out of an inbox as the chain shows it, and nothing else. */
 function checkMovements({ database, chains, actors }: FinalState): Violation[] {
   const inboxes = new Set([...actors.intents.values()].map(({ row }) => row.inbox_address));
   const rows = database.rows("select * from movement where orphaned_at is null") as Movement[];
@@ -43,10 +43,10 @@ function checkMovements({ database, chains, actors }: FinalState): Violation[] {
   return [
     ...real
       .filter((key) => !recorded.has(key))
-      .map((subject) => ({ rule: "a movement of the chain is lost", subject })),
+      .map((subject) => ({ rule: "a transfer of the chain is lost", subject })),
     ...[...recorded]
       .filter((key) => !isReal.has(key))
-      .map((subject) => ({ rule: "a movement is recorded that the chain does not hold", subject })),
+      .map((subject) => ({ rule: "a recorded movement is not on the chain", subject })),
   ];
 }
 
@@ -99,7 +99,7 @@ function keyOf(movement: Movement): string {
   ].join(" ");
 }
 
-/** Merchants have what their settlements say, no more and no less. */
+/** Merchants hold exactly the sum of their settlements. */
 function checkPayouts({ database, chains, actors }: FinalState): Violation[] {
   const landed = database.rows(`
     select settlement.chain, settlement.token, intent.payout_wallet as wallet, sum(settlement.net_units) as units
@@ -113,16 +113,21 @@ function checkPayouts({ database, chains, actors }: FinalState): Violation[] {
         ? []
         : wallets.flatMap((wallet) => {
             const has = chain.unitsOf(address, wallet);
-            const says = reported.get(`${chain.caip2}/${address}/${wallet}`) ?? 0n;
-            return has === says
+            const expected = reported.get(`${chain.caip2}/${address}/${wallet}`) ?? 0n;
+            return has === expected
               ? []
-              : [{ rule: "a merchant has something else than is told", subject: `${wallet} has ${has}, told ${says}` }];
+              : [
+                  {
+                    rule: "a merchant's balance differs from its settlements",
+                    subject: `${wallet} has ${has}, settlements ${expected}`,
+                  },
+                ];
           }),
     ),
   );
 }
 
-/** The deposits of a settlement are what it took. */
+/** The deposits of a settlement sum to its gross amount. */
 function checkSettlementGross({ database }: FinalState): Violation[] {
   const rows = database.rows(`
     select settlement.id, settlement.gross_units as gross, coalesce(sum(deposit.amount_units), 0) as units
@@ -130,12 +135,12 @@ function checkSettlementGross({ database }: FinalState): Violation[] {
     where settlement.status = 'landed' group by 1, 2 having settlement.gross_units <> coalesce(sum(deposit.amount_units), 0)
     order by 1`) as { id: string; gross: bigint; units: bigint }[];
   return rows.map(({ id, gross, units }) => ({
-    rule: "a settlement took something else than its deposits",
-    subject: `${id} took ${gross}, its deposits are ${units}`,
+    rule: "a settlement differs from the sum of its deposits",
+    subject: `${id} took ${gross}, its deposits sum to ${units}`,
   }));
 }
 
-/** What an intent has received is what is on the chain and of use to it: dropped and held deposits are no part of it. */
+/** An intent's received amount is the sum of its deposits without dropped and held ones. */
 function checkReceivedUnits({ database }: FinalState): Violation[] {
   const rows = database.rows(`
     select intent.id, intent.received_units as received, coalesce(sum(deposit.amount_units), 0) as units
@@ -146,12 +151,12 @@ function checkReceivedUnits({ database }: FinalState): Violation[] {
     units: bigint;
   }[];
   return rows.map(({ id, received, units }) => ({
-    rule: "an intent has received something else than its deposits",
-    subject: `${id} says ${received}, its deposits are ${units}`,
+    rule: "an intent's received amount differs from its deposits",
+    subject: `${id} received ${received}, its deposits sum to ${units}`,
   }));
 }
 
-/** What was answered is there. */
+/** Every acknowledged create exists. */
 function checkAcknowledgedCreates({ database, actors }: FinalState): Violation[] {
   const rows = database.rows("select id from intent") as { id: string }[];
   const kept = new Set(rows.map(({ id }) => id));
@@ -162,7 +167,7 @@ function checkAcknowledgedCreates({ database, actors }: FinalState): Violation[]
   );
 }
 
-/** The latest token opens the page of its intent. Of creates that overlapped any may be the latest, also one that got no answer. */
+/** The latest token opens the page of its intent. Of overlapping creates, any may be the latest, even one without an answer. */
 function checkWidgetTokens({ database, actors }: FinalState): Violation[] {
   const rows = database.rows("select id, widget_token_hash as hash from intent") as { id: string; hash: Uint8Array }[];
   const hashOf = new Map(rows.map(({ id, hash }) => [id, Buffer.from(hash).toString("hex")]));
@@ -183,13 +188,13 @@ function checkWidgetTokens({ database, actors }: FinalState): Violation[] {
   });
 }
 
-/** What still has to happen before the end can be judged; empty when everything has come to rest. */
+/** Work that must finish before the final checks; empty when all is at rest. */
 export function listUnfinishedWork(
   { database, chains, actors }: FinalState,
   options: { ignoresHeld: boolean },
 ): string[] {
   const open: string[] = [];
-  if (actors.pendingActions > 0) open.push(`${actors.pendingActions} people are busy`);
+  if (actors.pendingActions > 0) open.push(`${actors.pendingActions} actions are pending`);
   const cursors = database.rows("select * from chain_cursor") as {
     chain: string;
     number: bigint;
@@ -202,15 +207,15 @@ export function listUnfinishedWork(
     if (!cursor || chain.head.number < needed || cursor.number < needed)
       open.push(`${plan.name} is at ${cursor?.number} of ${needed}`);
     else if (plan.finalityLag && cursor.reread_number < lastNonEmptyBlock(chain))
-      open.push(`${plan.name} is not read again`);
-    if (chain.pool.pending.some(({ paysGas }) => paysGas)) open.push(`${plan.name} has transactions that wait`);
+      open.push(`${plan.name} is not reread`);
+    if (chain.pool.pending.some(({ paysGas }) => paysGas)) open.push(`${plan.name} has waiting transactions`);
   }
   const [rows] = database.rows(UNFINISHED_WORK_SQL) as { open: string[] | null }[];
-  for (const what of rows?.open ?? []) if (!(options.ignoresHeld && what.startsWith("held "))) open.push(what);
+  for (const item of rows?.open ?? []) if (!(options.ignoresHeld && item.startsWith("held "))) open.push(item);
   return open;
 }
 
-/** The last block in which something happened. */
+/** The number of the last block with transactions. */
 function lastNonEmptyBlock(chain: SimChain["chain"]): bigint {
   for (let number = chain.head.number; number > 0n; number -= 1n) {
     if ((chain.blockAt(number)?.transactions.length ?? 0) > 0) return number;
@@ -240,7 +245,7 @@ const UNFINISHED_WORK_SQL = `
     union all select case when status in ('planned', 'held') and reason like 'settle_refused%' then 'held ' else 'settlement ' end || id || ' ' || status || ' ' || coalesce(reason, '')
       from settlement where status in ('planned','submitted','bridging','held')
     union all select 'unstamped ' || id from event where sequence is null
-    union all select 'unheard ' || movement.id from movement left join deposit_cursor as taken on taken.chain = movement.chain
+    union all select 'unprocessed ' || movement.id from movement left join deposit_cursor as taken on taken.chain = movement.chain
       where direction = 'in' and (movement.revision, movement.id) > (coalesce(taken.revision, 0), coalesce(taken.movement_id, 0))
     union all select 'unobserved ' || movement.id from movement left join settlement_cursor as taken on taken.chain = movement.chain
       where direction = 'out' and (movement.revision, movement.id) > (coalesce(taken.revision, 0), coalesce(taken.movement_id, 0))

@@ -15,7 +15,7 @@ import {
 } from "./simWorld.ts";
 import type { Trace } from "./trace.ts";
 
-// What happens to the chains, their providers and the processes by itself: blocks, and everything that goes wrong from time to time.
+// Mines blocks, and injects the faults of chains, their providers and processes.
 
 const NORMAL_FEE = 1_000_000_000n;
 const EXTRA_REORG_DEPTH_MAX = 24;
@@ -28,22 +28,22 @@ export class FaultInjector {
   readonly #random: SeededRandom;
   readonly #schedule: FaultSchedule;
   readonly #trace: Trace;
-  /** Wallets that a merchant is paid to; some are put on an issuer's list. */
+  /** The merchants' payout wallets. An issuer may blocklist some of them. */
   readonly wallets = new Set<string>();
-  /** Those that stay there. */
+  /** Wallets that stay blocklisted. */
   readonly permanentlyBlocked = new Set<string>();
-  /** What a liar can claim that money went to. */
+  /** The inboxes that a lying provider may name as payees. */
   listInboxes: (chain: SimChain) => string[] = () => [];
-  /** How many reorgs there were. */
+  /** The number of reorgs so far. */
   reorgCount = 0;
-  /** How much slower blocks come while nothing else is waited for. */
+  /** The factor by which blocks slow down while the run heals. */
   slowdown = 1;
 
-  constructor(site: SimWorld, random: SeededRandom) {
-    this.#simWorld = site;
-    this.#scheduler = site.parts.scheduler;
-    this.#schedule = site.parts.faults;
-    this.#trace = site.parts.trace;
+  constructor(simWorld: SimWorld, random: SeededRandom) {
+    this.#simWorld = simWorld;
+    this.#scheduler = simWorld.parts.scheduler;
+    this.#schedule = simWorld.parts.faults;
+    this.#trace = simWorld.parts.trace;
     this.#random = random;
   }
 
@@ -57,7 +57,7 @@ export class FaultInjector {
     this.#injectRepeatedly("skew", () => this.#skew());
   }
 
-  /** Everything that was broken is put right; what stays is somebody's decision. */
+  /** Ends all faults. Permanent blocklist entries stay, because they are an issuer's decision. */
   heal(): void {
     for (const chain of this.#simWorld.chains) {
       if (chain.plan.finalityLag === null) this.#mineUntilFinal(chain);
@@ -71,7 +71,7 @@ export class FaultInjector {
         node.forgery = undefined;
         node.knownBlockCount = chain.chain.blockCount;
       }
-      // Far more than was ever taken away.
+      // Far more than any fault takes away.
       const gas = { to: GAS_ADDRESS, wei: GAS_WEI * 1_000n };
       this.#send(chain, [gas, ...chain.tokens.map(({ address }) => ({ to: address, data: tokenCalls.unpause() }))]);
       const unblocked = [...this.wallets, FEE_RECIPIENT].filter((wallet) => !this.permanentlyBlocked.has(wallet));
@@ -85,7 +85,7 @@ export class FaultInjector {
     for (const { process } of this.#simWorld.running) process.skewMs = 0;
   }
 
-  /** The next block of a chain, or the branch that replaces some. */
+  /** Mines the next block of a chain, or the branch that replaces `reorgDepth` blocks. */
   mine(chain: SimChain, reorgDepth = 0): void {
     const selectTransaction = this.#transactionSelector(chain);
     const atS = Math.floor(this.#simWorld.startTimeS + this.#scheduler.nowMs / 1_000);
@@ -97,7 +97,7 @@ export class FaultInjector {
       lost.push(transaction);
       return true;
     };
-    // Who spends twice uses the same nonce for something else.
+    // A payer that spends twice uses the same nonce for another transaction.
     const onBranch = () => {
       for (const { sender, nonce } of lost) chain.chain.send({ from: sender, nonce, calls: [] });
     };
@@ -122,11 +122,11 @@ export class FaultInjector {
   }
 
   #traceBlock(chain: SimChain, { number, hash, transactions }: ScriptedBlock, where = ""): void {
-    const held = transactions.map(({ chainTx }) => chainTx.slice(0, 8)).join(" ");
-    this.#trace.append(chain.plan.name, `block ${number} ${hash.slice(0, 8)}${where}: ${held}`);
+    const txNames = transactions.map(({ chainTx }) => chainTx.slice(0, 8)).join(" ");
+    this.#trace.append(chain.plan.name, `block ${number} ${hash.slice(0, 8)}${where}: ${txNames}`);
   }
 
-  /** Tells the nodes of the chain's new head, each in its time. */
+  /** Delivers the chain's new head to each node after its delay. */
   #propagateHead(chain: SimChain): void {
     const { blockCount } = chain.chain;
     for (const node of chain.nodes) {
@@ -147,7 +147,7 @@ export class FaultInjector {
     });
   }
 
-  /** Miners order as they like, and may know of a transaction that was replaced since. */
+  /** Miners choose any order, and may include a transaction that was replaced. */
   #transactionSelector(chain: SimChain): SelectTransaction {
     const { pool } = chain.chain;
     return (among) => {
@@ -190,30 +190,30 @@ export class FaultInjector {
     this.#scheduleNodeFaults(chain);
   }
 
-  /** Fees rise once more, and do not come down again: what waits has to be paid better. */
+  /** Raises the base fee for good, so that waiting transactions need a higher fee. */
   #raiseFees(chain: SimChain): void {
     const fee = NORMAL_FEE * this.#random.pick([1n, 6n, 20n] as const);
     this.#scheduler.after(this.#random.between(5_000, 90_000), () => {
       chain.chain.baseFee = fee;
-      this.#trace.append(chain.plan.name, `asks ${fee} for gas from now on`);
+      this.#trace.append(chain.plan.name, `raises the base fee to ${fee}`);
     });
   }
 
-  /** Without tags only depth says that something is final, also what is mined from now on. */
+  /** Without tags, only depth makes a block final. Later blocks need enough successors as well. */
   #mineUntilFinal(chain: SimChain): void {
     this.#mineEmptyBlocks(chain, UNTAGGED_FINALITY_DEPTH);
     this.#scheduler.after(EXTRA_BLOCKS_INTERVAL_MS, () => this.#mineUntilFinal(chain));
   }
 
-  /** Many empty blocks at once: the service has slept. */
+  /** Mines many empty blocks at once, as after a long pause of the service. */
   #mineEmptyBlocks(chain: SimChain, blocks: number): void {
     for (let block = 0; block < blocks; block += 1) chain.chain.mine();
-    this.#trace.append(chain.plan.name, `leaps to block ${chain.chain.head.number}`);
+    this.#trace.append(chain.plan.name, `jumps to block ${chain.chain.head.number}`);
     this.#propagateHead(chain);
   }
 
-  #reorg(chain: SimChain, kind: FaultKind, wanted: number): void {
-    const depth = Math.min(wanted, Number(chain.chain.head.number) - chain.firstBlock);
+  #reorg(chain: SimChain, kind: FaultKind, depthMax: number): void {
+    const depth = Math.min(depthMax, Number(chain.chain.head.number) - chain.firstBlock);
     if (depth < 1) return;
     this.#schedule.recordInjected(kind, `${chain.plan.name} ${depth}`);
     this.reorgCount += 1;
@@ -274,11 +274,11 @@ export class FaultInjector {
         this.#schedule.recordInjected("providerDown", node.name);
       });
     }
-    const liar = this.#random.pick(chain.nodes);
+    const lyingNode = this.#random.pick(chain.nodes);
     const mayLie = chain.plan.providers === 3 && chain.plan.agreement !== undefined;
-    if (liar && mayLie && this.#schedule.rate("liar") > 0 && chain.tokens[0]) {
-      liar.forgery = { inboxes: () => this.listInboxes(chain), token: chain.tokens[0].address };
-      this.#schedule.recordInjected("liar", liar.name);
+    if (lyingNode && mayLie && this.#schedule.rate("liar") > 0 && chain.tokens[0]) {
+      lyingNode.forgery = { inboxes: () => this.listInboxes(chain), token: chain.tokens[0].address };
+      this.#schedule.recordInjected("liar", lyingNode.name);
     }
     this.#injectRepeatedly("chainUnreachable", () => {
       const untilMs = this.#scheduler.nowMs + this.#random.pick([20_000, 120_000, 400_000] as const);
@@ -312,13 +312,13 @@ export class FaultInjector {
     if (calls.length > 0) chain.chain.send({ from: TOKEN_OWNER, calls, ignoresCallFailures: true, tip: 10n ** 12n });
   }
 
-  #shouldInject(kind: FaultKind, what: string): boolean {
+  #shouldInject(kind: FaultKind, detail: string): boolean {
     const isStruck = this.#schedule.shouldInject(kind);
-    if (isStruck) this.#schedule.recordInjected(kind, what.slice(0, 10));
+    if (isStruck) this.#schedule.recordInjected(kind, detail.slice(0, 10));
     return isStruck;
   }
 
-  /** Again and again, as often as the seed says, until everything heals. */
+  /** Repeats the fault at the seed's rate until everything heals. */
   #injectRepeatedly(kind: FaultKind, strike: () => void): void {
     const delayMs = this.#schedule.nextDelayMs(kind);
     if (delayMs === undefined) return;

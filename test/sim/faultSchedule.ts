@@ -1,8 +1,8 @@
 import type { SeededRandom } from "./seededRandom.ts";
 
-/** What can go wrong, and how often at most: by call for what strikes calls, by minute for what strikes chains and processes. */
+/** The largest rate of each fault: per call for call faults, per minute for chain and process faults. */
 const RATES_MAX = {
-  // providers
+  // Providers (per call)
   rpcError: 0.1,
   rpcTimeout: 0.05,
   answerLost: 0.06,
@@ -16,7 +16,7 @@ const RATES_MAX = {
   liar: 1,
   providerDown: 1.2,
   chainUnreachable: 0.4,
-  // chains
+  // Chains (per minute)
   reorg: 4,
   deepReorg: 1,
   halt: 0.6,
@@ -30,13 +30,13 @@ const RATES_MAX = {
   tokenPaused: 0.5,
   payoutBlocked: 0.8,
   feeBlocked: 0.8,
-  // processes
+  // Processes
   crash: 2,
   crashInTransaction: 0.008,
   crashAfterCommit: 0.01,
   pause: 1.2,
   skew: 1,
-  // database
+  // Database
   dbRefused: 0.02,
   dbCut: 0.02,
   deadlock: 0.02,
@@ -47,7 +47,7 @@ const RATES_MAX = {
 export type FaultKind = keyof typeof RATES_MAX;
 const faultKinds = Object.keys(RATES_MAX) as FaultKind[];
 
-/** A fault that meets one transaction. */
+/** A fault of one database transaction. */
 export type DatabaseFault = {
   kind: "dbRefused" | "dbCut" | "deadlock" | "commitLost" | "commitUnknown" | "crashInTransaction" | "crashAfterCommit";
   atStatement: number;
@@ -65,19 +65,19 @@ const DATABASE_KINDS = [
 
 const MINUTE_MS = 60_000;
 
-/** The rates of one seed, the draws that follow from them, and how often each fault has struck. */
+/** The fault rates of one seed, the draws from them, and the count of each injected fault. */
 export class FaultSchedule {
   readonly injected = new Map<FaultKind, number>();
   readonly #rates: ReadonlyMap<FaultKind, number>;
   readonly #random: SeededRandom;
-  readonly #onInject: (kind: FaultKind, what: string) => void;
+  readonly #onInject: (kind: FaultKind, detail: string) => void;
   #isHealed = false;
-  /** While true nothing goes wrong yet. */
+  /** While true, no fault is injected. */
   isSuspended = false;
 
   constructor(
     random: SeededRandom,
-    options: { without: ReadonlySet<string>; onStrike: (kind: FaultKind, what: string) => void },
+    options: { without: ReadonlySet<string>; onStrike: (kind: FaultKind, detail: string) => void },
   ) {
     this.#rates = drawRates(random.derive("rates"), options.without);
     this.#random = random.derive("strikes");
@@ -88,7 +88,7 @@ export class FaultSchedule {
     return this.#rates;
   }
 
-  /** From here on nothing goes wrong any more. */
+  /** Ends all faults. */
   heal(): void {
     this.#isHealed = true;
   }
@@ -101,13 +101,13 @@ export class FaultSchedule {
     return this.#isHealed || this.isSuspended ? 0 : (this.#rates.get(kind) ?? 0);
   }
 
-  /** Whether a call meets the fault. */
+  /** Whether this call meets the fault. */
   shouldInject(kind: FaultKind): boolean {
     const rate = this.rate(kind);
     return rate > 0 && this.#random.chance(rate);
   }
 
-  /** How long until it happens the next time; undefined when it never does. */
+  /** The time until the next fault of this kind; undefined when it never happens. */
   nextDelayMs(kind: FaultKind): number | undefined {
     const rate = this.rate(kind);
     return rate === 0 ? undefined : (-Math.log(1 - this.#random.number()) / rate) * MINUTE_MS;
@@ -120,13 +120,13 @@ export class FaultSchedule {
     return undefined;
   }
 
-  recordInjected(kind: FaultKind, what = ""): void {
+  recordInjected(kind: FaultKind, detail = ""): void {
     this.injected.set(kind, (this.injected.get(kind) ?? 0) + 1);
-    this.#onInject(kind, what);
+    this.#onInject(kind, detail);
   }
 }
 
-/** Most seeds have only some kinds of fault, so that each is also met without the others in its way. */
+/** Most seeds have only some kinds of fault, so that each kind also occurs without the others. */
 function drawRates(random: SeededRandom, without: ReadonlySet<string>): Map<FaultKind, number> {
   const rates = new Map<FaultKind, number>();
   const share = random.pick([0.15, 0.3, 0.5, 0.8] as const);

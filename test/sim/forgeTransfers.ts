@@ -4,11 +4,11 @@ import { createProof } from "../../src/chain/evm/proof.ts";
 import type { ScriptedBlock } from "./chain/transaction.ts";
 import { hashOf } from "./chain/transaction.ts";
 
-// A provider that lies does so on purpose: always the same of the same transaction, with receipts that fit. It invents payments, alters
-// amounts and leaves payments out. One of three may, where two must agree.
+// A lying provider forges consistently: the same lies for the same transaction, with matching receipts. It invents payments,
+// alters amounts and omits payments. One of three providers may lie where two must agree.
 
 export type Forgery = {
-  /** Where invented money goes. */
+  /** The payees of invented payments. */
   inboxes: () => string[];
   token: string;
 };
@@ -16,10 +16,10 @@ export type Forgery = {
 const FORGED_PLACE = 900n;
 const FORGED_UNITS = 77_000_000n;
 
-/** What a liar makes of the transfers of some blocks. */
+/** Forges the transfers of some blocks. */
 export function forgeTransfers(
   transfers: readonly Transfer[],
-  lie: Forgery,
+  forgery: Forgery,
   blocks: readonly ScriptedBlock[],
 ): Transfer[] {
   const forged = transfers.flatMap((transfer) => {
@@ -27,10 +27,10 @@ export function forgeTransfers(
     if (bucket === 0) return [];
     return bucket === 1 ? { ...transfer, amountText: (BigInt(transfer.amountText) * 10n).toString() } : transfer;
   });
-  return [...forged, ...blocks.flatMap((block) => forgedTransfersIn(block, lie))];
+  return [...forged, ...blocks.flatMap((block) => forgedTransfersIn(block, forgery))];
 }
 
-/** The payment that a liar claims to stand in a block; in every fourth there is one. */
+/** The payment that a lying provider claims for a block; every fourth block has one. */
 function forgedTransfersIn(block: ScriptedBlock, { inboxes, token }: Forgery): Transfer[] {
   const to = inboxes().at(-1);
   if (to === undefined || !hasForgedTransfer(block.hash)) return [];
@@ -48,7 +48,7 @@ function forgedTransfersIn(block: ScriptedBlock, { inboxes, token }: Forgery): T
   ];
 }
 
-/** Of the named transactions those that were invented in one of the blocks. */
+/** The proofs of those transactions that are forged in the given blocks. */
 export function forgedProofs(chainTxs: readonly string[], blocks: readonly ScriptedBlock[]): TransactionProof[] {
   return blocks.flatMap(({ hash: blockHash, number: blockNumber }) => {
     const chainTx = forgedChainTx(blockHash);

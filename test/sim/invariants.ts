@@ -6,12 +6,12 @@ import { convertUnits, PRICE_DECIMALS } from "../../src/kernel/units.ts";
 import type { SimDatabase } from "./simDatabase.ts";
 import { namingOf, type SimChain } from "./simWorld.ts";
 
-// What must hold at every moment. Most of it is asked of the rows, by the checks that an operator can run too; what was counted is compared with the
-// chains themselves, of which nobody but a simulation knows the truth.
+// Rules that hold at every moment. The checks of the rows are the ones that operators run. Counted deposits are compared with
+// the simulated chains, which are the truth.
 
 export type Violation = { rule: string; subject: string };
 
-/** Every check of the rows as one statement. */
+/** All checks of the rows as one statement. */
 export function compileLedgerChecks(database: SimDatabase): string {
   const parts = ledgerAuditChecks.map(
     ({ name, query }) =>
@@ -20,7 +20,7 @@ export function compileLedgerChecks(database: SimDatabase): string {
   const compiled = sql`${sql.join(parts, sql` union all `)} limit 5`.compile(
     createEmbeddedDatabase(database.server).root,
   );
-  if (compiled.parameters.length > 0) throw new Error("a check has a parameter");
+  if (compiled.parameters.length > 0) throw new Error("a check must not have parameters");
   return compiled.sql;
 }
 
@@ -43,10 +43,10 @@ const COUNTED_DEPOSITS_SQL = `
     deposit.amount_units, deposit.token_decimals, intent.inbox_address as inbox
   from deposit join intent on intent.id = deposit.intent_id where deposit.status = 'counted' order by deposit.seq`;
 
-/** Compares what is counted with the chains. A reorg that went deeper than the policy promises to survive excuses its chain. */
+/** Compares counted deposits with the chains. A reorg deeper than the policy tolerates exempts its chain. */
 export class CountedDepositChecker {
   readonly #chains: ReadonlyMap<string, SimChain>;
-  /** What was found final once, by deposit and block. */
+  /** Deposits known as final, by deposit and block. */
   readonly #knownFinal = new Map<string, SimChain>();
 
   constructor(chains: readonly SimChain[]) {
@@ -58,12 +58,12 @@ export class CountedDepositChecker {
     return [...this.#findUncounted(rows), ...this.#findInvalid(rows)];
   }
 
-  /** What was final stays counted, whatever a provider says next. */
+  /** A final deposit stays counted, whatever a provider answers later. */
   #findUncounted(rows: readonly CountedDepositRow[]): Violation[] {
     const counted = new Set(rows.map(keyOf));
     return [...this.#knownFinal]
       .filter(([key, chain]) => !chain.hadDeepReorg && !counted.has(key))
-      .map(([subject]) => ({ rule: "a final deposit is counted no longer", subject }));
+      .map(([subject]) => ({ rule: "a final deposit is no longer counted", subject }));
   }
 
   #findInvalid(rows: readonly CountedDepositRow[]): Violation[] {
@@ -90,17 +90,17 @@ function keyOf({ id, block_hash }: CountedDepositRow): string {
 }
 
 function findChainMismatch({ chain, plan }: SimChain, row: CountedDepositRow): string | undefined {
-  if (!chain.isCanonical(row.block_hash)) return "counted in a block that the chain has left";
+  if (!chain.isCanonical(row.block_hash)) return "counted in a block that the chain has replaced";
   const receipt = chain.receiptsOf(row.chain_tx).find(({ blockHash }) => blockHash === row.block_hash);
   const transfers = receipt === undefined ? [] : namingOf(plan.kind).transfersOf(receipt);
   const isThere = transfers.some(
     ({ identity, token, to, amountText }) =>
       identity === row.identity && token === row.token && to === row.inbox && BigInt(amountText) === row.amount_units,
   );
-  return isThere ? undefined : "counted although the chain tells of no such transfer";
+  return isThere ? undefined : "counted without such a transfer on the chain";
 }
 
-/** Whether the policy lets it be counted, by a head that is at least as high as the one that was known. */
+/** Whether the policy allows the deposit to count, at a head at least as high as the service's. */
 function isFinal(
   { chain, plan }: SimChain,
   row: CountedDepositRow,

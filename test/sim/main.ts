@@ -4,13 +4,13 @@ import type { Run } from "./simulation.ts";
 const USAGE = `Usage: npm run sim -- [--seeds=300] [--from=1] [--verbose] [--all]
        npm run sim -- --seed=7[,178] [--trace] [--without=reorg,crash]
 
-  --seeds    how many seeds are run, one after the other
-  --from     the first of them
+  --seeds    the number of seeds
+  --from     the first seed
   --verbose  a line for each seed
-  --all      goes on after a seed that failed, instead of looking for the smallest run that fails alike
-  --seed     these seeds alone
-  --trace    everything that happened
-  --without  faults and other elements that are left out, by their names in a trace`;
+  --all      continues after a failed seed, instead of searching for the smallest run with the same failure
+  --seed     only these seeds
+  --trace    prints all events
+  --without  leaves out faults and other elements, by their names in a trace`;
 
 const { values, positionals } = parseArguments(
   {
@@ -30,10 +30,10 @@ const [first, count] = [parseInteger(values.from, "from", USAGE), parseInteger(v
 const seeds = values.seed?.split(",").map((seed) => parseInteger(seed, "seed", USAGE));
 
 const TRACE_LINES = 120;
-/** Told on the way, after so many seeds. */
+/** The number of seeds between two progress lines. */
 const SEEDS_PER_LINE = 100;
 
-// Loaded behind the arguments: help and refusals need no service.
+// Loaded after the arguments: help and refusals need no service.
 const { SimDatabase } = await import("./simDatabase.ts");
 const { RunSummary } = await import("./summary.ts");
 const { shrink } = await import("./shrink.ts");
@@ -75,7 +75,7 @@ async function runMany(): Promise<void> {
 }
 
 async function printSmallestRun(failing: Run): Promise<void> {
-  process.stdout.write("looking for the smallest run that fails alike …\n");
+  process.stdout.write("searching for the smallest run with the same failure …\n");
   const { run, without: left, runs } = await shrink(database, failing);
   process.stdout.write(`${run.lines.slice(-TRACE_LINES).join("\n")}\n`);
   process.stdout.write(

@@ -1,13 +1,13 @@
-// Bugs that were planted to see whether a simulation finds them. Each replaces a text that stands exactly once in its file.
+// Planted bugs that measure the simulation. Each replaces a text that occurs exactly once in its file.
 
 export type Patch = { path: string; search: string; replace: string };
 
 export type Mutant = {
   name: string;
-  /** What the bug is, in a sentence. */
+  /** The bug in one sentence. */
   bug: string;
   patches: readonly Patch[];
-  /** What it takes away in the database. */
+  /** Statements that remove the database's own protection. */
   statements?: readonly string[];
 };
 
@@ -16,7 +16,7 @@ const store = "src/watch/store/store.ts";
 export const mutants: readonly Mutant[] = [
   {
     name: "trust-empty-logs",
-    bug: "What a provider left out the first time is not looked for when its block is final.",
+    bug: "The reread of a final block does not add transfers that a provider first omitted.",
     patches: [
       {
         path: "src/watch/reread/rereadFinal.ts",
@@ -29,7 +29,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "ignore-reorgs",
-    bug: "Blocks are taken back, and the movements in them stay.",
+    bug: "A reorg removes blocks but keeps their movements.",
     patches: [
       {
         path: store,
@@ -43,7 +43,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "count-before-final",
-    bug: "A deposit is counted in the block that shows it.",
+    bug: "A deposit counts in its first block, without confirmations.",
     patches: [
       {
         path: "src/watch/finality.ts",
@@ -54,7 +54,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "finality-off-by-one",
-    bug: "One confirmation less than asked for is enough.",
+    bug: "One confirmation less than required suffices.",
     patches: [
       {
         path: "src/watch/finality.ts",
@@ -77,7 +77,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "read-then-insert",
-    bug: "Whether a destination is taken is read first, and then the intent is inserted.",
+    bug: "A create reads whether its destination is occupied, and then inserts the intent.",
     patches: [
       {
         path: "src/intent/store.ts",
@@ -100,7 +100,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "hash-only-identity",
-    bug: "A deposit is known by its transaction alone.",
+    bug: "The transaction alone identifies a deposit.",
     patches: [
       {
         path: "src/watch/movement.ts",
@@ -111,7 +111,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "block-wide-place",
-    bug: "A deposit is known by its place in the block, which changes when it is mined again.",
+    bug: "A deposit's place in the block identifies it, and a reorg changes that place.",
     patches: [
       {
         path: "src/watch/movement.ts",
@@ -122,7 +122,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "event-outside-transaction",
-    bug: "What became of deposits is told after the transaction that changed them.",
+    bug: "Events of deposits are appended after the transaction that changes them.",
     patches: [
       {
         path: "src/deposit/applyDepositChanges.ts",
@@ -135,7 +135,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "old-proofs-count",
-    bug: "A proof of a block that was left is as good as one of the block that is asked about.",
+    bug: "A proof from a replaced block is accepted for the requested block.",
     patches: [
       {
         path: "src/watch/movement.ts",
@@ -146,7 +146,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "head-moves-back",
-    bug: "A provider that lags moves the cursor back.",
+    bug: "A lagging provider moves the cursor back.",
     patches: [
       {
         path: "src/watch/follow/readBranch.ts",
@@ -170,7 +170,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "widget-token-stays",
-    bug: "A create that finds its intent hands out a token that opens nothing.",
+    bug: "A create that finds its intent returns a widget token that opens nothing.",
     patches: [
       {
         path: "src/intent/store.ts",
@@ -181,7 +181,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "sweep-takes-what-follows",
-    bug: "A sweep is given what came in after it, too.",
+    bug: "A sweep also takes deposits that arrived after it.",
     patches: [
       {
         path: "src/settlement/store.ts",
@@ -192,7 +192,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "nonce-twice",
-    bug: "A nonce that was given out is given out again.",
+    bug: "A reserved nonce is assigned again.",
     patches: [
       {
         path: "src/chain/evm/send/outgoingStore.ts",
@@ -203,7 +203,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "foreign-nonce-waits",
-    bug: "A nonce that somebody else has used is waited for, for ever.",
+    bug: "A nonce that another transaction used is awaited forever.",
     patches: [
       {
         path: "src/chain/evm/send/processOutgoingTransactions.ts",
@@ -214,7 +214,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "no-better-pay",
-    bug: "A transaction that nobody wants is never paid better.",
+    bug: "A stuck transaction never gets a higher fee.",
     patches: [
       {
         path: "src/chain/evm/send/processOutgoingTransactions.ts",
@@ -225,7 +225,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "bytes-are-forgotten",
-    bug: "Signed bytes are broadcast once, and never again.",
+    bug: "Signed bytes are broadcast only once.",
     patches: [
       {
         path: "src/chain/evm/send/processOutgoingTransactions.ts",
@@ -238,7 +238,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "undone-sweep-stays",
-    bug: "A settlement whose transaction a reorg took away stays landed.",
+    bug: "A settlement stays landed after a reorg drops its transaction.",
     patches: [
       {
         path: "src/settlement/observeSettlements.ts",
@@ -249,7 +249,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "dropped-stays-received",
-    bug: "What a reorg dropped goes on being part of what was received.",
+    bug: "Dropped deposits remain in the received amount.",
     patches: [
       {
         path: "src/deposit/deposit.ts",
@@ -260,7 +260,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "cursor-skips",
-    bug: "The hand-over passes a revision that it has not seen yet.",
+    bug: "The deposit cursor skips a revision.",
     patches: [
       {
         path: "src/deposit/processMovements.ts",
@@ -271,7 +271,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "late-money-waits",
-    bug: "Money that came after its intent was settled is not swept.",
+    bug: "Deposits after an intent's settlement are not swept.",
     patches: [
       {
         path: "src/settlement/store.ts",
@@ -282,7 +282,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "wrong-payout",
-    bug: "An intent pins the account's default wallet, whatever the create named.",
+    bug: "An intent pays the account's default wallet instead of the create's wallet.",
     patches: [
       {
         path: "src/intent/createIntent.ts",
@@ -293,7 +293,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "one-provider-is-believed",
-    bug: "What a single provider tells is counted, whatever agreement is asked for.",
+    bug: "Deposits count on one provider's view, whatever agreement the policy requires.",
     patches: [
       {
         path: "src/deposit/agreement.ts",
@@ -304,7 +304,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "pushed-head-is-believed",
-    bug: "A head that was pushed is recorded without the word of whoever tells what it holds.",
+    bug: "A pushed head is recorded without a check of its block.",
     patches: [
       {
         path: "src/watch/follow/followHeads.ts",

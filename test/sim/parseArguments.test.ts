@@ -3,12 +3,12 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 
-// What is typed behind `npm run sim --` and `npm run sim:mutants --`.
+// The arguments after `npm run sim --` and `npm run sim:mutants --`.
 
-const run = (file: string, words: readonly string[]) => {
+const run = (file: string, args: readonly string[]) => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [fileURLToPath(new URL(file, import.meta.url)), ...words],
+    [fileURLToPath(new URL(file, import.meta.url)), ...args],
     { encoding: "utf8" },
   );
   return { status, stdout, stderr };
@@ -26,20 +26,20 @@ const REFUSED: [file: string, words: string[], sentence: string][] = [
   ["runMutants.ts", ["nonsense"], "There is no planted bug nonsense."],
 ];
 
-for (const [file, words, sentence] of REFUSED) {
-  test(`${file} ${words.join(" ")} is refused in one sentence, with the usage`, () => {
-    const { status, stdout, stderr } = run(file, words);
+for (const [file, args, sentence] of REFUSED) {
+  test(`${file} ${args.join(" ")} is refused in one sentence, with the usage`, () => {
+    const { status, stdout, stderr } = run(file, args);
     assert.deepEqual([status, stdout], [2, ""]);
-    const [said, nothing, usage = ""] = stderr.split("\n");
-    assert.deepEqual([said, nothing], [sentence, ""]);
+    const [firstLine, blankLine, usage = ""] = stderr.split("\n");
+    assert.deepEqual([firstLine, blankLine], [sentence, ""]);
     assert.match(usage, /^Usage: npm run sim/);
   });
 }
 
 for (const file of ["main.ts", "runMutants.ts"]) {
   test(`${file} --help shows the usage`, () => {
-    for (const word of ["--help", "-h"]) {
-      const { status, stdout, stderr } = run(file, [word]);
+    for (const flag of ["--help", "-h"]) {
+      const { status, stdout, stderr } = run(file, [flag]);
       assert.deepEqual([status, stderr], [0, ""]);
       assert.match(stdout, /^Usage: npm run sim.* -- \[--seeds=\d+\]/);
     }

@@ -5,7 +5,7 @@ type Parsed<O extends Options> = ReturnType<typeof parseArgs<{ allowPositionals:
 
 const HELP = { help: { type: "boolean", short: "h" } } as const;
 
-/** What was typed. Help is shown and a slip is told with the usage, and the process ends. */
+/** Parses the arguments. `--help` prints the usage; a mistake prints one sentence and the usage. Both end the process. */
 export function parseArguments<O extends Options>(options: O, usage: string): Parsed<O & typeof HELP> {
   const parsed = parse({ ...options, ...HELP }, usage);
   if ((parsed.values as { help?: boolean }).help !== true) return parsed;
@@ -17,9 +17,9 @@ function parse<O extends Options>(options: O, usage: string): Parsed<O> {
   try {
     return parseArgs({ allowPositionals: true, options });
   } catch (error) {
-    // Behind its first sentence it explains what is no help here.
-    const [said = ""] = (error instanceof Error ? error.message : String(error)).split(". ");
-    return exitWithUsage(`${said}.`, usage);
+    // Node's later sentences give advice that does not apply here.
+    const [firstSentence = ""] = (error instanceof Error ? error.message : String(error)).split(". ");
+    return exitWithUsage(`${firstSentence}.`, usage);
   }
 }
 

@@ -2,8 +2,8 @@ import type { AgreementPolicy, FinalityTier } from "../../src/config/config.ts";
 import type { TokenKind } from "./chain/token.ts";
 import type { SeededRandom } from "./seededRandom.ts";
 
-// What a seed decides before anything happens: which chains there are, who runs the service, who creates and who pays. Every element has a name, so
-// that a run can be repeated without it.
+// The seed's decisions before the run: chains, processes, creates and payments. Every element has a name, so that a run can be
+// repeated without it.
 
 export type TokenPlan = {
   symbol: string;
@@ -11,27 +11,27 @@ export type TokenPlan = {
   kind: TokenKind;
   minimumUnits: bigint;
   isRail: boolean;
-  /** A twin of another token that nobody has configured. */
+  /** A copy of another token that is not configured. */
   isUnconfigured: boolean;
 };
 
 export type ChainPlan = {
   name: string;
-  /** `oneShot` has no nonces and no logs: whatever of EVM stands above the chain's kind breaks there. */
+  /** `oneShot` has no nonces and no logs, so it breaks any EVM assumption above the chain's kind. */
   kind: "evm" | "oneShot";
   chainId: number;
   blockMs: number;
   pollMs: number;
   providers: number;
-  /** Whether they tell of their heads by themselves. */
+  /** Whether its nodes push heads. */
   pushesHeads: boolean;
-  /** Whether headers say of which tokens there are transfers in their blocks. */
+  /** Whether its headers name the tokens of their transfers. */
   hasDigests: boolean;
-  /** How many of them must agree; one of three may lie then. */
+  /** How many providers must agree. With agreement, one of three may lie. */
   agreement: AgreementPolicy | undefined;
   finalityLag: { safe: number; finalized: number } | null;
   finality: FinalityTier[];
-  /** The deepest reorg after which everything that was counted must still be there. */
+  /** The deepest reorg after which every counted deposit must remain. */
   toleratedReorgDepth: number;
   settleAfterMs: number;
   settleBatchMax: number;
@@ -44,13 +44,13 @@ export type CreatePlan = {
   merchant: number;
   chain: number;
   rail: number;
-  /** Which of the merchant's wallets; undefined for a create without a destination. */
+  /** The index of the merchant's wallet; undefined for a create without a destination. */
   wallet: number | undefined;
   priceUnits: number | null;
   oneTime: boolean;
-  /** So many at the same moment. */
+  /** The number of simultaneous copies. */
   copies: number;
-  /** When it is put away, counted from its creation. */
+  /** The time from creation to archival. */
   archiveAfterMs: number | undefined;
   isViewed: boolean;
   payments: PaymentPlan[];
@@ -66,9 +66,9 @@ export type SimPlan = {
   seed: number;
   chaosMs: number;
   processes: number;
-  /** How much longer loops sleep than they ask to. */
+  /** The factor by which loops sleep longer. */
   slowdown: number;
-  /** How long a signal is on its way. */
+  /** The delay of a signal. */
   wakeDelayMs: number;
   merchants: { feeBps: number; underpayToleranceBps: number }[];
   chains: ChainPlan[];
@@ -93,7 +93,7 @@ export const paymentKinds = [
   "fickle",
 ] as const;
 
-/** Most pay what they were asked for; the odd ones share the rest. */
+/** Most payments are of these kinds. The other kinds share the rest. */
 const COMMON_PAYMENT_KINDS = ["right", "right", "right", "split", "under", "over"] as const;
 
 const CHAOS_MS_MIN = 40_000;

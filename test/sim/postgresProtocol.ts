@@ -1,5 +1,5 @@
-// The few messages of PostgreSQL's protocol that a simulation needs, written and read without a stream between: a run asks hundreds of
-// statements, and each is over before anything else happens.
+// The few messages of PostgreSQL's protocol that a simulation needs, without a stream. A run executes hundreds of statements,
+// each within one call.
 
 const EMPTY = Buffer.alloc(0);
 
@@ -42,15 +42,15 @@ function encodeMessage(type: string, head: Buffer, tail: Buffer): Buffer {
 }
 
 export type Reply = {
-  /** Of the last statement that was described. */
+  /** The columns of the last described statement. */
   columns: { name: string; typeId: number }[];
   rows: (string | null)[][];
-  /** The tag of the last statement that ran. */
+  /** The tag of the last executed statement. */
   commandTag: string;
   error: Error | undefined;
 };
 
-/** Reads everything that was answered up to the end of a round. */
+/** Reads all messages up to the end of a round. */
 export function readReply(bytes: Uint8Array): Reply {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const reply: Reply = { columns: [], rows: [], commandTag: "", error: undefined };
@@ -85,7 +85,7 @@ function readColumns(body: Buffer): Reply["columns"] {
   const columns: Reply["columns"] = [];
   for (let at = 2; at < body.length;) {
     const end = body.indexOf(0, at);
-    // After the name: the table, its column, the type, three more numbers.
+    // After the name: table, column, type and three more numbers.
     columns.push({ name: body.toString("utf8", at, end), typeId: body.readInt32BE(end + 7) });
     at = end + 19;
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Seeds that failed once, each with what it found. They are run for ever. */
+/** Seeds that once failed, each with its failure. Every run repeats them. */
 export function readCorpus(): { seed: number; found: string }[] {
   const text = readFileSync(new URL("seeds.txt", import.meta.url), "utf8");
   return text.split("\n").flatMap((line) => {

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
 import { mutants, type Mutant } from "./mutants.ts";
 
-// Runs seeds over a product with one planted bug, until one of them finds it. A process of its own for each bug: modules are loaded once.
+// Runs seeds with one planted bug until one of them finds it. Each bug needs its own process, because modules load once:
 // node test/sim/runMutant.ts <name> [--seeds 500] [--from 1]
 
 const { values, positionals } = parseArgs({
@@ -11,7 +11,8 @@ const { values, positionals } = parseArgs({
   options: { seeds: { type: "string", default: "500" }, from: { type: "string", default: "1" } },
 });
 const mutant = mutants.find(({ name }) => name === positionals[0]);
-if (!mutant) throw new Error(`there is no mutant ${positionals[0]}: ${mutants.map(({ name }) => name).join(", ")}`);
+if (!mutant)
+  throw new Error(`There is no planted bug ${positionals[0]}: ${mutants.map(({ name }) => name).join(", ")}`);
 installPatches(mutant);
 
 const { SimDatabase } = await import("./simDatabase.ts");
@@ -39,7 +40,7 @@ function installPatches({ name, patches }: Mutant): void {
         typeof loaded.source === "string" ? loaded.source : Buffer.from(loaded.source as Uint8Array).toString();
       for (const { search, replace } of planted) {
         if (source.split(search).length !== 2)
-          throw new Error(`${name} does not find its place in ${fileURLToPath(url)}`);
+          throw new Error(`${name} does not match its text in ${fileURLToPath(url)}`);
         source = source.replace(search, () => replace);
       }
       return { ...loaded, source };

@@ -7,11 +7,11 @@ import { mutants } from "./mutants.ts";
 
 const USAGE = `Usage: npm run sim:mutants -- [--seeds=500] [names …]
 
-  --seeds  how many seeds each planted bug is looked for in
-  names    these planted bugs alone, out of:
+  --seeds  the number of seeds to try for each planted bug
+  names    only these planted bugs, of:
 ${mutants.map(({ name }) => `           ${name}`).join("\n")}`;
 
-// Every planted bug, and the seed that found it.
+// Runs every planted bug, and prints the seed that finds it.
 
 const { values, positionals } = parseArguments({ seeds: { type: "string", default: "500" } }, USAGE);
 parseInteger(values.seeds, "seeds", USAGE);
@@ -33,12 +33,12 @@ async function runWorker(): Promise<void> {
   for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
     const found = await runMutant(mutant.name);
     if (found === undefined) survivors += 1;
-    const verdict = found ? `${String(found.after).padStart(4)}  ${found.rule}` : "  — not found";
+    const verdict = found ? `${String(found.after).padStart(4)}  ${found.rule}` : "  — missed";
     process.stdout.write(`${mutant.name.padEnd(28)} ${verdict}\n`);
   }
 }
 
 process.stdout.write(`${"planted bug".padEnd(28)} seeds  found as\n`);
 await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, runWorker));
-process.stdout.write(survivors === 0 ? "all were found\n" : `${survivors} were not found in ${values.seeds} seeds\n`);
+process.stdout.write(survivors === 0 ? "all bugs found\n" : `${survivors} bugs missed in ${values.seeds} seeds\n`);
 if (survivors > 0) process.exitCode = 1;

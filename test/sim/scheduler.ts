@@ -1,25 +1,25 @@
 import type { SeededRandom } from "./seededRandom.ts";
 
-/** Returns false when it has woken nobody. */
+/** Returns false when it resumed no waiter. */
 type EventHandler = () => unknown;
 type ScheduledEvent = { atMs: number; tieBreaker: number; run: EventHandler };
 
 /**
- * What happens next, in virtual time. Between two events everything that was woken runs until it waits for an event again: nothing in
- * a simulation waits for anything else, so one turn of the event loop is enough to know that it has come to rest.
+ * Orders all events in virtual time. After each event, resumed code runs until it waits for another event. Nothing in a
+ * simulation waits for anything else, so one turn of the event loop suffices to settle it.
  */
 export class Scheduler {
   nowMs = 0;
   steps = 0;
   readonly #random: SeededRandom;
-  /** A binary heap, the earliest first; the seed decides between equals. */
+  /** A binary heap, the earliest event first. The seed orders equal times. */
   readonly #heap: ScheduledEvent[] = [];
 
   constructor(random: SeededRandom) {
     this.#random = random;
   }
 
-  /** Runs `run` when `delayMs` have passed. */
+  /** Schedules `run` after `delayMs`. */
   after(delayMs: number, run: EventHandler): void {
     const event = { atMs: this.nowMs + delayMs, tieBreaker: this.#random.number(), run };
     const heap = this.#heap;
@@ -32,7 +32,7 @@ export class Scheduler {
     }
   }
 
-  /** Lets the next event happen, and what it wakes come to rest. False when nothing is left to happen. */
+  /** Runs the next event and lets the resumed code settle. Returns false when no event is left. */
   async step(): Promise<boolean> {
     const event = this.#popEarliest();
     if (event === undefined) return false;
@@ -58,7 +58,7 @@ export class Scheduler {
   }
 }
 
-/** Resolves when every promise that can settle has settled. */
+/** Resolves after all promises that can settle have settled. */
 function flushPromises(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

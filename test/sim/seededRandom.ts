@@ -1,6 +1,9 @@
 import { hash } from "node:crypto";
 
-/** Numbers that only the seed decides. Each part of a simulation has its own, so that leaving one part out changes no other. */
+/**
+ * Random numbers that depend on the seed alone. Each part of a simulation derives its own stream, so leaving one part out
+ * changes no other.
+ */
 export class SeededRandom {
   #a: number;
   #b: number;
@@ -15,7 +18,7 @@ export class SeededRandom {
     [this.#a, this.#b, this.#c, this.#d] = [word(0), word(1), word(2), word(3)];
   }
 
-  /** The stream of one part of what this one decides. */
+  /** The stream of one part. */
   derive(part: string): SeededRandom {
     return new SeededRandom(`${this.#name}/${part}`);
   }
@@ -31,7 +34,7 @@ export class SeededRandom {
     return (t >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number from `least` to `most`, both of them possible. */
+  /** A whole number from `least` to `most`, both included. */
   between(least: number, most: number): number {
     return least + Math.floor(this.number() * (most - least + 1));
   }

@@ -3,7 +3,7 @@ import { runSeed, type Run } from "./simulation.ts";
 
 const RUNS_MAX = 120;
 
-/** Leaves out one part of a failing run after the other, as long as the same rule is broken, and returns the smallest that was found. */
+/** Removes one part of a failing run after another while the same rule still fails. Returns the smallest failing run. */
 export async function shrink(
   database: SimDatabase,
   failing: Run,
@@ -25,7 +25,7 @@ export async function shrink(
   return { run: run.violation ? run : smallest, without, runs };
 }
 
-/** Many at once first, then each alone. */
+/** Removes many parts at once first, then single ones. */
 function candidates({ plan, faultKinds, injected }: Run): string[][] {
   const idle = faultKinds.filter((kind) => !injected.has(kind));
   const active = faultKinds.filter((kind) => injected.has(kind));

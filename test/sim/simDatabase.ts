@@ -23,14 +23,14 @@ const PREPARED_MAX = 3_000;
 const LATENCY_MS_MAX = 4;
 const WRITTEN_TABLES = /\b(?:insert into|update|delete from) "?(?!set\b|skip\b)([a-z_]+)"?/gi;
 
-/** Told after something was committed: whose it was, and which tables were written. */
+/** Called after each commit with its process and the written tables. */
 export type OnCommit = (process: SimProcess, tables: ReadonlySet<string>) => void;
 
 type PreparedStatement = { name: string; columns: readonly { name: string; decode: (text: string) => unknown }[] };
 
 /**
- * One database in memory for all seeds of a thread. Transactions come one after the other, each whole: what happens between the statements
- * of two is for a real server to show. Statements are prepared once, because planning them takes longer than running them.
+ * One in-memory database for all seeds of a thread. Transactions run one after the other, each whole; tests on a real server
+ * cover interleaved ones. Statements are prepared once, because planning takes longer than execution.
  */
 export class SimDatabase {
   readonly server: EmbeddedServer;
@@ -55,13 +55,13 @@ export class SimDatabase {
     return database;
   }
 
-  /** Empties every table, as the first migration has left them. */
+  /** Empties every table and restores the state after the first migration. */
   reset(): void {
     this.#queue.length = 0;
     this.#isLocked = false;
-    // Each table that is truncated costs new files, so those that were not used are left alone.
+    // Each truncated table costs new files, so unused tables stay.
     const used = this.#tables.filter((table) => this.query(`select from ${table} limit 1`).rows.length > 0);
-    // Also a statement that was undone has drawn from its sequence.
+    // Sequences advance even for statements that were rolled back.
     this.query(
       "select setval(format('%I', sequencename)::regclass, start_value, false) from pg_sequences where schemaname = 'public'",
     );
@@ -75,18 +75,18 @@ export class SimDatabase {
     await this.server.close();
   }
 
-  /** Whether a transaction or a statement is under way. */
+  /** Whether a transaction or a statement is running. */
   get isLocked(): boolean {
     return this.#isLocked;
   }
 
-  /** Runs one statement at once, past every queue and fault. */
+  /** Runs one statement at once, without queue and faults. */
   query(text: string, parameters: readonly (string | null)[] = []): StatementResult {
     const { name, columns } = this.#prepare(text);
     return decodeReply(this.#roundTrip([bindAndExecuteMessage(name, parameters), syncMessage]), columns);
   }
 
-  /** The same with the beginning of a transaction before it. */
+  /** Runs a statement after `begin` in one round. */
   beginAndQuery(text: string, parameters: readonly (string | null)[]): StatementResult {
     const begin = this.#prepare("begin");
     const { name, columns } = this.#prepare(text);
@@ -102,14 +102,14 @@ export class SimDatabase {
   }
 
   /**
-   * A handle for one process, whose calls wait for their turn and may meet faults; `assertOutside` throws where it is called from inside an open
+   * Opens a handle for one process. Its calls wait for their turn and may meet faults. `assertOutside` throws inside an open
    * transaction of the handle.
    */
-  connect(seat: Omit<SessionContext, "database">): { db: Db; assertOutside: () => void } {
+  connect(context: Omit<SessionContext, "database">): { db: Db; assertOutside: () => void } {
     let guard: TransactionGuard | undefined;
-    const db = createEmbeddedDatabase(this.server, (given) => {
-      guard = given;
-      return new SimDriver(given, { ...seat, database: this });
+    const db = createEmbeddedDatabase(this.server, (transactionGuard) => {
+      guard = transactionGuard;
+      return new SimDriver(transactionGuard, { ...context, database: this });
     });
     return { db, assertOutside: () => guard?.assertOutside() };
   }
@@ -150,7 +150,7 @@ export class SimDatabase {
   #roundTrip(round: readonly Uint8Array[]): Reply {
     this.#assertNotAborted();
     const chunks: Buffer[] = [];
-    // It has run when the call returns; the promise only tells of an engine that broke down, which `aborted` does as well.
+    // The statement has run when the call returns. The promise reports only a broken engine, which `aborted` reports as well.
     const onRawData = (data: Uint8Array) => void chunks.push(Buffer.from(data));
     this.server.pglite
       .execProtocolRawStream(Buffer.concat(round), { syncToFs: false, onRawData })
@@ -188,9 +188,9 @@ class SimSession extends Session {
   transactionState: "none" | "wanted" | "open" = "none";
   #statements = 0;
 
-  constructor(seat: SessionContext, fault: DatabaseFault | undefined) {
+  constructor(context: SessionContext, fault: DatabaseFault | undefined) {
     super();
-    this.#context = seat;
+    this.#context = context;
     this.#fault = fault;
   }
 
@@ -210,7 +210,7 @@ class SimSession extends Session {
     return this.commitWith(() => database.query(text, parameters));
   }
 
-  /** Commits, or runs the one statement that commits by itself: the fault may come before it or right after it. */
+  /** Commits, or runs a single statement that commits by itself. A fault strikes before or right after the commit. */
   commitWith<T>(commit: () => T): T {
     const { process, onCommit } = this.#context;
     const fault = this.#fault !== undefined && isAtCommit(this.#fault) ? this.#fault : undefined;
@@ -241,9 +241,9 @@ function isAtCommit({ kind }: DatabaseFault): boolean {
 class SimDriver extends SessionDriver<SimSession> {
   readonly #context: SessionContext;
 
-  constructor(guard: TransactionGuard, seat: SessionContext) {
+  constructor(guard: TransactionGuard, context: SessionContext) {
     super(guard);
-    this.#context = seat;
+    this.#context = context;
   }
 
   override async init(): Promise<void> {}
@@ -271,7 +271,7 @@ class SimDriver extends SessionDriver<SimSession> {
     });
   }
 
-  // Whatever broke, the server undoes what was not committed.
+  // The server rolls back uncommitted statements after every failure.
   override async rollbackTransaction(session: DatabaseConnection): Promise<void> {
     if (session instanceof SimSession && session.transactionState === "open") this.#context.database.query("rollback");
   }

@@ -4,7 +4,7 @@ import { openScriptedNode, type ScriptedNode } from "./chain/scriptedNode.ts";
 import { forgedReceipt } from "./forgeTransfers.ts";
 import { SimProvider, type ProviderContext, type SimNode } from "./simProvider.ts";
 
-/** A provider of an EVM chain, with what the sender asks of it. */
+/** A provider of an EVM chain, with the node methods that the sender needs. */
 export class SimEvmProvider extends SimProvider<ScriptedNode> implements EvmNode {
   constructor(node: SimNode, context: ProviderContext) {
     super(node, context, openScriptedNode);
@@ -41,7 +41,7 @@ export class SimEvmProvider extends SimProvider<ScriptedNode> implements EvmNode
     return this.request("call", (scripted) => scripted.call(call));
   }
 
-  /** Never throws, as a node's submit does not: what went wrong on the way is `unknown`, whether or not the bytes arrived. */
+  /** Never throws, as in a real node's submit. A lost request or reply is `unknown`, whether or not the bytes arrived. */
   async submit(rawTransaction: string): Promise<SubmitOutcome> {
     try {
       return await this.request("submit", (scripted) => scripted.submit(rawTransaction), true);

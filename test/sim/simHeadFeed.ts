@@ -5,11 +5,11 @@ import { hashOf } from "./chain/transaction.ts";
 import type { SimProcess } from "./simProcess.ts";
 import type { SimNode } from "./simProvider.ts";
 
-// What a provider pushes, as a process hears it: late, twice, in another order or not at all, until the connection is lost or falls silent
-// without a word; and now and then a head that is none.
+// Pushed heads as a process receives them: late, twice, out of order or not at all, until the connection is lost or silently
+// stalls. Some pushed heads do not exist.
 
 const CONNECTION_MS_MAX = 90_000;
-/** So late may a head be. */
+/** The longest delay of a head. */
 const DELAY_MS_MAX = 9_000;
 
 export function openSimHeadFeed(node: SimNode, process: SimProcess): HeadFeed {
@@ -55,7 +55,7 @@ function drawPushes(block: ScriptedBlock, { random }: SimProcess): { head: Block
   if (roll < 0.2) return [{ head, delayMs: random.number() * DELAY_MS_MAX }];
   if (roll < 0.3) return [soonMs, soonMs + random.number() * 50].map((delayMs) => ({ head, delayMs }));
   if (roll < 0.34) return [{ head: { ...head, hash: hashOf(hash, "no block") }, delayMs: soonMs }];
-  // A block that is there, told as if it followed on this one.
+  // An existing block with a false parent.
   if (roll < 0.38)
     return [{ head: { ...head, number: number + 1n, hash: parentHash, parentHash: hash }, delayMs: soonMs }];
   return [{ head, delayMs: soonMs }];

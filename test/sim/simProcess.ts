@@ -2,25 +2,25 @@ import type { Clock } from "../../src/kernel/clock.ts";
 import type { SeededRandom } from "./seededRandom.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** What everything that a crashed process still asks for is answered with. */
+/** Rejects every call of a crashed process. */
 export class ProcessCrashed extends Error {
   override readonly name = "ProcessCrashed";
 }
 
-/** More calls than this after its end, and something in the product takes a crash for a failure and goes on. */
+/** A process with more calls than this after its crash treats the crash as a failure and continues, which is a bug. */
 const CALLS_AFTER_CRASH_MAX = 200;
 
 type PendingWait = { resolve: () => void; reject: (error: Error) => void };
 
-/** One process of the service: it waits for its turn, can be stopped for a while like a program under SIGSTOP, and can end at any call. */
+/** One process of the service. It waits in virtual time, can pause as under SIGSTOP, and can crash at any call. */
 export class SimProcess {
   readonly name: string;
   readonly scheduler: Scheduler;
   readonly random: SeededRandom;
   hasCrashed = false;
-  /** How far its clock is from the right time. */
+  /** The offset of its clock from the true time. */
   skewMs = 0;
-  /** Loops of a busy machine sleep longer than they asked to. */
+  /** The factor by which a busy machine lengthens the sleeps of loops. */
   slowdown = 1;
   readonly #pendingWaits = new Set<PendingWait>();
   #pausedUntilMs = 0;
@@ -32,20 +32,20 @@ export class SimProcess {
     this.random = parts.random;
   }
 
-  /** Throws when the process has ended. Every call out of it begins with this. */
+  /** Throws when the process has ended. Every call out of the process begins with this check. */
   assertRunning(): void {
     if (!this.hasCrashed) return;
     this.#callsAfterCrash += 1;
-    if (this.#callsAfterCrash > CALLS_AFTER_CRASH_MAX) throw new Error(`${this.name} goes on after its end`);
+    if (this.#callsAfterCrash > CALLS_AFTER_CRASH_MAX) throw new Error(`${this.name} continues after its end`);
     throw new ProcessCrashed(`${this.name} has ended`);
   }
 
-  /** Whether it went on asking long after it had ended. */
+  /** Whether the process kept calling long after its crash. */
   get ignoresCrash(): boolean {
     return this.#callsAfterCrash > CALLS_AFTER_CRASH_MAX;
   }
 
-  /** Waits `durationMs` of virtual time, longer when the process is stopped meanwhile; rejects when it ends. */
+  /** Waits `durationMs` of virtual time, longer while the process is paused. Rejects when the process ends. */
   async wait(durationMs: number, signal?: AbortSignal): Promise<void> {
     this.assertRunning();
     if (signal?.aborted) return;
@@ -61,12 +61,12 @@ export class SimProcess {
     });
   }
 
-  /** Stops it for a while: nothing that it waits for reaches it before. */
+  /** Pauses the process: no wait of it resolves before the pause ends. */
   pause(durationMs: number): void {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.scheduler.nowMs + durationMs);
   }
 
-  /** Ends it as kill -9 does: whatever it waits for rejects, and so does everything that it asks from now on. */
+  /** Ends the process as kill -9 does: all pending waits and later calls reject. */
   crash(): void {
     if (this.hasCrashed) return;
     this.hasCrashed = true;
@@ -84,7 +84,7 @@ export class SimProcess {
   }
 }
 
-/** The clock of a process: virtual time, as wrong as that of its machine. */
+/** The clock of a process: virtual time plus the machine's skew. */
 export function createProcessClock(process: SimProcess, startMs: number): Clock {
   const { scheduler } = process;
   return {

@@ -18,31 +18,31 @@ import type { SeededRandom } from "./seededRandom.ts";
 import type { SimProcess } from "./simProcess.ts";
 
 const TIMEOUT_MS = 10_000;
-/** Blocks in one range that a provider answers on a bad day. */
+/** The largest range that a limited provider answers. */
 const RANGE_MAX = 20n;
-/** How far back a liar remembers what it invented. */
+/** How many past blocks a lying provider remembers its forgeries for. */
 const RECENT_BLOCKS_MAX = 200;
 
-/** One provider of a chain as the network has it: how much of the chain it has heard of, and whether it is reachable. */
+/** One provider of a chain: its share of the known blocks, and its reachability. */
 export class SimNode {
   readonly chain: ScriptedChain;
   readonly name: string;
-  /** How its kind shows transfers. */
+  /** How its kind identifies transfers. */
   readonly naming: TransferNaming;
   readonly hasDigests: boolean;
-  /** Blocks ever made that it knows. */
+  /** The number of blocks, in order of creation, that it knows. */
   knownBlockCount: number;
   downUntilMs = 0;
-  /** How much later than usual it hears of a block. */
+  /** Its additional delay for each block. */
   lagMs = 0;
-  /** Whether it stands for several nodes, some of which are behind. */
+  /** Whether several nodes answer behind its name, some of them behind. */
   isLoadBalanced = false;
   /** Undefined while it is honest. */
   forgery: Forgery | undefined;
   readonly random: SeededRandom;
-  /** Transactions whose logs it, or another node of the chain, has left out already: it happens once, as to a node that still indexes. */
+  /** Transactions whose logs a node of this chain has left out once, as a node that still indexes does. */
   readonly omittedTxs: Set<string>;
-  /** Who is told of its head when that has changed. */
+  /** Called when its head changes. */
   readonly listeners = new Set<(head: ScriptedBlock) => void>();
 
   constructor(parts: {
@@ -62,23 +62,23 @@ export class SimNode {
     this.knownBlockCount = parts.chain.blockCount;
   }
 
-  /** It hears of the blocks that were made until then. */
+  /** Raises its knowledge to the first `made` blocks. */
   receiveBlocks(made: number): void {
     if (made <= this.knownBlockCount) return;
     this.knownBlockCount = made;
     const head = this.chain.headAtBlockCount(made);
-    for (const tell of this.listeners) tell(head);
+    for (const listener of this.listeners) listener(head);
   }
 }
 
 export type ProviderContext = {
   process: SimProcess;
   faults: FaultSchedule;
-  /** Throws when this is no moment to call anybody. */
-  assertCallAllowed: (what: string) => void;
+  /** Throws when the process must not call a provider. */
+  assertCallAllowed: (call: string) => void;
 };
 
-/** A provider as one process reaches it: with delays, refusals, lost answers, and answers that are old or not whole. */
+/** A provider as one process reaches it: with delays, refusals, lost answers, and stale or incomplete answers. */
 export class SimProvider<Scripted extends ScriptedReader> implements ChainReader {
   readonly caip2: Caip2;
   readonly name: string;
@@ -135,8 +135,8 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
   proofs(chainTxs: readonly string[]): Promise<TransactionProof[]> {
     return this.request("proofs", async (scripted) => {
       const proofs = await scripted.proofs(chainTxs);
-      const told = proofs.map((proof) => this.#staleProof(proof) ?? proof);
-      return this.#node.forgery ? [...told, ...forgedProofs(chainTxs, this.recentBlocks())] : told;
+      const replies = proofs.map((proof) => this.#staleProof(proof) ?? proof);
+      return this.#node.forgery ? [...replies, ...forgedProofs(chainTxs, this.recentBlocks())] : replies;
     });
   }
 
@@ -148,10 +148,10 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
     return this.request("tokenDecimals", (scripted) => scripted.tokenDecimals(token));
   }
 
-  protected async request<T>(what: string, work: (scripted: Scripted) => Promise<T>, isSending = false): Promise<T> {
+  protected async request<T>(call: string, work: (scripted: Scripted) => Promise<T>, isSending = false): Promise<T> {
     const { process, assertCallAllowed } = this.#context;
     const node = this.#node;
-    assertCallAllowed(what);
+    assertCallAllowed(call);
     await process.wait(5 + process.random.number() * 60);
     if (node.downUntilMs > process.scheduler.nowMs) throw new ProviderFailed("unreachable", `${this.name} is down`);
     if (this.#shouldInject("rpcError")) throw new ProviderFailed("unreachable", `${this.name} was not reached`);
@@ -162,7 +162,7 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
       this.#visibleBlockCount -= process.random.between(1, 4);
     const answer = await work(this.#scripted);
     if (this.#shouldInject("answerLost")) return this.#failWithTimeout();
-    // What was done may be heard of late, or never, because the process ends meanwhile. Of a mere answer once in a while is enough.
+    // A submission's answer may be late, or lost when the process ends meanwhile. For reads, an occasional delay suffices.
     if (isSending || process.random.chance(0.2)) await process.wait(5 + process.random.number() * 60);
     return answer;
   }
@@ -181,7 +181,7 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
     return numbers.map((number) => chain.blockAt(number, head)).filter((block) => block !== undefined);
   }
 
-  /** What this provider invents, where it lies. */
+  /** The forged transfers of a lying provider. */
   protected get forgery(): Forgery | undefined {
     return this.#node.forgery;
   }
@@ -197,17 +197,17 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
     return isStruck;
   }
 
-  /** Leaves out the logs of some transactions, or of all: with HTTP 200, as providers do. */
+  /** Leaves out the logs of some transactions, or of all: with HTTP 200, as real providers do. */
   #omitSomeLogs(transfers: Transfer[]): Transfer[] {
     const { omittedTxs, random } = this.#node;
     const fresh = [...new Set(transfers.map(({ chainTx }) => chainTx))].filter((chainTx) => !omittedTxs.has(chainTx));
     if (fresh.length === 0 || !this.#shouldInject("logsOmitted")) return transfers;
-    const left = new Set(random.chance(0.5) ? fresh : [random.pick(fresh)]);
-    for (const chainTx of left) if (chainTx !== undefined) omittedTxs.add(chainTx);
-    return transfers.filter(({ chainTx, place }) => !left.has(chainTx) || (left.size === 1 && place % 2n === 1n));
+    const omitted = new Set(random.chance(0.5) ? fresh : [random.pick(fresh)]);
+    for (const chainTx of omitted) if (chainTx !== undefined) omittedTxs.add(chainTx);
+    return transfers.filter(({ chainTx, place }) => !omitted.has(chainTx) || (omitted.size === 1 && place % 2n === 1n));
   }
 
-  /** The proof of a block that was left, where there is one. */
+  /** The proof of a transaction in a replaced block, if one exists. */
   #staleProof(proof: TransactionProof): TransactionProof | undefined {
     const old = this.#node.chain.receiptsOf(proof.chainTx).find(({ blockHash }) => blockHash !== proof.blockHash);
     const canInject = old !== undefined && old.logs.length > 0;

@@ -28,7 +28,7 @@ import type { Scheduler } from "./scheduler.ts";
 import type { Trace } from "./trace.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
 
-/** When a simulation begins: Unix milliseconds. */
+/** The start of every simulation, in Unix milliseconds. */
 const START_MS = Date.UTC(2026, 10, 1, 12);
 const GAS_KEY = `0x${"11".repeat(32)}`;
 const gasAccount = openGasAccount(GAS_KEY);
@@ -46,25 +46,25 @@ export function addressOf(number: number): `0x${string}` {
 
 export const payerAddress = (index: number): string => addressOf(0xa000 + (index % PAYERS));
 
-/** How a kind of chain shows transfers. */
+/** How a kind of chain identifies transfers. */
 export function namingOf(kind: ChainPlan["kind"]): TransferNaming {
   return kind === "oneShot" ? accountNaming : logNaming;
 }
 
-/** A chain with its providers and what the seed said of it. */
+/** A chain with its providers and its plan. */
 export type SimChain = {
   plan: ChainPlan;
   chain: ScriptedChain;
   nodes: SimNode[];
   tokens: (TokenPlan & { address: string })[];
-  /** A reorg went deeper than was promised to be survived. */
+  /** True after a reorg deeper than the policy tolerates. */
   hadDeepReorg: boolean;
-  /** No reorg reaches below it: the service had not begun to look before. */
+  /** Reorgs stay above this block, because the service starts watching there. */
   firstBlock: number;
   haltedUntilMs: number;
 };
 
-/** One running process of the service, and the world that it was given. */
+/** A running process of the service with its world. */
 export type RunningProcess = { process: SimProcess; world: World };
 
 type SimWorldParts = {
@@ -78,12 +78,12 @@ type SimWorldParts = {
   violate: (rule: string, subject: string) => void;
 };
 
-/** Everything that a simulation runs on: chains, and processes of the service that come and go. */
+/** The simulated world: chains, and processes of the service that start and end. */
 export class SimWorld {
   readonly chains: SimChain[];
   readonly config: Config;
   readonly parts: SimWorldParts;
-  /** By slot; undefined while the process of a slot is down. */
+  /** The process of each slot; undefined while it is down. */
   readonly slots: (RunningProcess | undefined)[];
   #generation = 0;
 
@@ -98,12 +98,12 @@ export class SimWorld {
     return START_MS / 1_000;
   }
 
-  /** Processes that answer requests now. */
+  /** Processes that accept requests now. */
   get running(): RunningProcess[] {
     return this.slots.flatMap((slot) => (slot && !slot.process.hasCrashed ? [slot] : []));
   }
 
-  /** A process with a world of its own, and nothing running in it yet. */
+  /** Creates a process with its own world. No loop runs in it yet. */
   createProcess(name: string): RunningProcess {
     const { scheduler, random, database, faults, trace, onCommit } = this.parts;
     this.#generation += 1;
@@ -129,7 +129,7 @@ export class SimWorld {
     return { process, world };
   }
 
-  /** Starts the service in a slot; after a crash it comes back by itself. */
+  /** Starts the service in a slot. After a crash it restarts by itself. */
   startService(slot: number): void {
     const { trace, violate, scheduler, random } = this.parts;
     const running = this.createProcess(`process-${slot}`);
@@ -138,11 +138,11 @@ export class SimWorld {
     trace.append(running.process.name, "starts");
     const { process, world } = running;
     runLoops(world, new AbortController().signal).then(
-      () => violate("a loop has ended by itself", process.name),
+      () => violate("a loop ended by itself", process.name),
       (error: unknown) => {
         process.crash();
-        if (process.ignoresCrash) violate("a process goes on after its crash", process.name);
-        else if (!(error instanceof ProcessCrashed)) violate("a loop gave up", `${process.name}: ${String(error)}`);
+        if (process.ignoresCrash) violate("a process continues after its crash", process.name);
+        else if (!(error instanceof ProcessCrashed)) violate("a loop failed", `${process.name}: ${String(error)}`);
         trace.append(process.name, "ends");
         if (this.slots[slot] !== running) return;
         this.slots[slot] = undefined;
@@ -151,13 +151,13 @@ export class SimWorld {
     );
   }
 
-  /** Signals reach a loop a little later, and several at once: it makes no difference but to how often it looks in vain. */
+  /** Delays signals to loops and merges several into one. Only the number of empty polls changes. */
   #createWake(process: SimProcess, clock: Clock): Wake {
     const { scheduler, plan } = this.parts;
     const wake = createWake(clock);
     const pending = new Set<string>();
     const delayMs = (topic: string) => {
-      // A head that is told of late was found by asking long before.
+      // A late head adds nothing, because polling finds the block first.
       if (topic.startsWith("heads:")) return Math.min(plan.wakeDelayMs, HEADS_WAKE_MS);
       return topic === "events" ? plan.wakeDelayMs * 4 : plan.wakeDelayMs;
     };
@@ -178,12 +178,12 @@ export class SimWorld {
 
   #openChain({ nodes, plan }: SimChain, { process, assertOutside, clock, log }: ChainSurroundings): Chain {
     const { faults, violate } = this.parts;
-    const assertCallAllowed = (what: string) => {
+    const assertCallAllowed = (call: string) => {
       process.assertRunning();
       try {
         assertOutside();
       } catch {
-        violate("a chain is asked inside a transaction", `${process.name}: ${what}`);
+        violate("a provider is called inside a transaction", `${process.name}: ${call}`);
       }
     };
     const context = { process, faults, assertCallAllowed };
@@ -200,7 +200,7 @@ export class SimWorld {
 type ChainSurroundings = { process: SimProcess; assertOutside: () => void; clock: Clock; log: Logger };
 
 function atLeastOne<T>([first, ...others]: readonly T[]): [T, ...T[]] {
-  if (first === undefined) throw new Error("a chain has a provider");
+  if (first === undefined) throw new Error("the chain has no provider");
   return [first, ...others];
 }
 
@@ -287,7 +287,7 @@ function createChainConfig({ plan, chain, tokens }: SimChain): ChainConfig {
   };
 }
 
-/** Errors and warnings go into the trace; nothing else of a log is of use here. */
+/** Writes errors and warnings to the trace, and drops all other log lines. */
 function createTraceLogger(process: SimProcess, trace: Trace): Logger {
   const traceLine = (level: string) => (facts: unknown, message?: string) => {
     process.assertRunning();

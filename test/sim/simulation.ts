@@ -13,7 +13,7 @@ import { FaultInjector } from "./faultInjector.ts";
 
 export type RunOptions = {
   seed: number;
-  /** Names of faults, creates and other elements that are left out. */
+  /** Names of faults, creates and other elements to leave out. */
   without?: ReadonlySet<string>;
   /** Keeps the lines of the trace. */
   isTraced?: boolean;
@@ -22,7 +22,7 @@ export type RunOptions = {
 export type Run = {
   seed: number;
   plan: SimPlan;
-  /** The first that was found; a run ends with it. */
+  /** The first violation; it ends the run. */
   violation: Violation | undefined;
   digest: string;
   lines: readonly string[];
@@ -34,18 +34,18 @@ export type Run = {
   virtualMs: number;
 };
 
-/** The rows are looked at after so many commits. */
+/** The number of commits between two checks of the rows. */
 const COMMITS_PER_CHECK = 120;
 const CHECKS_AFTER_REORG = 3;
 const HEAL_MS_MAX = 6 * 3_600_000;
 const STEPS_MAX = 60_000;
-/** While everything heals the pace slows down, so that waits of an hour cost no more than waits of a minute. */
+/** Blocks slow down while the run heals, so that a wait of an hour costs no more than one of a minute. */
 const SLOWDOWN_INTERVAL_MS = 60_000;
 const SLOWDOWN_MAX = 240;
 
 let compiledChecks: string | undefined;
 
-/** Runs one seed from its beginning to its end, or to the first thing that must not be. */
+/** Runs one seed to its end, or to its first violation. */
 export async function runSeed(database: SimDatabase, options: RunOptions): Promise<Run> {
   database.reset();
   const simulation = new Simulation(database, options);
@@ -83,7 +83,7 @@ class Simulation {
     this.#stateLog = new StateLog(database, this.#trace);
     this.#faultSchedule = new FaultSchedule(random.derive("faults"), {
       without,
-      onStrike: (kind, what) => this.#trace.append("fault", `${kind} ${what}`),
+      onStrike: (kind, detail) => this.#trace.append("fault", `${kind} ${detail}`),
     });
     this.#simWorld = new SimWorld({
       plan: this.#plan,
@@ -97,7 +97,7 @@ class Simulation {
     });
     this.#faultInjector = new FaultInjector(this.#simWorld, random.derive("weather"));
     this.#actors = new Actors(this.#simWorld, random.derive("people"));
-    // What is invented in a token that an intent is not paid in is held and never asked about again, so it would stay.
+    // An intent in another token holds a forged payment and never checks it again, so the payment would stay.
     this.#faultInjector.listInboxes = (chain) =>
       [...this.#actors.intents.values()]
         .filter((one) => one.chain === chain && one.row.payout_token === chain.tokens[0]?.address)
@@ -130,7 +130,7 @@ class Simulation {
     };
   }
 
-  /** Accounts are made and every chain has been looked at before anything may go wrong: what is older than that was never promised. */
+  /** Creates the accounts and polls every chain before any fault. The service promises nothing about older blocks. */
   async #setUp(): Promise<void> {
     for (const { chain, nodes } of this.#simWorld.chains) {
       for (let block = 0; block < 8; block += 1) chain.mine();
@@ -155,7 +155,7 @@ class Simulation {
   }
 
   async #heal(): Promise<void> {
-    this.#trace.append("weather", "everything heals");
+    this.#trace.append("healing", "everything heals");
     this.#faultSchedule.heal();
     this.#faultInjector.heal();
     const startMs = this.#scheduler.nowMs;
@@ -173,7 +173,7 @@ class Simulation {
       this.#faultInjector.slowdown = slowness;
       for (const { process } of this.#simWorld.running) process.slowdown = this.#plan.slowdown * slowness;
     }
-    this.#violate({ rule: "not everything was finished", subject: open.slice(0, 6).join("; ") });
+    this.#violate({ rule: "unfinished work remains", subject: open.slice(0, 6).join("; ") });
   }
 
   #checkFinalState(): void {
@@ -187,9 +187,9 @@ class Simulation {
 
   async #stepUntil(isReached: () => boolean): Promise<void> {
     while (this.#violation === undefined && !isReached()) {
-      if (!(await this.#scheduler.step())) return this.#violate({ rule: "nothing happens any more", subject: "" });
+      if (!(await this.#scheduler.step())) return this.#violate({ rule: "no event is left", subject: "" });
       if (this.#scheduler.steps > STEPS_MAX)
-        return this.#violate({ rule: "it never ends", subject: `${STEPS_MAX} steps` });
+        return this.#violate({ rule: "the run exceeds its steps", subject: `${STEPS_MAX} steps` });
       if (this.#database.isLocked) continue;
       this.#stateLog.logChanges();
       if (this.#areDepositsWritten) this.#checkCountedDeposits();
@@ -210,16 +210,16 @@ class Simulation {
     if (found) this.#violate(found);
   }
 
-  #noteCommit(who: string, tables: ReadonlySet<string>): void {
+  #noteCommit(processName: string, tables: ReadonlySet<string>): void {
     this.#commits += 1;
     this.#noteReorg(tables);
     if (tables.has("deposit")) this.#areDepositsWritten = true;
     if (tables.has("chain_cursor") && this.#faultSchedule.isSuspended) this.#noteWatchedChains();
-    this.#trace.appendToDigest(who, `writes ${[...tables].join(" ")}`);
+    this.#trace.appendToDigest(processName, `writes ${[...tables].join(" ")}`);
     this.#stateLog.noteCommit(tables);
   }
 
-  /** What a reorg left behind may be mended soon after, so the rows are looked at as soon as the first blocks that follow are recorded. */
+  /** Checks the rows as soon as the blocks after a reorg are recorded, because later commits may repair what the reorg broke. */
   #noteReorg(tables: ReadonlySet<string>): void {
     if (this.#faultInjector.reorgCount > this.#reorgs) {
       this.#reorgs = this.#faultInjector.reorgCount;
@@ -230,7 +230,7 @@ class Simulation {
     this.#commits = COMMITS_PER_CHECK;
   }
 
-  /** Which chains have been looked at for the first time. */
+  /** Notes the chains that the service has polled. */
   #noteWatchedChains(): void {
     for (const { chain } of this.#database.rows("select chain from chain_cursor"))
       this.#watchedChains.add(String(chain));

@@ -12,7 +12,7 @@ const STATES_SQL = `
 
 const LOGGED_TABLES = ["intent", "deposit", "settlement", "outgoing_transaction"];
 
-/** Tells what became of intents, deposits, settlements and outgoing transactions, for the readers of a trace. */
+/** Adds the state changes of intents, deposits, settlements and outgoing transactions to the trace. */
 export class StateLog {
   readonly #database: SimDatabase;
   readonly #trace: Trace;
@@ -24,7 +24,7 @@ export class StateLog {
     this.#trace = trace;
   }
 
-  /** Something was committed. */
+  /** Logs the states that a commit changed. */
   noteCommit(tables: ReadonlySet<string>): void {
     this.#isStale ||= this.#trace.keepsLines && LOGGED_TABLES.some((table) => tables.has(table));
   }

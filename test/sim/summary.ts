@@ -1,6 +1,6 @@
 import type { Run } from "./simulation.ts";
 
-/** What many seeds came to. */
+/** Totals over many seeds. */
 export class RunSummary {
   readonly #nowMs: () => number;
   readonly #cpu: (since?: NodeJS.CpuUsage) => NodeJS.CpuUsage;
@@ -42,7 +42,7 @@ export class RunSummary {
       `faults met in ${this.#seeds} seeds, by kind:`,
       ...faults,
       `deposits ${this.#deposits}, settlements ${this.#settlements}, hours of virtual time ${(this.#virtualMs / 3_600_000).toFixed(1)}`,
-      `lost ${count(/lost/)}, paid twice ${count(/twice|else than is told/)}, violations ${this.#failed.length}${this.#failed.map(({ seed }) => ` #${seed}`).join("")}`,
+      `lost ${count(/lost/)}, paid twice ${count(/twice|differs from its settlements/)}, violations ${this.#failed.length}${this.#failed.map(({ seed }) => ` #${seed}`).join("")}`,
       `seeds a minute: ${(this.#seeds / minutes).toFixed(0)} by the clock, ${(this.#seeds / cpuMinutes).toFixed(0)} a minute of processor time`,
     ].join("\n");
   }

@@ -2,35 +2,35 @@ import { createHash, type Hash } from "node:crypto";
 
 const LINES_MAX = 200_000;
 
-/** What happened, line by line. Two runs of one seed write the same lines. */
+/** The events of a run, line by line. Two runs of one seed write the same lines. */
 export class Trace {
   readonly lines: string[] = [];
   readonly #digest: Hash = createHash("sha256");
   readonly keepsLines: boolean;
-  /** Tells the virtual time. */
+  /** Returns the virtual time. */
   nowMs: () => number = () => 0;
 
-  /** Without `keepsLines` only the digest grows. */
+  /** Without `isKept` only the digest grows. */
   constructor(isKept: boolean) {
     this.keepsLines = isKept;
   }
 
-  append(who: string, what: string): void {
-    this.#keepLine(this.#formatAndDigest(who, what));
+  append(source: string, text: string): void {
+    this.#keepLine(this.#formatAndDigest(source, text));
   }
 
-  /** What only shows that time passes: it is part of the digest and of no page. */
-  appendToDigest(who: string, what: string): void {
-    this.#formatAndDigest(who, what);
+  /** Adds a line to the digest alone, because it only shows that time passes. */
+  appendToDigest(source: string, text: string): void {
+    this.#formatAndDigest(source, text);
   }
 
-  /** For the reader alone. */
-  annotate(what: string): void {
-    this.#keepLine(`${" ".repeat(24)} → ${what}`);
+  /** Adds a line for readers, outside the digest. */
+  annotate(text: string): void {
+    this.#keepLine(`${" ".repeat(24)} → ${text}`);
   }
 
-  #formatAndDigest(who: string, what: string): string {
-    const line = `${(this.nowMs() / 1_000).toFixed(3).padStart(9)}  ${who.padEnd(12)} ${what}`;
+  #formatAndDigest(source: string, text: string): string {
+    const line = `${(this.nowMs() / 1_000).toFixed(3).padStart(9)}  ${source.padEnd(12)} ${text}`;
     this.#digest.update(line);
     return line;
   }

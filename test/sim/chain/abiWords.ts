@@ -1,4 +1,4 @@
-// Calldata is a selector and words of 32 bytes; all that payers and tokens need of the ABI fits into these few lines.
+// Calldata is a selector and words of 32 bytes. Payers and tokens need no more of the ABI.
 
 /** `0x` and 64 hexadecimal digits. */
 export function encodeWord(value: bigint | string): string {
@@ -14,7 +14,7 @@ export function selectorOf(data: string): string {
   return data.slice(0, 10);
 }
 
-/** The word at a place after the selector; zero where the data ends before it. */
+/** Reads the word at an index after the selector; zero where the data ends earlier. */
 export function decodeUint(data: string, index: number): bigint {
   const digits = data.slice(10 + index * 64, 10 + (index + 1) * 64);
   return digits === "" ? 0n : BigInt(`0x${digits}`);

@@ -4,7 +4,7 @@ import type { Contracts } from "./machine.ts";
 import { codeKey } from "./state.ts";
 import { callToken, type TokenSpec } from "./token.ts";
 
-/** The tokens, the hub where it is deployed, and accounts that take any call and do nothing. */
+/** The tokens, the hub where it is deployed, and accounts that accept any call without effect. */
 export function createContracts(tokens: readonly TokenSpec[]): Contracts {
   const tokenAt = new Map(tokens.map((token) => [token.address, token]));
   return (machine, call) => {

@@ -8,8 +8,8 @@ import { codeKey, unitsKey } from "./state.ts";
 import { isTransferSuccessful, tokenCalls } from "./token.ts";
 import { encodeWord } from "./abiWords.ts";
 
-// What the hub's contracts do, told again in a few lines: an inbox pays its pinned payout and fee and nobody else, an item of a
-// batch fails alone, an empty inbox is passed over. `rescue` is left out, because nothing that is simulated lasts half a year.
+// A short model of the hub's contracts. An inbox pays only its pinned payout and fee. A failing item leaves the rest of its
+// batch unaffected, and an empty inbox is skipped. `rescue` is missing, because no simulation lasts half a year.
 
 const NO_FAILURE = "00000000";
 const BPS = 10_000n;
@@ -27,7 +27,7 @@ function errorSelector(name: string): string {
   return toFunctionSelector(`${name}()`).slice(2);
 }
 
-/** What an item of a batch came to: what left the inbox, or the selector of the error. */
+/** The result of a batch item: the units that left the inbox, or the error's selector. */
 type SettleResult = { units: bigint; failure: string };
 
 export function callHub(machine: Machine, data: string): CallOutcome {
@@ -53,7 +53,7 @@ export function callHub(machine: Machine, data: string): CallOutcome {
 
 type HubCall = ReturnType<typeof decodeFunctionData<typeof hubAbi>>;
 
-/** The same bytes are asked, estimated, sent and mined again after a reorg. */
+/** Caches decoded calls, because a chain simulates, estimates, sends and mines the same bytes repeatedly. */
 const decoded = new Map<string, HubCall | undefined>();
 const DECODED_MAX = 2_000;
 
@@ -70,7 +70,7 @@ function decode(data: string): HubCall | undefined {
   return call;
 }
 
-/** The decoder writes addresses with their checksums. */
+/** The decoder returns checksummed addresses. */
 function lowercaseAddresses(terms: Terms): Terms {
   const lower = (address: Hex) => address.toLowerCase() as Hex;
   return {
@@ -98,7 +98,7 @@ function settle(machine: Machine, terms: Terms): SettleResult {
   return { units: gross, failure: NO_FAILURE };
 }
 
-/** One payout and one fee for all: what is pulled in by turns goes out together. */
+/** Settles inboxes with one payout and one fee: pulls from each inbox, then pays out once. */
 function settleNetted(machine: Machine, shared: Terms, salts: readonly Hex[]): CallOutcome {
   const failure = validateTerms(machine, shared);
   if (failure !== undefined) return { ok: false, output: `0x${failure}` };
@@ -120,13 +120,13 @@ function pull(machine: Machine, terms: Terms): SettleResult {
   if (units === undefined) return { units: 0n, failure: errorSelectors.balanceUnreadable };
   if (units === 0n) return { units, failure: NO_FAILURE };
   deployInbox(machine, inbox);
-  const isIn = send(machine, { token: terms.settleToken, from: inbox, to: hubAddress, units });
-  return isIn ? { units, failure: NO_FAILURE } : { units: 0n, failure: errorSelectors.transferFailed };
+  const isPulled = send(machine, { token: terms.settleToken, from: inbox, to: hubAddress, units });
+  return isPulled ? { units, failure: NO_FAILURE } : { units: 0n, failure: errorSelectors.transferFailed };
 }
 
 type Payment = { terms: Terms; from: string; netUnits: bigint; feeUnits: bigint };
 
-/** The payout first, then the fee; a fee that cannot be paid goes to the payout. */
+/** Pays the payout first, then the fee. A fee that fails goes to the payout. */
 function pay(machine: Machine, { terms, from, netUnits, feeUnits }: Payment): boolean {
   const { settleToken: token, payout, feeRecipient } = terms;
   if (!send(machine, { token, from, to: payout, units: netUnits })) return false;
@@ -140,13 +140,13 @@ function send(machine: Machine, of: { token: string; from: string; to: string; u
   );
 }
 
-/** All of it or nothing. */
+/** Runs all of the work or none of it. */
 function runAtomically(machine: Machine, work: () => boolean): boolean {
   const mark = machine.state.snapshot();
-  const said = machine.logs.length;
+  const logCount = machine.logs.length;
   if (work()) return true;
   machine.state.revertTo(mark);
-  machine.truncateLogs(said);
+  machine.truncateLogs(logCount);
   return false;
 }
 
@@ -155,7 +155,7 @@ function validateTerms(machine: Machine, terms: Terms): string | undefined {
   return terms.feeBps > FEE_BPS_MAX ? errorSelectors.feeTooHigh : undefined;
 }
 
-/** Undefined where there is no token. */
+/** Undefined when the token does not exist. */
 function balanceOf(machine: Machine, token: string, owner: string): bigint | undefined {
   return machine.state.get(codeKey(token)) > 0n ? machine.state.get(unitsKey(token, owner)) : undefined;
 }

@@ -1,17 +1,17 @@
 import type { ChainState } from "./state.ts";
 
-/** What a contract said while it ran. Without `transfer` it is a log that only takes a place in the receipt. */
+/** A log of a contract. Without `transfer` it only takes a position in the receipt. */
 export type Log = { address: string; transfer?: { from: string; to: string; units: bigint } };
 
 export type MachineCall = { from: string; to: string; data: string };
 
-/** What a call came to: whether it ran through, and the bytes it answered. */
+/** The result of a call: whether it succeeded, and its output. */
 export type CallOutcome = { ok: boolean; output: string };
 
-/** What the contracts at all addresses do. */
+/** The code of all contracts, by address. */
 export type Contracts = (machine: Machine, call: MachineCall) => CallOutcome;
 
-/** Runs calls on a state, and undoes those that fail. */
+/** Runs calls on a state, and reverts those that fail. */
 export class Machine {
   readonly state: ChainState;
   readonly chainId: bigint;
@@ -37,30 +37,30 @@ export class Machine {
     this.#logs.push(log);
   }
 
-  /** Begins a transaction: no gas used, nothing said yet. */
+  /** Begins a transaction with its gas and no logs. */
   beginTransaction(gasUsed: bigint): void {
     this.#logs = [];
     this.#gasUsed = gasUsed;
   }
 
-  /** What the transaction has said. */
+  /** The logs of the transaction. */
   get logs(): readonly Log[] {
     return this.#logs;
   }
 
-  /** Takes back what was said after the first `count` logs. */
+  /** Removes all logs after the first `count`. */
   truncateLogs(count: number): void {
     this.#logs.length = count;
   }
 
-  /** Runs a call. One that fails leaves neither changes nor logs behind, only the gas it used. */
+  /** Runs a call. A failed call changes nothing and leaves no logs; it only uses gas. */
   call(call: MachineCall): CallOutcome {
     const mark = this.state.snapshot();
-    const said = this.#logs.length;
+    const logCount = this.#logs.length;
     const outcome = this.#contracts(this, call);
     if (!outcome.ok) {
       this.state.revertTo(mark);
-      this.truncateLogs(said);
+      this.truncateLogs(logCount);
     }
     return outcome;
   }

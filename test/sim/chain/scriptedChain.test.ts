@@ -41,7 +41,7 @@ function termsOf(salt: number, payout: `0x${string}` = PAYOUT): Terms {
   };
 }
 
-test("a batch settles each inbox that can be settled, and the others stay as they are", async () => {
+test("a batch settles each inbox that can settle, and leaves the others unchanged", async () => {
   const { chain, node } = open();
   const blocked: `0x${string}` = `0x${"bb".repeat(20)}`;
   const items = [termsOf(1), termsOf(2, blocked), termsOf(3)];
@@ -62,7 +62,7 @@ test("a batch settles each inbox that can be settled, and the others stay as the
   equal(chain.unitsOf(USDC, computeInboxAddress(termsOf(2, blocked))), 5n);
 });
 
-test("a branch that is left takes everything with it, and what it held is mined again", async () => {
+test("a reorg reverts a branch's changes, and its transactions are mined again", async () => {
   const { chain, node } = open();
   const first = chain.pay({ token: USDC, from: PAYER, to: PAYOUT, units: 7n });
   const old = chain.mine();
@@ -77,14 +77,14 @@ test("a branch that is left takes everything with it, and what it held is mined 
   equal(
     (await behind.receipt(first))?.blockHash,
     old.hash,
-    "a node that has not heard of it still shows the old branch",
+    "a node that lacks the new blocks still shows the old branch",
   );
   const [balance] = await behind.balances(USDC, [PAYER], { blockNumber: 0n });
   equal(balance, 1_000_000n);
 });
 
 for (const kind of ["plain", "silent", "false", "taxed"] as const) {
-  test(`a token that is ${kind} pays out, and what it refuses leaves no log`, () => {
+  test(`a token that is ${kind} pays out, and a refused transfer leaves no log`, () => {
     const { chain } = open(kind);
     const paid = chain.pay({ token: USDC, from: PAYER, to: computeInboxAddress(termsOf(9)), units: 10_000n });
     const refused = chain.pay({ token: USDC, from: PAYOUT, to: PAYER, units: 1n });

@@ -19,16 +19,16 @@ import {
 export type ScriptedChainOptions = {
   chainId: number;
   tokens: readonly TokenSpec[];
-  /** Tells two chains of one id apart. */
+  /** Distinguishes two chains of one id. */
   salt?: string;
   /** Unix seconds of the genesis block. */
   startAtS?: number;
   blockS?: number;
-  /** How many blocks `safe` and `finalized` lie behind the head; null when the chain has no such tags. */
+  /** The distance of `safe` and `finalized` from the head; null for a chain without these tags. */
   finalityLag?: { safe: number; finalized: number } | null;
   baseFee?: bigint;
   hasHub?: boolean;
-  /** Who holds what at genesis. */
+  /** Balances at genesis. */
   units?: readonly { token: string; owner: string; units: bigint }[];
   wei?: readonly { address: string; wei: bigint }[];
 };
@@ -39,9 +39,9 @@ export type TransactionRequest = {
   oddBlockCalls?: readonly ScriptedCall[];
   ignoresCallFailures?: boolean;
   reverts?: boolean;
-  /** The next one of the sender when absent; a used one makes it a rival of what waits there. */
+  /** Default: the sender's next nonce. A used nonce competes with the pooled transaction. */
   nonce?: bigint;
-  /** Per gas; a replacement must offer more. */
+  /** Per gas. A replacement must offer more. */
   tip?: bigint;
 };
 
@@ -55,8 +55,8 @@ const UNLIMITED_FEE = 10n ** 30n;
 const ONE_SHOT_FEE = 200n * GWEI;
 
 /**
- * A chain without a network: accounts, tokens, the hub, a pool of transactions, blocks and branches, in memory and in one thread. Nothing
- * happens by itself, and the same steps make the same hashes. How a node sees it is that node's part.
+ * A chain in memory, in one thread: accounts, tokens, the hub, a pool of transactions, blocks and branches. Nothing happens by
+ * itself, and the same steps give the same hashes. Nodes add their own views of it.
  */
 export class ScriptedChain {
   readonly caip2: Caip2;
@@ -64,17 +64,17 @@ export class ScriptedChain {
   readonly tokens: readonly TokenSpec[];
   readonly pool = new TransactionPool();
   readonly finalityLag: { safe: number; finalized: number } | null;
-  /** What a block asks for per gas from now on. */
+  /** The base fee per gas of the next blocks. */
   baseFee: bigint;
   readonly state = new ChainState();
   readonly #machine: Machine;
   readonly #salt: string;
   readonly #blockS: number;
-  /** The present chain, by number. */
+  /** The canonical chain, by number. */
   readonly #canonical: ScriptedBlock[] = [];
   readonly #blocks = new Map<string, ScriptedBlock>();
   readonly #receipts = new Map<string, ScriptedReceipt[]>();
-  /** The head after every change of it, with how many blocks had been made then. */
+  /** Each head in order, with the number of blocks that existed at that time. */
   readonly #heads: { creationIndex: number; block: ScriptedBlock }[] = [];
   readonly #signed = new Map<string, (ScriptedTransaction & { chainId: number }) | undefined>();
   #blockCount = 0;
@@ -99,12 +99,12 @@ export class ScriptedChain {
     return this.#headBlock();
   }
 
-  /** How many blocks were ever made. What a node knows is a prefix of them. */
+  /** The number of blocks ever created. A node knows a prefix of them. */
   get blockCount(): number {
     return this.#blockCount;
   }
 
-  /** The head as it was when so many blocks had been made. */
+  /** The head at the time when `made` blocks existed. */
   headAtBlockCount(made: number): ScriptedBlock {
     return this.#heads.findLast(({ creationIndex }) => creationIndex <= made)?.block ?? this.#genesis();
   }
@@ -113,7 +113,7 @@ export class ScriptedChain {
     return this.#blocks.get(hash);
   }
 
-  /** The block of a number on the branch that ends with `head`; on the present chain when it is left out. */
+  /** The block of a number on the branch that ends with `head`, by default on the canonical chain. */
   blockAt(number: bigint, head: ScriptedBlock = this.#headBlock()): ScriptedBlock | undefined {
     if (number < 0n || number > head.number) return undefined;
     let block: ScriptedBlock | undefined = head;
@@ -128,12 +128,12 @@ export class ScriptedChain {
     return block !== undefined && this.#canonical[Number(block.number)] === block;
   }
 
-  /** Every receipt that a transaction ever had, on whatever branch, the latest last. */
+  /** All receipts of a transaction on any branch, the latest last. */
   receiptsOf(chainTx: string): readonly ScriptedReceipt[] {
     return this.#receipts.get(chainTx) ?? [];
   }
 
-  /** Where the state stood after a block; for one that was left, after the last block that its branch shares with the chain. */
+  /** The state's mark after a block. For a replaced block, the mark after the last common ancestor. */
   stateAfter(block: ScriptedBlock): number {
     let shared: ScriptedBlock | undefined = block;
     while (shared && this.#canonical[Number(shared.number)] !== shared) shared = this.#blocks.get(shared.parentHash);
@@ -149,12 +149,12 @@ export class ScriptedChain {
     return this.state.get(weiKey(address));
   }
 
-  /** The nonce that the next block takes from an account. */
+  /** The nonce that the next block expects of an account. */
   nonceOf(address: string): bigint {
     return this.state.get(nonceKey(address));
   }
 
-  /** Puts a transaction of anybody into the pool and returns its hash. */
+  /** Adds a transaction of any account to the pool and returns its hash. */
   send(sending: TransactionRequest): string {
     this.#sent += 1;
     const { from: sender, calls, oddBlockCalls, ignoresCallFailures = false, reverts = false, tip = GWEI } = sending;
@@ -176,13 +176,13 @@ export class ScriptedChain {
     return transaction.chainTx;
   }
 
-  /** One transfer of a token in a transaction of its own. */
+  /** Sends one token transfer in its own transaction. */
   pay(payment: { token: string; from: string; to: string; units: bigint }): string {
     const { token, from, to, units } = payment;
     return this.send({ from, calls: [{ to: token, data: tokenCalls.transfer(to, units) }] });
   }
 
-  /** What a node says to signed bytes. */
+  /** A node's answer to signed bytes. */
   async submit(raw: string): Promise<SubmitOutcome> {
     if (!this.#signed.has(raw)) this.#signed.set(raw, await parseSignedTransaction(raw));
     const transaction = this.#signed.get(raw);
@@ -194,7 +194,7 @@ export class ScriptedChain {
     return this.pool.add(transaction);
   }
 
-  /** What a node says to one-shot bytes. Each has a sender of its own, so that none waits for another and none is mined twice. */
+  /** A node's answer to one-shot bytes. Each has its own sender, so none waits for another and none is mined twice. */
   sendOneShot(raw: string): "taken" | "expired" | "no_funds" {
     const { payer, call, lastBlock } = JSON.parse(raw) as OneShotBytes;
     const chainTx = hashOf("one-shot", raw);
@@ -219,7 +219,7 @@ export class ScriptedChain {
     return "taken";
   }
 
-  /** Makes the next block of what waits. */
+  /** Mines a block of pooled transactions. */
   mine(mining: MineOptions = {}): ScriptedBlock {
     const block = this.#mineBlock(mining);
     this.#publishHead();
@@ -227,26 +227,27 @@ export class ScriptedChain {
   }
 
   /**
-   * Leaves the last `depth` blocks for a branch that is `longerBy` (1 when absent) blocks longer. What stood in them waits again, but for what `isConnectionLost`
-   * names, and `choose` decides the order in which it comes back. Nobody sees the branch before it is longer.
+   * Replaces the last `depth` blocks with a branch that is `longerBy` (default 1) blocks longer. Their transactions return to
+   * the pool, except those for which `isLost` is true. `selectTransaction` decides their order. The branch shows only when it is
+   * longer.
    */
   reorg(depth: number, options: ReorgOptions = {}): ScriptedBlock {
-    const left = this.#canonical.splice(Math.max(1, this.#canonical.length - depth));
-    const [first] = left;
+    const replaced = this.#canonical.splice(Math.max(1, this.#canonical.length - depth));
+    const [first] = replaced;
     if (first) this.state.revertTo(first.stateBefore);
-    for (const block of left) {
+    for (const block of replaced) {
       for (const transaction of block.transactions) {
         if (!options.isLost?.(transaction)) this.pool.forceAdd(transaction);
       }
     }
     options.onBranch?.();
     const { longerBy = 1 } = options;
-    for (let mined = 0; mined < left.length + longerBy; mined += 1) this.#mineBlock(options);
+    for (let mined = 0; mined < replaced.length + longerBy; mined += 1) this.#mineBlock(options);
     this.#publishHead();
     return this.#headBlock();
   }
 
-  /** Runs a call on the present state and leaves nothing of it. */
+  /** Runs a call on the present state and discards its changes. */
   simulateCall(call: MachineCall): { ok: boolean; output: string; gasUsed: bigint } {
     const mark = this.state.snapshot();
     this.#machine.beginTransaction(TRANSACTION_GAS + BigInt(call.data.length / 2) * BYTE_GAS);
@@ -370,7 +371,7 @@ export class ScriptedChain {
 export type ReorgOptions = MineOptions & {
   longerBy?: number;
   isLost?: (transaction: ScriptedTransaction) => boolean;
-  /** Called when the old blocks are gone and the new ones not yet made: whoever pays otherwise this time does it here. */
+  /** Called after the old blocks are removed and before the new ones are mined, so that a payer can replace a transaction. */
   onBranch?: () => void;
 };
 

@@ -19,7 +19,7 @@ export function openScriptedNode(chain: ScriptedChain, view: NodeView = {}): Scr
   return new ScriptedNode(chain, view);
 }
 
-/** One node of a scripted EVM chain. Errors are those of the port. */
+/** One node of a scripted EVM chain. It throws the errors of the port. */
 export class ScriptedNode extends ScriptedReader implements EvmNode {
   constructor(chain: ScriptedChain, view: NodeView) {
     super(chain, logNaming, view);
@@ -63,7 +63,7 @@ export class ScriptedNode extends ScriptedReader implements EvmNode {
   }
 }
 
-/** A transfer's place is its log's place in the block, its identity the log's place in the receipt. */
+/** A transfer's place is its log index in the block; its identity is the log index in the receipt. */
 export const logNaming: TransferNaming = {
   transfersOf({ chainTx, blockNumber, blockHash, logs }) {
     return logs.flatMap(({ address: token, transfer, logIndex }, index) => {

@@ -15,7 +15,7 @@ import { hashOf, type ScriptedBlock, type ScriptedReceipt } from "./transaction.
 
 export type IdentifiedTransfer = Transfer & { identity: string };
 
-/** How a kind of chain shows the transfers of a transaction. */
+/** How a kind of chain identifies the transfers of a transaction. */
 export type TransferNaming = {
   transfersOf(receipt: ScriptedReceipt): IdentifiedTransfer[];
   proofOf(receipt: ScriptedReceipt): TransactionProof;
@@ -23,13 +23,16 @@ export type TransferNaming = {
 
 export type NodeView = {
   name?: string;
-  /** How many of all blocks ever made this node knows; all of them when it answers undefined. */
+  /** The number of blocks, in order of creation, that this node knows; undefined for all of them. */
   knownBlockCount?: () => number | undefined;
-  /** Whether its headers name the tokens that moved. */
+  /** Whether its headers name the transferred tokens. */
   hasDigests?: boolean;
 };
 
-/** What one node of a scripted chain shows to readers, in the naming of its kind: at once and truthfully, as far as it knows the chain. */
+/**
+ * One node's view of a scripted chain for readers, in the naming of its kind. It answers at once and truthfully, as far as the
+ * node knows the chain.
+ */
 export class ScriptedReader implements ChainReader {
   readonly caip2: Caip2;
   readonly name: string;
@@ -72,8 +75,8 @@ export class ScriptedReader implements ChainReader {
     return this.#blocksIn(scope)
       .flatMap((block) => this.#transfersIn(block))
       .filter(({ token, from, to }) => {
-        const isAsked = parties === undefined || parties.includes(from) || parties.includes(to);
-        return isAsked && tokens.includes(token);
+        const isSelected = parties === undefined || parties.includes(from) || parties.includes(to);
+        return isSelected && tokens.includes(token);
       })
       .map(withoutIdentity);
   }
@@ -134,7 +137,7 @@ export class ScriptedReader implements ChainReader {
     return block && block.creationIndex <= this.#knownBlockCount() ? block : undefined;
   }
 
-  /** A range that reaches beyond the head ends there, as with most nodes. */
+  /** A range beyond the head ends at the head, as with most nodes. */
   #blocksIn(scope: TransferScope): ScriptedBlock[] {
     if ("blockHash" in scope) {
       const block = this.#known(scope.blockHash);
@@ -151,7 +154,7 @@ export class ScriptedReader implements ChainReader {
   }
 }
 
-/** A reader has to ask for the proof. */
+/** Readers must request the proof for the identity. */
 function withoutIdentity(transfer: IdentifiedTransfer): Transfer {
   const { token, from, to, amountText, chainTx, place, blockNumber, blockHash } = transfer;
   return { token, from, to, amountText, chainTx, place, blockNumber, blockHash };

@@ -1,5 +1,5 @@
-// Everything a chain's accounts hold, as one map of integers that can be taken back to any earlier mark. A call that reverts, a
-// transaction that fails and a branch that is left are then the same thing: a return to a mark.
+// All accounts of a chain as one map of integers that can return to any earlier mark. A reverted call, a failed transaction
+// and a replaced branch are all such a return.
 
 type JournalEntry = { key: string; before: bigint };
 
@@ -7,7 +7,7 @@ export class ChainState {
   readonly #values = new Map<string, bigint>();
   readonly #journal: JournalEntry[] = [];
 
-  /** 0 for what was never set. */
+  /** 0 for a key that was never set. */
   get(key: string): bigint {
     return this.#values.get(key) ?? 0n;
   }
@@ -21,12 +21,12 @@ export class ChainState {
     this.set(key, this.get(key) + difference);
   }
 
-  /** Where the state stands now. */
+  /** Returns a mark of the present state. */
   snapshot(): number {
     return this.#journal.length;
   }
 
-  /** Undoes everything since the mark. */
+  /** Reverts all changes since the mark. */
   revertTo(mark: number): void {
     for (let change = this.#journal.length; change > mark; change -= 1) {
       const last = this.#journal.pop();
@@ -34,7 +34,7 @@ export class ChainState {
     }
   }
 
-  /** What stood there at an earlier mark. */
+  /** The value at an earlier mark. */
   valueAt(key: string, mark: number): bigint {
     for (let change = mark; change < this.#journal.length; change += 1) {
       const entry = this.#journal[change];

@@ -3,8 +3,8 @@ import { blockedKey, pausedKey, unitsKey } from "./state.ts";
 import { decodeAddress, encodeCall, selectorOf, decodeUint, encodeWord } from "./abiWords.ts";
 
 /**
- * How a token behaves. `plain` reverts what it refuses and answers true; `silent` answers nothing, as USDT does; `false` answers false
- * where others revert; `taxed` keeps a hundredth of every transfer for its owner.
+ * How a token behaves. `plain` reverts on failure and returns true; `silent` returns nothing, as USDT does; `false` returns
+ * false where others revert; `taxed` keeps a hundredth of every transfer for its owner.
  */
 export type TokenKind = "plain" | "silent" | "false" | "taxed";
 
@@ -33,7 +33,7 @@ const TRUE: CallOutcome = { ok: true, output: `0x${encodeWord(1n)}` };
 const FALSE: CallOutcome = { ok: true, output: `0x${encodeWord(0n)}` };
 const EMPTY_RETURN: CallOutcome = { ok: true, output: "0x" };
 
-/** Runs one call of a token. Whoever calls is taken at its word: there are no signatures here. */
+/** Runs one call of a token. The model trusts the caller, because it has no signatures. */
 export function callToken(machine: Machine, token: TokenSpec, call: { from: string; data: string }): CallOutcome {
   const { from, data } = call;
   const isOwner = from === token.owner;
@@ -62,7 +62,7 @@ export function callToken(machine: Machine, token: TokenSpec, call: { from: stri
   }
 }
 
-/** Whether a transfer happened by what it answered: true, or nothing from something that has code. */
+/** A transfer succeeds when the call returns true, or nothing from an account with code. */
 export function isTransferSuccessful({ ok, output }: CallOutcome): boolean {
   return ok && (output === "0x" || output === TRUE.output);
 }

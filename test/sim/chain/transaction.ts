@@ -8,29 +8,32 @@ import {
 } from "viem";
 import type { Log } from "./machine.ts";
 
-/** One call of a transaction. `wei` comes out of nowhere, or goes there when it is negative: nobody but a gas account has to have any. */
+/**
+ * One call of a transaction. `wei` is added to the account without a source; a negative value removes it. Only gas accounts
+ * need any.
+ */
 export type ScriptedCall = { to: string; data?: string; wei?: bigint };
 
 export type ScriptedTransaction = {
   chainTx: string;
   sender: string;
   nonce: bigint;
-  /** Made one after the other; one that fails makes the transaction fail, unless it is `ignoresCallFailures`. */
+  /** Calls in order. A failed call fails the transaction, unless `ignoresCallFailures` is true. */
   calls: readonly ScriptedCall[];
-  /** Made instead in blocks of odd numbers: a contract may do something else when it is mined again. */
+  /** Replaces the calls in blocks of odd numbers: a contract may act differently when it is mined again. */
   oddBlockCalls?: readonly ScriptedCall[];
-  /** Goes on after a call that failed, as a contract can. */
+  /** Continues after a failed call, as a contract can. */
   ignoresCallFailures: boolean;
-  /** Fails at its end, after having made its calls. */
+  /** Reverts at its end, after all calls. */
   reverts: boolean;
   gasLimit: bigint;
   maxFeePerGas: bigint;
   maxPriorityFeePerGas: bigint;
-  /** Whether the sender pays for the gas. Payers' gas is nobody's concern here. */
+  /** Whether the sender pays for gas. The model ignores the gas of payers. */
   paysGas: boolean;
-  /** Who pays in its sender's place. */
+  /** The account that pays in the sender's place. */
   feePayer?: string;
-  /** No later block may hold it. */
+  /** The last block that may include it. */
   lastBlock?: bigint;
 };
 
@@ -39,7 +42,7 @@ export type ReceiptLog = Log & { logIndex: number };
 export type ScriptedReceipt = {
   chainTx: string;
   sender: string;
-  /** Its transaction's place in the block. */
+  /** The transaction's index in the block. */
   index: number;
   blockNumber: bigint;
   blockHash: string;
@@ -54,20 +57,20 @@ export type ScriptedBlock = {
   parentHash: string;
   timestampS: number;
   baseFee: bigint;
-  /** Counts blocks in the order in which they were made, whatever branch they are on. */
+  /** Numbers blocks in order of creation, across all branches. */
   creationIndex: number;
-  /** Where the state stood before it. */
+  /** The state's mark before the block. */
   stateBefore: number;
   transactions: readonly ScriptedTransaction[];
   receipts: readonly ScriptedReceipt[];
 };
 
-/** 32 bytes that depend on all the parts, as `0x…`. */
+/** 32 bytes, as `0x…`, that depend on all parts. */
 export function hashOf(...parts: readonly (string | number | bigint)[]): string {
   return `0x${hash("sha256", parts.join("/"))}`;
 }
 
-/** Reads signed bytes. Undefined when they are no transaction of a kind that is known here. */
+/** Parses signed bytes. Returns undefined for an unsupported transaction. */
 export async function parseSignedTransaction(
   raw: string,
 ): Promise<(ScriptedTransaction & { chainId: number }) | undefined> {

@@ -1,15 +1,15 @@
 import type { SubmitOutcome } from "../../../src/chain/evm/node.ts";
 import type { ScriptedTransaction } from "./transaction.ts";
 
-/** Picks what goes into a block next. Nothing means that the block is closed. */
+/** Picks the next transaction of a block. Undefined closes the block. */
 export type SelectTransaction = (among: readonly ScriptedTransaction[]) => ScriptedTransaction | undefined;
 
-/** A replacement has to offer a tenth more, as nodes ask. */
+/** A replacement must offer a tenth more, as nodes require. */
 const REPLACEMENT_PERCENT = 110n;
 
 /**
- * What waits for a block. Of two that use one nonce the dearer is the current one; the other is still known to somebody, and a
- * miner may take it.
+ * Pooled transactions. Of two with one nonce, the one with the higher tip is current. Some nodes still know the other one, and
+ * a miner may include it.
  */
 export class TransactionPool {
   readonly #pending = new Map<string, ScriptedTransaction>();
@@ -24,7 +24,7 @@ export class TransactionPool {
     return [...this.#pending.values()];
   }
 
-  /** Whether nobody asks for more than this transaction offers for its nonce. */
+  /** Whether no rival offers more for this nonce. */
   isCurrent(transaction: ScriptedTransaction): boolean {
     return this.#current.get(senderNonceKey(transaction)) === transaction.chainTx;
   }
@@ -42,7 +42,7 @@ export class TransactionPool {
     this.#current.set(senderNonceKey(transaction), transaction.chainTx);
   }
 
-  /** Lets every node forget it. */
+  /** Removes a transaction from all nodes. */
   drop(chainTx: string): void {
     const transaction = this.#pending.get(chainTx);
     if (!transaction) return;
@@ -50,13 +50,13 @@ export class TransactionPool {
     if (this.isCurrent(transaction)) this.#current.delete(senderNonceKey(transaction));
   }
 
-  /** Forgets what can never be mined any more. */
+  /** Removes transactions that no later block can include. */
   dropBelowNonce(sender: string, nonce: bigint): void {
     for (const waiting of this.pending)
       if (waiting.sender === sender && waiting.nonce < nonce) this.drop(waiting.chainTx);
   }
 
-  /** The dearest first, of equals the one that has waited longest. */
+  /** The highest tip first; of equal tips, the oldest. */
   readonly selectHighestTip: SelectTransaction = (among) => {
     const current = among.filter((transaction) => this.isCurrent(transaction));
     return (current.length > 0 ? current : among).reduce<ScriptedTransaction | undefined>(

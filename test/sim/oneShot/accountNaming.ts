@@ -1,10 +1,10 @@
 import type { IdentifiedTransfer, TransferNaming } from "../chain/scriptedReader.ts";
 import { hashOf, type ScriptedReceipt } from "../chain/transaction.ts";
 
-/** More transfers than any transaction here has. */
+/** More transfers than any simulated transaction has. */
 const PLACES_PER_TRANSACTION = 1_000;
 
-/** A kind without logs: places leave room for each transaction, and a transfer is identified by the account that it pays. */
+/** A kind without logs. Each transaction has its own range of places, and the receiving account identifies a transfer. */
 export const accountNaming: TransferNaming = {
   transfersOf,
   proofOf(receipt) {
@@ -28,7 +28,7 @@ function transfersOf({ chainTx, blockNumber, blockHash, index, logs }: ScriptedR
   });
 }
 
-/** The account in which an owner holds a token. */
+/** The token account of an owner. */
 function accountOf(token: string, owner: string): string {
   return `acct${Buffer.from(hashOf("account", token, owner).slice(2, 34), "hex").toString("base64url")}`;
 }

@@ -1,4 +1,4 @@
 export type OneShotCall = { to: string; data: string };
 
-/** What a sender signs, as JSON: no block after `lastBlock` may hold it. `nth` tells two transactions apart. */
+/** The JSON that a sender signs. No block after `lastBlock` may include it. `nth` distinguishes two transactions. */
 export type OneShotBytes = { chain: string; payer: string; nth: string; call: OneShotCall; lastBlock: string };

@@ -4,20 +4,23 @@ import { ScriptedReader, type NodeView } from "../chain/scriptedReader.ts";
 import { accountNaming } from "./accountNaming.ts";
 import type { OneShotCall } from "./oneShotBytes.ts";
 
-/** `expired`: no block will ever hold these bytes. */
+/** `expired`: no later block can include these bytes. */
 export type SendOutcome = "taken" | "expired" | "no_funds";
 
-/** What the kind's sender asks of a node beyond the reader. Signed bytes are valid up to one block, in any order, and at most once. */
+/**
+ * The node methods that this kind's sender needs beyond the reader. Signed bytes are valid up to one block, in any order, and
+ * at most once.
+ */
 export interface OneShotNode extends ChainReader {
   nativeBalance(address: string): Promise<bigint>;
-  /** The output of a call on the present state. Throws ChainRefused when it fails. */
+  /** Returns the output of a call on the present state. Throws ChainRefused when it fails. */
   simulate(call: OneShotCall): Promise<string>;
   send(bytes: string): Promise<SendOutcome>;
 }
 
 const NOBODY = "nobody";
 
-/** One node of a scripted chain of the kind. */
+/** One node of a scripted chain of this kind. */
 export class ScriptedOneShotNode extends ScriptedReader implements OneShotNode {
   constructor(chain: ScriptedChain, view: NodeView = {}) {
     super(chain, accountNaming, view);

@@ -8,19 +8,19 @@ import { hashOf } from "../chain/transaction.ts";
 import type { OneShotBytes, OneShotCall } from "./oneShotBytes.ts";
 import type { OneShotNode } from "./oneShotNode.ts";
 
-/** Blocks in which signed bytes are valid. */
+/** The number of blocks in which signed bytes are valid. */
 const LIFETIME_BLOCKS = 12n;
-/** Attempts whose blocks passed without them, before the transaction counts as lost. */
+/** After this many expired attempts the transaction counts as lost. */
 const ATTEMPTS_MAX = 5;
 const OPEN_MAX = 100;
-/** A block this deep is final on a chain that never says what is. */
+/** A block this deep is final on a chain without a `finalized` tag. */
 const FINAL_DEPTH_WITHOUT_TAG = 1_024n;
 
 type Attempt = Selectable<OutgoingAttemptTable>;
 type Open = { transaction: Selectable<OutgoingTransactionTable>; attempts: Attempt[] };
 type Signed = { raw: string; chainTx: string };
 
-/** The stored transactions of a chain's payer. They wait for nothing but a block. */
+/** The stored transactions of a chain's payer. They wait only for a block. */
 export class OneShotOutgoing {
   readonly #providers: Providers<OneShotNode>;
   readonly #payer: string;
@@ -129,7 +129,7 @@ async function listOpen({ db }: SenderWorld, chain: Providers["caip2"]): Promise
   }));
 }
 
-/** False when another process stored that attempt. */
+/** Returns false when another process stored that attempt. */
 async function insertAttempt(
   tx: Tx,
   { signed, at, ...attempt }: { outgoing_id: bigint; attempt: number; signed: Signed; at: Date },

@@ -14,7 +14,7 @@ import {
 import { OneShotOutgoing } from "./oneShotOutgoing.ts";
 import type { OneShotNode } from "./oneShotNode.ts";
 
-/** Puts a chain of the kind together. */
+/** Creates a chain of this kind from its nodes. */
 export function createOneShotChain(
   parts: { nodes: readonly [OneShotNode, ...OneShotNode[]]; payer: string; feeds?: readonly HeadFeed[] },
   world: Pick<SenderWorld, "clock" | "log">,
@@ -30,7 +30,7 @@ export function createOneShotChain(
   };
 }
 
-/** Settles without nonces: each transaction is valid for some blocks, and is signed anew when these have passed without it. */
+/** Settles without nonces. Each transaction is valid for some blocks; a new one is signed after they pass. */
 class OneShotSender implements ChainSender {
   readonly payer: string;
   readonly #providers: Providers<OneShotNode>;
@@ -46,7 +46,7 @@ class OneShotSender implements ChainSender {
     return hub;
   }
 
-  /** Each provider is asked; an item is refused when none of them lets it settle. */
+  /** Asks every provider. An item is refused when no provider can settle it. */
   async refusals(items: readonly SettleItem[]): Promise<(string | undefined)[]> {
     const replies = await this.#providers.askEach((node) => simulate(node, items), "awake");
     const answers = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
@@ -82,7 +82,7 @@ class OneShotSender implements ChainSender {
   }
 
   async verify(): Promise<void> {
-    // The program is part of the chain.
+    // The program is part of the chain, so a simulated call suffices.
     await this.#providers.ask((node) => node.simulate({ to: hubAddress, data: settleManyCall([]).data }));
   }
 }

@@ -2,7 +2,7 @@ import { ScriptedOneShotNode, type OneShotNode, type SendOutcome } from "./oneSh
 import type { OneShotCall } from "./oneShotBytes.ts";
 import { SimProvider, type ProviderContext, type SimNode } from "../simProvider.ts";
 
-/** A provider of a chain without nonces, with what the sender asks of it. */
+/** A provider of a chain without nonces, with the node methods that the sender needs. */
 export class SimOneShotProvider extends SimProvider<ScriptedOneShotNode> implements OneShotNode {
   constructor(node: SimNode, context: ProviderContext) {
     super(node, context, (chain, view) => new ScriptedOneShotNode(chain, view));
