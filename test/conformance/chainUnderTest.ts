@@ -4,14 +4,14 @@ import type { Chain } from "../../src/chain/chain.ts";
 import type { ChainReader } from "../../src/chain/reader.ts";
 import type { EvmNode } from "../../src/chain/evm/node.ts";
 
-// A chain, as the suite handles it: what stands behind it may be a real node or a model of one.
+// A chain under test: a real node or a model of one.
 
 export type Transfer = { token: string; to: string; units: bigint };
 
 export type TestTokens = {
-  /** Reverts what it refuses and answers true. */
+  /** Reverts on failure and returns true. */
   plain: string;
-  /** Answers nothing. */
+  /** Returns nothing. */
   silent: string;
   /** Keeps a hundredth of each transfer for its owner. */
   taxed: string;
@@ -19,48 +19,51 @@ export type TestTokens = {
 
 export interface ChainUnderTest {
   reader: ChainReader;
-  /** Its sender has plenty to pay fees with. */
+  /** Its sender has enough funds for all fees. */
   chain: Chain;
   chainId: number;
-  /** Every one of them has 6 decimals. */
+  /** Each token has 6 decimals. */
   tokens: TestTokens;
-  /** Hold plenty of each token. */
+  /** Hold enough of each token for all tests. */
   payers: readonly [string, string];
-  /** A transfer in a transaction of its own, which waits for a block. */
+  /** Sends a transfer in its own transaction, which waits for a block. */
   pay(from: string, transfer: Transfer): Promise<string>;
-  /** Several transfers in one transaction that goes on after one that fails; `reverts` undoes all of them at its end. */
+  /** Sends several transfers in one transaction that continues after a failed one. `reverts` reverts them at its end. */
   payInOneTransaction(
     transfers: readonly Transfer[],
     ending?: "keeps" | "reverts",
   ): Promise<{ chainTx: string; from: string }>;
-  /** Makes a block of what waits. */
+  /** Mines waiting transactions into a block. */
   mine(blocks?: number): Promise<void>;
-  /** Leaves the last blocks for as many others. The named transactions stand in the first of these, in this order; the rest is lost. */
+  /**
+   * Replaces the last blocks with the same number of new ones. The first new block holds the named transactions in this order;
+   * the others are dropped.
+   */
   reorg(depth: number, kept?: readonly string[]): Promise<void>;
-  /** The issuer of the plain token bars an account, or lets it go, at once. */
+  /** Blocklists an account of the plain token, or removes it from the list, at once. */
   blocklist(account: string): Promise<void>;
   unblocklist(account: string): Promise<void>;
   /** An inbox on this chain that pays out `token`. */
-  termsOf(of: { salt: number; token: string; payout: string }): Terms;
+  termsOf(fields: { salt: number; token: string; payout: string }): Terms;
   close(): Promise<void>;
 }
 
-/** One of the EVM kind, which has more to it than the ports. */
+/** A chain of the EVM kind, with its methods beyond the ports. */
 export interface EvmChainUnderTest extends ChainUnderTest {
   node: EvmNode;
-  /** Pays gas and has plenty of it. */
+  /** Pays gas and has enough funds for it. */
   gasAccount: GasAccount;
 }
 
 let addresses = 0;
 
-/** An address that nothing has happened to. */
+/** An address without history. */
 export function newAddress(): string {
   addresses += 1;
   return `0x${(0xc0f0_0000 + addresses).toString(16).padStart(40, "7")}`;
 }
 
-/** A call as the next transaction of the account that pays gas, with more gas than it needs. */
+/** Signs a call as the gas account's next transaction, with more gas than it needs. */
 export async function buildTransaction(
   chain: EvmChainUnderTest,
   call: { to: string; data: string },

@@ -5,7 +5,8 @@ import { openOneShotChain, openScriptedChain } from "./openScriptedChain.ts";
 import { describeReaderConformance } from "./readerConformance.ts";
 import { describeSenderConformance } from "./senderConformance.ts";
 
-// Every kind of chain keeps the two ports, and the real node and its model behave alike: what holds in a simulation holds on a chain.
+// Every kind of chain fulfils the two ports. The real node and its model behave alike, so that simulations are valid for real
+// chains.
 for (const describeIt of [describeReaderConformance, describeSenderConformance]) {
   describeIt("anvil", openAnvilChain);
   describeIt("the scripted EVM chain", openScriptedChain);

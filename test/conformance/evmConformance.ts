@@ -7,7 +7,7 @@ import { newAddress, buildTransaction, type EvmChainUnderTest } from "./chainUnd
 
 const UNKNOWN_HASH = `0x${"11".repeat(32)}`;
 const EXCESSIVE_UNITS = 10n ** 30n;
-/** What the EVM kind takes for granted of a node, asked of whatever stands behind `open`. */
+/** Tests the assumptions of the EVM kind about a node, on the chain that `open` returns. */
 export function describeEvmConformance(name: string, open: () => Promise<EvmChainUnderTest>): void {
   describe(`chain conformance: the EVM node of ${name}`, () => {
     let chain: EvmChainUnderTest;
@@ -19,7 +19,7 @@ export function describeEvmConformance(name: string, open: () => Promise<EvmChai
     const pay = (to: string, units: bigint, token = chain.tokens.plain) =>
       chain.pay(chain.payers[0], { token, to, units });
     const head = () => chain.node.head("latest");
-    /** Transfers to an address in the block of a transaction, each by its amount and its identity. */
+    /** Transfers to an address in the block of a transaction, each with its amount and identity. */
     async function transfersTo(
       to: string,
       chainTx: string,
@@ -35,7 +35,7 @@ export function describeEvmConformance(name: string, open: () => Promise<EvmChai
     const transferData = (to: string, units: bigint) =>
       `0xa9059cbb${to.slice(2).padStart(64, "0")}${units.toString(16).padStart(64, "0")}`;
 
-    test("a receipt says what became of a transaction, and is gone with its block", async () => {
+    test("a receipt shows a transaction's result, and disappears with its block", async () => {
       const to = newAddress();
       equal(await chain.node.receipt(UNKNOWN_HASH), undefined);
       const chainTx = await pay(to, 7n);
@@ -81,12 +81,12 @@ export function describeEvmConformance(name: string, open: () => Promise<EvmChai
       deepEqual([await transfersTo(to, first), await transfersTo(other, second)], [[[31n, "0"]], [[32n, "0"]]]);
     });
 
-    test("a token that answers nothing answers nothing to a call", async () => {
+    test("a call of a token without return values returns nothing", async () => {
       const { node, payers, tokens } = chain;
       equal(await node.call({ from: payers[0], to: tokens.silent, data: transferData(newAddress(), 1n) }), "0x");
     });
 
-    test("signed bytes are taken once, and again as known; the nonce moves with the block", async () => {
+    test("signed bytes are accepted once, and then known; the nonce rises with the block", async () => {
       const { node, gasAccount } = chain;
       const plain = await buildCall({ to: newAddress(), data: "0x" });
       const { raw, chainTx } = await gasAccount.sign(plain);
@@ -99,13 +99,13 @@ export function describeEvmConformance(name: string, open: () => Promise<EvmChai
       deepEqual(await node.submit(raw), { kind: "nonce_used" });
       await chain.mine();
       await chain.reorg(2);
-      equal(await node.nonce(gasAccount.address), plain.nonce, "a reorg gives a nonce back");
+      equal(await node.nonce(gasAccount.address), plain.nonce, "a reorg lowers the nonce");
       deepEqual(await node.submit(raw), { kind: "accepted" });
       await chain.mine();
       equal((await node.receipt(chainTx))?.succeeded, true);
     });
 
-    test("of two that use one nonce the dearer is mined; one that offers less is refused", async () => {
+    test("of two transactions with one nonce the higher fee is mined; a lower offer is refused", async () => {
       const { node, gasAccount } = chain;
       const plain = await buildCall({ to: newAddress(), data: "0x" });
       const raiseFees = async (percent: bigint) =>
@@ -124,7 +124,7 @@ export function describeEvmConformance(name: string, open: () => Promise<EvmChai
       deepEqual(await node.submit(first.raw), { kind: "nonce_used" });
     });
 
-    test("later nonces wait for earlier ones, whatever comes first", async () => {
+    test("later nonces wait for earlier ones, in any order of arrival", async () => {
       const { node, gasAccount } = chain;
       const plain = await buildCall({ to: newAddress(), data: "0x" });
       const [early, late] = [
@@ -140,7 +140,7 @@ export function describeEvmConformance(name: string, open: () => Promise<EvmChai
       equal((await node.receipt(late.chainTx))?.succeeded, true);
     });
 
-    test("who cannot pay the gas, and bytes that are no transaction, are told apart", async () => {
+    test("a sender without gas and invalid bytes get different answers", async () => {
       const { node } = chain;
       const poor = openGasAccount(`0x${"77".repeat(32)}`);
       const signed = await poor.sign({ ...(await buildCall({ to: newAddress(), data: "0x" })), nonce: 0n });
@@ -165,7 +165,7 @@ export function describeEvmConformance(name: string, open: () => Promise<EvmChai
       deepEqual(await node.balances(tokens.plain, [to], { blockNumber: (await head()).number }), [0n]);
     });
 
-    test("what the token would refuse is refused beforehand, and fails when it is sent all the same", async () => {
+    test("a transfer that the token refuses fails in a simulation, and on the chain when it is sent anyway", async () => {
       const { node, payers, tokens } = chain;
       const to = newAddress();
       const call = { from: payers[0], to: tokens.plain, data: transferData(to, 1n) };
@@ -180,7 +180,7 @@ export function describeEvmConformance(name: string, open: () => Promise<EvmChai
       ok((await node.estimateGas(call)) > 21_000n);
     });
 
-    test("there is code where there is a contract", async () => {
+    test("only contracts have code", async () => {
       const { node, tokens } = chain;
       deepEqual(
         [await node.hasCode(tokens.plain), await node.hasCode(hubAddress), await node.hasCode(newAddress())],

@@ -8,7 +8,7 @@ import { encodeFunctionData } from "viem";
 import { newAddress, buildTransaction, type EvmChainUnderTest } from "./chainUnderTest.ts";
 import { FEE_RECIPIENT } from "./inboxTerms.ts";
 
-/** What the settlement station takes for granted of the hub, asked of whatever stands behind `open`. */
+/** Tests the assumptions of the settlement station about the hub, on the chain that `open` returns. */
 export function describeHubConformance(name: string, open: () => Promise<EvmChainUnderTest>): void {
   describe(`chain conformance: the hub on ${name}`, () => {
     let chain: EvmChainUnderTest;
@@ -30,7 +30,7 @@ export function describeHubConformance(name: string, open: () => Promise<EvmChai
       await chain.mine();
       return chainTx;
     }
-    /** What a transaction moved out of an inbox, in the order of its logs. */
+    /** Transfers of a transaction out of an inbox, in the order of its logs. */
     async function transferLegs(chainTx: string, inbox: string): Promise<[string, bigint][]> {
       const receipt = await chain.node.receipt(chainTx);
       const transfers = await chain.node.transfers(
@@ -58,20 +58,20 @@ export function describeHubConformance(name: string, open: () => Promise<EvmChai
       deepEqual(await transferLegs(await send(settle([terms])), inbox), []);
     });
 
-    test("one that cannot be settled says so beforehand, and does not hold up the others", async () => {
-      const [sound, barred, empty] = [newTerms(2), newTerms(3), newTerms(4)];
-      await chain.blocklist(barred.payout);
-      for (const terms of [sound, barred]) await pay(computeInboxAddress(terms), 300n);
+    test("an inbox that cannot settle fails in a simulation, and does not affect the others", async () => {
+      const [settleable, blocked, empty] = [newTerms(2), newTerms(3), newTerms(4)];
+      await chain.blocklist(blocked.payout);
+      for (const terms of [settleable, blocked]) await pay(computeInboxAddress(terms), 300n);
       await chain.mine();
-      const data = settle([sound, barred, empty]);
-      const told = await chain.node.call({ from: chain.gasAccount.address, to: hubAddress, data });
-      const selectors = [2, 3, 4].map((word) => told.slice(2 + word * 64, 2 + word * 64 + 8));
+      const data = settle([settleable, blocked, empty]);
+      const reply = await chain.node.call({ from: chain.gasAccount.address, to: hubAddress, data });
+      const selectors = [2, 3, 4].map((index) => reply.slice(2 + index * 64, 2 + index * 64 + 8));
       equal(selectors[0], "00000000");
       ok(selectors[1] !== "00000000");
       equal(selectors[2], "00000000");
       const chainTx = await send(data);
-      equal((await transferLegs(chainTx, computeInboxAddress(sound))).length, 2);
-      deepEqual(await transferLegs(chainTx, computeInboxAddress(barred)), []);
+      equal((await transferLegs(chainTx, computeInboxAddress(settleable))).length, 2);
+      deepEqual(await transferLegs(chainTx, computeInboxAddress(blocked)), []);
     });
 
     test("a sweep that a reorg drops is mined again and moves the same", async () => {

@@ -4,7 +4,7 @@ export const FEE_RECIPIENT = `0x${"fe".repeat(20)}` as const;
 /** Half a percent. */
 const FEE_BPS = 50;
 
-/** An inbox that pays out on a chain, with the suite's fee. */
+/** The terms of an inbox with the suite's fee. */
 export function inboxTerms(chainId: number, fields: { salt: number; token: string; payout: string }): Terms {
   return {
     salt: `0x${fields.salt.toString(16).padStart(64, "0")}`,

@@ -18,7 +18,7 @@ const { payer, stranger, issuer, operator } = DEV_ACCOUNTS;
 const INITIAL_UNITS = 10n ** 15n;
 const CREATION_GAS = 2_000_000n;
 
-/** A real node with the real hub and Circle's token, which makes a block only when it is told to. */
+/** A real node with the real hub and Circle's token. It mines only on request. */
 export async function openAnvilChain(): Promise<EvmChainUnderTest> {
   const chain = await startTestChain();
   const { client } = chain;
@@ -65,7 +65,7 @@ export async function openAnvilChain(): Promise<EvmChainUnderTest> {
     },
     blocklist: (account) => mineImmediately(() => chain.blocklist(plain, account as Hex)),
     unblocklist: (account) => mineImmediately(() => chain.unblocklist(plain, account as Hex)),
-    termsOf: (of) => inboxTerms(chain.chainId, of),
+    termsOf: (fields) => inboxTerms(chain.chainId, fields),
     close: async () => {
       await node.close();
       await chain.stop();
@@ -73,7 +73,7 @@ export async function openAnvilChain(): Promise<EvmChainUnderTest> {
   };
 }
 
-/** Puts an odd token onto the chain and gives plenty of it to those who pay. */
+/** Deploys a non-standard token and mints to the payers. */
 async function deployOddToken(chain: TestChain, name: string): Promise<Hex> {
   const [receipt] = await chain.send(issuer, [{ data: await creationCode(name), gasLimit: CREATION_GAS }]);
   const token = receipt?.contractAddress?.toLowerCase() as Hex;

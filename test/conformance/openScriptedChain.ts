@@ -24,14 +24,14 @@ const INITIAL_UNITS = 10n ** 15n;
 const world = { clock: systemClock, log: pino({ level: "silent" }) };
 const gasAccount = openGasAccount(`0x${"11".repeat(32)}`);
 
-/** The model of an EVM chain that simulations run on. */
+/** The simulations' model of an EVM chain. */
 export async function openScriptedChain(): Promise<EvmChainUnderTest> {
   const { scripted, ...underTest } = createScripted();
   const node = openScriptedNode(scripted);
   return { ...underTest, node, reader: node, chain: createEvmChain({ nodes: [node], gasAccount }, world), gasAccount };
 }
 
-/** The model of a kind without nonces and logs. */
+/** The simulations' model of a kind without nonces and logs. */
 export async function openOneShotChain(): Promise<ChainUnderTest> {
   const { scripted, ...underTest } = createScripted();
   const node = new ScriptedOneShotNode(scripted);
@@ -78,7 +78,7 @@ function createScripted(): Omit<ChainUnderTest, "reader" | "chain"> & { scripted
     },
     blocklist: async (account) => callAsIssuer(tokenCalls.block(account)),
     unblocklist: async (account) => callAsIssuer(tokenCalls.unblock(account)),
-    termsOf: (of) => inboxTerms(CHAIN_ID, of),
+    termsOf: (fields) => inboxTerms(CHAIN_ID, fields),
     close: async () => undefined,
   };
 }

@@ -6,7 +6,7 @@ import { newAddress, type ChainUnderTest, type Transfer } from "./chainUnderTest
 const UNKNOWN_HASH = `0x${"11".repeat(32)}`;
 const EXCESSIVE_UNITS = 10n ** 30n;
 
-/** What the service takes for granted of every chain's reader, asked of whatever stands behind `open`. */
+/** Tests the assumptions of the service about every chain's reader, on the chain that `open` returns. */
 export function describeReaderConformance(name: string, open: () => Promise<ChainUnderTest>): void {
   describe(`chain conformance: the reader of ${name}`, () => {
     let chain: ChainUnderTest;
@@ -26,13 +26,13 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
         .filter((transfer) => transfer.to === to && transfer.chainTx === chainTx)
         .map(({ amountText, place }) => ({ amount: BigInt(amountText), identity: proof?.identityAt(place) }));
     }
-    const amountsTo = async (...of: Parameters<typeof transfersTo>) =>
-      (await transfersTo(...of)).map(({ amount }) => amount);
-    const identitiesTo = async (...of: Parameters<typeof transfersTo>) =>
-      (await transfersTo(...of)).map(({ identity }) => identity);
+    const amountsTo = async (...args: Parameters<typeof transfersTo>) =>
+      (await transfersTo(...args)).map(({ amount }) => amount);
+    const identitiesTo = async (...args: Parameters<typeof transfersTo>) =>
+      (await transfersTo(...args)).map(({ identity }) => identity);
     const isUnknownBlock = (error: unknown) => error instanceof ProviderFailed && error.kind === "unknown_block";
 
-    test("it begins with its genesis and names itself", async () => {
+    test("the reader shows its genesis and its chain id", async () => {
       const { caip2, genesisHash } = await chain.reader.identify();
       equal(caip2, `eip155:${chain.chainId}`);
       equal((await chain.reader.block({ number: 0n }))?.hash, genesisHash);
@@ -49,7 +49,7 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
       equal((await chain.reader.head("finalized")).number, latest.number - 2n);
     });
 
-    test("a block that is not there is nothing, its transfers are an error", async () => {
+    test("an unknown block is undefined, and its transfers are an error", async () => {
       const { number } = await head();
       equal(await chain.reader.block({ number: number + 1n }), undefined);
       equal(await chain.reader.block({ hash: UNKNOWN_HASH }), undefined);
@@ -57,7 +57,7 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
       deepEqual(await chain.reader.proofs([UNKNOWN_HASH]), []);
     });
 
-    test("a payment is in its block alone, and in no block before it is mined", async () => {
+    test("a payment shows only in its block, and in no block before it is mined", async () => {
       const to = newAddress();
       const before = await head();
       const chainTx = await pay(to, 7n);
@@ -91,7 +91,7 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
       deepEqual(await amounts({ fromBlock, toBlock }, [plain, silent], [to]), [1n, 3n]);
       deepEqual(await amounts({ fromBlock, toBlock: toBlock - 1n }, [plain, silent]), [1n]);
       deepEqual(await amounts({ fromBlock: toBlock, toBlock }, [silent]), [3n]);
-      // Beyond the head nobody knows anything: a node errs, or answers up to the head. It never answers less.
+      // Beyond the head, a node fails or answers up to the head. It never omits a transfer below it.
       const beyond = await amounts({ fromBlock, toBlock: toBlock + 9n }, [plain, silent]).catch((error: unknown) => {
         if (!isUnknownBlock(error)) throw error;
         return [1n, 2n, 3n];
@@ -99,7 +99,7 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
       deepEqual(beyond, [1n, 2n, 3n]);
     });
 
-    test("several transfers of one transaction each have an identity, also two of one amount to one address", async () => {
+    test("each transfer of a transaction has its own identity, even two of one amount to one address", async () => {
       const [to, before] = [newAddress(), newAddress()];
       const { plain, silent } = chain.tokens;
       const first = await pay(before, 1n);
@@ -133,7 +133,7 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
       deepEqual([proof?.succeeded, proof?.identityAt(0n)], [false, undefined]);
     });
 
-    test("a call that fails inside leaves no transfer, one that fails at its end takes all of them back", async () => {
+    test("a failed inner call leaves no transfer, and a failed transaction reverts all of them", async () => {
       const to = newAddress();
       const transfers: Transfer[] = [
         { token: chain.tokens.plain, to, units: EXCESSIVE_UNITS },
@@ -166,38 +166,40 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
       );
     });
 
-    test("a reorg takes blocks back: what is not mined again is gone, with its balance and its proof", async () => {
+    test("a reorg removes transactions that are not mined again, with their balances and proofs", async () => {
       const to = newAddress();
       await chain.mine(2);
       const lost = await pay(to, 21n);
       await chain.mine();
-      const left = await head();
-      const [before] = await chain.reader.transfers({ blockHash: left.hash }, [chain.tokens.plain]);
+      const oldHead = await head();
+      const [before] = await chain.reader.transfers({ blockHash: oldHead.hash }, [chain.tokens.plain]);
       await chain.reorg(1);
       const now = await head();
-      equal(now.number, left.number);
-      ok(now.hash !== left.hash);
-      equal(now.parentHash, left.parentHash);
+      equal(now.number, oldHead.number);
+      ok(now.hash !== oldHead.hash);
+      equal(now.parentHash, oldHead.parentHash);
       deepEqual(await chain.reader.proofs([lost]), []);
       deepEqual(await chain.reader.balances(chain.tokens.plain, [to], { blockNumber: now.number }), [0n]);
       deepEqual(await chain.reader.transfers({ blockHash: now.hash }, [chain.tokens.plain]), []);
-      // A node may still have a block that it left, or have it no longer; it never tells anything else of it.
-      const afterwards = await chain.reader.transfers({ blockHash: left.hash }, [chain.tokens.plain]).catch((error) => {
-        if (!isUnknownBlock(error)) throw error;
-        return [before];
-      });
+      // A node may still have a replaced block or not. Its answer for that block never changes.
+      const afterwards = await chain.reader
+        .transfers({ blockHash: oldHead.hash }, [chain.tokens.plain])
+        .catch((error) => {
+          if (!isUnknownBlock(error)) throw error;
+          return [before];
+        });
       deepEqual(afterwards, [before]);
-      equal((await chain.reader.block({ number: left.number }))?.hash, now.hash);
+      equal((await chain.reader.block({ number: oldHead.number }))?.hash, now.hash);
     });
 
-    test("transactions that are mined again stand elsewhere, each transfer with the same identity", async () => {
+    test("transactions that are mined again have new places, and each transfer keeps its identity", async () => {
       const [to, other] = [newAddress(), newAddress()];
       await chain.mine(2);
       const [one, two] = chain.payers;
       const first = await chain.pay(one, { token: chain.tokens.plain, to, units: 31n });
       const second = await chain.pay(two, { token: chain.tokens.plain, to: other, units: 32n });
       await chain.mine();
-      const left = await head();
+      const oldHead = await head();
       const placeOf = async (chainTx: string) => {
         const [proof] = await chain.reader.proofs([chainTx]);
         const transfers = await chain.reader.transfers({ blockHash: proof?.blockHash ?? "" }, [chain.tokens.plain]);
@@ -208,14 +210,14 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
       await chain.mine();
       await chain.reorg(2, before[0] === 0n ? [second, first] : [first, second]);
       const [proof] = await chain.reader.proofs([first]);
-      equal(proof?.blockNumber, left.number);
-      ok(proof?.blockHash !== left.hash);
+      equal(proof?.blockNumber, oldHead.number);
+      ok(proof?.blockHash !== oldHead.hash);
       deepEqual([await placeOf(first), await placeOf(second)], before.toReversed());
       deepEqual([await amountsTo(to, first), await amountsTo(other, second)], [[31n], [32n]]);
       deepEqual([await identitiesTo(to, first), await identitiesTo(other, second)], identities);
     });
 
-    test("a token that answers nothing tells of its transfers like any other", async () => {
+    test("a token without return values shows its transfers like any other", async () => {
       const { reader, tokens } = chain;
       const to = newAddress();
       const chainTx = await pay(to, 41n, tokens.silent);
@@ -224,7 +226,7 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
       equal(await reader.tokenDecimals(tokens.silent), 6);
     });
 
-    test("a token that keeps a part tells of what arrived", async () => {
+    test("a token with a transfer tax shows the received amount", async () => {
       const { reader, tokens } = chain;
       const to = newAddress();
       const chainTx = await pay(to, 1_000n, tokens.taxed);

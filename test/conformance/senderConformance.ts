@@ -11,10 +11,10 @@ import { TEST_CHAIN_CONFIG } from "../support/stationWorld.ts";
 import { newAddress, type ChainUnderTest } from "./chainUnderTest.ts";
 import { FEE_RECIPIENT } from "./inboxTerms.ts";
 
-/** Blocks after which the first of them is final. */
+/** The first of this many blocks is final. */
 const FINAL_BLOCKS = 3;
 
-/** What the settlement station takes for granted of every chain's sender, asked of whatever stands behind `open`. */
+/** Tests the assumptions of the settlement station about every chain's sender, on the chain that `open` returns. */
 export function describeSenderConformance(name: string, open: () => Promise<ChainUnderTest>): void {
   describe(`chain conformance: the sender of ${name}`, () => {
     let chain: ChainUnderTest;
@@ -53,14 +53,14 @@ export function describeSenderConformance(name: string, open: () => Promise<Chai
       const { number } = await chain.reader.head("latest");
       return (await chain.reader.balances(chain.tokens.plain, [owner], { blockNumber: number }))[0];
     }
-    /** Broadcasts, and makes blocks until what was mined is final and closed. */
+    /** Broadcasts, then mines until the mined transactions are final and closed. */
     async function settle(): Promise<void> {
       await process();
       await chain.mine(FINAL_BLOCKS);
       await process();
     }
 
-    test("it finds what it needs on the chain, and its payer can pay", async () => {
+    test("the sender finds its contracts on the chain, and its payer has funds", async () => {
       await chain.chain.sender.verify(TEST_CHAIN_CONFIG);
       ok((await chain.chain.sender.feeBalance()) > 0n);
       ok(chain.chain.sender.payer !== "");
@@ -70,7 +70,7 @@ export function describeSenderConformance(name: string, open: () => Promise<Chai
       const item = await newPaidItem(1_999n);
       const before = (await outgoing()).length;
       const prepared = await chain.chain.sender.prepare(world(), [item]);
-      equal((await outgoing()).length, before, "what is prepared is not signed yet");
+      equal((await outgoing()).length, before, "a prepared transaction is not signed yet");
       const id = await db.transaction((tx) => prepared.store(tx, systemClock.now()));
       await chain.mine();
       equal(await balanceOf(item.inbox), 1_999n);
@@ -106,20 +106,20 @@ export function describeSenderConformance(name: string, open: () => Promise<Chai
       deepEqual([await balanceOf(items[0]?.payout ?? ""), await balanceOf(items[1]?.payout ?? "")], [199n, 398n]);
     });
 
-    test("an item that would not settle is refused, by itself and as a transaction, and the others are not", async () => {
-      const [sound, barred, empty] = [await newPaidItem(300n), await newPaidItem(300n), newItem()];
-      await chain.blocklist(barred.payout);
-      const [first, second, third] = await chain.chain.sender.refusals([sound, barred, empty]);
+    test("an item that cannot settle is refused by the check and by prepare, and the others are not", async () => {
+      const [settleable, blocked, empty] = [await newPaidItem(300n), await newPaidItem(300n), newItem()];
+      await chain.blocklist(blocked.payout);
+      const [first, second, third] = await chain.chain.sender.refusals([settleable, blocked, empty]);
       deepEqual([first, third], [undefined, undefined]);
       match(second ?? "", /^settle_refused ./);
       const before = (await outgoing()).length;
-      await rejects(chain.chain.sender.prepare(world(), [barred]), SettleRefused);
+      await rejects(chain.chain.sender.prepare(world(), [blocked]), SettleRefused);
       equal((await outgoing()).length, before);
-      await chain.unblocklist(barred.payout);
-      deepEqual(await chain.chain.sender.refusals([barred]), [undefined]);
+      await chain.unblocklist(blocked.payout);
+      deepEqual(await chain.chain.sender.refusals([blocked]), [undefined]);
     });
 
-    test("what was stored in a transaction that is rolled back is never sent, and keeps nothing waiting", async () => {
+    test("a settlement of a rolled-back database transaction is never sent, and blocks nothing", async () => {
       const [lost, kept] = [await newPaidItem(500n), await newPaidItem(600n)];
       const prepared = await chain.chain.sender.prepare(world(), [lost]);
       const undone = db.transaction(async (tx) => {
@@ -133,7 +133,7 @@ export function describeSenderConformance(name: string, open: () => Promise<Chai
       deepEqual([await balanceOf(lost.inbox), await balanceOf(kept.payout)], [500n, 597n]);
     });
 
-    test("a settlement that a reorg drops is sent again, and settles once however often it is processed", async () => {
+    test("a settlement that a reorg drops is sent again, and settles once despite repeated processing", async () => {
       const item = await newPaidItem(800n);
       await chain.mine();
       const id = await store([item]);
@@ -151,7 +151,7 @@ export function describeSenderConformance(name: string, open: () => Promise<Chai
       equal(await balanceOf(item.payout), 796n);
     });
 
-    test("several settlements at once are all mined, and one that another has settled moves nothing", async () => {
+    test("several settlements at once are all mined, and a second one of an inbox moves nothing", async () => {
       const items = [await newPaidItem(1_000n), await newPaidItem(2_000n)];
       const [first] = items;
       ok(first);
