@@ -1,22 +1,22 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 
-/** A provider that does not answer a method before it is told to. */
+/** A proxy before a provider that holds one method's reply until `release`. */
 export type BlockingProxy = {
   url: string;
-  /** Resolves when the method is asked for the first time. */
+  /** Resolves at the first call of the method. */
   blocked: Promise<void>;
   release(): void;
   close(): Promise<void>;
 };
 
 export async function openBlockingProxy(target: string, method: string): Promise<BlockingProxy> {
-  const held = Promise.withResolvers<void>();
+  const blocked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const body = Buffer.concat(await request.toArray()).toString();
     if (body.includes(`"${method}"`)) {
-      held.resolve();
+      blocked.resolve();
       await released.promise;
     }
     const headers = { "content-type": "application/json" };
@@ -27,10 +27,10 @@ export async function openBlockingProxy(target: string, method: string): Promise
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("a listening server has a port");
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
   return {
     url: `http://127.0.0.1:${address.port}`,
-    blocked: held.promise,
+    blocked: blocked.promise,
     release: () => released.resolve(),
     close: async () => {
       released.resolve();

@@ -1,8 +1,8 @@
 import process from "node:process";
 import { PGlite } from "@electric-sql/pglite";
 
-// Loaded before the service: at SIGUSR2 the embedded database's engine breaks down, as WebAssembly does when it runs out of memory
-// or meets a mistake of its compiler.
+// Preloaded before the service. At SIGUSR2 the embedded database's engine breaks, as WebAssembly does without memory or after
+// a compiler error.
 
 type Engine = { _PostgresMainLoopOnce: () => void };
 
@@ -11,9 +11,9 @@ process.on("SIGUSR2", () => {
   isBroken = true;
 });
 
-const create = PGlite.create.bind(PGlite) as (...given: unknown[]) => Promise<PGlite>;
-Reflect.set(PGlite, "create", async (...given: unknown[]) => {
-  const made = await create(...given);
+const create = PGlite.create.bind(PGlite) as (...args: unknown[]) => Promise<PGlite>;
+Reflect.set(PGlite, "create", async (...args: unknown[]) => {
+  const made = await create(...args);
   const engine = Reflect.get(made, "mod") as Engine;
   const runOnce = engine._PostgresMainLoopOnce;
   engine._PostgresMainLoopOnce = () => {

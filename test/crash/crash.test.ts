@@ -8,8 +8,8 @@ import { ProcessCrashed } from "./crashInjector.ts";
 import { openScenario, type Scenario } from "./scenario.ts";
 import { testEveryCrashPoint, testEveryPausePoint, type CrashPointOptions } from "./testEveryCrashPoint.ts";
 
-// What a process leaves behind changes only with its effects, so the end after each of them is every end there is. They and the others
-// are walked through as a sample here, and all of them by `npm run test:deep`.
+// Only a process's effects change what it leaves behind, so a crash after each effect covers every crash. This test runs a
+// sample of all crash points; `npm run test:deep` runs all of them.
 const CRASH_POINT_RUNS: Record<(typeof databases)[number], CrashPointOptions[]> = {
   pglite: [
     { scope: "effects", moment: "after", first: 1, stride: 3 },
@@ -32,18 +32,18 @@ for (const kind of databases) {
     for (const options of CRASH_POINT_RUNS[kind]) {
       const steps = options.scope === "all" ? "step" : "effect";
       const every = options.stride === undefined ? `each ${steps}` : `every ${options.stride}th ${steps}`;
-      test(`${options.moment} ${every}: the next one makes the same of it`, async () => {
+      test(`${options.moment} ${every}: the next process reaches the same outcome`, async () => {
         const { interruptions, differences } = await testEveryCrashPoint(scenario, options);
         assert.equal(differences.join("\n"), "");
-        assert.ok(interruptions > 3, `only ${interruptions} ends`);
+        assert.ok(interruptions > 3, `only ${interruptions} crashes`);
       });
     }
 
     if (kind === "postgres") {
-      test("a process that sleeps while another one does everything adds nothing when it wakes", async () => {
+      test("a process that pauses while another one finishes adds nothing when it resumes", async () => {
         const { interruptions, differences } = await testEveryPausePoint(scenario, { first: 2, stride: 7 });
         assert.equal(differences.join("\n"), "");
-        assert.ok(interruptions > 3, `only ${interruptions} sleeps`);
+        assert.ok(interruptions > 3, `only ${interruptions} pauses`);
       });
     }
 

@@ -16,7 +16,7 @@ import { CrashInjector } from "./crashInjector.ts";
 import { readOutcome, outgoingTransactionsSince, type Outcome } from "./outcome.ts";
 import { startProcess, type CrashableProcess, type CrashEnvironment } from "./crashableProcess.ts";
 
-// Where walks take place: a chain, a database, an account. Each walk is about intents and wallets of its own.
+// The chain, database and account of all runs. Each run has its own intents and wallets.
 
 const FEE_BPS = 50;
 const CHAIN_ID = 31_337;
@@ -30,9 +30,9 @@ export type CrashContext = {
   environment: CrashEnvironment;
   chain: ScriptedChain;
   account: AccountRow;
-  /** Reads what is in the database; nothing ends it. */
+  /** Reads the database without crash points. */
   db: Db;
-  /** What the checks of the books find, by name. */
+  /** The failed ledger checks, by name. */
   findings(): Promise<string[]>;
   close(): Promise<void>;
 };
@@ -61,7 +61,7 @@ export async function openCrashContext(database: CrashDatabase): Promise<CrashCo
     chain,
     account,
     db,
-    findings: async () => (await runLedgerChecks(db)).map(({ check }) => `the books: ${check}`),
+    findings: async () => (await runLedgerChecks(db)).map(({ check }) => `ledger check: ${check}`),
     close: async () => {
       await first.close();
       await database.close();
@@ -69,21 +69,21 @@ export async function openCrashContext(database: CrashDatabase): Promise<CrashCo
   };
 }
 
-/** Does something in a process, if need be in one after another. */
+/** Runs work in a process, and again in a new process after a crash. */
 export type RunInProcess = <T>(work: (process: CrashableProcess) => Promise<T>) => Promise<T>;
 
-/** A one-time and a repeatable intent on their way down the road. */
+/** A one-time and a repeatable intent from creation to settlement. */
 export class IntentScenario {
   readonly #context: CrashContext;
   readonly #number: number;
   readonly #intents: { once: IntentRow; open: IntentRow };
-  readonly #before: { sending: bigint; feeUnits: bigint };
+  readonly #before: { outgoingId: bigint; feeUnits: bigint };
 
   constructor(
-    stage: CrashContext,
-    parts: { number: number; intents: IntentScenario["intents"]; before: { sending: bigint; feeUnits: bigint } },
+    context: CrashContext,
+    parts: { number: number; intents: IntentScenario["intents"]; before: { outgoingId: bigint; feeUnits: bigint } },
   ) {
-    this.#context = stage;
+    this.#context = context;
     this.#number = parts.number;
     this.#intents = parts.intents;
     this.#before = parts.before;
@@ -94,17 +94,17 @@ export class IntentScenario {
   }
 
   /** Creates both intents and pays each of them twice, in two transactions of one block. */
-  static async start(stage: CrashContext, doing: RunInProcess, number: number): Promise<IntentScenario> {
-    const { chain, account, db } = stage;
+  static async start(context: CrashContext, runInProcess: RunInProcess, number: number): Promise<IntentScenario> {
+    const { chain, account, db } = context;
     const before = {
-      sending: (await outgoingTransactionsSince(db, 0n)).last,
+      outgoingId: (await outgoingTransactionsSince(db, 0n)).last,
       feeUnits: chain.unitsOf(USDC, FEE_RECIPIENT),
     };
     const [walletOnce, walletOpen] = [walletOf(number, 1), walletOf(number, 2)];
-    const once = await doing(({ world }) =>
+    const once = await runInProcess(({ world }) =>
       create(world, account, { payoutWallet: walletOnce, priceUnits: 1_000_000 }),
     );
-    const open = await doing(({ world }) => create(world, account, { payoutWallet: walletOpen }));
+    const open = await runInProcess(({ world }) => create(world, account, { payoutWallet: walletOpen }));
     const transfer = (intent: IntentRow, units: bigint) => ({
       to: USDC,
       data: tokenCalls.transfer(intent.inbox_address, units),
@@ -112,10 +112,10 @@ export class IntentScenario {
     chain.send({ from: PAYER, calls: [transfer(once, 400_000n)] });
     chain.send({ from: PAYER, calls: [transfer(open, 7_777n), transfer(once, 600_001n), transfer(open, 1n)] });
     chain.mine();
-    return new IntentScenario(stage, { number, intents: { once, open }, before });
+    return new IntentScenario(context, { number, intents: { once, open }, before });
   }
 
-  /** Time passes and the chain goes on. */
+  /** Advances time and mines a block. */
   advanceTime(): void {
     this.#context.environment.time.nowMs += TICK_MS;
     this.#context.chain.mine();
@@ -138,10 +138,10 @@ export class IntentScenario {
     const { chain, db } = this.#context;
     const outcome = await readOutcome(db, this.#intents);
     const paid = [1, 2].map((role) => chain.unitsOf(USDC, walletOf(this.#number, role)));
-    const left = Object.values(this.#intents).map((intent) => chain.unitsOf(USDC, intent.inbox_address));
+    const remaining = Object.values(this.#intents).map((intent) => chain.unitsOf(USDC, intent.inbox_address));
     const feeUnits = chain.unitsOf(USDC, FEE_RECIPIENT) - this.#before.feeUnits;
-    outcome["sendings"] = (await outgoingTransactionsSince(db, this.#before.sending)).statuses;
-    outcome["on chain"] = [`paid ${paid.join(" and ")}`, `fee ${feeUnits}`, `left ${left.join(" and ")}`];
+    outcome["transactions"] = (await outgoingTransactionsSince(db, this.#before.outgoingId)).statuses;
+    outcome["on chain"] = [`paid ${paid.join(" and ")}`, `fee ${feeUnits}`, `remaining ${remaining.join(" and ")}`];
     return outcome;
   }
 }
@@ -150,7 +150,7 @@ function walletOf(number: number, role: number): string {
   return `0x5${(number * 16 + role).toString(16).padStart(39, "0")}`;
 }
 
-/** What a merchant's server and a payer's browser ask for; asked again when the answer was lost. */
+/** The requests of a merchant's server and a payer's browser. The caller repeats them when the answer is lost. */
 async function create(
   world: CrashableProcess["world"],
   account: AccountRow,

@@ -7,17 +7,17 @@ import { cacheDirectory, createPostgresDatabase, type databases } from "../suppo
 import { loadMigratedSnapshot } from "../../src/db/pglite/snapshot.ts";
 import type { CrashInjector } from "./crashInjector.ts";
 
-// The real handles over the real databases, with a fuse before every statement, and before those that open and close a transaction.
+// The real handles over the real databases. A crash injector runs before every statement, begin, commit and rollback.
 
 export type CrashDatabase = {
-  /** The database as a process sees it whose end is the fuse's. */
-  open: (fuse: CrashInjector) => Promise<CrashDatabaseHandle>;
+  /** Opens the database for a process whose crash the injector decides. */
+  open: (injector: CrashInjector) => Promise<CrashDatabaseHandle>;
   close: () => Promise<void>;
 };
 
 export type CrashDatabaseHandle = {
   db: Db;
-  /** What the operating system does for a process that is over: its connections are closed, what it had begun is undone. */
+  /** Cleans up after a process as the operating system does: closes its connections and rolls back its transactions. */
   close: () => Promise<void>;
 };
 
@@ -29,9 +29,9 @@ async function openEmbeddedCrashDatabase(): Promise<CrashDatabase> {
   const snapshot = await loadMigratedSnapshot({ cacheDirectory, appliedAt: new Date("2026-01-01T00:00:00Z") });
   const server = await EmbeddedServer.start({ directory: "memory", snapshot });
   return {
-    open: async (fuse) => ({
-      db: createEmbeddedDatabase(new CrashableServer(server, fuse)),
-      // The database is inside the process; a new one on its directory begins without what was not committed.
+    open: async (injector) => ({
+      db: createEmbeddedDatabase(new CrashableServer(server, injector)),
+      // The database is in the process. Rolling back uncommitted work equals a restart on its directory.
       close: async () => void (await server.runStatement("rollback", [])),
     }),
     close: () => server.close(),
@@ -42,9 +42,9 @@ async function openServerCrashDatabase(): Promise<CrashDatabase> {
   const { url, drop: close } = await createPostgresDatabase();
   const options: PostgresOptions = { url, allowUnsafeFsync: true, poolSizeMax: 4 };
   return {
-    open: async (fuse) => {
+    open: async (injector) => {
       const guard = new TransactionGuard();
-      const db = createPooledDatabase(new CrashableDriver(options, { guard, fuse }), guard);
+      const db = createPooledDatabase(new CrashableDriver(options, { guard, injector }), guard);
       return { db, close: () => db.close() };
     },
     close,
@@ -54,9 +54,9 @@ async function openServerCrashDatabase(): Promise<CrashDatabase> {
 class CrashableServer extends EmbeddedServer {
   readonly #session: SessionStatements;
 
-  constructor(server: EmbeddedServer, fuse: CrashInjector) {
+  constructor(server: EmbeddedServer, injector: CrashInjector) {
     super(server.pglite, undefined);
-    this.#session = new SessionStatements(fuse);
+    this.#session = new SessionStatements(injector);
   }
 
   override runStatement(text: string, values: (string | null)[]): Promise<StatementResult> {
@@ -67,31 +67,31 @@ class CrashableServer extends EmbeddedServer {
 class CrashableDriver extends PooledDriver {
   readonly #injector: CrashInjector;
 
-  constructor(options: PostgresOptions, { guard, fuse }: { guard: TransactionGuard; fuse: CrashInjector }) {
+  constructor(options: PostgresOptions, { guard, injector }: { guard: TransactionGuard; injector: CrashInjector }) {
     super(options, guard);
-    this.#injector = fuse;
+    this.#injector = injector;
   }
 
   override async acquire(): ReturnType<PooledDriver["acquire"]> {
     this.#injector.assertAlive();
     const session = await super.acquire();
     const statements = new SessionStatements(this.#injector);
-    const ask = session.runStatement.bind(session);
-    session.runStatement = (text, parameters) => statements.runStatement(text, () => ask(text, parameters));
+    const runInner = session.runStatement.bind(session);
+    session.runStatement = (text, parameters) => statements.runStatement(text, () => runInner(text, parameters));
     return session;
   }
 }
 
-/** The statements of one session. Inside a transaction only its commit leaves something behind. */
+/** The statements of one session. Inside a transaction, only the commit has an effect. */
 class SessionStatements {
   readonly #injector: CrashInjector;
   #isInTransaction = false;
 
-  constructor(fuse: CrashInjector) {
-    this.#injector = fuse;
+  constructor(injector: CrashInjector) {
+    this.#injector = injector;
   }
 
-  async runStatement(text: string, ask: () => Promise<StatementResult>): Promise<StatementResult> {
+  async runStatement(text: string, run: () => Promise<StatementResult>): Promise<StatementResult> {
     const name = text.replace(/\s+/g, " ").trim().slice(0, 80);
     const isInTransaction = this.#isInTransaction;
     if (name.startsWith("start transaction")) this.#isInTransaction = true;
@@ -99,7 +99,7 @@ class SessionStatements {
     const isWriting = /^(?:insert|update|delete|with)\b/.test(name) && !this.#isInTransaction;
     return this.#injector.runStep(
       { name: `"${name}"`, isEffect: isWriting || name === "commit", isInTransaction },
-      ask,
+      run,
     );
   }
 }

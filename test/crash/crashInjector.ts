@@ -1,17 +1,17 @@
-// A process ends between two instructions, and what ends with it is everything but its database and its chain. A fuse stands
-// before every effect of a world: where it blows, the process is over, and each later call of that world is refused.
+// A process crashes between two instructions, and only its database and its chain remain. The injector runs before every
+// effect of a world. After the crash it refuses each later call of that world.
 
-/** Raised by everything that a process asks for after its end. */
+/** Thrown by every call of a crashed process. */
 export class ProcessCrashed extends Error {
   override readonly name = "ProcessCrashed";
 }
 
-/** The end of a process: before or after its nth step, counted from 1 among all of them or among those that leave something behind. */
+/** A crash before or after the nth step, counted from 1 among all steps or among those with an effect. */
 export type CrashPoint = { scope: "all" | "effects"; nth: number; moment: "before" | "after" };
 
 export type Step = {
   name: string;
-  /** Whether something outside the process is different afterwards: a statement that is committed, bytes that are submitted. */
+  /** Whether it changes anything outside the process: a committed statement, or submitted bytes. */
   isEffect: boolean;
   /** Whether it is a statement of an open transaction, whose locks others would wait for. */
   isInTransaction?: boolean;
@@ -21,7 +21,7 @@ export class CrashInjector {
   readonly #crashPoint: CrashPoint | undefined;
   #stepCounts = { all: 0, effects: 0 };
   #pendingSteps = new Set<Promise<unknown>>();
-  /** The step at which it blew, for people. */
+  /** The step of the crash, for messages. */
   crashedAt: string | undefined;
 
   constructor(end?: CrashPoint) {
@@ -32,12 +32,12 @@ export class CrashInjector {
     return this.crashedAt !== undefined;
   }
 
-  /** Throws when the process is over. */
+  /** Throws when the process has crashed. */
   assertAlive(): void {
-    if (this.hasCrashed) throw new ProcessCrashed(`the process ended ${this.crashedAt}`);
+    if (this.hasCrashed) throw new ProcessCrashed(`the process crashed ${this.crashedAt}`);
   }
 
-  /** Takes a step, unless the process ended before it. An answer that comes after the end reaches nobody. */
+  /** Runs a step unless the process has crashed. An answer after the crash is discarded. */
   async runStep<T>(step: Step, take: () => Promise<T>): Promise<T> {
     this.assertAlive();
     this.#stepCounts.all += 1;
@@ -54,12 +54,12 @@ export class CrashInjector {
     } finally {
       this.#pendingSteps.delete(taken);
       if (isHere) this.#crash(`after ${step.name}`);
-      // eslint-disable-next-line no-unsafe-finally -- whatever came of the step, nobody is there to hear it.
+      // eslint-disable-next-line no-unsafe-finally -- a crash discards the result of the step.
       this.assertAlive();
     }
   }
 
-  /** Resolves when nothing that was begun before the end is still under way. */
+  /** Resolves when all steps from before the crash have finished. */
   async waitForPendingSteps(): Promise<void> {
     await Promise.allSettled(this.#pendingSteps);
   }
@@ -69,7 +69,7 @@ export class CrashInjector {
   }
 }
 
-/** A process that stands still before its nth step outside of transactions, as one does whose machine hangs, and then goes on. */
+/** Pauses a process before its nth step outside of transactions, as a hanging machine does, and then resumes it. */
 export class PauseInjector extends CrashInjector {
   readonly #nth: number;
   readonly #paused = Promise.withResolvers<void>();
@@ -82,7 +82,7 @@ export class PauseInjector extends CrashInjector {
     this.#nth = nth;
   }
 
-  /** Resolves when it has fallen asleep. */
+  /** Resolves when the process is paused. */
   get paused(): Promise<void> {
     return this.#paused.promise;
   }

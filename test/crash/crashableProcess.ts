@@ -15,7 +15,7 @@ import type { World } from "../../src/world.ts";
 import type { CrashDatabase } from "./crashDatabase.ts";
 import type { CrashInjector } from "./crashInjector.ts";
 
-// A running service, in the sense in which one can end: a world in which every door has a fuse, and the loops that a service runs.
+// A service whose calls to the outside all pass the crash injector, with the loops of the real service.
 
 export type CrashEnvironment = {
   database: CrashDatabase;
@@ -25,27 +25,27 @@ export type CrashEnvironment = {
   gasKey: string;
 };
 
-/** The time of all processes of a sweep. It passes when somebody says so. */
+/** The time of all processes of a run. It passes only when a test advances it. */
 export type ManualTime = { nowMs: number };
 
 export type CrashableProcess = {
   world: World;
   injector: CrashInjector;
-  /** One piece of work of each loop, and more where more is waiting, in the order of the road. */
+  /** Runs each loop once, and again while more work waits, in the order of the road. */
   tick(): Promise<void>;
-  /** What is left to do when the process is over. */
+  /** Releases the process's resources after its end. */
   close(): Promise<void>;
 };
 
-/** Pieces of work of one loop in one turn. */
+/** The most iterations of one loop in one tick. */
 const TICKS_MAX = 20;
 
-export async function startProcess(surroundings: CrashEnvironment, injector: CrashInjector): Promise<CrashableProcess> {
-  const { database, config, time, gasKey } = surroundings;
+export async function startProcess(environment: CrashEnvironment, injector: CrashInjector): Promise<CrashableProcess> {
+  const { database, config, time, gasKey } = environment;
   const { db, close } = await database.open(injector);
   const clock = crashableClock(time, injector);
   const log = pino({ level: "silent" });
-  const node = crashableNode(surroundings.node, injector);
+  const node = crashableNode(environment.node, injector);
   const chain = createEvmChain({ nodes: [node], gasAccount: openGasAccount(gasKey) }, { clock, log });
   const world: World = {
     config,
@@ -79,42 +79,42 @@ export async function startProcess(surroundings: CrashEnvironment, injector: Cra
 
 async function runLoopUntilIdle(loop: Loop): Promise<void> {
   for (let ticks = 0; ticks < TICKS_MAX; ticks += 1) if (!(await loop.tick())) return;
-  throw new Error(`${loop.name} finds more to do, however often it has worked`);
+  throw new Error(`${loop.name} still finds work after ${TICKS_MAX} iterations`);
 }
 
-function crashableClock(time: ManualTime, fuse: CrashInjector): Clock {
+function crashableClock(time: ManualTime, injector: CrashInjector): Clock {
   return {
     now: () => {
-      fuse.assertAlive();
+      injector.assertAlive();
       return new Date(time.nowMs);
     },
     monotonicMs: () => {
-      fuse.assertAlive();
+      injector.assertAlive();
       return time.nowMs;
     },
     sleep: async () => {
-      // A loop that finds nothing to do asks nobody: it would leave the others no turn in which the process can end.
+      // An idle loop makes no other call. Yielding here gives the other loops a turn in which the process can crash.
       await immediate();
-      fuse.assertAlive();
+      injector.assertAlive();
     },
   };
 }
 
-function crashableNode(node: EvmNode, fuse: CrashInjector): EvmNode {
+function crashableNode(node: EvmNode, injector: CrashInjector): EvmNode {
   return new Proxy(node, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
-      const ask = value.bind(target) as (...given: unknown[]) => Promise<unknown>;
-      // This one asks nobody and answers at once.
+      const call = value.bind(target) as (...args: unknown[]) => Promise<unknown>;
+      // This method is synchronous and makes no call.
       if (name === "mayContainTransfers") {
-        return (...given: unknown[]) => {
-          fuse.assertAlive();
-          return ask(...given);
+        return (...args: unknown[]) => {
+          injector.assertAlive();
+          return call(...args);
         };
       }
       const step = { name: `chain.${String(name)}`, isEffect: name === "submit" };
-      return (...given: unknown[]) => fuse.runStep(step, () => ask(...given));
+      return (...args: unknown[]) => injector.runStep(step, () => call(...args));
     },
   });
 }

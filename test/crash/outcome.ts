@@ -1,7 +1,7 @@
 import type { Db } from "../../src/db/database.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 
-/** How a walk ended, a line a fact. Ids, hashes and times are left out: they may differ, and nothing else may. */
+/** The outcome of a run, one line per fact. It omits ids, hashes and times, because only these may differ. */
 export type Outcome = Record<string, readonly string[]>;
 
 export async function readOutcome(db: Db, intents: Readonly<Record<string, IntentRow>>): Promise<Outcome> {
@@ -59,7 +59,7 @@ async function listEvents(db: Db, intentId: string): Promise<string[]> {
   return rows.map((row) => `${row.type}${row.sequence === null ? ", not stamped" : ""}`);
 }
 
-/** How the nonces ended that were used since. One too many moves nothing, and costs gas all the same. */
+/** The statuses of the transactions since `id`. An additional nonce moves nothing, but it costs gas. */
 export async function outgoingTransactionsSince(db: Db, id: bigint): Promise<{ last: bigint; statuses: string[] }> {
   const rows = await db.root
     .selectFrom("outgoing_transaction")

@@ -4,83 +4,84 @@ import type { Outcome } from "./outcome.ts";
 import { startProcess, type CrashableProcess, type CrashEnvironment } from "./crashableProcess.ts";
 import { openCrashContext, IntentScenario, type CrashContext } from "./crashContext.ts";
 
-// One walk down the whole road: intents are created, paid, seen, counted, swept with a fee, and landed for good. A process may end anywhere
-// on the way, and another one does what is left; or it falls asleep, and wakes when another one has done everything.
+// One run of the whole road: intents are created, paid, seen, counted and swept with a fee, and their settlements become
+// final. A process may crash anywhere, and another one finishes its work. Or it pauses, and resumes after another one has
+// finished.
 
-/** From payment to the close of the sweep's sending it takes about six turns; a put-off retry takes a few more. */
+/** From payment to the sweep's final transaction takes about six ticks; a delayed retry takes a few more. */
 const TICKS_MAX = 60;
 
 export type ScenarioResult = {
   outcome: Outcome;
-  /** Where processes ended, or slept; undefined when none came that far. */
+  /** The steps of the crashes or the pause; undefined when the run did not reach one. */
   interruptedAt: string | undefined;
 };
 
 export type Scenario = {
-  /** Each process but the last one has its end. */
+  /** Crashes one process at each point. The last process finishes the run. */
   runWithCrashes(...ends: CrashPoint[]): Promise<ScenarioResult>;
-  /** A process sleeps before its nth step outside of transactions, and goes on when another one has done everything. */
+  /** Pauses a process before its nth step outside of transactions, and resumes it after another one has finished. */
   runWithPause(nth: number): Promise<ScenarioResult>;
-  /** A process to whom nothing special happens but its end. */
+  /** Starts a process with one crash point. */
   startProcess(end: CrashPoint): Promise<CrashableProcess>;
-  /** What the checks of the books find. */
+  /** The failed ledger checks. */
   findings(): Promise<string[]>;
   close(): Promise<void>;
 };
 
-export async function openScenario(site: CrashDatabase): Promise<Scenario> {
-  const stage = await openCrashContext(site);
-  let walks = 0;
+export async function openScenario(database: CrashDatabase): Promise<Scenario> {
+  const context = await openCrashContext(database);
+  let runCount = 0;
   return {
-    runWithCrashes: (...ends) => runWithCrashes(stage, (walks += 1), ends),
-    runWithPause: (nth) => runWithPause(stage, (walks += 1), nth),
-    startProcess: (end) => startProcess(stage.environment, new CrashInjector(end)),
-    findings: () => stage.findings(),
-    close: () => stage.close(),
+    runWithCrashes: (...ends) => runWithCrashes(context, (runCount += 1), ends),
+    runWithPause: (nth) => runWithPause(context, (runCount += 1), nth),
+    startProcess: (end) => startProcess(context.environment, new CrashInjector(end)),
+    findings: () => context.findings(),
+    close: () => context.close(),
   };
 }
 
 async function runWithCrashes(
-  stage: CrashContext,
+  context: CrashContext,
   number: number,
   ends: readonly CrashPoint[],
 ): Promise<ScenarioResult> {
-  const lives = new ProcessSequence(stage.environment, ends);
-  const scene = await IntentScenario.start(stage, (work) => lives.run(work), number);
-  for (let turns = 0; !(await scene.isFinished()); turns += 1) {
-    if (turns === TICKS_MAX) throw new Error(`not settled after ${turns} turns: ended ${lives.crashedAt}`);
-    await lives.run((process) => process.tick());
-    scene.advanceTime();
+  const sequence = new ProcessSequence(context.environment, ends);
+  const intents = await IntentScenario.start(context, (work) => sequence.run(work), number);
+  for (let ticks = 0; !(await intents.isFinished()); ticks += 1) {
+    if (ticks === TICKS_MAX) throw new Error(`not settled after ${ticks} ticks: crashed ${sequence.crashedAt}`);
+    await sequence.run((process) => process.tick());
+    intents.advanceTime();
   }
-  await lives.run((process) => process.tick());
-  await lives.closeProcess();
-  return { outcome: await scene.outcome(), interruptedAt: lives.crashedAt };
+  await sequence.run((process) => process.tick());
+  await sequence.closeProcess();
+  return { outcome: await intents.outcome(), interruptedAt: sequence.crashedAt };
 }
 
-async function runWithPause(stage: CrashContext, number: number, nth: number): Promise<ScenarioResult> {
-  const fuse = new PauseInjector(nth);
-  const pausedProcess = await startProcess(stage.environment, fuse);
-  const other = await startProcess(stage.environment, new CrashInjector());
-  const scene = await IntentScenario.start(stage, (work) => work(other), number);
-  let turns = 0;
+async function runWithPause(context: CrashContext, number: number, nth: number): Promise<ScenarioResult> {
+  const pause = new PauseInjector(nth);
+  const pausedProcess = await startProcess(context.environment, pause);
+  const other = await startProcess(context.environment, new CrashInjector());
+  const intents = await IntentScenario.start(context, (work) => work(other), number);
+  let ticks = 0;
   const drive = async (process: CrashableProcess, isDone: () => boolean) => {
-    for (; !isDone() && !(await scene.isFinished()); turns += 1) {
-      if (turns === TICKS_MAX) throw new Error(`not settled after ${turns} turns: slept ${fuse.pausedAt}`);
+    for (; !isDone() && !(await intents.isFinished()); ticks += 1) {
+      if (ticks === TICKS_MAX) throw new Error(`not settled after ${ticks} ticks: paused ${pause.pausedAt}`);
       await process.tick();
-      scene.advanceTime();
+      intents.advanceTime();
     }
   };
-  const sleeping = drive(pausedProcess, () => fuse.pausedAt !== undefined);
-  await Promise.race([sleeping, fuse.paused]);
+  const pausedRun = drive(pausedProcess, () => pause.pausedAt !== undefined);
+  await Promise.race([pausedRun, pause.paused]);
   await drive(other, () => false);
-  fuse.resume();
-  await sleeping;
+  pause.resume();
+  await pausedRun;
   for (const process of [pausedProcess, other]) await process.tick();
   for (const process of [pausedProcess, other]) await process.close();
-  return { outcome: await scene.outcome(), interruptedAt: fuse.pausedAt };
+  return { outcome: await intents.outcome(), interruptedAt: pause.pausedAt };
 }
 
-/** One process after another, each started when the one before is over. */
+/** Processes one after another. Each starts after the crash of the one before. */
 class ProcessSequence {
   readonly #environment: CrashEnvironment;
   readonly #crashPoints: readonly CrashPoint[];
@@ -88,8 +89,8 @@ class ProcessSequence {
   #injector: CrashInjector;
   #process: CrashableProcess | undefined;
 
-  constructor(around: CrashEnvironment, ends: readonly CrashPoint[]) {
-    this.#environment = around;
+  constructor(environment: CrashEnvironment, ends: readonly CrashPoint[]) {
+    this.#environment = environment;
     this.#crashPoints = ends;
     this.#injector = new CrashInjector(ends[0]);
   }
@@ -98,9 +99,9 @@ class ProcessSequence {
     return this.#crashedAt.length === 0 ? undefined : this.#crashedAt.join(", then ");
   }
 
-  /** Does something, and once more in a new process when the one that did it ended meanwhile. */
+  /** Runs work, and repeats it in a new process when the first one crashed. */
   async run<T>(work: (process: CrashableProcess) => Promise<T>): Promise<T> {
-    for (let lives = 0; lives <= this.#crashPoints.length; lives += 1) {
+    for (let attempts = 0; attempts <= this.#crashPoints.length; attempts += 1) {
       this.#process ??= await startProcess(this.#environment, this.#injector);
       const answer = await work(this.#process).then(
         (value) => ({ value }),
@@ -110,10 +111,10 @@ class ProcessSequence {
         if ("error" in answer) throw answer.error;
         return answer.value;
       }
-      // Even an answer that seems to have come: nobody is there any more who could have heard it.
+      // A crash also discards an answer that arrived, because the caller crashed as well.
       await this.closeProcess();
     }
-    throw new Error("more processes ended than were to end");
+    throw new Error("a process crashed without a crash point");
   }
 
   async closeProcess(): Promise<void> {

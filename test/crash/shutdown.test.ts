@@ -13,12 +13,12 @@ import { SeededRandom } from "../chaos/seededRandom.ts";
 import { openInstallation, type InstallationOptions } from "../support/serviceInstallation.ts";
 import { openBlockingProxy } from "./blockingProxy.ts";
 
-// How the real service ends: by itself when nothing can be trusted any more, in order when it is told to.
+// How the real service ends: by itself after a fatal error, in order on SIGTERM.
 
 const POLLS_MAX = 1_200;
 const POLL_MS = 50;
 
-describe("the end of a service", () => {
+describe("shutdown of the service", () => {
   let chaos: ChaosContext;
   before(async () => {
     chaos = await openChaosContext();
@@ -28,7 +28,7 @@ describe("the end of a service", () => {
   const newSite = async (options: Omit<InstallationOptions, "port">) =>
     openInstallation({ ...options, port: await findPort("127.0.0.1", 0) });
 
-  /** An intent of a merchant who asks at `baseUrl`, paid on the chain. */
+  /** Creates an intent at `baseUrl` and pays it on the chain. */
   async function payNewIntent(baseUrl: string): Promise<void> {
     const merchants = new MerchantClients(baseUrl, new SeededRandom(1));
     const [merchant] = chaos.merchants;
@@ -39,70 +39,70 @@ describe("the end of a service", () => {
     await chaos.chain.pay(chaos.chain.usdc.address, intent.inbox, { amountUnits: 1_000n });
   }
 
-  async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  async function until(label: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
     for (let looks = 0; looks < POLLS_MAX; looks += 1) {
       if (await isSo()) return;
       await delay(POLL_MS);
     }
-    throw new Error(`never ${what}`);
+    throw new Error(`never ${label}`);
   }
 
-  test("J96 an embedded database that breaks down ends the process with 70, and the next start goes on", async (context) => {
+  test("J96 an embedded database whose engine breaks ends the process with 70, and the next start succeeds", async (context) => {
     const directory = await mkdtemp(join(tmpdir(), "tributary-ends-"));
     const preload = { NODE_OPTIONS: `--import=${new URL("breakEmbedded.ts", import.meta.url).href}` };
-    const site = await newSite({ chain: chaos.chain, config: { database: { directory } }, variables: preload });
+    const installation = await newSite({ chain: chaos.chain, config: { database: { directory } }, variables: preload });
     context.after(async () => {
-      await site.remove();
+      await installation.remove();
       await rm(directory, { recursive: true, force: true });
     });
-    const running = await site.start();
+    const running = await installation.start();
     process.kill(running.pid, "SIGUSR2");
     assert.equal(await running.waitForExit(), 70);
     assert.match(running.output(), /fatal error, process exits/);
-    const next = await site.start();
+    const next = await installation.start();
     assert.equal(await next.stop(), 0);
   });
 
-  test("K100 told to end in the middle of a settlement it takes no further nonce, and the next start settles", async (context) => {
+  test("K100 SIGTERM during a settlement reserves no further nonce, and the next start settles", async (context) => {
     const { chain, db, databaseUrl } = chaos;
     const proxy = await openBlockingProxy(chain.rpcUrl, "eth_estimateGas");
-    const site = await newSite({
+    const installation = await newSite({
       chain: { ...chain, rpcUrl: proxy.url },
       databaseUrl,
       config: { logLevel: "info" },
     });
     context.after(async () => {
       await proxy.close();
-      await site.remove();
+      await installation.remove();
     });
-    const running = await site.start();
-    await payNewIntent(site.baseUrl);
+    const running = await installation.start();
+    await payNewIntent(installation.baseUrl);
     await proxy.blocked;
     const stopped = running.stop();
-    await until("told to end", () => running.output().includes("draining"));
+    await until("draining", () => running.output().includes("draining"));
     proxy.release();
     assert.equal(await stopped, 0);
-    const sendings = () => db.root.selectFrom("outgoing_transaction").select("status").execute();
-    assert.deepEqual(await sendings(), []);
-    const next = await site.start();
+    const outgoingStatuses = () => db.root.selectFrom("outgoing_transaction").select("status").execute();
+    assert.deepEqual(await outgoingStatuses(), []);
+    const next = await installation.start();
     await until("settled", async () => {
       const row = await db.root.selectFrom("settlement").select("status").executeTakeFirst();
       return row?.status === "landed";
     });
     assert.equal(await next.stop(), 0);
-    assert.equal((await sendings()).length, 1);
+    assert.equal((await outgoingStatuses()).length, 1);
   });
 
-  test("J96 rows that contradict the program's own reasoning end the process with 70", async (context) => {
+  test("J96 rows that break an invariant of the program end the process with 70", async (context) => {
     const { chain, db, databaseUrl } = chaos;
-    const site = await newSite({ chain, databaseUrl });
-    context.after(() => site.remove());
-    const running = await site.start();
+    const installation = await newSite({ chain, databaseUrl });
+    context.after(() => installation.remove());
+    const running = await installation.start();
     await sql`create function swallow() returns trigger language plpgsql as 'begin return null; end'`.execute(db.root);
     await sql`create trigger swallow before update on gas_account for each row execute function swallow()`.execute(
       db.root,
     );
-    await payNewIntent(site.baseUrl);
+    await payNewIntent(installation.baseUrl);
     assert.equal(await running.waitForExit(), 70);
     assert.match(running.output(), /is not registered/);
     await sql`drop trigger swallow on gas_account`.execute(db.root);

@@ -5,7 +5,7 @@ import { openCrashDatabase } from "./crashDatabase.ts";
 import { openScenario } from "./scenario.ts";
 import { testEveryCrashPoint } from "./testEveryCrashPoint.ts";
 
-// Ends a process before or after steps of the road, and compares what the next one makes of it:
+// Crashes a process before or after each selected step of the road, and compares the outcomes:
 // node test/crash/sweep.ts pglite after --first 1 --stride 4
 
 const { values, positionals } = parseArgs({
@@ -22,5 +22,5 @@ const scenario = await openScenario(await openCrashDatabase(kind));
 const { interruptions, differences } = await testEveryCrashPoint(scenario, { scope: "all", moment, ...range });
 await scenario.close();
 for (const difference of differences) process.stdout.write(`${difference}\n`);
-process.stdout.write(`${interruptions} ends, ${differences.length} differ\n`);
+process.stdout.write(`${interruptions} crashes, ${differences.length} differ\n`);
 if (differences.length > 0 || interruptions === 0) process.exitCode = 1;

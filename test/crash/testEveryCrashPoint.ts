@@ -4,42 +4,42 @@ import type { Outcome } from "./outcome.ts";
 import type { Scenario, ScenarioResult } from "./scenario.ts";
 
 export type CrashPointOptions = Pick<CrashPoint, "scope" | "moment"> & {
-  /** The first step at which a process ends, from 1. */
+  /** The first step of a crash, from 1. */
   first?: number;
-  /** How many steps further each next one ends. */
+  /** The distance between two tested steps. */
   stride?: number;
 };
 
 export type CrashPointReport = {
-  /** How often a process ended. */
+  /** The number of crashes or pauses. */
   interruptions: number;
-  /** For each walk that did not turn out as one without an end does: where it ended, and what was different. */
+  /** For each run with another outcome than an uninterrupted one: its crash and the differences. */
   differences: readonly string[];
 };
 
-/** A walk has a few hundred steps; a sweep that is still not through after so many does not end. */
+/** A run has a few hundred steps; a longer one does not end. */
 const STEPS_MAX = 5_000;
 
-/** Walks once for each step at which the process is to end, until a walk does not come so far, and compares how each turned out. */
+/** Runs once per crash point until a run does not reach its point, and compares the outcomes. */
 export async function testEveryCrashPoint(scenario: Scenario, options: CrashPointOptions): Promise<CrashPointReport> {
   const { scope, moment, first = 1, stride = 1 } = options;
   const { outcome: expected } = await scenario.runWithCrashes();
   const differences: string[] = [];
   let interruptions = 0;
   for (let nth = first; nth < STEPS_MAX; nth += stride) {
-    const walked = await compareRun(
+    const result = await compareRun(
       expected,
       () => scenario.runWithCrashes({ scope, nth, moment }),
       `${moment} step ${nth} of ${scope}`,
     );
-    if (!walked.isReached) return { interruptions, differences: [...differences, ...(await scenario.findings())] };
-    differences.push(...walked.differences);
+    if (!result.isReached) return { interruptions, differences: [...differences, ...(await scenario.findings())] };
+    differences.push(...result.differences);
     interruptions += 1;
   }
   throw new Error(`more than ${STEPS_MAX} steps`);
 }
 
-/** Lets a process sleep before each step outside of transactions in turn, until a walk has no such step. */
+/** Pauses a process before each step outside of transactions in turn, until a run has no such step. */
 export async function testEveryPausePoint(
   scenario: Scenario,
   { first = 1, stride = 1 }: { first?: number; stride?: number },
@@ -48,15 +48,15 @@ export async function testEveryPausePoint(
   const differences: string[] = [];
   let interruptions = 0;
   for (let nth = first; nth < STEPS_MAX; nth += stride) {
-    const slept = await compareRun(expected, () => scenario.runWithPause(nth), `asleep before step ${nth}`);
-    if (!slept.isReached) return { interruptions, differences: [...differences, ...(await scenario.findings())] };
-    differences.push(...slept.differences);
+    const result = await compareRun(expected, () => scenario.runWithPause(nth), `paused before step ${nth}`);
+    if (!result.isReached) return { interruptions, differences: [...differences, ...(await scenario.findings())] };
+    differences.push(...result.differences);
     interruptions += 1;
   }
   throw new Error(`more than ${STEPS_MAX} steps`);
 }
 
-/** Walks and says what differs from a walk to which nothing happened. */
+/** Runs the scenario and lists its differences from an uninterrupted run. */
 export async function compareRun(
   expected: Outcome,
   runScenario: () => Promise<ScenarioResult>,
@@ -72,7 +72,7 @@ export async function compareRun(
   }
 }
 
-/** The lines that only one of them has. */
+/** The lines that only one outcome has. */
 function diffOutcomes(expected: Outcome, actual: Outcome): string {
   const linesOf = (outcome: Outcome) =>
     Object.entries(outcome).flatMap(([label, facts]) => facts.map((fact, index) => `${label} ${index + 1}: ${fact}`));
