@@ -1,4 +1,4 @@
-/** Prints the road: each station with its size and what it imports, then the circles and whatever breaks a rule. */
+/** Prints the road: each station with its size and imports, then the import cycles and the broken rules. */
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { findImportCycles } from "../test/architecture/importCycles.ts";

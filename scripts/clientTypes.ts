@@ -5,7 +5,7 @@ import { buildOpenApiDocument } from "../src/http/documents/openApi/openApiDocum
 
 const FILE = new URL("../packages/client/src/api.generated.ts", import.meta.url);
 
-/** A part of the document, read as it comes. */
+/** A part of the document without static types. */
 type SchemaPart = { readonly [name: string]: unknown };
 
 const DOCUMENT = buildOpenApiDocument("https://pay.example") as Readonly<
@@ -26,7 +26,7 @@ export function clientTypes(): string {
   const schemas = Object.entries(SCHEMAS).filter(([name]) => !name.startsWith("MetadataLevel"));
   return `// Generated from the API's document; do not edit. npm run generate -w @tributary/client
 
-/** What a call asks for when its client says nothing else. */
+/** The version that a client requests by default. */
 export const API_VERSION = ${JSON.stringify(info["version"])};
 
 /** Any JSON, such as a merchant's own metadata. */
@@ -98,8 +98,8 @@ function queryType(described: DescribedOperation): string {
   const { query } = operationInputs(described);
   if (query.length === 0) return "";
   const fields = query.map(({ name, schema, description }) => {
-    const said = comment({ description }, "  ");
-    return `${said}  ${String(name)}?: ${typeOf(schema as SchemaPart, "  ")} | undefined;`;
+    const docComment = comment({ description }, "  ");
+    return `${docComment}  ${String(name)}?: ${typeOf(schema as SchemaPart, "  ")} | undefined;`;
   });
   return `export type ${pascal(described.operation)}Query = {\n${fields.join("\n")}\n};\n\n`;
 }
@@ -130,11 +130,11 @@ function methodEntry(described: DescribedOperation): string {
     ...(body === undefined ? [] : [`body${isBodyNeeded ? "" : "?"}: ${body}`]),
     `options?: ${isIdempotent(described) ? "KeyedOptions" : "Options"}`,
   ];
-  const said = `  /** ${String(operation["summary"])}. \`${method.toUpperCase()} ${path}\` */\n`;
-  return `${said}  readonly ${String(operation["operationId"])}: (${signature.join(", ")}) => Promise<${responseType(operation)}>;`;
+  const docComment = `  /** ${String(operation["summary"])}. \`${method.toUpperCase()} ${path}\` */\n`;
+  return `${docComment}  readonly ${String(operation["operationId"])}: (${signature.join(", ")}) => Promise<${responseType(operation)}>;`;
 }
 
-/** The name of what an operation answers with when all is well. */
+/** The response type of a successful call. */
 function responseType(operation: SchemaPart): string {
   const responses = operation["responses"] as Record<
     string,
@@ -157,7 +157,7 @@ const PRIMITIVE_TYPES: Readonly<Record<string, string>> = {
   null: "null",
 };
 
-/** A schema of ours as a type. Schemas are constants of this repository, so they end. */
+/** Converts a schema to a type. Schemas are constants of this repository, so the recursion ends. */
 function typeOf(schema: SchemaPart, indent: string): string {
   const { $ref, enum: values, const: value, oneOf, type, items } = schema;
   if (typeof $ref === "string") return $ref.split("/").at(-1) ?? "unknown";
@@ -182,10 +182,10 @@ function objectType(schema: SchemaPart, indent: string): string {
   if (properties === undefined) return "JsonObject";
   if (Object.keys(properties).length === 0) return "{}";
   const fields = Object.entries(properties).map(([name, field]) => {
-    const said = comment(field, `${indent}  `);
+    const docComment = comment(field, `${indent}  `);
     const mark = required.includes(name) ? "" : "?";
     const orNothing = mark === "" ? "" : " | undefined";
-    return `${said}${indent}  ${name}${mark}: ${typeOf(field, `${indent}  `)}${orNothing};`;
+    return `${docComment}${indent}  ${name}${mark}: ${typeOf(field, `${indent}  `)}${orNothing};`;
   });
   return `{\n${fields.join("\n")}\n${indent}}`;
 }

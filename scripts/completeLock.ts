@@ -55,17 +55,20 @@ function missingIn({ packages }: Lock): [path: string, entry: Entry][] {
       const path = `node_modules/${name}`;
       if (path in packages || `${parent}/${path}` in packages) return [];
       const { os, cpu } = platformOf(name);
-      // In npm's own order of keys, so that its next write changes nothing.
+      // Uses npm's order of keys, so that npm's next write changes nothing.
       return [[path, { version, cpu, ...(entry.dev && { dev: true }), optional: true, os }]];
     }),
   );
 }
 
-/** "@oxlint/binding-linux-arm64-musl" → linux and arm64. Throws when a name does not tell, rather than lock a guess. */
+/**
+ * "@oxlint/binding-linux-arm64-musl" → linux and arm64. Throws for a name without a platform, because a wrong lock entry is
+ * worse.
+ */
 function platformOf(name: string): { os: string[]; cpu: string[] } {
-  const words = name.split(/[/-]/);
-  const os = words.find((word) => SYSTEMS.has(word));
-  const cpu = words.flatMap((word) => CPUS[word] ?? [])[0];
-  if (os === undefined || cpu === undefined) throw new Error(`The name ${name} does not tell its platform.`);
+  const parts = name.split(/[/-]/);
+  const os = parts.find((part) => SYSTEMS.has(part));
+  const cpu = parts.flatMap((part) => CPUS[part] ?? [])[0];
+  if (os === undefined || cpu === undefined) throw new Error(`The name ${name} contains no platform.`);
   return { os: [os], cpu: [cpu] };
 }

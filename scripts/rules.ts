@@ -1,4 +1,4 @@
-/** Prints which tests show each promise of the API, and fails when one has none: `npm run rules`. */
+/** Prints the tests of each API promise, and fails when a promise has none: `npm run rules`. */
 import process from "node:process";
 import { readPromiseCoverage } from "../test/rules/promiseCoverage.ts";
 
@@ -11,9 +11,7 @@ for (const { promise: rule, tests } of coverage) {
 }
 const uncovered = coverage.filter(({ tests }) => tests.length === 0);
 const percent = (((coverage.length - uncovered.length) / coverage.length) * 100).toFixed(uncovered.length > 0 ? 1 : 0);
-console.log(
-  `\n${coverage.length - uncovered.length} of ${coverage.length} promises are shown by a test (${percent} %).`,
-);
+console.log(`\n${coverage.length - uncovered.length} of ${coverage.length} promises have a test (${percent} %).`);
 if (!showsTests) console.log("`npm run rules -- --tests` names the tests.");
 for (const { file, name } of unknownIds) console.log(`${file}: no promise has the number of ${JSON.stringify(name)}`);
 process.exitCode = uncovered.length + unknownIds.length > 0 ? 1 : 0;

@@ -4,10 +4,10 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-// Puts together what is published: JavaScript and declarations instead of TypeScript, which Node does not run from
-// node_modules. Publish the folder that results: npm publish ./dist
+// Builds the publishable package: JavaScript and declarations instead of TypeScript, which Node does not run from
+// node_modules. Publish the resulting folder: npm publish ./dist
 
-/** The sources are compiled; the other files that the manifest names are copied. */
+/** The compiled folder. The other files that the manifest names are copied. */
 const SOURCES = "src";
 
 type Manifest = {

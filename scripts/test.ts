@@ -14,7 +14,7 @@ import { runTests } from "./tests/runTests.ts";
 const USAGE = `Usage: npm test -- [paths …] [--test-name-pattern=…] [--isolate] [--workers=2] [--summary=FILE]
 
   paths                 files, folders and globs; all tests when there is none
-  --test-name-pattern   the tests of these names alone; --test-skip-pattern leaves them out
+  --test-name-pattern   only the tests of these names; --test-skip-pattern leaves them out
   --test-timeout        milliseconds that one test may take
   --isolate             gives each file a process of its own
   --workers             how many processes run side by side

@@ -49,7 +49,7 @@ async function runParts(chosen: readonly DeepPart[]): Promise<void> {
   if (failed.length > 0) process.exitCode = 1;
 }
 
-/** True when the part passes. Its output is shown when it fails. */
+/** Returns true when the part passes. Prints the part's output when it fails. */
 async function runPart({ name, command, environment }: DeepPart): Promise<boolean> {
   const startedMs = performance.now();
   const child = spawn(process.execPath, command, {

@@ -3,12 +3,12 @@ import type { Share } from "./deepParts.ts";
 
 const DAY_MS = 86_400_000;
 
-/** The next share at each commit, so that as many commits as there are shares run everything. */
-export function chooseShare(directory: string, of: number, nowMs = Date.now()): Share {
-  return { number: 1 + (countCommits(directory, nowMs) % of), of };
+/** Chooses the next share at each commit, so that as many commits as there are shares run everything. */
+export function chooseShare(directory: string, shareCount: number, nowMs = Date.now()): Share {
+  return { number: 1 + (countCommits(directory, nowMs) % shareCount), of: shareCount };
 }
 
-/** A shallow clone counts few commits: there the commit's hash chooses, and outside of a repository the day does. */
+/** A shallow clone counts few commits, so the commit's hash chooses there. Outside of a repository the day chooses. */
 function countCommits(directory: string, nowMs: number): number {
   const isShallow = git(directory, ["rev-parse", "--is-shallow-repository"]);
   if (isShallow === "false") return Number(git(directory, ["rev-list", "--count", "HEAD"]) ?? 0);
@@ -16,7 +16,7 @@ function countCommits(directory: string, nowMs: number): number {
   return hash === undefined ? Math.floor(nowMs / DAY_MS) : Number.parseInt(hash.slice(0, 8), 16);
 }
 
-function git(cwd: string, words: readonly string[]): string | undefined {
-  const { status, stdout } = spawnSync("git", words, { cwd, encoding: "utf8" });
+function git(cwd: string, args: readonly string[]): string | undefined {
+  const { status, stdout } = spawnSync("git", args, { cwd, encoding: "utf8" });
   return status === 0 ? stdout.trim() : undefined;
 }

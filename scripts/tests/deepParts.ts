@@ -1,17 +1,17 @@
-// A long run of test:deep is divided into parts, and the parts are spread over shares.
+// Divides a long run of test:deep into parts, and spreads the parts over shares.
 
 export type DeepPart = {
   name: string;
-  /** What follows `node`. */
+  /** The arguments of `node`. */
   command: readonly string[];
   environment?: Readonly<Record<string, string>>;
-  /** On a quiet machine. */
+  /** The duration on an idle machine. */
   seconds: number;
 };
 
 export type Share = { number: number; of: number };
 
-/** The share in "3/8"; undefined when the text is none. */
+/** Parses a share such as "3/8". Returns undefined for any other text. */
 export function parseShare(text: string): Share | undefined {
   const [, number, of] = /^([1-9]\d{0,2})\/([1-9]\d{0,2})$/.exec(text) ?? [];
   const share = { number: Number(number), of: Number(of) };

@@ -2,7 +2,7 @@ import { COUNTS, totalCounts, type FileReport, type JobResult } from "./results.
 
 const SLOWEST_SHOWN = 10;
 
-/** The end of a run: failures, the time of each part, the slowest files, and the counts as node:test prints them. */
+/** The summary of a run: failures, the time of each part, the slowest files, and the counts as node:test prints them. */
 export function formatSummary(results: readonly JobResult[], durationMs: number): string {
   const counts = totalCounts(results);
   const lines = [...formatFailures(results), ...formatParts(results), ...formatSlowest(results)];
@@ -38,7 +38,7 @@ function formatSlowest(results: readonly JobResult[]): string[] {
   return ["== slowest files", ...slowest.map(({ file, ms }) => formatRow(ms / 1_000, file)), ""];
 }
 
-/** A process of its own counts from its start to its end; files that share one count their tests. */
+/** A process with one file counts from its start to its end; files that share one count their tests. */
 function timesOf({ files, durationMs }: JobResult): { file: string; ms: number }[] {
   const [only, ...others] = files;
   if (only !== undefined && others.length === 0) return [{ file: only.file, ms: durationMs }];

@@ -1,4 +1,4 @@
-// How a run of the tests is divided. The repository's own division stands in test/testGroups.ts.
+// How a test run is divided. test/testGroups.ts holds the repository's groups.
 
 export type TestGroup = {
   name: string;
@@ -6,17 +6,17 @@ export type TestGroup = {
   files: readonly string[];
   /** One process for all files of the group, instead of one for each. */
   isShared?: boolean;
-  /** Modules that a shared process loads first: what they open stays open until the last file ends. */
+  /** Modules that a shared process loads first. Their resources stay open until the last file ends. */
   preload?: readonly string[];
 };
 
 export type TestRunSetup = {
   groups: readonly TestGroup[];
-  /** Seconds of the files and shared groups that take longest; they start first. */
+  /** The seconds of the slowest files and shared groups, which start first. */
   slowSeconds: Readonly<Record<string, number>>;
-  /** Starts what all processes of a run share, and returns the environment in which they find it. */
+  /** Starts the shared resources of a run, and returns the environment variables that locate them. */
   startShared?: () => Promise<Readonly<Record<string, string>>>;
 };
 
-/** One process: the files that it runs, one after the other. */
+/** One process and the files that it runs, one after the other. */
 export type TestJob = { name: string; files: readonly string[]; preload: readonly string[]; seconds: number };

@@ -9,7 +9,7 @@ export type JobSelection = {
   root: string;
   /** Files, folders and globs; all files when empty. */
   paths: readonly string[];
-  /** A process for each file, whatever its group says. */
+  /** Gives each file its own process, whatever its group says. */
   isolatesFiles: boolean;
 };
 
@@ -34,7 +34,7 @@ function assignGroups({ groups }: TestRunSetup, files: readonly string[]): Map<T
   const byGroup = new Map<TestGroup, string[]>(groups.map((group) => [group, []]));
   const forgotten: string[] = [];
   for (const file of files) {
-    // The first group that matches has the file, so that a shared group can take files out of a folder.
+    // The first matching group owns the file, so that a shared group can take files out of a folder.
     const group = groups.find((each) => each.files.some((pattern) => matchesGlob(file, pattern)));
     if (group === undefined) forgotten.push(file);
     else byGroup.get(group)?.push(file);

@@ -3,7 +3,7 @@ import { zeroCounts, type Counts, type TestReport } from "./results.ts";
 
 type Finished = Extract<TestEvent, { type: "test:pass" | "test:fail" }>;
 
-/** Reporter of node:test: a line of JSON when a file's suite ends, and one at the end of the process. */
+/** A reporter of node:test: one line of JSON at the end of each file's suite, and one at the end of the process. */
 async function* reportEvents(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   let counts = zeroCounts();
   let failures: string[] = [];

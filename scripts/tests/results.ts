@@ -1,4 +1,4 @@
-// What the processes of a run report to the runner: a line of JSON for each file, and one at the end.
+// Reports from the processes of a run to the runner: a line of JSON for each file, and one at the end.
 
 export const COUNTS = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo"] as const;
 export type Counts = Record<(typeof COUNTS)[number], number>;
@@ -6,7 +6,7 @@ export type Counts = Record<(typeof COUNTS)[number], number>;
 export type FileReport = { kind: "file"; file: string; durationMs: number; counts: Counts; failures: string[] };
 export type TestReport = FileReport | { kind: "end" };
 
-/** What became of one process. */
+/** The result of one process. */
 export type JobResult = {
   name: string;
   files: FileReport[];

@@ -3,8 +3,8 @@ import process from "node:process";
 import { suite } from "node:test";
 import { pathToFileURL } from "node:url";
 
-// What a process of a test run starts with: each file becomes a suite of its own, so that its hooks stay its own and a
-// failure names it. The runner's pipe closes when the runner ends, kill -9 included; then this process ends as well.
+// The entry point of a test process. Each file becomes its own suite, so that hooks stay separate and failures name the file.
+// The runner's pipe closes when the runner ends, kill -9 included; then this process ends as well.
 
 export type FilesToRun = { root: string; files: readonly string[]; preload: readonly string[] };
 export const FILES_VARIABLE = "TRIBUTARY_TEST_FILES";
@@ -12,7 +12,7 @@ export const FILES_VARIABLE = "TRIBUTARY_TEST_FILES";
 const { root, files, preload } = JSON.parse(process.env[FILES_VARIABLE] ?? "{}") as FilesToRun;
 delete process.env[FILES_VARIABLE];
 
-// A process that a test forks is no test run: it gets none of this one's options.
+// A process that a test forks is no test run, so it must not inherit these options.
 process.execArgv.splice(0);
 
 process.stdin.once("close", () => process.exit(1)).resume();

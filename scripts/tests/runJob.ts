@@ -9,32 +9,32 @@ import type { FileReport, JobResult, TestReport } from "./results.ts";
 
 export type JobContext = {
   root: string;
-  /** Where the processes write their reports. */
+  /** The folder for the processes' reports. */
   directory: string;
   environment: Readonly<Record<string, string>>;
   /** Options of `node --test`: name patterns and the time a test may take. */
   nodeOptions: readonly string[];
-  /** A name pattern leaves files without a test. */
+  /** Whether a name pattern may leave files without a test. */
   hasNamePattern: boolean;
-  /** Takes each line as it comes. */
+  /** Receives each line at once. */
   print: (line: string) => void;
 };
 
 const RUN_FILES = fileURLToPath(new URL("runFiles.ts", import.meta.url));
 const REPORTER = new URL("reportEvents.ts", import.meta.url).href;
-/** The longest part of the run takes two minutes on a quiet machine. */
+/** The longest part of the run takes two minutes on an idle machine. */
 const JOB_MS_MAX = 600_000;
 /** The runner prints one summary for all processes. */
 const SUMMARY_LINE = /^ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
 
 const running = new Set<ChildProcess>();
 
-/** Ends the processes that run now. */
+/** Ends the running processes. */
 export function stopJobs(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
-/** Runs the files of a job in a process of their own. */
+/** Runs the files of a job in their own process. */
 export async function runJob(job: TestJob, context: JobContext): Promise<JobResult> {
   const startedMs = performance.now();
   const reportPath = join(context.directory, `${process.hrtime.bigint()}.jsonl`);
@@ -69,7 +69,7 @@ function startProcess(job: TestJob, { context, reportPath }: { context: JobConte
   return spawn(process.execPath, ["--test", "--test-isolation=none", ...reporters, ...nodeOptions, RUN_FILES], {
     cwd: root,
     env: { ...process.env, ...environment, TRIBUTARY_TEST_FILES: files },
-    // The pipe of the input shows the process that the runner is still there.
+    // The input pipe shows the process that the runner is alive.
     stdio: ["pipe", "pipe", "pipe"],
   });
 }

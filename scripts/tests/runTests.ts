@@ -7,7 +7,7 @@ import { runJob, type JobContext } from "./runJob.ts";
 
 export type RunOptions = { root: string; workers: number; nodeOptions: readonly string[]; hasNamePattern: boolean };
 
-/** Runs the jobs on a few workers, in their order, and prints each one's output when it ends. */
+/** Runs the jobs in order on a few workers, and prints each job's output when it ends. */
 export async function runTests(
   setup: TestRunSetup,
   jobs: readonly TestJob[],

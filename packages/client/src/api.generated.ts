@@ -1,6 +1,6 @@
 // Generated from the API's document; do not edit. npm run generate -w @tributary/client
 
-/** What a call asks for when its client says nothing else. */
+/** The version that a client requests by default. */
 export const API_VERSION = "2026-11-01";
 
 /** Any JSON, such as a merchant's own metadata. */
