@@ -20,7 +20,7 @@ export type World = {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly wake: Wake;
-  /** What this process remembers between two calls. */
+  /** State that this process keeps between two calls. */
   readonly memory: ProcessMemory;
   readonly catalog: Catalog;
   /** Every configured chain by CAIP-2 id, including chains whose providers are down. */

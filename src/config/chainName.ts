@@ -10,9 +10,9 @@ export const CHAIN_NAME_FORMS = "slug, chain id, CAIP-2 or name";
 
 /** Returns undefined for an unknown or ambiguous name: a guess could move money on the wrong chain. */
 export function findChainByName<Chain extends NamedChain>(chains: readonly Chain[], name: string): Chain | undefined {
-  const wanted = name.toLowerCase();
+  const lowerCaseName = name.toLowerCase();
   for (const key of ["caip2", "chainId", "slug", "name"] as const) {
-    const found = chains.filter((chain) => String(chain[key]).toLowerCase() === wanted);
+    const found = chains.filter((chain) => String(chain[key]).toLowerCase() === lowerCaseName);
     if (found.length === 1) return found[0];
   }
   return undefined;

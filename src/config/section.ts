@@ -67,7 +67,7 @@ export function readField<T>(
 export function readList<T>(section: ConfigSection, key: string, readEntry: (entry: unknown, path: string) => T): T[] {
   const value = readField(section, key, {
     expected: "a list with at least one entry",
-    parse: (given) => (Array.isArray(given) && given.length > 0 ? (given as unknown[]) : undefined),
+    parse: (value) => (Array.isArray(value) && value.length > 0 ? (value as unknown[]) : undefined),
   });
   return value.map((entry, index) => readEntry(entry, `${fieldPath(section, key)}[${index}]`));
 }
