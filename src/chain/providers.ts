@@ -13,37 +13,37 @@ import {
   type TransferScope,
 } from "./reader.ts";
 
-/** A provider that failed rests this long, twice as long after each further failure in a row. */
+/** Cooldown after a failure; it doubles with each further failure in a row. */
 const COOLDOWN_MS_MIN = 1_000;
 const COOLDOWN_MS_MAX = 60_000;
-/** One that says how long to leave it alone rests as long, but not for ever by a number too many. */
+/** Limit for a Retry-After, so that one absurd value cannot disable a provider. */
 const RETRY_AFTER_MS_MAX = 3_600_000;
-/** For so long it is not asked at all, also where nobody else is left: asking would only lengthen its silence. */
+/** A rate-limited provider gets no requests for at most this long, even when it is the only one: requests would extend the limit. */
 const RATE_LIMITED_MS_MAX = 60_000;
-/** A URL can be pointed at another chain while we run. */
+/** A URL can point at another chain while the service runs. */
 const IDENTITY_TTL_MS = 3_600_000;
 
-/** What is configured and what is there are two different chains. Only a person can put that right; asking again cannot. */
+/** The provider serves another chain than the configured one. Only an operator can correct that; retries cannot. */
 export class ChainMismatch extends Error {
   override readonly name = "ChainMismatch";
 }
 
-/** What one provider said when each was asked the same; `error` is a ProviderFailed, ChainMismatch or ChainRefused. */
+/** One provider's reply to a request that went to several; `error` is a ProviderFailed, ChainMismatch or ChainRefused. */
 export type ProviderReply<T> = { provider: string; answer: T } | { provider: string; error: Error };
 
 export type ProviderSlot<Reader extends ChainReader> = {
   readonly reader: Reader;
   failures: number;
   cooldownUntilMs: number;
-  /** Until when it wants not to be asked anything. */
+  /** End of the rate limit, on the monotonic clock; no requests before it. */
   rateLimitedUntilMs: number;
-  /** When its identity was last found right, on the monotonic clock. */
+  /** When its identity was last verified, on the monotonic clock. */
   verifiedAtMs: number | undefined;
 };
 
 /**
- * The providers of one chain, used as one. Each is known to serve this chain before it is asked anything. The first that
- * answers is believed, in order of preference; only finality takes several. A kind whose sender needs more of its providers extends this class.
+ * The providers of one chain behind one reader. Each is verified to serve this chain before its first request. The first answer in order of
+ * preference counts; only finality needs several. Chain kinds whose sender needs more extend this class.
  */
 export class Providers<Reader extends ChainReader = ChainReader> implements ChainReader {
   readonly caip2: Caip2;
@@ -53,7 +53,7 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   readonly #log: Logger;
   #genesisHash: string | undefined;
 
-  /** `readers` in order of preference, at least one, all of the same chain. */
+  /** `readers`: in order of preference, at least one, all of the same chain. */
   constructor(readers: readonly [Reader, ...Reader[]], world: { clock: Clock; log: Logger }) {
     this.caip2 = readers[0].caip2;
     this.name = readers.map((reader) => reader.name).join(", ");
@@ -69,16 +69,16 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   }
 
   /**
-   * Asks one provider, the next when it fails, and throws the last one's error when none is left. All questions of `work` go to the same
-   * provider, so that its answers belong together. `range_too_large` and ChainRefused are answers: they are thrown at once.
+   * Runs `work` with one provider, and with the next one when it fails. Throws the last error when none is left. All requests of `work` go
+   * to the same provider, so its answers are consistent. Throws `range_too_large` and ChainRefused at once, because they are answers.
    */
   async ask<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     return this.#askInOrder(this.slotsByPreference(), work);
   }
 
   /**
-   * Like `ask`, in the opposite order: what is read a second time is read from somebody else, where somebody else is awake. One that rests
-   * has failed or was outvoted, and comes last here as well.
+   * Like `ask`, in reverse order, so that a second read uses another provider where one is available. Providers in cooldown come last here
+   * too.
    */
   async askInReverseOrder<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     const preferred = this.slotsByPreference();
@@ -88,8 +88,8 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   }
 
   /**
-   * Asks each provider, those that rest only when `all` are wanted, and tells who said what. Several of one name are one provider, which is heard once: they are
-   * the same host, and one who lies there lies on all of them. Throws for nothing that is a provider's fault.
+   * Runs `work` with each provider and returns every reply; `awake` skips those in cooldown. Providers with the same name share a host and
+   * give one reply. Never throws for a provider's fault.
    */
   async askEach<T>(work: (reader: Reader) => Promise<T>, scope: "all" | "awake" = "all"): Promise<ProviderReply<T>[]> {
     const slots = scope === "all" ? this.slotsByPreference() : this.availableSlots();
@@ -107,12 +107,12 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     );
   }
 
-  /** How many providers there are, those of one name counted once. */
+  /** The number of providers; those with the same name count once. */
   get providerCount(): number {
     return new Set(this.#slots.map((slot) => slot.reader.name)).size;
   }
 
-  /** Asks one provider, by its name. */
+  /** Runs `work` with the provider of this name. */
   async askProvider<T>(provider: string, work: (reader: Reader) => Promise<T>): Promise<T> {
     return this.#askInOrder(
       this.slotsByPreference().filter((slot) => slot.reader.name === provider),
@@ -120,7 +120,7 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     );
   }
 
-  /** Lets a provider that the others contradict rest, so that the next questions go to them. */
+  /** Starts a cooldown for a provider that the others contradict, so that the next requests go to them. */
   coolDown(provider: string, durationMs: number): void {
     const untilMs = this.#clock.monotonicMs() + durationMs;
     for (const slot of this.#slots) {
@@ -128,7 +128,7 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     }
   }
 
-  /** Checks every provider that can be reached. Throws ChainMismatch when one of them serves another chain. */
+  /** Verifies every reachable provider. Throws ChainMismatch when one serves another chain. */
   async verify(): Promise<void> {
     const checks = await Promise.allSettled(this.#slots.map((slot) => this.#identify(slot)));
     for (const check of checks) {
@@ -141,13 +141,13 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   async identify(): Promise<ChainIdentity> {
     const genesisHash = await this.ask(async () => this.#genesisHash);
     if (genesisHash === undefined)
-      throw new ProviderFailed("unreachable", `no provider of ${this.caip2} told its genesis`);
+      throw new ProviderFailed("unreachable", `no provider of ${this.caip2} reported its genesis block`);
     return { caip2: this.caip2, genesisHash };
   }
 
   /**
-   * The highest that two of the reachable providers call `safe` or `finalized`: finality that one of two doubts is none, and a third one
-   * cannot hold up what two others agree on.
+   * `latest` comes from the preferred provider. `safe` and `finalized` need two available providers: the second highest answer counts, so
+   * one provider can neither raise nor delay finality.
    */
   async head(tag: HeadTag): Promise<BlockRef> {
     if (tag === "latest") return this.ask((reader) => reader.head(tag));
@@ -185,7 +185,7 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
         return await this.askSlot(slot, work);
       } catch (error) {
         if (!allowsFailover(error)) throw error;
-        // A provider of the wrong chain is reported only where no other one failed for a reason that may pass.
+        // A mismatch is reported only when no other provider failed for a temporary reason.
         if (failure === undefined || failure instanceof ChainMismatch) failure = error;
       }
     }
@@ -193,11 +193,11 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   }
 
   protected async askSlot<T>(slot: ProviderSlot<Reader>, work: (reader: Reader) => Promise<T>): Promise<T> {
-    const silentMs = slot.rateLimitedUntilMs - this.#clock.monotonicMs();
-    if (silentMs > 0)
+    const rateLimitedMs = slot.rateLimitedUntilMs - this.#clock.monotonicMs();
+    if (rateLimitedMs > 0)
       throw new ProviderFailed(
         "rate_limited",
-        `${slot.reader.name} wants to be left alone for ${Math.ceil(silentMs)} ms more`,
+        `${slot.reader.name} accepts no requests for another ${Math.ceil(rateLimitedMs)} ms`,
       );
     try {
       await this.#identify(slot);
@@ -221,7 +221,7 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     this.#genesisHash ??= genesisHash;
     if (genesisHash !== this.#genesisHash) {
       throw new ChainMismatch(
-        `${reader.name} serves a chain ${caip2} that begins with block ${genesisHash}, the other providers' begins with ${this.#genesisHash}.`,
+        `${reader.name} serves a chain ${caip2} with genesis block ${genesisHash}; the other providers have ${this.#genesisHash}.`,
       );
     }
     slot.verifiedAtMs = nowMs;
@@ -238,22 +238,22 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     if (this.#slots.length === 1) return;
     this.#log.warn(
       { chain: this.caip2, provider: slot.reader.name, benchMs: cooldownMs, err: error },
-      "a provider failed and rests",
+      "a provider failed; cooldown started",
     );
   }
 
-  /** Those that do not rest; all of them, when all do. */
+  /** Providers outside cooldown; all of them when every one is in cooldown. */
   protected availableSlots(): ProviderSlot<Reader>[] {
     const nowMs = this.#clock.monotonicMs();
     const awake = this.#slots.filter((slot) => slot.cooldownUntilMs <= nowMs);
     return awake.length === 0 ? this.slotsByPreference() : awake;
   }
 
-  /** Those that rest come last, the soonest back first: when all of them rest, one that fails is better than none. */
+  /** Providers in cooldown come last, the earliest end first: when all are in cooldown, a failing one is better than none. */
   protected slotsByPreference(): ProviderSlot<Reader>[] {
     const nowMs = this.#clock.monotonicMs();
-    const resting = (slot: ProviderSlot<Reader>) => (slot.cooldownUntilMs > nowMs ? slot.cooldownUntilMs : 0);
-    return this.#slots.toSorted((one, other) => resting(one) - resting(other));
+    const cooldownEnd = (slot: ProviderSlot<Reader>) => (slot.cooldownUntilMs > nowMs ? slot.cooldownUntilMs : 0);
+    return this.#slots.toSorted((one, other) => cooldownEnd(one) - cooldownEnd(other));
   }
 }
 

@@ -5,9 +5,8 @@ import { wakeMovementConsumers, type WatchWorld } from "../store/applySegment.ts
 import { storeFinality, listKnownBlocks, type CursorRow, type KnownBlock } from "../store/store.ts";
 
 /**
- * Stores how final the chain calls itself, in numbers of blocks that we know and that are on the chain of the provider that said so. A
- * bare number would make a deposit final that stands on a branch which was left and not yet taken back here. The books follow, one step at
- * each call: how final the chain is never waits for them.
+ * Stores the chain's finality as numbers of blocks that we know and that the reporting provider has. A bare number could finalize a deposit
+ * on a replaced branch that is not yet orphaned here. Books one batch per call, so that finality never waits for the ledger.
  */
 export async function confirmFinality(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<CursorRow> {
   const [safe, finalized] = await Promise.all([
@@ -18,8 +17,8 @@ export async function confirmFinality(world: WatchWorld, chain: Chain, cursor: C
   const finalizedNumber = maxNumber(cursor.finalized_number, finalized);
   const at = world.clock.now();
   const bookedNumber = await world.db.transaction(async (tx) => {
-    const reach = await storeFinality(tx, { chain: chain.caip2, cursor, safeNumber, finalizedNumber, at });
-    return reach && bookMovements(tx, world, { chain: chain.caip2, cursor: reach, at });
+    const state = await storeFinality(tx, { chain: chain.caip2, cursor, safeNumber, finalizedNumber, at });
+    return state && bookMovements(tx, world, { chain: chain.caip2, cursor: state, at });
   });
   if (safeNumber > cursor.safe_number || finalizedNumber > cursor.finalized_number) wakeMovementConsumers(world, chain);
   return {
@@ -31,7 +30,7 @@ export async function confirmFinality(world: WatchWorld, chain: Chain, cursor: C
   };
 }
 
-/** The highest block of ours that the tag covers; undefined when there is none, or the providers say nothing of use. */
+/** The highest known block that the tag covers; undefined when there is none, or when the providers fail. */
 async function findTaggedNumber(
   world: WatchWorld,
   chain: Chain,
@@ -44,7 +43,7 @@ async function findTaggedNumber(
     if (!known || !(await isCanonical(chain, known, head))) return undefined;
     return known.number;
   } catch (error) {
-    // A chain without tags answers every time with an error, and is counted by confirmations.
+    // A chain without tags always answers with an error; its deposits count by confirmations.
     if (error instanceof ProviderFailed) return undefined;
     throw error;
   }

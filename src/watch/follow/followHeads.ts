@@ -15,24 +15,23 @@ import {
 } from "../store/applySegment.ts";
 import { advanceCursor, findCursor, type KnownBlock } from "../store/store.ts";
 
-// The short way for a block that a provider has just told of: what it holds is asked for by its hash and recorded at once.
-// Everything that cannot be told from the heads alone (a gap, a reorg, what another process has recorded) is left to the look at the
-// chain, which needs nobody's word that there is something new.
+// The fast path for a block that a provider pushed: its transfers are read by hash and recorded at once. The next poll covers everything
+// else (a gap, a reorg, blocks from another process), so it needs no pushed heads.
 
-/** Blocks taken over in one step. */
+/** Blocks applied in one step. */
 const HEADS_MAX = 32;
-/** Before a look at the chain that heads could not spare. */
+/** Pause before a poll that pushed heads did not prevent. */
 const POLL_DELAY_MS = 100;
-/** A node behind the same name may be told of a block a little later than the one that told us. */
+/** A node behind the same name may receive the block a little later than the one that pushed it. */
 const RETRY_MS = [20, 40, 80, 160] as const;
 
 /**
- * `recorded`: the heads follow on what was recorded last, and are recorded now. `passed`: they were before. `unfit`: they do not follow, or
- * cannot be read, and the chain is to be looked at as if nobody had told of anything.
+ * `recorded`: the heads follow the cursor and are recorded now. `passed`: they were recorded before. `unfit`: they do not follow or cannot
+ * be read, and the next poll reads the chain.
  */
 export type HeadsOutcome = "recorded" | "passed" | "unfit";
 
-/** Takes over what providers have told of, in the order in which it was told. Safe in any number of processes. */
+/** Records pushed heads in the order of their arrival. Safe in any number of processes. */
 export async function followHeads(world: WatchWorld, chain: Chain, heads: readonly BlockRef[]): Promise<HeadsOutcome> {
   const memory = getChainMemory(world, chain);
   const from = memory.cursor;
@@ -42,8 +41,8 @@ export async function followHeads(world: WatchWorld, chain: Chain, heads: readon
   if (to === undefined) return isComplete ? "passed" : "unfit";
   const found = await readHeads(world, chain, blocks);
   if (found === undefined) return "unfit";
-  const stretch = { from, ancestorNumber: from.number, to, blocks, located: found.located };
-  if (!(await applyPushedHeads(world, chain, stretch))) {
+  const segment = { from, ancestorNumber: from.number, to, blocks, located: found.located };
+  if (!(await applyPushedHeads(world, chain, segment))) {
     await reloadCursor(world, chain);
     return "unfit";
   }
@@ -55,30 +54,29 @@ export async function followHeads(world: WatchWorld, chain: Chain, heads: readon
 }
 
 /**
- * Records blocks without keeping the books, which say up to which block they are kept: the next look at the chain keeps them. What was
- * booked already of a transaction that has moved to another block is reversed at once.
+ * Records blocks without booking them; the next poll books them. Reverses the postings of transactions that moved to another block at once.
  */
 async function applyPushedHeads(world: WatchWorld, chain: Chain, segment: ChainSegment): Promise<boolean> {
   const at = world.clock.now();
   const advance = { chain: chain.caip2, ...segment, at };
-  // A block that holds nothing of ours, as nearly every one does, is a single statement.
+  // A block without our transfers, the common case, is a single statement.
   const recorded =
     segment.located.length === 0
       ? (await advanceCursor(world.db.root, advance)) && { reversedCount: 0, writtenCount: 0 }
       : await world.db.transaction(async (tx) => {
-          const reach = await advanceCursor(tx, advance);
-          const hasChangedMovement = reach?.hasChangedMovement === true;
+          const state = await advanceCursor(tx, advance);
+          const hasChangedMovement = state?.hasChangedMovement === true;
           const reversedCount = hasChangedMovement
-            ? await reverseRevision(tx, { chain: chain.caip2, revision: reach.revision, at })
+            ? await reverseRevision(tx, { chain: chain.caip2, revision: state.revision, at })
             : 0;
-          return reach && { reversedCount, writtenCount: reach.writtenCount };
+          return state && { reversedCount, writtenCount: state.writtenCount };
         });
   if (recorded === undefined) return false;
   await afterCommit(world, chain, { ...recorded, located: segment.located });
   return true;
 }
 
-/** Reads where the cursor stands, so that the next head is compared with what is there. */
+/** Reads the cursor again, so that the next head is compared with its current position. */
 async function reloadCursor(world: WatchWorld, chain: Chain): Promise<void> {
   const memory = getChainMemory(world, chain);
   const before = memory.cursor;
@@ -86,7 +84,7 @@ async function reloadCursor(world: WatchWorld, chain: Chain): Promise<void> {
   if (memory.cursor === before) memory.cursor = cursor;
 }
 
-/** Those that hang on the cursor, each the parent of the next. `isWhole`: nothing else was told but what we have passed already. */
+/** The heads that follow the cursor, each the parent of the next. `isComplete`: every other head was passed already. */
 export function contiguousHeads(
   cursor: KnownBlock,
   heads: readonly BlockRef[],
@@ -103,10 +101,10 @@ export function contiguousHeads(
   return { blocks, isComplete: true };
 }
 
-/** What concerns us, and which blocks are to be asked for again. */
+/** The located transfers, and the blocks to recheck. */
 type HeadsReading = { located: readonly LocatedTransfer[]; suspects: readonly BlockRef[] };
 
-/** What of the blocks concerns us, by the word of one provider who knows them as they were told; undefined when none does. */
+/** Reads the blocks with one provider that has them as pushed; undefined when none does. */
 async function readHeads(
   world: WatchWorld,
   chain: Chain,
@@ -117,7 +115,7 @@ async function readHeads(
       return await chain.providers.ask((reader) => readHeadsWithProvider(world, reader, blocks));
     } catch (error) {
       if (!(error instanceof ProviderFailed)) throw error;
-      world.log.debug({ chain: chain.caip2, err: error }, "a block that was told of is not there yet");
+      world.log.debug({ chain: chain.caip2, err: error }, "a pushed block is not available yet");
       if (error.kind !== "unknown_block" || retryMs === undefined) return undefined;
       await world.clock.sleep(retryMs);
     }
@@ -132,11 +130,11 @@ async function readHeadsWithProvider(
 ): Promise<HeadsReading> {
   const tokens = watchedTokens(world.catalog, reader.caip2);
   const known = inboxFilter(world, reader.caip2);
-  // Anybody can invent many heads at once: only those who hang on one that is known cost more than a question.
+  // A feed can invent many heads. The first one must be known before the others cost requests.
   const [first, ...others] = blocks;
   if (first && others.length > 0) await assertSameHeader(reader, first);
-  // The blocks were mined before they were told of, and an address is only ever paid after its intent was committed: to bring the memory
-  // up to date meanwhile is late enough.
+  // Payers see an address only after its intent commits, and the blocks were mined before that push. A refresh during the read is therefore
+  // late enough.
   const [readings] = await Promise.all([
     Promise.all(blocks.map((block) => readHead(reader, block, tokens))),
     known.refresh(),
@@ -149,7 +147,7 @@ async function readHeadsWithProvider(
   };
 }
 
-/** The header is whatever somebody pushed: he who tells what the block holds must know it by the same number and parent. */
+/** A pushed header is unverified: the provider that reports the transfers must have it with the same number and parent. */
 async function readHead(reader: ChainReader, head: BlockRef, tokens: readonly string[]): Promise<BlockTransfers> {
   const [block, transfers] = await Promise.all([
     assertSameHeader(reader, head),
@@ -161,18 +159,18 @@ async function readHead(reader: ChainReader, head: BlockRef, tokens: readonly st
 async function assertSameHeader(reader: ChainReader, head: BlockRef): Promise<BlockRef> {
   const block = await reader.block({ hash: head.hash });
   if (block?.number !== head.number || block.parentHash !== head.parentHash)
-    throw new ProviderFailed("unknown_block", `${reader.name} does not know block ${head.number} as it was told of`);
+    throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${head.number} as pushed`);
   return block;
 }
 
-/** Keeps a head until it is looked at. Of too many the first are forgotten: the others no longer follow then, and the chain is asked. */
+/** Queues a head. When the queue is full the oldest head is dropped; the others then do not follow, and a poll reads the chain. */
 export function enqueueHead(world: Pick<WatchWorld, "clock" | "wake" | "memory">, chain: Chain, head: BlockRef): void {
   const { pushedHeads } = getChainMemory(world, chain);
   if (pushedHeads.push(head) > HEADS_MAX) pushedHeads.shift();
   world.wake.notify(headsTopic(chain));
 }
 
-/** Follows all heads that were noted since the last time. */
+/** Follows all queued heads. */
 export async function followQueuedHeads(world: WatchWorld, chain: Chain): Promise<void> {
   const heads = getChainMemory(world, chain).pushedHeads.splice(0);
   if (heads.length === 0) return;
@@ -180,19 +178,19 @@ export async function followQueuedHeads(world: WatchWorld, chain: Chain): Promis
   try {
     outcome = await followHeads(world, chain, heads);
   } finally {
-    // How final it all is, and what the heads did not tell, is the business of the look at the chain, which then has nothing new to record.
-    // A feed that tells of what is nowhere makes us look no more than a few times a second.
+    // The poll handles finality and everything that the heads lack. The delay limits the polls that a feed with false heads can cause to a
+    // few per second.
     if (outcome === "unfit") await world.clock.sleep(POLL_DELAY_MS);
     if (outcome !== "passed") world.wake.notify(watchTopic(chain));
   }
 }
 
-/** Wakes whoever follows heads. */
+/** Wakes the head follower. */
 export function headsTopic({ caip2 }: Pick<Chain, "caip2">): string {
   return `heads:${caip2}`;
 }
 
-/** Wakes whoever looks at the chain. */
+/** Wakes the poll of the chain. */
 export function watchTopic({ caip2 }: Pick<Chain, "caip2">): string {
   return `watch:${caip2}`;
 }

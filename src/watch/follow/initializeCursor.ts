@@ -6,15 +6,15 @@ import type { Caip2 } from "../../kernel/caip.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { insertCursor } from "../store/store.ts";
 
-/** Headers kept from before the beginning: a reorganisation soon after it may reach below, and has to meet a block that we know. */
+/** Headers stored from below the start: an early reorg may reach below it and needs a known ancestor. */
 const ANCESTOR_BLOCKS = 64n;
 
-/** Clocks of chains and computers differ by less. */
+/** Limit for the difference between the chain's clock and ours. */
 const CLOCK_SKEW_MS_MAX = 600_000;
 
 /**
- * Begins a chain that is new here at its present head, or below what it was promised for already: addresses are given to payers also while
- * no provider answers. Nothing happens when somebody else began it.
+ * Starts a new chain at its current head, or below the first issued address: payers get addresses even while every provider is unreachable.
+ * Does nothing when another process started the chain.
  */
 export async function initializeCursor(world: WatchWorld, chain: Chain, genesisHash: string): Promise<void> {
   const firstIssuedAt = await findFirstIssuedAt(world.db, chain.caip2);
@@ -29,7 +29,7 @@ export async function initializeCursor(world: WatchWorld, chain: Chain, genesisH
   await world.db.transaction((tx) => insertCursor(tx, { chain: chain.caip2, genesisHash, head, ancestors, at }));
 }
 
-/** When somebody was first told of an address to pay on a chain; undefined where nobody was. */
+/** When the first address on a chain was issued; undefined when none was. */
 async function findFirstIssuedAt(db: Db, chain: Caip2): Promise<Date | undefined> {
   const { rows } = await sql<{ at: Date | null }>`
     select least(
@@ -38,7 +38,7 @@ async function findFirstIssuedAt(db: Db, chain: Caip2): Promise<Date | undefined
   return rows[0]?.at ?? undefined;
 }
 
-/** The highest block from before a time, or the very first one. */
+/** The highest block before a time, or block 0. */
 async function findBlockBefore(reader: ChainReader, latest: BlockRef, time: Date): Promise<BlockRef> {
   const timeMs = time.getTime() - CLOCK_SKEW_MS_MAX;
   const isBefore = ({ timestampS }: BlockRef) => timestampS * 1_000 < timeMs;
@@ -55,7 +55,7 @@ async function findBlockBefore(reader: ChainReader, latest: BlockRef, time: Date
 
 async function fetchBlock(reader: ChainReader, number: bigint): Promise<BlockRef> {
   const block = await reader.block({ number });
-  if (!block) throw new ProviderFailed("unknown_block", `${reader.name} lacks block ${number}`);
+  if (!block) throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${number}`);
   return block;
 }
 
@@ -66,7 +66,7 @@ async function readStartBlocks(reader: ChainReader, head: BlockRef): Promise<{ h
   let child = head;
   for (const block of await Promise.all(numbers.map((number) => reader.block({ number })))) {
     if (block?.hash !== child.parentHash)
-      throw new ProviderFailed("unknown_block", `${reader.name} shows no parent of block ${child.number}`);
+      throw new ProviderFailed("unknown_block", `${reader.name} does not have the parent of block ${child.number}`);
     earlier.push(block);
     child = block;
   }

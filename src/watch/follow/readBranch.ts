@@ -5,20 +5,20 @@ import { findSuspectBlocks, type BlockTransfers } from "../reread/recheckSuspect
 import type { LocatedTransfer } from "../movement.ts";
 import type { KnownBlock } from "../store/store.ts";
 
-/** So near to the head blocks are read one by one, by their hash; what lies deeper is read by ranges. */
+/** Blocks this near to the head are read one by one, by hash; deeper ones are read by ranges. */
 export const NEAR_BLOCKS = 32n;
-/** Blocks taken over in one step near the head. */
+/** Blocks applied in one step near the head. */
 const BATCH_BLOCKS_MAX = 64n;
-/** A reorg that is deeper than this is no reorg but another chain. As many known blocks are kept. */
+/** A deeper reorg means another chain. The block table keeps this many known blocks. */
 export const REORG_BLOCKS_MAX = 512;
-/** Known blocks compared with the chain before more are asked of the database. */
+/** Known blocks per database page while searching the common ancestor. */
 const ANCESTOR_PAGE_SIZE = 32;
 
-/** What one provider says has to happen to a cursor. */
+/** One provider's view of how the cursor should move. */
 export type Branch =
-  /** Nothing new, or a head that we have passed: a provider that lags never moves the cursor back. */
+  /** Nothing new, or a head below the cursor: a lagging provider never moves the cursor back. */
   | { kind: "still"; head: BlockRef }
-  /** The blocks that follow on `ancestor`, each the parent of the next, what in them concerns us, and which are to be asked for again. */
+  /** The blocks after `ancestor`, each the parent of the next, their located transfers, and the blocks to recheck. */
   | {
       kind: "near";
       head: BlockRef;
@@ -27,42 +27,42 @@ export type Branch =
       located: readonly LocatedTransfer[];
       suspects: readonly BlockRef[];
     }
-  /** Too much to read block by block. `ancestor` is canonical; it lies below the cursor after a reorg. */
+  /** Too many blocks to read one by one. `ancestor` is canonical; after a reorg it is below the cursor. */
   | { kind: "far"; head: BlockRef; ancestor: KnownBlock };
 
 export type BranchQuery = {
   chain: Caip2;
   cursor: KnownBlock;
   tokens: readonly string[];
-  /** Canonical blocks by our own table, at or below a number, the highest first. */
+  /** Canonical blocks in our tables at or below a number, highest first. */
   knownBlocks: (upTo: bigint, limit: number) => Promise<KnownBlock[]>;
-  /** What of a block's transfers concerns us, by the word of the provider that told of them. */
+  /** Locates the transfers of inboxes with the provider that reported them. */
   locate: (reader: ChainReader, transfers: readonly Transfer[]) => Promise<LocatedTransfer[]>;
 };
 
 /**
- * Reads what follows on the cursor. Throws ProviderFailed when the provider's blocks do not hang together (it is just changing its
- * mind, or is several nodes), and ChainMismatch when nothing that we know is on its chain any more.
+ * Reads the branch after the cursor. Throws ProviderFailed when the provider's blocks are inconsistent, as during a reorg or behind a load
+ * balancer. Throws ChainMismatch when the provider has none of our known blocks.
  */
-export async function readBranch(reader: ChainReader, question: BranchQuery): Promise<Branch> {
-  const { cursor } = question;
+export async function readBranch(reader: ChainReader, query: BranchQuery): Promise<Branch> {
+  const { cursor } = query;
   const head = await reader.head("latest");
   if (head.number < cursor.number || head.hash === cursor.hash) return { kind: "still", head };
   const follows = head.number === cursor.number + 1n && head.parentHash === cursor.hash;
-  const ancestor = follows ? cursor : await findCommonAncestor(reader, question);
+  const ancestor = follows ? cursor : await findCommonAncestor(reader, query);
   if (head.number - ancestor.number > NEAR_BLOCKS && !isShallowReorg(head, ancestor, cursor)) {
     return { kind: "far", head, ancestor };
   }
   const isReorg = ancestor.number < cursor.number;
   const found = await readLinkedBlocks(reader, { ancestor, head, isReorg });
   const readings = await settledPrefix(
-    found.map((block) => readBlockTransfers(reader, block, question.tokens)),
+    found.map((block) => readBlockTransfers(reader, block, query.tokens)),
     isReorg,
   );
   const blocks = readings.map(({ block }) => block);
-  const suspects = findSuspectBlocks(reader, readings, question.tokens);
+  const suspects = findSuspectBlocks(reader, readings, query.tokens);
   const transfers = readings.flatMap((reading) => reading.transfers);
-  return { kind: "near", head, ancestor, blocks, located: await question.locate(reader, transfers), suspects };
+  return { kind: "near", head, ancestor, blocks, located: await query.locate(reader, transfers), suspects };
 }
 
 async function readBlockTransfers(
@@ -74,12 +74,11 @@ async function readBlockTransfers(
 }
 
 /**
- * What was answered up to the first question that failed; throws that failure when it is the first of all, or when only all will do. Several
- * nodes behind one name, or a limit on calls, let some of many questions fail each time, and what came before them is a step forward. What
- * was replaced is taken over at once or not at all.
+ * The answers before the first failure. Throws that failure when it comes first, or when `isReorg` requires all answers. Load balancers and
+ * rate limits fail some requests each time; the answers before them still advance the cursor. A reorg is applied completely or not at all.
  */
-async function settledPrefix<T>(questions: readonly Promise<T>[], isReorg: boolean): Promise<T[]> {
-  const outcomes = await Promise.allSettled(questions);
+async function settledPrefix<T>(requests: readonly Promise<T>[], isReorg: boolean): Promise<T[]> {
+  const outcomes = await Promise.allSettled(requests);
   const answers: T[] = [];
   for (const outcome of outcomes) {
     if (outcome.status === "fulfilled") answers.push(outcome.value);
@@ -89,20 +88,20 @@ async function settledPrefix<T>(questions: readonly Promise<T>[], isReorg: boole
   return answers;
 }
 
-/** A replaced stretch is taken over in one step where it fits, so that nobody sees a payment vanish that only moved. */
+/** A shallow reorg is applied in one step, so that a payment that only moved never disappears. */
 function isShallowReorg(head: BlockRef, ancestor: KnownBlock, cursor: KnownBlock): boolean {
   return ancestor.number < cursor.number && head.number - ancestor.number <= BATCH_BLOCKS_MAX;
 }
 
-/** The highest of our blocks that the provider's chain has too. */
-async function findCommonAncestor(reader: ChainReader, question: BranchQuery): Promise<KnownBlock> {
-  let upTo = question.cursor.number;
+/** The highest known block that the provider's chain has too. */
+async function findCommonAncestor(reader: ChainReader, query: BranchQuery): Promise<KnownBlock> {
+  let upTo = query.cursor.number;
   for (let compared = 0; compared < REORG_BLOCKS_MAX; compared += ANCESTOR_PAGE_SIZE) {
-    const known = await question.knownBlocks(upTo, ANCESTOR_PAGE_SIZE);
+    const known = await query.knownBlocks(upTo, ANCESTOR_PAGE_SIZE);
     for (const block of known) {
       const canonical = await reader.block({ number: block.number });
       if (!canonical)
-        throw new ProviderFailed("unknown_block", `${reader.name} lacks block ${block.number} below its head`);
+        throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${block.number} below its head`);
       if (canonical.hash === block.hash) return block;
     }
     const lowest = known.at(-1);
@@ -110,7 +109,7 @@ async function findCommonAncestor(reader: ChainReader, question: BranchQuery): P
     upTo = lowest.number - 1n;
   }
   throw new ChainMismatch(
-    `${reader.name} shares none of the last blocks that were read of ${question.chain} down to ${upTo + 1n}: it serves another chain, or one that was reset.`,
+    `${reader.name} has none of the recorded blocks of ${query.chain} down to ${upTo + 1n}: it serves another chain, or the chain was reset.`,
   );
 }
 
@@ -119,15 +118,15 @@ async function readLinkedBlocks(
   { ancestor, head, isReorg }: { ancestor: KnownBlock; head: BlockRef; isReorg: boolean },
 ): Promise<BlockRef[]> {
   const last = head.number - ancestor.number > BATCH_BLOCKS_MAX ? ancestor.number + BATCH_BLOCKS_MAX : head.number;
-  const questions: Promise<BlockRef | undefined>[] = [];
+  const requests: Promise<BlockRef | undefined>[] = [];
   for (let number = ancestor.number + 1n; number <= last; number += 1n)
-    questions.push(number === head.number ? Promise.resolve(head) : reader.block({ number }));
+    requests.push(number === head.number ? Promise.resolve(head) : reader.block({ number }));
   const blocks: BlockRef[] = [];
   let parent = ancestor;
-  for (const block of await settledPrefix(questions, isReorg)) {
+  for (const block of await settledPrefix(requests, isReorg)) {
     if (block?.parentHash !== parent.hash) {
       if (blocks.length > 0 && !isReorg) break;
-      throw new ProviderFailed("unknown_block", `${reader.name} shows no block that follows on ${parent.number}`);
+      throw new ProviderFailed("unknown_block", `${reader.name} does not have the block after ${parent.number}`);
     }
     blocks.push(block);
     parent = block;

@@ -6,20 +6,20 @@ import { pollProviders, type ProviderComparison } from "../providers/pollProvide
 import { applySegment, type WatchWorld } from "../store/applySegment.ts";
 import { listKnownBlocks, type KnownBlock } from "../store/store.ts";
 
-// A provider that tells of a chain that is none can lead the cursor astray while the others are away. Heads alone never bring it back: the
-// true chain is shorter, or differs further down than anybody looks. So all are asked now and then what they think of where we stand.
+// A provider with a false chain can mislead the cursor while the others are unreachable. Following heads never corrects that: the true
+// chain is shorter, or differs deeper than a poll reads. So the cursor is compared with every provider at intervals.
 
 const COMPARE_MS = 5_000;
-/** So long most of the providers must object: near the head they differ every day, for seconds. */
+/** Most providers must object for this long: near the head they differ often, for seconds. */
 const OBJECTION_MS_MIN = 30_000;
-/** How long a provider rests that the others have outvoted. */
+/** Cooldown of an outvoted provider. */
 const COOLDOWN_MS = 600_000;
-/** Halvings that find any block among all that there can be. */
+/** Bisection steps that cover any possible block number. */
 const BISECTION_STEPS_MAX = 64;
 
 /**
- * Compares the cursor with every provider, and takes it back to the last block that they share with us when most of those who answer have
- * objected for half a minute. Returns where it stands then; undefined when it stays.
+ * Compares the cursor with every provider. Rewinds it to the last common block when most answering providers have objected for
+ * OBJECTION_MS_MIN. Returns the new position; undefined when the cursor stays.
  */
 export async function reconcileCursor(
   world: WatchWorld,
@@ -29,14 +29,14 @@ export async function reconcileCursor(
   const memory = getChainMemory(world, chain);
   const nowMs = world.clock.monotonicMs();
   const isAlone = chain.providers.providerCount < 2;
-  // A single provider is asked only when it tells of nothing new, so that all is as if nobody asked.
+  // A single provider is compared only after a long pause without new blocks, which saves requests.
   const isDue = isAlone ? nowMs - memory.lastBlockAtMs > OBJECTION_MS_MIN : true;
   if (!isDue || nowMs - memory.comparedAtMs < COMPARE_MS) return undefined;
   memory.comparedAtMs = nowMs;
   const comparisons = await pollProviders(world, chain, cursor);
   memory.hasMultipleReplies = comparisons.length > 1;
   const agreeing = comparisons.filter((opinion) => opinion.kind === "agrees");
-  // A single one that is behind may have been restored from a copy, and comes up again.
+  // A single provider that is behind may be a restored node that catches up again.
   const objecting = comparisons.filter(
     (opinion) => opinion.kind === "differs" || (opinion.kind === "behind" && !isAlone),
   );
@@ -50,7 +50,7 @@ export async function reconcileCursor(
   return rewindToProviders(world, chain, { cursor, lasting: persistent, agreeing });
 }
 
-/** Those who have objected for long enough; one that is merely behind must have moved meanwhile, or it is stuck and knows no better. */
+/** The providers that have objected long enough. One that is only behind must also have advanced; otherwise it is stuck. */
 function persistentObjections(
   memory: ChainMemory,
   { objecting, nowMs }: { objecting: readonly ProviderComparison[]; nowMs: number },
@@ -95,7 +95,7 @@ function logDispute(
       agreeing: agreeing.map(formatComparison),
       objecting: lasting.map(formatComparison),
     },
-    "providers tell of different chains, and those that object are not the most",
+    "providers report different chains, and the objecting ones are no majority",
   );
 }
 
@@ -124,7 +124,7 @@ async function rewindToProviders(
     objecting: lasting.map(formatComparison),
   };
   if (ancestor === undefined) {
-    if (!memory.isDisputeLogged) world.log.error(facts, "most providers tell of a chain of which no block is known");
+    if (!memory.isDisputeLogged) world.log.error(facts, "most providers report a chain without any known block");
     memory.isDisputeLogged = true;
     return undefined;
   }
@@ -133,11 +133,14 @@ async function rewindToProviders(
   for (const { provider } of agreeing) chain.providers.coolDown(provider, COOLDOWN_MS);
   memory.objections = new Map();
   memory.lastBlockAtMs = world.clock.monotonicMs();
-  world.log.error(facts, "the recorded chain was taken back to what most providers tell");
+  world.log.error(facts, "the cursor was rewound to the chain that most providers report");
   return ancestor;
 }
 
-/** The highest of our blocks, at or below `upTo`, that is on the provider's chain: found by halves, since below it all of them are. */
+/**
+ * The highest known block, at or below `upTo`, on the provider's chain. Bisection works, because every block below a common one is common
+ * too.
+ */
 async function bisectCommonAncestor(
   world: WatchWorld,
   reader: ChainReader,

@@ -18,25 +18,25 @@ import { logCaughtUp } from "../catchUp/logCatchUp.ts";
 import { findCursor, listKnownBlocks, type CursorRow } from "../store/store.ts";
 
 export type WatchOutcome = {
-  /** The last block that is recorded. */
+  /** The last recorded block. */
   advancedTo: bigint;
-  /** Whether more of the chain is there to be read or to be booked at once. */
+  /** Whether more blocks can be read or booked at once. */
   isBehind: boolean;
 };
 
-/** Without a new block the cursor's time is still renewed this often, and finality asked for: whoever reads it knows that we look. */
+/** Without new blocks, the cursor's time and finality are still updated this often, which shows a working scanner. */
 const HEARTBEAT_MS = 5_000;
-/** So many blocks one provider may replace by himself. */
+/** Blocks that one provider alone may replace. */
 const SHALLOW_REORG_BLOCKS = 2n;
-/** How long one rests whose reorg the others do not know. */
+/** Cooldown of a provider whose reorg the others do not have. */
 const COOLDOWN_MS = 60_000;
-/** A provider that has told of no new block for so long may be stuck, and another one is asked for the head. */
+/** After this long without a new block the provider may be stuck, and another one reports the head. */
 const STALL_MS = 30_000;
 
 /**
- * Looks at a chain once, and records what is new: blocks, movements into and out of inboxes, what a reorg took back, and how final
- * it all is. Bounded, and safe in any number of processes. Throws ProviderFailed when no provider answered wholly (try again later),
- * and ChainMismatch when the chain is not the one that was recorded (a person must look).
+ * Polls a chain once and records blocks, inbox movements, orphaned blocks and finality. Bounded, and safe in any number of processes.
+ * Throws ProviderFailed when no provider gave a complete answer (retry later). Throws ChainMismatch when the chain is not the recorded one
+ * (an operator must act).
  */
 export async function watchChain(world: WatchWorld, chain: Chain): Promise<WatchOutcome> {
   const cursor = await loadCursor(world, chain);
@@ -44,8 +44,8 @@ export async function watchChain(world: WatchWorld, chain: Chain): Promise<Watch
     return await syncChain(world, chain, cursor);
   } catch (error) {
     if (!(error instanceof ProviderFailed && error.kind === "unknown_block")) throw error;
-    // Near the head this is everyday: a node behind the same name is a block behind, or changes its branch just now.
-    world.log.debug({ chain: chain.caip2, err: error }, "the providers' answers do not fit together yet");
+    // Common near the head: a node behind the same name lags by a block or is switching its branch.
+    world.log.debug({ chain: chain.caip2, err: error }, "the providers' answers are not consistent yet");
     return { advancedTo: cursor.number, isBehind: false };
   }
 }
@@ -62,17 +62,17 @@ async function syncChain(world: WatchWorld, chain: Chain, cursor: CursorRow): Pr
   const now = isMoved ? await loadCursor(world, chain) : cursor;
   const isBehind = now.number < branch.head.number;
   if (!isBehind) logCaughtUp(world, chain, now.number);
-  // A head that we have passed comes from a provider that lags, and its word on finality is as old; but where another one tells of
-  // blocks as they come, that one may lag for ever, and finality is asked of all of them.
+  // A head below the cursor comes from a lagging provider with outdated finality. Where another provider pushes blocks, the first may lag
+  // for ever, so isFinalityDue asks all of them.
   const memory = getChainMemory(world, chain);
   const isHeartbeatDue = world.clock.now() >= addMs(cursor.updated_at, HEARTBEAT_MS);
-  // Whatever was left of the books, by this process or another, is taken up here.
+  // Any process completes bookings that another one left.
   const isBookingBehind = !isBookingComplete(world, now);
   const isDue =
     memory.isFinalityDue || isBookingBehind || ((isMoved || isHeartbeatDue) && branch.head.number >= cursor.number);
   const confirmed = isDue ? await confirmFinality(world, chain, now) : now;
   if (isDue) memory.isFinalityDue = false;
-  // After an outage there is as much to read again as was missed, and as much to book, and nothing to wait for in between.
+  // After an outage much is left to reread and to book, so the next poll starts at once.
   const isBooking = confirmed.booked_number > now.booked_number && !isBookingComplete(world, confirmed);
   const hasMore = isBehind || (await rereadFinal(world, chain, confirmed)) || isBooking;
   return { advancedTo: now.number, isBehind: hasMore };
@@ -81,7 +81,7 @@ async function syncChain(world: WatchWorld, chain: Chain, cursor: CursorRow): Pr
 type PolledBranch = { branch: Branch; provider: string };
 
 async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<PolledBranch> {
-  const question: BranchQuery = {
+  const query: BranchQuery = {
     chain: chain.caip2,
     cursor,
     tokens: watchedTokens(world.catalog, chain.caip2),
@@ -91,7 +91,7 @@ async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): P
   const memory = getChainMemory(world, chain);
   const isStalled = world.clock.monotonicMs() - memory.lastBlockAtMs > STALL_MS;
   const work = async (reader: ChainReader): Promise<PolledBranch> => ({
-    branch: await readBranch(reader, question),
+    branch: await readBranch(reader, query),
     provider: reader.name,
   });
   const news = await (isStalled ? chain.providers.askInReverseOrder(work) : chain.providers.ask(work));
@@ -100,8 +100,8 @@ async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): P
 }
 
 /**
- * A few blocks are replaced every day, and by one provider's word. More of them are given up only when those who object to what is recorded
- * outnumber those who still have it; where nobody has it any more there is nothing to weigh.
+ * One provider may replace a few blocks, which happens daily. A deeper reorg needs more providers that differ from our chain than agree
+ * with it. It is also accepted when no provider agrees with our chain.
  */
 async function isReorgAccepted(
   world: WatchWorld,
@@ -111,8 +111,8 @@ async function isReorgAccepted(
   if (branch.kind === "still" || cursor.number - branch.ancestor.number <= SHALLOW_REORG_BLOCKS) return true;
   if (chain.providers.providerCount < 2) return true;
   const comparisons = await pollProviders(world, chain, cursor);
-  const agreeing = comparisons.filter((opinion) => opinion.kind === "agrees").length;
-  const differing = comparisons.filter((opinion) => opinion.kind === "differs").length;
+  const agreeing = comparisons.filter((comparison) => comparison.kind === "agrees").length;
+  const differing = comparisons.filter((comparison) => comparison.kind === "differs").length;
   if (agreeing === 0 || differing > agreeing) return true;
   chain.providers.coolDown(provider, COOLDOWN_MS);
   world.log.error(
@@ -123,12 +123,12 @@ async function isReorgAccepted(
       from: String(cursor.number),
       ancestor: String(branch.ancestor.number),
     },
-    "a provider replaces many blocks that others still have, and is set aside",
+    "a provider replaced many blocks that others still have; cooldown started",
   );
   return false;
 }
 
-/** Takes over what was read. Whether anything happened. */
+/** Applies a branch. Returns whether anything changed. */
 async function applyBranch(
   world: WatchWorld,
   chain: Chain,
@@ -140,16 +140,16 @@ async function applyBranch(
     case "near": {
       const { ancestor, blocks, located, suspects } = branch;
       const to = blocks.at(-1) ?? ancestor;
-      const stretch = { from: cursor, ancestorNumber: ancestor.number, to, blocks, located };
-      if (!(await applySegment(world, chain, stretch))) return false;
+      const segment = { from: cursor, ancestorNumber: ancestor.number, to, blocks, located };
+      if (!(await applySegment(world, chain, segment))) return false;
       enqueueRecheck(world, chain, suspects);
       return true;
     }
     case "far": {
       const { ancestor, head } = branch;
       if (ancestor.number < cursor.number) {
-        const stretch = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], located: [] };
-        if (!(await applySegment(world, chain, stretch))) return false;
+        const segment = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], located: [] };
+        if (!(await applySegment(world, chain, segment))) return false;
       }
       await catchUp(world, chain, { cursor: ancestor, headNumber: head.number });
       return true;
@@ -157,7 +157,7 @@ async function applyBranch(
   }
 }
 
-/** The chain's cursor; a chain that is new here begins at its present head. Throws ChainMismatch when another chain was recorded. */
+/** The chain's cursor; a new chain starts at its current head. Throws ChainMismatch when another chain is recorded. */
 async function loadCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
   const { genesisHash } = await chain.providers.identify();
   const memory = getChainMemory(world, chain);
@@ -172,7 +172,7 @@ async function loadCursor(world: WatchWorld, chain: Chain): Promise<CursorRow> {
       `${chain.caip2} begins with block ${genesisHash}, but this database recorded a chain that begins with ${cursor?.genesis_hash}: use the chain it knows, or another database.`,
     );
   }
-  // What was recorded while this was read is newer.
+  // A cursor that was set during this read is newer.
   if (memory.cursor === remembered) memory.cursor = cursor;
   return cursor;
 }

@@ -19,21 +19,21 @@ import { advanceCursor, rewindCursor, type CursorAdvance, type KnownBlock } from
 
 export type WatchWorld = Pick<World, "db" | "clock" | "wake" | "memory" | "catalog" | "log"> & BookingLimits;
 
-/** A stretch of the chain that was read whole. */
+/** A segment of the chain that was read completely. */
 export type ChainSegment = {
-  /** Where the cursor stood when it was read. */
+  /** The cursor position at the time of the read. */
   from: KnownBlock;
-  /** The last block that the chain shares with what we had read; `from` itself when nothing was replaced. */
+  /** The last block that the chain shares with our tables; `from` itself without a reorg. */
   ancestorNumber: bigint;
   to: KnownBlock;
-  /** Of the stretch, those whose headers are known. */
+  /** The blocks of the segment whose headers are known. */
   blocks: readonly BlockRef[];
   located: readonly LocatedTransfer[];
 };
 
 /**
- * Writes what a stretch holds, takes back what it replaces and moves the cursor, at once; false when another process was quicker. Those who
- * take movements over are woken, also without new ones, because confirmations grow with each block.
+ * Writes a segment, orphans the blocks that it replaces and moves the cursor, in one transaction. Returns false when another process was
+ * faster. Wakes the movement consumers even without movements, because each block adds a confirmation.
  */
 export async function applySegment(world: WatchWorld, chain: Chain, segment: ChainSegment): Promise<boolean> {
   const advance = { chain: chain.caip2, ...segment, at: world.clock.now() };
@@ -46,7 +46,7 @@ export async function applySegment(world: WatchWorld, chain: Chain, segment: Cha
 
 type AppliedCounts = { reversedCount: number; writtenCount: number };
 
-/** What a stretch that was just committed asks for: alarms, those who follow it, and a word with whoever contradicts what is final. */
+/** Runs after a segment's commit: logs reversals, wakes the consumers, and resolves conflicts with final movements. */
 export async function afterCommit(
   world: WatchWorld,
   chain: Chain,
@@ -76,15 +76,14 @@ async function writeSegment(
   return { reversedCount, writtenCount: cursor.writtenCount };
 }
 
-/** What was booked was meant to last: the chain's first tier asks for too little, or its providers have told of a chain that is not. */
+/** Booked movements should never change: either the chain's first finality tier is too low, or its providers reported a false chain. */
 export function logReversal(world: WatchWorld, chain: Chain, reversed: number): void {
-  world.log.error({ chain: chain.caip2, reversed }, "movements that had been booked are no more, and were reversed");
+  world.log.error({ chain: chain.caip2, reversed }, "booked movements left the chain; their postings were reversed");
 }
 
 /**
- * Picks the transfers that concern us by what the memory knows. It is brought up to date after the transfers were read: an address is
- * only ever paid after its intent was committed. The reader that reported the transfers proves them too: where it cannot, its answer does
- * not count, and the next provider is asked for all of it.
+ * Selects the transfers of inboxes in memory. The memory is refreshed after the read, because payers see an address only after its intent
+ * commits. The reporting reader also proves the transfers: when it cannot, the next provider answers everything.
  */
 export async function locateInboxTransfers(
   world: WatchWorld,
@@ -98,7 +97,7 @@ export async function locateInboxTransfers(
   return locateWithProvider(reader, candidates);
 }
 
-/** The inboxes on a chain that the memory knows, as the chain's readers look for them. */
+/** The inboxes of a chain in memory, in the form that readers need. */
 export function inboxFilter(world: Pick<World, "db" | "clock" | "memory">, chain: Caip2): InboxFilter {
   const inboxes = getWatchedInboxes(world, namespaceOf(chain));
   return {
@@ -108,7 +107,7 @@ export function inboxFilter(world: Pick<World, "db" | "clock" | "memory">, chain
   };
 }
 
-/** The candidates by the database's own word, which knows every inbox; for readings that are not urgent. */
+/** Selects the transfers of inboxes by the database, which knows every inbox. For reads that are not urgent. */
 export async function matchInboxesInDatabase(
   world: WatchWorld,
   { caip2 }: Chain,
@@ -120,13 +119,13 @@ export async function matchInboxesInDatabase(
   return filterInboxTransfers(transfers, (address) => inboxes.has(address));
 }
 
-/** Asks for the proofs of candidates, for these alone, and identifies each. */
+/** Fetches proofs for these candidates only, and identifies each. */
 export async function locateTransfers(chain: Chain, candidates: readonly InboxTransfer[]): Promise<LocatedTransfer[]> {
   if (candidates.length === 0) return [];
   return chain.providers.ask((reader) => locateWithProvider(reader, candidates));
 }
 
-/** The same by one provider's word. */
+/** Same as locateTransfers, with one given provider. */
 export async function locateWithProvider(
   reader: ChainReader,
   candidates: readonly InboxTransfer[],
@@ -136,7 +135,7 @@ export async function locateWithProvider(
   return assignIdentities(candidates, chainTxs.length === 0 ? [] : await reader.proofs(chainTxs));
 }
 
-/** Wakes whoever takes over movements. */
+/** Wakes the deposit and settlement stations. */
 export function wakeMovementConsumers(world: WatchWorld, chain: Chain): void {
   world.wake.notify(`deposits:${chain.caip2}`);
   world.wake.notify(`settlements:${chain.caip2}`);

@@ -7,46 +7,43 @@ import { postTransfers, reversePostings } from "../../ledger/store.ts";
 import { lastFinalBlock, type BlockHeights } from "../finality.ts";
 import { advanceBooked, type CursorRow, type CursorState } from "./store.ts";
 
-// From movements to postings. The books stand at one block of a chain: what moved up to there is in them, and nothing that moved
-// later. Everything here is called under the lock of the chain's cursor, so that an inbox is booked by one transaction at a time.
+// Turns movements into postings. The ledger is complete up to one block of a chain, and holds nothing above it. Callers hold the lock of
+// the chain's cursor, so one transaction at a time books an inbox.
 
 /**
- * After hours in which nothing became final all of it does at once. So many movements are booked in a small part of the time that a statement
- * may take, also by a slow machine; their number is what that time grows with.
+ * After hours without finality, all blocks become final at once. A statement's time grows with its movements; this many take a small part
+ * of the statement timeout, even on a slow machine.
  */
 const BATCH_MOVEMENTS_MAX = 5_000;
 
-/** How many movements are booked in one transaction, where it is not as many as usual; a block is never divided. */
+/** Movements booked in one transaction, when not the default. A block is never split. */
 export type BookingLimits = { batchMovementsMax?: number };
 type BookWorld = { catalog: Catalog } & BookingLimits;
 export type Booking = { chain: Caip2; cursor: CursorState; at: Date };
 
 /**
- * The block at which the books can stand by now: the last that counts by the chain's first tier. What is still likely to be replaced is not
- * worth two postings.
+ * The block up to which the ledger can be complete: the last one that is final in the chain's first tier. Blocks that may still be replaced
+ * would cost two postings.
  */
 function bookableBlock({ catalog }: BookWorld, chain: Caip2, heights: BlockHeights): bigint {
   const finality = findWatchedChain(catalog, chain)?.finality[0]?.finality;
   return finality === undefined ? -1n : lastFinalBlock(finality, heights);
 }
 
-/** Whether the books stand where they can; otherwise `bookMovements` has something to do. */
+/** Whether the ledger is complete up to the bookable block. Otherwise `bookMovements` has work. */
 export function isBookingComplete(world: BookWorld, cursor: CursorRow): boolean {
   const { chain, number, safe_number: safeNumber, finalized_number: finalizedNumber } = cursor;
   return bookableBlock(world, chain, { number, safeNumber, finalizedNumber }) <= cursor.booked_number;
 }
 
-/**
- * Moves the books towards the block that the chain has reached by now, and books what moved on the way, in the chain's order: all of it, or as
- * much as one transaction may hold. Returns where the books stand then.
- */
+/** Books movements up to the bookable block in the chain's order, as many as one transaction may hold. Returns the booked block. */
 export async function bookMovements(tx: Tx, world: BookWorld, { chain, cursor, at }: Booking): Promise<bigint> {
   const from = cursor.bookedNumber;
   const to = bookableBlock(world, chain, cursor);
   if (to <= from) return from;
   const movementsMax = world.batchMovementsMax ?? BATCH_MOVEMENTS_MAX;
   const { bookedNumber, hasMovements } = await advanceBooked(tx, { chain, from, to, movementsMax });
-  // Most blocks move nothing of ours, and the statement that books is a long one to plan.
+  // Most blocks hold no movements of ours, and the booking statement is expensive to plan.
   if (!hasMovements) return bookedNumber;
   const reached = sql`movement.block_number > ${from} and movement.block_number <= ${bookedNumber}`;
   await postTransfers(tx, { transfers: selectLedgerTransfers(chain, reached), name: "book_reached", at });
@@ -54,8 +51,8 @@ export async function bookMovements(tx: Tx, world: BookWorld, { chain, cursor, a
 }
 
 /**
- * Follows what a revision has changed below the block at which the books stand: what was taken back, or is told otherwise now, is reversed,
- * and what was found late is booked. Returns how many postings were reversed.
+ * Corrects the ledger below the booked block after a revision: reverses orphaned and changed movements, and books late ones. Returns the
+ * number of reversed postings.
  */
 export async function bookRevision(tx: Tx, { chain, cursor, at }: Booking): Promise<number> {
   const reversed = await reverseRevision(tx, { chain, revision: cursor.revision, at });
@@ -65,7 +62,7 @@ export async function bookRevision(tx: Tx, { chain, cursor, at }: Booking): Prom
   return reversed;
 }
 
-/** Takes back what stands in the books of movements that a revision has changed. Returns how many postings that were. */
+/** Reverses the postings of movements that a revision changed. Returns their number. */
 export async function reverseRevision(
   tx: Tx,
   { chain, revision, at }: { chain: Caip2; revision: bigint; at: Date },
@@ -77,8 +74,8 @@ export async function reverseRevision(
 }
 
 /**
- * Movements as the ledger takes them. Where the merchant's wallet receives the fee as well, all of it is the payout. What went to the hub
- * was netted with other inboxes, and left it again in the same transaction as payout and fee.
+ * Movements in the form of ledger transfers. When the payout wallet is also the fee recipient, everything is payout. The hub nets several
+ * inboxes, and pays payout and fee in the same transaction.
  */
 function selectLedgerTransfers(chain: Caip2, which: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`

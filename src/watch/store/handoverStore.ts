@@ -2,11 +2,11 @@ import type { Tx } from "../../db/database.ts";
 import type { HandoverCursorTable } from "../../db/schema.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 
-// How far a later station has taken over a chain's movements. Each station has a table of its own, and this file writes them all.
+// How far a later station has processed a chain's movements. Each station has its own table; this file writes all of them.
 
 export type HandoverTable = "deposit_cursor" | "settlement_cursor";
 
-/** Locks a station's place, so that one worker takes movements over at a time. */
+/** Locks a station's cursor, so that one worker at a time processes movements. */
 export async function lockHandoverCursor(tx: Tx, table: HandoverTable, chain: Caip2): Promise<HandoverCursorTable> {
   await tx
     .insertInto(table)
@@ -16,7 +16,7 @@ export async function lockHandoverCursor(tx: Tx, table: HandoverTable, chain: Ca
   return tx.selectFrom(table).selectAll().where("chain", "=", chain).forUpdate().executeTakeFirstOrThrow();
 }
 
-/** A station's place; the beginning when it has taken over nothing yet. */
+/** A station's cursor; zero when it has processed nothing. */
 export async function findHandoverCursor(tx: Tx, table: HandoverTable, chain: Caip2): Promise<HandoverCursorTable> {
   const cursor = await tx.selectFrom(table).selectAll().where("chain", "=", chain).executeTakeFirst();
   return cursor ?? { chain, revision: 0n, movement_id: 0n };

@@ -8,7 +8,7 @@ import type { Caip2 } from "../../kernel/caip.ts";
 import type { MovementRow, LocatedTransfer } from "../movement.ts";
 
 export type CursorRow = Selectable<ChainCursorTable>;
-/** A block that we hold to be canonical. */
+/** A canonical block in our tables. */
 export type KnownBlock = { number: bigint; hash: string };
 
 export async function findCursor(db: Db, chain: Caip2): Promise<CursorRow | undefined> {
@@ -23,12 +23,12 @@ export type NewCursor = {
   chain: Caip2;
   genesisHash: string;
   head: BlockRef;
-  /** The blocks below it, the highest first. What they hold was never promised to be seen. */
+  /** The blocks below it, highest first. Their transfers are outside the watch guarantee. */
   ancestors: readonly BlockRef[];
   at: Date;
 };
 
-/** Begins a chain at `head`; nothing happens when somebody else began it. */
+/** Starts a chain at `head`. Does nothing when another process started it. */
 export async function insertCursor(tx: Tx, { chain, genesisHash, head, ancestors, at }: NewCursor): Promise<void> {
   const { number, hash } = head;
   const inserted = await tx
@@ -50,20 +50,23 @@ export async function insertCursor(tx: Tx, { chain, genesisHash, head, ancestors
 
 export type CursorAdvance = {
   chain: Caip2;
-  /** Where the cursor must still stand for this to happen. */
+  /** The cursor position that this advance requires. */
   from: KnownBlock;
-  /** Where it goes. */
+  /** The new cursor position. */
   to: KnownBlock;
-  /** Canonical from now on. */
+  /** The blocks that become canonical. */
   blocks: readonly BlockRef[];
   located: readonly LocatedTransfer[];
   at: Date;
 };
 
-/** `hasChangedMovement`: a movement was known before. `writtenCount`: how many are new, or told otherwise now; fewer than were seen where one stays as it is. */
+/**
+ * `hasChangedMovement`: a known movement changed. `writtenCount`: new or changed movements; lower than the number located where a movement
+ * stays unchanged.
+ */
 export type MovementWriteResult = { hasChangedMovement: boolean; writtenCount: number };
 
-/** How far a chain is known, under the lock of its cursor, and the last block whose movements stand in the ledger. */
+/** The block heights of a chain, read under the cursor's lock, and the last booked block. */
 export type CursorState = {
   number: bigint;
   safeNumber: bigint;
@@ -75,8 +78,8 @@ export type CursorState = {
 const CURSOR_STATE = sql<CursorState>`number, safe_number as "safeNumber", finalized_number as "finalizedNumber", booked_number as "bookedNumber", revision`;
 
 /**
- * Moves the cursor and writes what was found on the way, in one statement; undefined, with nothing changed, when the cursor is elsewhere
- * already. The row's lock is held until commit, so that revisions become visible in their order.
+ * Moves the cursor and writes the blocks and movements up to it, in one statement. Returns undefined and changes nothing when the cursor is
+ * elsewhere. The row lock lasts until commit, so revisions become visible in order.
  */
 export async function advanceCursor(
   db: Db["root"],
@@ -113,8 +116,8 @@ export async function advanceCursor(
 }
 
 /**
- * Says where the books stand now: at `to`, or at the last block up to which no more than `movementsMax` moved, which is at least the first in
- * which any did. Returns it, and whether anything moved between `from` and there.
+ * Raises the booked block to `to`, or to the last block that keeps the batch within `movementsMax`. A batch holds at least one block with
+ * movements. Returns the booked block, and whether the batch holds movements.
  */
 export async function advanceBooked(
   tx: Tx,
@@ -136,8 +139,8 @@ export async function advanceBooked(
 }
 
 /**
- * Takes back what lies above the last block that two branches share, and lets everything that was said of it sink to there. Returns the
- * revision under which movements were taken back; undefined, with nothing changed, when the cursor is not at `from` any more.
+ * Orphans everything above the common ancestor of two branches and lowers the cursor's marks to it. Returns the revision of the orphaned
+ * movements; undefined, with nothing changed, when the cursor is no longer at `from`.
  */
 export async function rewindCursor(
   tx: Tx,
@@ -157,7 +160,7 @@ export async function rewindCursor(
     .returning("revision")
     .executeTakeFirst();
   if (!cursor) return undefined;
-  // The revision is the next one: the cursor moves in the same transaction, and counts it up.
+  // advanceCursor raises the revision by one later in this transaction.
   const revision = cursor.revision + 1n;
   await orphanAbove(tx, { chain, ancestorNumber, revision, at });
   return revision;
@@ -183,7 +186,7 @@ async function orphanAbove(
     .execute();
 }
 
-/** Takes the lock under which movements are written without moving the cursor, and returns their revision. */
+/** Locks the cursor for writing movements without moving it, and returns the new revision. */
 export async function claimRevision(tx: Tx, chain: Caip2): Promise<CursorState | undefined> {
   const { rows } = await sql<CursorState>`
     update chain_cursor set revision = revision + 1 where chain = ${chain} returning ${CURSOR_STATE}`.execute(tx);
@@ -195,11 +198,11 @@ export type MovementWrite = {
   located: readonly LocatedTransfer[];
   revision: bigint;
   at: Date;
-  /** What stands in blocks up to this one is not told otherwise; when left out, in those that have been read again. */
+  /** Movements up to this block stay unchanged. Default: up to the last reread block. */
   immutableUpTo?: bigint | undefined;
 };
 
-/** Writes movements as they stand on the chain now, under a revision that the caller has claimed, and returns the rows that changed. */
+/** Writes movements as the chain shows them now, under a revision that the caller claimed. Returns the changed rows. */
 export async function writeMovements(tx: Tx, writing: MovementWrite): Promise<MovementRow[]> {
   const { chain, located, revision, at } = writing;
   if (located.length === 0) return [];
@@ -212,7 +215,7 @@ export async function writeMovements(tx: Tx, writing: MovementWrite): Promise<Mo
   return written.rows;
 }
 
-/** Up to here blocks were read again after they had become final. */
+/** SQL for the last block that was reread after it became final. */
 export function rereadNumber(chain: Caip2): RawBuilder<unknown> {
   return sql`(select reread_number from chain_cursor where chain_cursor.chain = ${chain})`;
 }
@@ -221,19 +224,19 @@ type MovementUpsert = {
   chain: Caip2;
   located: readonly LocatedTransfer[];
   at: Date;
-  /** Something to select from that is named `claimed`, with one row that has the revision, or with none: then nothing is written. */
+  /** A table expression named `claimed` with one row that has the revision. Nothing is written when it is empty. */
   claimed: RawBuilder<unknown>;
-  /** The number of the block up to which what stands is not told otherwise. */
+  /** SQL for the block number up to which movements stay unchanged. */
   immutableUpTo: RawBuilder<unknown>;
 };
 
 /**
- * One statement for all. Rows that say the same already are left alone, and so are those that stand in blocks that were agreed on: a new
- * block is one provider's word. The others carry the revision and are returned. What is no inbox of an intent writes nothing.
+ * Upserts all movements in one statement and returns the changed rows, which get the revision. Identical rows stay, and so do rows in
+ * reread blocks, because one provider alone must not change them. Transfers of unknown inboxes write nothing.
  */
 function upsertMovements({ chain, located, at, claimed, immutableUpTo }: MovementUpsert): RawBuilder<unknown> {
-  const column = <T extends string | number | bigint>(of: (one: LocatedTransfer) => T, type: ElementType) =>
-    array(located.map(of), type);
+  const column = <T extends string | number | bigint>(read: (one: LocatedTransfer) => T, type: ElementType) =>
+    array(located.map(read), type);
   return sql`
     insert into movement (chain, chain_tx, identity, direction, intent_id, inbox, token, counterparty, amount_units,
       block_number, block_hash, place, revision, seen_at)
@@ -266,13 +269,16 @@ export async function orphanMovements(
   await tx.updateTable("movement").set({ orphaned_at: at, revision }).where("id", "in", ids).execute();
 }
 
-/** Says that the chain answered and how final it is; nothing, when `cursor` was replaced. On a quick chain it has gone on from there by now. */
+/**
+ * Stores the chain's finality and the time of the answer. Does nothing when `cursor` was replaced. On a fast chain the cursor may be higher
+ * by now.
+ */
 export async function storeFinality(
   tx: Tx,
   confirmed: { chain: Caip2; cursor: KnownBlock; safeNumber: bigint; finalizedNumber: bigint; at: Date },
 ): Promise<CursorState | undefined> {
   const { chain, cursor, safeNumber, finalizedNumber, at } = confirmed;
-  // Under the lock of the cursor nothing is replaced, and a statement that begins after it was taken sees all that was.
+  // The lock prevents replacement, and a statement that starts after it sees every earlier replacement.
   await sql`select from chain_cursor where chain = ${chain} for update`.execute(tx);
   const { rows } = await sql<CursorState>`
     update chain_cursor set safe_number = greatest(safe_number, ${safeNumber}),
@@ -283,7 +289,7 @@ export async function storeFinality(
   return rows[0];
 }
 
-/** Moves the mark up to which blocks were read a second time; undefined when it, or the finality below it, has moved meanwhile. */
+/** Raises the reread block. Returns undefined when it has moved, or when finality has dropped. */
 export async function advanceReread(
   tx: Tx,
   { chain, from, to }: { chain: Caip2; from: CursorRow; to: bigint },
@@ -296,12 +302,12 @@ export async function advanceReread(
 }
 
 /**
- * How far below the line blocks are looked at when it moves. What is older was looked at before, and stays because of its
- * movements; without this bound every final block would cost a look at all of them.
+ * How far below the limit each prune looks, in blocks. Older blocks were visited before and remain for their movements. The bound keeps
+ * each prune short.
  */
 const PRUNED_BLOCKS_MAX = 10_000n;
 
-/** Forgets blocks below a number, but for those in which a movement stands. */
+/** Deletes blocks below a number, except those with movements. */
 export async function pruneBlocks(tx: Tx, { chain, below }: { chain: Caip2; below: bigint }): Promise<void> {
   await tx
     .deleteFrom("block")
@@ -323,7 +329,7 @@ export async function pruneBlocks(tx: Tx, { chain, below }: { chain: Caip2; belo
     .execute();
 }
 
-/** Canonical blocks we know at or below a number, the highest first. */
+/** Canonical blocks in our tables at or below a number, highest first. */
 export async function listKnownBlocks(
   db: Db,
   { chain, upTo, limit }: { chain: Caip2; upTo: bigint; limit: number },
@@ -353,7 +359,7 @@ export async function listMovementsBetween(
     .execute();
 }
 
-/** Which hash our table holds at each of the numbers; a number that it does not hold is left out. */
+/** The canonical hash at each number; unknown numbers are left out. */
 export async function listHashesAt(
   tx: Tx,
   { chain, numbers }: { chain: Caip2; numbers: readonly bigint[] },
@@ -368,7 +374,7 @@ export async function listHashesAt(
     .execute();
 }
 
-/** Takes back one movement as it stands in one block; false when it stands there no more. */
+/** Orphans one movement in one block. Returns false when it is not there any more. */
 export async function orphanMovementAt(
   tx: Tx,
   { id, blockHash, revision, at }: { id: bigint; blockHash: string; revision: bigint; at: Date },
