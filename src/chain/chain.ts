@@ -4,14 +4,14 @@ import type { Providers } from "./providers.ts";
 import type { ChainReader } from "./reader.ts";
 import type { ChainSender } from "./sender.ts";
 
-/** One chain as the service uses it. Its kind makes it: src/chain/evm/openEvmChain.ts for EVM chains. */
+/** One chain for the service, created by its kind: src/chain/evm/openEvmChain.ts for EVM chains. */
 export type Chain = {
   readonly caip2: Caip2;
   /** Its providers, in order of preference. */
   readonly readers: readonly ChainReader[];
-  /** All of them as one, with failover: for every request that does not compare providers. */
+  /** All providers behind one reader with failover, for requests that do not compare providers. */
   readonly providers: Providers;
   readonly sender: ChainSender;
-  /** Providers that push new heads; often none. */
+  /** Providers that push new heads; often empty. */
   readonly feeds: readonly HeadFeed[];
 };

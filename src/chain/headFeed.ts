@@ -1,24 +1,21 @@
 import type { BlockRef } from "./reader.ts";
 
-/** What a feed calls. None may throw. */
+/** Callbacks of a feed. None may throw. */
 export type HeadListener = {
-  /** Heads are told from now on; those between two connections were told to nobody. */
+  /** Pushes start now; heads between two connections are lost. */
   onOpen: () => void;
   onHead: (head: BlockRef) => void;
-  /** The highest block that is known without the feed, if any is: one that stays below it has nothing to tell. */
+  /** The highest block known without the feed; undefined when none is. A feed that stays below it is stale. */
   highestKnown: () => bigint | undefined;
 };
 
-/**
- * A provider that tells of new heads by itself. It is a trigger and no authority: what it says is compared with what a reader answers,
- * and whoever stops asking because of it would miss what it does not tell.
- */
+/** A provider that pushes new heads. A push is only a trigger: readers verify it, and polling continues, because a feed may miss heads. */
 export interface HeadFeed {
-  /** For logs: the host of the provider, never its key. */
+  /** The provider's host for logs, without its key. */
   readonly name: string;
   /**
-   * Connects once and tells of heads until `signal` aborts, or until the connection is lost or no longer tells of what is there; resolves
-   * with the reason. Throws ProviderFailed or ChainMismatch when it never came to tell.
+   * Connects once and pushes heads until `signal` aborts, the connection is lost or the feed is stale; resolves with the reason. Throws
+   * ProviderFailed or ChainMismatch when it cannot start.
    */
   follow(listener: HeadListener, signal: AbortSignal): Promise<string>;
 }

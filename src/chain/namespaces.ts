@@ -5,7 +5,7 @@ import { solanaAddresses } from "./solana/address.ts";
 
 const formats: Readonly<Record<Namespace, AddressFormat>> = { eip155: evmAddresses, solana: solanaAddresses };
 
-/** How addresses of a namespace are written. */
+/** The address format of a namespace. */
 export function addressFormatOf(namespace: Namespace): AddressFormat {
   return formats[namespace];
 }

@@ -102,7 +102,7 @@ test("one that says how long to leave it alone rests at least so long, and a lit
   await rejects(hashOf(alone.providers), { message: "HTTP 429" });
   const askedBefore = alone.first.requestCount;
   alone.clock.ms = 59_999;
-  await rejects(hashOf(alone.providers), { message: "first wants to be left alone for 1 ms more" });
+  await rejects(hashOf(alone.providers), { message: "first accepts no requests for another 1 ms" });
   equal(alone.first.requestCount, askedBefore);
   alone.first.failure = undefined;
   alone.clock.ms = 60_000;

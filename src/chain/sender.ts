@@ -4,8 +4,8 @@ import type { ChainConfig } from "../config/config.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Clock } from "../kernel/clock.ts";
 
-// A sender moves settlements on one chain, of whatever kind, and pays their fees. It can move no deposit anywhere but to its payout, and
-// it never signs a rescue: that is the merchant's.
+// A sender moves settlements on one chain, of any kind, and pays their fees. It can move a deposit only to its payout. It never signs a
+// rescue, which belongs to the merchant.
 
 /** One inbox to settle in one token. */
 export type SettleItem = {
@@ -13,15 +13,15 @@ export type SettleItem = {
   token: string;
   /** The contract or program that settles the inbox. */
   hub: string;
-  /** What the inbox address commits to. */
+  /** The terms that the inbox address commits to. */
   terms: Terms;
 };
 
 export type SenderWorld = { readonly db: Db; readonly clock: Clock; readonly log: Logger };
 
-/** A transaction that would settle some items: priced, not signed. */
+/** A priced, unsigned transaction that would settle some items. */
 export type PreparedSettlement = {
-  /** Signs and stores it in the caller's transaction, and returns the id of the outgoing transaction. It calls no provider. */
+  /** Signs and stores it in the caller's transaction, and returns the outgoing transaction's id. Makes no provider request. */
   store(tx: Tx, at: Date): Promise<bigint>;
 };
 
@@ -31,24 +31,24 @@ export interface ChainSender {
   /** Items with the same key may share a transaction. */
   batchKey(item: SettleItem): string;
   /**
-   * For each item why it would not settle now; undefined where it would. One provider's refusal is no refusal where another one lets the
-   * item settle. Throws SettleRefused when the chain refuses the items together.
+   * Why each item would not settle now; undefined where it would. One provider's refusal does not count where another lets the item settle.
+   * Throws SettleRefused when the chain refuses the items together.
    */
   refusals(items: readonly SettleItem[]): Promise<(string | undefined)[]>;
   /** Prices one transaction for items of one batch key. Throws SettleRefused when the chain would refuse it. */
   prepare(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedSettlement>;
   /**
-   * Takes every stored transaction one step on: broadcasts its bytes again until a block has them, pays more where a fee is too low, and
-   * closes it when its block is final or it can no longer be mined.
+   * Advances every stored transaction: broadcasts its bytes until a block includes them, raises fees that are too low, and closes it when
+   * its block is final or it can no longer be mined.
    */
   process(world: SenderWorld): Promise<void>;
-  /** What the payer holds for fees, in the smallest unit of the chain's native coin. */
+  /** The payer's balance for fees, in the smallest unit of the chain's native coin. */
   feeBalance(): Promise<bigint>;
-  /** Compares what settling needs with the chain. Throws ChainMismatch, in one sentence, when something is missing. */
+  /** Verifies the chain's requirements for settling. Throws ChainMismatch, with one sentence, when something is missing. */
   verify(config: ChainConfig): Promise<void>;
 }
 
-/** The chain would refuse to settle these items together: asking again now changes nothing, fewer items may settle. */
+/** The chain would refuse to settle these items together: fewer items may settle. */
 export class SettleRefused extends Error {
   override readonly name = "SettleRefused";
 }

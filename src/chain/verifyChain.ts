@@ -8,9 +8,8 @@ import { ChainMismatch } from "./providers.ts";
 export type ChainVerification = "verified" | "unreachable";
 
 /**
- * Compares what is configured of a chain with the chain itself: its id, its tokens' decimals, and what settling needs.
- * A chain that does not answer is no mistake.
- * @throws ChainMismatch with one sentence when something differs.
+ * Compares a chain's configuration with the chain: its id, its tokens' decimals and the settling requirements. An unreachable chain is no
+ * error. @throws ChainMismatch with one sentence when something differs.
  */
 export async function verifyChain(config: ChainConfig, chain: Chain, log: Logger): Promise<ChainVerification> {
   try {
@@ -22,7 +21,7 @@ export async function verifyChain(config: ChainConfig, chain: Chain, log: Logger
     if (!(error instanceof ProviderFailed)) throw error;
     log.warn(
       { chain: config.caip2, err: error },
-      `${config.name} does not answer: it is compared with the configuration later`,
+      `${config.name} does not answer: its configuration is verified later`,
     );
     return "unreachable";
   }

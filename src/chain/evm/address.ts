@@ -3,14 +3,14 @@ import { deterministicDeployer, hubAddress, implementationAddress } from "@tribu
 import type { AddressFormat } from "../addressFormat.ts";
 import { AddressSet } from "./filter/addressSet.ts";
 
-/** Precompiled contracts: money sent there is gone. */
+/** Precompiled contracts, which trap money. */
 const PRECOMPILES: ReadonlySet<string> = new Set(
   [...Array.from({ length: 0x12 }, (_, index) => index), 0x100].map(addressOf),
 );
 const OUR_CONTRACTS: ReadonlySet<string> = new Set([hubAddress, implementationAddress, deterministicDeployer]);
 const EXPECTED = "0x and 40 hex digits; in mixed case its EIP-55 checksum must be right";
 
-/** Addresses of EVM chains: lower case in stored form. */
+/** Addresses of EVM chains, in lower case in stored form. */
 export const evmAddresses: AddressFormat = {
   expected: EXPECTED,
   expectedWallet: EXPECTED,

@@ -10,9 +10,9 @@ import {
   type SubmitOutcome,
 } from "./node.ts";
 
-/** What every transaction costs, whatever it does. */
+/** The intrinsic gas of every transaction. */
 const TRANSACTION_GAS_MIN = 21_000n;
-/** Answers to a broadcast, by how much they tell: what one provider has taken is on its way, whatever the others say. */
+/** Broadcast outcomes in order of precedence: one accepting provider is enough for propagation. */
 const OUTCOME_PRECEDENCE: readonly SubmitOutcome["kind"][] = [
   "accepted",
   "known",
@@ -22,10 +22,10 @@ const OUTCOME_PRECEDENCE: readonly SubmitOutcome["kind"][] = [
   "untakeable",
   "unknown",
 ];
-/** Providers asked what gas costs. */
+/** Providers asked for a fee quote. */
 const FEE_PROVIDERS_MAX = 3;
 
-/** The providers of one EVM chain as one node. What a sweep's fate hangs on is no single provider's to decide. */
+/** The providers of one EVM chain as one node. Decisions about a sweep need more than one provider. */
 export class EvmProviders extends Providers<EvmNode> implements EvmNode {
   receipt(chainTx: string): Promise<EvmReceipt | undefined> {
     return this.ask((node) => node.receipt(chainTx));
@@ -35,14 +35,14 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
     return this.ask((node) => node.hasCode(address));
   }
 
-  /** The middle of what the available providers say, the lower one of two: one that lies or lags alone moves it nowhere. */
+  /** The lower median of the available providers' answers, so that one false or lagging answer changes nothing. */
   async nonce(address: string): Promise<bigint> {
     const replies = await this.askEach((node) => node.nonce(address), "awake");
     const nonces = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
     return lowerMedian(nonces, (nonce) => nonce) ?? this.ask((node) => node.nonce(address));
   }
 
-  /** The least that any provider says: a first nonce that is too high cannot be corrected. */
+  /** The lowest answer of any provider: a first nonce that is too high cannot be corrected. */
   async lowestNonce(address: string): Promise<bigint> {
     const replies = await this.askEach((node) => node.nonce(address));
     const nonces = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
@@ -56,10 +56,7 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
     return this.ask((node) => node.nativeBalance(address));
   }
 
-  /**
-   * The middle of what a few providers ask, the lower one of two: a single quote could burn the gas account. One that is too low only
-   * waits, and is paid better later.
-   */
+  /** The lower median of a few quotes: a single quote could drain the gas account. A low fee only waits, and is raised later. */
   async fees(): Promise<FeeQuote> {
     const slots = this.availableSlots().slice(0, FEE_PROVIDERS_MAX);
     const answers = await Promise.allSettled(slots.map((slot) => this.askSlot(slot, (node) => node.fees())));
@@ -68,10 +65,7 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
     return middle ?? this.ask((node) => node.fees());
   }
 
-  /**
-   * That a call would be refused, or would need more gas than a transaction may have, takes a second provider: otherwise one provider could
-   * hold up every sweep.
-   */
+  /** A second provider must confirm a refusal, or an estimate above the gas limit. Otherwise one provider could block every sweep. */
   async estimateGas(call: EvmCall): Promise<bigint> {
     const work = async (node: EvmNode) => checkGasEstimate(node.name, await node.estimateGas(call));
     try {
@@ -87,7 +81,7 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
   }
 
   /**
-   * Hands the bytes to one provider after another until one of them takes them, or to all, and returns the answer that tells most. Never
+   * Submits the bytes to one provider after another until one accepts them, or to all, and returns the most informative outcome. Never
    * throws for a provider's failure.
    */
   async submit(rawTransaction: string, to: "one" | "all" = "one"): Promise<SubmitOutcome> {
@@ -109,13 +103,13 @@ function toUnknownOutcome(error: unknown): SubmitOutcome {
   return { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
 }
 
-/** The lower one of two in the middle. */
+/** The lower of the two middle values, for an even number. */
 function lowerMedian<T>(answers: readonly T[], keyOf: (answer: T) => bigint): T | undefined {
   const sorted = answers.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
   return sorted[Math.floor((sorted.length - 1) / 2)];
 }
 
-/** Of two unknown ones that of a provider which has looked at the bytes. */
+/** Of two unknown outcomes, prefers one from a node that has checked the bytes. */
 function bestOutcome(outcomes: readonly SubmitOutcome[]): SubmitOutcome {
   const rank = (outcome: SubmitOutcome) =>
     OUTCOME_PRECEDENCE.indexOf(outcome.kind) + (outcome.kind === "unknown" && outcome.hasNodeReply !== true ? 1 : 0);
@@ -123,10 +117,10 @@ function bestOutcome(outcomes: readonly SubmitOutcome[]): SubmitOutcome {
   return best ?? { kind: "unknown", reason: "no provider was asked" };
 }
 
-/** With too little the transaction would be taken by no node, and with too much by none either: it would keep all later ones waiting. */
+/** Nodes reject a gas limit that is too low or too high; the transaction would block every later one. */
 function checkGasEstimate(name: string, gas: bigint): bigint {
-  if (gas < TRANSACTION_GAS_MIN) throw new ProviderFailed("bad_answer", `${name} says that a call takes ${gas} gas`);
+  if (gas < TRANSACTION_GAS_MIN) throw new ProviderFailed("bad_answer", `${name} estimates ${gas} gas for a call`);
   if (gas > TRANSACTION_GAS_MAX)
-    throw new CallReverted(`${name} says that a call takes ${gas} gas, which is more than a transaction may have`);
+    throw new CallReverted(`${name} estimates ${gas} gas for a call, above the limit of a transaction`);
   return gas;
 }

@@ -1,6 +1,6 @@
 import { ChainRefused, type ChainReader } from "../reader.ts";
 
-// What the EVM kind asks of a node beyond the reader: everything that sending takes. Nothing above src/chain/evm knows of it.
+// What the EVM kind needs from a node beyond reading: everything for sending. Only src/chain/evm uses it.
 
 export type EvmReceipt = {
   chainTx: string;
@@ -10,14 +10,14 @@ export type EvmReceipt = {
   gasUsed: bigint;
 };
 
-/** What a transaction may cost, in wei per gas. */
+/** A transaction's fee limits, in wei per gas. */
 export type FeeQuote = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
 export type EvmCall = { from?: string; to: string; data: string };
 
 /**
- * How a provider answered a broadcast. `untakeable`: the bytes break a rule, of the chain or of this node, and offering them again changes
- * nothing. `unknown` is no failure: the bytes may be on their way; `hasNodeReply` when a node has at least looked at them.
+ * A provider's answer to a broadcast. `untakeable`: the bytes break a rule of the chain or of this node, so retries are useless. `unknown`
+ * is no failure, because the bytes may be propagating; `hasNodeReply` when a node has checked them.
  */
 export type SubmitOutcome =
   | { kind: "accepted" }
@@ -28,14 +28,14 @@ export type SubmitOutcome =
   | { kind: "untakeable"; reason: string }
   | { kind: "unknown"; reason: string; hasNodeReply?: boolean };
 
-/** The most gas of a transaction: what Ethereum allows any of them (EIP-7825), and room for the largest batch worth sending elsewhere. */
+/** The gas limit of a transaction: Ethereum's own (EIP-7825), and enough for the largest useful batch elsewhere. */
 export const TRANSACTION_GAS_MAX = 16_777_216n;
 
 /** One provider of an EVM chain. */
 export interface EvmNode extends ChainReader {
   receipt(chainTx: string): Promise<EvmReceipt | undefined>;
   hasCode(address: string): Promise<boolean>;
-  /** Transactions sent from `address` in blocks up to the latest. */
+  /** Transactions from `address` in blocks up to the latest. */
   nonce(address: string): Promise<bigint>;
   nativeBalance(address: string): Promise<bigint>;
   fees(): Promise<FeeQuote>;
@@ -43,11 +43,11 @@ export interface EvmNode extends ChainReader {
   estimateGas(call: EvmCall): Promise<bigint>;
   /** Returned bytes of a read-only call. Throws CallReverted when it reverts. */
   call(call: EvmCall): Promise<string>;
-  /** Where there are several nodes the bytes go to one that takes them, or to `all`. */
+  /** With several nodes: `one` stops at the first that accepts the bytes, `all` sends to each. */
   submit(rawTransaction: string, to?: "one" | "all"): Promise<SubmitOutcome>;
 }
 
-/** The chain ran the call and refused it. */
+/** The chain executed the call and reverted it. */
 export class CallReverted extends ChainRefused {
   override readonly name = "CallReverted";
 }

@@ -13,7 +13,7 @@ import { createSenderContext } from "./send/senderContext.ts";
 
 type EvmChainWorld = { clock: Clock; log: Logger };
 
-/** Opens a configured EVM chain. Nothing is asked yet, so a chain whose providers are down opens as well. */
+/** Opens a configured EVM chain. Makes no request, so unreachable providers do not matter. */
 export function openEvmChain(config: ChainConfig, world: EvmChainWorld): Chain {
   const [first, ...others] = config.rpcUrls.map((rpcUrl) => openEvmNode({ caip2: config.caip2, rpcUrl }));
   if (first === undefined) throw new Error(`${config.name} has no RPC URL`);
@@ -23,7 +23,7 @@ export function openEvmChain(config: ChainConfig, world: EvmChainWorld): Chain {
   return createEvmChain({ nodes: [first, ...others], gasAccount: openGasAccount(config.gasKey), feeds }, world);
 }
 
-/** Puts an EVM chain together from nodes, in order of preference, and the account that pays gas. */
+/** Builds an EVM chain from its nodes, in order of preference, and the account that pays gas. */
 export function createEvmChain(
   parts: { nodes: readonly [EvmNode, ...EvmNode[]]; gasAccount: GasAccount; feeds?: readonly HeadFeed[] },
   world: EvmChainWorld,

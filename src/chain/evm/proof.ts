@@ -1,9 +1,9 @@
 import type { TransactionProof } from "../reader.ts";
 
-/** A receipt: where its logs begin in the block is undefined when it has none. */
+/** A receipt; `logIndexFirst` is undefined when it has no logs. */
 type ReceiptPlace = Omit<TransactionProof, "identityAt"> & { logIndexFirst: number | undefined };
 
-/** On EVM a transfer's identity is its log's number inside the receipt, which a reorg leaves alone. */
+/** On EVM a transfer's identity is its log's position inside the receipt, which a reorg does not change. */
 export function createProof({ logIndexFirst, ...transaction }: ReceiptPlace): TransactionProof {
   return {
     ...transaction,

@@ -29,7 +29,7 @@ import { parseTransfers, transferFilters } from "./filter/parseTransfers.ts";
 import { parseReceiptTransfers, type BlockWithReceipts } from "./filter/parseReceiptTransfers.ts";
 
 const TIMEOUT_MS = 10_000;
-/** The logs of a long range can be a hundred megabytes. */
+/** The logs of a long range can have a hundred megabytes. */
 const LOGS_TIMEOUT_MS = 60_000;
 const CONNECTIONS_MAX = 8;
 
@@ -39,11 +39,11 @@ const DECIMALS = "0x313ce567";
 export type EvmNodeOptions = {
   caip2: Caip2;
   rpcUrl: string;
-  /** For every request but those for logs, which may take at least a minute. */
+  /** Limit in milliseconds for every request except logs, which get at least a minute. */
   timeoutMs?: number;
 };
 
-/** Opens one provider of an EVM chain. Nothing is asked before the first call, so a provider that is down opens as well. */
+/** Opens one provider of an EVM chain. Makes no request, so an unreachable provider does not matter. */
 export function openEvmNode(options: EvmNodeOptions): JsonRpcNode {
   return new JsonRpcNode(options);
 }
@@ -145,7 +145,7 @@ export class JsonRpcNode implements EvmNode {
   }
 
   async tokenDecimals(token: string): Promise<number | undefined> {
-    // An address without code answers a call with nothing, which no provider could be blamed for.
+    // Calls to an address without code return nothing, which is no fault of the provider.
     if (!(await this.hasCode(token))) return undefined;
     try {
       return parseSafeInteger(await this.call({ to: token, data: DECIMALS }), "a token's decimals");
@@ -192,7 +192,7 @@ export class JsonRpcNode implements EvmNode {
     }
   }
 
-  /** Closes the sockets to the provider; calls under way fail. */
+  /** Closes the sockets; pending calls fail. */
   async close(): Promise<void> {
     await this.#rpc.close();
   }
@@ -220,15 +220,15 @@ export class JsonRpcNode implements EvmNode {
     } catch (error) {
       if (!isBlockTooLarge(range, error)) throw error;
       const transfers = await this.#fetchBlockTransfersInParts(range, tokens);
-      // These answers are newer than the one before which the filter was last brought up to date.
+      // These answers are newer than the last refresh of the filter.
       await filter.refresh();
       return transfers;
     }
   }
 
   /**
-   * One block that holds more logs than the provider tells of at once has no smaller part than the logs of one token. Where that is too much
-   * as well, all receipts of the block hold them: a limit on logs does not count there.
+   * Splits a block with more logs than the provider's limit by token. Where one token exceeds the limit too, reads all receipts of the
+   * block, which no limit on logs affects.
    */
   async #fetchBlockTransfersInParts(
     scope: TransferScope,
@@ -248,16 +248,17 @@ export class JsonRpcNode implements EvmNode {
     return parties ? transfers.filter(({ from, to }) => parties.includes(from) || parties.includes(to)) : transfers;
   }
 
-  /** Receipts are asked for by the block's number, since not every provider takes a hash there; whose they are they say themselves. */
+  /** Requests receipts by block number, because not every provider takes a hash; each receipt names its block. */
   async #fetchBlockWithReceipts(scope: TransferScope): Promise<BlockWithReceipts> {
     const block =
       "blockHash" in scope
         ? await this.#request("eth_getBlockByHash", [scope.blockHash, false])
         : await this.#request("eth_getBlockByNumber", [toHex(scope.fromBlock), false]);
-    if (block === null) throw new ProviderFailed("unknown_block", `${this.name} lacks a block whose logs it refused`);
+    if (block === null)
+      throw new ProviderFailed("unknown_block", `${this.name} does not have a block whose logs it refused`);
     const { number } = parseBlock(block);
     const receipts = await this.#request("eth_getBlockReceipts", [toHex(number)], this.#logsTimeoutMs);
-    if (receipts === null) throw new ProviderFailed("unknown_block", `${this.name} lacks block ${number}`);
+    if (receipts === null) throw new ProviderFailed("unknown_block", `${this.name} does not have block ${number}`);
     return { block, receipts };
   }
 
@@ -265,7 +266,7 @@ export class JsonRpcNode implements EvmNode {
     const block = parseBlock(answer);
     const isAsked = "hash" in at ? block.hash === at.hash : block.number === at.number;
     if (!isAsked)
-      throw new ProviderFailed("bad_answer", `${this.name} answered with another block than the one asked for`);
+      throw new ProviderFailed("bad_answer", `${this.name} answered with another block than the requested one`);
     return block;
   }
 
@@ -304,7 +305,7 @@ function isRangeTooLarge(error: unknown): error is ProviderFailed {
   return error instanceof ProviderFailed && error.kind === "range_too_large";
 }
 
-/** Nothing is left to be asked for in parts: who refuses that as too much is asked later, and another one now. */
+/** A refusal of the smallest request counts as a timeout: retry later, and use another provider now. */
 async function failOverIfTooLarge<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request();
@@ -314,24 +315,21 @@ async function failOverIfTooLarge<T>(request: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The parts of a block that was asked for by its number may come from before and after it was replaced. */
+/** The parts of a block requested by number may come from before and after a reorg. */
 function assertSameBlock(transfers: Transfer[]): Transfer[] {
   if (new Set(transfers.map(({ blockHash }) => blockHash)).size <= 1) return transfers;
   throw new ProviderFailed("unknown_block", "a block was replaced while its parts were read");
 }
 
-/** A transfer between two of the parties asked for answers both filters. */
+/** A transfer between two of the parties matches both filters. */
 function dedupeTransfers(transfers: readonly Transfer[]): Transfer[] {
   return [...new Map(transfers.map((transfer) => [`${transfer.blockHash}/${transfer.place}`, transfer])).values()];
 }
 
-/**
- * Head-room for the base fee to double, which takes at least six full blocks: a transaction that waits that long is better
- * replaced than waited for.
- */
+/** Covers a doubled base fee, which takes at least six full blocks. A transaction that waits longer is replaced. */
 function toFeeQuote(tip: bigint, history: unknown): FeeQuote {
   const fees = parseArray(Reflect.get(Object(history), "baseFeePerGas"), "base fees");
-  // The last of them is the next block's, which is the one that counts.
+  // The last entry is the next block's base fee.
   const baseFee = parseQuantity(fees.at(-1), "a base fee");
   return { maxFeePerGas: 2n * baseFee + tip, maxPriorityFeePerGas: tip };
 }

@@ -109,7 +109,7 @@ async function findCommonAncestor(reader: ChainReader, query: BranchQuery): Prom
     upTo = lowest.number - 1n;
   }
   throw new ChainMismatch(
-    `${reader.name} has none of the recorded blocks of ${query.chain} down to ${upTo + 1n}: it serves another chain, or the chain was reset.`,
+    `${reader.name} has none of the recorded blocks of ${query.chain} down to ${upTo + 1n}: it serves another chain, or one that was reset.`,
   );
 }
 

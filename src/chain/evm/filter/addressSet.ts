@@ -5,49 +5,49 @@ import { systemEntropy } from "../../../kernel/entropy.ts";
 const HEX_LENGTH = 40;
 const PREFIX = "0x";
 const COMMA = ",".charCodeAt(0);
-/** 32-bit words that stand beside the hash of an address: all but the last, which can be got back from the hash. */
+/** 32-bit words stored besides the hash of an address: all but the last, which follows from the hash. */
 const WORDS_PER_ADDRESS = 4;
-/** The set is split by eight bits of the hash, so that it grows in small steps: nothing ever holds a second copy of all. */
+/** The set is sharded by eight bits of the hash, so that it grows in small steps and never copies everything at once. */
 const SHARDS = 256;
 const SLOTS_MIN = 8;
 /**
- * Slots behind those that hashes point to, so that no search goes round. The last of all slots stays free, to stop at. A shard has
- * more of them where a crowd whose hash is its last needs them.
+ * Slots after the home slots, so that searches never wrap around. The last slot stays free as an end mark. A shard with many hashes at its
+ * end has more of them.
  */
 const OVERFLOW_SLOTS_MIN = 32;
 const LOAD_FACTOR_MAX = 7 / 8;
 const GROWTH_FACTOR = 9 / 8;
-/** Bits for each address, at least, in the table that is asked first: nine strangers in ten get no further. */
+/** Minimum bits per address in the prefilter, which rejects nine of ten unknown addresses. */
 const PREFILTER_BITS_MIN = 8;
-/** In the place of a hash: a free slot. It is above every hash that is stored, so that it ends a search as a greater one does. */
+/** Marks a free slot. It is above every stored hash, so it ends a search like a greater hash. */
 const FREE_SLOT = 0xffff_ffff;
 const EMPTY_WORDS: Words = new Uint32Array(0);
 
 type Words = Uint32Array<ArrayBuffer>;
 
 /**
- * An exact set of EVM addresses that only grows: twenty bytes a slot in typed arrays, of which at least seven in nine are taken. A
- * collection has nothing to visit. Each shard is ordered by hash, so that a stranger is known as one by the first greater hash.
+ * An exact, grow-only set of EVM addresses: twenty bytes a slot in typed arrays, at least seven of nine slots used. The garbage collector
+ * has nothing to traverse. Each shard is ordered by hash, so the first greater hash ends a search.
  *
- * The hash is a seeded permutation of the last four bytes and stands in their place: where hash and other bytes are equal, so are the
- * addresses. Eight digits are all that is read of most strangers. Whoever makes addresses that end as inboxes do costs us the
- * other digits, no more: nobody can choose how many inboxes end alike.
+ * The hash is a seeded permutation of the last four bytes and replaces them: equal hash and equal other bytes mean equal addresses. Most
+ * lookups read eight digits only. Crafted addresses that end like inboxes cost a full comparison and no more, because the addresses of
+ * inboxes are not predictable.
  */
 export class AddressSet implements AddressMatcher {
   readonly #hashes: Words[] = [];
   readonly #words: Words[] = [];
   readonly #sizes = new Uint32Array(SHARDS);
-  /** The slots of each shard that hashes point to; the others stand behind them. */
+  /** The home slots of each shard; the overflow slots follow them. */
   readonly #homeSlots = new Uint32Array(SHARDS).fill(SLOTS_MIN);
   readonly #seed: number;
-  /** The hex of addresses whose hash is what marks a free slot: one in four thousand million. */
+  /** Hex of addresses whose hash equals FREE_SLOT: one in 2^32. */
   readonly #sentinelAddresses = new Set<string>();
   readonly #ascii = new Uint8Array(HEX_LENGTH);
-  /** One bit for each stretch of hashes, in their order: set where an address has one of them. */
+  /** One bit per interval of hashes, in order: set where an address has a hash in it. */
   #prefilter: Words = new Uint32Array(256);
   #size = 0;
 
-  /** `seed`: four unpredictable bytes. */
+  /** `seed`: four random bytes. */
   constructor(seed: Uint8Array = systemEntropy.bytes(4)) {
     this.#seed = new DataView(seed.buffer, seed.byteOffset, seed.byteLength).getInt32(0);
     for (let index = 0; index < SHARDS; index += 1) {
@@ -60,7 +60,7 @@ export class AddressSet implements AddressMatcher {
     return this.#size;
   }
 
-  /** What the tables take, in bytes. */
+  /** The size of the tables in bytes. */
   get byteLength(): number {
     return [this.#prefilter, ...this.#hashes, ...this.#words].reduce((sum, array) => sum + array.byteLength, 0);
   }
@@ -69,9 +69,9 @@ export class AddressSet implements AddressMatcher {
     return this.#writeAscii(address) && this.hasAt(this.#ascii, 0);
   }
 
-  /** Whether the forty characters (ASCII) at `offset` are the hex digits, in either case, of an address in the set. */
+  /** Whether the forty ASCII characters at `offset` are the hex digits, in either case, of an address in the set. */
   hasAt(bytes: Uint8Array, offset: number): boolean {
-    // What is no hex digit is read as some number here, and refused when it leads to an address.
+    // Other characters hash to some number; #matchesAt rejects them.
     const hash = mixBits(wordAt(bytes, offset + 32) ^ this.#seed);
     if (!hasPrefilterBit(this.#prefilter, hash)) return false;
     const hashes = this.#hashes[hash >>> 24] ?? EMPTY_WORDS;
@@ -93,7 +93,7 @@ export class AddressSet implements AddressMatcher {
     }
   }
 
-  /** Adds the address whose hex digits, in either case, stand at `offset`. */
+  /** Adds the address whose hex digits, in either case, start at `offset`. */
   addHexAt(bytes: Uint8Array, offset: number): void {
     assert(isHex(bytes, offset), "what should be watched is no EVM address");
     if (this.hasAt(bytes, offset)) return;
@@ -106,7 +106,7 @@ export class AddressSet implements AddressMatcher {
   }
 
   #growPrefilter(): void {
-    // Free slots mark the last stretch, where the hash is that no slot can hold.
+    // Free slots set the bit of the last interval, which the sentinel addresses need.
     this.#prefilter = new Uint32Array(this.#prefilter.length * 2);
     for (const hashes of this.#hashes) for (const hash of hashes) setPrefilterBit(this.#prefilter, hash);
   }
@@ -120,7 +120,7 @@ export class AddressSet implements AddressMatcher {
     return true;
   }
 
-  /** Looks through the addresses of one hash, which stand side by side: hardly ever more than one. */
+  /** Compares the addresses with one hash, which are adjacent; rarely more than one. */
   #matchesAt(found: { hash: number; slot: number }, bytes: Uint8Array, offset: number): boolean {
     const { hash } = found;
     if (hash === FREE_SLOT) return isHex(bytes, offset) && this.#sentinelAddresses.has(hexAt(bytes, offset));
@@ -157,14 +157,16 @@ export class AddressSet implements AddressMatcher {
       words[slot * WORDS_PER_ADDRESS + word] = wordAt(bytes, offset + word * 8);
   }
 
-  /** Of the slots of `hashes`, the first that does not hold a smaller hash: the one of `hash`, or where it belongs. */
+  /** The first slot without a smaller hash: the slot of `hash`, or its insertion point. */
   #firstSlot(hash: number, hashes: Words): number {
     let slot = homeSlot(hash, this.#homeSlots[hash >>> 24] ?? 0);
     while ((hashes[slot] ?? FREE_SLOT) < hash) slot += 1;
     return slot;
   }
 
-  /** Moves what is behind the place of a hash by one slot, up to the next free one; undefined when the last would be taken. */
+  /**
+   * Shifts the slots from a hash's insertion point by one, up to the next free slot. Returns undefined when the last slot would be used.
+   */
   #makeRoom(hash: number): number | undefined {
     const hashes = this.#hashes[hash >>> 24] ?? EMPTY_WORDS;
     const slot = this.#firstSlot(hash, hashes);
@@ -179,12 +181,12 @@ export class AddressSet implements AddressMatcher {
     return slot;
   }
 
-  /** How many slots of a shard stand behind those that hashes point to. */
+  /** The number of overflow slots of a shard. */
   #overflowSlots(index: number): number {
     return (this.#hashes[index]?.length ?? 0) - (this.#homeSlots[index] ?? 0);
   }
 
-  /** Moves a shard to tables with `pointed` slots that hashes point to, and as many behind them as it needs: `behind` at least. */
+  /** Moves a shard to new tables with `pointed` home slots and at least `behind` overflow slots. */
   #resizeShard(index: number, pointed: number, behind: number): void {
     const from = { hashes: this.#hashes[index] ?? EMPTY_WORDS, words: this.#words[index] ?? EMPTY_WORDS };
     const slots = pointed + behind;
@@ -196,7 +198,7 @@ export class AddressSet implements AddressMatcher {
     this.#homeSlots[index] = pointed;
     this.#hashes[index] = to.hashes;
     this.#words[index] = to.words;
-    // What was left is given back now, and not when a collection comes by.
+    // Frees the old tables now, without waiting for a garbage collection.
     from.hashes.buffer.transfer(0);
     from.words.buffer.transfer(0);
   }
@@ -204,7 +206,7 @@ export class AddressSet implements AddressMatcher {
 
 type Slots = { hashes: Words; words: Words };
 
-/** Writes all of `from` into `to`, in the same order; false when the last slot would be taken. */
+/** Copies all of `from` into `to`, in order. Returns false when the last slot would be used. */
 function copySlots(from: Slots, to: Slots, pointed: number): boolean {
   let free = 0;
   for (let slot = 0; slot < from.hashes.length; slot += 1) {
@@ -221,7 +223,7 @@ function copySlots(from: Slots, to: Slots, pointed: number): boolean {
   return true;
 }
 
-/** The stretch of hashes that a hash lies in, out of 32 for each of the words, whose number is a power of two. */
+/** The interval of a hash, of 32 per word; `words` is a power of two. */
 function prefilterBit(hash: number, words: number): number {
   return hash >>> (Math.clz32(words) - 4);
 }
@@ -236,19 +238,19 @@ function hasPrefilterBit(marks: Words, hash: number): boolean {
   return (((marks[stretch >>> 5] ?? 0) >>> (stretch & 31)) & 1) === 1;
 }
 
-/** The first slot at which a hash may stand, of the `pointed` that hashes point to, in their order. */
+/** The home slot of a hash, in order of hashes, out of `pointed`. */
 function homeSlot(hash: number, pointed: number): number {
   return Math.floor(((hash & 0xff_ffff) * pointed) / 0x100_0000);
 }
 
-/** A permutation of 32-bit numbers in which every bit that goes in changes half of those that come out. */
+/** A permutation of 32-bit numbers in which each input bit changes half of the output bits. */
 function mixBits(word: number): number {
   let mixed = Math.imul(word ^ (word >>> 16), 0x85eb_ca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35);
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** The 32 bits that eight hex digits mean, in either case. */
+/** Parses eight hex digits, in either case, into 32 bits. */
 function wordAt(bytes: Uint8Array, offset: number): number {
   let word = 0;
   for (let at = offset; at < offset + 8; at += 1) {

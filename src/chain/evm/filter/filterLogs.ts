@@ -1,10 +1,10 @@
 import type { BlockRange, FilteredTransfers, AddressFilter, Transfer } from "../../reader.ts";
 import { ADDRESS_PADDING, parseLogIndex, normalizeWord, TRANSFER_TOPIC } from "./parseTransfers.ts";
 
-// The hottest path of all: after an outage an answer holds ten thousand transfers, of which a few are ours. This reads the bytes as they
-// came and makes values of those few alone. It knows JSON as nodes write it: no space between words, the fields of a log in any order,
-// words of 32 bytes in hex, taken by their length; their digits are looked at where a value is made of them. At anything else it stops, and
-// the general reader takes the whole answer, which also finds the words for what is wrong with it. So nothing here has to be lenient.
+// The hottest path: after an outage one answer holds ten thousand transfers, a few of them ours. This scanner reads the raw bytes and
+// parses only those few. It accepts JSON as nodes write it: no spaces, fields in any order, fixed-length hex words, whose digits are
+// checked when parsed. For anything else it stops, and the general parser reads the whole answer and reports errors. So the scanner never
+// has to be lenient.
 
 export type LogQuery = BlockRange & {
   /** In stored form. */
@@ -14,23 +14,23 @@ export type LogQuery = BlockRange & {
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c] as const;
 const [CLOSE_LIST, OPEN_RECORD, CLOSE_RECORD] = [0x5d, 0x7b, 0x7d] as const;
-/** "0x" and 32 bytes, "0x" and 20, and 20 alone. */
+/** Lengths of a 32-byte word and an address with "0x", and of an address without. */
 const [WORD_LENGTH, ADDRESS_LENGTH, HEX_LENGTH] = [66, 42, 40] as const;
-/** A log with more fields is left to the general reader. */
+/** The general parser reads logs with more fields. */
 const FIELDS_MAX = 24;
-/** More than a node writes around the list of logs. */
+/** Above the length of any envelope around the list of logs. */
 const ENVELOPE_LENGTH_MAX = 120;
 const RESPONSE_START = /^\{(?:"(?:jsonrpc|id)":(?:"[\w.]*"|\d+),)*"result":\[/;
 const RESPONSE_END = /^\](?:,"(?:jsonrpc|id)":(?:"[\w.]*"|\d+))*\}\s*$/;
 const QUANTITY = /^0x[0-9a-fA-F]{1,16}$/;
 const ADDRESS_PATTERN = /^0x[0-9a-f]{40}$/;
 
-/** What is read of a log. From and to stand in its topics, under that name. */
+/** The fields to read. "from" and "to" are part of `topics`. */
 const FIELDS = ["address", "topics", "", "data", "blockNumber", "blockHash", "transactionHash", "logIndex", "removed"];
 const [ADDRESS, FROM, TO, DATA, BLOCK_NUMBER, BLOCK_HASH, CHAIN_TX, LOG_INDEX, REMOVED] = [
   0, 1, 2, 3, 4, 5, 6, 7, 8,
 ] as const;
-/** How long a value is that is always as long; 0 where it is not. */
+/** Fixed value lengths; 0 where the length varies. */
 const FIELD_LENGTHS = [ADDRESS_LENGTH, HEX_LENGTH, HEX_LENGTH, WORD_LENGTH, 0, WORD_LENGTH, WORD_LENGTH, 0, 0];
 const ALL_FIELDS = 2 ** FIELDS.length - 1;
 const FIELD_NAMES = FIELDS.map(asciiView);
@@ -38,10 +38,10 @@ const TRANSFER_FROM = asciiView(`["${TRANSFER_TOPIC}","${ADDRESS_PADDING}`);
 const NEXT_TOPIC = asciiView(`","${ADDRESS_PADDING}`);
 const FALSE = asciiView("false");
 
-/** A value that differs from log to log; `field` is negative when nobody asks for it. */
+/** A value that differs between logs; `field` is negative for fields that are not read. */
 type VaryingValue = { readonly field: number; at: number; length: number; readonly isFixed: boolean };
 
-/** Undefined when the answer is written in another way than this reads, or is no answer of logs at all. */
+/** Returns undefined when the answer has another layout, or holds no logs. */
 export function filterLogs(answer: Buffer, query: LogQuery): FilteredTransfers | undefined {
   const head = RESPONSE_START.exec(answer.toString("latin1", 0, ENVELOPE_LENGTH_MAX));
   return head ? new LogScanner(answer, query).scan(head[0].length) : undefined;
@@ -49,18 +49,18 @@ export function filterLogs(answer: Buffer, query: LogQuery): FilteredTransfers |
 
 class LogScanner {
   readonly #bytes: Buffer;
-  /** The same, to be compared four bytes at a time. */
+  /** The same bytes, for comparison by four at a time. */
   readonly #view: DataView;
   readonly #query: LogQuery;
   readonly #tokens: readonly DataView[];
-  /** Where the values of the log at hand begin, and their lengths. */
+  /** Offsets and lengths of the current log's values. */
   readonly #offsets = new Int32Array(FIELDS.length);
   readonly #lengths = new Int32Array(FIELDS.length);
-  /** What differs from one log of a block to the next, in its order, and where the log before began and ended. */
+  /** Values that differ between logs of a block, in order, and the bounds of the previous log. */
   #varyingValues: VaryingValue[] = [];
   #begin = 0;
   #end = 0;
-  /** Where the values of the log before begin that say whether the one at hand is the first of its transaction. */
+  /** Offsets in the previous log that show whether the current one is the first of its transaction. */
   readonly #previous = { chainTx: -1, blockHash: -1, logIndex: -1, logIndexLength: 0 };
   #blockNumber = -1n;
   readonly #blockHashes = new Map<bigint, string>();
@@ -86,7 +86,7 @@ class LogScanner {
       if (transfer === undefined) return undefined;
       transfers.push(transfer);
     }
-    // An answer that was cut off has another end.
+    // A truncated answer has another end.
     const isWhole =
       this.#bytes.length - at <= ENVELOPE_LENGTH_MAX && RESPONSE_END.test(this.#bytes.toString("latin1", at));
     return isWhole
@@ -94,7 +94,7 @@ class LogScanner {
       : undefined;
   }
 
-  /** Reads the log that begins at `start`. Returns where it ends; a negative number when it is not what this reads. */
+  /** Reads the log at `start`. Returns its end; a negative number for an unsupported layout. */
   #readLog(start: number): number {
     const end = this.#readLikePrevious(start);
     if (end >= 0) return end;
@@ -104,10 +104,7 @@ class LogScanner {
     return this.#end >= 0 && this.#isTransfer() && this.#isInBlock() ? this.#end : -1;
   }
 
-  /**
-   * Two transfers of one token in one block differ in a few values alone. Where everything between these is as in the log before, it is as
-   * good as that one was.
-   */
+  /** Two transfers of one token in one block differ in few values. When all other bytes equal the previous log, the layout is valid. */
   #readLikePrevious(start: number): number {
     if (this.#varyingValues.length === 0) return -1;
     let [from, at] = [this.#begin, start];
@@ -130,7 +127,7 @@ class LogScanner {
     return this.#end;
   }
 
-  /** Reads a log field by field, and remembers which of them vary. */
+  /** Reads a log field by field, and records the varying ones. */
   #readFields(start: number): number {
     const bytes = this.#bytes;
     if (bytes[start] !== OPEN_RECORD) return -1;
@@ -151,7 +148,7 @@ class LogScanner {
     return -1;
   }
 
-  /** Reads a text, or the word false for `removed`, and returns where it ends. */
+  /** Reads a string, or `false` for `removed`, and returns its end. */
   #readValue(start: number, field: number): number {
     if (field === REMOVED) return matchesAt(this.#view, start, FALSE) ? start + FALSE.byteLength : -1;
     const end = this.#bytes[start] === QUOTE ? this.#endOfText(start + 1) : -1;
@@ -160,7 +157,7 @@ class LogScanner {
     return end + 1;
   }
 
-  /** Reads a list of exactly three words: the event, and two addresses. */
+  /** Reads a list of exactly three words: the event and two addresses. */
   #readTopics(start: number): number {
     const bytes = this.#bytes;
     const from = start + TRANSFER_FROM.byteLength;
@@ -191,7 +188,7 @@ class LogScanner {
       });
   }
 
-  /** The end of a text without escapes; negative where there is none. */
+  /** The end of a string without escapes; negative where there is none. */
   #endOfText(start: number): number {
     const bytes = this.#bytes;
     for (let at = start; at < bytes.length; at += 1) {
@@ -202,7 +199,7 @@ class LogScanner {
     return -1;
   }
 
-  /** Whether the log at hand is of a token that was asked for, with all its values as long as they should be. */
+  /** Whether the current log belongs to a requested token and all its values have the right length. */
   #isTransfer(): boolean {
     for (const [field, length] of FIELD_LENGTHS.entries())
       if (length !== 0 && this.#lengths[field] !== length) return false;
@@ -210,7 +207,7 @@ class LogScanner {
     return this.#tokens.some((token) => matchesAt(this.#view, address, token));
   }
 
-  /** Whether the log at hand stands in a block that was asked for, and in the same one as the others of that number. */
+  /** Whether the current log is in a requested block, with the same hash as other logs of that number. */
   #isInBlock(): boolean {
     const text = this.#text(BLOCK_NUMBER);
     if (!QUANTITY.test(text)) return false;
@@ -250,8 +247,8 @@ class LogScanner {
   }
 
   /**
-   * Whether the log at hand is shown to be the first of its transaction: it is the first of its block, or the one that stands just before it
-   * there is another transaction's.
+   * Whether the current log is proven to be the first of its transaction: it is the first of its block, or the log directly before it
+   * belongs to another transaction.
    */
   #isFirstOfTransaction(logIndex: number): boolean {
     if (logIndex === 0) return true;
@@ -264,7 +261,7 @@ class LogScanner {
     );
   }
 
-  /** Whether the bytes from `one` on are those from `other` on. */
+  /** Whether `length` bytes at `one` and `other` are equal. */
   #isSame(one: number, other: number, length: number): boolean {
     const view = this.#view;
     if (one + length > view.byteLength) return false;
@@ -285,7 +282,7 @@ function asciiView(text: string): DataView {
   return new DataView(new TextEncoder().encode(text).buffer);
 }
 
-/** Whether the text stands at `start`; not where the bytes end before it does. */
+/** Whether the text stands at `start`; false at the end of the bytes. */
 function matchesAt(view: DataView, start: number, text: DataView): boolean {
   const length = text.byteLength;
   if (start + length > view.byteLength) return false;

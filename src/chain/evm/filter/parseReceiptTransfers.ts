@@ -3,15 +3,15 @@ import { parseHash, parseArray, parseObject } from "../rpc/rpcValues.ts";
 import { parseTransfers, TRANSFER_TOPIC } from "./parseTransfers.ts";
 
 export type BlockWithReceipts = {
-  /** Of eth_getBlockBy…, with the hashes of its transactions. */
+  /** From eth_getBlockBy…, with transaction hashes. */
   block: unknown;
-  /** Of eth_getBlockReceipts. */
+  /** From eth_getBlockReceipts. */
   receipts: unknown;
 };
 
 /**
- * The transfers of `tokens` in all receipts of one block. They come in one answer whatever it holds, but nobody says of it that it is whole:
- * so each transaction that the block names must have its receipt, and each receipt must stand in that block.
+ * Parses the transfers of `tokens` in all receipts of one block. The answer itself does not prove completeness, so every transaction of the
+ * block must have a receipt, and every receipt must belong to the block.
  */
 export function parseReceiptTransfers(
   response: BlockWithReceipts,
@@ -23,7 +23,7 @@ export function parseReceiptTransfers(
   if ("blockHash" in scope && blockHash !== scope.blockHash)
     throw invalidReceipts("bad_answer", "are of another block");
   const receipts = parseArray(response.receipts, "receipts").map((receipt) => parseObject(receipt, "a receipt"));
-  // Asked for by its number, a block may have been replaced between the two answers.
+  // A block requested by number may be replaced between the two answers.
   if (receipts.some((receipt) => parseHash(receipt["blockHash"], "a block hash") !== blockHash))
     throw invalidReceipts("unknown_block", "are of another block than its header");
   const receiptTxs = new Set(receipts.map((receipt) => parseHash(receipt["transactionHash"], "a transaction hash")));

@@ -1,25 +1,24 @@
 import { ProviderFailed, type Transfer, type TransferScope } from "../../reader.ts";
 import { toHex } from "../rpc/rpcValues.ts";
 
-// The hot path: a busy token has hundreds of transfers in a block and we want few of them, so nothing is converted here
-// that can be compared as the text it came as. What is malformed is refused, because it would be missed in silence.
+// The hot path: a busy token has hundreds of transfers per block, few of them ours. Values are compared as text and converted only when
+// needed. Malformed logs are rejected, because skipping them would lose transfers silently.
 
 /** keccak256("Transfer(address,address,uint256)") */
 export const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
-/** An indexed address is a word of 32 bytes: twelve of zero, then its twenty. */
+/** An indexed address is a 32-byte word: twelve zero bytes, then the address. */
 export const ADDRESS_PADDING = "0x000000000000000000000000";
 const WORD_LENGTH = 66;
 const WORD = /^0x[0-9a-f]{64}$/i;
 const QUANTITY = /^0x[0-9a-f]{1,16}$/i;
-/** What the database keeps of a place in a block, and of a block's number: beyond them it would refuse the row, and nobody be to blame. */
+/** The database's limits for log indexes and block numbers; it would refuse larger ones without naming the provider. */
 const INDEX_MAX = 2 ** 31 - 1;
 const BLOCK_NUMBER_MAX = 2n ** 63n - 1n;
 
 export type LogFilter = Record<string, unknown>;
 
 /**
- * The parameter of eth_getLogs for every Transfer of `tokens` in `scope`. With `parties`, two filters: those from one of them, and
- * those to one of them.
+ * The eth_getLogs parameters for every Transfer of `tokens` in `scope`. `parties` makes two filters: from one of them, and to one of them.
  */
 export function transferFilters(
   scope: TransferScope,
@@ -39,14 +38,14 @@ export function transferFilters(
 }
 
 /**
- * The transfers in an answer of eth_getLogs. A log that has the topic but not the shape of an ERC-20 transfer (ERC-721 has a fourth
- * topic) is passed over; a log that was not asked for makes the whole answer a bad one.
+ * Parses the transfers of an eth_getLogs answer. Skips logs with the topic but without the shape of an ERC-20 transfer (ERC-721 has a
+ * fourth topic). Throws ProviderFailed when the answer holds a log outside the query.
  */
 export function parseTransfers(answer: unknown, scope: TransferScope, tokens: readonly string[]): Transfer[] {
   if (!Array.isArray(answer)) throw invalidLogs("no list of logs");
   const reader = new LogParser(scope, new Set(tokens));
   const transfers: Transfer[] = [];
-  // The answer is whatever the provider sent; each field is looked at before it is used.
+  // The answer is unverified; each field is checked before use.
   for (const log of answer as readonly Log[]) {
     const transfer = reader.parse(log);
     if (transfer) transfers.push(transfer);
@@ -68,7 +67,7 @@ type Log = {
 class LogParser {
   readonly #scope: TransferScope;
   readonly #tokens: ReadonlySet<string>;
-  /** Blocks come one after another, so the last one read answers nearly every log. */
+  /** Logs are ordered by block, so the last block's cache serves nearly every log. */
   #blockHex = "";
   #blockNumber = -1n;
   readonly #blockHashes = new Map<string, string>();
@@ -137,12 +136,12 @@ function parseTransferFields(log: NonNullable<Log>): { from: string; to: string;
   return { from: `0x${from.slice(26)}`, to: `0x${to.slice(26)}`, amountText };
 }
 
-/** 32 bytes in hex, in stored form; undefined where they are none. */
+/** Normalizes 32 bytes of hex to stored form; undefined when malformed. */
 export function normalizeWord(value: unknown): string | undefined {
   return typeof value === "string" && WORD.test(value) ? value.toLowerCase() : undefined;
 }
 
-/** The place of a log in its block; undefined where it is none that can be kept. */
+/** Parses a log's index in its block; undefined when malformed or too large to store. */
 export function parseLogIndex(hex: unknown): number | undefined {
   if (typeof hex !== "string" || !QUANTITY.test(hex)) return undefined;
   const index = Number(hex);

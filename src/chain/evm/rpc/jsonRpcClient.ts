@@ -8,45 +8,44 @@ export type RpcCall = readonly [method: string, params: readonly unknown[]];
 
 export type JsonRpcClientOptions = {
   url: string;
-  /** How long one request may take, from its first byte out to its last byte in. */
+  /** Limit for one request in milliseconds, from its first byte sent to its last byte received. */
   timeoutMs: number;
-  /** Sockets kept open to the provider. */
+  /** Open sockets to the provider at a time. */
   connectionsMax: number;
 };
 
-/** Providers limit how many calls one request may carry. Those that take fewer say so, and are asked for fewer from then on. */
+/** Calls per batch at first. Providers limit them; a smaller limit is learned from refusals and kept. */
 const BATCH_MAX = 250;
-/** A batch that is refused is tried again in so many pieces. */
+/** A refused batch is retried in this many parts. */
 const BATCH_SPLITS = 5;
 
 /**
- * How long a socket that nobody uses is kept, where the provider says nothing of it himself: longer than the pause between two blocks of the
- * slowest chains, so that a head is not asked for over a new connection each time, and shorter than the minute after which many servers close.
+ * Idle time of a socket, when the provider sends no limit. Longer than the block interval of the slowest chains, so that each head reuses
+ * the connection. Shorter than the minute after which many servers close.
  */
 const KEEP_ALIVE_MS = 55_000;
-/** What came of a socket that the provider closed while we wrote to it. */
+/** Errors of a socket that the provider closed during our write. */
 const CONNECTION_LOST_CODES: readonly unknown[] = ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"];
 
-/** What a provider sent, whatever its status. */
+/** A provider's response, whatever its status. */
 export type RawResponse = Omit<HttpErrorResponse, "text"> & { bytes: Buffer };
 
 type JsonRpcResponse = { id?: unknown; result?: unknown; error?: unknown };
 
 /**
- * JSON-RPC over HTTP to one provider, with its sockets kept open. It reads an answer of any size at once: whoever asks
- * bounds the question. Nothing is repeated here, but a batch that the provider refuses for being one, and a question to which no answer
- * began because the socket was closed just then.
+ * JSON-RPC over HTTP to one provider, with keep-alive sockets. Reads responses of any size, so callers must bound their requests. It
+ * repeats only two requests: a batch that the provider refuses as a batch, and a request whose socket closed before any response.
  */
 export class JsonRpcClient {
-  /** The host alone: the path and the query of a provider's URL often are its key. */
+  /** The host only: path and query of a provider's URL often contain its key. */
   readonly host: string;
   readonly #pool: Pool;
   readonly #path: string;
-  /** For what the provider says in its own words. */
+  /** Redacts URL secrets in the provider's texts. */
   readonly #redact: (text: string) => string;
   readonly #headers: Record<string, string>;
   readonly #timeoutMs: number;
-  /** How many calls one request may carry; 1 with a provider that takes no batches at all. */
+  /** Calls per batch; 1 with a provider that takes no batches. */
   #batchMax = BATCH_MAX;
 
   constructor({ url, timeoutMs, connectionsMax }: JsonRpcClientOptions) {
@@ -65,19 +64,19 @@ export class JsonRpcClient {
     });
   }
 
-  /** The `result` of one call. Throws RpcError for an answered error, else ProviderFailed. */
+  /** Returns the `result` of one call. Throws RpcError for an answered error, otherwise ProviderFailed. */
   async request(method: string, params: readonly unknown[], timeoutMs = this.#timeoutMs): Promise<unknown> {
     return this.parseResult(method, await this.requestRaw(method, params, timeoutMs));
   }
 
-  /** The answer to one call as it came, to be looked at before `parseResult` makes values of all of it. Throws ProviderFailed. */
+  /** Returns the raw response to one call, for a scan before `parseResult`. Throws ProviderFailed. */
   async requestRaw(method: string, params: readonly unknown[], timeoutMs = this.#timeoutMs): Promise<RawResponse> {
-    // Whether bytes that were sent have arrived is never known; what becomes of them is decided by whoever keeps them.
+    // Sent bytes may have arrived; the sender decides whether to send them again.
     const isRepeatable = method !== "eth_sendRawTransaction";
     return this.#post({ jsonrpc: "2.0", id: 1, method, params }, { timeoutMs, isRepeatable });
   }
 
-  /** The `result` in such an answer. Throws as `ask` does. */
+  /** Returns the `result` of a raw response. Throws as `request` does. */
   parseResult(method: string, bytes: RawResponse): unknown {
     const answer = this.#parseJson(bytes);
     if (!isJsonRpcResponse(answer))
@@ -85,10 +84,10 @@ export class JsonRpcClient {
     return this.#unwrapResult(answer);
   }
 
-  /** The results of many calls, in the order of `calls`, sent in batches as the provider takes them. One call that fails fails all. */
+  /** Returns the results of many calls in the order of `calls`, sent in batches. Throws when any call fails. */
   async requestAll(calls: readonly RpcCall[]): Promise<unknown[]> {
     const results: unknown[] = [];
-    // Each turn brings results or makes the batches smaller, which ends with single calls.
+    // Each round adds results or shrinks the batch, down to single calls.
     while (results.length < calls.length) {
       if (this.#batchMax === 1) return [...results, ...(await this.#requestOneByOne(calls.slice(results.length)))];
       const batch = calls.slice(results.length, results.length + this.#batchMax);
@@ -102,12 +101,12 @@ export class JsonRpcClient {
     return results;
   }
 
-  /** Closes the sockets. Calls under way are given up. */
+  /** Closes the sockets. Pending calls fail. */
   async close(): Promise<void> {
     await this.#pool.destroy();
   }
 
-  /** The pool bounds how many are under way at once. */
+  /** The pool limits the concurrent calls. */
   async #requestOneByOne(calls: readonly RpcCall[]): Promise<unknown[]> {
     return Promise.all(calls.map(([method, params]) => this.request(method, params)));
   }
@@ -118,11 +117,11 @@ export class JsonRpcClient {
     const body = calls.map(([method, params], id) => ({ jsonrpc: "2.0", id, method, params }));
     const answers = this.#parseJson(await this.#post(body, { timeoutMs: this.#timeoutMs, isRepeatable: true }));
     if (!Array.isArray(answers)) {
-      // A provider that refuses the batch as a whole answers it with a single error.
+      // A provider that refuses the whole batch answers with a single error.
       if (isJsonRpcResponse(answers)) this.#unwrapResult(answers);
-      throw new ProviderFailed("bad_answer", `${this.host} answered a batch with no list`);
+      throw new ProviderFailed("bad_answer", `${this.host} answered a batch without a list`);
     }
-    // The answers of a batch may stand in any order.
+    // Batch responses may arrive in any order.
     const byId = new Map(answers.filter(isJsonRpcResponse).map((answer) => [answer.id, answer]));
     return calls.map(([method], id) => {
       const answer = byId.get(id);
@@ -168,9 +167,9 @@ export class JsonRpcClient {
     } catch {
       // The parser's error would quote the text.
       if (status !== 200) throw failure();
-      throw new ProviderFailed("bad_answer", `${this.host} broke off its answer or sent no JSON`);
+      throw new ProviderFailed("bad_answer", `${this.host} sent a truncated answer or no JSON`);
     }
-    // Some providers answer their JSON-RPC errors with a status of their own; the error says more than the status.
+    // Some providers send JSON-RPC errors with their own HTTP status; the error is more precise than the status.
     const answersError = isJsonRpcResponse(parsed) && typeof parsed.error === "object" && parsed.error !== null;
     if (status !== 200 && (AUTHORITATIVE_STATUSES.includes(status) || !answersError)) throw failure();
     return parsed;
@@ -183,7 +182,7 @@ export class JsonRpcClient {
   }
 }
 
-/** Statuses that say more than the words that come with them. */
+/** Statuses that are more precise than their bodies. */
 const AUTHORITATIVE_STATUSES: readonly number[] = [413, 429];
 
 function firstHeader(header: string | string[] | undefined): string | undefined {

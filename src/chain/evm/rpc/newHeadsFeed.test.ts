@@ -86,7 +86,7 @@ describe("heads that a provider pushes", () => {
     const { opened, ended } = listen({ idleMs: 20, timeoutMs: 200 });
     await opened;
     socketGate.dropAllFrames();
-    equal(await ended, "it does not answer any more");
+    equal(await ended, "it stopped answering");
     socketGate.forwardAllFrames();
   });
 
@@ -95,7 +95,7 @@ describe("heads that a provider pushes", () => {
     await opened;
     socketGate.dropHeads();
     await client.mine({ blocks: 1 });
-    equal(await ended, "it does not tell of heads that are there");
+    equal(await ended, "it misses heads");
     socketGate.forwardAllFrames();
   });
 
@@ -111,14 +111,14 @@ describe("heads that a provider pushes", () => {
       await client.mine({ blocks: 1 });
       equal((await Promise.race([next(), ended.then(() => undefined)]))?.hash ?? hash, hash);
     }
-    equal(await ended, "it does not tell of heads that are there");
+    equal(await ended, "it misses heads");
     socketGate.forwardAllFrames();
   });
 
   test("a connection whose node stands still while others go on is given up", async () => {
     const { opened, ended } = listen({ idleMs: 20 }, () => 1_000_000n);
     await opened;
-    equal(await ended, "it does not tell of heads that are there");
+    equal(await ended, "it misses heads");
   });
 
   test("a chain that stands still is no silence", async () => {

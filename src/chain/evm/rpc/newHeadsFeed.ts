@@ -9,22 +9,22 @@ import { openTextSocket, type TextSocket } from "./textSocket.ts";
 import { parseBlock } from "./parseBlock.ts";
 
 const TIMEOUT_MS = 10_000;
-/** A connection that has said nothing for so long is asked whether it still lives. */
+/** After this long without a new head, the connection is probed. */
 const IDLE_MS = 10_000;
-/** So often in a row there may be a head that a connection did not tell of: once can be a block that came between the two words. */
+/** Probes in a row that may find a missed head: one can be a block that arrived between the two answers. */
 const MISSED_HEADS_MAX = 2;
 
 export type NewHeadsFeedOptions = {
   caip2: Caip2;
   wsUrl: string;
   clock: Clock;
-  /** How long a connection or an answer may take; ten seconds when absent. */
+  /** Limit for connecting and for each answer, in milliseconds; default 10,000. */
   timeoutMs?: number;
-  /** After how long a silence it is asked whether it lives; ten seconds when absent. */
+  /** Silence before a probe, in milliseconds; default 10,000. */
   idleMs?: number;
 };
 
-/** The heads that an EVM provider pushes over a websocket (eth_subscribe). Nothing is connected before it is followed. */
+/** New heads that an EVM provider pushes over a websocket (eth_subscribe). Connects only when `follow` is called. */
 export function openNewHeadsFeed(options: NewHeadsFeedOptions): HeadFeed {
   const { host } = new URL(options.wsUrl);
   return { name: host, follow: (listener, signal) => follow(options, listener, signal) };
@@ -40,16 +40,16 @@ async function follow(options: NewHeadsFeedOptions, listener: HeadListener, sign
     void monitorConnection(connection, listener, options).then((reason) => connection.end(reason));
     return await connection.ended;
   } catch (error) {
-    // What was going on when we ourselves ended it is nobody's failure.
+    // A failure after our own stop is no error.
     if (signal.aborted) return await connection.ended;
     throw error;
   } finally {
     signal.removeEventListener("abort", stop);
-    connection.end("it was given up");
+    connection.end("it is no longer needed");
   }
 }
 
-/** Resolves with the reason when the connection is of no use: it answers nothing, or has told of nothing new while there was something. */
+/** Resolves with a reason when the connection is useless: it does not answer, or it misses heads. */
 async function monitorConnection(
   connection: NewHeadsConnection,
   { highestKnown }: HeadListener,
@@ -57,21 +57,21 @@ async function monitorConnection(
 ): Promise<string> {
   const { signal } = connection;
   let missedHeads = 0;
-  // It ends with the connection: each round takes as long as a silence may last.
+  // Ends with the connection: each round takes at most one idle interval.
   while (!signal.aborted && missedHeads < MISSED_HEADS_MAX) {
     const before = connection.headNumber;
     await clock.sleep(idleMs, signal);
-    // Heads of before, told over and over, are as good as none.
+    // Repeated old heads count as none.
     if (connection.headNumber > before) {
       missedHeads = 0;
       continue;
     }
     const number = await connection.fetchBlockNumber().catch(() => undefined);
-    if (number === undefined) return "it does not answer any more";
+    if (number === undefined) return "it stopped answering";
     const isHeadMissed = number > connection.headNumber || (highestKnown() ?? -1n) > connection.headNumber;
     missedHeads = isHeadMissed ? missedHeads + 1 : 0;
   }
-  return "it does not tell of heads that are there";
+  return "it misses heads";
 }
 
 type JsonRpcMessage = {
@@ -92,7 +92,7 @@ class NewHeadsConnection {
   #socket: TextSocket | undefined;
   #lastRequestId = 0;
   #isVerified = false;
-  /** The highest that it told of, or knew when it began. */
+  /** The highest head that it pushed, or that it knew at the start. */
   headNumber = -1n;
 
   constructor(options: NewHeadsFeedOptions, listener: HeadListener) {
@@ -101,12 +101,12 @@ class NewHeadsConnection {
     this.#host = new URL(options.wsUrl).host;
   }
 
-  /** Why it ended. */
+  /** Resolves with the reason of its end. */
   get ended(): Promise<string> {
     return this.#ended.promise;
   }
 
-  /** Aborts when it ends. */
+  /** Aborts at its end. */
   get signal(): AbortSignal {
     return this.#abortController.signal;
   }
@@ -134,7 +134,7 @@ class NewHeadsConnection {
     return parseQuantity(await this.#request("eth_blockNumber", []), "a block number");
   }
 
-  /** Ends it; whoever waits for an answer is told `reason`. */
+  /** Ends the connection and rejects pending requests with `reason`. */
   end(reason: string): void {
     this.#abortController.abort();
     this.#socket?.destroy();
@@ -175,13 +175,13 @@ class NewHeadsConnection {
   }
 
   #handleNewHead(params: JsonRpcMessage["params"]): void {
-    // Whoever tells before he was asked for the chain that he serves may tell of any.
+    // Pushes before the chain id is verified may come from any chain.
     if (!this.#isVerified) return;
     let head: BlockRef;
     try {
       head = parseBlock(params?.result);
     } catch {
-      return this.end("it told of a head that is none");
+      return this.end("it sent a malformed head");
     }
     this.#raiseHeadNumber(head.number);
     this.#listener.onHead(head);

@@ -4,7 +4,7 @@ import { createProof } from "../proof.ts";
 import { isBloom } from "../filter/logsBloom.ts";
 import { parseHash, parseArray, parseQuantity, parseObject, parseSafeInteger } from "./rpcValues.ts";
 
-/** A block header as eth_getBlockBy… answers it. */
+/** Parses a block header of eth_getBlockBy…. */
 export function parseBlock(answer: unknown): BlockRef {
   const block = parseObject(answer, "a block");
   const { logsBloom: bloom } = block;
@@ -17,7 +17,7 @@ export function parseBlock(answer: unknown): BlockRef {
   };
 }
 
-/** The receipt of `chainTx`. */
+/** Parses the receipt of `chainTx`. */
 export function parseReceipt(answer: unknown, chainTx: string): EvmReceipt {
   const receipt = parseObject(answer, "a receipt");
   if (parseHash(receipt["transactionHash"], "a transaction hash") !== chainTx) {
@@ -32,7 +32,7 @@ export function parseReceipt(answer: unknown, chainTx: string): EvmReceipt {
   };
 }
 
-/** What the receipt of `chainTx` proves. */
+/** Parses the receipt of `chainTx` into a proof. */
 export function parseProof(answer: unknown, chainTx: string): TransactionProof {
   const { blockNumber, blockHash, succeeded } = parseReceipt(answer, chainTx);
   const [first] = parseArray(parseObject(answer, "a receipt")["logs"], "a receipt's logs");

@@ -1,29 +1,29 @@
 import type { RangeSuggestion } from "../../reader.ts";
 
-// How nodes and providers say that a question for logs asks too much, and what they would answer instead. None has a code of its own for
-// it, and hardly two have the same words. The table of the test names who says what.
+// Recognizes the ways in which nodes and providers refuse a log query as too large, and the range that they suggest. None has its own error
+// code, and hardly two share a wording. The table in the test names the sources.
 
 const RANGE_TOO_LARGE: readonly RegExp[] = [
-  // By what the answer would hold.
+  // By the size of the result.
   /query (?:returned|returns|exceeds?) (?:more than|too many|(?:the )?max(?:imum)? (?:results|logs))/i,
   /(?:log )?response size (?:should|is|exceed)|(?:response|content) (?:is )?too (?:large|big)/i,
   /logs (?:matched by query|count) exceeds?|too many (?:logs|results|blocks)/i,
-  // By how many blocks were asked for.
+  // By the number of blocks.
   /range (?:is )?(?:too (?:large|wide|high|big)|larger than|bigger than|greater than|exceeds?|limit|at most)/i,
   /range \d+ (?:exceeds|is (?:bigger|greater|larger) than)|range \S+ exceeds the (?:range|maximum)/i,
   /(?:exceed|max|maximum)\w* (?:allowed )?(?:rpc )?(?:block )?range|range threshold exceeded/i,
   /ranges? over [\d,.]+k? blocks|limited to [^.]*\brange|limited to [\d,.]+ blocks|up to an? [\d,.]+k? ?blocks? range/i,
   /blocks distance|requested blocks is|at most [\d,.]+ blocks|smaller than size|limit the query to/i,
-  // By what to do about it.
+  // By the suggested remedy.
   /range should work|with this block range|retry with the range|(?:smaller|narrower|reduc\w+) (?:your |the |query )*(?:block )?range/i,
-  // By how long it would take: the node is well, and the question is too long for it.
+  // By the time it takes: the node is healthy, the query is too long.
   /query (?:timeout|timed out)|eth_getLogs request was canceled/i,
 ];
 
-/** A count of blocks, as in 2000, 10,000 or 2K. */
+/** A number of blocks, such as 2000, 10,000 or 2K. */
 const COUNT = String.raw`(\d[\d,.]{0,14}k?)`;
 
-/** Each names the most blocks that the provider ever answers at once. */
+/** Each captures the provider's limit of blocks per query. */
 const BLOCK_LIMITS: readonly RegExp[] = [
   `up to an? ${COUNT} ?blocks? range`,
   `limited to (?:an? |0 ?- ?)?${COUNT} (?:blocks?|range)`,
@@ -43,27 +43,27 @@ const BLOCK_LIMITS: readonly RegExp[] = [
   `smaller than size ${COUNT}`,
 ].map((text) => new RegExp(text, "i"));
 
-/** First and last block of a range that would be answered. */
+/** First and last block of the suggested range. */
 const SUGGESTED_RANGES: readonly RegExp[] = [
   /\[\s*(0x[\da-f]{1,16}),\s*(0x[\da-f]{1,16})\s*\]/i,
   /the range (\d{1,18})-(\d{1,18})/i,
 ];
 
-/** What names more than that is no size of a range. */
+/** A larger number cannot be a range size. */
 const BLOCKS_MAX = 1_000_000_000n;
 
 export function isRangeError(words: string): boolean {
   return RANGE_TOO_LARGE.some((pattern) => pattern.test(words));
 }
 
-/** What a refusal would have instead, by its words or by the `from` and `to` of its data; undefined when it names nothing. */
+/** The range that a refusal suggests, from its text or from `from` and `to` in its data; undefined when it suggests none. */
 export function parseRangeSuggestion(words: string, data: unknown): RangeSuggestion | undefined {
   const limit = BLOCK_LIMITS.map((pattern) => parseBlockCount(pattern.exec(words)?.[1])).find(
     (count) => count !== undefined,
   );
   const blocks = parseSuggestedRange(words) ?? parseRangeFromData(data);
   if (blocks === undefined) return limit === undefined ? undefined : { blocks: limit, isLimit: true };
-  // What is in the way of the named range is either its length or what it holds; the shorter of the two tells which.
+  // The suggested range is short because of a limit on blocks or on results; the shorter of the two shows which.
   return { blocks, isLimit: limit === blocks };
 }
 

@@ -1,12 +1,12 @@
-/** Longer texts are cut before they are looked through; what is told of them is far shorter. */
+/** Longer texts are cut before the search; log lines are far shorter. */
 const TEXT_LENGTH_MAX = 4_000;
-/** A shorter part of a path is a word such as "mainnet", and no key. */
+/** A shorter path segment is a word such as "mainnet" and no key. */
 const PATH_SECRET_LENGTH_MIN = 8;
 const CREDENTIAL_LENGTH_MIN = 4;
 
 /**
- * Takes out of what a provider says whatever of its own URL may be a key: some repeat the path that they were asked for, and their words end
- * in logs and in the database.
+ * Creates a function that removes the secrets of the provider's URL from its texts. Some providers echo the path, and their texts reach
+ * logs and the database.
  */
 export function redactUrlSecrets(url: URL): (text: string) => string {
   const urlParts = [...url.pathname.split("/"), ...url.search.slice(1).split(/[&=]/)];
@@ -17,7 +17,7 @@ export function redactUrlSecrets(url: URL): (text: string) => string {
   return (text) => keys.reduce((masked, key) => masked.replaceAll(key, "…"), text.slice(0, TEXT_LENGTH_MAX));
 }
 
-/** As they are written, and as they are meant. */
+/** Each secret in encoded and in decoded form. */
 function encodedVariants(parts: readonly string[]): string[] {
   return [...new Set(parts.flatMap((part) => [part, tryDecode(part)]))];
 }

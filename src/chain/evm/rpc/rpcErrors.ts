@@ -2,10 +2,10 @@ import { ProviderFailed } from "../../reader.ts";
 import { CallReverted, type SubmitOutcome } from "../node.ts";
 import { isRangeError, parseRangeSuggestion } from "./rangeErrors.ts";
 
-// Nodes and providers name the same trouble in many ways, and hardly ever by a code of their own. Everything that knows
-// their wordings stands here.
+// Recognizes error texts: nodes and providers describe the same error differently, mostly without an own code. All known wordings stand in
+// this file.
 
-/** An error that a node answered, as it stands in JSON-RPC. It becomes one of the port's errors before it leaves the node. */
+/** A JSON-RPC error that a node answered. The node maps it to an error of the port. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;
@@ -32,12 +32,12 @@ const MESSAGE_LENGTH_MAX = 500;
 const RATE_LIMITED =
   /rate ?limit|rate exceeded|too many request|requests? (?:per second|limit)|usage limit|limit exceeded for|exceeded (?:its|your|the) (?:\w+ )*(?:capacity|compute units|requests?|quota|throughput)|(?:capacity|quota)(?: limit)? exceeded|daily (?:request )?count|over (?:network traffic|compute unit) limit|ran out of cu/i;
 
-/** Ankr's "too many requests"; "limit exceeded" as many say it of calls, where their words do not speak of ranges. */
+/** Ankr's "too many requests"; "limit exceeded", which many use for calls when the text names no range. */
 const RATE_LIMITED_CODES: readonly number[] = [429, -32090, -32005];
 
 /**
- * A block that this node does not have, yet or any more. With several nodes behind one name it is what one says that lags: a range that
- * ends beyond its head is told in many ways, and none of them means that the range is too long.
+ * The node does not have this block (yet, or any more). Behind a load balancer a lagging node answers so: many wordings describe a range
+ * beyond its head, and none means a range that is too long.
  */
 const UNKNOWN_BLOCK: readonly RegExp[] = [
   /unknown block|block ?not ?found|header not found|blockoutofrange|block is out of range|(?:requested )?block \S+ not found/i,
@@ -46,7 +46,7 @@ const UNKNOWN_BLOCK: readonly RegExp[] = [
   /(?:safe|finalized) block|missing trie node|state (?:is )?not available|no state available|historical state|resource not found/i,
 ];
 
-/** The batch is refused for being one, or for its length; each of its calls alone would be answered. */
+/** The batch is refused as a batch or for its length; each single call would succeed. */
 const BATCH_REFUSED =
   /\bbatch(?:ed)?\b.*(?:large|size|limit|exceed|support|allow|many|disabled)|(?:exceeds?|many|limit|supported)\b.*\bbatch/i;
 
@@ -55,12 +55,12 @@ const REVERTED =
 
 const TIMEOUT = /time(?:d)? ?out|deadline exceeded/i;
 
-/** What a node's answer means to whoever asked: the port's own error. */
+/** Maps a node's error to an error of the port. */
 export function toProviderError(host: string, error: unknown): Error {
   if (!(error instanceof RpcError)) return error instanceof Error ? error : new Error(String(error));
   if (isRevert(error)) return new CallReverted(error.message, { cause: error });
   const { code, message, data } = error;
-  // Some say no more than "invalid params", and why in the data.
+  // Some send only "invalid params" and put the reason into the data.
   const dataText = dataToText(data);
   const kind = classifyError(code, message) ?? classifyError(0, dataText) ?? "bad_answer";
   const fullText = `${message} ${dataText}`;
@@ -81,7 +81,7 @@ export type HttpErrorResponse = {
   date?: string | undefined;
 };
 
-/** A refusal that came as an HTTP status. */
+/** Maps an HTTP error status to an error of the port. */
 export function toHttpError(host: string, refusal: HttpErrorResponse): ProviderFailed {
   const { status } = refusal;
   const text = refusal.text.slice(0, MESSAGE_LENGTH_MAX);
@@ -93,18 +93,18 @@ export function toHttpError(host: string, refusal: HttpErrorResponse): ProviderF
     const suggestion = parseRangeSuggestion(text, undefined);
     return new ProviderFailed("range_too_large", message, suggestion && { suggestion });
   }
-  // 522 and 524 are those of a proxy that waited in vain.
+  // 522 and 524 are timeouts of a proxy.
   if ([408, 504, 522, 524].includes(status)) return new ProviderFailed("timeout", message, details);
   return new ProviderFailed(status >= 500 ? "unreachable" : "bad_answer", message, details);
 }
 
-/** Whether each call of a batch is better asked alone. */
+/** Whether the calls of a batch should be sent one by one. */
 export function isBatchRefused(error: unknown): boolean {
   if (error instanceof ProviderFailed) return error.kind === "range_too_large";
   return error instanceof RpcError && BATCH_REFUSED.test(error.message);
 }
 
-/** Retry-After is a number of seconds, or a date, which is measured by the date of the answer itself. */
+/** Retry-After in milliseconds. It is a number of seconds, or a date, relative to the date of the response. */
 function parseRetryAfter({ retryAfter, date }: HttpErrorResponse): number | undefined {
   if (retryAfter === undefined) return undefined;
   const ms = /^\s*\d{1,9}\s*$/.test(retryAfter)
@@ -113,7 +113,7 @@ function parseRetryAfter({ retryAfter, date }: HttpErrorResponse): number | unde
   return Number.isFinite(ms) && ms >= 0 ? ms : undefined;
 }
 
-/** A wait that stands in the words: "retry in 7 seconds", or Infura's `backoff_seconds`. */
+/** A delay in the text, in milliseconds: "retry in 7 seconds", or Infura's `backoff_seconds`. */
 function parseRetryDelay(words: string): number | undefined {
   const [, seconds] =
     /(?:retry|try again) (?:in|after) (\d{1,6}(?:\.\d{1,3})?) ?s(?:ec|\b)|"backoff_seconds":\s*(\d{1,6})/i
@@ -129,7 +129,7 @@ function dataToText(data: unknown): string {
 
 function classifyError(code: number, words: string): ProviderFailed["kind"] | undefined {
   if (BATCH_REFUSED.test(words)) return "bad_answer";
-  // -32005 means "limit exceeded", of the rate with some and of the answer's size with others: the words decide.
+  // -32005 means "limit exceeded", of the rate or of the result size; the text decides.
   if (isRangeError(words)) return "range_too_large";
   if (RATE_LIMITED_CODES.includes(code) || RATE_LIMITED.test(words)) return "rate_limited";
   if (code === -39001 || UNKNOWN_BLOCK.some((pattern) => pattern.test(words))) return "unknown_block";
@@ -140,7 +140,7 @@ function isRevert({ code, message }: RpcError): boolean {
   return code === 3 || REVERTED.test(message);
 }
 
-/** How a node that answered a broadcast with an error took it. Words that nobody here knows are `unknown`, never a refusal. */
+/** Classifies a node's error to a broadcast. An unrecognized text is `unknown`, never a rejection. */
 export function toSubmitOutcome(error: unknown): SubmitOutcome {
   if (!(error instanceof RpcError)) {
     const reason = error instanceof Error ? error.message : "";
@@ -153,7 +153,7 @@ export function toSubmitOutcome(error: unknown): SubmitOutcome {
   return { kind: "unknown", reason: message, hasNodeReply: kind !== "rate_limited" && kind !== "timeout" };
 }
 
-// The order matters: erigon prefixes its words, and "replacement transaction underpriced" must not be read as a known one.
+// The order matters: erigon prefixes its texts, and "replacement transaction underpriced" must not match as a known transaction.
 const SUBMIT_OUTCOMES: readonly (readonly ["known" | "nonce_used" | "underpriced" | "no_funds", RegExp])[] = [
   ["known", /already ?(?:known|imported|exists|in (?:the )?mempool)|known transaction|already_exists|tx already/i],
   ["nonce_used", /nonce (?:is )?too low|old ?nonce|nonce has already been used|invalid nonce.*too low/i],
@@ -164,6 +164,6 @@ const SUBMIT_OUTCOMES: readonly (readonly ["known" | "nonce_used" | "underpriced
   ["no_funds", /insufficient ?funds|exceeds account balance|insufficient balance|sender doesn't have enough funds/i],
 ];
 
-/** What the same bytes will be told again: by every node, or by this one as long as it is set up as it is. */
+/** Errors that the same bytes will get again: from every node, or from this one with its configuration. */
 const REJECTED =
   /exceeds the configured cap|fee cap exceeded|exceeds (?:the )?block gas limit|gas limit (?:is )?too high|gas ?limit ?exceeded|intrinsic gas (?:is )?too (?:low|high)|intrinsic gas exceeds|floor data gas|oversized data|higher than max fee per gas|transaction type not supported/i;

@@ -1,6 +1,6 @@
 import { ProviderFailed } from "../../reader.ts";
 
-// Readers of what a node sends. Each refuses what is malformed, because a wrong number is worse than none.
+// Parsers for values from a node. Each rejects malformed input, because a wrong number is worse than none.
 
 export function parseQuantity(value: unknown, what: string): bigint {
   if (typeof value !== "string" || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) throw malformedValue(what, value);
@@ -13,7 +13,7 @@ export function parseSafeInteger(value: unknown, what: string): number {
   return number;
 }
 
-/** A 32-byte hash in stored form. */
+/** Parses a 32-byte hash into stored form. */
 export function parseHash(value: unknown, what: string): string {
   if (typeof value !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(value)) throw malformedValue(what, value);
   return value.toLowerCase();
@@ -34,7 +34,7 @@ export function parseArray(value: unknown, what: string): readonly unknown[] {
   return value;
 }
 
-/** A block number or an amount as JSON-RPC writes it. */
+/** Formats a block number or an amount for JSON-RPC. */
 export function toHex(number: bigint): string {
   return `0x${number.toString(16)}`;
 }

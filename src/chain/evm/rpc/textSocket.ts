@@ -2,23 +2,23 @@ import type { Socket } from "node:net";
 import { Agent, buildConnector, WebSocket } from "undici";
 import { ProviderFailed } from "../../reader.ts";
 
-/** A header is below two kilobytes; whoever sends more sends something else. */
+/** A header is below two kilobytes; larger messages are no headers. */
 const MESSAGE_BYTES_MAX = 1_048_576;
 
 export type TextSocket = {
   send(text: string): void;
-  /** Why it ended; resolves once. */
+  /** Resolves once, with the reason of the end. */
   readonly ended: Promise<string>;
-  /** Ends it at once, whether or not the other side still answers. */
+  /** Ends the socket at once, without the other side's closing handshake. */
   destroy(): void;
 };
 
 export type TextSocketOptions = {
-  /** How long it may take to open. */
+  /** Limit for opening, in milliseconds. */
   timeoutMs: number;
-  /** Is handed each text that arrives, and must not throw. */
+  /** Receives each text message; must not throw. */
   onText: (text: string) => void;
-  /** Gives up an opening that is under way. */
+  /** Cancels an opening. */
   signal: AbortSignal;
 };
 
@@ -28,7 +28,7 @@ export async function openTextSocket(
   { timeoutMs, onText, signal }: TextSocketOptions,
 ): Promise<TextSocket> {
   const target = new URL(url);
-  if (signal.aborted) throw new ProviderFailed("unreachable", `${target.host} was not asked any more`);
+  if (signal.aborted) throw new ProviderFailed("unreachable", `${target.host} is no longer needed`);
   const sockets = createSocketAgent(timeoutMs);
   const socket = new WebSocket(withoutCredentials(target), {
     dispatcher: sockets.agent,
@@ -44,7 +44,7 @@ export async function openTextSocket(
   socket.addEventListener("close", ({ code }) => ended.resolve(`the connection was closed with code ${code}`));
   void ended.promise.then(() => opened.resolve(false));
   const destroy = () => {
-    ended.resolve("it was given up here");
+    ended.resolve("the client closed it");
     sockets.destroy();
   };
   signal.addEventListener("abort", destroy, { once: true });
@@ -56,8 +56,8 @@ export async function openTextSocket(
 }
 
 /**
- * The sockets below a websocket, kept at hand: its own way to close waits for the other side to agree, and one that has gone silent
- * never does.
+ * Keeps the TCP sockets below a websocket, so that they can be destroyed: a websocket's own close waits for the other side, which may be
+ * silent.
  */
 function createSocketAgent(timeoutMs: number): { agent: Agent; destroy: () => void } {
   const sockets = new Set<Socket>();

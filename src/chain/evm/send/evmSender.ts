@@ -15,7 +15,7 @@ import type { SenderContext } from "./senderContext.ts";
 import { decodeFailures, settleCall, settleManyCall } from "./settleCall.ts";
 import { quoteCall, signAndStore } from "./signAndStore.ts";
 
-/** Settles inboxes by calls of their hub, which the gas account signs and pays. */
+/** Settles inboxes through their hub; the gas account signs and pays. */
 export class EvmSender implements ChainSender {
   readonly #context: SenderContext;
 
@@ -27,7 +27,7 @@ export class EvmSender implements ChainSender {
     return this.#context.gasAccount.address;
   }
 
-  /** One hub and one token, so that a transaction costs what such a transaction is expected to cost. */
+  /** One hub and one token, so that a transaction costs what the fee plan expects. */
   batchKey({ hub, token }: SettleItem): string {
     return `${hub}/${token}`;
   }
@@ -54,14 +54,14 @@ export class EvmSender implements ChainSender {
   async verify(config: ChainConfig): Promise<void> {
     if (await this.#context.providers.hasCode(hubAddress)) return;
     throw new ChainMismatch(
-      `${config.name} has no hub at ${hubAddress}, and without it no deposit there can be settled: put it there with "tributary hub deploy".`,
+      `${config.name} has no hub at ${hubAddress}, which settlements need: deploy it with "tributary hub deploy".`,
     );
   }
 }
 
 /**
- * A refusal by one provider alone is no reason to hold money back: the gas of a try is cheaper than being held up by a lie. Where there is
- * another provider it is asked as well, and both must refuse.
+ * One provider's refusal must not delay money, because a failed attempt costs only gas. A second provider simulates too, where there is
+ * one, and both must refuse.
  */
 async function simulateWithSecondProvider(
   { providers }: SenderContext,

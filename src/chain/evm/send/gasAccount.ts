@@ -2,7 +2,7 @@ import { keccak256, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { assert } from "../../../kernel/assert.ts";
 
-/** Signs what was decided elsewhere. It pays gas and can move no deposit. */
+/** Signs given transactions. It pays gas and can move no deposit. */
 export interface GasAccount {
   readonly address: string;
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>;
@@ -18,10 +18,10 @@ export type UnsignedTransaction = {
   maxPriorityFeePerGas: bigint;
 };
 
-/** The bytes to broadcast and the hash they will have on chain. */
+/** The bytes to broadcast, and their transaction hash. */
 export type SignedTransaction = { raw: string; chainTx: string };
 
-/** The account behind a private key (0x and 64 hex). The key stays in this closure: it is in no field that could be logged. */
+/** Opens the account of a private key (0x and 64 hex digits). The key stays in this closure, out of any field that could be logged. */
 export function openGasAccount(privateKey: string): GasAccount {
   assert(/^0x[0-9a-fA-F]{64}$/.test(privateKey), "a gas key is 0x and 64 hex digits");
   const account = privateKeyToAccount(privateKey as Hex);

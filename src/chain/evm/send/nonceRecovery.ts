@@ -12,22 +12,22 @@ import {
 import { findReceipt, type OpenOutgoing, type SenderContext } from "./senderContext.ts";
 import type { SenderWorld } from "../../sender.ts";
 
-// Nonces that can be used no more, and those that nothing of ours will ever use. What was to be sent with one that is given up is planned
-// anew by whoever asked for it; should its bytes be mined after all, a second sweep moves nothing.
+// Recovers nonces: those that another transaction used, and those that no transaction of ours will use. Settlements plan abandoned work
+// again. If the old bytes are mined after all, the second sweep moves nothing.
 
-/** Nonces that came back and are used up in one call. */
+/** Reopened nonces per call. */
 const NONCE_GAP_MAX = 50n;
-/** Nonces used up with nothing in one call. A reorg gives back few that are not ours; more were never used, and each one costs gas. */
+/** Nonces cancelled per call. A reorg returns few foreign nonces; the other gaps were never used, and each cancellation costs gas. */
 const CANCEL_TRANSACTIONS_MAX = 10;
-/** How often, and for how long, bytes are offered that nobody takes: a full pool, a lagging node or a bad hour of a provider may pass. */
+/** Rejections, and time in milliseconds, before cancelling: a full pool, a lagging node or a provider's outage may pass. */
 const REJECTIONS_MAX = 10;
 const REJECTED_MS_MIN = 5 * 60_000;
-/** Who must say that a nonce is gone, where there are so many: one alone could have every later one wait behind it for ever. */
+/** Providers that must confirm a used nonce, where there are so many: a single false answer could block every later nonce. */
 const CONFIRMING_PROVIDERS_MIN = 2;
 
 /**
- * Nonces that the chain waits for and that nothing is being sent for: a reorg has taken back what had used them. No later one would
- * ever be mined, so our own bytes are sent again, and where there are none, a call of nothing.
+ * Fills the nonces that the chain waits for and that have no open transaction, because a reorg dropped their transactions. Later nonces
+ * cannot be mined before them. Sends our own bytes again, or a cancel transaction where there are none.
  */
 export async function fillNonceGap(
   world: SenderWorld,
@@ -37,7 +37,7 @@ export async function fillNonceGap(
   const below = gap.below - gap.from > NONCE_GAP_MAX ? gap.from + NONCE_GAP_MAX : gap.below;
   if (gap.from >= below) return;
   const facts = { ...gap, chain: context.caip2, from: String(gap.from), below: String(below) };
-  world.log.error(facts, "nonces came back");
+  world.log.error(facts, "nonces were freed by a reorg");
   const reopened = new Set(
     await reopenOutgoing(world.db, { chain: context.caip2, sender: gap.sender, from: gap.from, below }),
   );
@@ -48,7 +48,7 @@ export async function fillNonceGap(
     const alarm = { ...facts, alarm: "nonce_gap", missing: missing.length };
     world.log.error(
       alarm,
-      "too many nonces are missing to pay for them all; nothing later is mined before they are used",
+      "too many nonces are missing to cancel them all; later transactions wait until they are used",
     );
     return;
   }
@@ -64,8 +64,8 @@ async function prepareCancelTransaction(world: SenderWorld, context: SenderConte
 }
 
 /**
- * The account's nonce has passed this one and no receipt is ours: somebody else has used the key. All that answer must say so, because what
- * one says alone would raise the next nonce beyond what the chain will ever come to.
+ * The account's nonce is above this one, and no receipt is ours: another signer used the key. All answering providers must agree, because
+ * one false answer would raise the next nonce above the chain's.
  */
 export async function abandonUsedNonce(
   world: SenderWorld,
@@ -73,7 +73,7 @@ export async function abandonUsedNonce(
   { transaction, attempts }: Pick<OpenOutgoing, "transaction" | "attempts">,
 ): Promise<void> {
   const replies = await context.providers.askEach(async (node) => ({
-    // The nonce first: whoever counts our transaction in it has its receipt as well.
+    // The nonce first: a node that counts our transaction then has its receipt too.
     nonce: await node.nonce(transaction.sender),
     receipt: await findReceipt(node, attempts),
   }));
@@ -94,8 +94,8 @@ export function clearRejection({ rejectedTransactions }: SenderContext, { transa
 }
 
 /**
- * A node has looked at the bytes and not taken them. While they hold the nonce that the chain waits for nothing else is mined, so once that
- * has gone on for long the nonce is filled with nothing. Of an account that was replaced all that is left is closed: nobody can sign for it.
+ * Handles bytes that a node has checked and rejected. They block every later nonce, so after REJECTIONS_MAX a cancel transaction takes
+ * their nonce. For a replaced account, which cannot sign, closes all open transactions.
  */
 export async function cancelRejected(
   world: SenderWorld,
@@ -109,25 +109,25 @@ export async function cancelRejected(
     return;
   const facts = { alarm: "sending_given_up", chain: context.caip2, sender, nonce: String(nonce), outcome };
   if (!isOurs) {
-    world.log.error(facts, "no node takes what a replaced gas account has signed; all that is left of it is given up");
+    world.log.error(facts, "nodes reject the transactions of a replaced gas account; its open transactions are closed");
     return markOutgoingLostFrom(world.db, { chain: context.caip2, sender, from: nonce, at: world.clock.now() });
   }
-  world.log.error(facts, "no node takes a transaction; its nonce is used for nothing");
+  world.log.error(facts, "nodes reject a transaction; a cancel transaction takes its nonce");
   const cancel = await prepareCancelTransaction(world, context);
   await world.db.transaction(async (tx) => {
-    // Somebody else was quicker, and has filled the nonce.
+    // Another process was faster and has filled the nonce.
     if (!(await markOutgoingLost(tx, { id, at: cancel.at }))) return;
     await signAndStoreAtNonce(tx, context, { ...cancel, nonce });
   });
 }
 
-/** Gas can still come to the account that we have; to one that was replaced it hardly will. */
+/** The current account may still receive gas; a replaced one hardly will. */
 function isRejection(outcome: SubmitOutcome, isOurs: boolean): boolean {
   if (outcome.kind === "no_funds") return !isOurs;
   return outcome.kind === "untakeable" || (outcome.kind === "unknown" && outcome.hasNodeReply === true);
 }
 
-/** Counts this offer. */
+/** Counts this rejection, and returns whether the limit is reached. */
 function exceedsRejectionLimit(
   world: SenderWorld,
   { rejectedTransactions }: SenderContext,

@@ -6,15 +6,15 @@ import type { Caip2 } from "../../../kernel/caip.ts";
 import type { FeeQuote } from "../node.ts";
 import type { SignedTransaction } from "./gasAccount.ts";
 
-// A nonce is given out in the transaction that stores the bytes signed for it, so that there is never a nonce without bytes:
-// whatever happens next, the same bytes can be broadcast again until the chain has taken them.
+// A nonce is allocated in the transaction that stores the bytes signed for it, so that no nonce is without bytes. The same bytes can be
+// broadcast until the chain includes them.
 
 type EvmColumns = { nonce: bigint; recipient: string; data: string; gas_limit: bigint };
 type EvmFeeColumns = { max_fee_per_gas: bigint; max_priority_fee_per_gas: bigint };
 export type OutgoingTransaction = Selectable<OutgoingTransactionTable> & EvmColumns;
 export type OutgoingAttempt = Selectable<OutgoingAttemptTable> & EvmFeeColumns;
 
-/** Makes the account known, with the nonce that the chain says is next. Does nothing when it is known. */
+/** Registers the account with the chain's next nonce. Does nothing when it is registered. */
 export async function registerGasAccount(
   db: Db,
   account: { chain: Caip2; address: string; nextNonce: bigint },
@@ -36,7 +36,7 @@ export async function isGasAccountRegistered(db: Db, account: { chain: Caip2; ad
   return row !== undefined;
 }
 
-/** Takes the next nonce. Two workers wait for each other here, so the nonces of an account have no gap and no twin. */
+/** Allocates the next nonce. The row lock orders concurrent workers, so an account's nonces have no gaps and no duplicates. */
 export async function allocateNonce(tx: Tx, account: { chain: Caip2; address: string }): Promise<bigint> {
   const row = await tx
     .updateTable("gas_account")
@@ -89,7 +89,7 @@ export async function insertOutgoing(tx: Tx, outgoing: NewOutgoing): Promise<big
   return id;
 }
 
-/** False when that attempt was stored by somebody else. */
+/** Returns false when another process stored that attempt. */
 export async function insertAttempt(
   tx: Tx,
   attempt: { outgoingId: bigint; attempt: number; fees: FeeQuote; signed: SignedTransaction; at: Date },
@@ -112,7 +112,7 @@ export async function insertAttempt(
   return inserted !== undefined;
 }
 
-/** The accounts of a chain whose transactions are not all closed. */
+/** The accounts of a chain with open transactions. */
 export async function listOpenSenders(db: Db, scope: { chain: Caip2; limit: number }): Promise<string[]> {
   const rows = await db.root
     .selectFrom("outgoing_transaction")
@@ -133,7 +133,7 @@ export type OpenOutgoingScope = {
   limit: number;
 };
 
-/** An account's transactions that the chain has not taken for good, lowest nonce first, each with its attempts, newest first. */
+/** An account's open transactions, lowest nonce first, each with its attempts, newest first. */
 export async function listOpenOutgoing(
   db: Db,
   scope: OpenOutgoingScope,
@@ -172,7 +172,7 @@ export async function markSubmitted(db: Db, attempt: { chainTx: string; at: Date
     .execute();
 }
 
-/** How a nonce ended. A transaction that is closed already stays as it is. */
+/** How a nonce ended. A closed transaction stays unchanged. */
 export type OutgoingClosure =
   | { id: bigint; status: "mined" | "reverted"; chainTx: string; blockNumber: bigint; at: Date }
   | { id: bigint; status: "lost"; at: Date };
@@ -192,7 +192,7 @@ export async function closeOutgoing(db: Db, closure: OutgoingClosure): Promise<v
     .execute();
 }
 
-/** Closes a transaction in whose place something else is stored, in the caller's transaction. False when it was closed before. */
+/** Closes a transaction in the caller's transaction, which stores its replacement. Returns false when it was closed before. */
 export async function markOutgoingLost(tx: Tx, closure: { id: bigint; at: Date }): Promise<boolean> {
   const lost = await tx
     .updateTable("outgoing_transaction")
@@ -204,7 +204,7 @@ export async function markOutgoingLost(tx: Tx, closure: { id: bigint; at: Date }
   return lost !== undefined;
 }
 
-/** Closes all that an account has left from a nonce on. */
+/** Closes an account's open transactions from a nonce on. */
 export async function markOutgoingLostFrom(
   db: Db,
   scope: { chain: Caip2; sender: string; from: bigint; at: Date },
@@ -219,7 +219,7 @@ export async function markOutgoingLostFrom(
     .execute();
 }
 
-/** Opens closed transactions of nonces in a range again, the last one of each, and returns these nonces. */
+/** Reopens the last closed transaction of each nonce in a range, and returns these nonces. */
 export async function reopenOutgoing(
   db: Db,
   scope: { chain: Caip2; sender: string; from: bigint; below: bigint },
@@ -234,7 +234,7 @@ export async function reopenOutgoing(
   return rows.map((row) => row.nonce);
 }
 
-/** After somebody else has used the account: the next nonce is at least what the chain says. */
+/** Raises the next nonce to at least the chain's, after a foreign use of the account. */
 export async function raiseNextNonce(
   db: Db,
   account: { chain: Caip2; address: string; nextNonce: bigint },

@@ -14,30 +14,33 @@ import {
 import { findReceipt, type OpenOutgoing, type SenderContext } from "./senderContext.ts";
 import type { SenderWorld } from "../../sender.ts";
 
-/** Sendings of an account broadcast in one call, and as many closed; lowest nonces first: a later one cannot be mined before them. */
+/**
+ * Outgoing transactions of an account per call: this many broadcast and this many closed. Lowest nonces first, because later ones wait for
+ * them.
+ */
 const OUTGOING_MAX = 50;
-/** Gas accounts with open transactions: the present one, and those that were replaced. */
+/** Gas accounts with open transactions: the current one, and replaced ones. */
 const SENDERS_MAX = 10;
-/** A block this deep is final on a chain that never says what is. */
+/** A block this deep counts as final on a chain without the `finalized` tag. */
 const FINAL_DEPTH_WITHOUT_TAG = 1_024n;
-/** How long an attempt may wait for a block before a better paid one is signed for the same nonce. */
+/** How long an attempt waits for a block before one with a higher fee replaces it. */
 const FEE_BUMP_AFTER_MS = 60_000;
-/** Attempts for one nonce. With 13 % each the last offers about thirty times the first. */
+/** Attempts per nonce. With 13 % each, the last one offers about thirty times the first. */
 const ATTEMPTS_MAX = 30;
-/** Nodes accept a replacement from 10 % on; some ask for 12.5 %. */
+/** Nodes accept a replacement from 10 % on; some require 12.5 %. */
 const FEE_BUMP_PERCENT = 113n;
 
 /**
- * Looks after every signed transaction of a chain: broadcasts its bytes until a block has them, pays more when none wants them,
- * and closes it when its block is final. No answer is ever taken for a failure: the bytes stay valid, and are sent again, until nobody has
- * taken them for long and their nonce is used for something else.
+ * Processes every open transaction of a chain: broadcasts its bytes until a block includes them, raises the fee when it is stuck, and
+ * closes it when its block is final. An error answer is never final: the bytes stay valid and are sent again, until nodes have rejected
+ * them for long and a cancel transaction takes their nonce.
  */
 export async function processOutgoingTransactions(world: SenderWorld, context: SenderContext): Promise<void> {
   const senders = await listOpenSenders(world.db, { chain: context.caip2, limit: SENDERS_MAX });
   for (const sender of senders) await processSender(world, context, sender);
 }
 
-/** Those that wait to become final are many where finality takes minutes, and must not keep new ones from being broadcast. */
+/** Where finality takes minutes, many transactions wait for it; they must not delay new broadcasts. */
 async function processSender(world: SenderWorld, context: SenderContext, sender: string): Promise<void> {
   const nextNonce = await context.providers.nonce(sender);
   const scope = { chain: context.caip2, sender, limit: OUTGOING_MAX };
@@ -50,7 +53,7 @@ async function processSender(world: SenderWorld, context: SenderContext, sender:
   for (const each of waiting) await broadcast(world, context, each);
 }
 
-/** Their nonces are used up: closes those whose block is final. */
+/** Closes transactions with used nonces whose block is final. */
 async function closeFinalized(
   world: SenderWorld,
   context: SenderContext,
@@ -64,7 +67,7 @@ async function closeFinalized(
       await broadcast(world, context, { ...open, isNext: false });
       continue;
     }
-    // Until its block is final a reorg may still drop the transaction, and then the same bytes are broadcast again.
+    // Before finality a reorg may drop the transaction, and then the same bytes are broadcast again.
     if (receipt.blockNumber > finalNumber) return;
     const status = receipt.succeeded ? "mined" : "reverted";
     const { chainTx, blockNumber } = receipt;
@@ -72,7 +75,7 @@ async function closeFinalized(
   }
 }
 
-/** The last block that no reorg will drop. Many chains, and providers, do not know the tag. */
+/** The last final block. Many chains and providers do not support the tag. */
 async function fetchFinalizedNumber(reader: ChainReader): Promise<bigint> {
   try {
     return (await reader.head("finalized")).number;
@@ -83,12 +86,12 @@ async function fetchFinalizedNumber(reader: ChainReader): Promise<bigint> {
 }
 
 async function broadcast(world: SenderWorld, context: SenderContext, outgoing: OpenOutgoing): Promise<void> {
-  // Bytes of an account that was replaced can still be sent, but no others can be signed for its nonces.
+  // A replaced account's bytes can still be broadcast, but it cannot sign new ones.
   const isOurs = outgoing.transaction.sender === context.gasAccount.address;
   const attempt =
     isOurs && isStuck(world, outgoing) ? await signFeeBump(world, context, outgoing) : outgoing.attempts[0];
   if (attempt === undefined) return;
-  // Whoever took it, or the worse paid one before it, may have dropped it, or passed it on to nobody.
+  // The node that accepted these bytes, or a cheaper attempt, may have dropped them or never propagated them.
   const isFirst = attempt.attempt === 1 && attempt.submitted_at === null;
   const outcome = await context.providers.submit(attempt.raw, isFirst ? "one" : "all");
   switch (outcome.kind) {
@@ -100,7 +103,7 @@ async function broadcast(world: SenderWorld, context: SenderContext, outgoing: O
       return abandonUsedNonce(world, context, outgoing);
     case "underpriced":
       clearRejection(context, outgoing);
-      // A node has seen it and wants more, which only a better paid attempt can give.
+      // The node knows it and requires a higher fee, which only a new attempt can offer.
       await markSubmitted(world.db, { chainTx: attempt.chain_tx, at: world.clock.now() });
       return warnNotAccepted(world, context, { attempt, outcome });
     case "no_funds":
@@ -117,10 +120,10 @@ function warnNotAccepted(
   { attempt, outcome }: { attempt: OutgoingAttempt; outcome: SubmitOutcome },
 ): void {
   const facts = { chain: context.caip2, chainTx: attempt.chain_tx, outcome };
-  world.log.warn(facts, "broadcast not taken yet; it will be repeated");
+  world.log.warn(facts, "broadcast was not accepted; it is repeated later");
 }
 
-/** One that waits behind another is not stuck, whatever it pays. */
+/** A transaction that waits behind another nonce is not stuck, whatever its fee. */
 function isStuck(world: SenderWorld, { attempts, isNext }: OpenOutgoing): boolean {
   const [newest] = attempts;
   if (!isNext || !newest?.submitted_at || attempts.length >= ATTEMPTS_MAX) return false;
@@ -146,7 +149,7 @@ async function signFeeBump(
   });
   const at = world.clock.now();
   const next = { outgoingId: transaction.id, attempt: newest.attempt + 1, fees, signed, at };
-  // Somebody else was quicker: what is not stored is not sent, because nobody would know it on the chain.
+  // Another process was faster. An attempt is broadcast only when it is stored, so that its hash is known.
   if (!(await world.db.transaction((tx) => insertAttempt(tx, next)))) return undefined;
   return {
     ...newest,

@@ -4,12 +4,12 @@ import type { OutgoingAttempt, OutgoingTransaction } from "./outgoingStore.ts";
 import type { EvmNode, EvmReceipt } from "../node.ts";
 import type { GasAccount } from "./gasAccount.ts";
 
-/** What the sender of one EVM chain works with. */
+/** Dependencies of the sender of one EVM chain. */
 export type SenderContext = {
   readonly caip2: Caip2;
   readonly providers: EvmProviders;
   readonly gasAccount: GasAccount;
-  /** By account, the transaction that its chain waits for and no node takes. A restart begins the count anew. */
+  /** By account, the rejected transaction with the chain's next nonce. A restart resets the count. */
   readonly rejectedTransactions: Map<string, RejectedTransaction>;
 };
 
@@ -19,11 +19,11 @@ export function createSenderContext(providers: EvmProviders, gasAccount: GasAcco
   return { caip2: providers.caip2, providers, gasAccount, rejectedTransactions: new Map() };
 }
 
-/** A transaction that is not closed, with its attempts, newest first. */
+/** An open transaction with its attempts, newest first. */
 export type OpenOutgoing = {
   transaction: OutgoingTransaction;
   attempts: OutgoingAttempt[];
-  /** Whether its nonce is the one that the chain waits for: nothing behind it can be mined before it. */
+  /** Whether its nonce is the chain's next one: later nonces wait for it. */
   isNext: boolean;
 };
 

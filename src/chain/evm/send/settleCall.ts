@@ -6,7 +6,7 @@ import type { EvmCall } from "../node.ts";
 
 const SUCCESS_SELECTOR = "0x00000000";
 
-/** Names of the hub's errors by selector, so that a refusal can be told in words. */
+/** The hub's error names by selector, for readable refusals. */
 const errorNames = new Map(
   hubAbi.flatMap((item) => (item.type === "error" ? [[selectorOf(item.name, item.inputs), item.name] as const] : [])),
 );
@@ -15,14 +15,14 @@ function selectorOf(name: string, inputs: readonly { readonly type: string }[]):
   return toFunctionSelector(`${name}(${inputs.map((input) => input.type).join(",")})`);
 }
 
-/** Settles one inbox, or several in one transaction, each on its own. All are inboxes of the same hub. */
+/** Encodes the settlement of one inbox, or of several in one transaction, each independent. All belong to the same hub. */
 export function settleCall(items: readonly SettleItem[]): EvmCall {
   const [only] = items;
   if (items.length !== 1 || only === undefined) return settleManyCall(items);
   return { to: only.hub, data: encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [only.terms] }) };
 }
 
-/** Always by settleMany, whose answer says of each item whether it would settle. */
+/** Always encodes settleMany, whose result reports each item. */
 export function settleManyCall(items: readonly SettleItem[]): EvmCall {
   const terms = items.map((item) => item.terms);
   return {
@@ -31,7 +31,7 @@ export function settleManyCall(items: readonly SettleItem[]): EvmCall {
   };
 }
 
-/** For each item why it would fail, undefined where it would settle. Throws ProviderFailed for bytes that the hub never answers. */
+/** Decodes why each item would fail, undefined where it would settle. Throws ProviderFailed for malformed bytes. */
 export function decodeFailures(result: string): (string | undefined)[] {
   return decodeSettleMany(result).map((selector) =>
     selector === SUCCESS_SELECTOR ? undefined : (errorNames.get(selector) ?? selector),

@@ -5,13 +5,13 @@ import { insertOutgoing, isGasAccountRegistered, registerGasAccount, allocateNon
 import type { SenderWorld } from "../../sender.ts";
 import type { SenderContext } from "./senderContext.ts";
 
-/** What a transaction will cost at most, asked of the chain before any row is written. */
+/** A transaction's maximum cost, quoted before any row is written. */
 export type CallQuote = { gasLimit: bigint; fees: FeeQuote };
 
-/** Head-room over the estimate: state may change between now and the block, and unused gas is not paid. */
+/** Margin over the estimate: state may change before the block, and unused gas is free. */
 const GAS_MARGIN_PERCENT = 140n;
 
-/** Asks what a call costs. Throws CallReverted when the chain would refuse it, ProviderFailed when nobody answers. */
+/** Quotes a call. Throws CallReverted when the chain would refuse it, ProviderFailed when no provider answers. */
 export async function quoteCall(world: SenderWorld, context: SenderContext, call: EvmCall): Promise<CallQuote> {
   const { providers } = context;
   const from = context.gasAccount.address;
@@ -21,7 +21,7 @@ export async function quoteCall(world: SenderWorld, context: SenderContext, call
   return { gasLimit: gasLimit > TRANSACTION_GAS_MAX ? TRANSACTION_GAS_MAX : gasLimit, fees };
 }
 
-/** A first nonce that is too low is told by the chain and mended; behind one that is too high nothing would ever be mined. */
+/** A first nonce that is too low is rejected and corrected; one that is too high would block every transaction. */
 async function ensureGasAccount(world: SenderWorld, context: SenderContext): Promise<void> {
   const account = { chain: context.caip2, address: context.gasAccount.address };
   if (await isGasAccountRegistered(world.db, account)) return;
@@ -29,8 +29,8 @@ async function ensureGasAccount(world: SenderWorld, context: SenderContext): Pro
 }
 
 /**
- * Takes a nonce, signs and stores the bytes, in the caller's transaction: with the commit the transaction is as good as sent, since
- * processOutgoingTransactions broadcasts stored bytes until the chain has them. Returns the transaction's id.
+ * Allocates a nonce, signs and stores the bytes in the caller's transaction. The commit makes the broadcast certain, because
+ * processOutgoingTransactions repeats it. Returns the transaction's id.
  */
 export async function signAndStore(
   tx: Tx,
@@ -41,7 +41,7 @@ export async function signAndStore(
   return signAndStoreAtNonce(tx, context, { ...outgoing, nonce });
 }
 
-/** The same for a nonce that was taken before and is free again. */
+/** Same as signAndStore, for a nonce that was used before and is free again. */
 export async function signAndStoreAtNonce(
   tx: Tx,
   context: SenderContext,
