@@ -3,7 +3,7 @@ import type { Check } from "../ledger/check.ts";
 
 export const settlementTotalsCheck: Check = {
   name: "intent-totals-match-settlements",
-  meaning: "What an intent says was settled is not what its landed settlements add up to.",
+  meaning: "An intent's settled amount differs from the sum of its landed settlements.",
   query: sql`
     select intent.id as intent, intent.settled_units as settled, sums.gross, intent.fee_units as fee, sums.fee as fees
     from intent left join (
@@ -18,15 +18,15 @@ export const settlementTotalsCheck: Check = {
 export const settlementChecks: readonly Check[] = [
   {
     name: "gross-equals-parts",
-    meaning: "What a settlement took is not what it cost, the fee and the rest together.",
+    meaning: "A settlement's gross amount differs from fee, net and route cost together.",
     query: sql`
       select id as settlement, gross_units as gross, route_cost_units as route_cost, fee_units as fee, net_units as net
       from settlement where gross_units is not null and gross_units is distinct from route_cost_units + fee_units + net_units`,
   },
   {
     name: "fee-matches-intent",
-    meaning: "The fee of a settlement is neither the intent's share of it, rounded down, nor nothing.",
-    // A provider may leave out one leg of a sweep: its split can be trusted once its block was read again and that was taken over.
+    meaning: "A settlement's fee is neither zero nor the intent's share, rounded down.",
+    // A provider may omit one leg of a sweep: its split is reliable once its block was reread and the settlement station has processed it.
     query: sql`
       select settlement.id as settlement, settlement.gross_units as gross, settlement.fee_units as fee, intent.fee_bps
       from settlement join intent on intent.id = settlement.intent_id join chain_cursor cursor on cursor.chain = settlement.chain
@@ -41,7 +41,7 @@ export const settlementChecks: readonly Check[] = [
   },
   {
     name: "landed-matches-movements",
-    meaning: "A landed settlement is not what left the inbox in its transaction, but for what was rescued.",
+    meaning: "A landed settlement differs from the movements out of its inbox, rescued money excepted.",
     query: sql`
       select settlement.id as settlement, settlement.chain_tx, settlement.gross_units as gross, sums.units as moved
       from settlement left join (
@@ -58,7 +58,7 @@ export const settlementChecks: readonly Check[] = [
   settlementTotalsCheck,
   {
     name: "bridge-balance-has-settlement",
-    meaning: "A bridge holds money although no settlement of the asset is on its way.",
+    meaning: "A bridge holds money although no settlement of the asset is bridging.",
     query: sql`
       select balance.account, balance.asset, balance.balance_units as units from ledger_balance balance
       where balance.account like 'bridge:%' and balance.balance_units <> 0
@@ -66,7 +66,7 @@ export const settlementChecks: readonly Check[] = [
   },
   {
     name: "settlement-has-event",
-    meaning: "The last event of a settlement tells another state than it is in.",
+    meaning: "A settlement's last event shows another state than the settlement.",
     query: sql`
       with last_told as (
         select distinct on (data -> 'object' ->> 'settlementId') data -> 'object' ->> 'settlementId' as settlement_id, type

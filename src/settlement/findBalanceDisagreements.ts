@@ -10,15 +10,14 @@ import { listUnsweptTotals, type DueSettlement } from "./store.ts";
 type BalanceWorld = Pick<World, "db" | "catalog" | "log">;
 
 /**
- * Our newest block may be news to a provider who is a little behind. The one in which the last of the money came is none: those who count
- * had to agree on it. Of blocks that are much older, few nodes keep what was held at them.
+ * Balances are read this far below our newest block, which a lagging provider may lack, but never below the block of the last counted
+ * deposit. Few nodes keep the balances of much older blocks.
  */
 const PROVIDER_LAG_BLOCKS = 16n;
 
 /**
- * For each inbox why it may not be swept yet; undefined where enough providers say that it holds what was counted. A sweep can move
- * nothing that is not there, but its fee is paid, and a deposit that only one provider knows must not look as if it were on its way.
- * All of the batch are in one token.
+ * Why each inbox may not be swept yet; undefined where enough providers confirm the counted balance. A sweep of a missing balance moves
+ * nothing, but costs gas, and would show a single provider's false deposit as submitted. The whole batch is in one token.
  */
 export async function findBalanceDisagreements(
   world: BalanceWorld,
@@ -46,7 +45,7 @@ export async function findBalanceDisagreements(
       const facts = { alarm: reason, chain: chain.caip2, settlement: settlement.id, intent: intent.id };
       world.log.error(
         { ...facts, answers: replies.map((each) => formatReply(each, index)) },
-        "an inbox is not swept, because its chain's providers do not agree on what it holds",
+        "an inbox is not swept: the chain's providers disagree on its balance",
       );
     }
     return reason;
@@ -63,7 +62,7 @@ function highestBlock(blocks: readonly bigint[]): bigint {
   return blocks.reduce((last, block) => (block > last ? block : last), 0n);
 }
 
-/** Pure: what the balances that the providers told, undefined where one told none, come to. */
+/** Pure: compares the providers' balances with the counted amount. An undefined balance is a missing answer. */
 export function balanceDisagreement(
   units: readonly (bigint | undefined)[],
   { needed, countedUnits }: { needed: number; countedUnits: bigint },
@@ -76,6 +75,6 @@ export function balanceDisagreement(
   return sufficient === 0 ? "balance_below_counted" : "provider_disagreement";
 }
 
-function formatReply(said: ProviderReply<bigint[]>, index: number): string {
-  return `${said.provider}: ${"answer" in said ? String(said.answer[index]) : said.error.message}`;
+function formatReply(reply: ProviderReply<bigint[]>, index: number): string {
+  return `${reply.provider}: ${"answer" in reply ? String(reply.answer[index]) : reply.error.message}`;
 }

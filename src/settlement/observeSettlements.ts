@@ -35,14 +35,14 @@ import {
 type ObserveWorld = Pick<World, "db" | "clock" | "entropy" | "log" | "wake">;
 
 /**
- * Movements taken over in one transaction. Each sweep takes several statements, with its intent locked until the end: with many more, others
- * would wait for longer than they may, and a process that is ended often would never get through.
+ * Movements per transaction. Each sweep takes several statements under its intent's lock; a larger batch would block other requests too
+ * long, and a process that restarts often would never finish one.
  */
 const BATCH_MAX = 100;
 
 /**
- * Takes over what the watch station saw leave the inboxes of a chain. A settlement has landed when the token itself says so,
- * whoever caused it: ours and a stranger's sweep are told alike, and a reorg takes either back.
+ * Processes the recorded movements out of a chain's inboxes. A settlement lands when the token's own transfers show it, whether the sweep
+ * is ours or a stranger's. A reorg reverts both alike.
  */
 export async function observeSettlements(world: ObserveWorld, chain: Caip2): Promise<{ isDone: boolean }> {
   const at = world.clock.now();
@@ -73,7 +73,7 @@ export async function observeSettlements(world: ObserveWorld, chain: Caip2): Pro
   return { isDone: processed < BATCH_MAX };
 }
 
-/** Has inboxes looked at once more, as if their payers were looking. A hint that is lost on the way is one that the second reading makes up for. */
+/** Requests a rescan of inboxes, as a payer's hint would. Rereading covers a lost hint. */
 async function requestRescan(world: ObserveWorld, chain: Caip2, sweeps: readonly Sweep[]): Promise<void> {
   const [namespace, reference] = [namespaceOf(chain), referenceOf(chain)];
   const expiresAt = addMs(world.clock.now(), HINT_TTL_MS);
@@ -90,7 +90,7 @@ function keyOfSweep(sweep: Sweep): string {
 
 type OrphanedSweep = { intent_id: string; chain: Caip2; token: string; chain_tx: string };
 
-/** What one transaction observes: intents under lock, whose tallies grow and shrink with each sweep, and the events to tell. */
+/** One transaction's observation: locked intents, whose settled totals change with each sweep, and the events to append. */
 class SweepObservation {
   readonly #tx: Tx;
   readonly #world: ObserveWorld;
@@ -128,7 +128,7 @@ class SweepObservation {
     await assignSettlement(this.#tx, await listSettlementDepositIds(this.#tx, before.id), null);
   }
 
-  /** Writes what all sweeps came to, and returns those that took more than was seen to come in. */
+  /** Writes the results of all sweeps, and returns those that took more than the recorded deposits. */
   async writeResults(): Promise<readonly Sweep[]> {
     await writeIntentProgress(this.#tx, [...this.#intents.values()]);
     await appendEvents(this.#tx, this.#world, { events: this.#events, at: this.#at });
@@ -143,11 +143,11 @@ class SweepObservation {
     this.#events.push(...settlementEvents(intent, before, after));
   }
 
-  /** Where the chain says that a sweep took anything but what came in since the one before it, something was not seen. */
+  /** When a sweep's amount differs from the deposits since the previous sweep, a movement is missing. */
   async #assignDeposits(sweep: Sweep, settlementId: string, split: SweepSplit): Promise<void> {
     const taken = await listSweptDeposits(this.#tx, sweep);
     const takenIds = taken.map((deposit) => deposit.id);
-    // Mined again elsewhere, it may have left behind what it took at its old place.
+    // A sweep that is mined again at another place may no longer include its earlier deposits.
     const left = new Set(await listSettlementDepositIds(this.#tx, settlementId)).difference(new Set(takenIds));
     await assignSettlement(this.#tx, [...left], null);
     await assignSettlement(this.#tx, takenIds, settlementId);
@@ -156,10 +156,7 @@ class SweepObservation {
     if (takenUnits < movedUnits) this.#unexplained.push(sweep);
     const facts = { settlement: settlementId, chainTx: sweep.chainTx, movedUnits: String(movedUnits) };
     if (takenUnits !== movedUnits) {
-      this.#world.log.error(
-        { ...facts, takenUnits: String(takenUnits) },
-        "a sweep differs from the movements in that it took",
-      );
+      this.#world.log.error({ ...facts, takenUnits: String(takenUnits) }, "a sweep's amount differs from its deposits");
     }
     if (split.otherRecipientUnits !== 0n) {
       this.#world.log.error(

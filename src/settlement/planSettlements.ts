@@ -11,12 +11,12 @@ import { insertPlannedSettlements, listUnassignedSweptDeposits, listUnsettled } 
 
 type PlanWorld = Pick<World, "db" | "clock" | "entropy" | "catalog">;
 
-/** Inboxes planned in one call. */
+/** Inboxes planned per call. */
 const PLAN_MAX = 500;
-/** Deposits given to earlier sweeps in one call. */
+/** Deposits assigned to earlier sweeps per call. */
 const SWEPT_DEPOSITS_MAX = 1_000;
 
-/** Plans a settlement for every inbox on a chain that holds counted money and is not being settled. Returns how many there were. */
+/** Plans a settlement for every inbox on a chain with counted, unsettled money. Returns the number of planned settlements. */
 export async function planSettlements(world: PlanWorld, chain: Caip2): Promise<number> {
   const at = world.clock.now();
   const countedBefore = addMs(at, -(findWatchedChain(world.catalog, chain)?.settleAfterMs ?? 0));
@@ -24,7 +24,7 @@ export async function planSettlements(world: PlanWorld, chain: Caip2): Promise<n
   if (waiting.length === 0) return 0;
   const intentIds = [...new Set(waiting.map((inbox) => inbox.intentId))];
   return world.db.transaction(async (tx) => {
-    // Whoever sees a sweep land holds these too. What waited before may have been settled by now, by another process or a stranger.
+    // Observing a sweep takes these locks too. Another process or a stranger may have settled these inboxes by now.
     await lockIntents(tx, intentIds);
     if (await assignToLandedSweeps(tx, { chain, intentIds })) return 0;
     const unsettled = await listUnsettled(tx, { chain, countedBefore, limit: PLAN_MAX, intentIds });
@@ -37,8 +37,8 @@ export async function planSettlements(world: PlanWorld, chain: Caip2): Promise<n
 }
 
 /**
- * A deposit that was heard of only after the sweep that took it waits for none: to plan one would send transactions that move nothing,
- * for ever. Whether there were such deposits; what is left is planned the next time.
+ * Assigns late deposits to the landed sweep that took them: planning them again would send empty sweeps for ever. Returns whether there
+ * were any; the next call plans the others.
  */
 async function assignToLandedSweeps(tx: Tx, scope: { chain: Caip2; intentIds: readonly string[] }): Promise<boolean> {
   const swept = await listUnassignedSweptDeposits(tx, { ...scope, limit: SWEPT_DEPOSITS_MAX });
@@ -49,7 +49,7 @@ async function assignToLandedSweeps(tx: Tx, scope: { chain: Caip2; intentIds: re
   return swept.length > 0;
 }
 
-/** A settlement of which nothing is known yet but its inbox. */
+/** A planned settlement, with only its inbox known. */
 export function newSettlement(input: {
   id: string;
   intentId: string;

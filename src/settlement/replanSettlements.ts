@@ -9,12 +9,12 @@ import { lockSettlements, listIneffectiveSettlements, writeSettlement, type Inef
 
 type ReplanWorld = Pick<World, "db" | "clock" | "entropy" | "log">;
 
-/** Settlements reviewed in one call. */
+/** Settlements reviewed per call. */
 const REPLAN_MAX = 200;
 
 /**
- * Takes back settlements whose transaction is over without having moved anything out of their inbox: it was reverted, its item
- * was refused inside a batch, or can no longer be mined.
+ * Replans settlements whose closed transaction moved nothing out of their inbox: it reverted, its item was refused inside a batch, or it
+ * can no longer be mined.
  */
 export async function replanSettlements(world: ReplanWorld, chain: Caip2): Promise<number> {
   const ineffective = await listIneffectiveSettlements(world.db, { chain, limit: REPLAN_MAX });
@@ -26,7 +26,7 @@ async function replanSettlement(world: ReplanWorld, missed: IneffectiveSettlemen
   const at = world.clock.now();
   const reason = `transaction_${missed.transactionStatus}_without_effect`;
   await world.db.transaction(async (tx) => {
-    // The intent first, like everybody who locks both: two that lock in turn would wait for each other.
+    // Locks the intent first, in the same order as every other caller, which prevents a deadlock.
     const [intent] = await lockIntents(tx, [missed.intentId]);
     const [current] = await lockSettlements(tx, [missed.id], ["submitted"]);
     if (current === undefined) return;
@@ -34,5 +34,5 @@ async function replanSettlement(world: ReplanWorld, missed: IneffectiveSettlemen
     await writeSettlement(tx, after);
     if (intent) await appendEvents(tx, world, { events: settlementEvents(intent, current, after), at });
   });
-  world.log.warn({ settlement: missed.id, reason }, "a settlement moved nothing; it is tried again later");
+  world.log.warn({ settlement: missed.id, reason }, "a settlement moved nothing; it is retried later");
 }

@@ -5,22 +5,22 @@ import type { MovementRow } from "../watch/movement.ts";
 import { feeOf } from "../kernel/units.ts";
 
 export type SettlementRow = Selectable<SettlementTable>;
-/** A settlement as it will be written: its place in lists is the database's to give. */
+/** A settlement without `seq`, which the database assigns. */
 export type Settlement = Omit<SettlementRow, "seq">;
 
-/** What one transaction took out of one inbox in one token, as the token's own transfers tell it. */
+/** Everything that one transaction moved out of one inbox in one token, by the token's own transfers. */
 export type Sweep = {
   intentId: string;
   chain: MovementRow["chain"];
   token: string;
   chainTx: string;
   blockNumber: bigint;
-  /** Place of its last transfer: what came in before this and after the sweep before it is what it took. */
+  /** Place of its last transfer: the sweep took everything that came in between the previous sweep and this place. */
   placeLast: bigint;
   legs: readonly { to: string; amountUnits: bigint }[];
 };
 
-/** Groups live movements out of inboxes by sweep; orphaned ones are no part of any. */
+/** Groups movements out of inboxes by sweep; orphaned ones are left out. */
 export function groupSweeps(movements: readonly MovementRow[]): Sweep[] {
   const live = movements.filter((movement) => movement.orphaned_at === null);
   return [...Map.groupBy(live, sweepKey).values()].flatMap((legs) => {
@@ -47,10 +47,10 @@ export type SweepSplit = { grossUnits: bigint; feeUnits: bigint; netUnits: bigin
 type PinnedPayout = Pick<IntentRow, "payout_wallet" | "fee_recipient" | "fee_bps" | "inbox_hub">;
 
 /**
- * How a sweep was split, read from where the money went. A fee leg that failed on chain simply is not there. When the merchant
- * and the platform share a wallet the larger part is the payout. What went to the hub was netted with other inboxes: the hub pays
- * payout and fee of them all at once, and of each the fee that it would have paid alone. `otherRecipientUnits` went to none of these and is no
- * part of the gross: only the key that the intent names for recovery can do that.
+ * How a sweep was split, by the recipients of its transfers. A fee leg that failed on chain is absent. When payout wallet and fee recipient
+ * are the same, the larger part is the payout. Money to the hub was netted with other inboxes: the hub pays payout and fee of all of them
+ * at once, so each inbox's share is computed as if it were alone. `otherRecipientUnits` went elsewhere, which only the recovery key can do,
+ * and is no part of the gross.
  */
 export function splitSweep(sweep: Sweep, intent: PinnedPayout): SweepSplit {
   const sumTo = (to: string) => sweep.legs.reduce((sum, leg) => (leg.to === to ? sum + leg.amountUnits : sum), 0n);
@@ -70,10 +70,10 @@ function smallestLegUnits(sweep: Sweep, to: string): bigint {
   return legs.map((leg) => leg.amountUnits).reduce((least, units) => (units < least ? units : least));
 }
 
-/** Why a landed settlement is none to the payout, or not all of one: the recovery key has sent what is missing elsewhere. */
+/** The reason of a landed settlement whose payout is partly or wholly missing: the recovery key sent that part elsewhere. */
 const RESCUED = "rescued";
 
-/** A settlement that the chain has shown. */
+/** Marks a settlement that the chain shows as landed. */
 export function markLanded(settlement: Settlement, sweep: Sweep, context: { split: SweepSplit; at: Date }): Settlement {
   return {
     ...settlement,
@@ -91,7 +91,7 @@ export function markLanded(settlement: Settlement, sweep: Sweep, context: { spli
   };
 }
 
-/** A landed settlement whose transaction a reorg took away: ours will be mined again, a stranger's may never be. */
+/** Reverts a landed settlement whose transaction a reorg dropped: ours will be mined again, a stranger's may not. */
 export function revertLanding(settlement: Settlement, context: { isInboxBusy: boolean; at: Date }): Settlement {
   const cleared = {
     gross_units: null,
@@ -108,13 +108,13 @@ export function revertLanding(settlement: Settlement, context: { isInboxBusy: bo
     : { ...settlement, ...cleared, status: "failed", reason: "reorg" };
 }
 
-/** Longest wait between two tries of an inbox that will not settle. */
+/** Longest wait between two attempts for a failing inbox, in milliseconds. */
 const RETRY_MS_MAX = 3_600_000;
 const RETRY_MS_FIRST = 5_000;
-/** Tries after which a settlement is shown as held. It goes on being tried, at the longest wait. */
+/** Attempts until a settlement shows as held. Attempts continue, at the longest wait. */
 const TRIES_UNTIL_HELD = 4;
 
-/** A try that moved nothing. The money stays where it is, and nothing else can be done with it: so it is tried again, ever less often. */
+/** The state after an attempt that moved nothing. The money stays in the inbox, so it is retried with growing waits. */
 export function afterFailedAttempt(
   settlement: Settlement,
   context: { reason: string; at: Date; addMs: (at: Date, ms: number) => Date },

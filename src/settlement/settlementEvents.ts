@@ -12,7 +12,7 @@ const EVENT_TYPES = {
   failed: "settlement.failed",
 } as const satisfies Partial<Record<Settlement["status"], EventType>>;
 
-/** The event of a settlement's new state; none while it is only planned, or when the state is the old one. */
+/** The event of a settlement's new state; none while it is planned, or when the state is unchanged. */
 export function settlementEvents(intent: IntentRow, before: Settlement | undefined, after: Settlement): NewEvent[] {
   if (after.status === "planned" || before?.status === after.status) return [];
   const object = settlementRecord(after);

@@ -1,7 +1,7 @@
 import { caip19 } from "../kernel/caip.ts";
 import type { Settlement } from "./settlement.ts";
 
-/** A settlement as the API and the events show it. Amounts are integer texts in the settled token's units, null until the chain has said them. */
+/** A settlement in the API and in events. Amounts are integer texts in the settled token's units, null until the chain shows them. */
 export type SettlementRecord = {
   object: "settlement";
   settlementId: string;

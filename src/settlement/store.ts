@@ -11,8 +11,8 @@ import type { Settlement, SettlementRow, Sweep } from "./settlement.ts";
 const OPEN_STATUSES = ["planned", "submitted", "bridging", "held"] as const;
 
 /**
- * Movements out of inboxes that changed since the cursor, in commit order, but none that is younger than a movement in which
- * the deposit station has not taken over: a sweep is only understood once all that it took is known.
+ * Movements out of inboxes that changed since the cursor, in commit order. Stops before a movement that is newer than an unprocessed
+ * deposit, because a sweep is complete only when all of its deposits are known.
  */
 export async function listOutboundMovements(
   tx: Tx,
@@ -37,7 +37,7 @@ export async function listOutboundMovements(
     .execute();
 }
 
-/** All movements out of inboxes in the given transactions: a sweep's legs belong together, wherever a page ended. */
+/** All movements out of inboxes in these transactions: the legs of a sweep belong together, across pages. */
 export async function listSweepLegs(
   tx: Tx,
   scope: { chain: Caip2; chainTxs: readonly string[] },
@@ -51,7 +51,7 @@ export async function listSweepLegs(
     .execute();
 }
 
-/** Settlements that a sweep may be: the one with its transaction, or the open one of its inbox. Locked. */
+/** Locks the settlements that a sweep may match: the one with its transaction, or the open one of its inbox. */
 export async function lockInboxSettlements(
   tx: Tx,
   sweep: { intentId: string; chain: Caip2; token: string; chainTx: string },
@@ -69,8 +69,8 @@ export async function lockInboxSettlements(
 }
 
 /**
- * Deposits that a sweep took along, counted or not: since a sweep leaves nothing behind, those that came in between the one before
- * it and itself. Only places on the chain decide, so that the answer does not depend on the order in which sweeps were heard of.
+ * Deposits that a sweep took, counted or not: a sweep empties its inbox, so it took all that came in since the previous one. Only places on
+ * the chain decide, so the result does not depend on the order of processing.
  */
 export async function listSweptDeposits(tx: Tx, sweep: Sweep): Promise<{ id: string; amountUnits: bigint }[]> {
   const { intentId, chain, token, chainTx, blockNumber, placeLast } = sweep;
@@ -93,7 +93,7 @@ export async function listSweptDeposits(tx: Tx, sweep: Sweep): Promise<{ id: str
   return rows;
 }
 
-/** Counted deposits of these intents that seem to wait, although a sweep that has landed stands behind them: each with the first such sweep. */
+/** Counted deposits of these intents that are unassigned although a later sweep has landed, each with the first such sweep. */
 export async function listUnassignedSweptDeposits(
   tx: Tx,
   scope: { chain: Caip2; intentIds: readonly string[]; limit: number },
@@ -121,13 +121,13 @@ export async function listSettlementDepositIds(tx: Tx, settlementId: string): Pr
   return rows.map((row) => row.id);
 }
 
-/** `intentIds`: of these alone. */
+/** `intentIds`: limits the query to these intents. */
 type UnsettledQuery = { chain: Caip2; countedBefore: Date; limit: number; intentIds?: readonly string[] };
 
 /**
- * Inboxes on a chain with counted money that nobody is settling, oldest first. Once an intent's price is settled, what else comes waits until
- * it is as much as the minimum, and so does what was paid for a price that is less: anybody can send dust to an address that was paid, or
- * ask for it, and would have us pay a fee for each grain.
+ * Inboxes on a chain with counted money and no open settlement, oldest first. Once the price is settled, further money waits until it
+ * reaches the minimum; so does all money of an intent whose price is below the minimum. Otherwise dust, which anybody can send or request,
+ * would cost us a fee per deposit.
  */
 export async function listUnsettled(
   db: Db["root"],
@@ -160,7 +160,7 @@ export async function listUnsettled(
     .execute();
 }
 
-/** Plans settlements; one that the unique index refuses is already being settled by somebody else. */
+/** Inserts planned settlements; the unique index skips inboxes with an open settlement. */
 export async function insertPlannedSettlements(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
   if (settlements.length === 0) return;
   await tx
@@ -172,7 +172,7 @@ export async function insertPlannedSettlements(tx: Tx, settlements: readonly Set
 
 export type DueSettlement = { settlement: SettlementRow; intent: IntentRow };
 
-/** Settlements of a chain that are to be tried now, oldest first, with what their inboxes were made of. */
+/** A chain's settlements that are due, oldest first, with the intents of their inboxes. */
 export async function listDueSettlements(
   db: Db,
   scope: { chain: Caip2; at: Date; limit: number },
@@ -198,7 +198,7 @@ export async function listDueSettlements(
 
 export type IneffectiveSettlement = { id: string; intentId: string; transactionStatus: OutgoingTransactionStatus };
 
-/** Submitted settlements whose transaction is over and in the blocks that were read, although nothing left their inbox in it. */
+/** Submitted settlements whose transaction is closed within the recorded blocks, without a movement out of their inbox. */
 export async function listIneffectiveSettlements(
   db: Db,
   scope: { chain: Caip2; limit: number },
@@ -221,7 +221,7 @@ export async function listIneffectiveSettlements(
     .execute();
 }
 
-/** Locks settlements that still are in one of the given states. */
+/** Locks the settlements that are still in one of these states. */
 export async function lockSettlements(
   tx: Tx,
   ids: readonly string[],
@@ -240,7 +240,7 @@ export async function lockSettlements(
 
 export type UnsweptTotal = { intentId: string; units: bigint; lastBlock: bigint };
 
-/** What was counted of each intent on a chain in a token and is in no sweep yet, and the block in which the last of it came. */
+/** Each intent's counted, unassigned total on a chain in a token, and the block of its last deposit. */
 export async function listUnsweptTotals(
   db: Db,
   scope: { chain: Caip2; token: string; intentIds: readonly string[] },
@@ -253,7 +253,7 @@ export async function listUnsweptTotals(
   return rows;
 }
 
-/** Whether counted money still waits in an inbox, so that sweeping it makes sense. */
+/** Whether counted money still waits in an inbox, so that a sweep has something to move. */
 export async function hasUnsweptDeposits(
   tx: Tx,
   inbox: { intent_id: string; chain: Caip2; token: string },

@@ -20,16 +20,16 @@ import {
 export type SubmitWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "log">;
 type SubmitTarget = {
   chain: Chain;
-  /** Once it has aborted nothing more is signed: a process that ends leaves no new work behind. */
+  /** Once it aborts, nothing more is signed, so a stopping process leaves no new work. */
   signal?: AbortSignal | undefined;
 };
 
-/** Settlements looked at in one call. */
+/** Settlements reviewed per call. */
 const DUE_MAX = 500;
 
 /**
- * Sends what is planned on a chain: asks the chain whether each inbox would settle, stores signed bytes for those that would,
- * and puts the others off. The chain's sender broadcasts them later. Returns how many were submitted.
+ * Submits a chain's planned settlements: asks the chain which inboxes would settle, stores signed bytes for those and postpones the others.
+ * The chain's sender broadcasts them later. Returns the number submitted.
  */
 export async function submitSettlements(world: SubmitWorld, target: SubmitTarget): Promise<number> {
   const { caip2, sender } = target.chain;
@@ -54,7 +54,7 @@ function toSettleItem({ settlement, intent }: DueSettlement): SettleItem {
   return { inbox, token: settlement.token, hub, terms: toInboxTerms(intent) };
 }
 
-/** A batch that the chain refuses as a whole is tried in halves, until only the settlement at fault is put off. */
+/** When the chain refuses a whole batch, retries its halves, until only the failing settlement is postponed. */
 async function submitBatch(world: SubmitWorld, target: SubmitTarget, batch: readonly DueSettlement[]): Promise<number> {
   try {
     return await submitOnce(world, target, batch);
@@ -69,7 +69,7 @@ async function submitBatch(world: SubmitWorld, target: SubmitTarget, batch: read
   }
 }
 
-/** Throws SettleRefused, with nothing done, when the chain refuses the batch as a whole. */
+/** Throws SettleRefused and changes nothing when the chain refuses the batch as a whole. */
 async function submitOnce(world: SubmitWorld, target: SubmitTarget, batch: readonly DueSettlement[]): Promise<number> {
   const reasons = await findRefusals(world, target.chain, batch);
   const settleable = batch.filter((_, index) => reasons[index] === undefined);
@@ -83,7 +83,7 @@ async function submitOnce(world: SubmitWorld, target: SubmitTarget, batch: reado
   return storeBatch(world, settleable, prepared);
 }
 
-/** Why each item cannot be sent now; undefined where it can. What providers do not agree on is not even tried out. */
+/** Why each item cannot be sent now; undefined where it can. Items with a balance disagreement are not simulated. */
 async function findRefusals(
   world: SubmitWorld,
   chain: Chain,
@@ -110,11 +110,11 @@ async function postponeSettlement(
   });
   world.log.warn(
     { settlement: settlement.id, intent: intent.id, reason },
-    "an inbox would not settle; it is tried again later",
+    "an inbox would not settle; it is retried later",
   );
 }
 
-/** Gives the batch its transaction, unless another process was quicker with any of its settlements. */
+/** Stores the batch's transaction, unless another process has changed one of its settlements. */
 async function storeBatch(
   world: SubmitWorld,
   batch: readonly DueSettlement[],
@@ -145,7 +145,7 @@ async function storeBatch(
   });
 }
 
-/** Settlements whose inbox no longer holds anything counted, since a reorg or a stranger took it. */
+/** Settlements whose inbox holds no counted money any more, after a reorg or a stranger's sweep. */
 async function findEmptySettlements(tx: Tx, settlements: readonly Settlement[]): Promise<Settlement[]> {
   const empty: Settlement[] = [];
   for (const settlement of settlements) if (!(await hasUnsweptDeposits(tx, settlement))) empty.push(settlement);
