@@ -8,63 +8,63 @@ import type { ProgressSample } from "./catchUp/pace.ts";
 import type { KnownBlock } from "./store/store.ts";
 import { WatchedInboxes } from "./inboxes/watchedInboxes.ts";
 
-/** A block that was read as empty against the word of its header. */
+/** A block without transfers although its header indicates some. */
 export type SuspectBlock = { block: BlockRef; attempts: number; dueAtMs: number };
 
-/** Of a provider that objects to where the cursor stands. */
+/** A provider's objection to the cursor. */
 export type Objection = {
-  /** Since when, and where its head was then. */
+  /** When it started, and the provider's head then. */
   sinceMs: number;
   sinceNumber: bigint;
-  /** Where its head is, and when it was last seen to move. */
+  /** The provider's head, and when it last advanced. */
   headNumber: bigint;
   movedAtMs: number;
-  /** Whether it merely stands still far behind. */
+  /** Whether the provider only stands still, far behind. */
   isStuck: boolean;
 };
 
-/** What a process remembers between two looks at a chain. It only saves work: without it the same rows are written. */
+/** What a process caches between two polls of a chain. It only saves work: without it the same rows are written. */
 export type ChainMemory = {
-  /** Of ranges on the way to the head, of those that are read a second time, and of those that are asked about when a payer looks. */
+  /** Range sizes for catching up, for rereading, and for scanning hinted inboxes. */
   readonly rangeSize: RangeSize;
   readonly rereadSize: RangeSize;
   readonly hintSize: RangeSize;
-  /** Where the cursor stood when this process last read or moved it. Another process may have moved it since: the database decides. */
+  /** The cursor as this process last read or moved it. Another process may have moved it since; the database decides. */
   cursor: KnownBlock | undefined;
-  /** Heads that were told of and not looked at yet. */
+  /** Pushed heads that are not processed yet. */
   readonly pushedHeads: BlockRef[];
-  /** Blocks that are to be asked for again, by their hashes. */
+  /** Blocks to recheck, by hash. */
   readonly suspectBlocks: Map<string, SuspectBlock>;
-  /** Blocks were recorded since the chain was last asked how final it is. */
+  /** Whether blocks were recorded since finality was last read. */
   isFinalityDue: boolean;
-  /** When a provider last told of a new block, on the monotonic clock. */
+  /** When a provider last reported a new block, on the monotonic clock. */
   lastBlockAtMs: number;
-  /** When the providers were last asked what they think of the cursor, and whether more than one answered. */
+  /** When the providers were last compared with the cursor, on the monotonic clock. */
   comparedAtMs: number;
   hasMultipleReplies: boolean;
-  /** Which provider objects to it. */
+  /** The objections to the cursor, by provider. */
   objections: ReadonlyMap<string, Objection>;
-  /** Whether it was told that heads are not followed because of that. */
+  /** Whether it is logged that pushed heads are ignored for that reason. */
   isHoldLogged: boolean;
-  /** Whether the alarm about it was given already. */
+  /** Whether the dispute is logged. */
   isDisputeLogged: boolean;
-  /** Of which hints of payers the last ones were looked at: what expires later is new. */
+  /** Expiry of the last scanned hint; a later expiry is new. */
   hintsScannedUpTo: Date | undefined;
-  /** When that was, on the monotonic clock. */
+  /** Time of that scan, on the monotonic clock. */
   hintsScannedAtMs: number;
-  /** When providers were last asked about something final that one of them told otherwise, on the monotonic clock. */
+  /** When a conflict with final movements was last checked, on the monotonic clock. */
   conflictsCheckedAtMs: number;
-  /** Until when final blocks are not read again, because too few providers could. */
+  /** End of the pause in rereading after too few answers, on the monotonic clock. */
   rereadPausedUntilMs: number;
-  /** The catch-up that is under way. */
+  /** The current catch-up. */
   catchUp: CatchUp | undefined;
 };
 
-/** `lastLogged`: the sample at which the last line was written, or at which it all began. */
+/** `lastLogged`: the sample of the last log line, or the start. */
 export type CatchUp = { start: ProgressSample; lastLogged: ProgressSample; isLogged: boolean };
 
 type MemoryWorld = Pick<World, "clock" | "memory">;
-/** All chains of a namespace share their inboxes: an address may be valid on each of them. */
+/** All chains of a namespace share their inboxes, because an address may be valid on each of them. */
 type WatchMemory = { chains: WeakMap<Chain, ChainMemory>; inboxes: Map<Namespace, WatchedInboxes> };
 
 const WATCH_MEMORY: MemorySlot<WatchMemory> = { create: () => ({ chains: new WeakMap(), inboxes: new Map() }) };
@@ -98,7 +98,7 @@ export function getChainMemory({ clock, memory: process }: MemoryWorld, chain: C
   return memory;
 }
 
-/** The inboxes of a namespace that this process knows. */
+/** The inboxes of a namespace in this process's memory. */
 export function getWatchedInboxes({ clock, memory }: MemoryWorld, namespace: Namespace): WatchedInboxes {
   const { inboxes } = memory.get(WATCH_MEMORY);
   const known = inboxes.get(namespace) ?? new WatchedInboxes(clock, namespace);

@@ -2,13 +2,13 @@ import { sql } from "kysely";
 import { assetSql } from "../ledger/assetSql.ts";
 import type { Check } from "../ledger/check.ts";
 
-/** Whether a movement's block was read a second time, when it was final: what was told wrong or left out before is mended by then. */
+/** Whether a movement's block was reread after it became final, which corrects false and missing transfers. */
 const IS_REREAD = sql`movement.block_number <= chain_cursor.reread_number`;
 
 export const watchChecks: readonly Check[] = [
   {
     name: "movement-has-inbox",
-    meaning: "A movement is of an address that is no inbox of its intent on its chain.",
+    meaning: "A movement's address is no inbox of its intent on its chain.",
     query: sql`
       select movement.id as movement, movement.intent_id as intent, movement.chain, movement.inbox
       from movement left join inbox on inbox.address = movement.inbox and inbox.namespace = split_part(movement.chain, ':', 1)
@@ -17,8 +17,7 @@ export const watchChecks: readonly Check[] = [
   },
   {
     name: "movement-has-posting",
-    meaning:
-      "A movement below the block at which the books stand is not in them, or not as it is; or what is in them did not move.",
+    meaning: "A movement up to the booked block has no matching posting, or a posting has no matching movement.",
     query: sql`
       with standing as (
         select posting.*, counter.account as counter, counter.asset, counter.amount_units
@@ -48,8 +47,7 @@ export const watchChecks: readonly Check[] = [
   },
   {
     name: "outflow-recipient-is-pinned",
-    meaning:
-      "Money left an inbox to an address that is neither its payout nor its fee recipient, nor the hub that pays both.",
+    meaning: "Money left an inbox to an address other than its payout, its fee recipient and its hub.",
     query: sql`
       select movement.intent_id as intent, movement.chain, movement.chain_tx, movement.counterparty as "to",
         movement.amount_units as units
@@ -60,7 +58,7 @@ export const watchChecks: readonly Check[] = [
   },
   {
     name: "blocks-are-linked",
-    meaning: "A block that we hold to be canonical does not follow on the one below it, or the cursor stands on none.",
+    meaning: "A canonical block does not follow the one below it, or the cursor is on no canonical block.",
     query: sql`
       select block.chain, block.number, block.hash, block.parent_hash as parent, parent.hash as below
       from block join block parent on parent.chain = block.chain and parent.number = block.number - 1 and parent.orphaned_at is null
@@ -77,7 +75,7 @@ export const watchChecks: readonly Check[] = [
   },
   {
     name: "movement-block-is-canonical",
-    meaning: "A movement stands in a block that was replaced, or beyond the last block that was read.",
+    meaning: "A movement is in a replaced block, or above the cursor.",
     query: sql`
       select movement.id as movement, movement.chain, movement.block_number, movement.block_hash
       from movement join chain_cursor on chain_cursor.chain = movement.chain

@@ -1,6 +1,6 @@
 import type { Finality } from "../config/config.ts";
 
-/** How far a chain is known. Numbers are block heights; a chain without a tag stays at -1 there. */
+/** A chain's block heights; -1 for a tag that the chain does not have. */
 export type BlockHeights = { number: bigint; safeNumber: bigint; finalizedNumber: bigint };
 
 /** The highest block that is final by one rule. The block itself is its first confirmation. */

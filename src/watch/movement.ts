@@ -6,7 +6,7 @@ export type MovementRow = Selectable<MovementTable>;
 
 export type Direction = "in" | "out";
 
-/** A transfer that touches an inbox, before its identity is known. One between two inboxes is two of them. */
+/** A transfer into or out of an inbox, before it is identified. A transfer between two inboxes gives two. */
 export type InboxTransfer = {
   direction: Direction;
   inbox: string;
@@ -17,17 +17,14 @@ export type InboxTransfer = {
   place: bigint;
   blockNumber: bigint;
   blockHash: string;
-  /** Where it is known without a proof. */
+  /** Set where it is known without a proof. */
   identity?: string | undefined;
 };
 
-/** A movement as the chain shows it now. Its transaction, identity, direction, inbox and token are the same wherever it is mined. */
+/** A movement as the chain shows it now. Its transaction, identity, direction, inbox and token survive a reorg. */
 export type LocatedTransfer = InboxTransfer & { identity: string };
 
-/**
- * The transfers that move money into or out of an inbox. Those of nothing are passed over: anybody can cause them in any
- * number, in anybody's name.
- */
+/** Selects the transfers into or out of inboxes. Skips zero amounts, because anybody can send them in any number, from any address. */
 export function filterInboxTransfers(
   transfers: readonly Transfer[],
   isInbox: (address: string) => boolean,
@@ -47,26 +44,26 @@ export function filterInboxTransfers(
   return inboxTransfers;
 }
 
-/** The transactions in which they stand, each once. */
+/** The distinct transactions of the candidates. */
 export function distinctChainTxs(candidates: readonly InboxTransfer[]): string[] {
   return [...new Set(candidates.map(({ chainTx }) => chainTx))];
 }
 
-/** The transactions whose proofs are needed to identify the transfers, each once. */
+/** The distinct transactions whose proofs are needed to identify the transfers. */
 export function chainTxsWithoutIdentity(transfers: readonly InboxTransfer[]): string[] {
   return distinctChainTxs(transfers.filter(({ identity }) => identity === undefined));
 }
 
 /**
- * Gives each transfer its identity, by its transaction's proof where it is not known. Throws ProviderFailed when a proof is missing or of
- * another block: the provider's answers do not describe one chain then, and none of them may be recorded yet.
+ * Identifies each transfer, by its transaction's proof where necessary. Throws ProviderFailed when a proof is missing or names another
+ * block, because the provider's answers are then inconsistent and must not be recorded.
  */
 export function assignIdentities(
   inboxTransfers: readonly InboxTransfer[],
   proofs: readonly TransactionProof[],
 ): LocatedTransfer[] {
   const proofOf = new Map(proofs.map((proof) => [proof.chainTx, proof]));
-  // The same transfer twice in one answer is one transfer.
+  // Repeated transfers in one answer count once.
   const located = new Map<string, LocatedTransfer>();
   for (const transfer of inboxTransfers) {
     const identity = transfer.identity ?? proveIdentity(proofOf.get(transfer.chainTx), transfer);
@@ -78,11 +75,11 @@ export function assignIdentities(
 function proveIdentity(proof: TransactionProof | undefined, { chainTx, blockHash, place }: InboxTransfer): string {
   const identity = proof?.identityAt(place);
   if (proof === undefined || proof.blockHash !== blockHash || !proof.succeeded || identity === undefined)
-    throw new ProviderFailed("unknown_block", `the proof of ${chainTx} does not agree with its transfers`);
+    throw new ProviderFailed("unknown_block", `the proof of ${chainTx} contradicts its transfers`);
   return identity;
 }
 
-/** Names a movement among all movements, in whichever block it is mined. */
+/** The key of a movement, the same in every block. */
 export function movementKey(
   movement: Pick<LocatedTransfer, "chainTx" | "identity" | "direction" | "inbox" | "token">,
 ): string {
@@ -90,13 +87,13 @@ export function movementKey(
 }
 
 export type FinalComparison = {
-  /** On the final chain, but not recorded like that. */
+  /** On the final chain, but missing or different in our tables. */
   missing: InboxTransfer[];
-  /** Recorded, but not in what the final chain was said to hold. */
+  /** In our tables, but missing in the reread transfers. */
   unmatched: MovementRow[];
 };
 
-/** Compares what a final stretch of the chain holds with what is recorded of it (orphaned rows left out). */
+/** Compares the transfers of final blocks with the recorded movements (orphaned rows left out). */
 export function compareWithRecorded(
   inboxTransfers: readonly InboxTransfer[],
   recorded: readonly MovementRow[],

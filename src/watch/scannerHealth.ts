@@ -6,15 +6,15 @@ const STALE_MS_MIN = 30_000;
 const STALE_POLLS = 20;
 
 /**
- * Whether a chain is looked at. A cursor's time is renewed with every block and every few seconds in between, so one that is old means
- * that the providers are away or that nobody watches. A chain that was never looked at is not healthy.
+ * Whether a chain's scanner works. The cursor's time is updated with every block and every few seconds in between. An old time means
+ * unreachable providers or no running scanner. A chain that was never polled is unhealthy.
  */
 export function isScannerHealthy(updatedAt: Date | undefined, facts: { now: Date; pollMs: number }): boolean {
   if (updatedAt === undefined) return false;
   return facts.now.getTime() - updatedAt.getTime() < Math.max(STALE_MS_MIN, STALE_POLLS * facts.pollMs);
 }
 
-/** The health of every configured chain's scanner, whichever process runs it. One query. */
+/** The health of every configured chain's scanner, in any process. One query. */
 export async function readScannerHealth(
   world: Pick<World, "db" | "clock" | "catalog">,
 ): Promise<ReadonlyMap<Caip2, boolean>> {

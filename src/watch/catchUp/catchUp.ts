@@ -9,18 +9,18 @@ import { inboxFilter, applySegment, type ChainSegment, type WatchWorld } from ".
 import type { KnownBlock } from "../store/store.ts";
 import { logCatchUp } from "./logCatchUp.ts";
 
-/** Ranges recorded in one call, so that a chain that is far behind still looks after everything else in between. */
+/** Ranges per call, so that a chain far behind still does its other work in between. */
 const RANGES_MAX = 64;
-/** Ranges that are read at a time. */
+/** Ranges read concurrently. */
 const CONCURRENT_READS_MAX = 3;
-/** Ranges that are read or wait to be recorded: what was found in them is little, and those that wait are recorded together. */
+/** Ranges in progress or waiting to be recorded. Their located transfers are few, and waiting ranges are recorded together. */
 const BUFFERED_RANGES_MAX = 8;
-/** Movements of several ranges in one transaction; a range by itself may have more. */
+/** Movements of several ranges in one transaction; a single range may have more. */
 const TRANSFERS_MAX = 2_000;
 
 /**
- * Reads from the cursor towards the head by ranges, and commits whole ranges, in their order, with the blocks that end them. Returns where
- * the cursor stands then. The nearest blocks are left to be read by hash.
+ * Reads from the cursor towards the head by ranges, and commits complete ranges in order, with their end blocks. Returns the new cursor
+ * position. The last NEAR_BLOCKS are left to be read by hash.
  */
 export async function catchUp(
   world: WatchWorld,
@@ -45,20 +45,20 @@ export async function catchUp(
   return at;
 }
 
-/** Ranges as one stretch. What several of them tell of is as the last one has it: they may have been read on different branches. */
+/** Merges ranges into one segment. For a transfer in several ranges the last one counts, because a reorg may lie between the reads. */
 function mergeRanges(
   ranges: readonly FilteredRange[],
   { from, to }: { from: KnownBlock; to: KnownBlock },
 ): ChainSegment {
   const blocks = new Map(ranges.map(({ end }) => [end.hash, end]));
-  const sightings = new Map(ranges.flatMap((range) => range.located.map((one) => [movementKey(one), one])));
-  return { from, ancestorNumber: from.number, to, blocks: [...blocks.values()], located: [...sightings.values()] };
+  const located = new Map(ranges.flatMap((range) => range.located.map((one) => [movementKey(one), one])));
+  return { from, ancestorNumber: from.number, to, blocks: [...blocks.values()], located: [...located.values()] };
 }
 
 type ReadOutcome = { found: FilteredRange } | { error: unknown };
 type Pending = { range: BlockRange; outcome: Promise<ReadOutcome>; settled?: ReadOutcome };
 
-/** Reads ahead by a few ranges, hands them over in their order, and makes them smaller when the provider refuses one. */
+/** Reads a few ranges ahead, returns them in order, and shrinks them when the provider refuses one. */
 class RangeQueue {
   readonly #world: WatchWorld;
   readonly #chain: Chain;
@@ -69,7 +69,7 @@ class RangeQueue {
   #pending: Pending[] = [];
   #isClosed = false;
   #rangesLeft = RANGES_MAX;
-  /** Of each provider that was asked, that it knows the last block. */
+  /** By provider, the check that it has the last block. */
   readonly #lastBlockChecks = new Map<string, Promise<void>>();
 
   constructor(world: WatchWorld, chain: Chain, { next, last }: { next: bigint; last: bigint }) {
@@ -81,12 +81,12 @@ class RangeQueue {
     this.#last = last;
   }
 
-  /** Nothing more is read ahead. */
+  /** Stops reading ahead. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** The next ranges, whole, as many as have been read; none when none are left. Each refusal halves the size, so that it ends with one of a single block. */
+  /** The completed ranges in order; empty when none are left. Each refusal halves the size, down to a single block. */
   async next(): Promise<FilteredRange[]> {
     for (;;) {
       this.#readAhead();
@@ -95,7 +95,7 @@ class RangeQueue {
       const outcome = await first.outcome;
       if ("found" in outcome) return this.#takeCompleted();
       if (!isRangeTooLarge(outcome.error)) {
-        // A gateway that gives up, or a proxy that cuts what is long, says no more than that: the next look asks for less.
+        // A gateway timeout or a truncated answer gives no other hint, so the next poll asks for less.
         if (mayBeRangeTooLarge(outcome.error)) this.#size.halve();
         throw outcome.error;
       }
@@ -109,11 +109,11 @@ class RangeQueue {
 
   #takeCompleted(): FilteredRange[] {
     const read: FilteredRange[] = [];
-    let sightings = 0;
+    let locatedCount = 0;
     for (const { settled } of this.#pending) {
       if (settled === undefined || !("found" in settled)) break;
-      sightings += settled.found.located.length;
-      if (read.length > 0 && sightings > TRANSFERS_MAX) break;
+      locatedCount += settled.found.located.length;
+      if (read.length > 0 && locatedCount > TRANSFERS_MAX) break;
       read.push(settled.found);
     }
     this.#pending.splice(0, read.length);
@@ -121,7 +121,7 @@ class RangeQueue {
     return read;
   }
 
-  /** Goes on by itself while others are recorded, until something fails. */
+  /** Starts reads while others are recorded, until one fails. */
   #readAhead(): void {
     if (this.#isClosed || this.#pending.some(({ settled }) => settled && "error" in settled)) return;
     while (this.#next <= this.#last && this.#rangesLeft > 0 && this.#pending.length < BUFFERED_RANGES_MAX) {
@@ -148,7 +148,7 @@ class RangeQueue {
     return pending;
   }
 
-  /** A node answers what lies beyond its head with an empty list: it must know the last block before it is asked for what stands in others. */
+  /** A node answers ranges beyond its head with an empty list, so it must have the last block before any range is read. */
   #ensureHasLastBlock(reader: ChainReader): Promise<void> {
     const known = this.#lastBlockChecks.get(reader.name);
     if (known) return known;
@@ -171,5 +171,5 @@ class RangeQueue {
 
 async function assertHasBlock(reader: ChainReader, number: bigint): Promise<void> {
   const block = await reader.block({ number });
-  if (!block) throw new ProviderFailed("unknown_block", `${reader.name} lacks block ${number}`);
+  if (!block) throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${number}`);
 }

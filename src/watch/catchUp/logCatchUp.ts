@@ -4,54 +4,54 @@ import { getChainMemory } from "../chainMemory.ts";
 import type { World } from "../../world.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 
-// Whoever reads the log after an outage wants to know how long it still takes. What is caught up with in a few seconds is not worth a line.
+// After an outage, operators want to know the remaining time. A catch-up of a few seconds is not logged.
 
-/** A catch-up is told of so often. */
+/** Interval of log lines, in milliseconds. */
 const LOG_INTERVAL_MS = 5_000;
 
 type LogWorld = Pick<WatchWorld, "clock" | "log" | "memory">;
 
-/** Where the catch-up of a chain that is under way in this process began; undefined where none is. */
+/** The block at which this process's current catch-up started; undefined when there is none. */
 export function findCatchUpStart(world: Pick<World, "clock" | "memory">, chain: Chain): bigint | undefined {
   return getChainMemory(world, chain).catchUp?.start.recorded;
 }
 
-/** Tells from time to time how far a chain has been caught up with; called as often as it moves. */
+/** Logs the progress of a catch-up at intervals. Callers report every advance. */
 export function logCatchUp(world: LogWorld, chain: Chain, at: { recorded: bigint; head: bigint }): void {
   const mark = { ...at, atMs: world.clock.monotonicMs() };
   const memory = getChainMemory(world, chain);
-  const { catchUp: journey } = memory;
-  if (journey === undefined) {
+  const { catchUp } = memory;
+  if (catchUp === undefined) {
     memory.catchUp = { start: mark, lastLogged: mark, isLogged: false };
     return;
   }
-  if (mark.atMs - journey.lastLogged.atMs < LOG_INTERVAL_MS) return;
-  const pace = computePace(journey.lastLogged, mark);
+  if (mark.atMs - catchUp.lastLogged.atMs < LOG_INTERVAL_MS) return;
+  const pace = computePace(catchUp.lastLogged, mark);
   world.log.info(
     {
       chain: chain.caip2,
-      from: String(journey.start.recorded),
+      from: String(catchUp.start.recorded),
       block: String(at.recorded),
       to: String(at.head),
-      percent: computePercent(journey.start.recorded, at),
+      percent: computePercent(catchUp.start.recorded, at),
       blocksPerS: Math.round(pace?.blocksPerS ?? 0),
       leftS: pace?.remainingMs === undefined ? null : Math.ceil(pace.remainingMs / 1_000),
     },
     "catching up",
   );
-  journey.lastLogged = mark;
-  journey.isLogged = true;
+  catchUp.lastLogged = mark;
+  catchUp.isLogged = true;
 }
 
-/** Says that the head is reached, where it was told before that it was not. */
+/** Logs that the head is reached, when a progress line was logged before. */
 export function logCaughtUp(world: LogWorld, chain: Chain, recorded: bigint): void {
   const memory = getChainMemory(world, chain);
-  const { catchUp: journey } = memory;
-  if (journey === undefined) return;
+  const { catchUp } = memory;
+  if (catchUp === undefined) return;
   memory.catchUp = undefined;
-  if (!journey.isLogged) return;
-  const passedS = (world.clock.monotonicMs() - journey.start.atMs) / 1_000;
-  const from = journey.start.recorded;
+  if (!catchUp.isLogged) return;
+  const passedS = (world.clock.monotonicMs() - catchUp.start.atMs) / 1_000;
+  const from = catchUp.start.recorded;
   world.log.info(
     { chain: chain.caip2, from: String(from), block: String(recorded), tookS: Math.round(passedS) },
     "caught up with the chain",

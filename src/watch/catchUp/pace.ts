@@ -1,14 +1,14 @@
-/** Where a chain stood at a time of the monotonic clock: what was recorded of it, and how far it was. */
+/** A chain's recorded block and head at a time of the monotonic clock. */
 export type ProgressSample = { atMs: number; recorded: bigint; head: bigint };
 
-/** How fast a chain is read. */
+/** The speed of a catch-up. */
 export type Pace = {
   blocksPerS: number;
-  /** Until the head is reached, which goes on meanwhile; undefined when it is not reached at this pace. */
+  /** Milliseconds until the head, which advances meanwhile; undefined when this pace never reaches it. */
   remainingMs: number | undefined;
 };
 
-/** The pace between two marks; undefined when no time lies between them. Pure. */
+/** The pace between two samples; undefined when no time lies between them. Pure. */
 export function computePace(first: ProgressSample, last: ProgressSample): Pace | undefined {
   const passedMs = last.atMs - first.atMs;
   if (passedMs <= 0) return undefined;
@@ -20,7 +20,7 @@ export function computePace(first: ProgressSample, last: ProgressSample): Pace |
   return { blocksPerS: Math.max(0, perMs * 1_000), remainingMs };
 }
 
-/** How much of the way from `begun` to the head is done, in whole percent; 100 only at the head itself. */
+/** The progress from `start` to the head in whole percent; 100 only at the head itself. */
 export function computePercent(start: bigint, { recorded, head }: Pick<ProgressSample, "recorded" | "head">): number {
   if (recorded >= head) return 100;
   if (recorded <= start) return 0;

@@ -14,8 +14,8 @@ import { filterInboxTransfers, assignIdentities, chainTxsWithoutIdentity, type L
 export type RangeTransfers = { range: BlockRange; end: BlockRef; transfers: readonly Transfer[] };
 
 /**
- * Reads a range and the block that ends it. Nodes answer a range that reaches beyond their head with an empty list, so the
- * end must be known to the provider that answered, and be the block in which the logs of its number stand.
+ * Reads a range and its end block. Nodes answer a range beyond their head with an empty list. So the answering provider must have the end
+ * block, with the hash that its logs name.
  */
 export async function readRange(
   reader: ChainReader,
@@ -41,7 +41,7 @@ export type FilteredRange = {
 };
 export type InboxFilter = AddressFilter & { has(address: string): boolean };
 
-/** What a range holds that concerns the inboxes that are known here, in two questions: the logs, and then whatever belongs to those found. */
+/** Reads a range's transfers of known inboxes in two requests: the logs, then the end block and the proofs. */
 export async function readFilteredRange(
   reader: ChainReader,
   range: BlockRange,
@@ -82,7 +82,7 @@ function requireEndBlock(
   reader: ChainReader,
   { range, end, endHash }: { range: BlockRange; end: BlockRef | undefined; endHash: string | undefined },
 ): BlockRef {
-  if (!end) throw new ProviderFailed("unknown_block", `${reader.name} lacks block ${range.toBlock}`);
+  if (!end) throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${range.toBlock}`);
   if (endHash !== undefined && endHash !== end.hash)
     throw new ProviderFailed("unknown_block", `${reader.name} replaced block ${end.number} while it was read`);
   return end;
@@ -94,16 +94,16 @@ function findBlockHash(number: bigint, transfers: readonly Transfer[]): string |
 
 const BLOCKS_START = 100n;
 const BLOCKS_MAX = 2_000n;
-/** Answers of about this many logs keep both sides busy without filling the memory, when their bytes are looked through. */
+/** Logs per answer when the raw bytes are scanned: large enough for throughput, small enough for memory. */
 export const FILTERED_LOGS_TARGET = 16_000;
-/** Of so many logs values are made without keeping those who wait for an answer of ours from it. */
+/** Logs per answer when every log is parsed: short enough not to delay concurrent requests. */
 export const PARSED_LOGS_TARGET = 4_000;
-/** After a refusal the size stays this many ranges where it was accepted: otherwise every second question would be refused. */
+/** Accepted ranges before growing after a refusal; otherwise every second request would be refused. */
 const GROWTH_PAUSE_RANGES = 50;
-/** What a provider calls its limit stays it for long, but a contract with him may change, or another one be asked. */
+/** Same after a stated limit. It is retried eventually, because plans change and another provider may answer. */
 const LIMIT_PAUSE_RANGES = 1_000;
 
-/** How many blocks to ask for at once. It follows what the provider takes and what the chain's traffic makes of it. */
+/** Blocks per request. Adapts to the provider's limits and the chain's traffic. */
 export class RangeSize {
   readonly #logsTarget: number;
   #blocks = BLOCKS_START;
@@ -117,7 +117,7 @@ export class RangeSize {
     return this.#blocks;
   }
 
-  /** After a range that was refused as too large: what the provider said would do, or the half. False when it cannot be any smaller. */
+  /** Shrinks after a refused range: to the provider's suggestion, or by half. Returns false at the minimum. */
   shrink(suggestion?: RangeSuggestion): boolean {
     if (this.#blocks === 1n) return false;
     const half = this.#blocks / 2n;
@@ -127,12 +127,12 @@ export class RangeSize {
     return true;
   }
 
-  /** After a failure that may come from the size, or from anything else: less is worth a try, and more again after it. */
+  /** Halves after a failure that the size may have caused; it grows again later. */
   halve(): void {
     if (this.#blocks > 1n) this.#blocks /= 2n;
   }
 
-  /** After a whole range of that size that held so many logs. */
+  /** Adapts after a complete range with this many logs. */
   adjust({ fromBlock, toBlock }: BlockRange, scannedCount: number): void {
     if (toBlock - fromBlock + 1n < this.#blocks) return;
     if (scannedCount > 2 * this.#logsTarget && this.#blocks > 1n) this.#blocks /= 2n;
@@ -141,12 +141,12 @@ export class RangeSize {
   }
 }
 
-/** Whether a provider said that it was asked for too much. */
+/** Whether a provider refused a range as too large. */
 export function isRangeTooLarge(error: unknown): error is ProviderFailed {
   return error instanceof ProviderFailed && error.kind === "range_too_large";
 }
 
-/** A gateway that gives up, or a proxy that cuts what is long, says no more than that: less is worth a try the next time. */
+/** Whether the size may have caused a failure: gateway timeouts and truncated answers give no other hint. */
 export function mayBeRangeTooLarge(error: unknown): boolean {
   return error instanceof ProviderFailed && ["timeout", "unreachable", "bad_answer"].includes(error.kind);
 }

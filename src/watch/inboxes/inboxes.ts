@@ -4,12 +4,12 @@ import { array } from "../../db/parameters.ts";
 import { isInboxOnChain } from "../../intent/inboxStore.ts";
 import type { Caip2, Namespace } from "../../kernel/caip.ts";
 
-// What the watch station reads of inboxes.
+// Queries of the watch station on inboxes.
 
 /**
- * Inboxes in the order of their numbers, at most `limit` of those beyond `seq`, and those among the named numbers. As two texts, of all
- * numbers and of all addresses, with commas between them: a row for each costs this process seven times that. Of an address of another
- * namespace the number comes too, so that it is no gap, with an empty text as its address.
+ * Inboxes in order of their numbers: at most `limit` above `seq`, and those with the given numbers. Returns two texts, all numbers and all
+ * addresses, comma-separated, because rows cost this process seven times as much. An inbox of another namespace has an empty address, so
+ * that its number is no gap.
  */
 export async function readInboxesAfter(
   db: Db,

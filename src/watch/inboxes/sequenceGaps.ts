@@ -1,39 +1,39 @@
-/** So long a create may take between drawing its number and committing, and still be found at the very next reading. */
+/** A create that commits within this time after drawing its number is found at the very next read. */
 const FRESH_MS = 5_000;
 const FRESH_MAX = 1_000;
-/** One that takes longer than this is found when its chain is read again at finality. */
+/** A slower create is found when the chain is reread at finality. */
 const OLD_MS = 600_000;
 const OLD_MAX = 5_000;
-/** The old ones are asked for this often. */
+/** Interval of queries for old gaps. */
 const OLD_INTERVAL_MS = 1_000;
-/** Of one gap, the last so many numbers: longer ones are left by a crash of the server, not by creates. */
+/** Numbers kept per gap, the last ones: a server crash leaves longer gaps, creates do not. */
 const GAP_WIDTH_MAX = 1_000;
 
 /**
- * Numbers of a sequence that were passed over and may still turn up, because transactions do not commit in the order in which they drew
- * theirs. Most never will: they were drawn for a row that was there already, or that was undone. So all of them are bounded, in
- * number and time, and after some seconds they are asked for less often. Times are those of a monotonic clock, in milliseconds.
+ * Numbers of a sequence that were skipped and may still appear, because transactions commit out of order. Most never appear: their row
+ * existed already or was rolled back. So gaps are bounded in number and age, and old ones are queried less often. Times are monotonic, in
+ * milliseconds.
  */
 export class SequenceGaps {
-  // When each was passed; both in that order.
+  // When each number was skipped; both maps are in that order.
   readonly #fresh = new Map<number, number>();
   readonly #old = new Map<number, number>();
   #oldQueriedAtMs = -OLD_INTERVAL_MS;
 
-  /** Notes the numbers between two that follow each other. */
+  /** Adds the numbers between two consecutive ones. */
   addGap({ after, upTo }: { after: number; upTo: number }, nowMs: number): void {
     for (let seq = Math.max(after + 1, upTo - GAP_WIDTH_MAX); seq < upTo; seq += 1) this.#fresh.set(seq, nowMs);
-    // Not each time: to forget the first of many takes longer than to note the next.
+    // Expiring takes longer than adding, so it runs only at twice the limit.
     if (this.#fresh.size > 2 * (FRESH_MAX + OLD_MAX)) this.#expire(nowMs);
   }
 
-  /** Forgets a number that turned up. */
+  /** Removes a number that appeared. */
   remove(seq: number): void {
     this.#fresh.delete(seq);
     this.#old.delete(seq);
   }
 
-  /** The numbers that are to be asked for now. */
+  /** The numbers to query now. */
   listDue(nowMs: number): number[] {
     this.#expire(nowMs);
     if (nowMs - this.#oldQueriedAtMs < OLD_INTERVAL_MS) return [...this.#fresh.keys()];

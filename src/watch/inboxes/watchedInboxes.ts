@@ -7,12 +7,12 @@ import { SequenceGaps } from "./sequenceGaps.ts";
 import { readInboxesAfter } from "./inboxes.ts";
 
 const PAGE_SIZE = 20_000;
-/** More pages than this are read at the next time; no intent is skipped. */
+/** Pages per refresh; the next refresh reads the rest. */
 const PAGES_MAX = 10_000;
 
 /**
- * Every inbox of one namespace, kept in memory to pick the few transfers that concern us out of all of them. It saves the database work and
- * is never the authority: movements are written through the inbox's row, and final blocks are matched by the database.
+ * Every inbox of one namespace in memory, for selecting our few transfers from all of them. It saves database work and is never the
+ * authority: writes join the inbox's row, and the database matches final blocks.
  */
 export class WatchedInboxes {
   readonly #addresses: AddressMatcher;
@@ -37,18 +37,18 @@ export class WatchedInboxes {
     return this.#addresses.has(address);
   }
 
-  /** Whether an inbox stands at `offset` of an answer, as providers of the namespace write it. */
+  /** Whether an inbox stands at `offset` of an answer, as the namespace's providers write it. */
   hasAt(bytes: Uint8Array, offset: number): boolean {
     return this.#addresses.hasAt(bytes, offset);
   }
 
   /**
-   * Afterwards every inbox is known whose intent was committed before the call, if its create took no longer than some seconds (SequenceGaps).
-   * One indexed statement, whatever number of inboxes there are; to be called as soon as a block is known to exist, beside the question
-   * for what it holds: nobody can pay an address before its intent was committed, and nobody mines a payment before it was made.
+   * Afterwards every inbox is known whose intent committed before the call, within the limits of SequenceGaps. One indexed statement,
+   * whatever the number of inboxes. Callers run it once a block is known to exist, beside the read of its transfers: payers see an address
+   * only after its intent commits, so the payment's block is later.
    */
   async refresh(db: Db): Promise<void> {
-    // A run under way may have read too early for this caller; everybody who waits for it shares the next one.
+    // The current run may have started before this call, so all waiting callers share the next one.
     this.#next ??= this.#running
       .catch(() => undefined)
       .then(() => {

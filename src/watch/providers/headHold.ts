@@ -2,15 +2,17 @@ import type { Chain } from "../../chain/chain.ts";
 import { getChainMemory, type ChainMemory } from "../chainMemory.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 
-// Where a provider objects to what is recorded, nothing may hurry on: the way back is found by those who compare, at the chain's own interval.
-// That costs the milliseconds that websockets are for, so it is told.
+// While a provider objects to the recorded chain, pushed heads are ignored: reconcileCursor resolves the objection at poll intervals. That
+// costs the latency advantage of websockets, so it is logged.
 
-/** The providers because of whose objection heads that are told of are not followed. One that merely stands still knows no better. */
+/** The providers whose objection stops pushed heads. A stuck provider does not count. */
 export function objectingProviders({ objections }: Pick<ChainMemory, "objections">): string[] {
   return [...objections].flatMap(([provider, { isStuck }]) => (isStuck ? [] : [provider]));
 }
 
-/** Says once that they object, when it lasts for longer than one comparison: near the head that happens every day. And once that it is over. */
+/**
+ * Logs the start once, when an objection lasts longer than one comparison, since short ones are common near the head. Logs the end once.
+ */
 export function logHeadHold(world: Pick<WatchWorld, "clock" | "log" | "memory">, chain: Chain, nowMs: number): void {
   const memory = getChainMemory(world, chain);
   const objecting = objectingProviders(memory);
@@ -19,15 +21,12 @@ export function logHeadHold(world: Pick<WatchWorld, "clock" | "log" | "memory">,
   if (isLasting && !memory.isHoldLogged) {
     world.log.warn(
       facts,
-      "a provider objects to what is recorded: pushed heads are not followed, and blocks found by asking",
+      "a provider objects to the recorded chain; pushed heads are ignored and blocks found by polling",
     );
     memory.isHoldLogged = true;
   }
   if (objecting.length > 0 || !memory.isHoldLogged) return;
   const stuck = [...memory.objections.keys()];
-  world.log.warn(
-    { ...facts, stuck },
-    "no provider objects any more, or it only stands still: pushed heads are followed again",
-  );
+  world.log.warn({ ...facts, stuck }, "no provider objects any more, or it is stuck; pushed heads are followed again");
   memory.isHoldLogged = false;
 }

@@ -5,8 +5,8 @@ import { logReversal, wakeMovementConsumers, type WatchWorld } from "../store/ap
 import { claimRevision, orphanMovementAt } from "../store/store.ts";
 
 /**
- * Takes back one movement that enough providers deny, as a reorg would; told again by the chain, it comes back the same way. Nothing happens
- * when it has moved to another block meanwhile. Whether it was taken back.
+ * Orphans one movement that enough providers deny, as a reorg would; a later block can restore it. Does nothing when it has moved to
+ * another block. Returns whether it was orphaned.
  */
 export async function orphanDeniedMovement(world: WatchWorld, chain: Chain, movement: MovementRow): Promise<boolean> {
   const at = world.clock.now();

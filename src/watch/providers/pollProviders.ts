@@ -4,25 +4,27 @@ import { NEAR_BLOCKS } from "../follow/readBranch.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { listKnownBlocks, type KnownBlock } from "../store/store.ts";
 
-/** What a provider thinks of the chain as we have recorded it. */
+/** A provider's chain compared with the recorded one. */
 export type ProviderComparison = {
   provider: string;
-  /** `differs`: it has another block where we have one. `behind`: it has no other, but ends far below our cursor. */
+  /** `differs`: it has another block at a recorded number. `behind`: its blocks match, but end far below the cursor. */
   kind: "agrees" | "differs" | "behind";
   head: BlockRef;
 };
 
-/** Asks each provider that is awake; who does not answer, or cannot tell, has no opinion. Two questions for each. */
+/** Compares every available provider with the cursor, in two requests each. Providers that fail or lack a comparable block are left out. */
 export async function pollProviders(
   world: Pick<WatchWorld, "db">,
   chain: Chain,
   cursor: KnownBlock,
 ): Promise<ProviderComparison[]> {
-  const said = await chain.providers.askEach(
+  const replies = await chain.providers.askEach(
     (reader) => compareWithProvider(world, reader, { chain, cursor }),
     "awake",
   );
-  return said.flatMap((each) => ("answer" in each && each.answer ? [{ provider: each.provider, ...each.answer }] : []));
+  return replies.flatMap((each) =>
+    "answer" in each && each.answer ? [{ provider: each.provider, ...each.answer }] : [],
+  );
 }
 
 async function compareWithProvider(

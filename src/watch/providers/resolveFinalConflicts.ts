@@ -7,25 +7,25 @@ import { movementKey, type MovementRow, type LocatedTransfer } from "../movement
 import { rereadNumber } from "../store/store.ts";
 import { verifyWithProvider } from "./verifyWithProvider.ts";
 
-/** How long one rests whom the others contradict. */
+/** Cooldown of a provider that the others contradict. */
 const COOLDOWN_MS = 600_000;
-/** Between two questions about one chain: who goes on to contradict must not hold up everything else. */
+/** Interval of checks per chain, so that a provider with constant conflicts does not delay other work. */
 const CHECK_INTERVAL_MS = 60_000;
 
 /**
- * Called when not all that was seen has been written. A movement that stands in a block which was agreed on stays there, whatever a new
- * block is said to hold: only a reorg that takes its block back, or another reading of final blocks, changes it. All providers are asked
- * for it then, and whoever tells otherwise rests where more of them confirm it.
+ * Runs when not every located transfer was written. Movements in reread blocks ignore what a new block says: only a reorg of their block,
+ * or a reread by enough providers, changes them. All providers verify one such movement; when more confirm than deny it, the denying ones
+ * get a cooldown.
  */
 export async function resolveFinalConflicts(
   world: Pick<World, "db" | "log" | "clock" | "memory">,
   chain: Chain,
-  sightings: readonly LocatedTransfer[],
+  located: readonly LocatedTransfer[],
 ): Promise<void> {
   const memory = getChainMemory(world, chain);
   const nowMs = world.clock.monotonicMs();
   if (nowMs < memory.conflictsCheckedAtMs + CHECK_INTERVAL_MS) return;
-  const conflicts = await listFinalConflicts(world, chain, sightings);
+  const conflicts = await listFinalConflicts(world, chain, located);
   const [movement] = conflicts;
   if (movement === undefined) return;
   memory.conflictsCheckedAtMs = nowMs;
@@ -44,24 +44,24 @@ export async function resolveFinalConflicts(
       confirming,
       denying,
     },
-    "a provider tells movements otherwise that are final, and they stay as they are",
+    "a provider contradicts final movements; they stay unchanged",
   );
 }
 
-/** What stands in blocks that were agreed on, and is not as it was seen. */
+/** Recorded movements in reread blocks that differ from the located transfers. */
 async function listFinalConflicts(
   { db }: Pick<World, "db">,
   { caip2 }: Chain,
-  sightings: readonly LocatedTransfer[],
+  located: readonly LocatedTransfer[],
 ): Promise<MovementRow[]> {
-  const chainTxs = sightings.map((one) => one.chainTx);
+  const chainTxs = located.map((one) => one.chainTx);
   const { rows } = await sql<MovementRow>`
     select * from movement where chain = ${caip2} and chain_tx = any(${array(chainTxs, "text")})
       and orphaned_at is null and block_number <= ${rereadNumber(caip2)}`.execute(db.root);
-  const seen = new Map(sightings.map((sighting) => [movementKey(sighting), sighting]));
+  const seen = new Map(located.map((transfer) => [movementKey(transfer), transfer]));
   return rows.filter((row) => {
-    const sighting = seen.get(movementKey({ ...row, chainTx: row.chain_tx }));
-    return sighting !== undefined && !matchesTransfer(row, sighting);
+    const transfer = seen.get(movementKey({ ...row, chainTx: row.chain_tx }));
+    return transfer !== undefined && !matchesTransfer(row, transfer);
   });
 }
 

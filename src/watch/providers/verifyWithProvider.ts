@@ -1,15 +1,15 @@
 import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
 import { filterInboxTransfers, type MovementRow } from "../movement.ts";
 
-// What one provider says of one movement when it is asked for that alone. It is asked for the block at that height as it stands now, for the
-// transaction's own proof and for the transfers of that block that touch the inbox: an old proof of a replaced block passes none of them.
+// Verifies one movement with one provider: the current block at its height, the transaction's proof, and the block's transfers of the
+// inbox. A proof of a replaced block fails all three.
 
 export type ProviderVerdict = {
-  /** `lacks`: it does not know so far, which is neither; a node that lags says this. */
+  /** `lacks`: the provider does not have the block yet, so it neither confirms nor denies; typical of a lagging node. */
   verdict: "confirms" | "denies" | "lacks";
-  /** What differs, where it denies. */
+  /** The difference, where it denies. */
   reason: "other_block" | "not_mined" | "mined_elsewhere" | "reverted" | "no_transfer" | null;
-  /** How far it knows the chain, and how final it calls it; -1 where it says nothing. */
+  /** The provider's heights; -1 for a tag without an answer. */
   latest: bigint;
   safe: bigint;
   finalized: bigint;
@@ -20,7 +20,7 @@ type MovementFinding = Pick<ProviderVerdict, "verdict" | "reason">;
 const CONFIRMED: MovementFinding = { verdict: "confirms", reason: null };
 const MISSING: MovementFinding = { verdict: "lacks", reason: null };
 
-/** Asks one provider for one movement into an inbox, in a handful of questions. Throws ProviderFailed when it does not answer wholly. */
+/** Verifies a movement into an inbox with one provider, in a few requests. Throws ProviderFailed when an answer is missing. */
 export async function verifyWithProvider(
   reader: ChainReader,
   movement: MovementRow,

@@ -5,20 +5,20 @@ import { getChainMemory, type ChainMemory, type SuspectBlock } from "../chainMem
 import { applyFoundTransfers } from "./rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 
-// A node can know a block a moment before it knows the logs in it, and answers then that there are none. The header tells: where it speaks of
-// transfers of a watched token and the answer held none, the answer is doubted. The block is recorded all the same, because a header may
-// speak of something else, and nobody behind it shall wait; it is asked for a few times more, and once again when it is final.
+// A node may have a block shortly before its logs, and then answers with none. The header shows that: a bloom that matches a watched token
+// makes an empty answer suspect. The block is recorded all the same, because a bloom has false positives and later blocks must not wait. It
+// is rechecked a few times, and reread when it is final.
 
-/** How long after the answer before it the block is asked for again. */
+/** Delay of each recheck after the previous answer, in milliseconds. */
 const RETRY_DELAYS_MS = [50, 500, 3_000] as const;
-/** Of more the first are forgotten, and found when they are final. */
+/** Above this number the oldest are dropped; rereading covers them when they are final. */
 const SUSPECT_BLOCKS_MAX = 64;
-/** Asked at once. */
+/** Blocks rechecked concurrently. */
 const CONCURRENT_RECHECKS_MAX = 8;
 
 export type BlockTransfers = { block: BlockRef; transfers: readonly Transfer[] };
 
-/** Those of the blocks whose headers, by the word of the provider that told of both, speak of transfers that were not among the answers. */
+/** The empty blocks whose headers indicate transfers, by the provider that reported both. */
 export function findSuspectBlocks(
   reader: ChainReader,
   readings: readonly BlockTransfers[],
@@ -29,7 +29,7 @@ export function findSuspectBlocks(
   );
 }
 
-/** Keeps blocks that have been recorded as empty, to be asked for again soon. */
+/** Queues blocks that were recorded as empty for a recheck. */
 export function enqueueRecheck(
   world: Pick<WatchWorld, "clock" | "wake" | "memory">,
   chain: Chain,
@@ -46,7 +46,7 @@ export function enqueueRecheck(
   world.wake.notify(recheckTopic(chain));
 }
 
-/** Waits until one of the doubted blocks is due, and asks for those that are. True while there are more of them. */
+/** Waits until a suspect block is due, and rechecks all that are. Returns whether suspect blocks remain. */
 export async function recheckSuspectBlocks(
   world: WatchWorld,
   chain: Chain,
@@ -54,21 +54,23 @@ export async function recheckSuspectBlocks(
 ): Promise<boolean> {
   const { suspectBlocks } = getChainMemory(world, chain);
   if (suspectBlocks.size === 0) return false;
-  const dueAtMs = Math.min(...[...suspectBlocks.values()].map((doubt) => doubt.dueAtMs));
+  const dueAtMs = Math.min(...[...suspectBlocks.values()].map((suspect) => suspect.dueAtMs));
   const timeoutMs = dueAtMs - world.clock.monotonicMs();
   if (timeoutMs > 0) await world.wake.wait(recheckTopic(chain), { timeoutMs, signal });
   if (signal.aborted) return false;
   const nowMs = world.clock.monotonicMs();
-  const due = [...suspectBlocks.values()].filter((doubt) => doubt.dueAtMs <= nowMs).slice(0, CONCURRENT_RECHECKS_MAX);
-  await Promise.all(due.map((doubt) => recheckBlock(world, chain, doubt)));
+  const due = [...suspectBlocks.values()]
+    .filter((suspect) => suspect.dueAtMs <= nowMs)
+    .slice(0, CONCURRENT_RECHECKS_MAX);
+  await Promise.all(due.map((suspect) => recheckBlock(world, chain, suspect)));
   return suspectBlocks.size > 0;
 }
 
-/** Asks once more for one block, somebody else where there is somebody else, and records what is there now. */
-async function recheckBlock(world: WatchWorld, chain: Chain, doubt: SuspectBlock): Promise<void> {
+/** Reads one block again, from another provider where there is one, and records its transfers. */
+async function recheckBlock(world: WatchWorld, chain: Chain, suspect: SuspectBlock): Promise<void> {
   const { suspectBlocks } = getChainMemory(world, chain);
-  const { hash, number } = doubt.block;
-  scheduleNextAttempt(suspectBlocks, doubt, world.clock.monotonicMs());
+  const { hash, number } = suspect.block;
+  scheduleNextAttempt(suspectBlocks, suspect, world.clock.monotonicMs());
   const tokens = watchedTokens(world.catalog, chain.caip2);
   try {
     const transfers = await chain.providers.askInReverseOrder((reader) =>
@@ -82,22 +84,22 @@ async function recheckBlock(world: WatchWorld, chain: Chain, doubt: SuspectBlock
     suspectBlocks.delete(hash);
     if (recorded.length === 0) return;
     const facts = { chain: chain.caip2, block: String(number), recorded: recorded.length };
-    world.log.warn(facts, "a provider had called a block empty before it knew its logs, and they were asked for again");
+    world.log.warn(facts, "a provider returned a block without its logs; a recheck found them");
   } catch (error) {
     if (!(error instanceof ProviderFailed)) throw error;
-    world.log.debug({ chain: chain.caip2, err: error }, "a doubted block could not be asked for");
+    world.log.debug({ chain: chain.caip2, err: error }, "the recheck of a suspect block failed");
   }
 }
 
-/** The last question is not followed by another: an answer that stays empty is believed until the block is final. */
-function scheduleNextAttempt(doubts: ChainMemory["suspectBlocks"], doubt: SuspectBlock, nowMs: number): void {
-  doubt.attempts += 1;
-  const pauseMs = RETRY_DELAYS_MS[doubt.attempts];
-  if (pauseMs === undefined) doubts.delete(doubt.block.hash);
-  else doubt.dueAtMs = nowMs + pauseMs;
+/** After the last recheck an empty answer stands until the block is final. */
+function scheduleNextAttempt(suspectBlocks: ChainMemory["suspectBlocks"], suspect: SuspectBlock, nowMs: number): void {
+  suspect.attempts += 1;
+  const pauseMs = RETRY_DELAYS_MS[suspect.attempts];
+  if (pauseMs === undefined) suspectBlocks.delete(suspect.block.hash);
+  else suspect.dueAtMs = nowMs + pauseMs;
 }
 
-/** Wakes whoever asks again. */
+/** Wakes the recheck. */
 export function recheckTopic({ caip2 }: Pick<Chain, "caip2">): string {
   return `doubts:${caip2}`;
 }

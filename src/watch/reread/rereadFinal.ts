@@ -19,18 +19,17 @@ import {
   type CursorRow,
 } from "../store/store.ts";
 
-/** A chain that never says what is final is read again at this depth. */
+/** Depth at which blocks of a chain without the `finalized` tag are reread. */
 const FINAL_DEPTH_WITHOUT_TAG = 1_024n;
 /**
- * Where one provider's word suffices, blocks are read again at this depth at least. Of several nodes behind one name the one that tells the
- * logs may lag, and answers with an empty list for blocks that the other one has just called final.
+ * Minimum depth of a reread with a single provider. Behind a load balancer the node that answers logs may lag, and return nothing for
+ * blocks that another node calls final.
  */
 export const REREAD_DEPTH_MIN = 16n;
 
 /**
- * Reads the next final blocks a second time, of others than the first provider where there are others, lets the database say which
- * addresses are inboxes, and mends what differs: a log that was withheld, an inbox that the memory had missed, a movement that is not there.
- * Returns whether there is more that can be read right away.
+ * Rereads the next final blocks, from another provider where there is one, with the database matching inboxes. Corrects missing logs,
+ * inboxes that were not in memory, and movements that do not exist. Returns whether more blocks can be reread at once.
  */
 export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<boolean> {
   const asked = findWatchedChain(world.catalog, chain.caip2)?.agreement?.providers ?? 1;
@@ -46,18 +45,18 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
   const at = world.clock.now();
   const written = await world.db.transaction(async (tx) => {
     const canonical = await filterCanonical(tx, chain, located);
-    // What is disputed, or stands on a branch that has not been followed yet, is read again, and no block behind it is passed.
+    // Disputed blocks, and blocks on a branch that is not followed yet, are reread later; the mark does not pass them.
     const to = changes.isDisputed || canonical.length < located.length ? cursor.reread_number : range.toBlock;
     const reach = await advanceReread(tx, { chain: chain.caip2, from: cursor, to });
     if (reach === undefined) return { changed: 0, reversed: 0, isPassed: false, refused: [] };
     const { revision } = reach;
     await orphanMovements(tx, { ids: removed.map((row) => row.id), revision, at });
-    // What stands below these blocks was agreed on before, and one of several readings is enough to tell of something that seems new.
+    // Movements below these blocks are settled; a single reading must not change them, only add to them.
     const immutableUpTo = cursor.reread_number;
     const rewritten = await writeMovements(tx, { chain: chain.caip2, located: canonical, revision, at, immutableUpTo });
     const changed = rewritten.length + removed.length;
     const reversed = changed > 0 ? await bookRevision(tx, { chain: chain.caip2, cursor: reach, at }) : 0;
-    // Blocks that only one provider knows may be none: until others have been heard, those below them are the way back.
+    // A block that a single provider reports may be false: blocks are kept for a rewind until others are compared.
     if (chain.providers.providerCount < 2 || getChainMemory(world, chain).hasMultipleReplies)
       await pruneBlocks(tx, { chain: chain.caip2, below: minNumber(to, cursor.number - BigInt(REORG_BLOCKS_MAX)) });
     const refused = rewritten.length < canonical.length ? canonical : [];
@@ -69,16 +68,12 @@ export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: Curso
   return written.isPassed && range.toBlock < upTo;
 }
 
-/** Those whose block is ours, as far as we still hold the blocks. */
-async function filterCanonical(
-  tx: Tx,
-  chain: Chain,
-  sightings: readonly LocatedTransfer[],
-): Promise<LocatedTransfer[]> {
-  const numbers = sightings.map(({ blockNumber }) => blockNumber);
+/** The transfers whose block is ours, as far as we still have the block. */
+async function filterCanonical(tx: Tx, chain: Chain, located: readonly LocatedTransfer[]): Promise<LocatedTransfer[]> {
+  const numbers = located.map(({ blockNumber }) => blockNumber);
   const known = await listHashesAt(tx, { chain: chain.caip2, numbers });
   const hashes = new Map(known.map(({ number, hash }) => [number, hash]));
-  return sightings.filter(({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) === blockHash);
+  return located.filter(({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) === blockHash);
 }
 
 function computeRereadLimit({ number, finalized_number: finalizedNumber }: CursorRow, providers: number): bigint {

@@ -6,22 +6,22 @@ import { compareWithRecorded, movementKey, type MovementRow, type LocatedTransfe
 import { isRangeTooLarge, mayBeRangeTooLarge, readRange, type RangeTransfers } from "../catchUp/readRange.ts";
 import { matchInboxesInDatabase, locateTransfers, locateWithProvider, type WatchWorld } from "../store/applySegment.ts";
 
-/** What a second reading of a final stretch says should be changed. */
+/** The changes that a reread of final blocks requires. */
 export type RereadChanges = {
   located: readonly LocatedTransfer[];
   removed: readonly MovementRow[];
-  /** Something is told by as many as deny it: the stretch has to be read once more. */
+  /** As many providers confirm a change as deny it, so the range must be reread. */
   isDisputed: boolean;
 };
 
 export type RereadRange = { range: BlockRange; recorded: readonly MovementRow[]; providers: number };
 
-/** After too few providers could read a stretch, or differed on it, they are left alone for so long. */
+/** Pause after too few complete answers, or a disagreement, in milliseconds. */
 const PAUSE_MS = 30_000;
 
 /**
- * Reads a final stretch a second time and compares it with what is recorded of it: by one provider, another than the first where there
- * is one, or by as many as `providers` says. Undefined when that cannot be done now, or only of a shorter stretch.
+ * Rereads a range of final blocks and compares it with the recorded movements: with one provider, not the first where possible, or with as
+ * many as `providers` requires. Returns undefined when that fails now, or needs a shorter range.
  */
 export async function rereadRange(
   world: WatchWorld,
@@ -55,21 +55,21 @@ async function rereadWithOther(
 }
 
 /**
- * An answer may lack logs, also the second time. A movement is only taken back when the first provider and the last one agree that its
- * transaction is not in its block.
+ * A second answer may omit logs too. A movement is orphaned only when the first and the last provider agree that its transaction is not in
+ * its block.
  */
 async function confirmRemoved(
   world: WatchWorld,
   chain: Chain,
-  doubtful: readonly MovementRow[],
+  unconfirmed: readonly MovementRow[],
 ): Promise<MovementRow[]> {
-  if (doubtful.length === 0) return [];
+  if (unconfirmed.length === 0) return [];
   const [first, last] = await Promise.all([
-    chain.providers.ask((reader) => findAbsent(reader, doubtful)),
-    chain.providers.askInReverseOrder((reader) => findAbsent(reader, doubtful)),
+    chain.providers.ask((reader) => findAbsent(reader, unconfirmed)),
+    chain.providers.askInReverseOrder((reader) => findAbsent(reader, unconfirmed)),
   ]);
   const gone = first.filter((row) => last.includes(row));
-  logKeptMovements(world, chain, doubtful.length - gone.length);
+  logKeptMovements(world, chain, unconfirmed.length - gone.length);
   return gone;
 }
 
@@ -79,7 +79,7 @@ type ProviderReading = {
   absent: readonly MovementRow[];
 };
 
-/** Only when enough have read the stretch wholly: what one of them leaves out another one tells. */
+/** Requires enough complete answers: the others report what one provider omits. */
 async function rereadWithSeveral(
   world: WatchWorld,
   chain: Chain,
@@ -95,7 +95,7 @@ async function rereadWithSeveral(
     memory.rereadPausedUntilMs = pauseUntilMs(world);
     if (said.some((each) => "error" in each && mayBeRangeTooLarge(each.error))) memory.rereadSize.halve();
     const failures = said.flatMap((each) => ("error" in each ? [`${each.provider}: ${each.error.message}`] : []));
-    world.log.warn({ chain: chain.caip2, failures }, "too few providers read final blocks again; it is tried later");
+    world.log.warn({ chain: chain.caip2, failures }, "too few providers reread final blocks; retried later");
     return undefined;
   }
   for (const { reading } of whole.slice(0, 1)) memory.rereadSize.adjust(reading.range, reading.transfers.length);
@@ -104,11 +104,11 @@ async function rereadWithSeveral(
     memory.rereadPausedUntilMs = pauseUntilMs(world);
     world.log.error(
       { alarm: "providers_differ", chain: chain.caip2, ...formatRange(stretch.range) },
-      "providers tell differently what final blocks hold, and nobody is outvoted",
+      "providers disagree on the transfers of final blocks, without a majority",
     );
   }
-  const doubtful = new Set(whole.flatMap(({ absent }) => absent)).size;
-  logKeptMovements(world, chain, doubtful - changes.removed.length);
+  const unconfirmed = new Set(whole.flatMap(({ absent }) => absent)).size;
+  logKeptMovements(world, chain, unconfirmed - changes.removed.length);
   return changes;
 }
 
@@ -129,12 +129,12 @@ async function readWithProvider(
   };
 }
 
-/** Those whose transaction the provider does not have in their block. Throws ProviderFailed where it does not know the block so far. */
-async function findAbsent(reader: ChainReader, doubtful: readonly MovementRow[]): Promise<MovementRow[]> {
-  if (doubtful.length === 0) return [];
-  const proofs = await reader.proofs([...new Set(doubtful.map((row) => row.chain_tx))]);
+/** Those whose transaction the provider does not have in their block. Throws ProviderFailed when it does not have the block yet. */
+async function findAbsent(reader: ChainReader, unconfirmed: readonly MovementRow[]): Promise<MovementRow[]> {
+  if (unconfirmed.length === 0) return [];
+  const proofs = await reader.proofs([...new Set(unconfirmed.map((row) => row.chain_tx))]);
   const proofOf = new Map(proofs.map((proof) => [`${proof.chainTx}/${proof.blockHash}`, proof]));
-  const unproven = doubtful.filter(
+  const unproven = unconfirmed.filter(
     (row) => proofOf.get(`${row.chain_tx}/${row.block_hash}`)?.identityAt(row.place) === undefined,
   );
   const absent: MovementRow[] = [];
@@ -143,20 +143,20 @@ async function findAbsent(reader: ChainReader, doubtful: readonly MovementRow[])
 }
 
 /**
- * Whether a block that the provider knows holds the movement. Behind one name a node may lag: it has no proof and no transfers of a block that
- * it never saw, and only a question by the block's hash makes it say so.
+ * Whether a known block holds the movement. A lagging node has neither proof nor transfers of a block; only a request by the block's hash
+ * reveals that.
  */
 async function isInBlock(reader: ChainReader, row: MovementRow): Promise<boolean> {
   const block = await reader.block({ number: row.block_number });
-  if (!block) throw new ProviderFailed("unknown_block", `${reader.name} lacks block ${row.block_number}`);
+  if (!block) throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${row.block_number}`);
   if (block.hash !== row.block_hash) return false;
   const transfers = await reader.transfers({ blockHash: row.block_hash }, [row.token], [row.inbox]);
   return transfers.some(({ chainTx }) => chainTx === row.chain_tx);
 }
 
 /**
- * What several readings come to. A movement into an inbox that nobody has recorded is recorded when one of them tells of it: whether it
- * counts is decided elsewhere. Everything else is changed only when enough say so, and more than do not; as many against as for is a dispute. Pure.
+ * Merges several readings. A new movement into an inbox needs one reading; the finality rules decide later whether it counts. Every other
+ * change needs enough readings, and more than oppose it; a tie is a dispute. Pure.
  */
 export function mergeReadings(
   readings: readonly Pick<ProviderReading, "unrecorded" | "absent">[],
@@ -201,6 +201,6 @@ function logKeptMovements(world: WatchWorld, chain: Chain, kept: number): void {
   if (kept > 0)
     world.log.warn(
       { chain: chain.caip2, kept },
-      "a provider left out transfers of final blocks whose proofs are there",
+      "a provider omitted transfers of final blocks, although their proofs exist",
     );
 }

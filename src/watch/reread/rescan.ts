@@ -20,10 +20,10 @@ import {
 } from "../store/applySegment.ts";
 import { claimRevision, findCursor, writeMovements } from "../store/store.ts";
 
-// A person who misses a payment asks for one transaction or one inbox to be read again. It goes the same way as every other
-// reading, so that it can add nothing which the chain does not hold, and nothing twice.
+// Rereads one transaction or one inbox when a user misses a payment. It follows the path of every other read, so it adds nothing that the
+// chain does not hold, and nothing twice.
 
-/** Below every block: what a person asks for may also mend what was agreed on before. */
+/** Below every block: a requested rescan may also correct final movements. */
 const NO_BLOCK = -1n;
 
 export type RescanWorld = WatchWorld & Pick<World, "chains">;
@@ -31,26 +31,26 @@ export type RescanWorld = WatchWorld & Pick<World, "chains">;
 export type Rescan = {
   chain: Caip2;
   /**
-   * `read`: what is there is recorded now. `unknown`: the chain knows no such transaction. `reverted`: it moved nothing. `ahead`: its block
-   * is beyond what was read of the chain, and will be found in its turn. `unwatched`: the chain was never read.
+   * `read`: its movements are recorded now. `unknown`: the chain has no such transaction. `reverted`: it moved nothing. `ahead`: its block
+   * is above the cursor and is read later. `unwatched`: the chain was never read.
    */
   outcome: "read" | "unknown" | "reverted" | "ahead" | "unwatched";
-  /** What was recorded by this rescan; empty when everything had been. */
+  /** The movements that this rescan recorded; empty when all were known. */
   recorded: MovementRow[];
 };
 
 export type RescanRange = {
-  /** How far back from the last block that was read; 50,000 when absent. */
+  /** Blocks below the last recorded one; default 50,000. */
   blocks?: bigint;
 };
 
 const BLOCKS_DEFAULT = 50_000n;
-/** Filtered by one inbox, long ranges are cheap to answer; a provider that refuses them makes them shorter. */
+/** Queries for one inbox are cheap over long ranges; a provider that refuses them gets shorter ones. */
 const RANGE_BLOCKS_START = 10_000n;
-/** Questions for one chain. Whoever needs more asks for fewer blocks. */
+/** Requests per chain; more blocks need another rescan. */
 const REQUESTS_MAX = 500;
 
-/** Reads one transaction again, on `chain` or on all of them. Throws Fault not_found for a chain that is not configured. */
+/** Rereads one transaction on `chain`, or on all chains. Throws Fault not_found for an unconfigured chain. */
 export async function rescanChainTx(
   world: RescanWorld,
   { chain, chainTx }: { chain?: Caip2; chainTx: string },
@@ -84,7 +84,7 @@ async function rescanOnChain(world: RescanWorld, chain: Chain, chainTx: string):
   };
 }
 
-/** Reads the last blocks of every chain again for the inboxes of one intent. Throws Fault not_found when there is no such intent. */
+/** Rereads the last blocks of every chain for one intent's inboxes. Throws Fault not_found for an unknown intent. */
 export async function rescanIntent(world: RescanWorld, intentId: string, range: RescanRange = {}): Promise<Rescan[]> {
   if ((await findIntentById(world.db, intentId)) === undefined)
     throw new Fault("not_found", { message: "No such intent." });
@@ -118,7 +118,7 @@ async function readInboxTransfers(
   let next = range.fromBlock;
   for (let questions = 0; next <= range.toBlock; questions += 1) {
     if (questions === REQUESTS_MAX)
-      throw new ProviderFailed("range_too_large", `${reader.name} answers too few blocks at a time`);
+      throw new ProviderFailed("range_too_large", `${reader.name} accepts too few blocks per request`);
     const end = next + size - 1n < range.toBlock ? next + size - 1n : range.toBlock;
     try {
       transfers.push(...(await reader.transfers({ fromBlock: next, toBlock: end }, tokens, inboxes)));
@@ -134,28 +134,28 @@ async function readInboxTransfers(
 
 type FoundTransfers = {
   transfers: readonly Transfer[];
-  /** As `Writing` has it. */
+  /** See MovementWrite. */
   immutableUpTo?: bigint;
-  /** Where one provider adds to what another one has told: what left an inbox makes a settlement look landed, and takes the word of more. */
+  /** Set when a single provider adds to another's answer. Movements out make a settlement look landed, so they need more providers. */
   isOnlyIncoming?: boolean;
 };
 
-/** Writes what was found, under the lock of the cursor, without what stands in a block that we know to be replaced. */
+/** Writes located transfers under the cursor's lock, except those in replaced blocks. */
 export async function applyFoundTransfers(
   world: WatchWorld,
   chain: Chain,
   { transfers, immutableUpTo, isOnlyIncoming = false }: FoundTransfers,
 ): Promise<MovementRow[]> {
   const candidates = await matchInboxesInDatabase(world, chain, transfers);
-  const wanted = candidates.filter(({ direction }) => direction === "in" || !isOnlyIncoming);
-  const sightings = await locateTransfers(chain, wanted);
-  if (sightings.length === 0) return [];
+  const relevant = candidates.filter(({ direction }) => direction === "in" || !isOnlyIncoming);
+  const located = await locateTransfers(chain, relevant);
+  if (located.length === 0) return [];
   const at = world.clock.now();
   const { written, standing } = await world.db.transaction(async (tx) => {
     const claimed = await claimRevision(tx, chain.caip2);
     if (!claimed) return { written: [], standing: [] };
-    const replaced = await listReplacedBlocks(tx, chain, sightings);
-    const canonical = sightings.filter(
+    const replaced = await listReplacedBlocks(tx, chain, located);
+    const canonical = located.filter(
       ({ blockNumber, blockHash }) => blockNumber <= claimed.number && !replaced.has(blockHash),
     );
     const { revision } = claimed;
@@ -168,18 +168,14 @@ export async function applyFoundTransfers(
   return written;
 }
 
-/** The blocks among those of the sightings of which we know that they are not on our branch. */
-async function listReplacedBlocks(
-  tx: Tx,
-  { caip2 }: Chain,
-  sightings: readonly LocatedTransfer[],
-): Promise<Set<string>> {
-  const hashes = sightings.map(({ blockHash }) => blockHash);
-  const numbers = sightings.map(({ blockNumber }) => blockNumber);
+/** The blocks of the transfers that our tables know as replaced. */
+async function listReplacedBlocks(tx: Tx, { caip2 }: Chain, located: readonly LocatedTransfer[]): Promise<Set<string>> {
+  const hashes = located.map(({ blockHash }) => blockHash);
+  const numbers = located.map(({ blockNumber }) => blockNumber);
   const { rows } = await sql<{ hash: string }>`
-    select told.hash from unnest(${array(hashes, "text")}, ${array(numbers, "int8")}) as told (hash, number)
+    select seen.hash from unnest(${array(hashes, "text")}, ${array(numbers, "int8")}) as seen (hash, number)
     join block on block.chain = ${caip2} and (
-      (block.number = told.number and block.hash <> told.hash and block.orphaned_at is null)
-      or (block.hash = told.hash and block.orphaned_at is not null))`.execute(tx);
+      (block.number = seen.number and block.hash <> seen.hash and block.orphaned_at is null)
+      or (block.hash = seen.hash and block.orphaned_at is not null))`.execute(tx);
   return new Set(rows.map(({ hash }) => hash));
 }

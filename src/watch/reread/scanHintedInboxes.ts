@@ -14,24 +14,24 @@ import { applyFoundTransfers } from "./rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { findCursor, listMovementsBetween } from "../store/store.ts";
 
-// A payer who looks at the page has paid, or is about to. The chain is looked at then without waiting for its interval; and what an answer may
-// have left out of the last blocks is asked for once more, by the inboxes in question alone. However many are looking, it is a few
-// questions a second, and what they find goes the same way as every other reading.
+// A payer with an open payment page has paid or is about to. So the chain is polled at once, and the last blocks are read again for the
+// hinted inboxes only, in case an answer omitted a log. The interval bounds the requests for any number of payers, and results follow the
+// path of every other read.
 
-/** Inboxes in one question: providers take no more topics. */
+/** Inboxes per request: providers accept no more topics. */
 const INBOXES_MAX = 1_000;
-/** Between two questions about one chain. */
+/** Minimum interval between two scans of one chain. */
 const SCAN_INTERVAL_MS = 250;
-/** After a start, what was reported shortly before is still asked for. */
+/** After a start, hints of this period before it are still scanned. */
 const STARTUP_LOOKBACK_MS = 10_000;
-/** So many blocks below the cursor are asked about: a payment that is older is found when its block is final. */
+/** Blocks below the cursor to scan; rereading finds older payments when they are final. */
 const BLOCKS_MAX = 128n;
-/** A provider that lets itself be asked about fewer blocks than this is left alone until the next look. */
+/** A provider that accepts fewer blocks than this is skipped until the next scan. */
 const BLOCKS_MIN = 4n;
-/** Tries within one look; each halves the blocks at least. */
+/** Attempts per scan; each at least halves the range. */
 const ATTEMPTS_MAX = 8;
 
-/** Looks where payers are looking. True when more of them are waiting. Bounded to a few questions a second. */
+/** Scans the inboxes that payers are watching. Returns whether more hints wait. Bounded to a few requests per second. */
 export async function scanHintedInboxes(world: WatchWorld, chain: Chain, signal?: AbortSignal): Promise<boolean> {
   const memory = getChainMemory(world, chain);
   await world.clock.sleep(Math.max(0, memory.hintsScannedAtMs + SCAN_INTERVAL_MS - world.clock.monotonicMs()), signal);
@@ -44,7 +44,7 @@ export async function scanHintedInboxes(world: WatchWorld, chain: Chain, signal?
   const hints = await listHintedInboxes(world.db, { namespace, reference, after, limit: INBOXES_MAX });
   const last = hints.at(-1)?.expiresAt;
   if (last === undefined) return false;
-  // Another process whose clock is ahead must not make us deaf to our own payers.
+  // A hint from a process whose clock is ahead must not hide later hints.
   memory.hintsScannedUpTo = last < newest ? last : newest;
   await scanInboxes(world, chain, hints);
   return hints.length === INBOXES_MAX;
@@ -59,9 +59,9 @@ async function scanInboxes(
   if (cursor === undefined) return;
   const inboxes = new Set(hints.map(({ inbox }) => inbox));
   const tokens = [...new Set(hints.map(({ token }) => token))];
-  const question = { upTo: cursor.number, tokens, inboxes: [...inboxes] };
-  const found = await chain.providers.askInReverseOrder((reader) => readRecent(world, chain, { reader, ...question }));
-  // What goes out of an inbox is nothing that a payer waits for, and one provider's word is too little for it.
+  const query = { upTo: cursor.number, tokens, inboxes: [...inboxes] };
+  const found = await chain.providers.askInReverseOrder((reader) => readRecent(world, chain, { reader, ...query }));
+  // Payers do not wait for movements out, and a single provider is not enough for them.
   const transfers = found.transfers.filter(({ from, to }) => inboxes.has(to) && !inboxes.has(from));
   const candidates = filterInboxTransfers(transfers, (address) => inboxes.has(address));
   if (candidates.length === 0) return;
@@ -71,20 +71,20 @@ async function scanInboxes(
   const missing = candidates.filter((candidate) => !known.has(placeKey(candidate)));
   if (missing.length === 0) return;
   const chainTxs = distinctChainTxs(missing);
-  // One provider's word adds what was never told before. What is recorded otherwise, or was taken back, is for several of them to decide.
+  // A single provider may add new transactions. Recorded or orphaned ones need several providers.
   const recordedTxs = await listRecordedTxs(world, { chain: chain.caip2, chainTxs });
   const newTransfers = transfers.filter(({ chainTx }) => chainTxs.includes(chainTx) && !recordedTxs.has(chainTx));
   const written = await applyFoundTransfers(world, chain, { transfers: newTransfers, isOnlyIncoming: true });
   if (written.length > 0)
     world.log.warn(
       { chain: chain.caip2, recorded: written.length },
-      "what a provider had left out was found because a payer was looking",
+      "a scan for a payer found a transfer that a provider had omitted",
     );
 }
 
 type RecentBlocksQuery = { reader: ChainReader; upTo: bigint; tokens: readonly string[]; inboxes: readonly string[] };
 
-/** The last blocks up to the cursor, as many of them as the provider answers at once. */
+/** Reads the last blocks up to the cursor, as many as the provider accepts. */
 async function readRecent(
   world: WatchWorld,
   chain: Chain,
@@ -110,7 +110,7 @@ function lastBlocks(upTo: bigint, wanted: bigint): BlockRange {
   return { fromBlock: upTo >= blocks ? upTo - blocks + 1n : 0n, toBlock: upTo };
 }
 
-/** Those of the transactions of which a movement was ever recorded. */
+/** Those of the transactions with any recorded movement. */
 async function listRecordedTxs(
   { db }: Pick<WatchWorld, "db">,
   { chain, chainTxs }: { chain: Caip2; chainTxs: readonly string[] },
