@@ -45,14 +45,14 @@ function setUp(count = 2) {
 
 const hashOf = async (providers: Providers) => (await providers.head("latest")).hash;
 
-test("the preferred provider answers while it can, the next one when it cannot", async () => {
+test("the preferred provider answers while it can, otherwise the next one", async () => {
   const { providers, first } = setUp();
   equal(await hashOf(providers), "first 100");
   first.failure = new ProviderFailed("timeout", "took too long");
   equal(await hashOf(providers), "second 100");
 });
 
-test("one that failed rests, ever longer, and is preferred again afterwards", async () => {
+test("a failed provider has growing cooldowns, and is preferred again afterwards", async () => {
   const { providers, first, clock } = setUp();
   await hashOf(providers);
   first.failure = new ProviderFailed("unreachable", "refused");
@@ -72,7 +72,7 @@ test("one that failed rests, ever longer, and is preferred again afterwards", as
   equal(await hashOf(providers), "first 100");
 });
 
-test("what is asked of another one is asked of one that rests only when nobody else answers", async () => {
+test("a second read uses a provider in cooldown only when no other answers", async () => {
   const { providers, second } = setUp();
   const askAnother = async () => (await providers.askInReverseOrder((reader) => reader.head("latest"))).hash;
   equal(await askAnother(), "second 100");
@@ -85,7 +85,7 @@ test("what is asked of another one is asked of one that rests only when nobody e
   equal(await askAnother(), "first 100");
 });
 
-test("one that says how long to leave it alone rests at least so long, and a little of that even when it is the only one", async () => {
+test("Retry-After sets the minimum cooldown, and up to a minute of it holds for a single provider too", async () => {
   const { providers, first, clock } = setUp();
   await hashOf(providers);
   first.failure = new ProviderFailed("rate_limited", "HTTP 429", { retryAfterMs: 90_000 });
@@ -109,7 +109,7 @@ test("one that says how long to leave it alone rests at least so long, and a lit
   equal(await hashOf(alone.providers), "first 100", "a number too many silences nobody for ever");
 });
 
-test("when all of them failed they are asked all the same, and the failure is told", async () => {
+test("when all providers are in cooldown they are still asked, and the error is thrown", async () => {
   const { providers, first, second } = setUp();
   first.failure = new ProviderFailed("timeout", "the first is slow");
   second.failure = new ProviderFailed("rate_limited", "the second is busy");
@@ -118,7 +118,7 @@ test("when all of them failed they are asked all the same, and the failure is to
   equal(await hashOf(providers), "first 100");
 });
 
-test("a refused range and a refused request are answers: nobody else is asked, and nobody rests", async () => {
+test("a refused range and a refused request are answers: no failover and no cooldown", async () => {
   for (const answer of [new ProviderFailed("range_too_large", "too large"), new ChainRefused("refused")]) {
     const { providers, first, second } = setUp();
     await hashOf(providers);
@@ -130,7 +130,7 @@ test("a refused range and a refused request are answers: nobody else is asked, a
   }
 });
 
-test("a lack of a block is asked of the next one, and nobody rests for it", async () => {
+test("an unknown block fails over without a cooldown", async () => {
   const { providers, first } = setUp();
   first.failure = new ProviderFailed("unknown_block", "not here yet");
   equal(await hashOf(providers), "second 100");
@@ -138,7 +138,7 @@ test("a lack of a block is asked of the next one, and nobody rests for it", asyn
   equal(await hashOf(providers), "first 100");
 });
 
-test("finality is the lower of two, and the second highest of more: nobody alone can raise it or hold it up", async () => {
+test("finality is the second highest answer: one provider can neither raise nor delay it", async () => {
   const { providers, first, second } = setUp(3);
   equal((await providers.head("finalized")).number, 80n);
   first.heights.finalized = 1_000_000n;
@@ -149,7 +149,7 @@ test("finality is the lower of two, and the second highest of more: nobody alone
   equal((await providers.head("finalized")).number, 70n);
 });
 
-test("finality is the lowest of two reachable providers, and the word of the only one", async () => {
+test("finality is the lower of two reachable answers, and the answer of a single provider", async () => {
   const { providers, first, second } = setUp();
   second.heights.finalized = 77n;
   equal((await providers.head("finalized")).number, 77n);
@@ -159,7 +159,7 @@ test("finality is the lowest of two reachable providers, and the word of the onl
   await rejects(providers.head("finalized"), ProviderFailed);
 });
 
-test("each is asked by itself, those of one name together, and who failed is told", async () => {
+test("askEach returns every reply and failure, one per name", async () => {
   const { providers, first, second } = setUp(3);
   Object.assign(second, { name: first.name });
   first.failure = new ProviderFailed("unreachable", "refused");
@@ -170,7 +170,7 @@ test("each is asked by itself, those of one name together, and who failed is tol
   equal(providers.providerCount, 2);
 });
 
-test("a provider of another chain is refused at start, in one sentence, and never asked anything", async () => {
+test("a provider of another chain is refused at start, in one sentence, and gets no other request", async () => {
   const { providers, second, first } = setUp();
   second.servedCaip2 = "eip155:8453";
   await rejects(providers.verify(), (error) => {
@@ -192,7 +192,7 @@ test("a provider of another chain with the same number is known by its first blo
   deepEqual(await providers.identify(), { caip2: "eip155:1", genesisHash: GENESIS });
 });
 
-test("one that cannot be reached at start is no reason to refuse, and is identified before it is used", async () => {
+test("an unreachable provider is accepted at start, and verified before its first use", async () => {
   const { providers, first, second, clock } = setUp();
   second.failure = new ProviderFailed("unreachable", "refused");
   await providers.verify();
@@ -204,7 +204,7 @@ test("one that cannot be reached at start is no reason to refuse, and is identif
   equal(second.requestCount, 0);
 });
 
-test("a provider whose URL is pointed elsewhere while we run is found out within the hour", async () => {
+test("a URL that changes its chain at run time is detected within the hour", async () => {
   const { providers, first, clock } = setUp();
   equal(await hashOf(providers), "first 100");
   first.servedCaip2 = "eip155:137";

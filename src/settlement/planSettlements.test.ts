@@ -18,7 +18,7 @@ let txCount = 0;
 const newChainTx = () => `0xaa${(txCount += 1).toString(16).padStart(62, "0")}`;
 
 for (const kind of databases) {
-  describe(`what is worth a transaction, on ${kind}`, () => {
+  describe(`minimums of settlements on ${kind}`, () => {
     const TERMS = { price_units: 100n, price_token_units: 100n, minimum_units: 50n };
     let db: Db;
     let world: StationWorld;
@@ -72,7 +72,7 @@ for (const kind of databases) {
       assert.deepEqual(await statusesOf(intent), ["planned"]);
     });
 
-    test("D5 what is below the minimum and completes the price is settled at once", async () => {
+    test("D5 an amount below the minimum that completes the price is settled at once", async () => {
       const intent = await insertIntent(db, { ...TERMS, underpay_tolerance_bps: 100 });
       await pay(intent, 60n);
       await sweep(intent, 60n);
@@ -81,7 +81,7 @@ for (const kind of databases) {
     });
   });
 
-  test(`what another process has settled since it was looked for is not planned again, on ${kind}`, async (context) => {
+  test(`an inbox that another process settled meanwhile is not planned again, on ${kind}`, async (context) => {
     const db = await openTestDatabase(kind);
     context.after(() => db.close());
     const world = stationWorld(db);

@@ -75,7 +75,7 @@ for (const kind of databases) {
       block,
     });
 
-    test("counted money waits for company as long as the chain is told to", async () => {
+    test("counted money waits for the chain's configured batching time", async () => {
       const intent = await insertIntent(db);
       await recordMovements(db, intent, [deposit(25_000_000n, 190n)]);
       await processMovements(world, TEST_CHAIN);
@@ -115,7 +115,7 @@ for (const kind of databases) {
       );
     });
 
-    test("D7 what the recovery key sent elsewhere is told as rescued, and is no part of what the payout received", async () => {
+    test("D7 money that the recovery key sent elsewhere shows as rescued, and is no part of the payout", async () => {
       const intent = await insertIntent(db, { price_units: 70n, price_token_units: 70n, one_time: true });
       const rescue = { chainTx: newChainTx(), block: 202n, direction: "out", position: 3 } as const;
       await recordMovements(db, intent, [
@@ -145,7 +145,7 @@ for (const kind of databases) {
       );
     });
 
-    test("a stranger's sweep is a settlement, and takes along what was not counted yet", async () => {
+    test("a stranger's sweep is a settlement, and takes uncounted deposits too", async () => {
       const intent = await insertIntent(db);
       await recordMovements(db, intent, [
         deposit(5_000_000n, 200n),
@@ -169,7 +169,7 @@ for (const kind of databases) {
       assert.equal((await settlementsOf(intent)).length, 1);
     });
 
-    test("a sweep takes what came in before it and leaves what came after", async () => {
+    test("a sweep takes earlier deposits and leaves later ones", async () => {
       const intent = await insertIntent(db);
       const out = { chainTx: newChainTx(), block: 203n, net: 1n, fee: 0n };
       await recordMovements(db, intent, [
@@ -202,7 +202,7 @@ for (const kind of databases) {
       );
     });
 
-    test("D7 a merchant who is also the fee recipient is told both legs", async () => {
+    test("D7 a merchant who is also the fee recipient gets both legs", async () => {
       const intent = await insertIntent(db, { fee_bps: 1000, payout_wallet: FEE_RECIPIENT });
       await recordMovements(db, intent, [
         deposit(100n, 204n),
@@ -215,7 +215,7 @@ for (const kind of databases) {
       );
     });
 
-    test("a reorg takes a landed settlement back, and the same transaction mined again lands it once more", async () => {
+    test("a reorg reverts a landed settlement, and the same transaction mined again lands it again", async () => {
       const intent = await insertIntent(db);
       const chainTx = newChainTx();
       await recordMovements(db, intent, [
@@ -248,7 +248,7 @@ for (const kind of databases) {
       assert.deepEqual(settlementEvents, ["settlement.landed", "settlement.failed", "settlement.landed"]);
     });
 
-    test("a deposit that is mined again behind its sweep is swept by the next one", async () => {
+    test("a deposit that is mined again after its sweep goes into the next one", async () => {
       const intent = await insertIntent(db);
       const chainTx = newChainTx();
       const [first, second] = [deposit(5n, 220n), deposit(2n, 220n)];
@@ -269,7 +269,7 @@ for (const kind of databases) {
       );
     });
 
-    test("two sweeps that change places each keep what they took", async () => {
+    test("two sweeps that change places keep their deposits", async () => {
       const intent = await insertIntent(db);
       const [one, other] = [newChainTx(), newChainTx()];
       const [first, second] = [deposit(5n, 230n), deposit(2n, 232n)];
@@ -297,7 +297,7 @@ for (const kind of databases) {
       assert.equal((await intentOf(intent)).settled_units, 7n);
     });
 
-    test("a deposit that is heard of after the sweep that took it belongs to that sweep, and none is planned", async () => {
+    test("a deposit recorded after the sweep that took it belongs to that sweep, and none is planned", async () => {
       const intent = await insertIntent(db);
       await recordMovements(db, intent, [
         deposit(5n, 240n),
@@ -336,7 +336,7 @@ for (const kind of databases) {
       );
     });
 
-    test("an inbox whose sweep took more than was seen to come in is looked at again, as if its payer were looking", async () => {
+    test("an inbox whose sweep took more than its deposits is scanned again, as after a payer's hint", async () => {
       const [whole, short] = [await insertIntent(db), await insertIntent(db)];
       for (const [intent, net] of [
         [whole, 9n],
@@ -356,7 +356,7 @@ for (const kind of databases) {
       );
     });
 
-    test("a sweep is not read before everything that came in before it", async () => {
+    test("a sweep is processed only after all earlier deposits", async () => {
       const intent = await insertIntent(db);
       await recordMovements(db, intent, [deposit(9n, 208n)]);
       await recordMovements(db, intent, sweep(intent, { chainTx: newChainTx(), block: 209n, net: 9n, fee: 0n }));
@@ -370,7 +370,7 @@ for (const kind of databases) {
       );
     });
 
-    test("the books of an intent cannot be made to disagree: gross is fee and net and route cost", async () => {
+    test("the database enforces that gross equals fee, net and route cost", async () => {
       const intent = await insertIntent(db);
       const wrong = { gross_units: 10n, fee_units: 1n, net_units: 8n, route_cost_units: 0n };
       const at = new Date("2026-11-01T12:00:00Z");

@@ -41,6 +41,7 @@ export type ChainMemory = {
   lastBlockAtMs: number;
   /** When the providers were last compared with the cursor, on the monotonic clock. */
   comparedAtMs: number;
+  /** Whether more than one provider answered that comparison. */
   hasMultipleReplies: boolean;
   /** The objections to the cursor, by provider. */
   objections: ReadonlyMap<string, Objection>;

@@ -9,7 +9,7 @@ import { isScannerHealthy, readScannerHealth } from "./scannerHealth.ts";
 const NOW = new Date("2026-11-01T12:00:00Z");
 const ago = (ms: number) => new Date(NOW.getTime() - ms);
 
-test("a chain is looked at while its cursor was renewed within half a minute, or within twenty of its polls", () => {
+test("a scanner is healthy while its cursor's update is within 30 seconds or twenty polls", () => {
   const facts = { now: NOW, pollMs: 1_000 };
   equal(isScannerHealthy(ago(29_999), facts), true);
   equal(isScannerHealthy(ago(30_000), facts), false);
@@ -17,7 +17,7 @@ test("a chain is looked at while its cursor was renewed within half a minute, or
   equal(isScannerHealthy(ago(60_000), { now: NOW, pollMs: 3_000 }), false);
 });
 
-test("a chain that was never looked at is not", async () => {
+test("a chain that was never polled is unhealthy", async () => {
   const db = await openTestDatabase("pglite");
   const world = stationWorld(db);
   deepEqual([...(await readScannerHealth(world))], [[TEST_CHAIN, false]]);

@@ -58,7 +58,7 @@ function setUp(count = 2) {
   return { providers, first, second };
 }
 
-test("that a call is refused needs a second word, and gas costs what the middle of them asks", async () => {
+test("a refused call needs a second provider, and fees are the median quote", async () => {
   const { providers, first, second } = setUp(3);
   first.gasFailure = new CallReverted("reverted");
   equal(await providers.estimateGas({ to: "0x", data: "0x" }), 21_000n);
@@ -69,7 +69,7 @@ test("that a call is refused needs a second word, and gas costs what the middle 
   equal((await providers.fees()).maxFeePerGas, 10n, "the lower one of two");
 });
 
-test("signed bytes are handed on until somebody says what became of them", async () => {
+test("a broadcast continues until a provider gives a known outcome", async () => {
   const { providers, first, second } = setUp();
   first.failure = new ProviderFailed("timeout", "took too long");
   deepEqual(await providers.submit("0x"), { kind: "known" });
@@ -78,7 +78,7 @@ test("signed bytes are handed on until somebody says what became of them", async
   equal(outcome.kind, "unknown");
 });
 
-test("signed bytes are handed on until somebody takes them, and a refusal is told when nobody does", async () => {
+test("a broadcast continues until a provider accepts it, and otherwise returns the rejection", async () => {
   const { providers, first, second } = setUp(3);
   for (const outcome of [
     { kind: "no_funds" },
@@ -98,7 +98,7 @@ test("signed bytes are handed on until somebody takes them, and a refusal is tol
   equal(second.requestCount, 4);
 });
 
-test("signed bytes that are offered again are offered to all", async () => {
+test("a repeated broadcast goes to every provider", async () => {
   const { providers, first, second } = setUp();
   await providers.submit("0x");
   deepEqual([first.requestCount, second.requestCount], [1, 0]);
@@ -110,7 +110,7 @@ test("signed bytes that are offered again are offered to all", async () => {
   deepEqual(await providers.submit("0x", "all"), { kind: "accepted" });
 });
 
-test("gas that no transaction could do with is asked of the next one", async () => {
+test("an impossible gas estimate fails over to the next provider", async () => {
   const { providers, first, second } = setUp();
   second.gas = 90_000n;
   for (const gas of [0n, 20_999n, 16_777_217n, 1_000_000_000n]) {
@@ -123,7 +123,7 @@ test("gas that no transaction could do with is asked of the next one", async () 
   await rejects(providers.estimateGas({ to: "0x", data: "0x" }), ProviderFailed);
 });
 
-test("the nonce is what the middle of them says, the lower one of two, and the least where it must not be too high", async () => {
+test("the nonce is the lower median, and the lowest answer for a first nonce", async () => {
   const { providers, first, second } = setUp(3);
   first.nonceReply = 10_000n;
   equal(await providers.nonce("0x"), 7n);

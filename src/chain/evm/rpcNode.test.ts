@@ -13,7 +13,7 @@ const OWNER = "0x00000000000000000000000000000000000f00d5";
 const NOBODY = "0x00000000000000000000000000000000000f00d6";
 const { payer, stranger, operator } = DEV_ACCOUNTS;
 
-describe("a provider of an EVM chain", () => {
+describe("JsonRpcNode", () => {
   let chain: TestChain;
   let node: JsonRpcNode;
 
@@ -26,13 +26,13 @@ describe("a provider of an EVM chain", () => {
     await chain.stop();
   });
 
-  test("tells which chain it serves", async () => {
+  test("identifies its chain", async () => {
     const genesis = await chain.client.getBlock({ blockNumber: 0n });
     deepEqual(await node.identify(), { caip2: chain.caip2, genesisHash: genesis.hash });
     equal(node.name, new URL(chain.rpcUrl).host);
   });
 
-  test("shows its blocks by tag, number and hash, and says when it has none", async () => {
+  test("returns blocks by tag, number and hash, and undefined without one", async () => {
     await chain.mine(3);
     const head = await node.head("latest");
     const finalized = await node.head("finalized");
@@ -44,7 +44,7 @@ describe("a provider of an EVM chain", () => {
     equal(await node.block({ hash: `0x${"11".repeat(32)}` }), undefined);
   });
 
-  test("hands over the transfers of a block or of a range, of the tokens asked for", async () => {
+  test("returns the transfers of a block or a range, of the requested tokens", async () => {
     const paid = await chain.pay(chain.usdc.address, OWNER, { amountUnits: 7n });
     const other = await chain.pay(chain.dusd.address, OWNER, { amountUnits: 8n });
     const tokens = [chain.usdc.address, chain.dusd.address];
@@ -70,14 +70,14 @@ describe("a provider of an EVM chain", () => {
     equal((await node.transfers(range, tokens, [NOBODY])).length, 0);
   });
 
-  test("errs for the transfers of a block that it does not have, instead of answering none", async () => {
+  test("throws for the transfers of an unknown block", async () => {
     await rejects(
       node.transfers({ blockHash: `0x${"11".repeat(32)}` }, [chain.usdc.address]),
       (error) => error instanceof ProviderFailed && error.kind === "unknown_block",
     );
   });
 
-  test("proves the transactions that are mined, and identifies their transfers by their place inside the receipt", async () => {
+  test("proves mined transactions, and identifies transfers by their position inside the receipt", async () => {
     const [first, second] = await chain.payInOneBlock([
       { token: chain.usdc.address, to: OWNER, amountUnits: 1n },
       { token: chain.usdc.address, to: OWNER, amountUnits: 2n },
@@ -98,7 +98,7 @@ describe("a provider of an EVM chain", () => {
     deepEqual(await node.proofs([]), []);
   });
 
-  test("tells balances at a block, in the order of the owners, however many", async () => {
+  test("returns balances at a block, in the order of any number of owners", async () => {
     const owners = Array.from({ length: 250 }, (_, index) => `0x${(0xabc000 + index).toString(16).padStart(40, "0")}`);
     const target = owners[201] as `0x${string}`;
     const { blockNumber } = await chain.pay(chain.usdc.address, target, { amountUnits: 11n });
@@ -108,7 +108,7 @@ describe("a provider of an EVM chain", () => {
     deepEqual(before, [0n]);
   });
 
-  test("knows decimals, code, receipts and what a call would do", async () => {
+  test("returns decimals, code, receipts and simulated calls", async () => {
     equal(await node.tokenDecimals(chain.dusd.address), 18);
     equal(await node.hasCode(chain.usdc.address), true);
     equal(await node.hasCode(NOBODY), false);
@@ -126,7 +126,7 @@ describe("a provider of an EVM chain", () => {
     equal(await node.receipt(`0x${"22".repeat(32)}`), undefined);
   });
 
-  test("tells what became of signed bytes", async () => {
+  test("classifies broadcast outcomes", async () => {
     const account = openGasAccount(operator.privateKey);
     const fees = await node.fees();
     const { baseFeePerGas } = await chain.client.getBlock({ blockTag: "pending" });
@@ -149,7 +149,7 @@ describe("a provider of an EVM chain", () => {
     equal(await node.nativeBalance(poor.address), 0n);
   });
 
-  test("a gas account signs exactly what it is told, and shows no key", async () => {
+  test("a gas account signs exactly the given transaction, and shows no key", async () => {
     const account = openGasAccount(operator.privateKey);
     const plan = {
       chainId: 8453,

@@ -16,7 +16,7 @@ import {
 const OUTAGE_BLOCKS = 500;
 const PAYMENTS = 25;
 
-describe("coming back after an outage", () => {
+describe("catching up after an outage", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
@@ -37,7 +37,7 @@ describe("coming back after an outage", () => {
     throw new Error("it never arrived");
   }
 
-  test("everything is found through a provider that answers a hundred blocks at a time", async () => {
+  test("every payment is found through a provider with a limit of a hundred blocks", async () => {
     const asked: TransferScope[] = [];
     const limited: NodeOverride = (reader) => ({
       transfers: async (scope, tokens) => {
@@ -61,7 +61,7 @@ describe("coming back after an outage", () => {
     ok(asked.length < 60, `500 blocks took ${asked.length} questions`);
   });
 
-  test("ranges that hold too much become smaller until they are answered", async () => {
+  test("refused ranges shrink until the provider answers", async () => {
     const limited: NodeOverride = (reader) => ({
       transfers: async (scope, tokens) => {
         const transfers = await reader.transfers(scope, tokens);
@@ -78,7 +78,7 @@ describe("coming back after an outage", () => {
     );
   });
 
-  test("a range that fails is read again later, and nothing beyond it is done before", async () => {
+  test("a failed range is read again later, and later ranges wait for it", async () => {
     let fails = 0;
     const flaky: NodeOverride = (reader) => ({
       transfers: async (scope, tokens) => {
@@ -96,7 +96,7 @@ describe("coming back after an outage", () => {
     );
   });
 
-  test("blocks replaced during the outage are taken back", async () => {
+  test("blocks replaced during the outage are orphaned", async () => {
     const { watch } = await startWatcher(db, chain);
     const inbox = await insertInbox(db);
     await chain.pay(usdc, inbox, { amountUnits: 7n });
@@ -111,7 +111,7 @@ describe("coming back after an outage", () => {
     );
   });
 
-  test("two processes catch up together and record everything once", async (context) => {
+  test("two processes catch up together and record each movement once", async (context) => {
     const db = await openTestDatabase("postgres");
     context.after(() => db.close());
     const [one, other] = [await startWatcher(db, chain), await startWatcher(db, chain)];
@@ -123,7 +123,7 @@ describe("coming back after an outage", () => {
     );
   });
 
-  test("what two ranges tell of that are recorded together is recorded once", async () => {
+  test("a transfer in two ranges of one transaction is recorded once", async () => {
     const told: { paid?: { blockNumber: bigint; blockHash: Hex }; again?: bigint } = {};
     const later = Promise.withResolvers<void>();
     /** Tells of the payment in its block, and once more where the next range begins: as on another branch, whose range it answers first. */

@@ -18,7 +18,7 @@ test("the time left counts what the head gains meanwhile", () => {
   equal(computePace(mark(5, 0n, 1n), mark(5, 1n, 1n)), undefined);
 });
 
-test("a hundred percent is the head and nothing less", () => {
+test("100 percent means the head itself", () => {
   equal(computePercent(100n, { recorded: 100n, head: 200n }), 0);
   equal(computePercent(100n, { recorded: 137n, head: 200n }), 37);
   equal(computePercent(0n, { recorded: 99_999n, head: 100_000n }), 99);
@@ -26,7 +26,7 @@ test("a hundred percent is the head and nothing less", () => {
   equal(computePercent(100n, { recorded: 90n, head: 200n }), 0, "taken back behind the beginning");
 });
 
-test("a long catch-up is told every five seconds and at its end, a short one not at all", () => {
+test("a long catch-up is logged every five seconds and at its end, a short one never", () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino(
     { base: null, timestamp: false },

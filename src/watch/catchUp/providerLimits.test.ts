@@ -33,7 +33,7 @@ describe("limits of providers", () => {
   after(() => db.close());
 
   for (const [name, habits] of Object.entries(PROVIDER_PROFILES)) {
-    test(`everything is found through ${name}, once, and stays when it is read again`, async (context) => {
+    test(`every payment is found through ${name}, once, and stays after the reread`, async (context) => {
       const chain = limited.newChain();
       const watching = await limited.outage(chain, 300, habits);
       context.after(() => watching.close());
@@ -47,7 +47,7 @@ describe("limits of providers", () => {
   }
 
   for (const name of ["Alchemy, free", "Tenderly", "1RPC"]) {
-    test(`once the size has settled, a range through ${name} is two requests, and hardly one is refused`, async (context) => {
+    test(`with a settled size, a range through ${name} takes two requests, and few are refused`, async (context) => {
       const chain = limited.newChain();
       const watching = await limited.outage(chain, 400, PROVIDER_PROFILES[name] ?? {});
       context.after(() => watching.close());
@@ -70,7 +70,7 @@ describe("limits of providers", () => {
     });
   }
 
-  test("a node far behind makes a range seem whole: what it lacked is found by the second reading", async (context) => {
+  test("a reread finds the transfers that a lagging node omitted", async (context) => {
     const chain = limited.newChain();
     const watching = await limited.outage(chain, 400, { nodeLags: [0, 0, 0, 60], beyondHead: "empty" });
     context.after(() => watching.close());
@@ -79,7 +79,7 @@ describe("limits of providers", () => {
     await limited.assertFound(chain);
   });
 
-  test("where blocks are final at once, a node that lags takes nothing back", async (context) => {
+  test("where blocks are final at once, a lagging node orphans nothing", async (context) => {
     const chain = limited.newChain();
     const watching = await limited.outage(chain, 60, {
       nodeLags: [0, 4, 4],
@@ -106,7 +106,7 @@ describe("limits of providers", () => {
     ["logs", { code: -32000, message: "block range is too wide" }],
     ["all", { code: -32000, message: "daily request count exceeded", status: 429 }],
   ] as const) {
-    test(`a provider that refuses ${methods} with "${error.message}" is told, and nothing is passed over`, async (context) => {
+    test(`a provider that refuses ${methods} with "${error.message}" is logged, and no block is skipped`, async (context) => {
       const chain = limited.newChain();
       const watching = await limited.outage(chain, 100, {});
       context.after(() => watching.close());
@@ -142,7 +142,7 @@ describe("limits of providers", () => {
       ["near the head", 3],
       ["in an outage", 80],
     ] as const) {
-      test(`everything is found in a block ${where} that holds more transfers than a ${what}, also the second time`, async (context) => {
+      test(`every transfer is found in a block ${where} with more transfers than a ${what}, also in the reread`, async (context) => {
         const chain = limited.newChain();
         const watching = await limited.outage(chain, 0, habits);
         context.after(() => watching.close());
@@ -157,7 +157,7 @@ describe("limits of providers", () => {
     }
   }
 
-  test("through any mixture of habits the same is recorded", async () => {
+  test("any mixture of provider behaviours gives the same movements", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyHabits, { minLength: 1, maxLength: 2 }),

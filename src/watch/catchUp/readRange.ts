@@ -121,8 +121,8 @@ export class RangeSize {
   shrink(suggestion?: RangeSuggestion): boolean {
     if (this.#blocks === 1n) return false;
     const half = this.#blocks / 2n;
-    const said = suggestion?.blocks ?? half;
-    this.#blocks = said >= 1n && said < this.#blocks ? said : half;
+    const suggested = suggestion?.blocks ?? half;
+    this.#blocks = suggested >= 1n && suggested < this.#blocks ? suggested : half;
     this.#pausedRanges = suggestion?.isLimit === true ? LIMIT_PAUSE_RANGES : GROWTH_PAUSE_RANGES;
     return true;
   }

@@ -34,7 +34,7 @@ describe("following heads", () => {
   const readCursor = () => db.root.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
   const amounts = async () => (await movementsOf(db, chain)).map((row) => row.amount_units);
 
-  test("a block that follows is recorded whole, and its followers are woken", async () => {
+  test("the next block is recorded completely, and its consumers wake", async () => {
     const { world, chain: watched } = await startWatcher(db, chain);
     const notified: string[] = [];
     world.wake.notify = (topic) => notified.push(topic);
@@ -47,7 +47,7 @@ describe("following heads", () => {
     deepEqual(notified, [`deposits:${chain.caip2}`, `settlements:${chain.caip2}`]);
   });
 
-  test("heads that were told together are recorded together, and those that are told again are passed", async () => {
+  test("heads that arrive together are recorded together, and repeated heads are passed", async () => {
     const { world, chain: watched } = await startWatcher(db, chain);
     const heads = [await pay(1n), await pay(2n), await pay(3n)];
     equal(await followHeads(world, watched, heads), "recorded");
@@ -55,7 +55,7 @@ describe("following heads", () => {
     equal(await followHeads(world, watched, heads), "passed");
   });
 
-  test("finality and the books go on where the provider that is asked first lags behind what is told for ever", async () => {
+  test("finality and booking advance while the first provider lags behind pushed heads for ever", async () => {
     let lagging = await latest();
     const {
       world,
@@ -77,7 +77,7 @@ describe("following heads", () => {
     }
   });
 
-  test("after a gap or in another order nothing is lost, since the chain is looked at then", async () => {
+  test("a gap or a wrong order loses nothing, because the chain is polled", async () => {
     const { world, chain: watched, watch } = await startWatcher(db, chain);
     const [first, second, third] = [await pay(1n), await pay(2n), await pay(3n)];
     equal(await followHeads(world, watched, [second, first]), "unfit");
@@ -89,7 +89,7 @@ describe("following heads", () => {
     equal(await followHeads(world, watched, [await pay(4n)]), "recorded");
   });
 
-  test("a head of another branch is left to the look at the chain, which takes back what it replaces", async () => {
+  test("a head of another branch is left to the poll, which orphans the replaced blocks", async () => {
     const { world, chain: watched, watch } = await startWatcher(db, chain);
     equal(await followHeads(world, watched, [await pay(1n)]), "recorded");
     await chain.reorg(1);
@@ -100,7 +100,7 @@ describe("following heads", () => {
     equal(await followHeads(world, watched, [await pay(2n)]), "recorded");
   });
 
-  test("what a reorg has put into another block is the same movement there", async () => {
+  test("a transaction that a reorg moves to another block stays the same movement", async () => {
     const { world, chain: watched, watch } = await startWatcher(db, chain);
     const { transactionHash } = await chain.pay(usdc, await insertInbox(db), { amountUnits: 7n });
     const signed = await chain.signedOf(transactionHash);
@@ -118,7 +118,7 @@ describe("following heads", () => {
     );
   });
 
-  test("what was booked and is told of again in another block is reversed at once", async () => {
+  test("a booked movement that is pushed again in another block is reversed at once", async () => {
     const told: { paid?: BlockRef; again?: BlockRef } = {};
     const {
       world,
@@ -150,7 +150,7 @@ describe("following heads", () => {
     await assertLedgerAndWatchChecks(db);
   });
 
-  test("a head that nobody knows as it was told moves nothing", async () => {
+  test("a pushed head that no provider confirms changes nothing", async () => {
     const { world, chain: watched } = await startWatcher(db, chain);
     const before = await readCursor();
     const head = await pay(1n);
@@ -165,7 +165,7 @@ describe("following heads", () => {
     equal(await followHeads(world, watched, [head]), "recorded");
   });
 
-  test("a block of another branch that is told of as if it followed on ours moves nothing", async () => {
+  test("a block of another branch with a false parent changes nothing", async () => {
     const { world, chain: watched, watch } = await startWatcher(db, chain);
     equal(await followHeads(world, watched, [await pay(1n)]), "recorded");
     const before = await readCursor();
@@ -177,7 +177,7 @@ describe("following heads", () => {
     equal((await readCursor()).hash, head.hash);
   });
 
-  test("a provider that is asked too early is asked again", async () => {
+  test("a provider without the block yet is asked again", async () => {
     let early = 2;
     const { world, chain: watched } = await startWatcher(db, chain, (reader) => ({
       block: async (at) => ("hash" in at && (early -= 1) >= 0 ? undefined : reader.block(at)),
@@ -185,7 +185,7 @@ describe("following heads", () => {
     equal(await followHeads(world, watched, [await pay(1n)]), "recorded");
   });
 
-  test("two processes that are told of the same heads record everything once", async (context) => {
+  test("two processes with the same heads record each movement once", async (context) => {
     const db = await openTestDatabase("postgres");
     context.after(() => db.close());
     const [one, other] = [await startWatcher(db, chain), await startWatcher(db, chain)];
@@ -204,7 +204,7 @@ describe("following heads", () => {
     await assertLedgerAndWatchChecks(db);
   });
 
-  test("finality and the books follow, also on a chain that is quicker than its providers answer", async () => {
+  test("finality and booking advance on a chain that is faster than its providers' answers", async () => {
     let onAsked: () => Promise<unknown> = async () => undefined;
     const {
       world,
@@ -235,7 +235,7 @@ describe("following heads", () => {
   });
 });
 
-test("of heads those are linked that hang on the cursor", () => {
+test("contiguousHeads returns the heads that follow the cursor", () => {
   const ref = (number: number, parent = number - 1): BlockRef => ({
     number: BigInt(number),
     hash: `h${number}`,

@@ -58,7 +58,7 @@ class ForkingProvider implements Partial<ChainReader> {
   proofs = async () => [];
 }
 
-describe("providers that tell of another chain", () => {
+describe("providers with another chain", () => {
   let db: Db;
   beforeEach(async () => {
     db = await openTestDatabase("pglite");
@@ -108,7 +108,7 @@ describe("providers that tell of another chain", () => {
     };
   }
 
-  test("a fork of the preferred one is left again when two others object, and the chain goes on with them", async () => {
+  test("the cursor leaves the preferred provider's fork when two others object, and follows them", async () => {
     const { tellers, advanceSeconds, cursor, alarms } = await setUp(3);
     const [liar, second, third] = tellers;
     await advanceSeconds(5);
@@ -126,7 +126,7 @@ describe("providers that tell of another chain", () => {
     ok(standing.every(({ hash }) => hash.startsWith("0xtrue")));
   });
 
-  test("a head that is far ahead hides the true chain only until the others are heard", async () => {
+  test("a false head far ahead hides the true chain only until the others answer", async () => {
     const { tellers, advanceSeconds, cursor } = await setUp(3);
     const [liar, second, third] = tellers;
     second.isUnreachable = true;
@@ -141,7 +141,7 @@ describe("providers that tell of another chain", () => {
     equal((await cursor()).hash, `0xtrue${second.headNumber}`);
   });
 
-  test("a long reorg of one that the other does not know is not followed, and what it has goes on", async () => {
+  test("a long reorg that only one provider has is refused, and the recorded chain continues", async () => {
     const { tellers, advanceSeconds, cursor, alarms } = await setUp(2);
     const [liar, honest] = tellers;
     await advanceSeconds(20);
@@ -151,7 +151,7 @@ describe("providers that tell of another chain", () => {
     ok(alarms.includes("reorg_refused"));
   });
 
-  test("a long reorg that all of them tell is followed at once", async () => {
+  test("a long reorg that all providers have is followed at once", async () => {
     const { tellers, advanceSeconds, cursor } = await setUp(3);
     await advanceSeconds(20);
     const forkAt = tellers[0].headNumber - 10n;
@@ -160,7 +160,7 @@ describe("providers that tell of another chain", () => {
     equal((await cursor()).hash, `0xfalse${tellers[0].headNumber}`);
   });
 
-  test("one against one is an alarm, and is over when the liar is healed", async () => {
+  test("one against one logs an alarm, which ends when the false provider recovers", async () => {
     const { tellers, advanceSeconds, cursor, alarms } = await setUp(2);
     const [liar, honest] = tellers;
     await advanceSeconds(5);
@@ -176,7 +176,7 @@ describe("providers that tell of another chain", () => {
     equal((await cursor()).hash, `0xtrue${honest.headNumber}`);
   });
 
-  test("one that lags far behind is waited for, and nothing is taken back", async () => {
+  test("a provider far behind orphans nothing", async () => {
     const { tellers, advanceSeconds, cursor } = await setUp(2);
     const [, late] = tellers;
     late.headNumber -= 60n;
@@ -185,17 +185,17 @@ describe("providers that tell of another chain", () => {
     equal((await db.root.selectFrom("block").select("hash").where("orphaned_at", "is not", null).execute()).length, 0);
   });
 
-  test("one that lags far behind holds up what is pushed, which is told once, until it is known to stand still", async () => {
+  test("a provider far behind stops pushed heads until it is known to be stuck, logged once", async () => {
     const { tellers, advanceSeconds, push, warnings } = await setUp(2);
     const [, late] = tellers;
-    const told = (what: RegExp) => warnings.filter((warning) => what.test(warning)).length;
+    const countWarnings = (what: RegExp) => warnings.filter((warning) => what.test(warning)).length;
     await advanceSeconds(1);
     equal(await push(), "recorded");
     late.isFrozen = true;
     await advanceSeconds(50);
     equal(await push(), "unfit");
-    equal(told(/pushed heads are not followed/), 1);
-    equal(told(/followed again/), 0);
+    equal(countWarnings(/pushed heads are ignored/), 1);
+    equal(countWarnings(/followed again/), 0);
     await advanceSeconds(20);
     equal(await push(), "recorded");
     late.headNumber += 1n;
@@ -207,11 +207,11 @@ describe("providers that tell of another chain", () => {
     late.headNumber = tellers[0].headNumber;
     await advanceSeconds(6);
     equal(await push(), "recorded");
-    equal(told(/pushed heads are not followed/), 2);
-    equal(told(/followed again/), 2);
+    equal(countWarnings(/pushed heads are ignored/), 2);
+    equal(countWarnings(/followed again/), 2);
   });
 
-  test("a single provider that lies and is replaced by an honest one does not stop the chain", async () => {
+  test("a false single provider that becomes honest does not stop the chain", async () => {
     const { tellers, advanceSeconds, cursor } = await setUp(1);
     const [only] = tellers;
     await advanceSeconds(5);

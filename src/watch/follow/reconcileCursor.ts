@@ -35,10 +35,10 @@ export async function reconcileCursor(
   memory.comparedAtMs = nowMs;
   const comparisons = await pollProviders(world, chain, cursor);
   memory.hasMultipleReplies = comparisons.length > 1;
-  const agreeing = comparisons.filter((opinion) => opinion.kind === "agrees");
+  const agreeing = comparisons.filter((comparison) => comparison.kind === "agrees");
   // A single provider that is behind may be a restored node that catches up again.
   const objecting = comparisons.filter(
-    (opinion) => opinion.kind === "differs" || (opinion.kind === "behind" && !isAlone),
+    (comparison) => comparison.kind === "differs" || (comparison.kind === "behind" && !isAlone),
   );
   const persistent = persistentObjections(memory, { objecting, nowMs });
   logHeadHold(world, chain, nowMs);
@@ -128,8 +128,8 @@ async function rewindToProviders(
     memory.isDisputeLogged = true;
     return undefined;
   }
-  const stretch = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], located: [] };
-  if (!(await applySegment(world, chain, stretch))) return undefined;
+  const segment = { from: cursor, ancestorNumber: ancestor.number, to: ancestor, blocks: [], located: [] };
+  if (!(await applySegment(world, chain, segment))) return undefined;
   for (const { provider } of agreeing) chain.providers.coolDown(provider, COOLDOWN_MS);
   memory.objections = new Map();
   memory.lastBlockAtMs = world.clock.monotonicMs();

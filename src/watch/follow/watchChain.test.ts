@@ -22,7 +22,7 @@ const USDC = 1_000_000n;
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 const { payer, stranger } = DEV_ACCOUNTS;
 
-describe("watching a chain", () => {
+describe("watchChain", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
@@ -47,7 +47,7 @@ describe("watching a chain", () => {
     equal(movement?.place, 1n, "its place in the block counts the other transaction's log");
   });
 
-  test("several transfers of one transaction are told apart by their identities", async () => {
+  test("several transfers of one transaction differ by identity", async () => {
     const { watch } = await startWatcher(db, chain);
     const inboxes = [await insertInbox(db), await insertInbox(db)] as const;
     const nonce = await chain.client.getTransactionCount({ address: stranger.address });
@@ -72,7 +72,7 @@ describe("watching a chain", () => {
     );
   });
 
-  test("a transfer whose transaction reverts afterwards is none", async () => {
+  test("a transfer whose transaction reverts is ignored", async () => {
     const { watch } = await startWatcher(db, chain);
     const inbox = await insertInbox(db);
     const nonce = await chain.client.getTransactionCount({ address: stranger.address });
@@ -83,7 +83,7 @@ describe("watching a chain", () => {
     deepEqual(await movementsOf(db, chain), []);
   });
 
-  test("the same event of another contract is none, and neither is a transfer of nothing", async () => {
+  test("the same event of another contract and a transfer of zero are ignored", async () => {
     const { watch } = await startWatcher(db, chain);
     const inbox = await insertInbox(db);
     const word = (value: Hex) => concatHex(["0x7f", pad(value, { size: 32 })]);
@@ -104,7 +104,7 @@ describe("watching a chain", () => {
     deepEqual(await movementsOf(db, chain), []);
   });
 
-  test("what leaves an inbox is recorded too, and what moves between two inboxes twice", async () => {
+  test("movements out are recorded, and transfers between two inboxes count twice", async () => {
     const { watch } = await startWatcher(db, chain);
     const [inbox, other] = [await insertInbox(db), await insertInbox(db)];
     await chain.pay(usdc, inbox, { amountUnits: 9n });
@@ -122,7 +122,7 @@ describe("watching a chain", () => {
     );
   });
 
-  test("both tokens are watched, and money that is created right in an inbox", async () => {
+  test("both tokens are watched, and tokens minted into an inbox", async () => {
     const { watch } = await startWatcher(db, chain);
     const inbox = await insertInbox(db);
     await chain.mint(usdc, inbox, 1n);
@@ -138,7 +138,7 @@ describe("watching a chain", () => {
     );
   });
 
-  test("rows that are handed over wake their followers, and later ones carry a higher revision", async () => {
+  test("new movements wake their consumers, and later ones have a higher revision", async () => {
     const { watch, world } = await startWatcher(db, chain);
     const notified: string[] = [];
     world.wake.notify = (topic) => notified.push(topic);
@@ -152,7 +152,7 @@ describe("watching a chain", () => {
     deepEqual(new Set(notified), new Set([`deposits:${chain.caip2}`, `settlements:${chain.caip2}`]));
   });
 
-  test("two processes on one cursor record everything once", async (context) => {
+  test("two processes on one cursor record each movement once", async (context) => {
     const db = await openTestDatabase("postgres");
     context.after(() => db.close());
     const [one, other] = [await startWatcher(db, chain), await startWatcher(db, chain)];
@@ -167,7 +167,7 @@ describe("watching a chain", () => {
     );
   });
 
-  test("a process that slept while another one went on writes nothing", async (context) => {
+  test("a process with an outdated cursor writes nothing", async (context) => {
     const db = await openTestDatabase("postgres");
     context.after(() => db.close());
     const asked = Promise.withResolvers<void>();
@@ -194,7 +194,7 @@ describe("watching a chain", () => {
     equal((await movementsOf(db, chain)).length, 1);
   });
 
-  test("a head that lags never moves the cursor back", async () => {
+  test("a lagging head never moves the cursor back", async () => {
     let lag = 0n;
     const { watch } = await startWatcher(db, chain, (reader) => ({
       head: async (tag) => {
@@ -212,7 +212,7 @@ describe("watching a chain", () => {
     equal(movement?.orphaned_at, null);
   });
 
-  test("a provider that does not have the head's logs yet is asked again, and nothing is lost", async () => {
+  test("a provider without the head's logs is asked again, and no movement is lost", async () => {
     let lacks = true;
     const { watch } = await startWatcher(db, chain, (reader) => ({
       transfers: async (...question) => {
@@ -229,7 +229,7 @@ describe("watching a chain", () => {
     equal((await movementsOf(db, chain)).length, 1);
   });
 
-  test("a receipt of another block credits nothing", async () => {
+  test("a receipt of another block records nothing", async () => {
     let isOld = true;
     const { watch } = await startWatcher(db, chain, (reader) => ({
       proofs: async (chainTxs) => {
@@ -245,7 +245,7 @@ describe("watching a chain", () => {
     equal((await movementsOf(db, chain)).length, 1);
   });
 
-  test("when the first provider is away the next one is asked", async () => {
+  test("when the first provider is unreachable the next one answers", async () => {
     let isAway = false;
     const { watch } = await startWatcher(
       db,
@@ -264,7 +264,7 @@ describe("watching a chain", () => {
     equal((await movementsOf(db, chain)).length, 1);
   });
 
-  test("when the first provider tells of nothing new for long, another one is asked for the head", async () => {
+  test("when the first provider reports no new block for long, another one reports the head", async () => {
     const first: { stuckAt?: BlockRef } = {};
     const { world, chain: watched } = await startWatcher(
       db,
@@ -281,7 +281,7 @@ describe("watching a chain", () => {
     equal((await movementsOf(db, chain)).length, 1);
   });
 
-  test("a database that recorded another chain of this name is refused", async () => {
+  test("a database with another chain of this name is refused", async () => {
     await startWatcher(db, chain);
     await db.root
       .updateTable("chain_cursor")
@@ -293,7 +293,7 @@ describe("watching a chain", () => {
     );
   });
 
-  test("finality follows the chain's tags, in blocks that are ours", async () => {
+  test("finality follows the chain's tags, in known blocks", async () => {
     const { watch } = await startWatcher(db, chain);
     const { blockNumber } = await chain.pay(usdc, await insertInbox(db), { amountUnits: 1n });
     await watch();

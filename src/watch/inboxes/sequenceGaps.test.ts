@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { SequenceGaps } from "./sequenceGaps.ts";
 
-test("a number that was passed over is asked for each time at first, then once a second, and at last no more", () => {
+test("a skipped number is queried each time at first, then once a second, and finally never", () => {
   const gaps = new SequenceGaps();
   gaps.addGap({ after: 4, upTo: 8 }, 0);
   deepEqual(gaps.listDue(0), [5, 6, 7]);
@@ -17,13 +17,13 @@ test("a number that was passed over is asked for each time at first, then once a
   deepEqual(gaps.listDue(700_000), []);
 });
 
-test("numbers that follow each other leave nothing to ask for", () => {
+test("consecutive numbers leave no gap", () => {
   const gaps = new SequenceGaps();
   for (let seq = 1; seq < 100; seq += 1) gaps.addGap({ after: seq - 1, upTo: seq }, seq);
   deepEqual(gaps.listDue(100), []);
 });
 
-test("of too many numbers the latest are kept", () => {
+test("the newest numbers are kept", () => {
   const gaps = new SequenceGaps();
   gaps.addGap({ after: 0, upTo: 1_000_000_000 }, 0);
   const due = gaps.listDue(0);

@@ -9,7 +9,7 @@ import { WatchedInboxes } from "./watchedInboxes.ts";
 
 for (const kind of databases) {
   describe(`watched inboxes on ${kind}`, () => {
-    test("every inbox is known whose intent was made before the question, however many are made at once", async () => {
+    test("a refresh knows every inbox committed before it, at any rate of creates", async () => {
       await using held = await openDisposableDatabase(kind);
       const { db } = held;
       const inboxes = new WatchedInboxes(systemClock, "eip155");
@@ -30,7 +30,7 @@ for (const kind of databases) {
       ok(!inboxes.has(randomAddress()));
     });
 
-    test("whoever asks while another reads gets a reading that began after it asked", async () => {
+    test("a refresh during another one waits for a read that starts later", async () => {
       await using held = await openDisposableDatabase(kind);
       const { db } = held;
       const inboxes = new WatchedInboxes(systemClock, "eip155");
@@ -41,7 +41,7 @@ for (const kind of databases) {
       await running;
     });
 
-    test("numbers that creates have used up without making an intent hide nothing", async () => {
+    test("numbers that failed creates used hide no inbox", async () => {
       await using held = await openDisposableDatabase(kind);
       const { db } = held;
       const inboxes = new WatchedInboxes(systemClock, "eip155");
@@ -59,7 +59,7 @@ for (const kind of databases) {
   });
 }
 
-test("a create in one process is known in another, also after its connections were cut", async () => {
+test("a create in one process is known in another, also after a lost connection", async () => {
   const { url, drop } = await createPostgresDatabase();
   const [here, there] = [await openDatabaseAt(url), await openDatabaseAt(url)];
   const inboxes = new WatchedInboxes(systemClock, "eip155");
@@ -79,7 +79,7 @@ test("a create in one process is known in another, also after its connections we
   await drop();
 });
 
-test("a reading that fails in the middle is made up for by the next, and leaves nothing out", async () => {
+test("after a failed refresh the next one is complete", async () => {
   await using held = await openDisposableDatabase("postgres");
   const { db } = held;
   await insertIntents(db, 21_000);
@@ -99,7 +99,7 @@ test("a reading that fails in the middle is made up for by the next, and leaves 
   equal(inboxes.size, 21_000);
 });
 
-test("an inbox whose number was taken first and committed last is found, also half a minute later", async () => {
+test("an inbox whose create commits half a minute after drawing its number is found", async () => {
   await using held = await openDisposableDatabase("postgres");
   const { db } = held;
   const { clock, pass } = createManualClock();

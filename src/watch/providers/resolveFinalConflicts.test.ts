@@ -16,7 +16,7 @@ import { followHeads } from "../follow/followHeads.ts";
 import { rescanChainTx } from "../reread/rescan.ts";
 import { watchChain } from "../follow/watchChain.ts";
 
-describe("a new block that contradicts final ones", () => {
+describe("blocks that contradict final movements", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
@@ -89,7 +89,7 @@ describe("a new block that contradicts final ones", () => {
   const amounts = async () => (await movementsOf(db, chain)).map((row) => [row.amount_units, row.orphaned_at]);
 
   for (const way of ["a look", "a pushed head"] as const)
-    test(`${way} changes no movement that was read again when it was final; an alarm is given, and who lies rests`, async () => {
+    test(`${way} changes no reread movement, logs an alarm and starts a cooldown`, async () => {
       const { world, chain: watched, look, contradict, alarms } = await setUp();
       await chain.finalize();
       await look();
@@ -106,7 +106,7 @@ describe("a new block that contradicts final ones", () => {
     });
 
   for (const providers of [1, 2, 3])
-    test(`nor does a second reading of later blocks, where ${providers} must agree`, async () => {
+    test(`a reread of later blocks changes nothing either, where ${providers} must agree`, async () => {
       const agreement = { providers, abovePriceUnits: 0n };
       const { look, contradict } = await setUp({ falseScope: "of ranges", ...(providers > 1 && { agreement }) });
       await chain.finalize();
@@ -119,7 +119,7 @@ describe("a new block that contradicts final ones", () => {
       deepEqual(await amounts(), [[5n, null]]);
     });
 
-  test("before that it follows what is told, as a reorg would move it", async () => {
+  test("before the reread a movement follows the newest block, as in a reorg", async () => {
     const { look, contradict } = await setUp();
     await contradict();
     await look();
@@ -130,7 +130,7 @@ describe("a new block that contradicts final ones", () => {
     deepEqual(await amounts(), [[5n, null]]);
   });
 
-  test("who asks for a transaction to be read again mends it also where it is final", async () => {
+  test("a requested rescan corrects a final movement too", async () => {
     const { world, chain: watched, look, transactionHash } = await setUp();
     await chain.finalize();
     await look();

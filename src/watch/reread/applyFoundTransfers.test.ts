@@ -15,7 +15,7 @@ import { scanHintedInboxes } from "./scanHintedInboxes.ts";
 import { getChainMemory } from "../chainMemory.ts";
 
 // A deposit that one provider adds counts only when others confirm it. What left an inbox would make its settlement look landed at once.
-describe("what one of several providers adds", () => {
+describe("transfers added by one of several providers", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
@@ -71,7 +71,7 @@ describe("what one of several providers adds", () => {
 
   const directions = async () => (await movementsOf(db, chain)).map((row) => row.direction);
 
-  test("to a block that was called empty is recorded where it came in, and not where it left", async () => {
+  test("a recheck of an empty block records movements in and not out", async () => {
     const { inbox_address: inbox } = await insertIntent(db);
     for (const [from, to, recorded] of [
       [inbox, `0x${"cd".repeat(20)}`, []],
@@ -87,7 +87,7 @@ describe("what one of several providers adds", () => {
     }
   });
 
-  test("for a payer who is looking takes nothing out of another inbox", async () => {
+  test("a hinted scan records nothing out of another inbox", async () => {
     const [victim, own] = [await insertIntent(db), await insertIntent(db)];
     const { world, chain: watched, watch } = await setUp({ from: victim.inbox_address, to: own.inbox_address });
     await watch();

@@ -9,7 +9,7 @@ import { recheckSuspectBlocks, enqueueRecheck } from "./recheckSuspectBlocks.ts"
 import { followHeads } from "../follow/followHeads.ts";
 import { getChainMemory } from "../chainMemory.ts";
 
-describe("blocks that are called empty against the word of their headers", () => {
+describe("empty blocks whose headers indicate transfers", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
@@ -41,7 +41,7 @@ describe("blocks that are called empty against the word of their headers", () =>
   const amounts = async () => (await movementsOf(db, chain)).map((row) => row.amount_units);
 
   for (const way of ["a look", "a pushed head"] as const)
-    test(`what a node did not know yet is recorded a moment after ${way}, and once`, async () => {
+    test(`logs that a node lacked are recorded shortly after ${way}, once`, async () => {
       const { world, chain: watched, watch, ask } = await setUp({ answers: 2 });
       await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
       const head = await watched.providers.head("latest");
@@ -56,7 +56,7 @@ describe("blocks that are called empty against the word of their headers", () =>
       deepEqual(await amounts(), [5n]);
     });
 
-  test("a block behind a doubted one does not wait, and an answer that stays empty is believed after a few questions", async () => {
+  test("later blocks do not wait for a suspect one, and rechecks stop after a few empty answers", async () => {
     const { watch, ask, waits, questions } = await setUp({ answers: 1_000 });
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
     const { advancedTo } = await watch();
@@ -69,7 +69,7 @@ describe("blocks that are called empty against the word of their headers", () =>
     ok(waits.length > 0);
   });
 
-  test("a header that speaks of no transfer, or of nothing, raises no doubt", async () => {
+  test("a header without a matching or any bloom is not suspect", async () => {
     const { chain: watched, world, watch } = await setUp({ answers: 1_000 });
     const { suspectBlocks } = getChainMemory(world, watched);
     await chain.mine(3);
@@ -91,7 +91,7 @@ describe("blocks that are called empty against the word of their headers", () =>
     equal(suspectBlocks.size, 1, "a header as it is does");
   });
 
-  test("of many doubts the last are kept", async () => {
+  test("the newest suspect blocks are kept", async () => {
     const { chain: watched, world } = await setUp({ answers: 0 });
     const head = await watched.providers.head("latest");
     const blocks = Array.from({ length: 100 }, (_, index) => ({ ...head, hash: `0x${index}` }));

@@ -7,13 +7,13 @@ import type { TestChain } from "../../../test/support/chain.ts";
 import { deleteIntents, insertIntent, insertIntentRow } from "../../../test/support/intents.ts";
 import { setUpWatchTests, startWatcher, movementsOf, insertInbox } from "../../../test/support/watcher.ts";
 
-describe("reading final blocks a second time", () => {
+describe("rereading final blocks", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
   setUpWatchTests((opened) => ({ db, chain, usdc } = opened));
 
-  test("a movement that was withheld the first time is recorded", async () => {
+  test("a movement missing in the first read is recorded", async () => {
     const { watch } = await startWatcher(db, chain, (reader) => ({
       transfers: async (scope, tokens) => ("blockHash" in scope ? [] : reader.transfers(scope, tokens)),
     }));
@@ -29,7 +29,7 @@ describe("reading final blocks a second time", () => {
     equal(movement?.revision, revision);
   });
 
-  test("what stands in another block than ours is not recorded before its branch has been followed", async () => {
+  test("a movement in an unknown block is recorded only after its branch is followed", async () => {
     const elsewhere: Hex = `0x${"e1".repeat(32)}`;
     let isElsewhere = true;
     const moved = <T extends { blockHash: string }>(told: T[]) =>
@@ -53,7 +53,7 @@ describe("reading final blocks a second time", () => {
     );
   });
 
-  test("an inbox that nobody knew when it was paid is found by the database's own matching", async () => {
+  test("an inbox that was not in memory is matched by the database", async () => {
     const { watch } = await startWatcher(db, chain);
     const planned = await insertIntent(db);
     await deleteIntents(db, [planned.inbox_address]);
@@ -69,7 +69,7 @@ describe("reading final blocks a second time", () => {
     );
   });
 
-  test("a movement that the final chain does not have is taken back", async () => {
+  test("a movement missing on the final chain is orphaned", async () => {
     const { watch } = await startWatcher(db, chain);
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
     await watch();
@@ -81,7 +81,7 @@ describe("reading final blocks a second time", () => {
     ok(real && real.orphaned_at === null && real.amount_units === 5n);
   });
 
-  test("a movement whose log is left out the second time stays, because its receipt is there", async () => {
+  test("a movement whose log is missing in the reread stays while its receipt exists", async () => {
     const { watch } = await startWatcher(db, chain, (reader) => ({
       transfers: async (scope, tokens) => ("blockHash" in scope ? reader.transfers(scope, tokens) : []),
     }));
@@ -95,7 +95,7 @@ describe("reading final blocks a second time", () => {
     equal(cursor.reread_number, movement?.block_number);
   });
 
-  test("what was read right the first time is left alone, and keeps its revision", async () => {
+  test("a correct movement stays unchanged and keeps its revision", async () => {
     const { watch } = await startWatcher(db, chain);
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 7n });
     await watch();
@@ -105,7 +105,7 @@ describe("reading final blocks a second time", () => {
     deepEqual(await movementsOf(db, chain), before);
   });
 
-  test("the second reading asks another provider where there is one", async () => {
+  test("a reread uses another provider where there is one", async () => {
     const asked: string[] = [];
     const noting = (name: string) => (reader: { transfers: Function }) => ({
       transfers: async (...question: unknown[]) => {
@@ -121,7 +121,7 @@ describe("reading final blocks a second time", () => {
     deepEqual(new Set(asked), new Set(["first hash", "second range"]));
   });
 
-  test("old blocks are forgotten, but for those with a movement and those a reorg may reach", async () => {
+  test("old blocks are pruned, except those with a movement and those within reorg depth", async () => {
     const { watch } = await startWatcher(db, chain);
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 9n });
     await watch();

@@ -32,8 +32,8 @@ export const REREAD_DEPTH_MIN = 16n;
  * inboxes that were not in memory, and movements that do not exist. Returns whether more blocks can be reread at once.
  */
 export async function rereadFinal(world: WatchWorld, chain: Chain, cursor: CursorRow): Promise<boolean> {
-  const asked = findWatchedChain(world.catalog, chain.caip2)?.agreement?.providers ?? 1;
-  const providers = Math.min(asked, chain.providers.providerCount);
+  const required = findWatchedChain(world.catalog, chain.caip2)?.agreement?.providers ?? 1;
+  const providers = Math.min(required, chain.providers.providerCount);
   const upTo = computeRereadLimit(cursor, providers);
   const range = nextRange(world, chain, { cursor, upTo });
   if (!range) return false;

@@ -26,12 +26,12 @@ const ROW = {
 } as unknown as MovementRow;
 const emptyReading = { unrecorded: [], absent: [] };
 
-test("what one of several tells of for the first time is recorded", () => {
+test("a new movement from one of several readings is recorded", () => {
   const told = { unrecorded: [LOCATED_TRANSFER], absent: [] };
   deepEqual(mergeReadings([emptyReading, told], { recorded: [], providers: 2 }).located, [LOCATED_TRANSFER]);
 });
 
-test("where they tell it differently the version of most is taken, once", () => {
+test("of differing versions the most frequent is recorded, once", () => {
   const altered = { ...LOCATED_TRANSFER, amountUnits: 9n };
   const seconds = [altered, LOCATED_TRANSFER, LOCATED_TRANSFER].map((sighting) => ({
     unrecorded: [sighting],
@@ -40,7 +40,7 @@ test("where they tell it differently the version of most is taken, once", () => 
   deepEqual(mergeReadings(seconds, { recorded: [], providers: 2 }).located, [LOCATED_TRANSFER]);
 });
 
-test("what is recorded is changed only when enough say so, and more than do not", () => {
+test("a recorded movement changes only with enough readings and a majority", () => {
   const altered = { unrecorded: [{ ...LOCATED_TRANSFER, amountUnits: 9n }], absent: [] };
   const of = { recorded: [ROW], providers: 2 };
   deepEqual(mergeReadings([altered, emptyReading], of), { located: [], removed: [], isDisputed: true });
@@ -49,7 +49,7 @@ test("what is recorded is changed only when enough say so, and more than do not"
   deepEqual(mergeReadings([altered, altered, emptyReading, emptyReading], of).located, []);
 });
 
-test("what is recorded is taken back only when enough do not have it, and more than do", () => {
+test("a recorded movement is orphaned only with enough readings and a majority", () => {
   const lacking = { unrecorded: [], absent: [ROW] };
   const of = { recorded: [ROW], providers: 2 };
   deepEqual(mergeReadings([lacking, emptyReading], of), { located: [], removed: [], isDisputed: true });
@@ -58,7 +58,7 @@ test("what is recorded is taken back only when enough do not have it, and more t
   deepEqual(mergeReadings([lacking, lacking, emptyReading, emptyReading], of).removed, []);
 });
 
-test("what left an inbox is recorded only by the word of enough: it would make a settlement look landed", () => {
+test("a movement out of an inbox needs enough readings, because it makes a settlement look landed", () => {
   const left = { unrecorded: [{ ...LOCATED_TRANSFER, direction: "out" as const }], absent: [] };
   const of = { recorded: [], providers: 2 };
   deepEqual(mergeReadings([left, emptyReading, emptyReading], of), { located: [], removed: [], isDisputed: false });

@@ -83,27 +83,30 @@ type ProviderReading = {
 async function rereadWithSeveral(
   world: WatchWorld,
   chain: Chain,
-  stretch: RereadRange,
+  reread: RereadRange,
 ): Promise<RereadChanges | undefined> {
   const memory = getChainMemory(world, chain);
   if (world.clock.monotonicMs() < memory.rereadPausedUntilMs) return undefined;
-  const said = await chain.providers.askEach((reader) => readWithProvider(world, reader, { chain, stretch }), "awake");
-  const whole = said.flatMap((each) => ("answer" in each ? [each.answer] : []));
-  const tooLarge = said.find((each) => "error" in each && isRangeTooLarge(each.error));
+  const replies = await chain.providers.askEach(
+    (reader) => readWithProvider(world, reader, { chain, reread }),
+    "awake",
+  );
+  const whole = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
+  const tooLarge = replies.find((each) => "error" in each && isRangeTooLarge(each.error));
   if (tooLarge && "error" in tooLarge) throw tooLarge.error;
-  if (whole.length < stretch.providers) {
+  if (whole.length < reread.providers) {
     memory.rereadPausedUntilMs = pauseUntilMs(world);
-    if (said.some((each) => "error" in each && mayBeRangeTooLarge(each.error))) memory.rereadSize.halve();
-    const failures = said.flatMap((each) => ("error" in each ? [`${each.provider}: ${each.error.message}`] : []));
+    if (replies.some((each) => "error" in each && mayBeRangeTooLarge(each.error))) memory.rereadSize.halve();
+    const failures = replies.flatMap((each) => ("error" in each ? [`${each.provider}: ${each.error.message}`] : []));
     world.log.warn({ chain: chain.caip2, failures }, "too few providers reread final blocks; retried later");
     return undefined;
   }
   for (const { reading } of whole.slice(0, 1)) memory.rereadSize.adjust(reading.range, reading.transfers.length);
-  const changes = mergeReadings(whole, stretch);
+  const changes = mergeReadings(whole, reread);
   if (changes.isDisputed) {
     memory.rereadPausedUntilMs = pauseUntilMs(world);
     world.log.error(
-      { alarm: "providers_differ", chain: chain.caip2, ...formatRange(stretch.range) },
+      { alarm: "providers_differ", chain: chain.caip2, ...formatRange(reread.range) },
       "providers disagree on the transfers of final blocks, without a majority",
     );
   }
@@ -115,12 +118,12 @@ async function rereadWithSeveral(
 async function readWithProvider(
   world: WatchWorld,
   reader: ChainReader,
-  { chain, stretch }: { chain: Chain; stretch: RereadRange },
+  { chain, reread }: { chain: Chain; reread: RereadRange },
 ): Promise<ProviderReading> {
-  const reading = await readRange(reader, stretch.range, watchedTokens(world.catalog, chain.caip2));
+  const reading = await readRange(reader, reread.range, watchedTokens(world.catalog, chain.caip2));
   const { missing, unmatched } = compareWithRecorded(
     await matchInboxesInDatabase(world, chain, reading.transfers),
-    stretch.recorded,
+    reread.recorded,
   );
   return {
     reading,
@@ -167,14 +170,14 @@ export function mergeReadings(
   const known = new Set(recorded.map((row) => movementKey({ ...row, chainTx: row.chain_tx })));
   const located: LocatedTransfer[] = [];
   let isDisputed = false;
-  const told = readings.flatMap((second) => second.unrecorded);
-  for (const [key, reports] of Map.groupBy(told, movementKey)) {
+  const reported = readings.flatMap((second) => second.unrecorded);
+  for (const [key, reports] of Map.groupBy(reported, movementKey)) {
     const versions = [...Map.groupBy(reports, transferContent).values()];
     const [most = []] = versions.toSorted((one, other) => other.length - one.length);
-    const [sighting] = most;
-    if (sighting === undefined) continue;
-    const isNew = sighting.direction === "in" && !known.has(key);
-    if (isNew || isEnough(most.length)) located.push(sighting);
+    const [transfer] = most;
+    if (transfer === undefined) continue;
+    const isNew = transfer.direction === "in" && !known.has(key);
+    if (isNew || isEnough(most.length)) located.push(transfer);
     else if (!isOutvoted(reports.length)) isDisputed = true;
   }
   const removed = recorded.filter((row) => {

@@ -10,7 +10,7 @@ import { insertIntent } from "../../../test/support/intents.ts";
 import { setUpWatchTests, startWatcher, movementsOf } from "../../../test/support/watcher.ts";
 import { rescanChainTx, rescanIntent } from "./rescan.ts";
 
-describe("reading again what somebody misses", () => {
+describe("rescans", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
@@ -26,7 +26,7 @@ describe("reading again what somebody misses", () => {
     return { world: { ...world, chains: new Map([[watched.caip2, watched]]) }, look: watch, intent, paid };
   }
 
-  test("a transaction is read again, and recorded once", async () => {
+  test("a rescan of a transaction records it once", async () => {
     const { world, paid } = await lostPayment();
     const [found] = await rescanChainTx(world, { chainTx: paid.transactionHash });
     equal(found?.outcome, "read");
@@ -41,7 +41,7 @@ describe("reading again what somebody misses", () => {
     equal((await movementsOf(db, chain)).length, 1);
   });
 
-  test("an intent's inbox is read again", async () => {
+  test("a rescan covers an intent's inbox", async () => {
     const { world, intent, paid } = await lostPayment();
     const [found] = await rescanIntent(world, intent.id);
     deepEqual(
@@ -51,7 +51,7 @@ describe("reading again what somebody misses", () => {
     deepEqual((await rescanIntent(world, intent.id))[0]?.recorded, []);
   });
 
-  test("nothing is recorded of a block that was replaced, or that was not read yet", async () => {
+  test("a rescan records nothing of a replaced or unread block", async () => {
     const { world, intent, paid } = await lostPayment();
     await db.root
       .updateTable("block")
@@ -64,7 +64,7 @@ describe("reading again what somebody misses", () => {
     deepEqual(found, { chain: chain.caip2, outcome: "ahead", recorded: [] });
   });
 
-  test("what moved nothing says why", async () => {
+  test("a rescan that finds no movement returns the reason", async () => {
     const { world, intent } = await lostPayment();
     const outcomeOf = async (chainTx: string) => (await rescanChainTx(world, { chainTx }))[0]?.outcome;
     equal(await outcomeOf(`0x${"66".repeat(32)}`), "unknown");

@@ -13,7 +13,7 @@ import { scanHintedInboxes } from "./scanHintedInboxes.ts";
 
 type LogsRequest = { range: BlockRange; tokens: readonly string[]; parties: readonly string[] | undefined };
 
-describe("looking where payers look", () => {
+describe("scanning hinted inboxes", () => {
   let db: Db;
   let chain: TestChain;
   let usdc: Hex;
@@ -49,7 +49,7 @@ describe("looking where payers look", () => {
     await upsertViewHints(db, [{ intentId: id, namespace: "eip155", reference, token, expiresAt }]);
   }
 
-  test("D30 a payment that a provider has left out is recorded when its payer looks, and once", async () => {
+  test("D30 a payment that a provider omitted is recorded once after its payer's hint", async () => {
     const { look, hints, notified } = await setUp();
     const intent = await insertIntent(db);
     const { transactionHash } = await chain.pay(usdc, intent.inbox_address as Hex, { amountUnits: 5n });
@@ -65,7 +65,7 @@ describe("looking where payers look", () => {
     deepEqual(await recorded(), [[transactionHash, 5n]]);
   });
 
-  test("D30 many payers are one question, nobody is none, and in between there is a pause", async () => {
+  test("D30 many hints make one request, no hint makes none, and an interval lies between requests", async () => {
     const { hints, questions, sleeps } = await setUp();
     const intents = [await insertIntent(db), await insertIntent(db), await insertIntent(db)];
     for (const intent of intents) await renewHint(intent);
@@ -81,7 +81,7 @@ describe("looking where payers look", () => {
     ok((sleeps[1] ?? 0) > 0);
   });
 
-  test("a transaction that is recorded otherwise is left out, and the others with it are not", async () => {
+  test("a transaction that is already recorded is skipped, and the others are recorded", async () => {
     const { look, hints } = await setUp();
     const intents = [await insertIntent(db), await insertIntent(db)] as const;
     const [first, second] = intents;
@@ -103,7 +103,7 @@ describe("looking where payers look", () => {
     );
   });
 
-  test("a provider that answers little is asked about little, and more again when it answers for long", async () => {
+  test("scans shrink for a limited provider, and grow after many complete answers", async () => {
     const limit = { blocks: 40n };
     const { hints, questions, look } = await setUp(limit);
     await chain.mine(200);

@@ -18,8 +18,8 @@ const BLOCKS = 20;
 const COUNTS = [1, 2, 0, 5];
 
 for (const kind of databases) {
-  describe(`what becomes final at once on ${kind}`, () => {
-    test("it is booked in steps, also when the process begins anew between two of them", async (context) => {
+  describe(`many blocks that become final at once on ${kind}`, () => {
+    test("movements are booked in batches, also after a restart between two of them", async (context) => {
       const db = await openTestDatabase(kind);
       context.after(() => db.close());
       const limited = await openLimitedProviderHarness(db);

@@ -76,14 +76,14 @@ const stepOrBooking: fc.Arbitrary<Step> = fc.oneof(
 );
 
 for (const kind of databases) {
-  describe(`the books of a chain on ${kind}`, () => {
+  describe(`booking a chain on ${kind}`, () => {
     let db: Db;
     before(async () => {
       db = await openTestDatabase(kind);
     });
     after(() => db.close());
 
-    test("60 61 82 they are the chain's as far as they reach, whatever was heard and in which order", async () => {
+    test("60 61 82 the ledger equals the chain up to the booked block, after any reports in any order", async () => {
       let runs = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
@@ -98,7 +98,7 @@ for (const kind of databases) {
       );
     });
 
-    test("they go on in steps, and are the chain's up to where they stand, also when it is replaced between two of them", async () => {
+    test("booking in batches equals the chain up to the booked block, also after a reorg between two batches", async () => {
       let runs = 0;
       let left = 0;
       await fc.assert(
@@ -120,7 +120,7 @@ for (const kind of databases) {
       ok(left > 0, "they were left behind now and then");
     });
 
-    test("a step holds whole blocks, as many movements as it may, and at least one block", async () => {
+    test("a batch holds whole blocks, at most its limit of movements, and at least one block", async () => {
       const history = await ChainHistory.begin(db, "eip155:901", { batchMovementsMax: 4 });
       const one = { inbox: 0, direction: "in" as const, units: 1, to: 0, isWithheld: false };
       const counts = [1, 2, 2, 5, 0, 3, 0, 0, 0];
@@ -134,7 +134,7 @@ for (const kind of databases) {
       deepEqual(reached, [2n, 3n, 4n, 7n, 7n]);
     });
 
-    test("what is replaced before its step is booked as it is then, and what was booked already is reversed", async () => {
+    test("a movement replaced before its batch is booked in its new block, and a booked one is reversed", async () => {
       const history = await ChainHistory.begin(db, "eip155:902", { batchMovementsMax: 2 });
       const transfers = [1, 2].map((units) => ({
         inbox: 0,
@@ -156,7 +156,7 @@ for (const kind of databases) {
       deepEqual(await history.booked(), history.expected());
     });
 
-    test("a tag below which nothing is final yet keeps the books where they are", async () => {
+    test("a tag without final blocks keeps the booked block", async () => {
       const history = await ChainHistory.begin(db, "eip155:900", { tier: { tag: "finalized" } });
       await history.applyStep({
         kind: "blocks",

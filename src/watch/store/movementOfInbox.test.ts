@@ -27,7 +27,7 @@ for (const kind of databases) {
       return rows.map(({ inbox }) => inbox);
     };
 
-    test("one of another inbox is refused, whether the intent is there or not, and nothing beside it is kept", async () => {
+    test("a movement of another inbox is refused, with or without the intent, and its statement is rolled back", async () => {
       const intent = await paid();
       const copy = (changed: { intentId?: string; inbox: string }) =>
         sql`insert into movement (chain, chain_tx, identity, place, block_number, block_hash, direction, inbox, intent_id, token,
@@ -43,7 +43,7 @@ for (const kind of databases) {
       deepEqual((await inboxesOf(intent.id)).length, 3);
     });
 
-    test("it is not given to another intent or inbox", async () => {
+    test("a movement cannot move to another intent or inbox", async () => {
       const [intent, other] = [await paid(), await insertIntent(db)];
       const given = (column: "intent_id" | "inbox", value: string) =>
         db.root

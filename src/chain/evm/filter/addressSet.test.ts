@@ -6,7 +6,7 @@ import { AddressSet } from "./addressSet.ts";
 
 const HEX = 40;
 
-test("a set of addresses holds exactly what was added, however alike the others are", () => {
+test("a set of addresses holds exactly the added ones, however similar the others are", () => {
   // Alike in all bytes that the hash reads, in those that it does not read, or in neither.
   const address = fc.oneof(
     fc.stringMatching(/^0x[0-9a-f]{30}00[0f]{8}$/),
@@ -52,7 +52,7 @@ test("an address is found in raw bytes in either case, and nothing else is", () 
   );
 });
 
-test("addresses whose hash is what marks a free slot are held as others are", () => {
+test("addresses whose hash equals the free-slot mark are held too", () => {
   const start = fc.stringMatching(/^[0-9a-f]{32}$/);
   fc.assert(
     fc.property(
@@ -72,7 +72,7 @@ test("addresses whose hash is what marks a free slot are held as others are", ()
   );
 });
 
-test("a crowd of addresses alike in what the hash reads is held wherever its hash stands", () => {
+test("many addresses with one hash are held at any hash", () => {
   // With a seed of zeros: the last hashes of the first, the middle and the last shard, and the very last that a slot can hold.
   for (const end of ["5108382f", "9c0d8e22", "dbdf60c1"]) {
     const set = new AddressSet(new Uint8Array(4));
@@ -96,7 +96,7 @@ test("bytes that end within an address hold none", () => {
   );
 });
 
-test("joined addresses are added, empty ones are passed over, and anything else is refused", () => {
+test("joined addresses are added, empty ones are skipped, and anything else is refused", () => {
   const set = new AddressSet();
   const [one, other] = [randomAddress(), randomAddress()];
   set.addAll(ascii(`,${one},,${other},`));
@@ -108,7 +108,7 @@ test("joined addresses are added, empty ones are passed over, and anything else 
     throws(() => set.addAll(ascii(wrong)), wrong);
 });
 
-test("a set of addresses grows without forgetting, and stays small", () => {
+test("a set of addresses grows without loss, and stays small", () => {
   const set = new AddressSet();
   const addresses = Array.from({ length: 50_000 }, randomAddress);
   for (const one of addresses) set.addHexAt(ascii(one), 2);

@@ -229,13 +229,13 @@ function prefilterBit(hash: number, words: number): number {
 }
 
 function setPrefilterBit(marks: Words, hash: number): void {
-  const stretch = prefilterBit(hash, marks.length);
-  marks[stretch >>> 5] = (marks[stretch >>> 5] ?? 0) | (1 << (stretch & 31));
+  const bit = prefilterBit(hash, marks.length);
+  marks[bit >>> 5] = (marks[bit >>> 5] ?? 0) | (1 << (bit & 31));
 }
 
 function hasPrefilterBit(marks: Words, hash: number): boolean {
-  const stretch = prefilterBit(hash, marks.length);
-  return (((marks[stretch >>> 5] ?? 0) >>> (stretch & 31)) & 1) === 1;
+  const bit = prefilterBit(hash, marks.length);
+  return (((marks[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 1;
 }
 
 /** The home slot of a hash, in order of hashes, out of `pointed`. */

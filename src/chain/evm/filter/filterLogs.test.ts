@@ -118,7 +118,7 @@ const withoutPosition = (transfer: Transfer) => {
 };
 const answerOf = (logs: readonly Log[]) => JSON.stringify({ jsonrpc: "2.0", id: 1, result: logs });
 
-test("of answers as nodes write them, the same transfers are found, and all logs are counted", () => {
+test("answers in nodes' format give the same transfers, and all logs are counted", () => {
   fc.assert(
     fc.property(fc.array(log, { maxLength: 40 }), fc.boolean(), (logs, isSorted) => {
       const sorted = isSorted ? logs.toSorted((one, other) => (one.blockNumber < other.blockNumber ? -1 : 1)) : logs;
@@ -132,7 +132,7 @@ test("of answers as nodes write them, the same transfers are found, and all logs
   );
 });
 
-test("an answer with anything odd in it is left to the general reader, or means the same", () => {
+test("an unusual answer is left to the general parser, or gives the same result", () => {
   let left = 0;
   let read = 0;
   fc.assert(
@@ -159,7 +159,7 @@ test("an answer with anything odd in it is left to the general reader, or means 
   ok(left > 50 && read > 50, `${left} left, ${read} read`);
 });
 
-test("a transfer that is shown to be the first log of its transaction needs no receipt, and no other is taken for one", () => {
+test("only a transfer proven to be its transaction's first log needs no receipt", () => {
   // Transactions of some logs each, in two blocks; of the logs, some are transfers that were asked for, and the answer holds only these.
   const transactions = fc.array(fc.array(fc.boolean(), { minLength: 1, maxLength: 4 }), { maxLength: 6 });
   let shown = 0;
@@ -207,7 +207,7 @@ function isJustBefore(other: Log, { logIndex, blockNumber }: Log): boolean {
   return other["blockNumber"] === blockNumber && Number(other["logIndex"]) === Number(logIndex) - 1;
 }
 
-test("an answer that is cut off anywhere is not taken for a whole one", () => {
+test("an answer truncated anywhere is never accepted", () => {
   const [whole] = fc.sample(fc.array(log, { minLength: 3, maxLength: 3 }), { numRuns: 1, seed: 7 });
   const bytes = Buffer.from(answerOf(whole ?? []));
   for (let length = 0; length < bytes.length; length += 1)
@@ -215,7 +215,7 @@ test("an answer that is cut off anywhere is not taken for a whole one", () => {
   ok(filterLogs(bytes, query));
 });
 
-test("what the database cannot keep of a transfer of ours is left to the general reader, which refuses it", () => {
+test("values of our transfers that the database cannot store are left to the general parser, which refuses them", () => {
   const [sample] = fc.sample(log, { numRuns: 1, seed: 7 });
   ok(sample);
   const ours = { ...sample, topics: [TRANSFER, word("9".repeat(40)), word(WATCHED[0] ?? "")] };
@@ -236,7 +236,7 @@ test("what the database cannot keep of a transfer of ours is left to the general
   ok(filterLogs(Buffer.from(answerOf([{ ...ours, logIndex: "0x7fffffff" }])), query));
 });
 
-test("errors, other results, and logs that were not asked for are left to the general reader", () => {
+test("errors, other results and logs outside the query are left to the general parser", () => {
   const [one] = fc.sample(log, { numRuns: 1, seed: 7 });
   ok(one);
   for (const body of [

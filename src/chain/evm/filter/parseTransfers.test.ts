@@ -27,7 +27,7 @@ const byRange: TransferScope = { fromBlock: 0x10n, toBlock: 0x11n };
 const read = (changed: object, scope: TransferScope = byHash) =>
   parseTransfers([{ ...log, ...changed }], scope, [TOKEN]);
 
-test("a transfer is read as the text it came as", () => {
+test("a transfer's amount is read as text", () => {
   deepEqual(read({}), [
     {
       token: TOKEN,
@@ -42,7 +42,7 @@ test("a transfer is read as the text it came as", () => {
   ]);
 });
 
-test("addresses and hashes come in stored form, whatever the provider's letters", () => {
+test("addresses and hashes are in stored form, whatever the provider's case", () => {
   const [transfer] = read({
     address: TOKEN.toUpperCase().replace("0X", "0x"),
     topics: [TRANSFER, word(FROM.replace("0d", "0D")), word(TO)],
@@ -58,7 +58,7 @@ for (const [what, changed] of Object.entries({
   "an amount that is not one word": { data: `${log.data}00` },
   "a party that is no address": { topics: [TRANSFER, `0x01${word(FROM).slice(4)}`, word(TO)] },
 })) {
-  test(`${what} is passed over`, () => deepEqual(read(changed), []));
+  test(`${what} is skipped`, () => deepEqual(read(changed), []));
 }
 
 for (const [what, changed] of Object.entries({
@@ -89,7 +89,7 @@ for (const [what, changed] of Object.entries({
   });
 }
 
-test("an answer with a log of another block than the one asked for is refused", () => {
+test("an answer with a log of another block is refused", () => {
   throws(
     () => read({ blockHash: `0x${"b2".repeat(32)}` }),
     (error) => error instanceof ProviderFailed && error.kind === "bad_answer",
@@ -108,7 +108,7 @@ test("a range holds only its blocks, each with one hash", () => {
   throws(() => parseTransfers(twoHashes, byRange, [TOKEN]), ProviderFailed);
 });
 
-test("parties are asked for on both sides", () => {
+test("parties are filtered on both sides", () => {
   deepEqual(transferFilters(byRange, [TOKEN], [TO]), [
     { fromBlock: "0x10", toBlock: "0x11", address: [TOKEN], topics: [TRANSFER, [word(TO)]] },
     { fromBlock: "0x10", toBlock: "0x11", address: [TOKEN], topics: [TRANSFER, null, [word(TO)]] },

@@ -78,7 +78,7 @@ class LogParser {
   }
 
   parse(log: Log): Transfer | undefined {
-    if (typeof log !== "object" || log === null) throw invalidLogs("something that is no log");
+    if (typeof log !== "object" || log === null) throw invalidLogs("an entry that is no log");
     if (log.removed === true) throw invalidLogs("a log that was removed from its chain");
     const [blockHash, chainTx] = [normalizeWord(log.blockHash), normalizeWord(log.transactionHash)];
     if (blockHash === undefined || chainTx === undefined)
@@ -98,7 +98,7 @@ class LogParser {
       const stored = address.toLowerCase();
       if (this.#tokens.has(stored)) return stored;
     }
-    throw invalidLogs("a log of a contract that was not asked for");
+    throw invalidLogs("a log of another contract");
   }
 
   #parseBlockNumber(hex: unknown, blockHash: string): bigint {
@@ -120,7 +120,7 @@ class LogParser {
     if ("blockHash" in this.#scope) return;
     const { fromBlock, toBlock } = this.#scope;
     if (this.#blockNumber < fromBlock || this.#blockNumber > toBlock)
-      throw invalidLogs("a log of a block that was not asked for");
+      throw invalidLogs("a log of a block outside the range");
   }
 }
 

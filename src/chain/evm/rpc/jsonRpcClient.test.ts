@@ -15,7 +15,7 @@ type ReceivedRequest = {
   body: { id: number; method: string } & unknown[];
 };
 
-describe("the wire to a provider", () => {
+describe("JSON-RPC over HTTP", () => {
   let server: Server;
   let url: string;
   let answer: (asked: ReceivedRequest, response: ServerResponse) => void = () => undefined;
@@ -55,7 +55,7 @@ describe("the wire to a provider", () => {
     await rpc.close();
   });
 
-  test("a question that meets a socket which is just being closed is asked once more, and sent bytes are not", async () => {
+  test("a request on a closing socket is repeated once, and a broadcast is not", async () => {
     const methods: string[] = [];
     // The first request of a socket is answered; at the next one the server is already leaving.
     const answered = new WeakSet();
@@ -77,7 +77,7 @@ describe("the wire to a provider", () => {
     await rpc.close();
   });
 
-  test("a provider that repeats what it was asked tells no key of its URL", async () => {
+  test("a provider that echoes its URL reveals no key", async () => {
     const secrets = ["key-of-path-1", "key of query", "userName", "pass/word"];
     const target = new URL(url);
     target.pathname = "/v2/key-of-path-1";
@@ -106,7 +106,7 @@ describe("the wire to a provider", () => {
     await rpc.close();
   });
 
-  test("a provider that closes every socket is asked no more than twice", async () => {
+  test("a provider that closes every socket gets two requests at most", async () => {
     let asked = 0;
     answer = (_, response) => {
       asked += 1;
@@ -118,7 +118,7 @@ describe("the wire to a provider", () => {
     await rpc.close();
   });
 
-  test("an answer of many megabytes is read whole", async () => {
+  test("an answer of many megabytes is read completely", async () => {
     const word = `0x${"ab".repeat(32)}`;
     const log = {
       address: `0x${"aa".repeat(20)}`,
@@ -161,7 +161,7 @@ describe("the wire to a provider", () => {
       "12,3,1,1,1,1,1,1,1,1,1,1,1,1",
     ],
   ] as const) {
-    test(`a batch that is refused is asked in smaller pieces, and remembered: ${by}`, async () => {
+    test(`a refused batch is split, and the limit is kept: ${by}`, async () => {
       const asked: number[] = [];
       const lengthMax = by === "no batch at all" ? 0 : 3;
       answer = ({ body }, response) => {
@@ -188,7 +188,7 @@ describe("the wire to a provider", () => {
     });
   }
 
-  test("the answers of a batch are put in order, and one that is missing fails it", async () => {
+  test("batch answers are ordered, and a missing one fails the batch", async () => {
     let drop = 0;
     answer = ({ body }, response) => {
       const answers = body.map((_, index) => ({ id: index, result: index })).toReversed();
@@ -242,7 +242,7 @@ describe("the wire to a provider", () => {
     });
   }
 
-  test("an error that comes with a status of its own is still read as what it says", async () => {
+  test("an error with its own HTTP status is classified by its text", async () => {
     answer = (_, response) =>
       response
         .writeHead(400)
@@ -255,7 +255,7 @@ describe("the wire to a provider", () => {
     await node.close();
   });
 
-  test("nobody there is unreachable", async () => {
+  test("a closed port is unreachable", async () => {
     const rpc = new JsonRpcClient({ url: "http://127.0.0.1:1", timeoutMs: 1_000, connectionsMax: 1 });
     await rejects(rpc.request("eth_blockNumber", []), failsWith("unreachable"));
     await rpc.close();

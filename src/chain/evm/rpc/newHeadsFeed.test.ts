@@ -11,7 +11,7 @@ import { openNewHeadsFeed, type NewHeadsFeedOptions } from "./newHeadsFeed.ts";
 
 const CAIP2 = "eip155:900001";
 
-describe("heads that a provider pushes", () => {
+describe("pushed heads", () => {
   let anvil: Anvil;
   let client: DevClient;
   let socketGate: WebSocketProxy;
@@ -56,7 +56,7 @@ describe("heads that a provider pushes", () => {
     return { opened: opened.promise, ended, next, stop };
   }
 
-  test("each new block is told with its header, as the node knows it", async () => {
+  test("each new block is pushed with its header", async () => {
     const { opened, next, stop } = listen();
     await opened;
     const node = openEvmNode({ caip2: CAIP2, rpcUrl: anvil.rpcUrl });
@@ -70,7 +70,7 @@ describe("heads that a provider pushes", () => {
     equal(await stop(), "the service stops");
   });
 
-  test("a connection that is lost ends, and the next one tells again", async () => {
+  test("a lost connection ends, and the next one pushes again", async () => {
     const first = listen();
     await first.opened;
     socketGate.closeConnections();
@@ -82,7 +82,7 @@ describe("heads that a provider pushes", () => {
     await second.stop();
   });
 
-  test("a connection that has fallen silent is given up", async () => {
+  test("a silent connection ends", async () => {
     const { opened, ended } = listen({ idleMs: 20, timeoutMs: 200 });
     await opened;
     socketGate.dropAllFrames();
@@ -90,7 +90,7 @@ describe("heads that a provider pushes", () => {
     socketGate.forwardAllFrames();
   });
 
-  test("a connection that answers and tells of no head that is there is given up", async () => {
+  test("a connection that answers but misses heads ends", async () => {
     const { opened, ended } = listen({ idleMs: 20 });
     await opened;
     socketGate.dropHeads();
@@ -99,7 +99,7 @@ describe("heads that a provider pushes", () => {
     socketGate.forwardAllFrames();
   });
 
-  test("a connection that tells of the same head over and over is given up", async () => {
+  test("a connection that repeats one head ends", async () => {
     const { opened, ended, next } = listen({ idleMs: 50 });
     await opened;
     await client.mine({ blocks: 1 });
@@ -115,13 +115,13 @@ describe("heads that a provider pushes", () => {
     socketGate.forwardAllFrames();
   });
 
-  test("a connection whose node stands still while others go on is given up", async () => {
+  test("a connection ends when its node stands still and others advance", async () => {
     const { opened, ended } = listen({ idleMs: 20 }, () => 1_000_000n);
     await opened;
     equal(await ended, "it misses heads");
   });
 
-  test("a chain that stands still is no silence", async () => {
+  test("a chain that stands still keeps its connection", async () => {
     let rounds = 0;
     const quietFor = Promise.withResolvers<void>();
     const sleep = (durationMs: number, signal?: AbortSignal) => {
@@ -136,14 +136,14 @@ describe("heads that a provider pushes", () => {
     equal(await stop(), "the service stops");
   });
 
-  test("whoever cannot be reached, or falls silent before the first head, has failed", async () => {
+  test("a provider that is unreachable or silent before the first head fails", async () => {
     await rejects(listen({ wsUrl: "ws://127.0.0.1:1" }).ended, (error) => error instanceof ProviderFailed);
     socketGate.dropAllFrames();
     await rejects(listen({ timeoutMs: 100 }).ended, (error) => error instanceof ProviderFailed);
     socketGate.forwardAllFrames();
   });
 
-  test("what is told before the chain is known is no head", async () => {
+  test("pushes before the chain id is verified are ignored", async () => {
     const header = {
       number: "0x7",
       hash: `0x${"77".repeat(32)}`,
@@ -170,7 +170,7 @@ describe("heads that a provider pushes", () => {
     );
   });
 
-  test("it can be stopped at any time", async () => {
+  test("a feed can be stopped at any time", async () => {
     socketGate.dropAllFrames();
     const opening = listen({ timeoutMs: 60_000 });
     equal(await opening.stop(), "the service stops");

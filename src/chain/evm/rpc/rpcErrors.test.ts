@@ -211,7 +211,7 @@ const RANGE_REFUSALS: readonly RefusalCase[] = [
 const errorOf = ({ code, words, data }: Pick<RefusalCase, "code" | "words" | "data">) =>
   toProviderError("host", new RpcError(code, words, data));
 
-describe("a refused range is too large, and the size that the provider names is kept", () => {
+describe("a refused range is too large, and the suggested size is kept", () => {
   for (const { by, suggests, ...refusal } of RANGE_REFUSALS)
     test(`${by}: ${refusal.words.slice(0, 60)}`, () => {
       const failure = errorOf(refusal);
@@ -221,7 +221,7 @@ describe("a refused range is too large, and the size that the provider names is 
       equal(suggestion && `${suggestion.isLimit ? "at most " : ""}${suggestion.blocks}`, suggests);
     });
 
-  test("a range that ends before it begins suggests nothing, nor do numbers beyond reason", () => {
+  test("an inverted range or an absurd number is no suggestion", () => {
     for (const words of [
       "query returned more than 10000 results. Try with this block range [0x2, 0x1].",
       "exceed maximum block range: 0",
@@ -289,7 +289,7 @@ const OTHER_ERRORS: readonly ErrorCase[] = [
   ["geth", -32000, "gas required exceeds allowance (30000000)", "CallReverted"],
 ];
 
-describe("other troubles of a provider are told apart", () => {
+describe("other provider errors are classified", () => {
   for (const [by, code, words, kind] of OTHER_ERRORS)
     test(`${by}: ${words.slice(0, 60)}`, () => {
       const failure = errorOf({ code, words });
@@ -297,7 +297,7 @@ describe("other troubles of a provider are told apart", () => {
     });
 });
 
-describe("a provider that limits calls says for how long", () => {
+describe("Retry-After of rate limits", () => {
   const retryDelayOf = (status: number, text: string, headers: { retryAfter?: string; date?: string } = {}) => {
     const { kind, retryAfterMs } = toHttpError("host", { status, text, ...headers });
     return `${kind} ${retryAfterMs}`;
@@ -310,27 +310,27 @@ describe("a provider that limits calls says for how long", () => {
       retryDelayOf(429, "", { retryAfter: "Sat, 21 Nov 2026 10:00:30 GMT", date: "Sat, 21 Nov 2026 10:00:00 GMT" }),
       "rate_limited 30000",
     ));
-  test("a Retry-After that is neither, or lies in the past, says nothing", () => {
+  test("a malformed or past Retry-After is ignored", () => {
     for (const retryAfter of ["soon", "-1", "", "1e9"])
       equal(retryDelayOf(429, "", { retryAfter }), "rate_limited undefined");
     const past = { retryAfter: "Sat, 21 Nov 2026 09:00:00 GMT", date: "Sat, 21 Nov 2026 10:00:00 GMT" };
     equal(retryDelayOf(429, "", past), "rate_limited undefined");
   });
-  test("a provider that is down may say so as well", () =>
+  test("an unavailable provider may send Retry-After too", () =>
     equal(retryDelayOf(503, "", { retryAfter: "120" }), "unreachable 120000"));
-  test("MegaETH: the wait is in the words", () =>
+  test("MegaETH: the delay is in the text", () =>
     equal(
       retryDelayOf(429, '{"error":{"code":-32022,"message":"over compute unit limit, retry in 3 seconds"}}'),
       "rate_limited 3000",
     ));
-  test("Infura: the wait is in the data, with HTTP 200 or 429", () => {
+  test("Infura: the delay is in the data, with HTTP 200 or 429", () => {
     const data = { rate: { allowed_rps: 1, backoff_seconds: 30, current_rps: 1.1 } };
     const failure = errorOf({ code: -32005, words: "project ID request rate exceeded", data });
     ok(failure instanceof ProviderFailed);
     equal(failure.retryAfterMs, 30_000);
     equal(retryDelayOf(429, JSON.stringify({ error: { code: -32005, data } })), "rate_limited 30000");
   });
-  test("QuickNode: HTTP 413 with the limit in its words", () => {
+  test("QuickNode: HTTP 413 with the limit in its text", () => {
     const text =
       '{"error":{"code":-32615,"message":"eth_getLogs is limited to a 5 range, upgrade from discover plan"}}';
     const { kind, suggestion } = toHttpError("host", { status: 413, text });
@@ -338,7 +338,7 @@ describe("a provider that limits calls says for how long", () => {
   });
 });
 
-describe("an answered broadcast says what became of it", () => {
+describe("broadcast errors are classified", () => {
   const answers: readonly (readonly [string, string])[] = [
     ["already known", "known"],
     ["transaction already imported", "known"],
@@ -382,7 +382,7 @@ describe("an answered broadcast says what became of it", () => {
     const outcome = toSubmitOutcome(new ProviderFailed("timeout", "took too long"));
     ok(outcome.kind === "unknown" && outcome.reason === "took too long");
   });
-  test("whether the bytes were looked at at all", () => {
+  test("hasNodeReply shows whether a node checked the bytes", () => {
     const isAnswered = (error: Error) => {
       const outcome = toSubmitOutcome(error);
       return outcome.kind === "unknown" && outcome.hasNodeReply === true;

@@ -23,7 +23,7 @@ const HUGE_NONCE = 10_000n;
 /** What a provider says in place of its node. */
 type ProviderOverrides = Partial<Pick<EvmNode, "submit" | "nonce" | "receipt">> & { submitCount: number };
 
-describe("outgoing transactions whose providers are not to be relied on", () => {
+describe("outgoing transactions with unreliable providers", () => {
   let anvil: TestChain;
   let db: Db;
   let chain: SenderContext;
@@ -99,7 +99,7 @@ describe("outgoing transactions whose providers are not to be relied on", () => 
     { kind: "untakeable", reason: "tx fee (1.27 ether) exceeds the configured cap (1.00 ether)" },
     { kind: "unknown", reason: "something nobody has read before", hasNodeReply: true },
   ] as const) {
-    test(`what every node refuses with ${outcome.kind} words is given up, and its nonce is filled with nothing`, async () => {
+    test(`a transaction that every node rejects as ${outcome.kind} is closed, and a cancel transaction takes its nonce`, async () => {
       const refused = await storeOutgoing();
       const behind = await storeOutgoing();
       const [bytes] = await attemptsOf(refused);
@@ -121,7 +121,7 @@ describe("outgoing transactions whose providers are not to be relied on", () => 
     });
   }
 
-  test("many offers within a moment are not enough, and neither are a few over a long time", async () => {
+  test("closing needs both many rejections and a long time", async () => {
     const id = await storeOutgoing();
     await overrideSubmit(async () => ({ kind: "unknown", reason: "txpool is full", hasNodeReply: true }));
     for (let turn = 0; turn < 30; turn += 1) await process();
@@ -135,7 +135,7 @@ describe("outgoing transactions whose providers are not to be relied on", () => 
     assert.equal(await statusOf(rare), "signed");
   });
 
-  test("what nobody answered, and what there is no gas for, is never given up", async () => {
+  test("a transaction without an answer, or without gas, is never closed", async () => {
     const id = await storeOutgoing();
     await overrideSubmit(async () => ({ kind: "unknown", reason: "took too long" }));
     await processFor(30);
@@ -145,7 +145,7 @@ describe("outgoing transactions whose providers are not to be relied on", () => 
     assert.equal((await listOutgoing()).length, 1);
   });
 
-  test("what waits behind another one is not given up, whatever is said of it", async () => {
+  test("a transaction behind another nonce is never closed, whatever nodes answer", async () => {
     const first = await storeOutgoing();
     const second = await storeOutgoing();
     const [bytes] = await attemptsOf(first);
@@ -159,7 +159,7 @@ describe("outgoing transactions whose providers are not to be relied on", () => 
     assert.equal(await nonce(), 2);
   });
 
-  test("what a replaced account has no gas for is given up, with all that waits behind it, and nothing is paid", async () => {
+  test("a replaced account's transaction without gas is closed with all later ones, and nothing is paid", async () => {
     const old = chain;
     const ids = [await storeOutgoing(), await storeOutgoing()];
     await fund(old.gasAccount.address, 1n);
@@ -175,7 +175,7 @@ describe("outgoing transactions whose providers are not to be relied on", () => 
     assert.equal(await statusOf(next), "signed");
   });
 
-  test("a provider that takes transactions and passes them on to nobody is not the only one that gets them", async () => {
+  test("a provider that accepts without propagating is not the only one to receive a transaction", async () => {
     overrides[0].submit = async () => ({ kind: "accepted" });
     const id = await storeOutgoing();
     await process();
@@ -194,7 +194,7 @@ describe("outgoing transactions whose providers are not to be relied on", () => 
     assert.equal(await nonce(), 2, "a better paid one goes to all of them at once");
   });
 
-  test("only what the chain waits for is paid better, and those behind it are not", async () => {
+  test("only the transaction with the next nonce gets a higher fee", async () => {
     await anvil.client.setAutomine(false);
     const [first, second] = [await storeOutgoing(), await storeOutgoing()];
     await process();
@@ -206,7 +206,7 @@ describe("outgoing transactions whose providers are not to be relied on", () => 
     assert.equal(await nonce(), 2);
   });
 
-  test("one provider's word about the nonce neither gives one up nor makes the next one higher", async () => {
+  test("one provider's nonce neither closes a transaction nor raises the next nonce", async () => {
     overrides[0].nonce = async () => HUGE_NONCE;
     overrides[0].receipt = async () => undefined;
     const id = await storeOutgoing();
@@ -222,7 +222,7 @@ describe("outgoing transactions whose providers are not to be relied on", () => 
     assert.equal((await listOutgoing()).length, 1);
   });
 
-  test("a nonce is given up when a second provider says so too, and not before", async () => {
+  test("a nonce is abandoned only when a second provider confirms it", async () => {
     chain = await openWithNewGasAccount(2);
     const id = await storeOutgoing();
     overrides[1].nonce = () => Promise.reject(new ProviderFailed("unreachable", "refused"));
@@ -237,7 +237,7 @@ describe("outgoing transactions whose providers are not to be relied on", () => 
     assert.equal(account.next_nonce, 2n, "the least that was said");
   });
 
-  test("a long row of nonces that nobody of ours has used is not paid for, and alarms", async () => {
+  test("a long row of unused nonces is not cancelled, and logs an alarm", async () => {
     await storeOutgoing();
     await process();
     await db.root.updateTable("gas_account").set({ next_nonce: HUGE_NONCE }).execute();
@@ -249,7 +249,7 @@ describe("outgoing transactions whose providers are not to be relied on", () => 
     assert.ok(alarms.some((line) => line.includes("nonces are missing")));
   });
 
-  test("a few nonces that are missing are filled", async () => {
+  test("a few missing nonces are filled", async () => {
     await storeOutgoing();
     await db.root.updateTable("gas_account").set({ next_nonce: 4n }).execute();
     await storeOutgoing();
@@ -258,7 +258,7 @@ describe("outgoing transactions whose providers are not to be relied on", () => 
     assert.equal(await nonce(), 5);
   });
 
-  test("what was refused once and is taken later counts anew", async () => {
+  test("an accepted broadcast resets the count of rejections", async () => {
     const id = await storeOutgoing();
     let isFull = true;
     await overrideSubmit(async (raw, honest) =>

@@ -57,7 +57,7 @@ describe("outgoing transactions", () => {
     (await db.root.selectFrom("outgoing_transaction").select("status").where("id", "=", id).executeTakeFirstOrThrow())
       .status;
 
-  test("stored bytes are broadcast by whoever comes by, once, and closed when their block is final", async () => {
+  test("stored bytes are broadcast once, by any process, and closed when their block is final", async () => {
     const id = await storeOutgoing(1n);
     assert.equal(await received(), 0n);
     await process();
@@ -91,7 +91,7 @@ describe("outgoing transactions", () => {
     for (const id of ids) assert.equal(await statusOf(id), "mined");
   });
 
-  test("a nonce that a stranger used is given up, and the next one is free again", async () => {
+  test("a nonce that a stranger used is abandoned, and the next one works", async () => {
     const lost = await storeOutgoing(1_000_000n).catch(() => undefined);
     assert.equal(lost, undefined, "what the chain would refuse gets no nonce");
     const id = await storeOutgoing(2n);
@@ -105,7 +105,7 @@ describe("outgoing transactions", () => {
     assert.equal(await statusOf(next), "signed");
   });
 
-  test("a chain that names no final block is sent to all the same, and closes what lies deep", async () => {
+  test("a chain without the finalized tag still gets transactions, and closes deep ones", async () => {
     const id = await storeOutgoing(8n);
     const before = await received();
     const untagged = new Proxy(context.providers, {
@@ -127,7 +127,7 @@ describe("outgoing transactions", () => {
     assert.equal(await statusOf(id), "mined");
   });
 
-  test("transactions that wait to become final keep no new one from being broadcast", async () => {
+  test("transactions that wait for finality do not delay new broadcasts", async () => {
     const before = await received();
     for (let index = 0; index < 51; index += 1) await storeOutgoing(1n);
     await process();
@@ -145,7 +145,7 @@ describe("outgoing transactions", () => {
     assert.equal(await statusOf(late), "mined");
   });
 
-  test("an attempt that every node calls underpriced is replaced too", async () => {
+  test("an attempt that every node rejects as underpriced is replaced too", async () => {
     const id = await storeOutgoing(1n);
     const stingy = new Proxy(context.providers, {
       get: (providers, key) => (key === "submit" ? async () => ({ kind: "underpriced" }) : boundMember(providers, key)),
@@ -164,7 +164,7 @@ describe("outgoing transactions", () => {
     assert.equal(await statusOf(id), "mined");
   });
 
-  test("nonces that a reorg gave back are used up, by their own bytes or by nothing, so that later ones are mined", async () => {
+  test("nonces freed by a reorg are filled by their own bytes or a cancel transaction, so later ones are mined", async () => {
     const before = await received();
     const lost = await storeOutgoing(1n);
     const [first, second] = [{ to: payer.address, data: "0x" } as const, { to: payer.address, data: "0x" } as const];
@@ -182,7 +182,7 @@ describe("outgoing transactions", () => {
     for (const id of [lost, next]) assert.equal(await statusOf(id), "mined");
   });
 
-  test("an attempt that no block wants is replaced by a better paid one for the same nonce", async () => {
+  test("an attempt that no block includes is replaced by one with a higher fee", async () => {
     await anvil.client.setAutomine(false);
     const id = await storeOutgoing(20n);
     await process();

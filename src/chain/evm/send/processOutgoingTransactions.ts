@@ -162,9 +162,9 @@ async function signFeeBump(
 }
 
 function bumpFees(attempt: OutgoingAttempt, quote: FeeQuote): FeeQuote {
-  const raise = (paid: bigint, asked: bigint) => {
+  const raise = (paid: bigint, quoted: bigint) => {
     const raised = (paid * FEE_BUMP_PERCENT) / 100n + 1n;
-    return raised > asked ? raised : asked;
+    return raised > quoted ? raised : quoted;
   };
   return {
     maxFeePerGas: raise(attempt.max_fee_per_gas, quote.maxFeePerGas),
