@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { ChainRefused, ProviderFailed, type BlockRef, type ChainReader, type HeadTag } from "./reader.ts";
 import { ChainMismatch, Providers } from "./providers.ts";
 
-// What several providers mean together is decided by rules alone, so these providers are played.
+// Rules alone decide the result of several providers, so these providers are scripted.
 
 const GENESIS = `0x${"00".repeat(32)}`;
 
@@ -106,7 +106,7 @@ test("Retry-After sets the minimum cooldown, and up to a minute of it holds for 
   equal(alone.first.requestCount, askedBefore);
   alone.first.failure = undefined;
   alone.clock.ms = 60_000;
-  equal(await hashOf(alone.providers), "first 100", "a number too many silences nobody for ever");
+  equal(await hashOf(alone.providers), "first 100", "an absurd Retry-After has a limit");
 });
 
 test("when all providers are in cooldown they are still asked, and the error is thrown", async () => {

@@ -17,7 +17,7 @@ const PROVIDER_LAG_BLOCKS = 16n;
 
 /**
  * Why each inbox may not be swept yet; undefined where enough providers confirm the counted balance. A sweep of a missing balance moves
- * nothing, but costs gas, and would show a single provider's false deposit as submitted. The whole batch is in one token.
+ * nothing, but costs a fee, and would show a single provider's false deposit as submitted. The whole batch is in one token.
  */
 export async function findBalanceDisagreements(
   world: BalanceWorld,

@@ -96,7 +96,7 @@ for (const kind of databases) {
       await recordMovements(db, intent, [{ ...leg, chainTx: SWEEP_TX ?? "", amountUnits: UNITS, block: 195n }]);
       await observeSettlements(world, TEST_CHAIN);
     };
-    // It has looked for what waits, and stands still before it does anything about it.
+    // It has listed the unsettled inboxes, and pauses before it plans.
     const standing: Db = {
       ...db,
       transaction: async (run) => {

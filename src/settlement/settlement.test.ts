@@ -39,7 +39,7 @@ for (const kind of databases) {
       db.root.selectFrom("settlement").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
     const depositsOf = ({ id }: IntentRow) =>
       db.root.selectFrom("deposit").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
-    /** A sweep as the token tells it: the payout first, then the fee. */
+    /** A sweep as the token reports it: the payout first, then the fee. */
     function sweep(
       intent: IntentRow,
       of: { chainTx: string; block: bigint; net: bigint; fee: bigint; orphaned?: boolean },

@@ -5,7 +5,7 @@ import { ProviderFailed } from "../reader.ts";
 import { EvmProviders } from "./evmProviders.ts";
 import { CallReverted, type EvmNode, type SubmitOutcome } from "./node.ts";
 
-// What several providers mean together is decided by rules alone, so these nodes are played.
+// Rules alone decide the result of several providers, so these nodes are scripted.
 
 class ScriptedNode implements Partial<EvmNode> {
   readonly caip2 = "eip155:1" as const;

@@ -38,10 +38,10 @@ describe("catching up after an outage", () => {
   }
 
   test("every payment is found through a provider with a limit of a hundred blocks", async () => {
-    const asked: TransferScope[] = [];
+    const scopes: TransferScope[] = [];
     const limited: NodeOverride = (reader) => ({
       transfers: async (scope, tokens) => {
-        asked.push(scope);
+        scopes.push(scope);
         const isTooLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= 100n;
         if (isTooLong) throw new ProviderFailed("range_too_large", "eth_getLogs is limited to a 100 range");
         return reader.transfers(scope, tokens);
@@ -58,7 +58,7 @@ describe("catching up after an outage", () => {
     const cursor = await db.root.selectFrom("chain_cursor").selectAll().executeTakeFirstOrThrow();
     equal(cursor.number, await chain.client.getBlockNumber());
     equal(cursor.hash, (await chain.client.getBlock()).hash);
-    ok(asked.length < 60, `500 blocks took ${asked.length} questions`);
+    ok(scopes.length < 60, `500 blocks took ${scopes.length} questions`);
   });
 
   test("refused ranges shrink until the provider answers", async () => {
@@ -124,22 +124,22 @@ describe("catching up after an outage", () => {
   });
 
   test("a transfer in two ranges of one transaction is recorded once", async () => {
-    const told: { paid?: { blockNumber: bigint; blockHash: Hex }; again?: bigint } = {};
+    const reported: { paid?: { blockNumber: bigint; blockHash: Hex }; again?: bigint } = {};
     const later = Promise.withResolvers<void>();
-    /** Tells of the payment in its block, and once more where the next range begins: as on another branch, whose range it answers first. */
+    /** Reports the payment in its block, and again at the start of the next range, as on another branch; that range answers first. */
     const onTwoBranches: NodeOverride = (reader) => ({
       transfers: async (scope, tokens) => {
         const isTooLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= 100n;
         if (isTooLong) throw new ProviderFailed("range_too_large", "eth_getLogs is limited to a 100 range");
         const transfers = await reader.transfers(scope, tokens);
-        const { paid } = told;
+        const { paid } = reported;
         if (!paid || !("fromBlock" in scope)) return transfers;
         if (scope.fromBlock <= paid.blockNumber && paid.blockNumber <= scope.toBlock) {
-          told.again = scope.toBlock + 1n;
+          reported.again = scope.toBlock + 1n;
           await later.promise;
           return transfers;
         }
-        const block = scope.fromBlock === told.again ? await reader.block({ number: scope.fromBlock }) : undefined;
+        const block = scope.fromBlock === reported.again ? await reader.block({ number: scope.fromBlock }) : undefined;
         if (!block) return transfers;
         const [again] = await reader.transfers({ blockHash: paid.blockHash }, tokens);
         setImmediate(later.resolve);
@@ -147,7 +147,7 @@ describe("catching up after an outage", () => {
       },
     });
     const { watch } = await startWatcher(db, chain, onTwoBranches);
-    told.paid = await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
+    reported.paid = await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
     for (let mined = 0; mined < OUTAGE_BLOCKS; mined += 50) await chain.mine(50);
     await lookUntilThere(watch);
     deepEqual(

@@ -20,7 +20,7 @@ import { catchUp } from "./catchUp.ts";
 import { readScannerHealth } from "../scannerHealth.ts";
 import { REREAD_DEPTH_MIN } from "../reread/rereadFinal.ts";
 
-// What is paid is found through every provider that answers at all, whatever it limits, in whatever words it says so.
+// Every payment is found through every provider that answers at all, whatever its limits and error texts.
 
 describe("limits of providers", () => {
   let db: Db;
@@ -39,7 +39,7 @@ describe("limits of providers", () => {
       context.after(() => watching.close());
       await watching.watchUntilHead();
       await limited.assertFound(chain);
-      // A second reading meets the same limits; what it may do wrong is to deny what another node has told.
+      // A reread meets the same limits; its possible mistake is to deny another node's answer.
       if (habits.nodeLags === undefined) return;
       await limited.untilReread(watching, chain);
       await limited.assertFound(chain);
@@ -65,7 +65,7 @@ describe("limits of providers", () => {
       const refused = provider.counts.rangeRequests - before.rangeRequests - answered;
       ok(answered > 0 && refused <= 1 + answered / 10, `${refused} were refused and ${answered} answered`);
       const requests = provider.counts.requests - before.requests;
-      // One more asks beforehand whether the provider knows the end of it all.
+      // One more request checks that the provider has the last block.
       ok(requests <= 1 + 2 * answered + refused, `${answered} ranges took ${requests} requests`);
     });
   }
@@ -93,7 +93,7 @@ describe("limits of providers", () => {
       await watching.watchUntilHead();
       await watching.look().catch(() => undefined);
     }
-    // What it has lost by now is lost: nothing that is final is read a third time.
+    // A movement missing now stays missing: final blocks are never read a third time.
     for (const provider of watching.providers) provider.profile = { finality: { safe: 1, final: 1 } };
     const { number } = chain.head;
     for (let mined = 0; mined < REREAD_DEPTH_MIN; mined += 1) chain.mine();
@@ -132,11 +132,11 @@ describe("limits of providers", () => {
   const noReceipts = { code: -32601, message: "the method eth_getBlockReceipts does not exist/is not available" };
   for (const [what, habits, count] of [
     [
-      "provider tells of at once, but not of one token",
+      "provider returns at once, but not of one token",
       { results: many, rejects: { methods: "receipts", error: noReceipts } },
       150,
     ],
-    ["provider ever tells of", { results: many }, 400],
+    ["provider ever returns", { results: many }, 400],
   ] as const) {
     for (const [where, blocks] of [
       ["near the head", 3],
@@ -181,7 +181,7 @@ describe("limits of providers", () => {
 
 const MIXTURES = Number(process.env["TRIBUTARY_MIXTURES"] ?? 4);
 
-/** Habits as they may come together. */
+/** Behaviours that may occur together. */
 const anyHabits: fc.Arbitrary<ProviderProfile> = fc
   .record({
     blocks: fc.integer({ min: 3, max: 300 }),

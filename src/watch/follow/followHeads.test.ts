@@ -119,14 +119,14 @@ describe("following heads", () => {
   });
 
   test("a booked movement that is pushed again in another block is reversed at once", async () => {
-    const told: { paid?: BlockRef; again?: BlockRef } = {};
+    const blocks: { paid?: BlockRef; again?: BlockRef } = {};
     const {
       world,
       chain: watched,
       watch,
     } = await startWatcher(db, chain, (reader) => ({
       transfers: async (scope, tokens) => {
-        const { paid, again } = told;
+        const { paid, again } = blocks;
         if (!paid || !again || !("blockHash" in scope) || scope.blockHash !== again.hash)
           return reader.transfers(scope, tokens);
         const transfers = await reader.transfers({ blockHash: paid.hash }, tokens);
@@ -134,19 +134,19 @@ describe("following heads", () => {
       },
       proofs: async (chainTxs) => {
         const positions = await reader.proofs(chainTxs);
-        return positions.map((position) => ({ ...position, blockHash: told.again?.hash ?? position.blockHash }));
+        return positions.map((position) => ({ ...position, blockHash: blocks.again?.hash ?? position.blockHash }));
       },
     }));
-    told.paid = await pay(5n);
-    equal(await followHeads(world, watched, [told.paid]), "recorded");
+    blocks.paid = await pay(5n);
+    equal(await followHeads(world, watched, [blocks.paid]), "recorded");
     await chain.mine(2);
     await watch();
-    ok((await readCursor()).booked_number >= told.paid.number);
+    ok((await readCursor()).booked_number >= blocks.paid.number);
     await chain.mine(1);
-    told.again = await latest();
-    equal(await followHeads(world, watched, [told.again]), "recorded");
+    blocks.again = await latest();
+    equal(await followHeads(world, watched, [blocks.again]), "recorded");
     const [movement] = await movementsOf(db, chain);
-    equal(movement?.block_hash, told.again.hash);
+    equal(movement?.block_hash, blocks.again.hash);
     await assertLedgerAndWatchChecks(db);
   });
 
@@ -155,12 +155,12 @@ describe("following heads", () => {
     const before = await readCursor();
     const head = await pay(1n);
     const [past] = [await headAt(before.number - 1n)];
-    for (const told of [
+    for (const altered of [
       { ...head, hash: `0x${"77".repeat(32)}` },
-      // A real block, told as if it stood elsewhere.
+      // A real block with a false parent.
       { ...past, number: head.number, parentHash: before.hash },
     ])
-      equal(await followHeads(world, watched, [told]), "unfit");
+      equal(await followHeads(world, watched, [altered]), "unfit");
     deepEqual(await readCursor(), before);
     equal(await followHeads(world, watched, [head]), "recorded");
   });
@@ -252,7 +252,7 @@ test("contiguousHeads returns the heads that follow the cursor", () => {
   deepEqual(linked(ref(6), { ...ref(6), hash: "x6" }), ["6", false]);
   deepEqual(linked({ ...ref(5), hash: "x5" }), ["", false]);
   deepEqual(linked(ref(7)), ["", false]);
-  // Each of the two alone is no reason to follow.
+  // Either flag alone is enough to refuse.
   deepEqual(linked({ ...ref(6), parentHash: "x5" }), ["", false]);
   deepEqual(linked({ ...ref(7), parentHash: "h5" }), ["", false]);
   deepEqual(linked(ref(6), { ...ref(7), parentHash: "x6" }), ["6", false]);

@@ -15,7 +15,7 @@ import { followHeads } from "./followHeads.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { watchChain } from "./watchChain.ts";
 
-// Chains of headers alone, so that whole forks can be told by anybody; who holds which transfers is another test's matter.
+// Chains of headers without transfers, so that any provider can serve whole forks; other tests cover transfers.
 
 /** A provider whose chain leaves the true one above `forkAt`. */
 class ForkingProvider implements Partial<ChainReader> {
@@ -91,12 +91,12 @@ describe("providers with another chain", () => {
       tellers: forkingProviders as [ForkingProvider, ForkingProvider, ForkingProvider],
       alarms,
       warnings,
-      /** What becomes of the next head of the first one, when it is told of before anybody looks. */
+      /** Pushes the first provider's next head before the next poll, and returns the outcome. */
       push: () =>
         followHeads(world, chain, [
           (forkingProviders[0] as ForkingProvider).ref(((forkingProviders[0] as ForkingProvider).headNumber += 1n)),
         ]),
-      /** Each second a block on every chain, and a look. */
+      /** Each second mines a block on every chain and polls. */
       advanceSeconds: async (seconds: number) => {
         for (let second = 0; second < seconds; second += 1) {
           clock.ms += 1_000;

@@ -10,8 +10,8 @@ import { WatchedInboxes } from "./watchedInboxes.ts";
 for (const kind of databases) {
   describe(`watched inboxes on ${kind}`, () => {
     test("a refresh knows every inbox committed before it, at any rate of creates", async () => {
-      await using held = await openDisposableDatabase(kind);
-      const { db } = held;
+      await using database = await openDisposableDatabase(kind);
+      const { db } = database;
       const inboxes = new WatchedInboxes(systemClock, "eip155");
       await inboxes.refresh(db);
       equal(inboxes.size, 0);
@@ -31,8 +31,8 @@ for (const kind of databases) {
     });
 
     test("a refresh during another one waits for a read that starts later", async () => {
-      await using held = await openDisposableDatabase(kind);
-      const { db } = held;
+      await using database = await openDisposableDatabase(kind);
+      const { db } = database;
       const inboxes = new WatchedInboxes(systemClock, "eip155");
       const running = inboxes.refresh(db);
       const { inbox_address: inbox } = await insertIntent(db);
@@ -42,8 +42,8 @@ for (const kind of databases) {
     });
 
     test("numbers that failed creates used hide no inbox", async () => {
-      await using held = await openDisposableDatabase(kind);
-      const { db } = held;
+      await using database = await openDisposableDatabase(kind);
+      const { db } = database;
       const inboxes = new WatchedInboxes(systemClock, "eip155");
       const made: string[] = [];
       for (let round = 0; round < 3; round += 1) {
@@ -71,7 +71,7 @@ test("a create in one process is known in another, also after a lost connection"
     here.root,
   );
   const second = await insertIntent(here);
-  // A connection that was cut is noticed at the latest by who uses it: he is told, and asks anew.
+  // A lost connection shows at the latest in its next query, which fails and is repeated.
   await inboxes.refresh(there).catch(() => inboxes.refresh(there));
   ok(inboxes.has(second.inbox_address));
   equal(inboxes.size, 2);
@@ -80,8 +80,8 @@ test("a create in one process is known in another, also after a lost connection"
 });
 
 test("after a failed refresh the next one is complete", async () => {
-  await using held = await openDisposableDatabase("postgres");
-  const { db } = held;
+  await using database = await openDisposableDatabase("postgres");
+  const { db } = database;
   await insertIntents(db, 21_000);
   const inboxes = new WatchedInboxes(systemClock, "eip155");
   let questions = 0;
@@ -100,8 +100,8 @@ test("after a failed refresh the next one is complete", async () => {
 });
 
 test("an inbox whose create commits half a minute after drawing its number is found", async () => {
-  await using held = await openDisposableDatabase("postgres");
-  const { db } = held;
+  await using database = await openDisposableDatabase("postgres");
+  const { db } = database;
   const { clock, pass } = createManualClock();
   const inboxes = new WatchedInboxes(clock, "eip155");
   for (const waitMs of [0, 30_000]) {
@@ -145,7 +145,7 @@ function createManualClock(): { clock: Clock; pass: (ms: number) => void } {
   };
 }
 
-/** So many intents like one, in which nothing but what must differ does. */
+/** Inserts many copies of an intent that differ only in unique columns. */
 async function insertIntents(db: Db, count: number): Promise<void> {
   const { id } = await insertIntent(db);
   const { rows } = await sql<{ name: string }>`

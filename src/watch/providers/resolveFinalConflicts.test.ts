@@ -25,8 +25,8 @@ describe("blocks that contradict final movements", () => {
   type FalseTransfer = { transfer: Transfer; block: { number: bigint; hash: string } };
 
   /**
-   * Three providers, whose first one tells a transfer once more, in another block and of another amount, with a receipt to match: when it is
-   * asked for that block, or when it is asked for a range that holds it.
+   * Three providers. The first one reports a transfer again in another block with another amount and a matching receipt: by block hash, or
+   * in a range.
    */
   async function setUp({
     falseScope = "of blocks",
@@ -74,7 +74,7 @@ describe("blocks that contradict final movements", () => {
     const { blockNumber, transactionHash } = await chain.pay(usdc, await insertInbox(db), { amountUnits: 5n });
     const look = () => watchChain(world, watching.chain);
     await look();
-    /** From now on the payment is told to stand in the block that is mined by this. */
+    /** From here the first provider reports the payment in the block that this call mines. */
     const contradict = async () => {
       await chain.mine(1);
       const head = await watching.chain.providers.head("latest");
@@ -124,7 +124,7 @@ describe("blocks that contradict final movements", () => {
     await contradict();
     await look();
     deepEqual(await amounts(), [[0x999n, null]]);
-    // Nothing was agreed on yet; the reading at finality sets it right.
+    // The block is not reread yet; the reread at finality corrects the movement.
     await chain.finalize();
     await look();
     deepEqual(await amounts(), [[5n, null]]);

@@ -14,7 +14,7 @@ import { recheckSuspectBlocks } from "./recheckSuspectBlocks.ts";
 import { scanHintedInboxes } from "./scanHintedInboxes.ts";
 import { getChainMemory } from "../chainMemory.ts";
 
-// A deposit that one provider adds counts only when others confirm it. What left an inbox would make its settlement look landed at once.
+// A deposit from one provider counts only when others confirm it. A movement out would make its settlement look landed at once.
 describe("transfers added by one of several providers", () => {
   let db: Db;
   let chain: TestChain;
@@ -23,10 +23,10 @@ describe("transfers added by one of several providers", () => {
 
   const FABRICATED_TX = `0x${"ab".repeat(32)}`;
 
-  /** Two providers, of whom the one that is asked a second time tells of a transfer that never was. */
+  /** Two providers; the one that answers second reads reports a transfer that never happened. */
   async function setUp(invents: { from: string; to: string }) {
-    const told: { at?: BlockRef } = {};
-    const fabricatedTransfers = ({ at } = told): Transfer[] =>
+    const fabricated: { at?: BlockRef } = {};
+    const fabricatedTransfers = ({ at } = fabricated): Transfer[] =>
       at === undefined
         ? []
         : [
@@ -47,16 +47,16 @@ describe("transfers added by one of several providers", () => {
       (reader) => ({
         name: "liar",
         transfers: async (scope, tokens, parties) =>
-          parties || ("blockHash" in scope && scope.blockHash === told.at?.hash)
+          parties || ("blockHash" in scope && scope.blockHash === fabricated.at?.hash)
             ? fabricatedTransfers()
             : reader.transfers(scope, tokens, parties),
         proofs: async () =>
-          told.at
+          fabricated.at
             ? [
                 createProof({
                   chainTx: FABRICATED_TX,
-                  blockNumber: told.at.number,
-                  blockHash: told.at.hash,
+                  blockNumber: fabricated.at.number,
+                  blockHash: fabricated.at.hash,
                   succeeded: true,
                   logIndexFirst: 0,
                 }),
@@ -65,7 +65,7 @@ describe("transfers added by one of several providers", () => {
       }),
     );
     await chain.mine(1);
-    told.at = await watching.chain.providers.head("latest");
+    fabricated.at = await watching.chain.providers.head("latest");
     return watching;
   }
 

@@ -15,7 +15,7 @@ describe("empty blocks whose headers indicate transfers", () => {
   let usdc: Hex;
   setUpWatchTests((opened) => ({ db, chain, usdc } = opened), { strangerUnits: 1_000n, checksLedger: true });
 
-  /** A watcher whose provider knows the logs of a block only when it is asked the next time after `late` more; its pauses pass at once. */
+  /** A watcher whose provider omits a block's logs from the first answer and `late` more; its pauses pass at once. */
   async function setUp(missingAnswers: { answers: number }, bend: Partial<ChainReader> = {}) {
     const questions: string[] = [];
     const watching = await startWatcher(db, chain, (reader) => ({
@@ -69,7 +69,7 @@ describe("empty blocks whose headers indicate transfers", () => {
     ok(waits.length > 0);
   });
 
-  test("a header without a matching or any bloom is not suspect", async () => {
+  test("a header without a matching or any digest is not suspect", async () => {
     const { chain: watched, world, watch } = await setUp({ answers: 1_000 });
     const { suspectBlocks } = getChainMemory(world, watched);
     await chain.mine(3);

@@ -5,8 +5,8 @@ import { getChainMemory, type ChainMemory, type SuspectBlock } from "../chainMem
 import { applyFoundTransfers } from "./rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 
-// A node may have a block shortly before its logs, and then answers with none. The header shows that: a bloom that matches a watched token
-// makes an empty answer suspect. The block is recorded all the same, because a bloom has false positives and later blocks must not wait. It
+// A node may have a block shortly before its logs, and then answers with none. The header shows that: a digest that matches a watched token
+// makes an empty answer suspect. The block is recorded all the same, because a digest has false positives and later blocks must not wait. It
 // is rechecked a few times, and reread when it is final.
 
 /** Delay of each recheck after the previous answer, in milliseconds. */

@@ -32,15 +32,15 @@ describe("rereading final blocks", () => {
   test("a movement in an unknown block is recorded only after its branch is followed", async () => {
     const elsewhere: Hex = `0x${"e1".repeat(32)}`;
     let isElsewhere = true;
-    const moved = <T extends { blockHash: string }>(told: T[]) =>
-      told.map((one) => (isElsewhere ? { ...one, blockHash: elsewhere } : one));
+    const moved = <T extends { blockHash: string }>(transfers: T[]) =>
+      transfers.map((one) => (isElsewhere ? { ...one, blockHash: elsewhere } : one));
     const { watch } = await startWatcher(db, chain, (reader) => ({
       transfers: async (scope, tokens) => ("blockHash" in scope ? [] : moved(await reader.transfers(scope, tokens))),
       proofs: async (chainTxs) => moved(await reader.proofs(chainTxs)),
     }));
     await chain.pay(usdc, await insertInbox(db), { amountUnits: 3n });
     await watch();
-    // Not the last of the final blocks, which is compared in any case.
+    // Not the last final block, which is compared in any case.
     await chain.mine(1);
     await chain.finalize();
     await watch();
@@ -106,10 +106,10 @@ describe("rereading final blocks", () => {
   });
 
   test("a reread uses another provider where there is one", async () => {
-    const asked: string[] = [];
+    const askedProviders: string[] = [];
     const noting = (name: string) => (reader: { transfers: Function }) => ({
       transfers: async (...question: unknown[]) => {
-        asked.push(`${name} ${"blockHash" in (question[0] as object) ? "hash" : "range"}`);
+        askedProviders.push(`${name} ${"blockHash" in (question[0] as object) ? "hash" : "range"}`);
         return reader.transfers(...question) as Promise<[]>;
       },
     });
@@ -118,7 +118,7 @@ describe("rereading final blocks", () => {
     await watch();
     await chain.finalize();
     await watch();
-    deepEqual(new Set(asked), new Set(["first hash", "second range"]));
+    deepEqual(new Set(askedProviders), new Set(["first hash", "second range"]));
   });
 
   test("old blocks are pruned, except those with a movement and those within reorg depth", async () => {

@@ -33,8 +33,8 @@ test("a new movement from one of several readings is recorded", () => {
 
 test("of differing versions the most frequent is recorded, once", () => {
   const altered = { ...LOCATED_TRANSFER, amountUnits: 9n };
-  const seconds = [altered, LOCATED_TRANSFER, LOCATED_TRANSFER].map((sighting) => ({
-    unrecorded: [sighting],
+  const seconds = [altered, LOCATED_TRANSFER, LOCATED_TRANSFER].map((transfer) => ({
+    unrecorded: [transfer],
     absent: [],
   }));
   deepEqual(mergeReadings(seconds, { recorded: [], providers: 2 }).located, [LOCATED_TRANSFER]);
@@ -42,26 +42,38 @@ test("of differing versions the most frequent is recorded, once", () => {
 
 test("a recorded movement changes only with enough readings and a majority", () => {
   const altered = { unrecorded: [{ ...LOCATED_TRANSFER, amountUnits: 9n }], absent: [] };
-  const of = { recorded: [ROW], providers: 2 };
-  deepEqual(mergeReadings([altered, emptyReading], of), { located: [], removed: [], isDisputed: true });
-  deepEqual(mergeReadings([altered, emptyReading, emptyReading], of), { located: [], removed: [], isDisputed: false });
-  deepEqual(mergeReadings([altered, altered, emptyReading], of).located, altered.unrecorded);
-  deepEqual(mergeReadings([altered, altered, emptyReading, emptyReading], of).located, []);
+  const context = { recorded: [ROW], providers: 2 };
+  deepEqual(mergeReadings([altered, emptyReading], context), { located: [], removed: [], isDisputed: true });
+  deepEqual(mergeReadings([altered, emptyReading, emptyReading], context), {
+    located: [],
+    removed: [],
+    isDisputed: false,
+  });
+  deepEqual(mergeReadings([altered, altered, emptyReading], context).located, altered.unrecorded);
+  deepEqual(mergeReadings([altered, altered, emptyReading, emptyReading], context).located, []);
 });
 
 test("a recorded movement is orphaned only with enough readings and a majority", () => {
   const lacking = { unrecorded: [], absent: [ROW] };
-  const of = { recorded: [ROW], providers: 2 };
-  deepEqual(mergeReadings([lacking, emptyReading], of), { located: [], removed: [], isDisputed: true });
-  deepEqual(mergeReadings([lacking, emptyReading, emptyReading], of), { located: [], removed: [], isDisputed: false });
-  deepEqual(mergeReadings([lacking, lacking, emptyReading], of).removed, [ROW]);
-  deepEqual(mergeReadings([lacking, lacking, emptyReading, emptyReading], of).removed, []);
+  const context = { recorded: [ROW], providers: 2 };
+  deepEqual(mergeReadings([lacking, emptyReading], context), { located: [], removed: [], isDisputed: true });
+  deepEqual(mergeReadings([lacking, emptyReading, emptyReading], context), {
+    located: [],
+    removed: [],
+    isDisputed: false,
+  });
+  deepEqual(mergeReadings([lacking, lacking, emptyReading], context).removed, [ROW]);
+  deepEqual(mergeReadings([lacking, lacking, emptyReading, emptyReading], context).removed, []);
 });
 
 test("a movement out of an inbox needs enough readings, because it makes a settlement look landed", () => {
   const left = { unrecorded: [{ ...LOCATED_TRANSFER, direction: "out" as const }], absent: [] };
-  const of = { recorded: [], providers: 2 };
-  deepEqual(mergeReadings([left, emptyReading, emptyReading], of), { located: [], removed: [], isDisputed: false });
-  deepEqual(mergeReadings([left, emptyReading], of), { located: [], removed: [], isDisputed: true });
-  deepEqual(mergeReadings([left, left, emptyReading], of).located, left.unrecorded);
+  const context = { recorded: [], providers: 2 };
+  deepEqual(mergeReadings([left, emptyReading, emptyReading], context), {
+    located: [],
+    removed: [],
+    isDisputed: false,
+  });
+  deepEqual(mergeReadings([left, emptyReading], context), { located: [], removed: [], isDisputed: true });
+  deepEqual(mergeReadings([left, left, emptyReading], context).located, left.unrecorded);
 });

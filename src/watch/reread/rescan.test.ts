@@ -16,7 +16,7 @@ describe("rescans", () => {
   let usdc: Hex;
   setUpWatchTests((opened) => ({ db, chain, usdc } = opened));
 
-  /** A payment that was seen and whose row then got lost. */
+  /** A recorded payment whose row is then deleted. */
   async function lostPayment() {
     const { watch, world, chain: watched } = await startWatcher(db, chain);
     const intent = await insertIntent(db);

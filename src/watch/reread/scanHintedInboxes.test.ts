@@ -19,7 +19,7 @@ describe("scanning hinted inboxes", () => {
   let usdc: Hex;
   setUpWatchTests((opened) => ({ db, chain, usdc } = opened), { checksLedger: true });
 
-  /** A watcher whose provider leaves out the logs of whole blocks, and answers about ranges as it should. */
+  /** A watcher whose provider omits the logs of whole blocks, but answers ranges correctly. */
   async function setUp(limit: { blocks: bigint } = { blocks: 1_000_000n }) {
     const questions: LogsRequest[] = [];
     const watching = await startWatcher(db, chain, (reader) => ({
@@ -117,7 +117,7 @@ describe("scanning hinted inboxes", () => {
     await hints();
     deepEqual(sizes(), [100, 50, 25]);
     equal((await movementsOf(db, chain)).length, 1);
-    // Where even four blocks are too many nothing is found, and the next look asks again.
+    // With a limit below four blocks nothing is found, and the next scan asks again.
     limit.blocks = 1n;
     for (const expected of [[25, 12, 6], [4], [4]]) {
       await renewHint(intent);

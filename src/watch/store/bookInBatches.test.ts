@@ -9,12 +9,12 @@ import {
   FAILURE_WAIT_MS,
 } from "../../../test/support/limitedProviderHarness.ts";
 
-// Everything may become final at once, after hours in which nothing did. The books follow in steps, each of its own, and whoever looks at
-// the chain comes back for the next.
+// Many blocks may become final at once, after hours without finality. Booking takes several batches in separate transactions; each poll
+// runs the next one.
 
 const BATCH_MOVEMENTS_MAX = 3;
 const BLOCKS = 20;
-/** Payments in a block; one of them holds more than a step takes. */
+/** Payments per block; one block holds more than a batch. */
 const COUNTS = [1, 2, 0, 5];
 
 for (const kind of databases) {

@@ -23,15 +23,15 @@ import { applySegment, type WatchWorld } from "./applySegment.ts";
 import { claimRevision, storeFinality, findCursor, orphanMovements, writeMovements } from "./store.ts";
 import { ProcessMemory } from "../../kernel/processMemory.ts";
 
-// A chain is made up here, block by block, and told to the station with gaps, lies and reorganisations. Whatever it was told, the books
-// are what is on the chain as far as they reach.
+// Generates a chain block by block, and reports it with gaps, false blocks and reorgs. Whatever the reports, the ledger must equal the
+// chain up to the booked block.
 
 const CONFIRMATIONS = 3;
 const INBOXES = 2;
 const RUNS = 10;
 
-/** A transfer of the made-up chain. `isWithheld`: the station does not hear of it with its block. */
-type GeneratedTransfer = { sighting: LocatedTransfer; isWithheld: boolean };
+/** A transfer of the generated chain. `isWithheld`: its block is first reported without it. */
+type GeneratedTransfer = { transfer: LocatedTransfer; isWithheld: boolean };
 type GeneratedBlock = { ref: BlockRef; transfers: GeneratedTransfer[] };
 
 type Step =
@@ -69,7 +69,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("deny" as const), which: fc.nat(20) }) },
 );
 
-/** The books go one step further, where they were left behind. */
+/** Books the next batch after an interruption. */
 const stepOrBooking: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: step },
   { weight: 1, arbitrary: fc.constant({ kind: "turn" as const }) },
@@ -169,7 +169,7 @@ for (const kind of databases) {
 
 type HistoryOptions = { tier?: { confirmations: number } | { tag: "finalized" }; batchMovementsMax?: number };
 
-/** One chain as it is, beside what the station was told of it. */
+/** The generated chain, beside the reports of it. */
 class ChainHistory {
   readonly #world: WatchWorld;
   readonly #chain: Chain;
@@ -177,9 +177,9 @@ class ChainHistory {
   readonly #caip2: Caip2;
   #blocks: GeneratedBlock[];
   #blockCount = 0;
-  /** The last block that was deep enough once, and was not replaced since: on a branch that is shorter it is so no more, and stays booked. */
+  /** The highest block that was ever deep enough and is still canonical: on a shorter branch it is no longer deep, but stays booked. */
   #deepest = 0n;
-  /** Heard of, and not denied since: by its transaction. */
+  /** Transactions that are reported and not denied since. */
   readonly #reportedTxs = new Set<string>();
 
   private constructor(parts: { world: WatchWorld; chain: Chain; intents: readonly IntentRow[]; genesis: BlockRef }) {
@@ -238,7 +238,7 @@ class ChainHistory {
     }
   }
 
-  /** What each inbox holds by the books, less what is missing. */
+  /** Each inbox's balance by the ledger, without missing transfers. */
   async booked(): Promise<Record<string, bigint>> {
     const rows = await this.#world.db.root
       .selectFrom("ledger_balance")
@@ -249,12 +249,12 @@ class ChainHistory {
     return sumOf(rows.map((row) => [row.holder, row.balance_units]));
   }
 
-  /** The same by what is on the chain, deep enough, and heard of. */
+  /** The same by the chain: deep enough and reported. */
   expected(upTo = this.#deepest): Record<string, bigint> {
     const deep = this.#blocks.slice(0, Number(upTo) + 1);
-    const sightings = deep.flatMap((block) => block.transfers.map(({ sighting }) => sighting));
+    const located = deep.flatMap((block) => block.transfers.map(({ transfer }) => transfer));
     return sumOf(
-      sightings
+      located
         .filter(({ chainTx }) => this.#reportedTxs.has(chainTx))
         .map(({ inbox, direction, amountUnits }) => {
           const intent = this.#intents.find(({ inbox_address }) => inbox_address === inbox);
@@ -263,7 +263,7 @@ class ChainHistory {
     );
   }
 
-  /** Where the books stand, and whether that is as far as they can. */
+  /** The booked block, and whether booking is complete. */
   async readBookedState(): Promise<{ bookedNumber: bigint; isWhole: boolean }> {
     const cursor = await findCursor(this.#world.db, this.#caip2);
     if (cursor === undefined) throw new Error("the chain was begun");
@@ -290,7 +290,7 @@ class ChainHistory {
       const intent = this.#intents[inbox];
       if (intent === undefined) throw new Error("there is no such inbox");
       const recipient = [intent.payout_wallet, FEE_RECIPIENT, randomAddress()][to] ?? "";
-      const sighting: LocatedTransfer = {
+      const transfer: LocatedTransfer = {
         direction,
         inbox: intent.inbox_address,
         token: TEST_TOKEN,
@@ -302,11 +302,11 @@ class ChainHistory {
         blockNumber: 0n,
         blockHash: "",
       };
-      return { sighting, isWithheld };
+      return { transfer, isWithheld };
     });
   }
 
-  /** Puts transfers into new blocks above `ancestor` and tells the station of them in one stretch. */
+  /** Puts transfers into new blocks above `ancestor` and reports them in one segment. */
   async #extend(from: BlockRef, added: readonly GeneratedTransfer[][], ancestor: BlockRef = from): Promise<void> {
     this.#blocks = this.#blocks.slice(0, Number(ancestor.number) + 1);
     const blocks: BlockRef[] = [];
@@ -319,16 +319,16 @@ class ChainHistory {
         parentHash: parent.hash,
         timestampS: 0,
       };
-      const placed = transfers.map(({ sighting, isWithheld }, index) => ({
+      const placed = transfers.map(({ transfer, isWithheld }, index) => ({
         isWithheld,
-        sighting: { ...sighting, place: BigInt(index), blockNumber: number, blockHash: ref.hash },
+        transfer: { ...transfer, place: BigInt(index), blockNumber: number, blockHash: ref.hash },
       }));
       this.#blocks.push({ ref, transfers: placed });
       blocks.push(ref);
     }
     const told = this.#blocks.slice(Number(ancestor.number) + 1).flatMap(({ transfers }) => transfers);
-    for (const { sighting } of told) this.#reportedTxs.delete(sighting.chainTx);
-    const located = told.filter(({ isWithheld }) => !isWithheld).map(({ sighting }) => sighting);
+    for (const { transfer } of told) this.#reportedTxs.delete(transfer.chainTx);
+    const located = told.filter(({ isWithheld }) => !isWithheld).map(({ transfer }) => transfer);
     for (const { chainTx } of located) this.#reportedTxs.add(chainTx);
     await applySegment(this.#world, this.#chain, {
       from,
@@ -348,14 +348,14 @@ class ChainHistory {
     if (kept === undefined || kept.ref.hash === from.hash) return;
     const lost = this.#blocks.slice(Number(kept.ref.number) + 1).flatMap(({ transfers }) => transfers);
     const blocks: GeneratedTransfer[][] = Array.from({ length }, () => []);
-    // Mined again from the last one on, so that places differ.
+    // Mined again in reverse order, so that places differ.
     if (keeps) for (const [index, made] of lost.toReversed().entries()) blocks[index % length]?.push(made);
     await this.#extend(from, blocks, kept.ref);
   }
 
-  /** Everything on the chain is read again, and recorded where it was not. */
+  /** Rereads the whole chain and records missing transfers. */
   async #rescan(): Promise<void> {
-    const located = this.#blocks.flatMap(({ transfers }) => transfers.map(({ sighting }) => sighting));
+    const located = this.#blocks.flatMap(({ transfers }) => transfers.map(({ transfer }) => transfer));
     const at = systemClock.now();
     await this.#world.db.transaction(async (tx) => {
       const cursor = await claimRevision(tx, this.#caip2);
@@ -366,10 +366,10 @@ class ChainHistory {
     for (const { chainTx } of located) this.#reportedTxs.add(chainTx);
   }
 
-  /** A movement is taken back although its block stands. */
+  /** Orphans a movement in a canonical block. */
   async #orphanMovement(which: number): Promise<void> {
     const heard = this.#blocks
-      .flatMap(({ transfers }) => transfers.map(({ sighting }) => sighting.chainTx))
+      .flatMap(({ transfers }) => transfers.map(({ transfer }) => transfer.chainTx))
       .filter((chainTx) => this.#reportedTxs.has(chainTx));
     const chainTx = heard[which % Math.max(heard.length, 1)];
     if (chainTx === undefined) return;

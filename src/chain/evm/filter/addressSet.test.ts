@@ -7,7 +7,7 @@ import { AddressSet } from "./addressSet.ts";
 const HEX = 40;
 
 test("a set of addresses holds exactly the added ones, however similar the others are", () => {
-  // Alike in all bytes that the hash reads, in those that it does not read, or in neither.
+  // Equal in all bytes that the hash reads, in those that it does not read, or in neither.
   const address = fc.oneof(
     fc.stringMatching(/^0x[0-9a-f]{30}00[0f]{8}$/),
     fc.stringMatching(/^0x[0f]{6}0{34}$/),
@@ -41,7 +41,7 @@ test("an address is found in raw bytes in either case, and nothing else is", () 
     fc.property(text, fc.nat(9), seeds(), (hex, offset, seed) => {
       const set = new AddressSet(seed);
       const isHex = /^[0-9a-fA-F]{40}$/.test(hex);
-      // What the bytes would mean if nobody looked whether they are digits is in the set: it must not be found by them.
+      // The address that the non-hex bytes would decode to is in the set; the bytes must not match it.
       if (isHex) set.addHexAt(ascii(`0x${hex.toLowerCase()}`), 2);
       else set.addHexAt(ascii(decodeLeniently(hex)), 2);
       const bytes = Buffer.concat([Buffer.alloc(offset, "f"), Buffer.from(hex, "latin1"), Buffer.alloc(9, "f")]);
@@ -73,7 +73,7 @@ test("addresses whose hash equals the free-slot mark are held too", () => {
 });
 
 test("many addresses with one hash are held at any hash", () => {
-  // With a seed of zeros: the last hashes of the first, the middle and the last shard, and the very last that a slot can hold.
+  // With a zero seed: the last hashes of the first, the middle and the last shard, and the highest hash of a slot.
   for (const end of ["5108382f", "9c0d8e22", "dbdf60c1"]) {
     const set = new AddressSet(new Uint8Array(4));
     const crowd = Array.from({ length: 200 }, () => `${randomAddress().slice(0, 34)}${end}`);
@@ -125,7 +125,7 @@ function ascii(address: string): Uint8Array {
   return Buffer.from(address, "latin1");
 }
 
-/** The address that a reader who takes every character for a digit would make of a text. */
+/** The address that a decoder without digit checks would make of a text. */
 function decodeLeniently(text: string): string {
   const words = [0, 8, 16, 24, 32].map((start) => {
     const codes = Array.from(text.slice(start, start + 8), (character) => character.charCodeAt(0));

@@ -5,7 +5,7 @@ import { ProviderFailed, type Transfer } from "../../reader.ts";
 import { filterLogs } from "./filterLogs.ts";
 import { parseTransfers } from "./parseTransfers.ts";
 
-// The general reader says what an answer means. What is sifted must mean the same, or be left to it.
+// The general parser defines the meaning of an answer. The scanner must give the same result, or leave the answer to it.
 
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 const hex = (digits: number) =>
@@ -47,13 +47,13 @@ const withUppercaseTopics = (topics: unknown): unknown =>
     ? topics.map((topic, index) => (index > 0 ? String(topic).toUpperCase().replace("0X", "0x") : topic))
     : topics;
 
-/** With more before an address than the zeros that make a word of it. */
+/** With other bytes than zeros as padding of an address. */
 const withDirtyPadding = (topics: unknown, place: number): unknown =>
   Array.isArray(topics)
     ? topics.map((topic, index) => (index === place ? `0x${"01".repeat(12)}${String(topic).slice(26)}` : topic))
     : topics;
 
-/** What some node might do to a log: other letters, another order, more or fewer fields, values that are none. */
+/** Possible variations of a log: case, order, more or fewer fields, malformed values. */
 const malformation = fc.oneof(
   fc
     .record({
@@ -111,7 +111,7 @@ const touchesWatched = ({ from, to }: Transfer) => isWatched(from.slice(2)) || i
 const mentionsWatched = ({ topics }: Log) =>
   WATCHED.some((digits) => JSON.stringify(topics).toLowerCase().includes(digits));
 const parseAll = (logs: readonly Log[]) => parseTransfers(JSON.parse(JSON.stringify(logs)), range, TOKENS);
-/** What the general reader leaves to the receipt. */
+/** What the general parser leaves to the receipt. */
 const withoutPosition = (transfer: Transfer) => {
   const { identity: _, ...rest } = transfer;
   return rest;
@@ -150,7 +150,7 @@ test("an unusual answer is left to the general parser, or gives the same result"
           return;
         }
         read += 1;
-        // What is odd about somebody else\'s log is nobody\'s business here.
+        // Malformed values in foreign logs do not matter here.
         deepEqual(sifted.transfers.map(withoutPosition), parseAll(odd.filter(mentionsWatched)));
       },
     ),
@@ -160,7 +160,7 @@ test("an unusual answer is left to the general parser, or gives the same result"
 });
 
 test("only a transfer proven to be its transaction's first log needs no receipt", () => {
-  // Transactions of some logs each, in two blocks; of the logs, some are transfers that were asked for, and the answer holds only these.
+  // Transactions with several logs each, in two blocks; the answer holds only the logs that are requested transfers.
   const transactions = fc.array(fc.array(fc.boolean(), { minLength: 1, maxLength: 4 }), { maxLength: 6 });
   let shown = 0;
   fc.assert(
@@ -183,7 +183,7 @@ test("only a transfer proven to be its transaction's first log needs no receipt"
   ok(shown > 100, `${shown} shown`);
 });
 
-/** `transactions`: of each of its logs, whether it is a transfer that is asked for. All of them are to one of ours. */
+/** `transactions`: for each log, whether it is a requested transfer. All of them go to our inboxes. */
 function logsOfBlock(
   transactions: readonly (readonly boolean[])[],
   { block, sample }: { block: number; sample: Log },

@@ -7,7 +7,7 @@ import { ProviderFailed } from "../../reader.ts";
 import { openEvmNode } from "../rpcNode.ts";
 import { JsonRpcClient } from "./jsonRpcClient.ts";
 
-// A provider that answers as badly as some do. What a good one answers is tested on a real chain.
+// A faulty provider. Tests on a real chain cover correct ones.
 
 type ReceivedRequest = {
   path: string;
@@ -57,7 +57,7 @@ describe("JSON-RPC over HTTP", () => {
 
   test("a request on a closing socket is repeated once, and a broadcast is not", async () => {
     const methods: string[] = [];
-    // The first request of a socket is answered; at the next one the server is already leaving.
+    // The first request of a socket is answered; the server closes it at the next one.
     const answered = new WeakSet();
     answer = ({ body: { method } }, response) => {
       methods.push(method);

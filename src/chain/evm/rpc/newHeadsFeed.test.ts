@@ -26,7 +26,7 @@ describe("pushed heads", () => {
     await anvil.stop();
   });
 
-  /** Listens, and hands out the heads one by one. */
+  /** Follows a feed and returns its heads one by one. */
   function listen(
     options: Partial<NewHeadsFeedOptions> = {},
     highestKnown: () => bigint | undefined = () => undefined,

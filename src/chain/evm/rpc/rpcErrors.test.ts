@@ -3,14 +3,14 @@ import { describe, test } from "node:test";
 import { ProviderFailed } from "../../reader.ts";
 import { toProviderError, toHttpError, RpcError, toSubmitOutcome } from "./rpcErrors.ts";
 
-// The words are those of the nodes and providers themselves. A new one that is misread belongs here first.
+// The texts are the original ones of nodes and providers. Add a misclassified text here first.
 
 type RefusalCase = {
   by: string;
   code: number;
   words: string;
   data?: unknown;
-  /** How many blocks would be answered; with "at most" when more never are. */
+  /** The suggested number of blocks; with "at most" for a general limit. */
   suggests?: `${number}` | `at most ${number}`;
 };
 
@@ -373,7 +373,7 @@ describe("broadcast errors are classified", () => {
     ["txpool is full", "unknown"],
     ["nonce too high", "unknown"],
     ["in-flight transaction limit reached for delegated accounts", "unknown"],
-    ["something nobody has read before", "unknown"],
+    ["an unrecognized text", "unknown"],
   ];
   for (const [message, kind] of answers) {
     test(message.slice(0, 70), () => equal(toSubmitOutcome(new RpcError(-32000, message, undefined)).kind, kind));

@@ -20,7 +20,7 @@ const { payer } = DEV_ACCOUNTS;
 const EMPTY_CALL = { to: payer.address, data: "0x" };
 const HUGE_NONCE = 10_000n;
 
-/** What a provider says in place of its node. */
+/** A provider's answers instead of its node's. */
 type ProviderOverrides = Partial<Pick<EvmNode, "submit" | "nonce" | "receipt">> & { submitCount: number };
 
 describe("outgoing transactions with unreliable providers", () => {
@@ -61,7 +61,7 @@ describe("outgoing transactions with unreliable providers", () => {
     });
   }
 
-  /** The chain with a gas account that has sent nothing yet. */
+  /** The chain with a gas account that has sent nothing. */
   async function openWithNewGasAccount(count = 3): Promise<SenderContext> {
     nextKey += 1n;
     const gasAccount = openGasAccount(`0x${nextKey.toString(16).padStart(64, "0")}`);
@@ -97,7 +97,7 @@ describe("outgoing transactions with unreliable providers", () => {
 
   for (const outcome of [
     { kind: "untakeable", reason: "tx fee (1.27 ether) exceeds the configured cap (1.00 ether)" },
-    { kind: "unknown", reason: "something nobody has read before", hasNodeReply: true },
+    { kind: "unknown", reason: "an unrecognized text", hasNodeReply: true },
   ] as const) {
     test(`a transaction that every node rejects as ${outcome.kind} is closed, and a cancel transaction takes its nonce`, async () => {
       const refused = await storeOutgoing();

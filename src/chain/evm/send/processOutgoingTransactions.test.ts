@@ -20,7 +20,7 @@ function boundMember(providers: EvmProviders, key: string | symbol): unknown {
 }
 
 const { operator, payer } = DEV_ACCOUNTS;
-/** A call that can be counted on chain: it moves one unit of the second token from the gas account to a fresh address. */
+/** A countable call: it moves one unit of the second token from the gas account to a fresh address. */
 const RECIPIENT = "0x00000000000000000000000000000000000f00d5";
 
 describe("outgoing transactions", () => {
@@ -132,7 +132,7 @@ describe("outgoing transactions", () => {
     for (let index = 0; index < 51; index += 1) await storeOutgoing(1n);
     await process();
     await process();
-    // One block after another is made while they arrive; this one comes last.
+    // One block after another is mined while they arrive; this one comes last.
     await anvil.mine(1);
     assert.equal((await received()) - before, 51n);
     const late = await storeOutgoing(1n);
