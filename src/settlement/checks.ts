@@ -68,12 +68,12 @@ export const settlementChecks: readonly Check[] = [
     name: "settlement-has-event",
     meaning: "A settlement's last event shows another state than the settlement.",
     query: sql`
-      with last_told as (
+      with last_event as (
         select distinct on (data -> 'object' ->> 'settlementId') data -> 'object' ->> 'settlementId' as settlement_id, type
         from event where type like 'settlement.%' order by data -> 'object' ->> 'settlementId', position desc
       )
-      select settlement.id as settlement, settlement.status, last_told.type as told
-      from settlement left join last_told on last_told.settlement_id = settlement.id
-      where settlement.status <> 'planned' and last_told.type is distinct from 'settlement.' || settlement.status`,
+      select settlement.id as settlement, settlement.status, last_event.type as told
+      from settlement left join last_event on last_event.settlement_id = settlement.id
+      where settlement.status <> 'planned' and last_event.type is distinct from 'settlement.' || settlement.status`,
   },
 ];

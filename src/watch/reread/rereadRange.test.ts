@@ -27,8 +27,8 @@ const ROW = {
 const emptyReading = { unrecorded: [], absent: [] };
 
 test("a new movement from one of several readings is recorded", () => {
-  const told = { unrecorded: [LOCATED_TRANSFER], absent: [] };
-  deepEqual(mergeReadings([emptyReading, told], { recorded: [], providers: 2 }).located, [LOCATED_TRANSFER]);
+  const reported = { unrecorded: [LOCATED_TRANSFER], absent: [] };
+  deepEqual(mergeReadings([emptyReading, reported], { recorded: [], providers: 2 }).located, [LOCATED_TRANSFER]);
 });
 
 test("of differing versions the most frequent is recorded, once", () => {

@@ -326,9 +326,9 @@ class ChainHistory {
       this.#blocks.push({ ref, transfers: placed });
       blocks.push(ref);
     }
-    const told = this.#blocks.slice(Number(ancestor.number) + 1).flatMap(({ transfers }) => transfers);
-    for (const { transfer } of told) this.#reportedTxs.delete(transfer.chainTx);
-    const located = told.filter(({ isWithheld }) => !isWithheld).map(({ transfer }) => transfer);
+    const reported = this.#blocks.slice(Number(ancestor.number) + 1).flatMap(({ transfers }) => transfers);
+    for (const { transfer } of reported) this.#reportedTxs.delete(transfer.chainTx);
+    const located = reported.filter(({ isWithheld }) => !isWithheld).map(({ transfer }) => transfer);
     for (const { chainTx } of located) this.#reportedTxs.add(chainTx);
     await applySegment(this.#world, this.#chain, {
       from,
@@ -368,10 +368,10 @@ class ChainHistory {
 
   /** Orphans a movement in a canonical block. */
   async #orphanMovement(which: number): Promise<void> {
-    const heard = this.#blocks
+    const reportedTxs = this.#blocks
       .flatMap(({ transfers }) => transfers.map(({ transfer }) => transfer.chainTx))
       .filter((chainTx) => this.#reportedTxs.has(chainTx));
-    const chainTx = heard[which % Math.max(heard.length, 1)];
+    const chainTx = reportedTxs[which % Math.max(reportedTxs.length, 1)];
     if (chainTx === undefined) return;
     const at = systemClock.now();
     await this.#world.db.transaction(async (tx) => {

@@ -165,8 +165,8 @@ test("only a transfer proven to be its transaction's first log needs no receipt"
   let shown = 0;
   fc.assert(
     fc.property(transactions, transactions, log, (one, two, sample) => {
-      const told = [one, two].flatMap((ofBlock, place) => logsOfBlock(ofBlock, { block: 0x10 + place, sample }));
-      const asked = told.filter(({ isAsked }) => isAsked);
+      const logs = [one, two].flatMap((ofBlock, place) => logsOfBlock(ofBlock, { block: 0x10 + place, sample }));
+      const asked = logs.filter(({ isAsked }) => isAsked);
       const sifted = filterLogs(Buffer.from(answerOf(asked.map((each) => each.log))), query);
       deepEqual(
         sifted?.transfers.map(({ identity }) => identity),

@@ -98,10 +98,10 @@ describe("JSON-RPC over HTTP", () => {
         response.end(text);
       };
       const error: unknown = await rpc.request("eth_blockNumber", []).catch((thrown: unknown) => thrown);
-      const told = inspect(error, { depth: 9 });
+      const shown = inspect(error, { depth: 9 });
       for (const secret of secrets)
-        for (const spelling of [secret, encodeURIComponent(secret)]) ok(!told.includes(spelling), told);
-      if (text.startsWith("{")) ok(told.includes("Cannot POST /v2/…"), told);
+        for (const spelling of [secret, encodeURIComponent(secret)]) ok(!shown.includes(spelling), shown);
+      if (text.startsWith("{")) ok(shown.includes("Cannot POST /v2/…"), shown);
     }
     await rpc.close();
   });

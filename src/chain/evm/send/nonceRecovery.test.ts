@@ -47,13 +47,13 @@ describe("outgoing transactions with unreliable providers", () => {
   });
   afterEach(() => db.close());
 
-  function openOverriddenNode(name: string, said: ProviderOverrides): EvmNode {
+  function openOverriddenNode(name: string, override: ProviderOverrides): EvmNode {
     const node = openEvmNode({ caip2: anvil.caip2, rpcUrl: anvil.rpcUrl });
     return new Proxy(node, {
       get: (target, key) => {
         if (key === "name") return name;
-        if (key === "submit") said.submitCount += 1;
-        const own: unknown = Reflect.get(said, key);
+        if (key === "submit") override.submitCount += 1;
+        const own: unknown = Reflect.get(override, key);
         if (own !== undefined) return own;
         const value: unknown = Reflect.get(target, key, target);
         return typeof value === "function" ? value.bind(target) : value;
@@ -66,7 +66,7 @@ describe("outgoing transactions with unreliable providers", () => {
     nextKey += 1n;
     const gasAccount = openGasAccount(`0x${nextKey.toString(16).padStart(64, "0")}`);
     await fund(gasAccount.address, 10n ** 18n);
-    const nodes = overrides.slice(0, count).map((said, index) => openOverriddenNode(`provider-${index}`, said));
+    const nodes = overrides.slice(0, count).map((override, index) => openOverriddenNode(`provider-${index}`, override));
     const providers = new EvmProviders(nodes as [EvmNode, ...EvmNode[]], { clock, log });
     return createSenderContext(providers, gasAccount);
   }
@@ -92,7 +92,7 @@ describe("outgoing transactions with unreliable providers", () => {
   const listOutgoing = () => db.root.selectFrom("outgoing_transaction").selectAll().orderBy("id").execute();
   async function overrideSubmit(submit: (raw: string, honest: EvmNode) => Promise<SubmitOutcome>): Promise<void> {
     const honest = openEvmNode({ caip2: anvil.caip2, rpcUrl: anvil.rpcUrl });
-    for (const said of overrides) said.submit = (raw) => submit(raw, honest);
+    for (const override of overrides) override.submit = (raw) => submit(raw, honest);
   }
 
   for (const outcome of [
@@ -234,7 +234,7 @@ describe("outgoing transactions with unreliable providers", () => {
     await process();
     assert.equal(await statusOf(id), "lost");
     const account = await db.root.selectFrom("gas_account").selectAll().executeTakeFirstOrThrow();
-    assert.equal(account.next_nonce, 2n, "the least that was said");
+    assert.equal(account.next_nonce, 2n, "the lowest answer");
   });
 
   test("a long row of unused nonces is not cancelled, and logs an alarm", async () => {
