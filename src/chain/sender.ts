@@ -38,8 +38,8 @@ export interface ChainSender {
   /** Prices one transaction for items of one batch key. Throws SettleRefused when the chain would refuse it. */
   prepare(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedSettlement>;
   /**
-   * Advances every stored transaction: broadcasts its bytes until a block includes them, raises fees that are too low, and closes it when
-   * its block is final or it can no longer be mined.
+   * Advances every stored transaction. Broadcasts its bytes until a block includes them, and raises low fees. Closes it when its block is
+   * final or it can no longer be mined.
    */
   process(world: SenderWorld): Promise<void>;
   /** The payer's balance for fees, in the smallest unit of the chain's native coin. */

@@ -48,9 +48,9 @@ type PinnedPayout = Pick<IntentRow, "payout_wallet" | "fee_recipient" | "fee_bps
 
 /**
  * How a sweep was split, by the recipients of its transfers. A fee leg that failed on chain is absent. When payout wallet and fee recipient
- * are the same, the larger part is the payout. Money to the hub was netted with other inboxes: the hub pays payout and fee of all of them
- * at once, so each inbox's share is computed as if it were alone. `otherRecipientUnits` went elsewhere, which only the recovery key can do,
- * and is no part of the gross.
+ * are the same, the larger part is the payout. Money to the hub was netted with other inboxes, whose payouts and fees the hub pays at once.
+ * So each inbox's fee is computed as if it were alone. `otherRecipientUnits` went elsewhere, which only the recovery key can do, and is no
+ * part of the gross.
  */
 export function splitSweep(sweep: Sweep, intent: PinnedPayout): SweepSplit {
   const sumTo = (to: string) => sweep.legs.reduce((sum, leg) => (leg.to === to ? sum + leg.amountUnits : sum), 0n);

@@ -44,8 +44,8 @@ export class WatchedInboxes {
 
   /**
    * Afterwards every inbox is known whose intent committed before the call, within the limits of SequenceGaps. One indexed statement,
-   * whatever the number of inboxes. Callers run it once a block is known to exist, beside the read of its transfers: payers see an address
-   * only after its intent commits, so the payment's block is later.
+   * whatever the number of inboxes. Callers run it once a block is known to exist, beside the read of its transfers. Payers see an address
+   * only after its intent commits, so that is early enough.
    */
   async refresh(db: Db): Promise<void> {
     // The current run may have started before this call, so all waiting callers share the next one.
