@@ -105,7 +105,8 @@ for (const kind of databases) {
           await addMark(tx, "once");
           if (++runs < 3) await raise(state).execute(tx);
         });
-        assert.equal(runs, 3);
+        // The retry may take its first row before the winner wakes, and deadlock once more.
+        assert.ok(runs >= 3, `${runs} runs`);
         assert.equal((await sql`delete from mark`.execute(db.root)).numAffectedRows, 1n);
       });
     }
@@ -150,7 +151,8 @@ describe("several handles on one PostgreSQL server", () => {
       { name: "a", count: 2 },
       { name: "b", count: 2 },
     ]);
-    assert.equal(runs, 3);
+    // The retry may take its first row before the winner wakes, and deadlock once more.
+    assert.ok(runs >= 3, `${runs} runs`);
   });
 
   test("a lost connection rejects its call as unavailable, and the next call succeeds", async () => {
