@@ -11,13 +11,13 @@ import { totalCounts } from "./tests/results.ts";
 import { stopJobs } from "./tests/runJob.ts";
 import { runTests } from "./tests/runTests.ts";
 
-const USAGE = `Usage: npm test -- [paths …] [--test-name-pattern=…] [--isolate] [--workers=2] [--summary=FILE]
+const USAGE = `Usage: npm test -- [paths …] [--test-name-pattern=…] [--isolate] [--workers=3] [--summary=FILE]
 
   paths                 files, folders and globs; all tests when there is none
   --test-name-pattern   only the tests of these names; --test-skip-pattern leaves them out
   --test-timeout        milliseconds that one test may take
   --isolate             gives each file a process of its own
-  --workers             how many processes run side by side
+  --workers             how many processes run side by side; one more than the two cores that the run is made for, since tests wait
   --summary             appends the end of the output to this file`;
 
 const TIMEOUT_MS = "300000";
@@ -66,7 +66,7 @@ function parseOptions() {
         "test-skip-pattern": { type: "string", multiple: true },
         "test-timeout": { type: "string", default: TIMEOUT_MS },
         isolate: { type: "boolean", default: false },
-        workers: { type: "string", default: "2" },
+        workers: { type: "string", default: "3" },
         summary: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
       },

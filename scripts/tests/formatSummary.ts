@@ -19,7 +19,7 @@ function formatFailures(results: readonly JobResult[]): string[] {
   return failed.length === 0 ? [] : ["== failed", ...failed, ""];
 }
 
-/** Seconds of all processes by folder, so that the sum is about twice the duration with two workers. */
+/** Seconds of all processes by folder, so that the sum is about the duration times the workers. */
 function formatParts(results: readonly JobResult[]): string[] {
   const seconds = new Map<string, number>();
   for (const { file, ms } of results.flatMap(timesOf)) {
