@@ -235,6 +235,8 @@ export type ChainCursorTable = {
   /** The last block whose movements are booked in the ledger. */
   booked_number: Generated<bigint>;
   revision: Generated<bigint>;
+  /** The lowest block that a reorganisation went back to since the deposit station last looked; null without one. */
+  rewound_number: Generated<bigint | null>;
   updated_at: Date;
 };
 
@@ -299,6 +301,69 @@ export type DepositTable = {
   /** When the required number of providers agreed on the deposit. Null: only one provider has reported it. */
   agreed_at: Date | null;
   updated_at: Date;
+};
+
+/**
+ * What one inbox holds in one token: the sums of its dust, and the counted money that no landed sweep has taken. Amounts are in the token's
+ * smallest unit.
+ */
+export type HoldingTable = {
+  intent_id: string;
+  chain: Caip2;
+  token: string;
+  /** The lowest block with dust that is not in the sums yet; null without one. */
+  dust_from: bigint | null;
+  /** Whether a reorganisation changed summed dust, so that the sums must be computed again. */
+  is_stale: Generated<boolean>;
+  /** The sums include the dust of all blocks up to this one. */
+  dust_block: Generated<bigint>;
+  /** Dust that is final and not counted, and how much of it no sweep has taken. */
+  waiting_count: Generated<bigint>;
+  waiting_units: Generated<bigint>;
+  waiting_held_units: Generated<bigint>;
+  /** All dust of the blocks up to this one is counted. */
+  counted_block: Generated<bigint>;
+  /** Counted dust, and how much of it no sweep has taken. */
+  dust_count: Generated<bigint>;
+  dust_units: Generated<bigint>;
+  dust_held_units: Generated<bigint>;
+  /** When dust last counted. */
+  dust_counted_at: Date | null;
+  /** Enough providers confirmed the inbox's balance with the dust of all blocks up to this one. */
+  verified_block: Generated<bigint>;
+  /** When the providers are asked next; null unless dust waits for them. */
+  verify_from: Date | null;
+  /** Counted money in the inbox: deposits and dust. */
+  unswept_units: Generated<bigint>;
+  /** When the oldest of it counted. */
+  unswept_since: Date | null;
+  /** Equal to `unswept_since` where a settlement should be planned; null otherwise. */
+  due_from: Date | null;
+};
+
+/** A view of all transfers into inboxes that the deposit station has processed: deposits, and dust without a deposit row (`id` is null). */
+export type ListedDepositView = {
+  id: string | null;
+  movement_id: bigint;
+  intent_id: string;
+  chain: Caip2;
+  token: string;
+  /** Null for dust. */
+  token_decimals: number | null;
+  sender: string;
+  amount_units: bigint;
+  counted_units: bigint;
+  status: DepositStatus;
+  reason: string | null;
+  late: boolean;
+  chain_tx: string;
+  identity: string;
+  block_number: bigint;
+  block_hash: string;
+  required_confirmations: number | null;
+  settlement_id: string | null;
+  seen_at: Date;
+  counted_at: Date | null;
 };
 
 /** asking → agreed; back to asking when the deposit is mined in another block or reported again. */
@@ -373,6 +438,8 @@ export interface Schema {
   deposit: DepositTable;
   deposit_agreement: DepositAgreementTable;
   deposit_cursor: HandoverCursorTable;
+  holding: HoldingTable;
+  listed_deposit: ListedDepositView;
   settlement: SettlementTable;
   settlement_cursor: HandoverCursorTable;
 }

@@ -8,11 +8,16 @@ import { destinationKey, isDestinationTaken, writeIntentProgress, type IntentRow
 import type { World } from "../world.ts";
 import { toPriceUnits, findOverSingleProviderLimit, type SingleProviderTotal } from "./agreement.ts";
 import { countFinal } from "./countFinal.ts";
-import { isReceived, type Deposit } from "./deposit.ts";
+import { isReceived, toPayoutUnits, type Deposit } from "./deposit.ts";
 import { selectFinality, requiredConfirmations, type ChainHead, type Exposure } from "./finality.ts";
 import { intentEventTypes, computeIntentProgress, type DepositChange } from "./computeIntentProgress.ts";
 import { depositRecord } from "./depositRecord.ts";
+import { countWaitingDust, type Holding, type HoldingChange } from "./dust/dust.ts";
+import { buildDustEvents, type DustEvent } from "./dust/dustEvents.ts";
+import { canCountDust, dustTotals } from "./dust/dustAgreement.ts";
+import { refreshHoldings, writeHoldings } from "./dust/dustStore.ts";
 import { insertVerifications, listSingleProviderTotals, writeDeposits } from "./store.ts";
+import { isIntentPriceReached } from "./countFinal.ts";
 import { lastFinalBlock } from "../watch/finality.ts";
 
 export type DepositWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "catalog" | "log">;
@@ -21,13 +26,21 @@ export type DepositWorld = Pick<World, "db" | "clock" | "entropy" | "config" | "
 export type IntentChangeSet = {
   intent: IntentRow;
   changes: readonly DepositChange[];
+  /** What each of the intent's inboxes holds. */
+  holdings: readonly HoldingChange[];
   /** Whether the intent has unprocessed movements. Then no deposit is counted, because one of them may be orphaned. */
   hasPendingMovements: boolean;
 };
 
-type IntentUpdate = { before: IntentRow; after: IntentRow; changes: DepositChange[] };
+type IntentUpdate = {
+  before: IntentRow;
+  after: IntentRow;
+  changes: readonly DepositChange[];
+  holdings: readonly HoldingChange[];
+};
 type RecountResult = {
-  changes: DepositChange[];
+  changes: readonly DepositChange[];
+  holdings: readonly HoldingChange[];
   /** Deposits that would count if enough providers had confirmed them. */
   toVerify: Deposit[];
 };
@@ -45,26 +58,38 @@ export async function applyDepositChanges(
   for (const each of input.cases) {
     const { intent: before } = each;
     const recounted = recountIntent(world, each, { ...input, counted });
-    const { changes } = recounted;
+    const { changes, holdings } = recounted;
     toVerify.push(...recounted.toVerify);
-    if (changes.length === 0) continue;
+    if (changes.length === 0 && holdings.length === 0) continue;
     // One batch may reopen several intents of a destination, and the database does not show the first one yet.
     const mayReopen = before.status === "settled" && before.occupies;
     const isTaken = mayReopen && (reopened.has(destinationKey(before)) || (await isDestinationTaken(tx, before)));
-    const after = computeIntentProgress(before, changes, { isDestinationTaken: isTaken, at: input.at });
+    const after = computeIntentProgress(before, recounted, { isDestinationTaken: isTaken, at: input.at });
     if (mayReopen && after.status === "active") reopened.add(destinationKey(before));
-    updates.push({ before, after, changes });
+    updates.push({ before, after, changes, holdings });
   }
   await writeDeposits(
     tx,
     updates.flatMap(({ changes }) => changes.map((change) => change.after)),
   );
   await insertVerifications(tx, { deposits: toVerify, at: input.at });
+  const changedHoldings = updates.flatMap(({ holdings }) => holdings);
+  await writeHoldings(
+    tx,
+    changedHoldings.map(({ after }) => after),
+  );
   await writeIntentProgress(
     tx,
     updates.map(({ after }) => after),
   );
-  const events = updates.flatMap((each) => buildEvents(world, each, input.heads));
+  const hasCounted = ({ before, after, changes }: IntentUpdate) =>
+    before.counted_units !== after.counted_units || changes.some((change) => change.before?.status === "counted");
+  await refreshHoldings(
+    tx,
+    updates.filter(hasCounted).map(({ after }) => after.id),
+  );
+  const dustEvents = await buildDustEvents(tx, world, { updates, heads: input.heads });
+  const events = updates.flatMap((each) => buildEvents(world, each, { ...input, dustEvents }));
   await appendEvents(tx, world, { events, at: input.at });
 }
 
@@ -87,34 +112,76 @@ type RecountContext = { heads: ReadonlyMap<string, ChainHead>; counted: readonly
 /** Counts an intent's deposits again, and returns only the changes that differ from the database. */
 function recountIntent(
   world: DepositWorld,
-  { intent, changes, hasPendingMovements }: IntentChangeSet,
+  { intent, changes, holdings, hasPendingMovements }: IntentChangeSet,
   context: RecountContext,
 ): RecountResult {
-  if (hasPendingMovements) return { changes: changes.filter((change) => change.before !== change.after), toVerify: [] };
+  if (hasPendingMovements)
+    return { changes: changes.filter((change) => change.before !== change.after), holdings: [], toVerify: [] };
   // Dropped deposits leave the counted total before the others are decided.
-  const progressed = computeIntentProgress(intent, changes, { isDestinationTaken: true, at: context.at });
+  const progressed = computeIntentProgress(
+    intent,
+    { changes, holdings },
+    { isDestinationTaken: true, at: context.at },
+  );
+  const waitingDustUnits = holdings.reduce((sum, { after }) => sum + after.waiting_units, 0n);
   const deposits = changes.map((change) => change.after);
   const rules = resolveFinalityRules(world, { deposits, heads: context.heads });
   const finalBlocks = new Map([...rules].map(([chain, rule]) => [chain, rule.finalBlock]));
-  const countedIfVerified = countFinal(progressed, deposits, { finalBlocks, unverified: NO_IDS, at: context.at });
+  const countedIfVerified = countFinal(progressed, deposits, {
+    finalBlocks,
+    unverified: NO_IDS,
+    waitingDustUnits,
+    at: context.at,
+  });
   const agreementOf = (chain: string) => findWatchedChain(world.catalog, chain)?.agreement;
-  const counted = context.counted.filter((each) => each.intentId === intent.id);
+  const counted = [...context.counted.filter((each) => each.intentId === intent.id), ...dustTotals(intent, holdings)];
   const overLimitIds = findOverSingleProviderLimit(changes, { counted, agreementOf });
   const toVerify = countedIfVerified.filter((deposit) => deposit.status === "counted" && overLimitIds.has(deposit.id));
   const unverifiedIds = new Set(toVerify.map((deposit) => deposit.id));
   const finalDeposits =
     toVerify.length === 0
       ? countedIfVerified
-      : countFinal(progressed, deposits, { finalBlocks, unverified: unverifiedIds, at: context.at });
+      : countFinal(progressed, deposits, { finalBlocks, unverified: unverifiedIds, waitingDustUnits, at: context.at });
+  const decided = changes.map((change, index) => ({
+    before: change.before,
+    after: applyFinalityRule(finalDeposits[index] ?? change.after, rules),
+  }));
+  const reachedUnits = sumReached(
+    computeIntentProgress(intent, { changes: decided, holdings }, { isDestinationTaken: true, at: context.at }),
+    decided,
+  );
+  const isPaid = isIntentPriceReached(intent, reachedUnits + waitingDustUnits);
   return {
     toVerify,
-    changes: changes
-      .map((change, index) => ({
-        before: change.before,
-        after: applyFinalityRule(finalDeposits[index] ?? change.after, rules),
+    changes: decided.filter((change) => change.before !== change.after),
+    holdings: holdings
+      .map(({ before, after }) => ({
+        before,
+        after: isPaid ? countDustIfAllowed(world, { intent, holding: after, counted, at: context.at }) : after,
       }))
-      .filter((change) => change.before !== change.after),
+      .filter(({ before, after }) => before !== after),
   };
+}
+
+/** Counted, and final but waiting. */
+function sumReached(intent: IntentRow, changes: readonly DepositChange[]): bigint {
+  const waiting = changes.filter(({ after }) => after.status === "confirmed");
+  return waiting.reduce((sum, { after }) => sum + toPayoutUnits(after, intent), intent.counted_units);
+}
+
+function countDustIfAllowed(
+  world: DepositWorld,
+  { intent, holding, counted, at }: {
+    intent: IntentRow;
+    holding: Holding;
+    counted: readonly SingleProviderTotal[];
+    at: Date;
+  },
+): Holding {
+  if (holding.waiting_count === 0n) return holding;
+  const agreement = findWatchedChain(world.catalog, holding.chain)?.agreement;
+  if (canCountDust(holding, { intent, agreement, counted })) return countWaitingDust(holding, at);
+  return { ...holding, verify_from: holding.verify_from ?? at };
 }
 
 const NO_IDS: ReadonlySet<string> = new Set();
@@ -155,7 +222,7 @@ export function toExposure(deposit: Deposit): Exposure {
 function buildEvents(
   world: DepositWorld,
   { before, after, changes }: IntentUpdate,
-  heads: ReadonlyMap<string, ChainHead>,
+  { heads, dustEvents }: { heads: ReadonlyMap<string, ChainHead>; dustEvents: ReadonlyMap<string, readonly DustEvent[]> },
 ): NewEvent[] {
   const eventBase = {
     accountId: after.account_id,
@@ -174,6 +241,7 @@ function buildEvents(
   const previous = changedFields(intentRecord(before, context), object);
   return [
     ...depositEvents,
+    ...(dustEvents.get(after.id) ?? []).map((each) => ({ ...eventBase, ...each, previous: null })),
     ...intentEventTypes(before, after).map((type) => ({ ...eventBase, type, object, previous })),
   ];
 }

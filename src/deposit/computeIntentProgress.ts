@@ -3,16 +3,22 @@ import { paymentStatus } from "../intent/paymentStatus.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { isIntentPriceReached } from "./countFinal.ts";
 import { isReceived, toPayoutUnits, type Deposit } from "./deposit.ts";
+import { receivedDustUnits, type Holding, type HoldingChange } from "./dust/dust.ts";
 
 /** One deposit before and after a change; `before` is undefined for a new deposit. */
 export type DepositChange = { before: Deposit | undefined; after: Deposit };
 
-/** Computes an intent after its deposits changed: totals by difference, and the status from the totals. */
+/**
+ * Computes an intent after its deposits and its dust changed: totals by difference, and the status from the totals. Dust is in the payout
+ * token, and counts as received once its block is final.
+ */
 export function computeIntentProgress(
   intent: IntentRow,
-  changes: readonly DepositChange[],
+  { changes, holdings }: { changes: readonly DepositChange[]; holdings: readonly HoldingChange[] },
   context: { isDestinationTaken: boolean; at: Date },
 ): IntentRow {
+  const dustDifference = (valueOf: (holding: Holding) => bigint) =>
+    holdings.reduce((sum, { before, after }) => sum + valueOf(after) - valueOf(before), 0n);
   const difference = (valueOf: (deposit: Deposit) => bigint) =>
     changes.reduce(
       (sum, { before, after }) => sum + valueOf(after) - (before === undefined ? 0n : valueOf(before)),
@@ -21,8 +27,13 @@ export function computeIntentProgress(
   const after: IntentRow = {
     ...intent,
     received_units:
-      intent.received_units + difference((deposit) => (isReceived(deposit) ? toPayoutUnits(deposit, intent) : 0n)),
-    counted_units: intent.counted_units + difference((deposit) => deposit.counted_units),
+      intent.received_units +
+      difference((deposit) => (isReceived(deposit) ? toPayoutUnits(deposit, intent) : 0n)) +
+      dustDifference(receivedDustUnits),
+    counted_units:
+      intent.counted_units +
+      difference((deposit) => deposit.counted_units) +
+      dustDifference((holding) => holding.dust_units),
     pending_count: intent.pending_count + Number(difference((deposit) => (deposit.status === "seen" ? 1n : 0n))),
     updated_at: context.at,
   };

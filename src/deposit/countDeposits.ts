@@ -2,6 +2,7 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { applyDepositChanges, type DepositWorld } from "./applyDepositChanges.ts";
+import { listUnchangedHoldings } from "./dust/dustStore.ts";
 import { lowestFinalBlock } from "./finality.ts";
 import { listHeads, listPendingIntents, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
 import { findHandoverCursor } from "../watch/store/handoverStore.ts";
@@ -54,10 +55,12 @@ async function countPage(
       chain,
       aboveBlock: lowestFinalBlock(tiers, head),
     });
+    const holdingsOf = await listUnchangedHoldings(tx, intentIds);
     const depositsByIntent = Map.groupBy(deposits, (deposit) => deposit.intent_id);
     const changeSets = intents.map((intent) => ({
       intent,
       hasPendingMovements: false,
+      holdings: holdingsOf.get(intent.id) ?? [],
       changes: (depositsByIntent.get(intent.id) ?? []).map((deposit) => ({ before: deposit, after: deposit })),
     }));
     await applyDepositChanges(tx, world, { cases: changeSets, heads, at });

@@ -11,6 +11,8 @@ export type CountContext = {
   finalBlocks: FinalBlocks;
   /** Ids of deposits that more providers must confirm before they count. */
   unverified: ReadonlySet<string>;
+  /** Final dust of the intent that is not counted, in the payout token's units. It helps to reach the price. */
+  waitingDustUnits: bigint;
   at: Date;
 };
 
@@ -18,7 +20,7 @@ export type CountContext = {
 export function countFinal(intent: IntentRow, deposits: readonly Deposit[], context: CountContext): Deposit[] {
   const confirmed = deposits.map((deposit) => confirmDeposit(deposit, context));
   const waiting = confirmed.filter((deposit) => deposit.status === "confirmed" && !context.unverified.has(deposit.id));
-  const countable = new Set(selectCountable(intent, waiting));
+  const countable = new Set(selectCountable(intent, waiting, context.waitingDustUnits));
   return confirmed.map((deposit) => {
     if (countable.has(deposit)) return countDeposit(deposit, intent, context.at);
     return deposit.status === "confirmed" && deposit.reason === null
@@ -50,10 +52,10 @@ function countDeposit(deposit: Deposit, intent: IntentRow, at: Date): Deposit {
  * fully paid intent. Otherwise a chain and token counts once its waiting sum reaches the minimum. The loop evaluates each block on its
  * own, in block order, so that the result is independent of the batches in which blocks were read.
  */
-function selectCountable(intent: IntentRow, waiting: readonly Deposit[]): Deposit[] {
+function selectCountable(intent: IntentRow, waiting: readonly Deposit[], waitingDustUnits: bigint): Deposit[] {
   const countable: Deposit[] = [];
   const groups = new Map<string, { units: bigint; deposits: Deposit[] }>();
-  let reachedUnits = intent.counted_units;
+  let reachedUnits = intent.counted_units + waitingDustUnits;
   for (const block of groupByBlock(waiting)) {
     const changedKeys = new Set<string>();
     for (const deposit of block) {

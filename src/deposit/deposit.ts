@@ -9,6 +9,30 @@ export type DepositRow = Selectable<DepositTable>;
 /** A deposit without `seq`, which the database assigns. */
 export type Deposit = Omit<DepositRow, "seq">;
 
+/** The fields of a deposit that the API and the events show. Dust without a row of its own has the same. */
+export type ShownDeposit = Pick<
+  Deposit,
+  | "id"
+  | "intent_id"
+  | "chain"
+  | "token"
+  | "token_decimals"
+  | "sender"
+  | "amount_units"
+  | "counted_units"
+  | "status"
+  | "reason"
+  | "late"
+  | "chain_tx"
+  | "identity"
+  | "block_number"
+  | "block_hash"
+  | "required_confirmations"
+  | "settlement_id"
+  | "seen_at"
+  | "counted_at"
+>;
+
 /** The reasons of deposits held for agreement: a provider denies the deposit, or too few have answered. */
 export const AGREEMENT_REASONS = ["provider_disagreement", "provider_agreement_pending"] as const;
 

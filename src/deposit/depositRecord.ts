@@ -1,5 +1,5 @@
 import { caip19, displayAddress } from "../kernel/caip.ts";
-import type { Deposit } from "./deposit.ts";
+import type { ShownDeposit } from "./deposit.ts";
 
 /**
  * A deposit as the API and the events show it. Amounts are integer texts: `amountUnits` in the deposited token's smallest units,
@@ -9,7 +9,7 @@ export type DepositRecord = {
   object: "deposit";
   depositId: string;
   intentId: string;
-  status: Deposit["status"];
+  status: ShownDeposit["status"];
   amountUnits: string;
   countedUnits: string;
   token: { symbol: string; address: string; decimals: number };
@@ -35,7 +35,7 @@ export type DepositRecordContext = {
   headNumber: bigint;
 };
 
-export function depositRecord(deposit: Deposit, context: DepositRecordContext): DepositRecord {
+export function depositRecord(deposit: ShownDeposit, context: DepositRecordContext): DepositRecord {
   return {
     object: "deposit",
     depositId: deposit.id,
@@ -70,7 +70,7 @@ function positionOf(identity: string): number {
 }
 
 /** Confirmations of a deposit, its own block included; 0 when it is dropped. */
-function confirmationsOf(deposit: Deposit, headNumber: bigint): number {
+function confirmationsOf(deposit: ShownDeposit, headNumber: bigint): number {
   if (deposit.status === "dropped" || headNumber < deposit.block_number) return 0;
   return Number(headNumber - deposit.block_number) + 1;
 }

@@ -1,6 +1,5 @@
 import { findAsset, findWatchedChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
-import type { HandoverCursorTable } from "../db/schema.ts";
 import { isPayoutAsset } from "../intent/payoutAsset.ts";
 import { lockIntents, type IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
@@ -10,58 +9,84 @@ import type { MovementRow } from "../watch/movement.ts";
 import { applyMovement, newDeposit, type Deposit } from "./deposit.ts";
 import { lowestFinalBlock, requiredConfirmations, type ChainHead } from "./finality.ts";
 import type { DepositChange } from "./computeIntentProgress.ts";
-import { listInboundMovements, listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
+import {
+  listDepositMovements,
+  listUnchangedHoldings,
+  noteDust,
+  type MovementPage,
+  type TokenDecimals,
+} from "./dust/dustStore.ts";
+import { readMovementBatch, listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
 import { advanceHandoverCursor, lockHandoverCursor } from "../watch/store/handoverStore.ts";
 
 /** Movements per transaction. */
-const BATCH_MAX = 500;
+const BATCH_MAX = 2_000;
 
 /**
  * Processes one batch of the movements that the watch station has recorded since the last call: it creates a deposit for each new
- * movement into an inbox, and updates the deposits of changed ones. `taken` counts the movements; `isDone` means that none is left.
+ * movement into an inbox, updates the deposits of changed ones, and notes dust in the sums of its inbox. `taken` counts the movements;
+ * `isDone` means that none is left.
  */
 export async function processMovements(world: DepositWorld, chain: Caip2): Promise<{ taken: number; isDone: boolean }> {
   const at = world.clock.now();
-  const processed = await world.db.transaction(async (tx) => {
+  const decimals = watchedTokenDecimals(world, chain);
+  const taken = await world.db.transaction(async (tx) => {
     const cursor = await lockHandoverCursor(tx, "deposit_cursor", chain);
     // The heads are read first: a head read after the movements may belong to a branch that has replaced their blocks.
     const heads = await listHeads(tx);
-    const movements = await listInboundMovements(tx, cursor, BATCH_MAX);
-    const last = movements.at(-1);
-    if (last === undefined) return 0;
-    const nextCursor = { chain, revision: last.revision, movement_id: last.id };
-    const cases = await buildIntentChangeSets(tx, world, { nextCursor, movements, heads, at });
+    const batch = await readMovementBatch(tx, cursor, BATCH_MAX);
+    if (batch === undefined) return 0;
+    const page = { after: cursor, upto: batch.upto };
+    const intents = await lockIntents(tx, batch.intentIds);
+    await noteDust(tx, page, decimals);
+    const movements = await listDepositMovements(tx, page, decimals);
+    const isLast = batch.count < BATCH_MAX;
+    const cases = await buildIntentChangeSets(tx, world, { page, isLast, intents, movements, heads, at });
     await applyDepositChanges(tx, world, { cases, heads, at });
-    await advanceHandoverCursor(tx, "deposit_cursor", nextCursor);
-    return movements.length;
+    await advanceHandoverCursor(tx, "deposit_cursor", batch.upto);
+    return batch.count;
   });
-  return { taken: processed, isDone: processed < BATCH_MAX };
+  return { taken, isDone: taken < BATCH_MAX };
+}
+
+function watchedTokenDecimals({ catalog }: DepositWorld, chain: Caip2): TokenDecimals {
+  return catalog.assets.filter((asset) => asset.chain === chain).map(({ token, decimals }) => ({ token, decimals }));
 }
 
 type MovementBatch = {
-  /** The cursor after this batch. */
-  nextCursor: HandoverCursorTable;
+  page: MovementPage;
+  /** Whether no movement was beyond the batch when it was read. */
+  isLast: boolean;
+  intents: readonly IntentRow[];
+  /** The movements of the batch that are not dust. */
   movements: readonly MovementRow[];
   heads: ReadonlyMap<string, ChainHead>;
   at: Date;
 };
 
 async function buildIntentChangeSets(tx: Tx, world: DepositWorld, batch: MovementBatch): Promise<IntentChangeSet[]> {
-  const { chain } = batch.nextCursor;
-  const intents = await lockIntents(tx, [...new Set(batch.movements.map((movement) => movement.intent_id))]);
+  const { upto } = batch.page;
+  const movementsByIntent = Map.groupBy(batch.movements, (movement) => movement.intent_id);
+  const intents = batch.intents.filter(({ id }) => movementsByIntent.has(id));
   const intentIds = intents.map((intent) => intent.id);
-  const intentsWithPendingMovements = await listIntentsWithPendingMovements(tx, batch.nextCursor, intentIds);
+  const intentsWithPendingMovements = batch.isLast
+    ? new Set<string>()
+    : await listIntentsWithPendingMovements(tx, upto, intentIds);
   const deposits = await listDepositsToDecide(tx, {
     intentIds,
     movementIds: batch.movements.map((movement) => movement.id),
-    chain,
-    aboveBlock: lowestFinalBlock(findWatchedChain(world.catalog, chain)?.finality ?? [], batch.heads.get(chain)),
+    chain: upto.chain,
+    aboveBlock: lowestFinalBlock(
+      findWatchedChain(world.catalog, upto.chain)?.finality ?? [],
+      batch.heads.get(upto.chain),
+    ),
   });
-  const movementsByIntent = Map.groupBy(batch.movements, (movement) => movement.intent_id);
+  const holdingsOf = await listUnchangedHoldings(tx, intentIds);
   const depositsByIntent = Map.groupBy(deposits, (deposit) => deposit.intent_id);
   return intents.map((intent) => ({
     intent,
     hasPendingMovements: intentsWithPendingMovements.has(intent.id),
+    holdings: holdingsOf.get(intent.id) ?? [],
     changes: buildDepositChanges(world, {
       intent,
       movements: movementsByIntent.get(intent.id) ?? [],

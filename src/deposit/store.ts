@@ -1,7 +1,7 @@
-import { sql, type Insertable } from "kysely";
+import { sql } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
-import { array, json } from "../db/parameters.ts";
-import type { DepositTable, HandoverCursorTable } from "../db/schema.ts";
+import { array, json, type ElementType } from "../db/parameters.ts";
+import type { HandoverCursorTable } from "../db/schema.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import type { ProviderVerdict } from "../watch/providers/verifyWithProvider.ts";
@@ -9,18 +9,27 @@ import type { ProviderVote, SingleProviderTotal } from "./agreement.ts";
 import { AGREEMENT_REASONS, type Deposit, type DepositRow } from "./deposit.ts";
 import type { ChainHead } from "./finality.ts";
 
-/** Movements into inboxes that changed after the cursor, in commit order. */
-export async function listInboundMovements(tx: Tx, cursor: HandoverCursorTable, limit: number): Promise<MovementRow[]> {
-  return tx
-    .selectFrom("movement")
-    .selectAll()
-    .where("chain", "=", cursor.chain)
-    .where("direction", "=", "in")
-    .where(sql<boolean>`(revision, id) > (${cursor.revision}, ${cursor.movement_id})`)
-    .orderBy("revision")
-    .orderBy("id")
-    .limit(limit)
-    .execute();
+export type MovementBatchSummary = { count: number; upto: HandoverCursorTable; intentIds: string[] };
+
+/** The next movements into inboxes after the cursor, in commit order, without their rows. Undefined when there is none. */
+export async function readMovementBatch(
+  tx: Tx,
+  cursor: HandoverCursorTable,
+  limit: number,
+): Promise<MovementBatchSummary | undefined> {
+  const { rows } = await sql<{ count: number; revision: bigint; movementId: bigint; intentIds: string[] }>`
+    with batch as (
+      select revision, id, intent_id from movement
+      where chain = ${cursor.chain} and direction = 'in' and (revision, id) > (${cursor.revision}, ${cursor.movement_id})
+      order by revision, id limit ${limit}
+    )
+    select (select count(*)::int from batch) as count, revision, id as "movementId",
+      (select array_agg(distinct intent_id) from batch) as "intentIds"
+    from batch order by revision desc, id desc limit 1`.execute(tx);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { count, revision, movementId, intentIds } = row;
+  return { count, upto: { chain: cursor.chain, revision, movement_id: movementId }, intentIds };
 }
 
 /** Those of the intents with movements beyond the cursor: their deposits do not match the chain yet. */
@@ -30,16 +39,12 @@ export async function listIntentsWithPendingMovements(
   intentIds: readonly string[],
 ): Promise<Set<string>> {
   if (intentIds.length === 0) return new Set();
-  const rows = await tx
-    .selectFrom("movement")
-    .select("intent_id")
-    .distinct()
-    .where("chain", "=", cursor.chain)
-    .where("direction", "=", "in")
-    .where(sql<boolean>`(revision, id) > (${cursor.revision}, ${cursor.movement_id})`)
-    .where("intent_id", "in", intentIds)
-    .execute();
-  return new Set(rows.map((row) => row.intent_id));
+  const { rows } = await sql<{ id: string }>`
+    select asked.id from unnest(${array(intentIds, "text")}) as asked (id)
+    where exists (
+      select from movement where movement.intent_id = asked.id and movement.chain = ${cursor.chain} and movement.direction = 'in'
+        and (movement.revision, movement.id) > (${cursor.revision}, ${cursor.movement_id}))`.execute(tx);
+  return new Set(rows.map((row) => row.id));
 }
 
 /**
@@ -98,44 +103,63 @@ export async function listHeads(tx: Tx): Promise<Map<string, ChainHead>> {
   );
 }
 
-/** Rows per statement: PostgreSQL allows 65,535 parameters, and one inbox can receive more transfers than fit. */
-const ROWS_MAX = 1_000;
-
-/** Inserts new deposits and updates changed ones. The movement identifies the deposit. */
+/** Inserts new deposits and updates changed ones, in one statement. The movement identifies the deposit. */
 export async function writeDeposits(tx: Tx, deposits: readonly Deposit[]): Promise<void> {
-  const rows = deposits.map((deposit) => depositColumns(deposit));
-  for (let start = 0; start < rows.length; start += ROWS_MAX) await writeRows(tx, rows.slice(start, start + ROWS_MAX));
+  if (deposits.length === 0) return;
+  const columns = Object.entries(DEPOSIT_COLUMNS) as [keyof Deposit, ElementType][];
+  const names = sql.raw(columns.map(([name]) => name).join());
+  const values = columns.map(([name, type]) => array(
+    deposits.map((deposit) => deposit[name]),
+    type,
+  ));
+  const changing = sql.raw(CHANGING_COLUMNS.map((name) => `${name} = excluded.${name}`).join());
+  await sql`
+    insert into deposit (${names}) select * from unnest(${sql.join(values)}) as written (${names})
+    on conflict (movement_id) do update set ${changing}`.execute(tx);
 }
 
-async function writeRows(tx: Tx, rows: readonly Insertable<DepositTable>[]): Promise<void> {
-  await tx
-    .insertInto("deposit")
-    .values([...rows])
-    .onConflict((conflict) =>
-      conflict.column("movement_id").doUpdateSet((excluded) => ({
-        sender: excluded.ref("excluded.sender"),
-        amount_units: excluded.ref("excluded.amount_units"),
-        counted_units: excluded.ref("excluded.counted_units"),
-        status: excluded.ref("excluded.status"),
-        reason: excluded.ref("excluded.reason"),
-        block_number: excluded.ref("excluded.block_number"),
-        block_hash: excluded.ref("excluded.block_hash"),
-        required_confirmations: excluded.ref("excluded.required_confirmations"),
-        settlement_id: excluded.ref("excluded.settlement_id"),
-        confirmed_at: excluded.ref("excluded.confirmed_at"),
-        counted_at: excluded.ref("excluded.counted_at"),
-        agreed_at: excluded.ref("excluded.agreed_at"),
-        updated_at: excluded.ref("excluded.updated_at"),
-      })),
-    )
-    .execute();
-}
+/** The columns that this program writes, in the order of an insert. The compiler requires every one. */
+const DEPOSIT_COLUMNS: Record<keyof Deposit, ElementType> = {
+  id: "text",
+  movement_id: "int8",
+  intent_id: "text",
+  chain: "text",
+  token: "text",
+  token_decimals: "int4",
+  sender: "text",
+  amount_units: "numeric",
+  counted_units: "numeric",
+  status: "text",
+  reason: "text",
+  late: "boolean",
+  chain_tx: "text",
+  identity: "text",
+  block_number: "int8",
+  block_hash: "text",
+  required_confirmations: "int4",
+  settlement_id: "text",
+  seen_at: "timestamptz",
+  confirmed_at: "timestamptz",
+  counted_at: "timestamptz",
+  agreed_at: "timestamptz",
+  updated_at: "timestamptz",
+};
 
-/** Omits `seq`, which rows read from the table have and only the database assigns. */
-function depositColumns(deposit: Deposit & { seq?: bigint }): Insertable<DepositTable> {
-  const { seq: _, ...columns } = deposit;
-  return columns;
-}
+const CHANGING_COLUMNS = [
+  "sender",
+  "amount_units",
+  "counted_units",
+  "status",
+  "reason",
+  "block_number",
+  "block_hash",
+  "required_confirmations",
+  "settlement_id",
+  "confirmed_at",
+  "counted_at",
+  "agreed_at",
+  "updated_at",
+] as const satisfies readonly (keyof Deposit)[];
 
 /** Sets the settlement that swept the deposits, or null after a reorg. The settlement station calls it under the intent's lock. */
 export async function assignSettlement(

@@ -16,6 +16,7 @@ import {
 } from "./agreement.ts";
 import { applyDepositChanges, toExposure, type DepositWorld } from "./applyDepositChanges.ts";
 import { isHeldForAgreement, isReceived, type Deposit } from "./deposit.ts";
+import { listUnchangedHoldings } from "./dust/dustStore.ts";
 import { lastCountableBlock, lowestFinalBlock } from "./finality.ts";
 import {
   claimVerifications,
@@ -148,7 +149,9 @@ async function saveResult(world: VerifyWorld, round: VerificationRound): Promise
       retryAt: isAgreed ? null : addMs(at, retryDelayMs(attempts)),
     });
     const changes = known.map((deposit) => ({ before: deposit, after: deposit === before ? after : deposit }));
-    await applyDepositChanges(tx, world, { cases: [{ intent, hasPendingMovements: false, changes }], heads, at });
+    const holdings = (await listUnchangedHoldings(tx, [intent.id])).get(intent.id) ?? [];
+    const cases = [{ intent, hasPendingMovements: false, changes, holdings }];
+    await applyDepositChanges(tx, world, { cases, heads, at });
     return { outcome, attempts, before, after };
   });
 }

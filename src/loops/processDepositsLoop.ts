@@ -13,6 +13,7 @@ export function processDepositsLoop(world: World, chain: Caip2): Loop {
     tick: async () => {
       const { isDone } = await processMovements(world, chain);
       if (isDone) await countDeposits(world, chain);
+      world.wake.notify(`dust:${chain}`);
       world.wake.notify(`agreements:${chain}`);
       world.wake.notify(`settlements:${chain}`);
       world.wake.notify("events");

@@ -7,6 +7,7 @@ import { followHeadsLoop, listenToFeedLoop } from "./followHeadsLoop.ts";
 import { purgeExpiredLoop } from "./purgeExpiredLoop.ts";
 import { runLoop, type Loop } from "./loop.ts";
 import { scanHintedInboxesLoop } from "./scanHintedInboxesLoop.ts";
+import { sumDustLoop } from "./sumDustLoop.ts";
 import { settleLoop } from "./settleLoop.ts";
 import { assignEventSequencesLoop } from "./assignEventSequencesLoop.ts";
 import { watchChainLoop } from "./watchChainLoop.ts";
@@ -23,6 +24,7 @@ export function createLoops(world: World): Loop[] {
       recheckSuspectBlocksLoop(world, chain),
       scanHintedInboxesLoop(world, chain),
       processDepositsLoop(world, chain.caip2),
+      sumDustLoop(world, chain),
       verifyDepositsLoop(world, chain),
       settleLoop(world, chain),
     );

@@ -1,5 +1,6 @@
 import { findAsset } from "../catalog/catalog.ts";
 import { depositRecord } from "../deposit/depositRecord.ts";
+import { listDeposits } from "../deposit/dust/listDeposits.ts";
 import { intentRecord, type IntentRecord } from "../intent/intentRecord.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { Fault } from "../kernel/faults.ts";
@@ -12,7 +13,7 @@ import { requiredText, optionalNumber, optionalText } from "./inputFields.ts";
 
 const LIST_DEFAULT = 20;
 const LIST_MAX = 1_000;
-/** Rows of one intent that `intents show` reads. The API pages through more. */
+/** The newest rows of one intent that `intents show` reads. The API pages through more. */
 const HISTORY_MAX = 1_000;
 const STATUSES = ["active", "settled", "archived"] as const;
 
@@ -40,13 +41,7 @@ export async function listIntents(world: World, input: unknown): Promise<IntentO
 export async function showIntent(world: World, input: unknown): Promise<IntentSnapshot & { accountId: string }> {
   const intentId = requiredText(input, "intentId");
   const [deposits, settlements, cursors] = await Promise.all([
-    world.db.root
-      .selectFrom("deposit")
-      .selectAll()
-      .where("intent_id", "=", intentId)
-      .orderBy("seq")
-      .limit(HISTORY_MAX)
-      .execute(),
+    listDeposits(world, { intent: await getIntent(world, intentId), limit: HISTORY_MAX }),
     world.db.root
       .selectFrom("settlement")
       .selectAll()
@@ -62,7 +57,7 @@ export async function showIntent(world: World, input: unknown): Promise<IntentSn
   return {
     accountId: row.account_id,
     intent: intentRecord(row, world.config),
-    deposits: deposits.map((deposit) =>
+    deposits: deposits.toReversed().map((deposit) =>
       depositRecord(deposit, {
         symbol: findAsset(world.catalog, deposit.chain, deposit.token)?.symbol ?? deposit.token,
         headNumber: heads.get(deposit.chain) ?? 0n,

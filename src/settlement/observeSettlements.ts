@@ -1,3 +1,4 @@
+import { refreshHeldDust, refreshHoldings } from "../deposit/dust/dustStore.ts";
 import { assignSettlement } from "../deposit/store.ts";
 import { isPayoutAsset } from "../intent/payoutAsset.ts";
 import type { Tx } from "../db/database.ts";
@@ -130,7 +131,10 @@ class SweepObservation {
 
   /** Writes the results of all sweeps, and returns those that took more than the recorded deposits. */
   async writeResults(): Promise<readonly Sweep[]> {
+    const intentIds = [...this.#intents.keys()];
     await writeIntentProgress(this.#tx, [...this.#intents.values()]);
+    await refreshHeldDust(this.#tx, intentIds);
+    await refreshHoldings(this.#tx, intentIds);
     await appendEvents(this.#tx, this.#world, { events: this.#events, at: this.#at });
     return this.#unexplained;
   }

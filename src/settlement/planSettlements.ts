@@ -1,5 +1,6 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
+import { refreshHoldings } from "../deposit/dust/dustStore.ts";
 import { assignSettlement } from "../deposit/store.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
@@ -7,7 +8,7 @@ import { addMs } from "../kernel/clock.ts";
 import { newId } from "../kernel/ids.ts";
 import type { World } from "../world.ts";
 import type { Settlement } from "./settlement.ts";
-import { insertPlannedSettlements, listUnassignedSweptDeposits, listUnsettled } from "./store.ts";
+import { insertPlannedSettlements, listDueInboxes, listUnassignedSweptDeposits } from "./store.ts";
 
 type PlanWorld = Pick<World, "db" | "clock" | "entropy" | "catalog">;
 
@@ -20,33 +21,38 @@ const SWEPT_DEPOSITS_MAX = 1_000;
 export async function planSettlements(world: PlanWorld, chain: Caip2): Promise<number> {
   const at = world.clock.now();
   const countedBefore = addMs(at, -(findWatchedChain(world.catalog, chain)?.settleAfterMs ?? 0));
-  const waiting = await listUnsettled(world.db.root, { chain, countedBefore, limit: PLAN_MAX });
+  const waiting = await listDueInboxes(world.db.root, { chain, countedBefore, at, limit: PLAN_MAX });
   if (waiting.length === 0) return 0;
   const intentIds = [...new Set(waiting.map((inbox) => inbox.intentId))];
   return world.db.transaction(async (tx) => {
     // Observing a sweep takes these locks too. Another process or a stranger may have settled these inboxes by now.
     await lockIntents(tx, intentIds);
-    if (await assignToLandedSweeps(tx, { chain, intentIds })) return 0;
-    const unsettled = await listUnsettled(tx, { chain, countedBefore, limit: PLAN_MAX, intentIds });
+    const { hasMore } = await assignToLandedSweeps(tx, { chain, intentIds });
+    const due = hasMore ? [] : await listDueInboxes(tx, { chain, countedBefore, at, limit: PLAN_MAX, intentIds });
     await insertPlannedSettlements(
       tx,
-      unsettled.map((inbox) => newSettlement({ ...inbox, chain, id: newId("set", world.entropy), at })),
+      due.map((inbox) => newSettlement({ ...inbox, chain, id: newId("set", world.entropy), at })),
     );
-    return unsettled.length;
+    await refreshHoldings(tx, intentIds);
+    return due.length;
   });
 }
 
 /**
- * Assigns late deposits to the landed sweep that took them: planning them again would send empty sweeps for ever. Returns whether there
- * were any; the next call plans the others.
+ * Assigns late deposits to the landed sweep that took them: planning them again would send empty sweeps for ever. `hasMore`: the next call
+ * assigns the rest, and then plans.
  */
-async function assignToLandedSweeps(tx: Tx, scope: { chain: Caip2; intentIds: readonly string[] }): Promise<boolean> {
+async function assignToLandedSweeps(
+  tx: Tx,
+  scope: { chain: Caip2; intentIds: readonly string[] },
+): Promise<{ hasMore: boolean }> {
   const swept = await listUnassignedSweptDeposits(tx, { ...scope, limit: SWEPT_DEPOSITS_MAX });
   for (const [settlementId, deposits] of Map.groupBy(swept, (deposit) => deposit.settlementId)) {
     const depositIds = deposits.map((deposit) => deposit.depositId);
     await assignSettlement(tx, depositIds, settlementId);
   }
-  return swept.length > 0;
+  if (swept.length > 0) await refreshHoldings(tx, scope.intentIds);
+  return { hasMore: swept.length === SWEPT_DEPOSITS_MAX };
 }
 
 /** A planned settlement, with only its inbox known. */

@@ -4,7 +4,6 @@ import { array } from "../db/parameters.ts";
 import type { HandoverCursorTable, OutgoingTransactionStatus, SettlementTable } from "../db/schema.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import { BPS } from "../kernel/units.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import type { Settlement, SettlementRow, Sweep } from "./settlement.ts";
 
@@ -121,43 +120,26 @@ export async function listSettlementDepositIds(tx: Tx, settlementId: string): Pr
   return rows.map((row) => row.id);
 }
 
-/** `intentIds`: limits the query to these intents. */
-type UnsettledQuery = { chain: Caip2; countedBefore: Date; limit: number; intentIds?: readonly string[] };
-
 /**
- * Inboxes on a chain with counted money and no open settlement, oldest first. Once the price is settled, further money waits until it
- * reaches the minimum; so does all money of an intent whose price is below the minimum. Otherwise dust, which anybody can send or request,
- * would cost us a fee per deposit.
+ * Inboxes on a chain with counted money for which a settlement should be planned, oldest first: those that counted it before
+ * `countedBefore`, or after `at`, because a clock that stepped back must not let money wait for the old time. `intentIds` limits the query.
  */
-export async function listUnsettled(
+export async function listDueInboxes(
   db: Db["root"],
-  { chain, countedBefore, limit, intentIds }: UnsettledQuery,
+  scope: { chain: Caip2; countedBefore: Date; at: Date; limit: number; intentIds?: readonly string[] },
 ): Promise<{ intentId: string; token: string }[]> {
-  return db
-    .selectFrom("deposit")
-    .innerJoin("intent", "intent.id", "deposit.intent_id")
-    .select(["deposit.intent_id as intentId", "deposit.token"])
-    .where("deposit.chain", "=", chain)
-    .where("deposit.status", "=", "counted")
-    .where("deposit.settlement_id", "is", null)
-    .where(
-      intentIds === undefined ? sql<boolean>`true` : sql<boolean>`deposit.intent_id = any(${array(intentIds, "text")})`,
-    )
-    .where(
-      sql<boolean>`not exists (select from settlement
-        where settlement.intent_id = deposit.intent_id and settlement.chain = deposit.chain and settlement.token = deposit.token
-          and settlement.status in ('planned','submitted','bridging','held'))`,
-    )
-    .groupBy(["deposit.intent_id", "deposit.token"])
-    .having(sql<boolean>`min(deposit.counted_at) <= ${countedBefore}`)
-    .having(
-      sql<boolean>`(sum(deposit.amount_units) >= min(intent.minimum_units)
-        or min(intent.price_token_units) >= min(intent.minimum_units) and min(intent.settled_units) * ${BPS}::int8
-          < min(intent.price_token_units) * (${BPS}::int8 - min(intent.underpay_tolerance_bps)))`,
-    )
-    .orderBy(sql`min(deposit.counted_at)`)
-    .limit(limit)
-    .execute();
+  const { chain, countedBefore, at, limit, intentIds } = scope;
+  const isAsked =
+    intentIds === undefined ? sql<boolean>`true` : sql<boolean>`intent_id = any(${array(intentIds, "text")})`;
+  const { rows } = await sql<{ intentId: string; token: string }>`
+    select intent_id as "intentId", token from (
+      (select intent_id, token, due_from from holding
+        where chain = ${chain} and due_from <= ${countedBefore} and ${isAsked} order by due_from limit ${limit})
+      union all
+      (select intent_id, token, due_from from holding
+        where chain = ${chain} and due_from > ${at} and ${isAsked} order by due_from limit ${limit})
+    ) as due order by due_from limit ${limit}`.execute(db);
+  return rows;
 }
 
 /** Inserts planned settlements; the unique index skips inboxes with an open settlement. */
@@ -221,6 +203,21 @@ export async function listIneffectiveSettlements(
     .execute();
 }
 
+/** A page of an intent's settlements, newest first, from below a sequence on. */
+export async function listSettlements(
+  db: Db,
+  { intentId, belowSeq, limit }: { intentId: string; belowSeq: bigint | undefined; limit: number },
+): Promise<SettlementRow[]> {
+  return db.root
+    .selectFrom("settlement")
+    .selectAll()
+    .where("intent_id", "=", intentId)
+    .$if(belowSeq !== undefined, (select) => select.where("seq", "<", belowSeq ?? 0n))
+    .orderBy("seq", "desc")
+    .limit(limit)
+    .execute();
+}
+
 /** Locks the settlements that are still in one of these states. */
 export async function lockSettlements(
   tx: Tx,
@@ -240,16 +237,18 @@ export async function lockSettlements(
 
 export type UnsweptTotal = { intentId: string; units: bigint; lastBlock: bigint };
 
-/** Each intent's counted, unassigned total on a chain in a token, and the block of its last deposit. */
+/** Each intent's counted total on a chain in a token that no sweep has taken, and a block that contains all of it. */
 export async function listUnsweptTotals(
   db: Db,
   scope: { chain: Caip2; token: string; intentIds: readonly string[] },
 ): Promise<UnsweptTotal[]> {
   const { rows } = await sql<UnsweptTotal>`
-    select intent_id as "intentId", sum(amount_units) as units, max(block_number) as "lastBlock" from deposit
-    where status = 'counted' and settlement_id is null and chain = ${scope.chain} and token = ${scope.token}
-      and intent_id = any(${array(scope.intentIds, "text")})
-    group by intent_id`.execute(db.root);
+    select holding.intent_id as "intentId", holding.unswept_units as units, greatest(holding.counted_block, (
+      select max(deposit.block_number) from deposit
+      where deposit.status = 'counted' and deposit.settlement_id is null and deposit.intent_id = holding.intent_id
+        and deposit.chain = holding.chain and deposit.token = holding.token)) as "lastBlock"
+    from holding where holding.chain = ${scope.chain} and holding.token = ${scope.token}
+      and holding.intent_id = any(${array(scope.intentIds, "text")}) and holding.unswept_units > 0`.execute(db.root);
   return rows;
 }
 
@@ -259,14 +258,12 @@ export async function hasUnsweptDeposits(
   inbox: { intent_id: string; chain: Caip2; token: string },
 ): Promise<boolean> {
   const row = await tx
-    .selectFrom("deposit")
-    .select("id")
+    .selectFrom("holding")
+    .select("intent_id")
     .where("intent_id", "=", inbox.intent_id)
     .where("chain", "=", inbox.chain)
     .where("token", "=", inbox.token)
-    .where("status", "=", "counted")
-    .where("settlement_id", "is", null)
-    .limit(1)
+    .where("unswept_units", ">", 0n)
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -2,6 +2,7 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { SettleRefused, type ChainSender, type PreparedSettlement, type SettleItem } from "../chain/sender.ts";
 import type { Tx } from "../db/database.ts";
+import { refreshHoldings } from "../deposit/dust/dustStore.ts";
 import { appendEvents } from "../event/store.ts";
 import { toInboxTerms } from "../intent/inboxTerms.ts";
 import { addMs } from "../kernel/clock.ts";
@@ -165,6 +166,7 @@ async function failEmptySettlement(
     updated_at: at,
   };
   await writeSettlement(tx, after);
+  await refreshHoldings(tx, [settlement.intent_id]);
   await appendEvents(tx, world, { events: buildEvents(batch, settlement, after), at });
 }
 

@@ -1,7 +1,7 @@
-import type { Selectable } from "kysely";
 import { findAsset, findChainDescription } from "../../catalog/catalog.ts";
 import { isPayoutAsset, payoutChain } from "../../intent/payoutAsset.ts";
-import type { DepositTable } from "../../db/schema.ts";
+import type { ShownDeposit } from "../../deposit/deposit.ts";
+import { listDeposits } from "../../deposit/dust/listDeposits.ts";
 import { paymentStatus } from "../../intent/paymentStatus.ts";
 import type { IntentRow } from "../../intent/store.ts";
 import { displayAddress } from "../../kernel/caip.ts";
@@ -44,7 +44,6 @@ type CheckoutDeposit = {
   explorerUrl: string | null;
 };
 
-type DepositRow = Selectable<DepositTable>;
 type StatusWorld = Pick<World, "db" | "catalog">;
 
 const DEPOSITS_MAX = 20;
@@ -52,7 +51,7 @@ const DEPOSITS_MAX = 20;
 export async function readCheckoutStatus(world: StatusWorld, intent: IntentRow): Promise<CheckoutStatus> {
   const { catalog } = world;
   const chain = payoutChain(intent);
-  const deposits = await listDeposits(world, intent);
+  const deposits = await listDeposits(world, { intent, limit: DEPOSITS_MAX });
   const heads = new Map((await listCursors(world.db)).map((cursor) => [cursor.chain, cursor.number]));
   const formatAmount = (units: bigint) => formatUnits(units, intent.payout_decimals);
   const missing = remainingUnits(intent);
@@ -80,7 +79,7 @@ export function remainingUnits(intent: IntentRow): bigint | undefined {
   return missing > 0n ? missing : 0n;
 }
 
-function determineStage(intent: IntentRow, deposits: readonly DepositRow[]): CheckoutStage {
+function determineStage(intent: IntentRow, deposits: readonly ShownDeposit[]): CheckoutStage {
   if (["paid", "overpaid"].includes(paymentStatus(intent))) return "paid";
   if (intent.status !== "active") return "closed";
   // A payment that still lacks money stays at "waiting", whatever else is pending.
@@ -92,17 +91,7 @@ function determineStage(intent: IntentRow, deposits: readonly DepositRow[]): Che
     : "waiting";
 }
 
-async function listDeposits(world: StatusWorld, intent: IntentRow): Promise<DepositRow[]> {
-  return world.db.root
-    .selectFrom("deposit")
-    .selectAll()
-    .where("intent_id", "=", intent.id)
-    .orderBy("seq", "desc")
-    .limit(DEPOSITS_MAX)
-    .execute();
-}
-
-function toCheckoutDeposit(world: StatusWorld, deposit: DepositRow, head: bigint | undefined): CheckoutDeposit {
+function toCheckoutDeposit(world: StatusWorld, deposit: ShownDeposit, head: bigint | undefined): CheckoutDeposit {
   const explorer = findChainDescription(world.catalog, deposit.chain)?.explorerUrl ?? "";
   const isNotOnChain = deposit.status === "dropped" || head === undefined || head < deposit.block_number;
   return {

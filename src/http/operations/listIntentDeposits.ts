@@ -1,5 +1,6 @@
 import { findAsset } from "../../catalog/catalog.ts";
 import { depositRecord } from "../../deposit/depositRecord.ts";
+import { listDeposits } from "../../deposit/dust/listDeposits.ts";
 import { getIntent } from "../../intent/readIntents.ts";
 import { listCursors } from "../../watch/store/store.ts";
 import { toListResponse } from "../listResponse.ts";
@@ -7,7 +8,7 @@ import { defineOperation } from "../operation.ts";
 import { depositList } from "../schema/components.ts";
 import { depositExample, pageExample } from "../schema/examples.ts";
 import { pageQuery } from "../schema/records/list.ts";
-import { readIntentPage } from "../reads/readIntentPage.ts";
+import { readPage } from "../reads/readPage.ts";
 
 export const listIntentDeposits = defineOperation({
   operationId: "listIntentDeposits",
@@ -29,10 +30,12 @@ export const listIntentDeposits = defineOperation({
   faults: ["invalid_cursor"],
   async handle(world, { account, id, query }) {
     const intent = await getIntent(world, { accountId: account.id, intentId: id });
-    const { rows, hasMore, nextCursor } = await readIntentPage(world, {
-      table: "deposit",
-      intentId: intent.id,
+    const { rows, hasMore, nextCursor } = await readPage(world, {
+      list: "listed_deposit",
+      owner: intent.id,
       ...query,
+      readRows: ({ below, limit }) => listDeposits(world, { intent, belowMovement: below, limit }),
+      positionOf: (deposit) => deposit.movement_id,
     });
     const heads = new Map((await listCursors(world.db)).map((cursor) => [cursor.chain, cursor.number]));
     const records = rows.map((row) => {

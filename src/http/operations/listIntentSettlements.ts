@@ -1,11 +1,12 @@
 import { getIntent } from "../../intent/readIntents.ts";
 import { settlementRecord } from "../../settlement/settlementRecord.ts";
+import { listSettlements } from "../../settlement/store.ts";
 import { toListResponse } from "../listResponse.ts";
 import { defineOperation } from "../operation.ts";
 import { settlementList } from "../schema/components.ts";
 import { settlementExample, pageExample } from "../schema/examples.ts";
 import { pageQuery } from "../schema/records/list.ts";
-import { readIntentPage } from "../reads/readIntentPage.ts";
+import { readPage } from "../reads/readPage.ts";
 
 export const listIntentSettlements = defineOperation({
   operationId: "listIntentSettlements",
@@ -26,10 +27,12 @@ export const listIntentSettlements = defineOperation({
   faults: ["invalid_cursor"],
   async handle(world, { account, id, query }) {
     const intent = await getIntent(world, { accountId: account.id, intentId: id });
-    const { rows, hasMore, nextCursor } = await readIntentPage(world, {
-      table: "settlement",
-      intentId: intent.id,
+    const { rows, hasMore, nextCursor } = await readPage(world, {
+      list: "settlement",
+      owner: intent.id,
       ...query,
+      readRows: ({ below, limit }) => listSettlements(world.db, { intentId: intent.id, belowSeq: below, limit }),
+      positionOf: (settlement) => settlement.seq,
     });
     return { status: 200, body: toListResponse({ records: rows.map(settlementRecord), hasMore, nextCursor }) };
   },

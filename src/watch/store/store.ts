@@ -153,6 +153,7 @@ export async function rewindCursor(
       finalized_number: sql<bigint>`least(finalized_number, ${ancestorNumber})`,
       reread_number: sql<bigint>`least(reread_number, ${ancestorNumber})`,
       booked_number: sql<bigint>`least(booked_number, ${ancestorNumber})`,
+      rewound_number: sql<bigint>`least(rewound_number, ${ancestorNumber})`,
     })
     .where("chain", "=", chain)
     .where("number", "=", from.number)
@@ -164,6 +165,18 @@ export async function rewindCursor(
   const revision = cursor.revision + 1n;
   await orphanAbove(tx, { chain, ancestorNumber, revision, at });
   return revision;
+}
+
+/** The lowest block that a reorganisation went back to since the last call, and forgets it. Undefined without one. */
+export async function takeRewoundNumber(tx: Tx, chain: Caip2): Promise<bigint | undefined> {
+  const { rows } = await sql<{ number: bigint }>`
+    with noted as (
+      select rewound_number as number from chain_cursor where chain = ${chain} and rewound_number is not null for update
+    )
+    update chain_cursor set rewound_number = null from noted where chain_cursor.chain = ${chain} returning noted.number`.execute(
+    tx,
+  );
+  return rows[0]?.number;
 }
 
 async function orphanAbove(

@@ -1,0 +1,59 @@
+import type { Selectable } from "kysely";
+import type { HoldingTable } from "../../db/schema.ts";
+
+// Dust: a transfer into an inbox that is below the intent's minimum and does not reach its price alone. Anybody can send any number of
+// them for almost nothing, so dust has no row and no event of its own. Each inbox holds sums instead, and dust counts by whole blocks.
+
+/** What an inbox holds in one token. Only this station writes it, under the intent's lock. */
+export type Holding = Selectable<HoldingTable>;
+
+/** The dust of one block in one inbox and token: its number, its sum, and the part that no sweep has taken. */
+export type DustBlock = { blockNumber: bigint; count: bigint; units: bigint; heldUnits: bigint };
+
+/** One holding before and after a change. */
+export type HoldingChange = { before: Holding; after: Holding };
+
+/**
+ * Adds final blocks of dust, in ascending order, to a holding whose sums then reach `uptoBlock`. Waiting dust counts at the block in which
+ * it reaches the minimum. Whole blocks decide, so the result does not depend on how many blocks a call adds.
+ * Without a minimum nothing counts.
+ */
+export function addDustBlocks(
+  holding: Holding,
+  input: { blocks: readonly DustBlock[]; uptoBlock: bigint; minimumUnits: bigint | undefined; at: Date },
+): Holding {
+  const { minimumUnits } = input;
+  let sums = holding;
+  for (const block of input.blocks) {
+    sums = {
+      ...sums,
+      dust_block: block.blockNumber,
+      waiting_count: sums.waiting_count + block.count,
+      waiting_units: sums.waiting_units + block.units,
+      waiting_held_units: sums.waiting_held_units + block.heldUnits,
+    };
+    if (minimumUnits !== undefined && sums.waiting_units >= minimumUnits) sums = countWaitingDust(sums, input.at);
+  }
+  return { ...sums, dust_block: input.uptoBlock };
+}
+
+/** Counts all waiting dust: it reached the minimum, or completes the price. Returns the same object when none waits. */
+export function countWaitingDust(holding: Holding, at: Date): Holding {
+  if (holding.waiting_count === 0n) return holding;
+  return {
+    ...holding,
+    waiting_count: 0n,
+    waiting_units: 0n,
+    waiting_held_units: 0n,
+    counted_block: holding.dust_block,
+    dust_count: holding.dust_count + holding.waiting_count,
+    dust_units: holding.dust_units + holding.waiting_units,
+    dust_held_units: holding.dust_held_units + holding.waiting_held_units,
+    dust_counted_at: at,
+  };
+}
+
+/** Final dust of a holding that adds to the intent's received amount. */
+export function receivedDustUnits(holding: Holding): bigint {
+  return holding.waiting_units + holding.dust_units;
+}

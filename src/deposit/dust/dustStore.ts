@@ -1,0 +1,394 @@
+import { sql, type RawBuilder, type Selectable } from "kysely";
+import type { Db, Tx } from "../../db/database.ts";
+import { array } from "../../db/parameters.ts";
+import type { HandoverCursorTable, ListedDepositView } from "../../db/schema.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
+import { BPS } from "../../kernel/units.ts";
+import type { MovementRow } from "../../watch/movement.ts";
+import type { DustBlock, Holding, HoldingChange } from "./dust.ts";
+
+// All SQL about dust: which movements are dust, their sums, and what each inbox holds.
+
+/** Decimals of a chain's tokens, which compare a transfer in another token with the minimum. */
+export type TokenDecimals = readonly { token: string; decimals: number }[];
+
+/** A condition over `movement`, `intent` and `token_decimals`: the transfer is dust. A token without known decimals is never dust. */
+const IS_DUST = sql<boolean>`(case
+  when movement.token = intent.payout_token and movement.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
+    then movement.amount_units < intent.minimum_units and (intent.price_token_units is null or movement.amount_units * ${sql.raw(String(BPS))}
+      < intent.price_token_units * (${sql.raw(String(BPS))} - intent.underpay_tolerance_bps))
+  else movement.amount_units * power(10::numeric, intent.payout_decimals)
+    < intent.minimum_units * power(10::numeric, token_decimals.decimals) end)`;
+
+/** Inbound movements of one chain after a cursor and up to another. */
+export type MovementPage = { after: HandoverCursorTable; upto: HandoverCursorTable };
+
+/** Inbound movements after one cursor and up to another, each with `is_dust`. A movement that has a deposit stays a deposit. */
+function pageOfMovements({ after, upto }: MovementPage, decimals: TokenDecimals): RawBuilder<unknown> {
+  return sql`
+    select movement.*, deposit.id is null and coalesce(${IS_DUST}, false) as is_dust
+    from movement join intent on intent.id = movement.intent_id
+    left join deposit on deposit.movement_id = movement.id
+    left join unnest(${array(
+      decimals.map(({ token }) => token),
+      "text",
+    )}, ${array(
+      decimals.map((each) => each.decimals),
+      "int4",
+    )}) as token_decimals (token, decimals) on token_decimals.token = movement.token
+    where movement.chain = ${after.chain} and movement.direction = 'in'
+      and (movement.revision, movement.id) > (${after.revision}, ${after.movement_id})
+      and (movement.revision, movement.id) <= (${upto.revision}, ${upto.movement_id})`;
+}
+
+/** The movements of a page that become deposits, or are deposits already, in commit order. */
+export async function listDepositMovements(
+  tx: Tx,
+  page: MovementPage,
+  decimals: TokenDecimals,
+): Promise<MovementRow[]> {
+  const { rows } = await sql<MovementRow>`
+    select page.* from (${pageOfMovements(page, decimals)}) as page where not is_dust order by revision, id`.execute(tx);
+  return rows;
+}
+
+/**
+ * Notes in the holdings that a page has dust which is not in their sums. Dust in a block that is summed already makes the sums stale. Dust in
+ * another asset than the payout's is held for ever and has no sums.
+ */
+export async function noteDust(tx: Tx, page: MovementPage, decimals: TokenDecimals): Promise<void> {
+  await sql`
+    merge into holding using (
+      select page.intent_id, page.chain, page.token, min(page.block_number) as lowest_block,
+        min(page.block_number) filter (where page.orphaned_at is null) as dust_from
+      from (${pageOfMovements(page, decimals)}) as page join intent on intent.id = page.intent_id
+        and page.token = intent.payout_token and page.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
+      where page.is_dust
+      group by page.intent_id, page.chain, page.token
+    ) as noted
+    on (holding.intent_id, holding.chain, holding.token) = (noted.intent_id, noted.chain, noted.token)
+    when matched then update set
+      dust_from = least(holding.dust_from, case when noted.dust_from > holding.dust_block then noted.dust_from end),
+      is_stale = holding.is_stale or noted.lowest_block <= holding.dust_block
+    when not matched then insert (intent_id, chain, token, dust_from)
+      values (noted.intent_id, noted.chain, noted.token, noted.dust_from)`.execute(tx);
+}
+
+/** The holdings of these intents, each inbox and token that has one. */
+async function listHoldings(tx: Tx, intentIds: readonly string[]): Promise<Holding[]> {
+  if (intentIds.length === 0) return [];
+  return tx
+    .selectFrom("holding")
+    .selectAll()
+    .where(sql<boolean>`intent_id = any(${array(intentIds, "text")})`)
+    .orderBy("intent_id")
+    .orderBy("chain")
+    .orderBy("token")
+    .execute();
+}
+
+/** The holdings of these intents by intent, in the form of changes that change nothing. */
+export async function listUnchangedHoldings(
+  tx: Tx,
+  intentIds: readonly string[],
+): Promise<Map<string, HoldingChange[]>> {
+  const holdings = await listHoldings(tx, intentIds);
+  const changes = holdings.map((holding) => ({ before: holding, after: holding }));
+  return Map.groupBy(changes, ({ before }) => before.intent_id);
+}
+
+/** Holdings on a chain with unsummed dust in blocks up to `finalBlock`, or with stale sums. */
+export async function listUnsummedHoldings(
+  db: Db["root"],
+  { chain, finalBlock, limit }: { chain: Caip2; finalBlock: bigint; limit: number },
+): Promise<Pick<Holding, "intent_id" | "token">[]> {
+  const { rows } = await sql<Pick<Holding, "intent_id" | "token">>`
+    select intent_id, token from (
+      (select intent_id, token, -1 as place from holding where chain = ${chain} and is_stale limit ${limit})
+      union all
+      (select intent_id, token, dust_from as place from holding
+        where chain = ${chain} and dust_from <= ${finalBlock} and not is_stale order by dust_from limit ${limit})
+    ) as due order by place limit ${limit}`.execute(db);
+  return rows;
+}
+
+type HoldingKey = Pick<Holding, "intent_id" | "chain" | "token">;
+
+/** Dust rows of one inbox are movements without a deposit; the station has processed all of them when no movement of the intent waits. */
+const dustOf = (holding: RawBuilder<unknown>) => sql`
+  movement.intent_id = ${holding}.intent_id and movement.chain = ${holding}.chain and movement.token = ${holding}.token
+  and movement.direction = 'in' and movement.orphaned_at is null
+  and not exists (select from deposit where deposit.movement_id = movement.id)`;
+
+/** SQL for the last sweep of an inbox: dust after it is still there. */
+const lastSweepOf = (holding: RawBuilder<unknown>) => sql`
+  select block_number, place from movement departure
+  where departure.intent_id = ${holding}.intent_id and departure.chain = ${holding}.chain and departure.token = ${holding}.token
+    and departure.direction = 'out' and departure.orphaned_at is null
+  order by block_number desc, place desc limit 1`;
+
+export type DustPage = { key: HoldingKey; uptoBlock: bigint; blocks: DustBlock[] };
+
+/**
+ * The dust of these holdings from `dust_from` up to `finalBlock`, summed by block. Each page ends with a whole block once it has
+ * read `rowsMax` movements; `uptoBlock` is then that block.
+ */
+export async function sumDustBlocks(
+  tx: Tx,
+  { holdings, finalBlock, rowsMax }: { holdings: readonly Holding[]; finalBlock: bigint; rowsMax: number },
+): Promise<DustPage[]> {
+  const { rows } = await sql<HoldingKey & DustBlock & { uptoBlock: bigint }>`
+    with asked as (
+      select * from unnest(${array(
+        holdings.map((each) => each.intent_id),
+        "text",
+      )}, ${array(
+        holdings.map((each) => each.chain),
+        "text",
+      )}, ${array(
+        holdings.map((each) => each.token),
+        "text",
+      )}, ${array(
+        holdings.map((each) => each.dust_from),
+        "int8",
+      )}) as asked (intent_id, chain, token, dust_from)
+    )
+    select asked.intent_id, asked.chain, asked.token, page.upto_block as "uptoBlock", coalesce(summed.block_number, -1) as "blockNumber",
+      coalesce(summed.count, 0) as count, coalesce(summed.units, 0) as units, coalesce(summed.held_units, 0) as "heldUnits"
+    from asked
+    cross join lateral (
+      select coalesce((
+        select block_number from movement where ${dustOf(sql`asked`)}
+          and movement.block_number >= asked.dust_from and movement.block_number <= ${finalBlock}
+        order by block_number offset ${rowsMax} limit 1), ${finalBlock}::int8) as upto_block
+    ) as page
+    left join lateral (${lastSweepOf(sql`asked`)}) as swept on true
+    left join lateral (
+      select movement.block_number, count(*) as count, sum(movement.amount_units) as units,
+        coalesce(sum(movement.amount_units) filter (where swept.block_number is null
+          or (movement.block_number, movement.place) > (swept.block_number, swept.place)), 0) as held_units
+      from movement where ${dustOf(sql`asked`)}
+        and movement.block_number >= asked.dust_from and movement.block_number <= page.upto_block
+      group by movement.block_number
+    ) as summed on true
+    order by asked.intent_id, asked.chain, asked.token, summed.block_number`.execute(tx);
+  const pages = Map.groupBy(rows, (row) => `${row.intent_id}/${row.chain}/${row.token}`);
+  return [...pages.values()].flatMap((blocks) => {
+    const [first] = blocks;
+    if (first === undefined) return [];
+    const { intent_id, chain, token, uptoBlock } = first;
+    return [{ key: { intent_id, chain, token }, uptoBlock, blocks: blocks.filter((block) => block.count > 0n) }];
+  });
+}
+
+export type DustSums = Pick<
+  Holding,
+  "waiting_count" | "waiting_units" | "waiting_held_units" | "dust_count" | "dust_units" | "dust_held_units"
+>;
+
+/** The sums of one holding up to its summed block, computed again from all of its dust. Only a reorganisation of summed blocks needs it. */
+export async function recomputeDustSums(tx: Tx, holding: Holding): Promise<DustSums> {
+  const { rows } = await sql<DustSums>`
+    with asked as (
+      select ${holding.intent_id}::text as intent_id, ${holding.chain}::text as chain, ${holding.token}::text as token
+    ), dust as (
+      select movement.amount_units as units, movement.block_number <= ${holding.counted_block} as is_counted,
+        swept.block_number is null or (movement.block_number, movement.place) > (swept.block_number, swept.place) as is_held
+      from asked join movement on ${dustOf(sql`asked`)} left join lateral (${lastSweepOf(sql`asked`)}) as swept on true
+      where movement.block_number <= ${holding.dust_block}
+    )
+    select count(*) filter (where not is_counted) as waiting_count,
+      coalesce(sum(units) filter (where not is_counted), 0) as waiting_units,
+      coalesce(sum(units) filter (where not is_counted and is_held), 0) as waiting_held_units,
+      count(*) filter (where is_counted) as dust_count,
+      coalesce(sum(units) filter (where is_counted), 0) as dust_units,
+      coalesce(sum(units) filter (where is_counted and is_held), 0) as dust_held_units
+    from dust`.execute(tx);
+  return rows[0] ?? EMPTY_SUMS;
+}
+
+const EMPTY_SUMS: DustSums = {
+  waiting_count: 0n,
+  waiting_units: 0n,
+  waiting_held_units: 0n,
+  dust_count: 0n,
+  dust_units: 0n,
+  dust_held_units: 0n,
+};
+
+/** Marks the sums above a block as stale, after a reorganisation that went back to it. */
+export async function markSumsStale(tx: Tx, { chain, above }: { chain: Caip2; above: bigint }): Promise<void> {
+  await tx
+    .updateTable("holding")
+    .set({ is_stale: true })
+    .where("chain", "=", chain)
+    .where("dust_block", ">", above)
+    .execute();
+}
+
+/** Writes the dust columns of changed holdings, and the block in which their next dust is. The caller holds the intents' locks. */
+export async function writeHoldings(tx: Tx, holdings: readonly Holding[]): Promise<void> {
+  if (holdings.length === 0) return;
+  const column = <T>(valueOf: (holding: Holding) => T) => holdings.map(valueOf);
+  await sql`
+    update holding set dust_from = case when holding.dust_from > changed.dust_block and not holding.is_stale then holding.dust_from else (
+        select movement.block_number from movement where ${dustOf(sql`holding`)} and movement.block_number > changed.dust_block
+        order by movement.block_number limit 1) end,
+      is_stale = false, dust_block = changed.dust_block, waiting_count = changed.waiting_count, waiting_units = changed.waiting_units,
+      waiting_held_units = changed.waiting_held_units, counted_block = changed.counted_block, dust_count = changed.dust_count,
+      dust_units = changed.dust_units, dust_held_units = changed.dust_held_units, dust_counted_at = changed.dust_counted_at,
+      verified_block = changed.verified_block, verify_from = changed.verify_from
+    from unnest(
+      ${array(
+        column((each) => each.intent_id),
+        "text",
+      )}, ${array(
+        column((each) => each.chain),
+        "text",
+      )}, ${array(
+        column((each) => each.token),
+        "text",
+      )}, ${array(
+        column((each) => each.dust_block),
+        "int8",
+      )}, ${array(
+        column((each) => each.waiting_count),
+        "int8",
+      )}, ${array(
+        column((each) => each.waiting_units),
+        "numeric",
+      )}, ${array(
+        column((each) => each.waiting_held_units),
+        "numeric",
+      )}, ${array(
+        column((each) => each.counted_block),
+        "int8",
+      )}, ${array(
+        column((each) => each.dust_count),
+        "int8",
+      )}, ${array(
+        column((each) => each.dust_units),
+        "numeric",
+      )}, ${array(
+        column((each) => each.dust_held_units),
+        "numeric",
+      )}, ${array(
+        column((each) => each.dust_counted_at),
+        "timestamptz",
+      )}, ${array(
+        column((each) => each.verified_block),
+        "int8",
+      )}, ${array(
+        column((each) => each.verify_from),
+        "timestamptz",
+      )}
+    ) as changed (intent_id, chain, token, dust_block, waiting_count, waiting_units, waiting_held_units, counted_block, dust_count,
+      dust_units, dust_held_units, dust_counted_at, verified_block, verify_from)
+    where holding.intent_id = changed.intent_id and holding.chain = changed.chain and holding.token = changed.token`.execute(
+    tx,
+  );
+}
+
+/**
+ * Computes for these intents again what is counted and in no landed sweep, and from when a settlement should be planned. Every transaction
+ * that counts, drops, plans or sweeps calls it before its end, under the intents' locks. Once the price is settled, further money waits until
+ * it reaches the minimum; so does all money of an intent whose price is below the minimum. Otherwise tiny amounts would each cost a fee.
+ */
+export async function refreshHoldings(tx: Tx, intentIds: readonly string[]): Promise<void> {
+  if (intentIds.length === 0) return;
+  await sql`
+    insert into holding (intent_id, chain, token, unswept_units, unswept_since, due_from)
+    select current.intent_id, current.chain, current.token, current.units, current.since,
+      case when not exists (
+          select from settlement
+          where settlement.intent_id = current.intent_id and settlement.chain = current.chain and settlement.token = current.token
+            and settlement.status in ('planned','submitted','bridging','held'))
+        and (current.units >= intent.minimum_units or intent.price_token_units >= intent.minimum_units
+          and intent.settled_units * ${BPS}::int8 < intent.price_token_units * (${BPS}::int8 - intent.underpay_tolerance_bps))
+        then current.since end
+    from (
+      select intent_id, chain, token, sum(units) as units, min(since) filter (where units > 0) as since from (
+        select deposit.intent_id, deposit.chain, deposit.token, deposit.amount_units as units, deposit.counted_at as since
+        from deposit where deposit.status = 'counted' and deposit.settlement_id is null
+          and deposit.intent_id = any(${array(intentIds, "text")})
+        union all
+        select intent_id, chain, token, dust_held_units, dust_counted_at from holding
+        where intent_id = any(${array(intentIds, "text")})
+      ) as part group by intent_id, chain, token
+    ) as current join intent on intent.id = current.intent_id
+    order by current.intent_id, current.chain, current.token
+    on conflict (intent_id, chain, token) do update set
+      unswept_units = excluded.unswept_units, unswept_since = excluded.unswept_since, due_from = excluded.due_from
+    where (holding.unswept_units, holding.unswept_since, holding.due_from)
+      is distinct from (excluded.unswept_units, excluded.unswept_since, excluded.due_from)`.execute(tx);
+}
+
+/** Computes for these intents again how much of their dust no sweep has taken, after sweeps were observed or reverted. */
+export async function refreshHeldDust(tx: Tx, intentIds: readonly string[]): Promise<void> {
+  if (intentIds.length === 0) return;
+  await sql`
+    update holding set dust_held_units = held.counted_units, waiting_held_units = held.waiting_units
+    from holding as asked left join lateral (${lastSweepOf(sql`asked`)}) as swept on true
+    cross join lateral (
+      select coalesce(sum(movement.amount_units) filter (where movement.block_number <= asked.counted_block), 0) as counted_units,
+        coalesce(sum(movement.amount_units) filter (where movement.block_number > asked.counted_block), 0) as waiting_units
+      from movement where ${dustOf(sql`asked`)} and movement.block_number <= asked.dust_block
+        and movement.block_number >= coalesce(swept.block_number, 0)
+        and (swept.block_number is null or (movement.block_number, movement.place) > (swept.block_number, swept.place))
+    ) as held
+    where asked.intent_id = any(${array(intentIds, "text")}) and asked.dust_block >= 0
+      and holding.intent_id = asked.intent_id and holding.chain = asked.chain and holding.token = asked.token
+      and (holding.dust_held_units, holding.waiting_held_units) is distinct from (held.counted_units, held.waiting_units)`.execute(
+    tx,
+  );
+}
+
+/** Holdings whose waiting dust needs the providers' word, and is due. */
+export async function listUnverifiedHoldings(
+  db: Db["root"],
+  { chain, at, limit }: { chain: Caip2; at: Date; limit: number },
+): Promise<Holding[]> {
+  return db
+    .selectFrom("holding")
+    .selectAll()
+    .where("chain", "=", chain)
+    .where("verify_from", "<=", at)
+    .orderBy("verify_from")
+    .limit(limit)
+    .execute();
+}
+
+/** A row of a list without its position in it. */
+export type DustRow = Omit<Selectable<ListedDepositView>, "movement_id">;
+
+/** The last dust of each holding in its counted blocks, on the chain or orphaned. */
+export async function listLastDust(tx: Tx, holdings: readonly Holding[]): Promise<DustRow[]> {
+  const column = <T extends string | bigint>(valueOf: (holding: Holding) => T) => holdings.map(valueOf);
+  const { rows } = await sql<DustRow>`
+    select last.* from unnest(
+      ${array(
+        column((each) => each.intent_id),
+        "text",
+      )}, ${array(
+        column((each) => each.chain),
+        "text",
+      )}, ${array(
+        column((each) => each.token),
+        "text",
+      )}, ${array(
+        column((each) => each.dust_block),
+        "int8",
+      )}
+    ) as asked (intent_id, chain, token, dust_block)
+    cross join lateral (
+      select movement.id as movement_id from movement
+      where movement.intent_id = asked.intent_id and movement.chain = asked.chain and movement.token = asked.token
+        and movement.direction = 'in' and movement.block_number <= asked.dust_block
+        and not exists (select from deposit where deposit.movement_id = movement.id)
+      order by movement.block_number desc, movement.place desc limit 1
+    ) as dust
+    cross join lateral (
+      select * from listed_deposit where listed_deposit.movement_id = dust.movement_id and listed_deposit.intent_id = asked.intent_id
+    ) as last`.execute(tx);
+  return rows;
+}

@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import type { Selectable } from "kysely";
+import { findAsset, findWatchedChain, type Catalog } from "../../catalog/catalog.ts";
+import type { Db } from "../../db/database.ts";
+import type { ListedDepositView } from "../../db/schema.ts";
+import { isPayoutAsset } from "../../intent/payoutAsset.ts";
+import type { IntentRow } from "../../intent/store.ts";
+import { base32 } from "../../kernel/ids.ts";
+import type { ShownDeposit } from "../deposit.ts";
+import { requiredConfirmations } from "../finality.ts";
+
+/** A deposit of a list, with the number of its movement: a list is in the order of movements. */
+export type ListedDeposit = ShownDeposit & { movement_id: bigint };
+
+type ListedRow = Selectable<ListedDepositView>;
+
+/** A page of an intent's deposits with its dust, newest first, from below a movement on. Reads in proportion to `limit`. */
+export async function listDeposits(
+  world: { db: Db; catalog: Catalog },
+  { intent, belowMovement, limit }: { intent: IntentRow; belowMovement?: bigint | undefined; limit: number },
+): Promise<ListedDeposit[]> {
+  const rows = await world.db.root
+    .selectFrom("listed_deposit")
+    .selectAll()
+    .where("intent_id", "=", intent.id)
+    .$if(belowMovement !== undefined, (select) => select.where("movement_id", "<", belowMovement ?? 0n))
+    .orderBy("movement_id", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...dustDeposit(world.catalog, { intent, row }), movement_id: row.movement_id }));
+}
+
+/** Completes a row that may be dust: its id, its decimals and the confirmations that it needs follow from the movement and the catalogue. */
+export function dustDeposit(
+  catalog: Catalog,
+  { intent, row }: { intent: IntentRow; row: Omit<ListedRow, "movement_id"> },
+): ShownDeposit {
+  const { id, token_decimals: decimals } = row;
+  if (id !== null && decimals !== null) return { ...row, id, token_decimals: decimals };
+  const { intent_id, chain, token, token_decimals, sender, amount_units, counted_units, status, reason, late } = row;
+  const { chain_tx, identity, block_number, block_hash, settlement_id, seen_at, counted_at } = row;
+  const payoutDecimals = isPayoutAsset(intent, row) ? intent.payout_decimals : undefined;
+  return {
+    id: dustDepositId(row),
+    intent_id,
+    chain,
+    token,
+    token_decimals: token_decimals ?? payoutDecimals ?? findAsset(catalog, chain, token)?.decimals ?? 0,
+    sender,
+    amount_units,
+    counted_units,
+    status,
+    reason,
+    late,
+    chain_tx,
+    identity,
+    block_number,
+    block_hash,
+    // Dust is final by the chain's strictest rule.
+    required_confirmations: requiredConfirmations(findWatchedChain(catalog, chain)?.finality.at(-1)?.finality),
+    settlement_id,
+    seen_at,
+    counted_at,
+  };
+}
+
+const ID_BYTES = 16;
+const ID_CHARACTERS = 26;
+
+/** The id of dust, which has no row of its own: derived from what identifies the transfer, so that it never changes. */
+export function dustDepositId(
+  transfer: Pick<ListedRow, "chain" | "chain_tx" | "identity" | "intent_id" | "token">,
+): string {
+  const { chain, chain_tx, identity, intent_id, token } = transfer;
+  const digest = createHash("sha256").update(["dust", chain, chain_tx, identity, intent_id, token].join("\n")).digest();
+  return `dep_${base32(digest.subarray(0, ID_BYTES), ID_CHARACTERS)}`;
+}

@@ -1,0 +1,121 @@
+import { findWatchedChain } from "../../catalog/catalog.ts";
+import type { Tx } from "../../db/database.ts";
+import { lockIntents, type IntentRow } from "../../intent/store.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
+import { findHandoverCursor } from "../../watch/store/handoverStore.ts";
+import { takeRewoundNumber } from "../../watch/store/store.ts";
+import { applyDepositChanges, type DepositWorld, type IntentChangeSet } from "../applyDepositChanges.ts";
+import { lowestFinalBlock } from "../finality.ts";
+import { listDepositsToDecide, listHeads, listIntentsWithPendingMovements, listSingleProviderTotals } from "../store.ts";
+import { addDustBlocks, type Holding, type HoldingChange } from "./dust.ts";
+import { canCountDust, dustTotals } from "./dustAgreement.ts";
+import {
+  listUnchangedHoldings,
+  listUnsummedHoldings,
+  markSumsStale,
+  recomputeDustSums,
+  sumDustBlocks,
+  type DustPage,
+} from "./dustStore.ts";
+
+/** Inboxes per transaction. */
+const INBOXES_MAX = 50;
+/** Movements of one inbox per transaction, when not the default; the rest of the last block is added. */
+const ROWS_MAX = 20_000;
+
+export type DustLimits = { dustRowsMax?: number };
+
+/**
+ * Adds dust in blocks that are final by the chain's strictest rule to the sums of its inboxes, and counts it where it reaches the minimum or
+ * completes the price. Each call takes one page of inboxes and of each inbox one page of blocks.
+ */
+export async function sumDust(world: DepositWorld & DustLimits, chain: Caip2): Promise<{ isDone: boolean }> {
+  const at = world.clock.now();
+  await world.db.transaction((tx) => markRewoundSums(tx, chain));
+  return world.db.transaction(async (tx) => {
+    const heads = await listHeads(tx);
+    const finalBlock = lowestFinalBlock(findWatchedChain(world.catalog, chain)?.finality ?? [], heads.get(chain));
+    const due = await listUnsummedHoldings(tx, { chain, finalBlock, limit: INBOXES_MAX });
+    if (due.length === 0) return { isDone: true };
+    const intents = await lockIntents(tx, [...new Set(due.map((holding) => holding.intent_id))]);
+    const isDue = new Set(due.map(({ intent_id, token }) => `${intent_id}/${token}`));
+    const cases = await buildChangeSets(tx, world, { chain, intents, isDue, finalBlock, at });
+    await applyDepositChanges(tx, world, { cases, heads, at });
+    return { isDone: due.length < INBOXES_MAX && cases.every(({ holdings }) => isSummed(holdings, finalBlock)) };
+  });
+}
+
+/** After a reorganisation of summed blocks the sums of the inboxes are computed again. */
+async function markRewoundSums(tx: Tx, chain: Caip2): Promise<void> {
+  const rewoundNumber = await takeRewoundNumber(tx, chain);
+  if (rewoundNumber !== undefined) await markSumsStale(tx, { chain, above: rewoundNumber });
+}
+
+function isSummed(holdings: readonly HoldingChange[], finalBlock: bigint): boolean {
+  return holdings.every(({ before, after }) => before === after || (!before.is_stale && after.dust_block >= finalBlock));
+}
+
+type SumContext = {
+  chain: Caip2;
+  intents: readonly IntentRow[];
+  isDue: ReadonlySet<string>;
+  finalBlock: bigint;
+  at: Date;
+};
+
+async function buildChangeSets(tx: Tx, world: DepositWorld & DustLimits, context: SumContext): Promise<IntentChangeSet[]> {
+  const { chain, isDue, finalBlock } = context;
+  const ids = context.intents.map((intent) => intent.id);
+  // The head may belong to a branch that replaced a block of these inboxes. They are summed once processMovements has caught up.
+  const cursor = await findHandoverCursor(tx, "deposit_cursor", chain);
+  const pending = await listIntentsWithPendingMovements(tx, cursor, ids);
+  const intents = context.intents.filter((intent) => !pending.has(intent.id));
+  const intentIds = intents.map((intent) => intent.id);
+  const holdingsOf = await listUnchangedHoldings(tx, intentIds);
+  const isAsked = (holding: Holding) => holding.chain === chain && isDue.has(`${holding.intent_id}/${holding.token}`);
+  const asked = [...holdingsOf.values()].flat().flatMap(({ before }) => (isAsked(before) ? [before] : []));
+  const fresh = asked.filter((holding) => !holding.is_stale);
+  const pages = await sumDustBlocks(tx, { holdings: fresh, finalBlock, rowsMax: world.dustRowsMax ?? ROWS_MAX });
+  const counted = await listSingleProviderTotals(tx, intentIds);
+  const deposits = await listDepositsToDecide(tx, { intentIds, movementIds: [], chain, aboveBlock: finalBlock });
+  const depositsByIntent = Map.groupBy(deposits, (deposit) => deposit.intent_id);
+  const changeSets: IntentChangeSet[] = [];
+  for (const intent of intents) {
+    const before = holdingsOf.get(intent.id) ?? [];
+    const totals = [...counted.filter((each) => each.intentId === intent.id), ...dustTotals(intent, before)];
+    const holdings: HoldingChange[] = [];
+    for (const change of before)
+      holdings.push({
+        before: change.before,
+        after: isAsked(change.before)
+          ? await advance(tx, world, { intent, holding: change.before, pages, totals, at: context.at })
+          : change.before,
+      });
+    const changes = (depositsByIntent.get(intent.id) ?? []).map((deposit) => ({ before: deposit, after: deposit }));
+    changeSets.push({ intent, hasPendingMovements: false, holdings, changes });
+  }
+  return changeSets;
+}
+
+type AdvanceInput = {
+  intent: IntentRow;
+  holding: Holding;
+  pages: readonly DustPage[];
+  totals: Awaited<ReturnType<typeof listSingleProviderTotals>>;
+  at: Date;
+};
+
+async function advance(tx: Tx, world: DepositWorld, input: AdvanceInput): Promise<Holding> {
+  const { intent, holding, at } = input;
+  if (holding.is_stale) return { ...holding, ...(await recomputeDustSums(tx, holding)) };
+  const page = input.pages.find(
+    ({ key }) => key.intent_id === holding.intent_id && key.chain === holding.chain && key.token === holding.token,
+  );
+  if (page === undefined) return holding;
+  const counted = addDustBlocks(holding, { ...page, minimumUnits: intent.minimum_units, at });
+  if (counted.dust_count === holding.dust_count) return counted;
+  const waiting = addDustBlocks(holding, { ...page, minimumUnits: undefined, at });
+  const agreement = findWatchedChain(world.catalog, holding.chain)?.agreement;
+  if (canCountDust(waiting, { intent, agreement, counted: input.totals })) return counted;
+  return { ...waiting, verify_from: holding.verify_from ?? at };
+}

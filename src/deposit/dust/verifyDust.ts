@@ -1,0 +1,105 @@
+import { findWatchedChain } from "../../catalog/catalog.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { listInboxesOfIntents } from "../../intent/inboxStore.ts";
+import { lockIntents } from "../../intent/store.ts";
+import { addMs } from "../../kernel/clock.ts";
+import { findCursor } from "../../watch/store/store.ts";
+import { findHandoverCursor } from "../../watch/store/handoverStore.ts";
+import type { World } from "../../world.ts";
+import { applyDepositChanges, type DepositWorld } from "../applyDepositChanges.ts";
+import { lowestFinalBlock } from "../finality.ts";
+import { listDepositsToDecide, listHeads, listIntentsWithPendingMovements } from "../store.ts";
+import { countWaitingDust, type Holding } from "./dust.ts";
+import { listUnchangedHoldings, listUnverifiedHoldings } from "./dustStore.ts";
+
+type VerifyDustWorld = DepositWorld & Pick<World, "wake">;
+
+/** Inboxes per call. */
+const INBOXES_MAX = 20;
+/** The wait before the providers are asked again about an inbox. */
+const RETRY_MS = 60_000;
+/** Balances are read this far below our newest block, which a lagging provider may lack. */
+const PROVIDER_LAG_BLOCKS = 16n;
+
+/**
+ * Counts dust above the single-provider limit once enough providers confirm that its inbox holds all of it. One balance confirms any number of
+ * transfers. Returns the number of inboxes that the providers were asked about.
+ */
+export async function verifyDust(world: VerifyDustWorld, chain: Chain): Promise<number> {
+  const needed = findWatchedChain(world.catalog, chain.caip2)?.agreement?.providers ?? 1;
+  const due = await listUnverifiedHoldings(world.db.root, {
+    chain: chain.caip2,
+    at: world.clock.now(),
+    limit: INBOXES_MAX,
+  });
+  for (const [token, holdings] of Map.groupBy(due, (holding) => holding.token)) {
+    const confirmed = await findConfirmed(world, chain, { token, holdings, needed });
+    for (const holding of holdings) await saveResult(world, { holding, isConfirmed: confirmed.has(holding.intent_id) });
+  }
+  return due.length;
+}
+
+type Question = { token: string; holdings: readonly Holding[]; needed: number };
+
+/** Intents whose inbox holds at least the counted money and the dust, by the word of enough providers. */
+async function findConfirmed(
+  world: VerifyDustWorld,
+  chain: Chain,
+  { token, holdings, needed }: Question,
+): Promise<Set<string>> {
+  const cursor = await findCursor(world.db, chain.caip2);
+  if (cursor === undefined) return new Set();
+  const intentIds = holdings.map((holding) => holding.intent_id);
+  const addresses = await listInboxesOfIntents(world.db, { chain: chain.caip2, token, intentIds });
+  const asked = holdings.filter((holding) => addresses.has(holding.intent_id));
+  const blocks = [cursor.number - PROVIDER_LAG_BLOCKS, ...asked.map((holding) => holding.dust_block)];
+  const blockNumber = blocks.reduce((highest, block) => (block > highest ? block : highest));
+  const owners = asked.map((holding) => addresses.get(holding.intent_id) ?? "");
+  const replies = await chain.providers.askEach((reader) => reader.balances(token, owners, { blockNumber }));
+  const confirmed = asked.filter((holding, index) => {
+    const balances = replies.flatMap((reply) => ("answer" in reply ? [reply.answer[index] ?? 0n] : []));
+    const sufficient = balances.filter((units) => units >= holding.unswept_units + holding.waiting_held_units).length;
+    const isConfirmed = sufficient >= needed && sufficient > balances.length - sufficient;
+    if (!isConfirmed && balances.length > sufficient)
+      world.log.error(
+        { alarm: "provider_disagreement", chain: chain.caip2, intent: holding.intent_id, balances: balances.map(String) },
+        "small deposits wait: the chain's providers disagree on the balance of their inbox",
+      );
+    return isConfirmed;
+  });
+  return new Set(confirmed.map((holding) => holding.intent_id));
+}
+
+async function saveResult(
+  world: VerifyDustWorld,
+  { holding, isConfirmed }: { holding: Holding; isConfirmed: boolean },
+): Promise<void> {
+  const at = world.clock.now();
+  const { chain } = holding;
+  await world.db.transaction(async (tx) => {
+    const heads = await listHeads(tx);
+    const intents = await lockIntents(tx, [holding.intent_id]);
+    const cursor = await findHandoverCursor(tx, "deposit_cursor", chain);
+    // processMovements runs first; the inbox stays due.
+    if ((await listIntentsWithPendingMovements(tx, cursor, [holding.intent_id])).size > 0) return;
+    const known = await listUnchangedHoldings(tx, [holding.intent_id]);
+    const aboveBlock = lowestFinalBlock(findWatchedChain(world.catalog, chain)?.finality ?? [], heads.get(chain));
+    const deposits = await listDepositsToDecide(tx, { intentIds: [holding.intent_id], movementIds: [], chain, aboveBlock });
+    const cases = intents.map((intent) => ({
+      intent,
+      hasPendingMovements: false,
+      changes: deposits.map((deposit) => ({ before: deposit, after: deposit })),
+      holdings: (known.get(intent.id) ?? []).map(({ before }) => {
+        if (before.chain !== chain || before.token !== holding.token || before.verify_from === null)
+          return { before, after: before };
+        const isSame = isConfirmed && !before.is_stale && before.dust_block === holding.dust_block;
+        if (!isSame) return { before, after: { ...before, verify_from: addMs(at, RETRY_MS) } };
+        const verified = { ...before, verify_from: null, verified_block: before.dust_block };
+        const reachesMinimum = before.waiting_units >= intent.minimum_units;
+        return { before, after: reachesMinimum ? countWaitingDust(verified, at) : verified };
+      }),
+    }));
+    await applyDepositChanges(tx, world, { cases, heads, at });
+  });
+  if (isConfirmed) world.wake.notify("events");
+}

@@ -1,0 +1,35 @@
+import { ensureDeployment } from "../../intent/deployment.ts";
+import { decodeCursor, encodeCursor } from "../../kernel/cursor.ts";
+import { Fault } from "../../kernel/faults.ts";
+import type { World } from "../../world.ts";
+
+type PageInput<Row> = {
+  /** The list that the cursor belongs to, and whose list it is. */
+  list: string;
+  owner: string;
+  limit: number;
+  cursor: string | undefined;
+  /** Reads rows below a position, highest first. */
+  readRows: (page: { below: bigint | undefined; limit: number }) => Promise<Row[]>;
+  positionOf: (row: Row) => bigint;
+};
+type RowPage<Row> = { rows: Row[]; hasMore: boolean; nextCursor: string };
+
+/** Reads a page of rows, newest first. Throws invalid_cursor for a cursor of another list. */
+export async function readPage<Row>(
+  world: Pick<World, "db" | "entropy" | "memory">,
+  { list, owner, limit, cursor, readRows, positionOf }: PageInput<Row>,
+): Promise<RowPage<Row>> {
+  const { signingSecret: secret } = await ensureDeployment(world);
+  const context = { secret, list, owner };
+  const below = cursor === undefined ? undefined : decodeCursor(cursor, context);
+  if (cursor !== undefined && below === undefined) throw new Fault("invalid_cursor", { param: "cursor" });
+  const rowsAndNext = await readRows({ below, limit: limit + 1 });
+  const last = rowsAndNext[limit - 1];
+  const hasMore = rowsAndNext.length > limit && last !== undefined;
+  return {
+    rows: rowsAndNext.slice(0, limit),
+    hasMore,
+    nextCursor: hasMore ? encodeCursor(positionOf(last), context) : "",
+  };
+}
