@@ -6,15 +6,17 @@ const IS_PROCESSED = sql`(movement.revision, movement.id) <= (deposit_cursor.rev
 
 export const depositTotalsCheck: Check = {
   name: "intent-totals-match-deposits",
-  meaning: "An intent's counted amount or pending count differs from its deposits.",
+  meaning: "An intent's counted amount or pending count differs from its deposits and its dust.",
   query: sql`
-    select intent.id as intent, intent.counted_units as counted, sums.counted as of_deposits, intent.pending_count as pending,
-      sums.pending as pending_of_deposits
+    select intent.id as intent, intent.counted_units as counted, sums.counted as of_deposits, dust.counted as of_dust,
+      intent.pending_count as pending, sums.pending as pending_of_deposits
     from intent left join (
       select intent_id, sum(counted_units) filter (where status = 'counted') as counted,
         count(*) filter (where status = 'seen') as pending
       from deposit group by intent_id) as sums on sums.intent_id = intent.id
-    where intent.counted_units <> coalesce(sums.counted, 0) or intent.pending_count <> coalesce(sums.pending, 0)`,
+    left join (select intent_id, sum(dust_units) as counted from holding group by intent_id) as dust on dust.intent_id = intent.id
+    where intent.counted_units <> coalesce(sums.counted, 0) + coalesce(dust.counted, 0)
+      or intent.pending_count <> coalesce(sums.pending, 0)`,
 };
 
 export const depositChecks: readonly Check[] = [
@@ -36,8 +38,11 @@ export const depositChecks: readonly Check[] = [
       ), undecided as (
         select movement.intent_id, movement.chain, movement.token
         from movement left join deposit on deposit.movement_id = movement.id
+        left join deposit_cursor on deposit_cursor.chain = movement.chain
+        left join holding on holding.intent_id = movement.intent_id and holding.chain = movement.chain and holding.token = movement.token
         where movement.direction = 'in' and movement.orphaned_at is null and (
-          deposit.id is null or deposit.status in ('seen', 'confirmed', 'dropped')
+          deposit.id is null and (${IS_PROCESSED} is not true or movement.block_number > holding.dust_block)
+          or deposit.status in ('seen', 'confirmed', 'dropped')
           or deposit.reason in ('provider_disagreement', 'provider_agreement_pending'))
       )
       select intent_id as intent, chain, token, chain_tx, left_units as "left" from running
@@ -47,13 +52,17 @@ export const depositChecks: readonly Check[] = [
   depositTotalsCheck,
   {
     name: "deposit-matches-movement",
-    meaning: "A processed movement into an inbox has no deposit, or differs from its deposit.",
+    meaning: "A processed movement into an inbox has no deposit although it is not dust, or differs from its deposit.",
     query: sql`
       select movement.id as movement, deposit.id as deposit, movement.amount_units as moved, deposit.amount_units as units
       from movement join deposit_cursor on deposit_cursor.chain = movement.chain
+      join intent on intent.id = movement.intent_id
       left join deposit on deposit.movement_id = movement.id
       where movement.direction = 'in' and ${IS_PROCESSED} and (
-        deposit.id is null
+        deposit.id is null and movement.token = intent.payout_token
+          and movement.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
+          and (movement.amount_units >= intent.minimum_units
+            or movement.amount_units * 10000 >= intent.price_token_units * (10000 - intent.underpay_tolerance_bps))
         or (deposit.intent_id, deposit.chain, deposit.token, deposit.chain_tx, deposit.identity)
           <> (movement.intent_id, movement.chain, movement.token, movement.chain_tx, movement.identity)
         or (movement.orphaned_at is null and (deposit.amount_units, deposit.block_number, deposit.block_hash)
@@ -69,6 +78,43 @@ export const depositChecks: readonly Check[] = [
       where ${IS_PROCESSED} and ((deposit.status = 'dropped') <> (movement.orphaned_at is not null) or (deposit.status = 'counted'
         and exists (select from block where block.chain = deposit.chain and block.number = deposit.block_number
           and block.hash <> deposit.block_hash and block.orphaned_at is null)))`,
+  },
+  {
+    name: "dust-matches-movements",
+    meaning: "The sums of an inbox's dust differ from its movements.",
+    query: sql`
+      select holding.intent_id as intent, holding.chain, holding.token, holding.waiting_units as waiting, sums.waiting as waiting_of_movements,
+        holding.dust_units as counted, sums.counted as counted_of_movements
+      from holding join chain_cursor on chain_cursor.chain = holding.chain
+      join deposit_cursor on deposit_cursor.chain = holding.chain
+      left join lateral (
+        select count(*) filter (where movement.block_number > holding.counted_block) as waiting_count,
+          coalesce(sum(movement.amount_units) filter (where movement.block_number > holding.counted_block), 0) as waiting,
+          count(*) filter (where movement.block_number <= holding.counted_block) as count,
+          coalesce(sum(movement.amount_units) filter (where movement.block_number <= holding.counted_block), 0) as counted
+        from movement left join deposit on deposit.movement_id = movement.id
+        where movement.intent_id = holding.intent_id and movement.chain = holding.chain and movement.token = holding.token
+          and movement.direction = 'in' and movement.orphaned_at is null and movement.block_number <= holding.dust_block
+          and deposit.id is null
+      ) as sums on true
+      where not holding.is_stale and chain_cursor.rewound_number is null
+        and not exists (
+          select from movement where movement.intent_id = holding.intent_id and movement.chain = holding.chain
+            and movement.direction = 'in' and not ${IS_PROCESSED})
+        and (holding.waiting_count, holding.waiting_units, holding.dust_count, holding.dust_units)
+          is distinct from (sums.waiting_count, sums.waiting, sums.count, sums.counted)`,
+  },
+  {
+    name: "holding-matches-deposits",
+    meaning: "The counted money that an inbox holds differs from its counted deposits and dust that no sweep took.",
+    query: sql`
+      select coalesce(holding.intent_id, sums.intent_id) as intent, coalesce(holding.chain, sums.chain) as chain,
+        holding.unswept_units as held, sums.units as of_deposits, holding.dust_held_units as of_dust
+      from holding full join (
+        select intent_id, chain, token, sum(amount_units) as units from deposit
+        where status = 'counted' and settlement_id is null group by intent_id, chain, token
+      ) as sums on (sums.intent_id, sums.chain, sums.token) = (holding.intent_id, holding.chain, holding.token)
+      where coalesce(holding.unswept_units, 0) <> coalesce(sums.units, 0) + coalesce(holding.dust_held_units, 0)`,
   },
   {
     name: "deposit-has-event",

@@ -5,10 +5,10 @@ import { insertAccount, insertIntent, TEST_CHAIN } from "../../test/support/inte
 import { recordMovements, setHead } from "../../test/support/movements.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
-import type { DepositRow } from "./deposit.ts";
-import { countDeposits } from "./countDeposits.ts";
+import { listDeposits, type ListedDeposit } from "./dust/listDeposits.ts";
 import { processMovements } from "./processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
+import { countMoney } from "../../test/support/countMoney.ts";
 
 const USDC = 1_000_000n;
 let txCount = 0;
@@ -29,12 +29,12 @@ for (const kind of databases) {
     async function headAt(number: bigint): Promise<void> {
       await setHead(db, TEST_CHAIN, { number });
       await processMovements(world, TEST_CHAIN);
-      await countDeposits(world, TEST_CHAIN);
+      await countMoney(world, TEST_CHAIN);
     }
     const intentOf = ({ id }: IntentRow) =>
       db.root.selectFrom("intent").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
-    const depositsOf = ({ id }: IntentRow): Promise<DepositRow[]> =>
-      db.root.selectFrom("deposit").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
+    const depositsOf = async (intent: IntentRow): Promise<ListedDeposit[]> =>
+      (await listDeposits(world, { intent, limit: 1_000 })).toReversed();
     const eventsOf = async ({ id }: IntentRow) => {
       const rows = await db.root
         .selectFrom("event")
@@ -172,7 +172,7 @@ for (const kind of databases) {
       assert.deepEqual(await required(), [null, null]);
       assert.deepEqual(await eventsOf(intent), ["deposit.seen", "deposit.seen"]);
       await setHead(db, TEST_CHAIN, { number: 108n, finalized: 100n });
-      await countDeposits(tiered, TEST_CHAIN);
+      await countMoney(tiered, TEST_CHAIN);
       assert.deepEqual(
         (await depositsOf(intent)).map(({ status }) => status),
         ["counted", "counted"],
@@ -233,7 +233,7 @@ for (const kind of databases) {
       // One pass of the watcher orphans the block and reads far beyond it, before the deposit station runs.
       await recordMovements(db, intent, [{ chainTx, amountUnits: USDC, block: 120n, orphaned: true }]);
       await setHead(db, TEST_CHAIN, { number: 130n });
-      await countDeposits(world, TEST_CHAIN);
+      await countMoney(world, TEST_CHAIN);
       assert.equal((await intentOf(intent)).counted_units, 0n);
       await headAt(130n);
       assert.deepEqual(await eventsOf(intent), ["deposit.seen", "deposit.dropped"]);

@@ -5,11 +5,11 @@ import { insertIntent, TEST_CHAIN } from "../../test/support/intents.ts";
 import { recordMovements, setHead } from "../../test/support/movements.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
-import { countDeposits } from "../deposit/countDeposits.ts";
 import { processMovements } from "../deposit/processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { observeSettlements } from "./observeSettlements.ts";
 import { planSettlements } from "./planSettlements.ts";
+import { countMoney } from "../../test/support/countMoney.ts";
 
 const [PAID_TX, SWEEP_TX] = ["01", "02"].map((byte) => `0x${byte.repeat(32)}`);
 const UNITS = 25_000_000n;
@@ -33,7 +33,7 @@ for (const kind of databases) {
     async function pay(intent: IntentRow, amountUnits: bigint): Promise<void> {
       await recordMovements(db, intent, [{ chainTx: newChainTx(), amountUnits, block: (block += 1n) }]);
       await processMovements(world, TEST_CHAIN);
-      await countDeposits(world, TEST_CHAIN);
+      await countMoney(world, TEST_CHAIN);
       await planSettlements(world, TEST_CHAIN);
     }
     async function sweep(intent: IntentRow, amountUnits: bigint): Promise<void> {
@@ -89,7 +89,7 @@ for (const kind of databases) {
     const intent = await insertIntent(db);
     await recordMovements(db, intent, [{ chainTx: PAID_TX ?? "", amountUnits: UNITS, block: 190n }]);
     await processMovements(world, TEST_CHAIN);
-    await countDeposits(world, TEST_CHAIN);
+    await countMoney(world, TEST_CHAIN);
     const settle = async () => {
       await planSettlements(world, TEST_CHAIN);
       const leg = { direction: "out", position: 10, counterparty: intent.payout_wallet } as const;

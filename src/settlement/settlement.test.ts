@@ -5,13 +5,13 @@ import { FEE_RECIPIENT, insertIntent, randomAddress, TEST_CHAIN, TEST_TOKEN } fr
 import { recordMovements, setHead, type MovementInput } from "../../test/support/movements.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
-import { countDeposits } from "../deposit/countDeposits.ts";
 import { processMovements } from "../deposit/processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { namespaceOf, referenceOf } from "../kernel/caip.ts";
 import { listHintedInboxes } from "../view/store.ts";
 import { observeSettlements } from "./observeSettlements.ts";
 import { planSettlements } from "./planSettlements.ts";
+import { countMoney } from "../../test/support/countMoney.ts";
 
 let txCount = 0;
 const newChainTx = () => `0xaa${(txCount += 1).toString(16).padStart(62, "0")}`;
@@ -29,7 +29,7 @@ for (const kind of databases) {
 
     async function work(): Promise<void> {
       await processMovements(world, TEST_CHAIN);
-      await countDeposits(world, TEST_CHAIN);
+      await countMoney(world, TEST_CHAIN);
       await observeSettlements(world, TEST_CHAIN);
       await planSettlements(world, TEST_CHAIN);
     }
@@ -79,7 +79,7 @@ for (const kind of databases) {
       const intent = await insertIntent(db);
       await recordMovements(db, intent, [deposit(25_000_000n, 190n)]);
       await processMovements(world, TEST_CHAIN);
-      await countDeposits(world, TEST_CHAIN);
+      await countMoney(world, TEST_CHAIN);
       await planSettlements(stationWorld(db, { settleAfterMs: 3_600_000 }), TEST_CHAIN);
       assert.deepEqual(await settlementsOf(intent), []);
       await planSettlements(world, TEST_CHAIN);

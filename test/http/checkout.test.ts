@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { countDeposits } from "../../src/deposit/countDeposits.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { assertFault, DUSD, testApi, UNKNOWN_ID, USDC, type Merchant, type TestApi } from "../support/api.ts";
 import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 import { TEST_CHAIN } from "../support/intents.ts";
 import { recordMovements, setHead } from "../support/movements.ts";
+import { countMoney } from "../support/countMoney.ts";
 
 const skip = skipWithoutChromium;
 const PRICE = 25_500_000;
@@ -165,7 +165,7 @@ async function recordTransfer(intentId: string, { chainTx, amountUnits, block }:
 /** Does the work of the service's loops. */
 async function advance(): Promise<void> {
   await processMovements(api.world, TEST_CHAIN);
-  await countDeposits(api.world, TEST_CHAIN);
+  await countMoney(api.world, TEST_CHAIN);
 }
 
 async function withPage(use: (page: Page, context: BrowserContext) => Promise<void>): Promise<void> {

@@ -5,7 +5,6 @@ import { CallReverted, type EvmCall } from "../../src/chain/evm/node.ts";
 import { EvmSender } from "../../src/chain/evm/send/evmSender.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import { createSenderContext } from "../../src/chain/evm/send/senderContext.ts";
-import { countDeposits } from "../../src/deposit/countDeposits.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
@@ -13,6 +12,7 @@ import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { submitSettlements } from "../../src/settlement/submitSettlements.ts";
 import { watchChain } from "../../src/watch/follow/watchChain.ts";
 import { openRoad, type Road } from "../support/road.ts";
+import { countMoney } from "../support/countMoney.ts";
 
 describe("an inbox that makes every call revert", () => {
   let road: Road;
@@ -50,7 +50,7 @@ describe("an inbox that makes every call revert", () => {
       for (const intent of intents) await road.pay(intent, 1_000n);
       await watchChain(world, opened);
       await processMovements(world, chain.caip2);
-      await countDeposits(world, chain.caip2);
+      await countMoney(world, chain.caip2);
       await planSettlements(world, chain.caip2);
       const [, , reverting] = intents;
       assert.ok(reverting);

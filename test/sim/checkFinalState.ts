@@ -131,7 +131,7 @@ function checkPayouts({ database, chains, actors }: FinalState): Violation[] {
 function checkSettlementGross({ database }: FinalState): Violation[] {
   const rows = database.rows(`
     select settlement.id, settlement.gross_units as gross, coalesce(sum(deposit.amount_units), 0) as units
-    from settlement left join deposit on deposit.settlement_id = settlement.id
+    from settlement left join listed_deposit as deposit on deposit.settlement_id = settlement.id
     where settlement.status = 'landed' group by 1, 2 having settlement.gross_units <> coalesce(sum(deposit.amount_units), 0)
     order by 1`) as { id: string; gross: bigint; units: bigint }[];
   return rows.map(({ id, gross, units }) => ({
@@ -144,7 +144,7 @@ function checkSettlementGross({ database }: FinalState): Violation[] {
 function checkReceivedUnits({ database }: FinalState): Violation[] {
   const rows = database.rows(`
     select intent.id, intent.received_units as received, coalesce(sum(deposit.amount_units), 0) as units
-    from intent left join deposit on deposit.intent_id = intent.id and deposit.status in ('seen', 'confirmed', 'counted')
+    from intent left join listed_deposit as deposit on deposit.intent_id = intent.id and deposit.status in ('seen', 'confirmed', 'counted')
     group by intent.id having intent.received_units <> coalesce(sum(deposit.amount_units), 0) order by 1`) as {
     id: string;
     received: bigint;
@@ -225,22 +225,23 @@ function lastNonEmptyBlock(chain: SimChain["chain"]): bigint {
 
 const UNFINISHED_WORK_SQL = `
   select array_agg(what order by what) as open from (
-    select 'seen ' || id as what from deposit where status = 'seen'
-    union all select 'waiting ' || deposit.id from deposit join intent on intent.id = deposit.intent_id
+    select 'seen ' || movement_id as what from listed_deposit where status = 'seen'
+    union all select 'stale ' || intent_id from holding where is_stale
+    union all select 'waiting ' || deposit.movement_id from listed_deposit as deposit join intent on intent.id = deposit.intent_id
       where deposit.status = 'confirmed' and (intent.price_token_units is null or intent.received_units * 10000
         < intent.price_token_units * (10000 - intent.underpay_tolerance_bps)) is distinct from true
-    union all select 'waiting ' || deposit.id from deposit join intent on intent.id = deposit.intent_id
+    union all select 'waiting ' || deposit.movement_id from listed_deposit as deposit join intent on intent.id = deposit.intent_id
       where deposit.status = 'confirmed' and not exists (
-        select from deposit as other where other.intent_id = deposit.intent_id and other.status = 'confirmed'
+        select from listed_deposit as other where other.intent_id = deposit.intent_id and other.status = 'confirmed'
         group by other.chain, other.token having sum(other.amount_units) < intent.minimum_units)
-    union all select 'held ' || id || ' ' || reason from deposit where status = 'held' and reason <> 'no_route'
-    union all select 'unswept ' || deposit.id from deposit join intent on intent.id = deposit.intent_id
+    union all select 'held ' || movement_id || ' ' || reason from listed_deposit where status = 'held' and reason <> 'no_route'
+    union all select 'unswept ' || deposit.movement_id from listed_deposit as deposit join intent on intent.id = deposit.intent_id
       where deposit.status = 'counted' and settlement_id is null
         and not exists (select from settlement where settlement.intent_id = deposit.intent_id and settlement.chain = deposit.chain
           and settlement.token = deposit.token and settlement.status in ('planned','submitted','held'))
         and (intent.price_token_units >= intent.minimum_units
             and intent.settled_units * 10000 < intent.price_token_units * (10000 - intent.underpay_tolerance_bps)
-          or (select sum(amount_units) from deposit as other where other.intent_id = deposit.intent_id
+          or (select sum(amount_units) from listed_deposit as other where other.intent_id = deposit.intent_id
           and other.token = deposit.token and other.chain = deposit.chain and other.status = 'counted' and other.settlement_id is null) >= intent.minimum_units)
     union all select case when status in ('planned', 'held') and reason like 'settle_refused%' then 'held ' else 'settlement ' end || id || ' ' || status || ' ' || coalesce(reason, '')
       from settlement where status in ('planned','submitted','bridging','held')

@@ -39,9 +39,11 @@ type CountedDepositRow = {
 };
 
 const COUNTED_DEPOSITS_SQL = `
-  select deposit.id, deposit.intent_id, deposit.chain, deposit.token, deposit.chain_tx, deposit.identity, deposit.block_hash, deposit.block_number,
-    deposit.amount_units, deposit.token_decimals, intent.inbox_address as inbox
-  from deposit join intent on intent.id = deposit.intent_id where deposit.status = 'counted' order by deposit.seq`;
+  select coalesce(deposit.id, 'dust ' || deposit.movement_id) as id, deposit.intent_id, deposit.chain, deposit.token, deposit.chain_tx,
+    deposit.identity, deposit.block_hash, deposit.block_number, deposit.amount_units,
+    coalesce(deposit.token_decimals, intent.payout_decimals) as token_decimals, intent.inbox_address as inbox
+  from listed_deposit as deposit join intent on intent.id = deposit.intent_id
+  where deposit.status = 'counted' order by deposit.movement_id`;
 
 /** Compares counted deposits with the chains. A reorg deeper than the policy tolerates exempts its chain. */
 export class CountedDepositChecker {

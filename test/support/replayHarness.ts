@@ -2,7 +2,6 @@ import { createEvmChain } from "../../src/chain/evm/openEvmChain.ts";
 import type { Chain } from "../../src/chain/chain.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import type { Db } from "../../src/db/database.ts";
-import { countDeposits } from "../../src/deposit/countDeposits.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
 import { createWake } from "../../src/kernel/wake.ts";
@@ -14,6 +13,7 @@ import { watchChain } from "../../src/watch/follow/watchChain.ts";
 import { createChainHistory, type ChainHistory } from "./chainHistory.ts";
 import { insertAccount } from "./intents.ts";
 import { stationWorld, type StationWorld } from "./stationWorld.ts";
+import { countMoney } from "./countMoney.ts";
 
 // One or two processes replay a recorded history in any order of tips, polls, station runs and restarts. The final state must
 // be the same each time.
@@ -75,7 +75,7 @@ export async function createReplayHarness(db: Db): Promise<ReplayHarness> {
   const tickWith = async (listener: ReplayProcess) => {
     await watchWith(listener);
     await takeWith(listener);
-    await countDeposits(listener.world, name);
+    await countMoney(listener.world, name);
     await settleWith(listener);
   };
   const rescan = async () => {
@@ -87,7 +87,7 @@ export async function createReplayHarness(db: Db): Promise<ReplayHarness> {
     showTip: (place) => recordedChain.setTip(history.tips[place] ?? history.lastTip),
     watch: () => watchWith(current),
     takeMovements: () => takeWith(current),
-    countDeposits: () => countDeposits(current.world, name),
+    countDeposits: () => countMoney(current.world, name),
     settle: () => settleWith(current),
     tick: () => tickWith(current),
     restart: () => void (current = createReplayProcess(db, { name, history })),
@@ -161,7 +161,7 @@ async function rewind(db: Db, chain: Caip2, blocks: number): Promise<void> {
 
 /** All values that change until the state is at rest, as text. */
 async function progressSnapshot(db: Db, chain: Caip2): Promise<string> {
-  const [cursor, deposits, settlements] = await Promise.all([
+  const [cursor, deposits, holdings, settlements] = await Promise.all([
     db.root
       .selectFrom("chain_cursor")
       .select(["number", "revision", "reread_number"])
@@ -173,7 +173,8 @@ async function progressSnapshot(db: Db, chain: Caip2): Promise<string> {
       .where("chain", "=", chain)
       .orderBy("id")
       .execute(),
+    db.root.selectFrom("holding").selectAll().where("chain", "=", chain).orderBy("intent_id").execute(),
     db.root.selectFrom("settlement").select(["id", "status"]).where("chain", "=", chain).orderBy("id").execute(),
   ]);
-  return [...cursor, ...deposits, ...settlements].map((row) => Object.values(row).join(" ")).join("\n");
+  return [...cursor, ...deposits, ...holdings, ...settlements].map((row) => Object.values(row).join(" ")).join("\n");
 }

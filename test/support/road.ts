@@ -10,7 +10,6 @@ import type { ChainConfig, Config } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import type { DepositRow } from "../../src/deposit/deposit.ts";
 import { verifyDeposits } from "../../src/deposit/verifyDeposits.ts";
-import { countDeposits } from "../../src/deposit/countDeposits.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { createIntent, type CreateIntentInput } from "../../src/intent/createIntent.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
@@ -30,6 +29,7 @@ import type { World } from "../../src/world.ts";
 import { startTestChain, type TestChain } from "./chain.ts";
 import { openTestDatabase, type databases } from "./database.ts";
 import { assertAllChecks } from "./ledgerAssertions.ts";
+import { countMoney } from "./countMoney.ts";
 
 // The whole road over a real chain and a real database. Tests run the loops by hand, so that no test sleeps.
 
@@ -113,7 +113,7 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
   async function tick(): Promise<void> {
     await watchChain(world, opened);
     await processMovements(world, chain.caip2);
-    await countDeposits(world, chain.caip2);
+    await countMoney(world, chain.caip2);
     await verifyDeposits(world, opened);
     await observeSettlements(world, chain.caip2);
     await planSettlements(world, chain.caip2);

@@ -36,12 +36,12 @@ function tallyLine(intent: IntentRow): string {
 
 async function depositLines(db: Db, intent: IntentRow, name: LabelTx): Promise<string[]> {
   const rows = await db.root
-    .selectFrom("deposit")
-    .leftJoin("settlement", "settlement.id", "deposit.settlement_id")
-    .selectAll("deposit")
+    .selectFrom("listed_deposit")
+    .leftJoin("settlement", "settlement.id", "listed_deposit.settlement_id")
+    .selectAll("listed_deposit")
     .select("settlement.chain_tx as sweptBy")
-    .where("deposit.intent_id", "=", intent.id)
-    .where("deposit.status", "<>", "dropped")
+    .where("listed_deposit.intent_id", "=", intent.id)
+    .where("listed_deposit.status", "<>", "dropped")
     .execute();
   const lines = rows.map(
     (row) =>
@@ -58,8 +58,8 @@ async function settlementLines(db: Db, intent: IntentRow, name: LabelTx): Promis
   const rows = await db.root.selectFrom("settlement").selectAll().where("intent_id", "=", intent.id).execute();
   const landed = rows.filter((row) => row.status === "landed");
   const waiting = await db.root
-    .selectFrom("deposit")
-    .select("id")
+    .selectFrom("listed_deposit")
+    .select("movement_id")
     .where("intent_id", "=", intent.id)
     .where("status", "=", "counted")
     .where("settlement_id", "is", null)

@@ -37,6 +37,22 @@ export function addDustBlocks(
   return { ...sums, dust_block: input.uptoBlock };
 }
 
+/** A holding before the sums of any block, from which they are computed again. */
+export function withoutDust(holding: Holding): Holding {
+  return {
+    ...holding,
+    dust_from: 0n,
+    dust_block: -1n,
+    waiting_count: 0n,
+    waiting_units: 0n,
+    waiting_held_units: 0n,
+    counted_block: -1n,
+    dust_count: 0n,
+    dust_units: 0n,
+    dust_held_units: 0n,
+  };
+}
+
 /** Counts all waiting dust: it reached the minimum, or completes the price. Returns the same object when none waits. */
 export function countWaitingDust(holding: Holding, at: Date): Holding {
   if (holding.waiting_count === 0n) return holding;

@@ -135,7 +135,7 @@ export type DustPage = { key: HoldingKey; uptoBlock: bigint; blocks: DustBlock[]
  */
 export async function sumDustBlocks(
   tx: Tx,
-  { holdings, finalBlock, rowsMax }: { holdings: readonly Holding[]; finalBlock: bigint; rowsMax: number },
+  { holdings, finalBlock, rowsMax }: { holdings: readonly Holding[]; finalBlock: bigint; rowsMax: number | undefined },
 ): Promise<DustPage[]> {
   const { rows } = await sql<HoldingKey & DustBlock & { uptoBlock: bigint }>`
     with asked as (
@@ -160,7 +160,7 @@ export async function sumDustBlocks(
       select coalesce((
         select block_number from movement where ${dustOf(sql`asked`)}
           and movement.block_number >= asked.dust_from and movement.block_number <= ${finalBlock}
-        order by block_number offset ${rowsMax} limit 1), ${finalBlock}::int8) as upto_block
+        order by block_number offset ${rowsMax ?? null}::int8 limit ${rowsMax === undefined ? 0 : 1}), ${finalBlock}::int8) as upto_block
     ) as page
     left join lateral (${lastSweepOf(sql`asked`)}) as swept on true
     left join lateral (
@@ -180,41 +180,6 @@ export async function sumDustBlocks(
     return [{ key: { intent_id, chain, token }, uptoBlock, blocks: blocks.filter((block) => block.count > 0n) }];
   });
 }
-
-export type DustSums = Pick<
-  Holding,
-  "waiting_count" | "waiting_units" | "waiting_held_units" | "dust_count" | "dust_units" | "dust_held_units"
->;
-
-/** The sums of one holding up to its summed block, computed again from all of its dust. Only a reorganisation of summed blocks needs it. */
-export async function recomputeDustSums(tx: Tx, holding: Holding): Promise<DustSums> {
-  const { rows } = await sql<DustSums>`
-    with asked as (
-      select ${holding.intent_id}::text as intent_id, ${holding.chain}::text as chain, ${holding.token}::text as token
-    ), dust as (
-      select movement.amount_units as units, movement.block_number <= ${holding.counted_block} as is_counted,
-        swept.block_number is null or (movement.block_number, movement.place) > (swept.block_number, swept.place) as is_held
-      from asked join movement on ${dustOf(sql`asked`)} left join lateral (${lastSweepOf(sql`asked`)}) as swept on true
-      where movement.block_number <= ${holding.dust_block}
-    )
-    select count(*) filter (where not is_counted) as waiting_count,
-      coalesce(sum(units) filter (where not is_counted), 0) as waiting_units,
-      coalesce(sum(units) filter (where not is_counted and is_held), 0) as waiting_held_units,
-      count(*) filter (where is_counted) as dust_count,
-      coalesce(sum(units) filter (where is_counted), 0) as dust_units,
-      coalesce(sum(units) filter (where is_counted and is_held), 0) as dust_held_units
-    from dust`.execute(tx);
-  return rows[0] ?? EMPTY_SUMS;
-}
-
-const EMPTY_SUMS: DustSums = {
-  waiting_count: 0n,
-  waiting_units: 0n,
-  waiting_held_units: 0n,
-  dust_count: 0n,
-  dust_units: 0n,
-  dust_held_units: 0n,
-};
 
 /** Marks the sums above a block as stale, after a reorganisation that went back to it. */
 export async function markSumsStale(tx: Tx, { chain, above }: { chain: Caip2; above: bigint }): Promise<void> {

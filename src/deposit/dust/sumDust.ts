@@ -7,13 +7,12 @@ import { takeRewoundNumber } from "../../watch/store/store.ts";
 import { applyDepositChanges, type DepositWorld, type IntentChangeSet } from "../applyDepositChanges.ts";
 import { lowestFinalBlock } from "../finality.ts";
 import { listDepositsToDecide, listHeads, listIntentsWithPendingMovements, listSingleProviderTotals } from "../store.ts";
-import { addDustBlocks, type Holding, type HoldingChange } from "./dust.ts";
+import { addDustBlocks, withoutDust, type Holding, type HoldingChange } from "./dust.ts";
 import { canCountDust, dustTotals } from "./dustAgreement.ts";
 import {
   listUnchangedHoldings,
   listUnsummedHoldings,
   markSumsStale,
-  recomputeDustSums,
   sumDustBlocks,
   type DustPage,
 } from "./dustStore.ts";
@@ -52,7 +51,7 @@ async function markRewoundSums(tx: Tx, chain: Caip2): Promise<void> {
 }
 
 function isSummed(holdings: readonly HoldingChange[], finalBlock: bigint): boolean {
-  return holdings.every(({ before, after }) => before === after || (!before.is_stale && after.dust_block >= finalBlock));
+  return holdings.every(({ before, after }) => before === after || (after.dust_block >= finalBlock));
 }
 
 type SumContext = {
@@ -74,27 +73,26 @@ async function buildChangeSets(tx: Tx, world: DepositWorld & DustLimits, context
   const holdingsOf = await listUnchangedHoldings(tx, intentIds);
   const isAsked = (holding: Holding) => holding.chain === chain && isDue.has(`${holding.intent_id}/${holding.token}`);
   const asked = [...holdingsOf.values()].flat().flatMap(({ before }) => (isAsked(before) ? [before] : []));
-  const fresh = asked.filter((holding) => !holding.is_stale);
-  const pages = await sumDustBlocks(tx, { holdings: fresh, finalBlock, rowsMax: world.dustRowsMax ?? ROWS_MAX });
+  const rowsMax = world.dustRowsMax ?? ROWS_MAX;
+  const [stale, fresh] = [asked.filter(({ is_stale }) => is_stale), asked.filter(({ is_stale }) => !is_stale)];
+  const pages = [
+    ...(await sumDustBlocks(tx, { holdings: fresh, finalBlock, rowsMax })),
+    // A changed sum must not show a moment without the rest of it, so stale sums are computed again as a whole.
+    ...(await sumDustBlocks(tx, { holdings: stale.map(withoutDust), finalBlock, rowsMax: undefined })),
+  ];
   const counted = await listSingleProviderTotals(tx, intentIds);
   const deposits = await listDepositsToDecide(tx, { intentIds, movementIds: [], chain, aboveBlock: finalBlock });
   const depositsByIntent = Map.groupBy(deposits, (deposit) => deposit.intent_id);
-  const changeSets: IntentChangeSet[] = [];
-  for (const intent of intents) {
+  return intents.map((intent) => {
     const before = holdingsOf.get(intent.id) ?? [];
     const totals = [...counted.filter((each) => each.intentId === intent.id), ...dustTotals(intent, before)];
-    const holdings: HoldingChange[] = [];
-    for (const change of before)
-      holdings.push({
-        before: change.before,
-        after: isAsked(change.before)
-          ? await advance(tx, world, { intent, holding: change.before, pages, totals, at: context.at })
-          : change.before,
-      });
+    const holdings = before.map(({ before: holding }) => ({
+      before: holding,
+      after: isAsked(holding) ? advance(world, { intent, holding, pages, totals, at: context.at }) : holding,
+    }));
     const changes = (depositsByIntent.get(intent.id) ?? []).map((deposit) => ({ before: deposit, after: deposit }));
-    changeSets.push({ intent, hasPendingMovements: false, holdings, changes });
-  }
-  return changeSets;
+    return { intent, hasPendingMovements: false, holdings, changes };
+  });
 }
 
 type AdvanceInput = {
@@ -105,9 +103,9 @@ type AdvanceInput = {
   at: Date;
 };
 
-async function advance(tx: Tx, world: DepositWorld, input: AdvanceInput): Promise<Holding> {
-  const { intent, holding, at } = input;
-  if (holding.is_stale) return { ...holding, ...(await recomputeDustSums(tx, holding)) };
+function advance(world: DepositWorld, input: AdvanceInput): Holding {
+  const { intent, at } = input;
+  const holding = input.holding.is_stale ? withoutDust(input.holding) : input.holding;
   const page = input.pages.find(
     ({ key }) => key.intent_id === holding.intent_id && key.chain === holding.chain && key.token === holding.token,
   );

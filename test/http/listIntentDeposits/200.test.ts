@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countDeposits } from "../../../src/deposit/countDeposits.ts";
 import { processMovements } from "../../../src/deposit/processMovements.ts";
 import { displayAddress } from "../../../src/kernel/caip.ts";
 import { systemEntropy } from "../../../src/kernel/entropy.ts";
@@ -8,6 +7,7 @@ import { newId } from "../../../src/kernel/ids.ts";
 import { testApi, USDC } from "../../support/api.ts";
 import { randomAddress, TEST_CHAIN } from "../../support/intents.ts";
 import { recordMovements, setHead } from "../../support/movements.ts";
+import { countMoney } from "../../support/countMoney.ts";
 
 test("D4 the list pages through all deposits, newest first, with their counted units", async () => {
   const api = await testApi();
@@ -25,7 +25,7 @@ test("D4 the list pages through all deposits, newest first, with their counted u
   }));
   await recordMovements(api.world.db, intent, movements);
   await processMovements(api.world, TEST_CHAIN);
-  await countDeposits(api.world, TEST_CHAIN);
+  await countMoney(api.world, TEST_CHAIN);
 
   const { body: first } = await merchant.get(`${url}?limit=2`);
   const { body: second } = await merchant.get(`${url}?limit=2&cursor=${first.next_cursor}`);
