@@ -118,11 +118,7 @@ function recountIntent(
   if (hasPendingMovements)
     return { changes: changes.filter((change) => change.before !== change.after), holdings: [], toVerify: [] };
   // Dropped deposits leave the counted total before the others are decided.
-  const progressed = computeIntentProgress(
-    intent,
-    { changes, holdings },
-    { isDestinationTaken: true, at: context.at },
-  );
+  const progressed = computeIntentProgress(intent, { changes, holdings }, { isDestinationTaken: true, at: context.at });
   const waitingDustUnits = holdings.reduce((sum, { after }) => sum + after.waiting_units, 0n);
   const deposits = changes.map((change) => change.after);
   const rules = resolveFinalityRules(world, { deposits, heads: context.heads });
@@ -171,7 +167,12 @@ function sumReached(intent: IntentRow, changes: readonly DepositChange[]): bigin
 
 function countDustIfAllowed(
   world: DepositWorld,
-  { intent, holding, counted, at }: {
+  {
+    intent,
+    holding,
+    counted,
+    at,
+  }: {
     intent: IntentRow;
     holding: Holding;
     counted: readonly SingleProviderTotal[];
@@ -222,7 +223,10 @@ export function toExposure(deposit: Deposit): Exposure {
 function buildEvents(
   world: DepositWorld,
   { before, after, changes }: IntentUpdate,
-  { heads, dustEvents }: { heads: ReadonlyMap<string, ChainHead>; dustEvents: ReadonlyMap<string, readonly DustEvent[]> },
+  {
+    heads,
+    dustEvents,
+  }: { heads: ReadonlyMap<string, ChainHead>; dustEvents: ReadonlyMap<string, readonly DustEvent[]> },
 ): NewEvent[] {
   const eventBase = {
     accountId: after.account_id,

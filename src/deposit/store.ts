@@ -108,10 +108,12 @@ export async function writeDeposits(tx: Tx, deposits: readonly Deposit[]): Promi
   if (deposits.length === 0) return;
   const columns = Object.entries(DEPOSIT_COLUMNS) as [keyof Deposit, ElementType][];
   const names = sql.raw(columns.map(([name]) => name).join());
-  const values = columns.map(([name, type]) => array(
-    deposits.map((deposit) => deposit[name]),
-    type,
-  ));
+  const values = columns.map(([name, type]) =>
+    array(
+      deposits.map((deposit) => deposit[name]),
+      type,
+    ),
+  );
   const changing = sql.raw(CHANGING_COLUMNS.map((name) => `${name} = excluded.${name}`).join());
   await sql`
     insert into deposit (${names}) select * from unnest(${sql.join(values)}) as written (${names})

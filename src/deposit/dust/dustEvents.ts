@@ -24,7 +24,9 @@ export async function buildDustEvents(
   { updates, heads }: { updates: readonly DustUpdate[]; heads: ReadonlyMap<string, ChainHead> },
 ): Promise<Map<string, DustEvent[]>> {
   const changed = updates.flatMap(({ after: intent, holdings }) =>
-    holdings.filter(({ before, after }) => before.dust_count !== after.dust_count).map((change) => ({ intent, change })),
+    holdings
+      .filter(({ before, after }) => before.dust_count !== after.dust_count)
+      .map((change) => ({ intent, change })),
   );
   if (changed.length === 0) return new Map();
   const lastDust = await listLastDust(
@@ -33,9 +35,16 @@ export async function buildDustEvents(
   );
   const events = changed.flatMap(({ intent, change }): { intentId: string; event: DustEvent }[] => {
     const { after } = change;
-    const row = lastDust.find((dust) => dust.intent_id === intent.id && dust.chain === after.chain && dust.token === after.token);
+    const row = lastDust.find(
+      (dust) => dust.intent_id === intent.id && dust.chain === after.chain && dust.token === after.token,
+    );
     if (row === undefined) return [];
-    const event = toDustEvent(world, { intent, change, row, headNumber: heads.get(after.chain)?.number ?? row.block_number });
+    const event = toDustEvent(world, {
+      intent,
+      change,
+      row,
+      headNumber: heads.get(after.chain)?.number ?? row.block_number,
+    });
     return [{ intentId: intent.id, event }];
   });
   return new Map(
@@ -64,5 +73,8 @@ function toDustEvent(
     },
     { symbol: findAsset(world.catalog, row.chain, row.token)?.symbol ?? row.token, headNumber },
   );
-  return { type: isCounted ? "deposit.counted" : "deposit.dropped", object: { ...object, depositCount: Number(count) } };
+  return {
+    type: isCounted ? "deposit.counted" : "deposit.dropped",
+    object: { ...object, depositCount: Number(count) },
+  };
 }

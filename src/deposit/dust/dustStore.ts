@@ -48,7 +48,9 @@ export async function listDepositMovements(
   decimals: TokenDecimals,
 ): Promise<MovementRow[]> {
   const { rows } = await sql<MovementRow>`
-    select page.* from (${pageOfMovements(page, decimals)}) as page where not is_dust order by revision, id`.execute(tx);
+    select page.* from (${pageOfMovements(page, decimals)}) as page where not is_dust order by revision, id`.execute(
+    tx,
+  );
   return rows;
 }
 

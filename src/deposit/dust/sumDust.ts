@@ -6,7 +6,12 @@ import { findHandoverCursor } from "../../watch/store/handoverStore.ts";
 import { takeRewoundNumber } from "../../watch/store/store.ts";
 import { applyDepositChanges, type DepositWorld, type IntentChangeSet } from "../applyDepositChanges.ts";
 import { lowestFinalBlock } from "../finality.ts";
-import { listDepositsToDecide, listHeads, listIntentsWithPendingMovements, listSingleProviderTotals } from "../store.ts";
+import {
+  listDepositsToDecide,
+  listHeads,
+  listIntentsWithPendingMovements,
+  listSingleProviderTotals,
+} from "../store.ts";
 import { addDustBlocks, withoutDust, type Holding, type HoldingChange } from "./dust.ts";
 import { canCountDust, dustTotals } from "./dustAgreement.ts";
 import {
@@ -51,7 +56,7 @@ async function markRewoundSums(tx: Tx, chain: Caip2): Promise<void> {
 }
 
 function isSummed(holdings: readonly HoldingChange[], finalBlock: bigint): boolean {
-  return holdings.every(({ before, after }) => before === after || (after.dust_block >= finalBlock));
+  return holdings.every(({ before, after }) => before === after || after.dust_block >= finalBlock);
 }
 
 type SumContext = {
@@ -62,7 +67,11 @@ type SumContext = {
   at: Date;
 };
 
-async function buildChangeSets(tx: Tx, world: DepositWorld & DustLimits, context: SumContext): Promise<IntentChangeSet[]> {
+async function buildChangeSets(
+  tx: Tx,
+  world: DepositWorld & DustLimits,
+  context: SumContext,
+): Promise<IntentChangeSet[]> {
   const { chain, isDue, finalBlock } = context;
   const ids = context.intents.map((intent) => intent.id);
   // The head may belong to a branch that replaced a block of these inboxes. They are summed once processMovements has caught up.

@@ -62,7 +62,12 @@ async function findConfirmed(
     const isConfirmed = sufficient >= needed && sufficient > balances.length - sufficient;
     if (!isConfirmed && balances.length > sufficient)
       world.log.error(
-        { alarm: "provider_disagreement", chain: chain.caip2, intent: holding.intent_id, balances: balances.map(String) },
+        {
+          alarm: "provider_disagreement",
+          chain: chain.caip2,
+          intent: holding.intent_id,
+          balances: balances.map(String),
+        },
         "small deposits wait: the chain's providers disagree on the balance of their inbox",
       );
     return isConfirmed;
@@ -84,7 +89,12 @@ async function saveResult(
     if ((await listIntentsWithPendingMovements(tx, cursor, [holding.intent_id])).size > 0) return;
     const known = await listUnchangedHoldings(tx, [holding.intent_id]);
     const aboveBlock = lowestFinalBlock(findWatchedChain(world.catalog, chain)?.finality ?? [], heads.get(chain));
-    const deposits = await listDepositsToDecide(tx, { intentIds: [holding.intent_id], movementIds: [], chain, aboveBlock });
+    const deposits = await listDepositsToDecide(tx, {
+      intentIds: [holding.intent_id],
+      movementIds: [],
+      chain,
+      aboveBlock,
+    });
     const cases = intents.map((intent) => ({
       intent,
       hasPendingMovements: false,
