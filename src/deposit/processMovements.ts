@@ -1,5 +1,6 @@
 import { findAsset, findWatchedChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
+import type { HandoverCursorTable } from "../db/schema.ts";
 import { isPayoutAsset } from "../intent/payoutAsset.ts";
 import { lockIntents, type IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
@@ -7,16 +8,11 @@ import { newId } from "../kernel/ids.ts";
 import { applyDepositChanges, type DepositWorld, type IntentChangeSet } from "./applyDepositChanges.ts";
 import type { MovementRow } from "../watch/movement.ts";
 import { applyMovement, newDeposit, type Deposit } from "./deposit.ts";
+import { isBelowMinimum } from "./dust/dust.ts";
 import { lowestFinalBlock, requiredConfirmations, type ChainHead } from "./finality.ts";
 import type { DepositChange } from "./computeIntentProgress.ts";
-import {
-  listDepositMovements,
-  listUnchangedHoldings,
-  noteDust,
-  type MovementPage,
-  type TokenDecimals,
-} from "./dust/dustStore.ts";
-import { readMovementBatch, listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
+import { listMovementsWithDeposit, listUnchangedHoldings, noteDust } from "./dust/dustStore.ts";
+import { listInboundMovements, listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
 import { advanceHandoverCursor, lockHandoverCursor } from "../watch/store/handoverStore.ts";
 
 /** Movements per transaction. */
@@ -28,50 +24,73 @@ const BATCH_MAX = 2_000;
  * `isDone` means that none is left.
  */
 export async function processMovements(world: DepositWorld, chain: Caip2): Promise<{ taken: number; isDone: boolean }> {
-  const at = world.clock.now();
-  const decimals = watchedTokenDecimals(world, chain);
   const taken = await world.db.transaction(async (tx) => {
     const cursor = await lockHandoverCursor(tx, "deposit_cursor", chain);
-    // The heads are read first: a head read after the movements may belong to a branch that has replaced their blocks.
-    const heads = await listHeads(tx);
-    const batch = await readMovementBatch(tx, cursor, BATCH_MAX);
-    if (batch === undefined) return 0;
-    const page = { after: cursor, upto: batch.upto };
-    const intents = await lockIntents(tx, batch.intentIds);
-    await noteDust(tx, page, decimals);
-    const movements = await listDepositMovements(tx, page, decimals);
-    const isLast = batch.count < BATCH_MAX;
-    const cases = await buildIntentChangeSets(tx, world, { page, isLast, intents, movements, heads, at });
-    await applyDepositChanges(tx, world, { cases, heads, at });
-    await advanceHandoverCursor(tx, "deposit_cursor", batch.upto);
-    return batch.count;
+    const movements = await listInboundMovements(tx, cursor, BATCH_MAX);
+    const last = movements.at(-1);
+    if (last === undefined) return 0;
+    const upto = { chain, revision: last.revision, movement_id: last.id };
+    await applyMovements(tx, world, { movements, upto });
+    await advanceHandoverCursor(tx, "deposit_cursor", upto);
+    return movements.length;
   });
   return { taken, isDone: taken < BATCH_MAX };
 }
 
-function watchedTokenDecimals({ catalog }: DepositWorld, chain: Caip2): TokenDecimals {
-  return catalog.assets.filter((asset) => asset.chain === chain).map(({ token, decimals }) => ({ token, decimals }));
+type MovementBatch = {
+  movements: readonly MovementRow[];
+  /** The cursor after this batch. */
+  upto: HandoverCursorTable;
+};
+
+async function applyMovements(tx: Tx, world: DepositWorld, { movements, upto }: MovementBatch): Promise<void> {
+  const at = world.clock.now();
+  const { chain } = upto;
+  const intents = await lockIntents(tx, [...new Set(movements.map((movement) => movement.intent_id))]);
+  const intentOf = new Map(intents.map((intent) => [intent.id, intent]));
+  const decimals = new Map(
+    world.catalog.assets.filter((asset) => asset.chain === chain).map((asset) => [asset.token, asset.decimals]),
+  );
+  const small = movements.filter((movement) => {
+    const intent = intentOf.get(movement.intent_id);
+    return intent !== undefined && isBelowMinimum(intent, movement, decimals.get(movement.token));
+  });
+  const deposited = await listMovementsWithDeposit(tx, small);
+  const dust = new Set(small.filter(({ id }) => !deposited.has(id)));
+  await noteDust(
+    tx,
+    [...dust].filter((movement) => {
+      const intent = intentOf.get(movement.intent_id);
+      return intent !== undefined && isPayoutAsset(intent, movement);
+    }),
+  );
+  const heads = await listHeads(tx);
+  const cases = await buildIntentChangeSets(tx, world, {
+    intents,
+    movements: movements.filter((movement) => !dust.has(movement)),
+    upto,
+    heads,
+    at,
+  });
+  await applyDepositChanges(tx, world, { cases, heads, at });
 }
 
-type MovementBatch = {
-  page: MovementPage;
-  /** Whether no movement was beyond the batch when it was read. */
-  isLast: boolean;
+type ChangeSetInput = {
   intents: readonly IntentRow[];
-  /** The movements of the batch that are not dust. */
+  /** Without dust. */
   movements: readonly MovementRow[];
+  upto: HandoverCursorTable;
   heads: ReadonlyMap<string, ChainHead>;
   at: Date;
 };
 
-async function buildIntentChangeSets(tx: Tx, world: DepositWorld, batch: MovementBatch): Promise<IntentChangeSet[]> {
-  const { upto } = batch.page;
+async function buildIntentChangeSets(tx: Tx, world: DepositWorld, batch: ChangeSetInput): Promise<IntentChangeSet[]> {
+  const { upto } = batch;
   const movementsByIntent = Map.groupBy(batch.movements, (movement) => movement.intent_id);
   const intents = batch.intents.filter(({ id }) => movementsByIntent.has(id));
   const intentIds = intents.map((intent) => intent.id);
-  const intentsWithPendingMovements = batch.isLast
-    ? new Set<string>()
-    : await listIntentsWithPendingMovements(tx, upto, intentIds);
+  // After the heads: these may belong to a branch that has replaced a block of the batch.
+  const intentsWithPendingMovements = await listIntentsWithPendingMovements(tx, upto, intentIds);
   const deposits = await listDepositsToDecide(tx, {
     intentIds,
     movementIds: batch.movements.map((movement) => movement.id),

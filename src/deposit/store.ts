@@ -9,27 +9,18 @@ import type { ProviderVote, SingleProviderTotal } from "./agreement.ts";
 import { AGREEMENT_REASONS, type Deposit, type DepositRow } from "./deposit.ts";
 import type { ChainHead } from "./finality.ts";
 
-export type MovementBatchSummary = { count: number; upto: HandoverCursorTable; intentIds: string[] };
-
-/** The next movements into inboxes after the cursor, in commit order, without their rows. Undefined when there is none. */
-export async function readMovementBatch(
-  tx: Tx,
-  cursor: HandoverCursorTable,
-  limit: number,
-): Promise<MovementBatchSummary | undefined> {
-  const { rows } = await sql<{ count: number; revision: bigint; movementId: bigint; intentIds: string[] }>`
-    with batch as (
-      select revision, id, intent_id from movement
-      where chain = ${cursor.chain} and direction = 'in' and (revision, id) > (${cursor.revision}, ${cursor.movement_id})
-      order by revision, id limit ${limit}
-    )
-    select (select count(*)::int from batch) as count, revision, id as "movementId",
-      (select array_agg(distinct intent_id) from batch) as "intentIds"
-    from batch order by revision desc, id desc limit 1`.execute(tx);
-  const [row] = rows;
-  if (row === undefined) return undefined;
-  const { count, revision, movementId, intentIds } = row;
-  return { count, upto: { chain: cursor.chain, revision, movement_id: movementId }, intentIds };
+/** Movements into inboxes that changed after the cursor, in commit order. */
+export async function listInboundMovements(tx: Tx, cursor: HandoverCursorTable, limit: number): Promise<MovementRow[]> {
+  return tx
+    .selectFrom("movement")
+    .selectAll()
+    .where("chain", "=", cursor.chain)
+    .where("direction", "=", "in")
+    .where(sql<boolean>`(revision, id) > (${cursor.revision}, ${cursor.movement_id})`)
+    .orderBy("revision")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
 }
 
 /** Those of the intents with movements beyond the cursor: their deposits do not match the chain yet. */

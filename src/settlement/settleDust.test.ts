@@ -46,7 +46,12 @@ for (const kind of databases) {
       counterparty: intent.payout_wallet,
     });
     const statusesOf = async ({ id }: IntentRow) => {
-      const rows = await db.root.selectFrom("settlement").selectAll().where("intent_id", "=", id).orderBy("seq").execute();
+      const rows = await db.root
+        .selectFrom("settlement")
+        .selectAll()
+        .where("intent_id", "=", id)
+        .orderBy("seq")
+        .execute();
       return rows.map(({ status, gross_units }) => `${status} ${gross_units ?? ""}`.trim());
     };
     const heldBy = async ({ id }: IntentRow) => {
@@ -66,7 +71,11 @@ for (const kind of databases) {
       await recordMovements(db, intent, [sweepOf(intent, 60n, 21n)]);
       await headAt(22n);
       assert.deepEqual([await statusesOf(intent), await heldBy(intent)], [["landed 60"], [0n, 0n, 0n]]);
-      const [settlement] = await db.root.selectFrom("settlement").select("id").where("intent_id", "=", intent.id).execute();
+      const [settlement] = await db.root
+        .selectFrom("settlement")
+        .select("id")
+        .where("intent_id", "=", intent.id)
+        .execute();
       const deposits = await listDeposits(world, { intent, limit: 10 });
       assert.deepEqual(new Set(deposits.map(({ settlement_id }) => settlement_id)), new Set([settlement?.id]));
     });

@@ -1,72 +1,49 @@
 import { sql, type RawBuilder, type Selectable } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
-import type { HandoverCursorTable, ListedDepositView } from "../../db/schema.ts";
+import type { ListedDepositView } from "../../db/schema.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { BPS } from "../../kernel/units.ts";
 import type { MovementRow } from "../../watch/movement.ts";
 import type { DustBlock, Holding, HoldingChange } from "./dust.ts";
 
-// All SQL about dust: which movements are dust, their sums, and what each inbox holds.
+// All SQL about dust: its sums, and what each inbox holds.
 
-/** Decimals of a chain's tokens, which compare a transfer in another token with the minimum. */
-export type TokenDecimals = readonly { token: string; decimals: number }[];
-
-/** A condition over `movement`, `intent` and `token_decimals`: the transfer is dust. A token without known decimals is never dust. */
-const IS_DUST = sql<boolean>`(case
-  when movement.token = intent.payout_token and movement.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
-    then movement.amount_units < intent.minimum_units and (intent.price_token_units is null or movement.amount_units * ${sql.raw(String(BPS))}
-      < intent.price_token_units * (${sql.raw(String(BPS))} - intent.underpay_tolerance_bps))
-  else movement.amount_units * power(10::numeric, intent.payout_decimals)
-    < intent.minimum_units * power(10::numeric, token_decimals.decimals) end)`;
-
-/** Inbound movements of one chain after a cursor and up to another. */
-export type MovementPage = { after: HandoverCursorTable; upto: HandoverCursorTable };
-
-/** Inbound movements after one cursor and up to another, each with `is_dust`. A movement that has a deposit stays a deposit. */
-function pageOfMovements({ after, upto }: MovementPage, decimals: TokenDecimals): RawBuilder<unknown> {
-  return sql`
-    select movement.*, deposit.id is null and coalesce(${IS_DUST}, false) as is_dust
-    from movement join intent on intent.id = movement.intent_id
-    left join deposit on deposit.movement_id = movement.id
-    left join unnest(${array(
-      decimals.map(({ token }) => token),
-      "text",
-    )}, ${array(
-      decimals.map((each) => each.decimals),
-      "int4",
-    )}) as token_decimals (token, decimals) on token_decimals.token = movement.token
-    where movement.chain = ${after.chain} and movement.direction = 'in'
-      and (movement.revision, movement.id) > (${after.revision}, ${after.movement_id})
-      and (movement.revision, movement.id) <= (${upto.revision}, ${upto.movement_id})`;
-}
-
-/** The movements of a page that become deposits, or are deposits already, in commit order. */
-export async function listDepositMovements(
-  tx: Tx,
-  page: MovementPage,
-  decimals: TokenDecimals,
-): Promise<MovementRow[]> {
-  const { rows } = await sql<MovementRow>`
-    select page.* from (${pageOfMovements(page, decimals)}) as page where not is_dust order by revision, id`.execute(
-    tx,
-  );
-  return rows;
+/** The ids of those movements that have a deposit: a movement that became one stays one. */
+export async function listMovementsWithDeposit(tx: Tx, movements: readonly MovementRow[]): Promise<Set<bigint>> {
+  if (movements.length === 0) return new Set();
+  const ids = movements.map((movement) => movement.id);
+  const { rows } = await sql<{ id: bigint }>`
+    select movement_id as id from deposit where movement_id = any(${array(ids, "int8")})`.execute(tx);
+  return new Set(rows.map((row) => row.id));
 }
 
 /**
- * Notes in the holdings that a page has dust which is not in their sums. Dust in a block that is summed already makes the sums stale. Dust in
- * another asset than the payout's is held for ever and has no sums.
+ * Notes in the holdings that dust is not in their sums yet. Dust in a block that is summed already, or was, makes the sums stale. Only dust in
+ * the payout asset has sums; in another asset it is held for ever.
  */
-export async function noteDust(tx: Tx, page: MovementPage, decimals: TokenDecimals): Promise<void> {
+export async function noteDust(tx: Tx, dust: readonly MovementRow[]): Promise<void> {
+  if (dust.length === 0) return;
+  const groups = [...Map.groupBy(dust, ({ intent_id, chain, token }) => `${intent_id}/${chain}/${token}`).values()];
+  const column = <T>(valueOf: (group: readonly MovementRow[]) => T) => groups.map(valueOf);
+  const lowest = (group: readonly MovementRow[]) => lowestBlock(group.map((movement) => movement.block_number));
   await sql`
     merge into holding using (
-      select page.intent_id, page.chain, page.token, min(page.block_number) as lowest_block,
-        min(page.block_number) filter (where page.orphaned_at is null) as dust_from
-      from (${pageOfMovements(page, decimals)}) as page join intent on intent.id = page.intent_id
-        and page.token = intent.payout_token and page.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
-      where page.is_dust
-      group by page.intent_id, page.chain, page.token
+      select * from unnest(
+        ${array(
+          column(([first]) => first?.intent_id ?? ""),
+          "text",
+        )}, ${array(
+          column(([first]) => first?.chain ?? ""),
+          "text",
+        )}, ${array(
+          column(([first]) => first?.token ?? ""),
+          "text",
+        )}, ${array(column(lowest), "int8")}, ${array(
+          column((group) => lowest(group.filter((movement) => movement.orphaned_at === null))),
+          "int8",
+        )}
+      ) as noted (intent_id, chain, token, lowest_block, dust_from) order by intent_id, chain, token
     ) as noted
     on (holding.intent_id, holding.chain, holding.token) = (noted.intent_id, noted.chain, noted.token)
     when matched then update set
@@ -74,6 +51,10 @@ export async function noteDust(tx: Tx, page: MovementPage, decimals: TokenDecima
       is_stale = holding.is_stale or noted.lowest_block <= holding.dust_block
     when not matched then insert (intent_id, chain, token, dust_from)
       values (noted.intent_id, noted.chain, noted.token, noted.dust_from)`.execute(tx);
+}
+
+function lowestBlock(blocks: readonly bigint[]): bigint | null {
+  return blocks.reduce<bigint | null>((lowest, block) => (lowest === null || block < lowest ? block : lowest), null);
 }
 
 /** The holdings of these intents, each inbox and token that has one. */
