@@ -62,10 +62,13 @@ export async function reversePostings(
     select 'reversal:' || posting.id as reference, 1::bigint as version, posting.id as reverses, posting.custody,
       counter.account as counter, counter.asset, counter.amount_units as change_units,
       posting.chain, posting.chain_tx, posting.block_number, -posting.id as place
-    from ledger_posting posting
-    join ledger_entry counter on counter.posting_id = posting.id and counter.place = 1
-    where posting.reference in (${references}) and posting.reverses is null
-      and not exists (select from ledger_posting reversal where reversal.reverses = posting.id)`;
+    from (select distinct reference from (${references}) as reversed (reference)) as reversed
+    cross join lateral (
+      select * from ledger_posting posting
+      where posting.reference = reversed.reference and posting.reverses is null
+        and not exists (select from ledger_posting reversal where reversal.reverses = posting.id) offset 0
+    ) as posting
+    join ledger_entry counter on counter.posting_id = posting.id and counter.place = 1`;
   return insertPostings(tx, {
     transfers,
     statementPrefix: sql``,
@@ -82,15 +85,13 @@ export async function reversePostings(
 async function insertPostings(tx: Tx, { transfers, statementPrefix, at, shortage }: PostingBatch): Promise<number> {
   const { rows } = await sql<{ postings: bigint }>`${statementPrefix}
     with transfer as materialized (${transfers}),
-    opening as (
-      select holder, asset, sum(balance_units) as net, -sum(balance_units) filter (where account = opened.other) as missing
-      from (select distinct custody, asset, ${shortage.otherAccount} as other from transfer) as opened
-      join ledger_balance using (asset) where holder = opened.custody
-      group by holder, asset
-    ), running as (
+    running as (
       select transfer.*, coalesce(opening.missing, 0) as missing, coalesce(opening.net, 0) + sum(change_units) over (
         partition by custody, transfer.asset order by place) as net_after
-      from transfer left join opening on opening.holder = custody and opening.asset = transfer.asset
+      from transfer cross join lateral (
+        select sum(balance_units) as net, -sum(balance_units) filter (where account = ${shortage.otherAccount}) as missing
+        from ledger_balance where holder = custody and ledger_balance.asset = transfer.asset
+      ) as opening
     ), divided as (
       select *,
         greatest(net_after, 0) - greatest(net_after - change_units, 0) as held_change,
@@ -100,23 +101,25 @@ async function insertPostings(tx: Tx, { transfers, statementPrefix, at, shortage
       select *, sum(greatest(missing_change, 0)) over (partition by custody, asset order by place) as filled_units from divided
     ), split as (
       select *, least(missing, filled_units) - least(missing, filled_units - greatest(missing_change, 0)) as other_change from filled
+    ), numbered as materialized (
+      select *, nextval('ledger_posting_id_seq') as id from (select * from split order by place) as ordered
     ), posted as (
       insert into ledger_posting
-        (reference, version, reverses, custody, chain, chain_tx, block_number, entry_count, booked_at)
-      select reference, version, reverses, custody, chain, chain_tx, block_number,
+        (id, reference, version, reverses, custody, chain, chain_tx, block_number, entry_count, booked_at)
+      overriding system value
+      select id, reference, version, reverses, custody, chain, chain_tx, block_number,
         1 + (held_change <> 0)::int + (missing_change <> other_change)::int + (other_change <> 0)::int, ${at}::timestamptz
-      from split order by place
-      returning id, reference, version
+      from numbered order by id
     ), entered as (
       insert into ledger_entry (posting_id, place, account, asset, amount_units)
-      select posted.id, line.place, line.account, split.asset, line.units
-      from posted join split using (reference, version) cross join lateral (values
+      select id, line.place, line.account, asset, line.units
+      from numbered cross join lateral (values
         (1, counter, -change_units),
         (2, custody, held_change),
         (2 + (held_change <> 0)::int, ${shortage.growingAccount}, missing_change - other_change),
         (2 + (held_change <> 0)::int + (missing_change <> other_change)::int, ${shortage.otherAccount}, other_change)
       ) as line (place, account, units)
       where line.units <> 0
-    ) select count(*) as postings from posted`.execute(tx);
+    ) select count(*) as postings from numbered`.execute(tx);
   return Number(rows[0]?.postings ?? 0n);
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { assetSql } from "../ledger/assetSql.ts";
 import type { Check } from "../ledger/check.ts";
+import { TRANSFERS_REFERENCE } from "./store/bookMovements.ts";
 
 /** Whether a movement's block was reread after it became final, which corrects false and missing transfers. */
 const IS_REREAD = sql`movement.block_number <= chain_cursor.reread_number`;
@@ -17,33 +18,40 @@ export const watchChecks: readonly Check[] = [
   },
   {
     name: "movement-has-posting",
-    meaning: "A movement up to the booked block has no matching posting, or a posting has no matching movement.",
+    meaning: "Movements up to the booked block have no matching posting, or a posting has no matching movements.",
     query: sql`
       with standing as (
         select posting.*, counter.account as counter, counter.asset, counter.amount_units
         from ledger_posting posting
         left join ledger_entry counter on counter.posting_id = posting.id and counter.place = 1
-        where posting.reference like 'movement:%' and posting.reverses is null
+        where (posting.reference like 'movement:%' or posting.reference like 'transfers:%') and posting.reverses is null
           and not exists (select from ledger_posting reversal where reversal.reverses = posting.id)
-      ), moved as (
-        select movement.*, 'movement:' || movement.id as reference, 'inbox:' || movement.intent_id as custody,
-          case when movement.direction = 'in' then array['payer:world']
-            when movement.counterparty = intent.payout_wallet then array['payout:world']
-            when movement.counterparty = intent.fee_recipient then array['fee:platform']
-            when movement.counterparty = intent.inbox_hub then array['hub:' || movement.chain]
-            else array['suspense:' || movement.chain] end as counters
+      ), named as (
+        select movement.*, 'movement:' || movement.id as own_reference,
+          case when movement.direction = 'in' then 'payer:world'
+            when movement.counterparty = intent.payout_wallet then 'payout:world'
+            when movement.counterparty = intent.fee_recipient then 'fee:platform'
+            when movement.counterparty = intent.inbox_hub then 'hub:' || movement.chain
+            else 'suspense:' || movement.chain end as counter
         from movement join chain_cursor on chain_cursor.chain = movement.chain
         join intent on intent.id = movement.intent_id
         where movement.orphaned_at is null and movement.block_number <= chain_cursor.booked_number
+      ), moved as (
+        -- Earlier versions booked each movement alone. Such a posting stays until its group changes.
+        select coalesce(own.reference, ${TRANSFERS_REFERENCE}) as reference, chain, chain_tx, 'inbox:' || intent_id as custody,
+          counter, ${assetSql(sql`chain`, sql`token`)} as asset, direction, max(block_number) as block_number,
+          sum(amount_units) as amount_units, case when own.reference is not null then max(revision) end as version
+        from named left join (select reference from standing) as own on own.reference = own_reference
+        group by own.reference, chain, chain_tx, intent_id, token, counter, direction
       )
-      select coalesce(moved.reference, standing.reference) as movement, standing.id as posting,
+      select coalesce(moved.reference, standing.reference) as reference, standing.id as posting,
         moved.amount_units as moved, standing.amount_units as booked
       from moved full join standing on standing.reference = moved.reference
       where (standing.version, standing.custody, standing.chain, standing.chain_tx, standing.block_number,
-          array[standing.counter], abs(standing.amount_units), sign(standing.amount_units))
-        is distinct from (moved.revision, moved.custody, moved.chain, moved.chain_tx, moved.block_number,
-          moved.counters, moved.amount_units, case moved.direction when 'in' then -1 else 1 end)
-        or standing.asset is distinct from ${assetSql(sql`moved.chain`, sql`moved.token`)}`,
+          standing.counter, standing.asset, abs(standing.amount_units), sign(standing.amount_units))
+        is distinct from (coalesce(moved.version, standing.version), moved.custody, moved.chain, moved.chain_tx,
+          moved.block_number, moved.counter, moved.asset, moved.amount_units,
+          case moved.direction when 'in' then -1 else 1 end)`,
   },
   {
     name: "outflow-recipient-is-pinned",

@@ -1,7 +1,7 @@
 import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type BlockRef, type ChainReader } from "../../chain/reader.ts";
-import { reverseRevision } from "../store/bookMovements.ts";
+import { bookRevision } from "../store/bookMovements.ts";
 import { findSuspectBlocks, enqueueRecheck, type BlockTransfers } from "../reread/recheckSuspectBlocks.ts";
 import { objectingProviders } from "../providers/headHold.ts";
 import { getChainMemory } from "../chainMemory.ts";
@@ -67,7 +67,7 @@ async function applyPushedHeads(world: WatchWorld, chain: Chain, segment: ChainS
           const state = await advanceCursor(tx, advance);
           const hasChangedMovement = state?.hasChangedMovement === true;
           const reversedCount = hasChangedMovement
-            ? await reverseRevision(tx, { chain: chain.caip2, revision: state.revision, at })
+            ? await bookRevision(tx, { chain: chain.caip2, cursor: state, at })
             : 0;
           return state && { reversedCount, writtenCount: state.writtenCount };
         });

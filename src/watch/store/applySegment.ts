@@ -3,7 +3,7 @@ import type { BlockRef, ChainReader, Transfer } from "../../chain/reader.ts";
 import { namespaceOf, type Caip2 } from "../../kernel/caip.ts";
 import type { Tx } from "../../db/database.ts";
 import type { World } from "../../world.ts";
-import { bookMovements, reverseRevision, type BookingLimits } from "./bookMovements.ts";
+import { bookMovements, bookRevision, type BookingLimits } from "./bookMovements.ts";
 import { resolveFinalConflicts } from "../providers/resolveFinalConflicts.ts";
 import { listInboxesAmong } from "../inboxes/inboxes.ts";
 import { getWatchedInboxes } from "../chainMemory.ts";
@@ -63,22 +63,19 @@ async function writeSegment(
   { advance, isReorg }: { advance: CursorAdvance & { ancestorNumber: bigint }; isReorg: boolean },
 ): Promise<AppliedCounts | undefined> {
   const { chain, at } = advance;
-  let reversedCount = 0;
-  if (isReorg) {
-    const revision = await rewindCursor(tx, advance);
-    if (revision === undefined) return undefined;
-    reversedCount = await reverseRevision(tx, { chain, revision, at });
-  }
+  if (isReorg && (await rewindCursor(tx, advance)) === undefined) return undefined;
   const cursor = await advanceCursor(tx, advance);
   if (cursor === undefined) return undefined;
-  if (cursor.hasChangedMovement) reversedCount += await reverseRevision(tx, { chain, revision: cursor.revision, at });
+  // What the rewind orphaned has the revision of the advance.
+  const isRevision = isReorg || cursor.hasChangedMovement;
+  const reversedCount = isRevision ? await bookRevision(tx, { chain, cursor, at }) : 0;
   await bookMovements(tx, world, { chain, cursor, at });
   return { reversedCount, writtenCount: cursor.writtenCount };
 }
 
-/** Booked movements should never change: either the chain's first finality tier is too low, or its providers reported a false chain. */
+/** Booked transactions should never change: either the chain's first finality tier is too low, or its providers reported a false chain. */
 export function logReversal(world: WatchWorld, chain: Chain, reversed: number): void {
-  world.log.error({ chain: chain.caip2, reversed }, "booked movements left the chain; their postings were reversed");
+  world.log.error({ chain: chain.caip2, reversed }, "booked transactions changed; their postings were reversed");
 }
 
 /**

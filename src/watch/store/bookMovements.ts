@@ -9,6 +9,8 @@ import { advanceBooked, type CursorRow, type CursorState } from "./store.ts";
 
 // Turns movements into postings. The ledger is complete up to one block of a chain, and holds nothing above it. Callers hold the lock of
 // the chain's cursor, so one transaction at a time books an inbox.
+// Movements of one transaction, inbox, token and counter account share a posting, because anybody can send thousands of tiny transfers in
+// one transaction. Earlier versions booked each movement alone, as `movement:<id>`. Such a posting stays valid until its group changes.
 
 /**
  * After hours without finality, all blocks become final at once. A statement's time grows with its movements; this many take a small part
@@ -42,54 +44,112 @@ export async function bookMovements(tx: Tx, world: BookWorld, { chain, cursor, a
   const to = bookableBlock(world, chain, cursor);
   if (to <= from) return from;
   const movementsMax = world.batchMovementsMax ?? BATCH_MOVEMENTS_MAX;
-  const { bookedNumber, hasMovements } = await advanceBooked(tx, { chain, from, to, movementsMax });
+  const batch = await advanceBooked(tx, { chain, from, to, movementsMax });
+  const { bookedNumber } = batch;
   // Most blocks hold no movements of ours, and the booking statement is expensive to plan.
-  if (!hasMovements) return bookedNumber;
+  if (!batch.hasMovements) return bookedNumber;
   const reached = sql`movement.block_number > ${from} and movement.block_number <= ${bookedNumber}`;
-  await postTransfers(tx, { transfers: selectLedgerTransfers(chain, reached), name: "book_reached", at });
+  if (batch.hasPartlyBooked) await bookAgain(tx, { chain, changed: reached, bookedNumber, name: "book_partly", at });
+  else {
+    const movements = sql`select * from movement where chain = ${chain} and ${reached}`;
+    await postTransfers(tx, { transfers: selectLedgerTransfers(movements), name: "book_reached", at });
+  }
   return bookedNumber;
 }
 
 /**
- * Corrects the ledger below the booked block after a revision: reverses orphaned and changed movements, and books late ones. Returns the
- * number of reversed postings.
+ * Corrects the ledger below the booked block after a revision: reverses the postings of orphaned, changed and late movements, and books what
+ * remains of them again. Returns the number of reversed postings.
  */
 export async function bookRevision(tx: Tx, { chain, cursor, at }: Booking): Promise<number> {
-  const reversed = await reverseRevision(tx, { chain, revision: cursor.revision, at });
-  const lateMovements = sql`movement.direction in ('in','out') and movement.revision = ${cursor.revision}
-    and movement.block_number <= ${cursor.bookedNumber}`;
-  await postTransfers(tx, { transfers: selectLedgerTransfers(chain, lateMovements), name: "book_late", at });
+  const changed = sql`movement.direction in ('in','out') and movement.revision = ${cursor.revision}`;
+  return bookAgain(tx, { chain, changed, bookedNumber: cursor.bookedNumber, name: "book_revision", at });
+}
+
+type Rebooking = {
+  chain: Caip2;
+  /** SQL that is true for a changed `movement`. */
+  changed: RawBuilder<unknown>;
+  bookedNumber: bigint;
+  /** The name of the booking statement. */
+  name: string;
+  at: Date;
+};
+
+/** Reverses every open posting of the groups with a changed movement, and books these groups anew. Returns the number of reversals. */
+async function bookAgain(tx: Tx, { chain, changed, bookedNumber, name, at }: Rebooking): Promise<number> {
+  const members = selectMembers(chain, changed);
+  const reversed = await reversePostings(tx, { references: selectReferences(members), at });
+  const movements = sql`select * from (${members}) as member where is_changed and block_number <= ${bookedNumber}`;
+  await postTransfers(tx, { transfers: selectLedgerTransfers(movements), name, at });
   return reversed;
 }
 
-/** Reverses the postings of movements that a revision changed. Returns their number. */
-export async function reverseRevision(
-  tx: Tx,
-  { chain, revision, at }: { chain: Caip2; revision: bigint; at: Date },
-): Promise<number> {
-  const references = sql`
-    select 'movement:' || id from movement
-    where chain = ${chain} and direction in ('in','out') and revision = ${revision}`;
-  return reversePostings(tx, { references, at });
+/**
+ * All movements of the transactions with a changed movement. `is_changed`: of a changed group. The counter account is no part of the group
+ * here, because a revision may change it. The window function replaces a join, whose plan could visit each pair of movements.
+ */
+function selectMembers(chain: Caip2, changed: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select movement.*, bool_or(${changed}) over (
+      partition by movement.chain_tx, movement.intent_id, movement.token, movement.direction) as is_changed
+    from (select distinct chain_tx from movement where chain = ${chain} and ${changed}) as changed
+    cross join lateral (
+      select * from movement where movement.chain = ${chain} and movement.chain_tx = changed.chain_tx offset 0) as movement`;
+}
+
+/** The references that postings of these members can have: their own in the earlier form, and their group's for each counter account. */
+function selectReferences(members: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    with member as (select * from (${members}) as member where is_changed)
+    select 'movement:' || id from member
+    union
+    select ${TRANSFERS_REFERENCE}
+    from (select distinct chain, chain_tx, intent_id, token, direction from member) as changed
+    cross join lateral unnest(case direction when 'in' then array['payer:world']
+      else array['payout:world', 'fee:platform', 'hub:' || chain, 'suspense:' || chain] end) as counter`;
 }
 
 /**
- * Movements in the form of ledger transfers. When the payout wallet is also the fee recipient, everything is payout. The hub nets several
- * inboxes, and pays payout and fee in the same transaction.
+ * The reference of a group's postings, from columns of these names. Its parts never change, so the database refuses a second open posting.
+ * The counter account implies the direction. To list the movements of a posting, filter `movement` by the same parts.
  */
-function selectLedgerTransfers(chain: Caip2, which: RawBuilder<unknown>): RawBuilder<unknown> {
+export const TRANSFERS_REFERENCE = sql<string>`'transfers:' || chain || '/' || chain_tx || '/' || intent_id || '/' || token || '/' || counter`;
+
+/** The counter account of `movement`. When the payout wallet is also the fee recipient, everything is payout. */
+const COUNTER = sql`
+  case when movement.direction = 'in' then 'payer:world'
+    when movement.counterparty = intent.payout_wallet then 'payout:world'
+    when movement.counterparty = intent.fee_recipient then 'fee:platform'
+    when movement.counterparty = intent.inbox_hub then 'hub:' || movement.chain
+    else 'suspense:' || movement.chain end`;
+
+/**
+ * Movements in the form of ledger transfers, a row for each group. The hub nets several inboxes, and pays payout and fee in the same
+ * transaction.
+ *
+ * Transactions keep the chain's order. Within one, what arrives comes before what leaves: the balances after the transaction do not depend on
+ * the order of its postings, and an inbox that the chain let pay is then not short in between.
+ *
+ * The version counts the bookings of a group. A revision does not, because what remains of a group may have no new one.
+ */
+function selectLedgerTransfers(movements: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    select 'movement:' || movement.id as reference, movement.revision as version, null::bigint as reverses,
-      'inbox:' || movement.intent_id as custody,
-      case when movement.direction = 'in' then 'payer:world'
-        when movement.counterparty = intent.payout_wallet then 'payout:world'
-        when movement.counterparty = intent.fee_recipient then 'fee:platform'
-        when movement.counterparty = intent.inbox_hub then 'hub:' || movement.chain
-        else 'suspense:' || movement.chain end as counter,
-      ${assetSql(sql`movement.chain`, sql`movement.token`)} as asset,
-      case movement.direction when 'in' then movement.amount_units else -movement.amount_units end as change_units,
-      movement.chain, movement.chain_tx, movement.block_number,
-      row_number() over (order by movement.block_number, movement.place, movement.direction) as place
-    from movement join intent on intent.id = movement.intent_id
-    where movement.chain = ${chain} and movement.orphaned_at is null and movement.amount_units > 0 and ${which}`;
+    select reference, 1 + coalesce((
+        select max(version) from ledger_posting earlier where earlier.reference = grouped.reference), 0) as version,
+      null::bigint as reverses, custody, counter, asset, change_units, chain, chain_tx, block_number,
+      row_number() over (order by block_number, tx_place, direction, first_place) as place
+    from (
+      select ${TRANSFERS_REFERENCE} as reference, 'inbox:' || intent_id as custody, counter,
+        ${assetSql(sql`chain`, sql`token`)} as asset,
+        sum(case direction when 'in' then amount_units else -amount_units end) as change_units,
+        chain, chain_tx, max(block_number) as block_number, direction,
+        min(place) as first_place, min(min(place)) over (partition by chain_tx) as tx_place
+      from (
+        select movement.*, ${COUNTER} as counter
+        from (${movements}) as movement join intent on intent.id = movement.intent_id
+        where movement.orphaned_at is null and movement.amount_units > 0
+      ) as member
+      group by chain, chain_tx, intent_id, token, direction, counter
+    ) as grouped`;
 }
