@@ -18,7 +18,7 @@ import type { Caip2 } from "../../kernel/caip.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { createWake } from "../../kernel/wake.ts";
 import { bookMovements, bookRevision, isBookingComplete } from "./bookMovements.ts";
-import type { Direction, LocatedTransfer } from "../movement.ts";
+import { movementKey, type Direction, type LocatedTransfer } from "../movement.ts";
 import { applySegment, type WatchWorld } from "./applySegment.ts";
 import { claimRevision, storeFinality, findCursor, orphanMovements, writeMovements } from "./store.ts";
 import { ProcessMemory } from "../../kernel/processMemory.ts";
@@ -34,13 +34,18 @@ const RUNS = 10;
 type GeneratedTransfer = { transfer: LocatedTransfer; isWithheld: boolean };
 type GeneratedBlock = { ref: BlockRef; transfers: GeneratedTransfer[] };
 
+/** `joins`: it is of the same transaction as the one before it. */
+type BlockTransfer = {
+  inbox: number;
+  direction: Direction;
+  units: number;
+  to: number;
+  isWithheld: boolean;
+  joins?: boolean;
+};
+
 type Step =
-  | {
-      kind: "blocks";
-      blocks: {
-        transfers: { inbox: number; direction: Direction; units: number; to: number; isWithheld: boolean }[];
-      }[];
-    }
+  | { kind: "blocks"; blocks: { transfers: BlockTransfer[] }[] }
   | { kind: "reorg"; depth: number; keeps: boolean; length: number }
   | { kind: "find" }
   | { kind: "turn" }
@@ -52,6 +57,7 @@ const transfer = fc.record({
   units: fc.integer({ min: 1, max: 9 }),
   to: fc.nat(2),
   isWithheld: fc.boolean(),
+  joins: fc.boolean(),
 });
 const blocks = fc.array(fc.record({ transfers: fc.array(transfer, { maxLength: 3 }) }), { minLength: 1, maxLength: 4 });
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -179,8 +185,8 @@ class ChainHistory {
   #blockCount = 0;
   /** The highest block that was ever deep enough and is still canonical: on a shorter branch it is no longer deep, but stays booked. */
   #deepest = 0n;
-  /** Transactions that are reported and not denied since. */
-  readonly #reportedTxs = new Set<string>();
+  /** Movements that are reported and not denied since. */
+  readonly #reported = new Set<string>();
 
   private constructor(parts: { world: WatchWorld; chain: Chain; intents: readonly IntentRow[]; genesis: BlockRef }) {
     this.#world = parts.world;
@@ -252,10 +258,9 @@ class ChainHistory {
   /** The same by the chain: deep enough and reported. */
   expected(upTo = this.#deepest): Record<string, bigint> {
     const deep = this.#blocks.slice(0, Number(upTo) + 1);
-    const located = deep.flatMap((block) => block.transfers.map(({ transfer }) => transfer));
     return sumOf(
-      located
-        .filter(({ chainTx }) => this.#reportedTxs.has(chainTx))
+      transfersOf(deep)
+        .filter((transfer) => this.#reported.has(movementKey(transfer)))
         .map(({ inbox, direction, amountUnits }) => {
           const intent = this.#intents.find(({ inbox_address }) => inbox_address === inbox);
           return [`inbox:${intent?.id}`, direction === "in" ? amountUnits : -amountUnits];
@@ -285,8 +290,9 @@ class ChainHistory {
     return last.ref;
   }
 
-  #makeBlock(transfers: Extract<Step, { kind: "blocks" }>["blocks"][number]["transfers"]): GeneratedTransfer[] {
-    return transfers.map(({ inbox, direction, units, to, isWithheld }) => {
+  #makeBlock(transfers: readonly BlockTransfer[]): GeneratedTransfer[] {
+    return transfers.map(({ inbox, direction, units, to, isWithheld, joins = false }, index) => {
+      if (index === 0 || !joins) this.#blockCount += 1;
       const intent = this.#intents[inbox];
       if (intent === undefined) throw new Error("there is no such inbox");
       const recipient = [intent.payout_wallet, FEE_RECIPIENT, randomAddress()][to] ?? "";
@@ -296,8 +302,8 @@ class ChainHistory {
         token: TEST_TOKEN,
         counterparty: direction === "in" ? randomAddress() : recipient,
         amountUnits: BigInt(units),
-        chainTx: `${this.#caip2}/tx${(this.#blockCount += 1)}`,
-        identity: "0",
+        chainTx: `${this.#caip2}/tx${this.#blockCount}`,
+        identity: String(index),
         place: 0n,
         blockNumber: 0n,
         blockHash: "",
@@ -327,9 +333,9 @@ class ChainHistory {
       blocks.push(ref);
     }
     const reported = this.#blocks.slice(Number(ancestor.number) + 1).flatMap(({ transfers }) => transfers);
-    for (const { transfer } of reported) this.#reportedTxs.delete(transfer.chainTx);
+    for (const { transfer } of reported) this.#reported.delete(movementKey(transfer));
     const located = reported.filter(({ isWithheld }) => !isWithheld).map(({ transfer }) => transfer);
-    for (const { chainTx } of located) this.#reportedTxs.add(chainTx);
+    for (const transfer of located) this.#reported.add(movementKey(transfer));
     await applySegment(this.#world, this.#chain, {
       from,
       ancestorNumber: ancestor.number,
@@ -348,14 +354,15 @@ class ChainHistory {
     if (kept === undefined || kept.ref.hash === from.hash) return;
     const lost = this.#blocks.slice(Number(kept.ref.number) + 1).flatMap(({ transfers }) => transfers);
     const blocks: GeneratedTransfer[][] = Array.from({ length }, () => []);
+    const transactions = [...Map.groupBy(lost, ({ transfer }) => transfer.chainTx).values()];
     // Mined again in reverse order, so that places differ.
-    if (keeps) for (const [index, made] of lost.toReversed().entries()) blocks[index % length]?.push(made);
+    if (keeps) for (const [index, made] of transactions.toReversed().entries()) blocks[index % length]?.push(...made);
     await this.#extend(from, blocks, kept.ref);
   }
 
   /** Rereads the whole chain and records missing transfers. */
   async #rescan(): Promise<void> {
-    const located = this.#blocks.flatMap(({ transfers }) => transfers.map(({ transfer }) => transfer));
+    const located = transfersOf(this.#blocks);
     const at = systemClock.now();
     await this.#world.db.transaction(async (tx) => {
       const cursor = await claimRevision(tx, this.#caip2);
@@ -363,26 +370,30 @@ class ChainHistory {
       await writeMovements(tx, { chain: this.#caip2, located, revision: cursor.revision, at });
       await bookRevision(tx, { chain: this.#caip2, cursor, at });
     });
-    for (const { chainTx } of located) this.#reportedTxs.add(chainTx);
+    for (const transfer of located) this.#reported.add(movementKey(transfer));
   }
 
   /** Orphans a movement in a canonical block. */
   async #orphanMovement(which: number): Promise<void> {
-    const reportedTxs = this.#blocks
-      .flatMap(({ transfers }) => transfers.map(({ transfer }) => transfer.chainTx))
-      .filter((chainTx) => this.#reportedTxs.has(chainTx));
-    const chainTx = reportedTxs[which % Math.max(reportedTxs.length, 1)];
-    if (chainTx === undefined) return;
+    const reported = transfersOf(this.#blocks).filter((transfer) => this.#reported.has(movementKey(transfer)));
+    const denied = reported[which % Math.max(reported.length, 1)];
+    if (denied === undefined) return;
+    const { chainTx, identity } = denied;
     const at = systemClock.now();
     await this.#world.db.transaction(async (tx) => {
       const cursor = await claimRevision(tx, this.#caip2);
-      const row = await tx.selectFrom("movement").select("id").where("chain_tx", "=", chainTx).executeTakeFirst();
+      const rows = tx.selectFrom("movement").select("id").where("chain_tx", "=", chainTx);
+      const row = await rows.where("identity", "=", identity).executeTakeFirst();
       if (cursor === undefined || row === undefined) return;
       await orphanMovements(tx, { ids: [row.id], revision: cursor.revision, at });
       await bookRevision(tx, { chain: this.#caip2, cursor, at });
     });
-    this.#reportedTxs.delete(chainTx);
+    this.#reported.delete(movementKey(denied));
   }
+}
+
+function transfersOf(blocks: readonly GeneratedBlock[]): LocatedTransfer[] {
+  return blocks.flatMap(({ transfers }) => transfers.map(({ transfer }) => transfer));
 }
 
 function sumOf(changes: readonly (readonly [holder: string, units: bigint])[]): Record<string, bigint> {
