@@ -16,6 +16,7 @@ export const watchChecks: readonly Check[] = [
         and inbox.reference in ('', split_part(movement.chain, ':', 2))
       where inbox.intent_id is distinct from movement.intent_id`,
   },
+  // Earlier versions booked each movement alone. Such a posting stays until its group changes.
   {
     name: "movement-has-posting",
     meaning: "Movements up to the booked block have no matching posting, or a posting has no matching movements.",
@@ -37,7 +38,6 @@ export const watchChecks: readonly Check[] = [
         join intent on intent.id = movement.intent_id
         where movement.orphaned_at is null and movement.block_number <= chain_cursor.booked_number
       ), moved as (
-        -- Earlier versions booked each movement alone. Such a posting stays until its group changes.
         select coalesce(own.reference, ${TRANSFERS_REFERENCE}) as reference, chain, chain_tx, 'inbox:' || intent_id as custody,
           counter, ${assetSql(sql`chain`, sql`token`)} as asset, direction, max(block_number) as block_number,
           sum(amount_units) as amount_units, case when own.reference is not null then max(revision) end as version

@@ -34,15 +34,9 @@ const RUNS = 10;
 type GeneratedTransfer = { transfer: LocatedTransfer; isWithheld: boolean };
 type GeneratedBlock = { ref: BlockRef; transfers: GeneratedTransfer[] };
 
-/** `joins`: it is of the same transaction as the one before it. */
-type BlockTransfer = {
-  inbox: number;
-  direction: Direction;
-  units: number;
-  to: number;
-  isWithheld: boolean;
-  joins?: boolean;
-};
+/** `joins`: it is of the same transaction as the transfer before it. */
+type Report = { isWithheld: boolean; joins?: boolean };
+type BlockTransfer = Report & { inbox: number; direction: Direction; units: number; to: number };
 
 type Step =
   | { kind: "blocks"; blocks: { transfers: BlockTransfer[] }[] }

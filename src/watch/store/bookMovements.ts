@@ -44,17 +44,37 @@ export async function bookMovements(tx: Tx, world: BookWorld, { chain, cursor, a
   const to = bookableBlock(world, chain, cursor);
   if (to <= from) return from;
   const movementsMax = world.batchMovementsMax ?? BATCH_MOVEMENTS_MAX;
-  const batch = await advanceBooked(tx, { chain, from, to, movementsMax });
-  const { bookedNumber } = batch;
+  const { bookedNumber, hasMovements } = await advanceBooked(tx, { chain, from, to, movementsMax });
   // Most blocks hold no movements of ours, and the booking statement is expensive to plan.
-  if (!batch.hasMovements) return bookedNumber;
+  if (!hasMovements) return bookedNumber;
   const reached = sql`movement.block_number > ${from} and movement.block_number <= ${bookedNumber}`;
-  if (batch.hasPartlyBooked) await bookAgain(tx, { chain, changed: reached, bookedNumber, name: "book_partly", at });
+  if (await hasBookedTransaction(tx, { chain, reached, from }))
+    await bookAgain(tx, { chain, changed: reached, bookedNumber, name: "book_reached_again", at });
   else {
     const movements = sql`select * from movement where chain = ${chain} and ${reached}`;
     await postTransfers(tx, { transfers: selectLedgerTransfers(movements), name: "book_reached", at });
   }
   return bookedNumber;
+}
+
+/**
+ * Whether a transaction with a reached movement also has one in a booked block. A transaction is in one block, but our tables may have it in
+ * two after a false report.
+ */
+async function hasBookedTransaction(
+  tx: Tx,
+  { chain, reached, from }: { chain: Caip2; reached: RawBuilder<unknown>; from: bigint },
+): Promise<boolean> {
+  const { rows } = await sql<{ isFound: boolean }>`/* named: find_booked_transaction */
+    select exists (
+      select from (
+        select distinct chain_tx from movement where chain = ${chain} and ${reached} and orphaned_at is null) as reached
+      cross join lateral (
+        select from movement
+        where chain = ${chain} and chain_tx = reached.chain_tx and block_number <= ${from} and orphaned_at is null limit 1
+      ) as booked
+    ) as "isFound"`.execute(tx);
+  return rows[0]?.isFound === true;
 }
 
 /**

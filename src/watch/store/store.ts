@@ -115,45 +115,27 @@ export async function advanceCursor(
   return rows[0];
 }
 
-export type BookedBatch = {
-  bookedNumber: bigint;
-  hasMovements: boolean;
-  /** A transaction of the batch also has a movement at or below the old booked block, as after a false report of its block. */
-  hasPartlyBooked: boolean;
-};
-
 /**
  * Raises the booked block to `to`, or to the last block that keeps the batch within `movementsMax`. A batch holds at least one block with
- * movements.
+ * movements. Returns the booked block, and whether the batch holds movements.
  */
 export async function advanceBooked(
   tx: Tx,
   { chain, from, to, movementsMax }: { chain: Caip2; from: bigint; to: bigint; movementsMax: number },
-): Promise<BookedBatch> {
-  const { rows } = await sql<BookedBatch>`/* named: raise_booked */
+): Promise<{ bookedNumber: bigint; hasMovements: boolean }> {
+  const { rows } = await sql<{ bookedNumber: bigint; hasMovements: boolean }>`/* named: raise_booked */
     with moved as (
       select block_number from movement
       where movement.chain = ${chain} and block_number > ${from} and block_number <= ${to} and orphaned_at is null
       order by block_number limit ${movementsMax + 1}::int8
     ), step as (
       select min(block_number) as first, max(block_number) as last, count(*) > ${movementsMax}::int8 as is_more from moved
-    ), raised as (
-      update chain_cursor
-      set booked_number = case when step.is_more then greatest(step.last - 1, step.first) else ${to}::int8 end
-      from step where chain = ${chain}
-      returning booked_number, step.first is not null as has_movements
     )
-    select booked_number as "bookedNumber", has_movements as "hasMovements", exists (
-      select from (
-        select distinct chain_tx from movement
-        where chain = ${chain} and block_number > ${from} and block_number <= raised.booked_number and orphaned_at is null
-      ) as reached
-      cross join lateral (
-        select from movement
-        where chain = ${chain} and chain_tx = reached.chain_tx and block_number <= ${from} and orphaned_at is null limit 1
-      ) as earlier) as "hasPartlyBooked"
-    from raised`.execute(tx);
-  return rows[0] ?? { bookedNumber: from, hasMovements: false, hasPartlyBooked: false };
+    update chain_cursor
+    set booked_number = case when step.is_more then greatest(step.last - 1, step.first) else ${to}::int8 end
+    from step where chain = ${chain}
+    returning booked_number as "bookedNumber", step.first is not null as "hasMovements"`.execute(tx);
+  return rows[0] ?? { bookedNumber: from, hasMovements: false };
 }
 
 /**
