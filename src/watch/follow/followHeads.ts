@@ -54,7 +54,7 @@ export async function followHeads(world: WatchWorld, chain: Chain, heads: readon
 }
 
 /**
- * Records blocks without booking them; the next poll books them. Reverses the postings of transactions that moved to another block at once.
+ * Records blocks without booking them; the next poll books them. Corrects the postings of transactions that moved to another block at once.
  */
 async function applyPushedHeads(world: WatchWorld, chain: Chain, segment: ChainSegment): Promise<boolean> {
   const at = world.clock.now();
