@@ -19,10 +19,7 @@ export type EventTable = {
 
 export type EventCounterTable = { account_id: string; last_sequence: bigint };
 
-/**
- * One booked fact of a chain: the transfers of a token between an inbox and a counter account in one transaction. Its entries sum to zero in
- * each asset. Rows never change; a later posting reverses them.
- */
+/** One booked fact of a chain. Its entries sum to zero in each asset. Rows never change; a later posting reverses them. */
 export type LedgerPostingTable = {
   id: GeneratedAlways<bigint>;
   /** The booked fact, and the version of its booking. */

@@ -106,7 +106,7 @@ for (const kind of databases) {
       await chain.mine({ "0xbb": [out(wallet, 10n), out(FEE_RECIPIENT, 1n), out(wallet, 20n), ...dust(1)] });
       deepEqual(await chain.open(), [
         chain.posting("0xaa", "payer:world", 80n),
-        chain.posting("0xaa", "payer:world", 7n, chain.other),
+        chain.postingOf(chain.other, { chainTx: "0xaa", counter: "payer:world", units: 7n }),
         chain.posting("0xbb", "payer:world", 1n),
         chain.posting("0xbb", "payout:world", -30n),
         chain.posting("0xbb", "fee:platform", -1n),
@@ -226,7 +226,10 @@ class BookedChain {
     booking: "grouped" | "alone" | "unbooked" = "grouped",
   ): Promise<void> {
     const segment = this.#extend(this.#head(), transactions);
-    if (booking === "grouped") return void ok(await applySegment(this.#world, this.#chain, segment));
+    if (booking === "grouped") {
+      ok(await applySegment(this.#world, this.#chain, segment));
+      return;
+    }
     const { root } = this.#world.db;
     ok(await advanceCursor(root, { chain: this.caip2, ...segment, at: this.at }));
     if (booking === "unbooked") return;
@@ -264,7 +267,12 @@ class BookedChain {
   }
 
   /** The open posting of a group; `units` is the gain of the inbox. */
-  posting(chainTx: string, counter: string, units: bigint, { id } = this.intent): Posting {
+  posting(chainTx: string, counter: string, units: bigint): Posting {
+    return this.postingOf(this.intent, { chainTx, counter, units });
+  }
+
+  postingOf({ id }: IntentRow, group: { chainTx: string; counter: string; units: bigint }): Posting {
+    const { chainTx, counter, units } = group;
     return { reference: `transfers:${this.caip2}/${chainTx}/${id}/${TEST_TOKEN}/${counter}`, units, entries: 2 };
   }
 
