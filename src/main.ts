@@ -11,9 +11,10 @@ import type { Config } from "./config/config.ts";
 import { openDatabase, type Db } from "./db/database.ts";
 import { DatabaseUnusable } from "./db/errors.ts";
 import { migrate, pendingMigrations } from "./db/migrate.ts";
+import { openServerClock } from "./db/serverClock.ts";
 import { buildServer } from "./http/server.ts";
 import type { Caip2 } from "./kernel/caip.ts";
-import { systemClock } from "./kernel/clock.ts";
+import { systemTimer } from "./kernel/clock.ts";
 import { systemEntropy } from "./kernel/entropy.ts";
 import { createWake } from "./kernel/wake.ts";
 import { ProcessMemory } from "./kernel/processMemory.ts";
@@ -40,9 +41,9 @@ export type OpenOptions = {
  */
 export async function openWorld(config: Config, options: OpenOptions): Promise<World> {
   const { log, chains = openChains(config, log) } = options;
-  const clock = systemClock;
   const db = await openConfiguredDatabase(config, options);
   try {
+    const clock = await openServerClock(db);
     const catalog = buildCatalog(config);
     if (options.readOnly !== true) {
       const applied = await migrate(db, { appliedAt: clock.now() });
@@ -55,6 +56,7 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
       config,
       db,
       clock,
+      refreshClock: () => clock.refresh(),
       entropy: systemEntropy,
       wake: createWake(clock),
       memory: new ProcessMemory(),
@@ -82,7 +84,7 @@ async function rejectMissingTokens(db: Db, catalog: Catalog): Promise<void> {
 
 /** Creates a client for every chain, without connecting. */
 export function openChains(config: Config, log: Logger): ReadonlyMap<Caip2, Chain> {
-  return new Map(config.chains.map((chain) => [chain.caip2, openEvmChain(chain, { clock: systemClock, log })]));
+  return new Map(config.chains.map((chain) => [chain.caip2, openEvmChain(chain, { clock: systemTimer, log })]));
 }
 
 /**

@@ -18,6 +18,8 @@ export type World = {
   readonly config: Config;
   readonly db: Db;
   readonly clock: Clock;
+  /** Reads the time of the clock's source again; absent where the clock has none. Rejects when the source does not answer. */
+  readonly refreshClock?: () => Promise<void>;
   readonly entropy: Entropy;
   readonly wake: Wake;
   /** State that this process keeps between two calls. */

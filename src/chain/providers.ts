@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Caip2 } from "../kernel/caip.ts";
-import type { Clock } from "../kernel/clock.ts";
+import type { Timer } from "../kernel/clock.ts";
 import {
   ChainRefused,
   ProviderFailed,
@@ -49,12 +49,12 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
   readonly caip2: Caip2;
   readonly name: string;
   readonly #slots: readonly ProviderSlot<Reader>[];
-  readonly #clock: Clock;
+  readonly #clock: Timer;
   readonly #log: Logger;
   #genesisHash: string | undefined;
 
   /** `readers`: in order of preference, at least one, all of the same chain. */
-  constructor(readers: readonly [Reader, ...Reader[]], world: { clock: Clock; log: Logger }) {
+  constructor(readers: readonly [Reader, ...Reader[]], world: { clock: Timer; log: Logger }) {
     this.caip2 = readers[0].caip2;
     this.name = readers.map((reader) => reader.name).join(", ");
     this.#slots = readers.map((reader) => ({

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
+import { isDue } from "../db/due.ts";
 import { array, json, type ElementType } from "../db/parameters.ts";
 import type { HandoverCursorTable } from "../db/schema.ts";
 import type { Caip2 } from "../kernel/caip.ts";
@@ -217,19 +218,20 @@ export type ClaimedVerification = {
 };
 
 /**
- * Leases due verifications until `leaseUntil`, longest due first. Other processes skip them until the lease expires, and resume them
+ * Leases due verifications until `leaseUntil`, longest due first. `waitMsMax` is the longest lease or delay in milliseconds. Other processes skip them until the lease expires, and resume them
  * if this process crashes.
  */
 export async function claimVerifications(
   tx: Tx,
-  { chain, at, leaseUntil, limit }: { chain: Caip2; at: Date; leaseUntil: Date; limit: number },
+  claim: { chain: Caip2; at: Date; leaseUntil: Date; waitMsMax: number; limit: number },
 ): Promise<ClaimedVerification[]> {
+  const { chain, at, leaseUntil, waitMsMax, limit } = claim;
   const due = await tx
     .selectFrom("deposit_agreement")
     .select("deposit_id")
     .where("chain", "=", chain)
     .where("state", "=", "asking")
-    .where("retry_at", "<=", at)
+    .where(isDue("retry_at", { now: at, waitMsMax }))
     .orderBy("retry_at")
     .limit(limit)
     .forUpdate()

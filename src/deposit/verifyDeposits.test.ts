@@ -94,7 +94,8 @@ for (const kind of databases) {
       const agreement = "agreement" in rest ? rest.agreement : { providers: 2, abovePriceUnits: 0n };
       const clock = {
         ms: 0,
-        now: () => new Date(1_800_000_000_000 + clock.ms),
+        steppedBackMs: 0,
+        now: () => new Date(1_800_000_000_000 + clock.ms - clock.steppedBackMs),
         monotonicMs: () => clock.ms,
         sleep: async () => {},
       };
@@ -256,13 +257,24 @@ for (const kind of databases) {
       await processMovements(world, TEST_CHAIN);
       await countDeposits(world, TEST_CHAIN);
       const leaseUntil = new Date(clock.now().getTime() + 120_000);
-      const claimed = await db.transaction((tx) =>
-        claimVerifications(tx, { chain: TEST_CHAIN, at: clock.now(), leaseUntil, limit: 9 }),
-      );
+      const claim = { chain: TEST_CHAIN, at: clock.now(), leaseUntil, waitMsMax: 120_000, limit: 9 } as const;
+      const claimed = await db.transaction((tx) => claimVerifications(tx, claim));
       assert.equal(claimed.length, 1);
       await advance(60);
       assert.deepEqual(await statesOf(intent), ["seen"], "the lease has not expired");
       await advance(120);
+      assert.deepEqual(await statesOf(intent), ["counted"]);
+    });
+
+    test("a clock that steps back an hour delays no verification", async () => {
+      const { clock, stubs, intent, runOnce, advance, pay } = await setUp();
+      Object.assign(stubs[1] ?? {}, { isUnreachable: true });
+      await pay(USDC, stubs);
+      await runOnce();
+      assert.deepEqual(await statesOf(intent), ["seen"], "the next attempt is due later");
+      Object.assign(stubs[1] ?? {}, { isUnreachable: false });
+      clock.steppedBackMs = 3_600_000;
+      await advance(60);
       assert.deepEqual(await statesOf(intent), ["counted"]);
     });
 

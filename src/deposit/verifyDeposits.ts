@@ -34,7 +34,7 @@ export type VerifyWorld = DepositWorld & Pick<World, "wake" | "memory">;
 
 /** Verifications per call. Each one queries every provider, all at the same time. */
 const VERIFICATIONS_MAX = 20;
-/** Longer than the slowest provider takes to time out. After a crash another process resumes the verification then. */
+/** Longer than the slowest provider takes to time out, and than any delay of a retry. After a crash another process resumes the verification then. */
 const LEASE_MS = 120_000;
 
 /**
@@ -45,7 +45,13 @@ export async function verifyDeposits(world: VerifyWorld, chain: Chain): Promise<
   const config = findWatchedChain(world.catalog, chain.caip2);
   if (config === undefined) return { asked: 0, isDone: true };
   const at = world.clock.now();
-  const claim = { chain: chain.caip2, at, leaseUntil: addMs(at, LEASE_MS), limit: VERIFICATIONS_MAX };
+  const claim = {
+    chain: chain.caip2,
+    at,
+    leaseUntil: addMs(at, LEASE_MS),
+    waitMsMax: LEASE_MS,
+    limit: VERIFICATIONS_MAX,
+  };
   const claimed = await world.db.transaction((tx) => claimVerifications(tx, claim));
   const finalityTags = configuredFinalityTags(config);
   const votes = await Promise.all(claimed.map((verification) => askProviders(chain, verification, finalityTags)));

@@ -15,6 +15,7 @@ import { watchChainLoop } from "./watchChainLoop.ts";
 /** Creates every loop of a world. Loops of one chain are in the order in which they hand rows over. */
 export function createLoops(world: World): Loop[] {
   const loops: Loop[] = [assignEventSequencesLoop(world), purgeExpiredLoop(world)];
+  if (world.refreshClock !== undefined) loops.push(refreshClockLoop(world.refreshClock));
   if (world.gate !== undefined) loops.push(bindCustomersLoop(world));
   for (const chain of world.chains.values()) {
     if (chain.feeds.length > 0) loops.push(followHeadsLoop(world, chain));
@@ -30,6 +31,21 @@ export function createLoops(world: World): Loop[] {
     );
   }
   return loops;
+}
+
+/** A step of the clock's source is followed after at most this time. */
+const CLOCK_MS = 30_000;
+
+function refreshClockLoop(refresh: () => Promise<void>): Loop {
+  return {
+    name: "clock",
+    topic: "clock",
+    intervalMs: CLOCK_MS,
+    tick: async () => {
+      await refresh();
+      return false;
+    },
+  };
 }
 
 /**

@@ -15,6 +15,7 @@ test("a scanner is healthy while its cursor's update is within 30 seconds or twe
   equal(isScannerHealthy(ago(30_000), facts), false);
   equal(isScannerHealthy(ago(59_999), { now: NOW, pollMs: 3_000 }), true);
   equal(isScannerHealthy(ago(60_000), { now: NOW, pollMs: 3_000 }), false);
+  equal(isScannerHealthy(ago(-3_600_000), facts), false, "an update from before the clock stepped back proves nothing");
 });
 
 test("a chain that was never polled is unhealthy", async () => {

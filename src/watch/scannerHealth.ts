@@ -1,4 +1,5 @@
 import type { Caip2 } from "../kernel/caip.ts";
+import { hasElapsed } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
 import { listCursors } from "./store/store.ts";
 
@@ -11,7 +12,7 @@ const STALE_POLLS = 20;
  */
 export function isScannerHealthy(updatedAt: Date | undefined, facts: { now: Date; pollMs: number }): boolean {
   if (updatedAt === undefined) return false;
-  return facts.now.getTime() - updatedAt.getTime() < Math.max(STALE_MS_MIN, STALE_POLLS * facts.pollMs);
+  return !hasElapsed(Math.max(STALE_MS_MIN, STALE_POLLS * facts.pollMs), { since: updatedAt, now: facts.now });
 }
 
 /** The health of every configured chain's scanner, in any process. One query. */

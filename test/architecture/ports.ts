@@ -7,6 +7,8 @@ export const IMPURE = {
   time: /\bDate\.now\b|\bnew Date(?:\(\s*\)|(?!\s*\())|\bperformance\.now\b|\bprocess\.hrtime\b/g,
   /** A Date from numbers or text is pure, but few files create one, so that no clock hides among them. */
   dates: /\bnew Date\((?!\s*\))/g,
+  /** A service's times come from its database's clock. */
+  machineClock: /\bsystemClock\b/g,
   timers: /(?<!\.)\b(?:setTimeout|setInterval|setImmediate)\b/g,
   randomness: /\bMath\.random\b|\brandom(?:Bytes|UUID|Int|FillSync|Fill)\b|\bgetRandomValues\b/g,
   environment: /\bprocess\.env\b/g,
@@ -23,7 +25,13 @@ export type Impurity = keyof typeof IMPURE;
 export type Port = { readonly path: string; readonly allowed: readonly Impurity[]; readonly reason: string };
 
 const PORTS: readonly Port[] = [
-  { path: "src/kernel/clock.ts", allowed: ["time", "dates", "timers"], reason: "it is the clock" },
+  { path: "src/kernel/clock.ts", allowed: ["time", "dates", "timers", "machineClock"], reason: "it is the clock" },
+  { path: "src/db/serverClock.ts", allowed: ["dates"], reason: "it is the clock of the database" },
+  {
+    path: "src/dev/startDev.ts",
+    allowed: ["machineClock"],
+    reason: "it dates the migrations of the local world's snapshot, before a database is open",
+  },
   {
     path: "packages/inbox/src/recoverAfter.ts",
     allowed: ["dates"],
@@ -119,5 +127,5 @@ function findImpureUses(source: Source): ImpureUse[] {
 }
 
 function kindsOfImpurity(): Impurity[] {
-  return ["time", "dates", "timers", "randomness", "environment", "network"];
+  return ["time", "dates", "machineClock", "timers", "randomness", "environment", "network"];
 }

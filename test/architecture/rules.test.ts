@@ -126,6 +126,7 @@ test("ports: each impurity outside its port is a violation", () => {
     time: "const t = Date.now();",
     again: "const t = new Date();",
     dates: "const t = new Date(0);",
+    machineClock: "const t = systemClock.now();",
     timers: "setTimeout(f, 1);",
     randomness: "const r = Math.random();",
     environment: "const e = process.env;",

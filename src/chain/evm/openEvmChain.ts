@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { ChainConfig } from "../../config/config.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import type { Timer } from "../../kernel/clock.ts";
 import type { Chain } from "../chain.ts";
 import type { HeadFeed } from "../headFeed.ts";
 import { EvmProviders } from "./evmProviders.ts";
@@ -11,7 +11,7 @@ import { EvmSender } from "./send/evmSender.ts";
 import { openGasAccount, type GasAccount } from "./send/gasAccount.ts";
 import { createSenderContext } from "./send/senderContext.ts";
 
-type EvmChainWorld = { clock: Clock; log: Logger };
+type EvmChainWorld = { clock: Timer; log: Logger };
 
 /** Opens a configured EVM chain. Makes no request, so unreachable providers do not matter. */
 export function openEvmChain(config: ChainConfig, world: EvmChainWorld): Chain {

@@ -1,4 +1,4 @@
-import { systemClock } from "../../kernel/clock.ts";
+import { systemTimer } from "../../kernel/clock.ts";
 import { computePace, computePercent, type ProgressSample, type Pace } from "../../watch/catchUp/pace.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { CONFIG_OPTION, openOperatorClient, type OperatorClient } from "../operatorClient.ts";
@@ -50,7 +50,7 @@ async function showOnce(
   history: SyncHistory,
 ): Promise<void> {
   if (history.chains.some(isBehind)) {
-    await systemClock.sleep(INTERVAL_MS);
+    await systemTimer.sleep(INTERVAL_MS);
     await history.read(operator);
   }
   if (asJson) terminal.out(toJson(history.chains.map((chain) => withPace(chain, history))));
@@ -68,7 +68,7 @@ async function follow(
   while (!ending.signal.aborted) {
     if (asJson) terminal.out(toJson(history.chains.map((chain) => withPace(chain, history))));
     else terminal.redraw(history.chains.map((chain) => formatLine(chain, history, terminal)));
-    await systemClock.sleep(INTERVAL_MS, ending.signal);
+    await systemTimer.sleep(INTERVAL_MS, ending.signal);
     if (!ending.signal.aborted) await history.read(operator);
   }
 }
@@ -81,7 +81,7 @@ class SyncHistory {
 
   async read(operator: OperatorClient): Promise<void> {
     this.chains = (await operator.call("watch status", {})) as WatchStatus[];
-    const atMs = systemClock.monotonicMs();
+    const atMs = systemTimer.monotonicMs();
     for (const { chain, recordedBlock, begunBlock, headBlock } of this.chains) {
       if (recordedBlock === null || headBlock === null) continue;
       const sample = { atMs, recorded: BigInt(recordedBlock), head: BigInt(headBlock) };

@@ -1,4 +1,4 @@
-import { systemClock } from "../../kernel/clock.ts";
+import { systemTimer } from "../../kernel/clock.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { callOnce, CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
 import type { EventPage, EventOutput } from "../../operator/eventOperations.ts";
@@ -53,7 +53,7 @@ async function runTail(input: CommandInput): Promise<number> {
     while (!ending.signal.aborted) {
       for (const event of page.events)
         input.terminal.out(input.asJson ? toJson(event) : formatEvent(event, input.terminal));
-      await systemClock.sleep(INTERVAL_MS, ending.signal);
+      await systemTimer.sleep(INTERVAL_MS, ending.signal);
       page = (await operator.call("events list", {
         ...readFilters(input),
         limit: TAIL_PAGE,

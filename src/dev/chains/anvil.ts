@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createTestClient, http, publicActions, type Hex } from "viem";
-import { systemClock } from "../../kernel/clock.ts";
+import { systemTimer } from "../../kernel/clock.ts";
 import { CommandError } from "../../operator/errors.ts";
 import type { WatchdogOptions, WatchdogReport } from "./watchdog.ts";
 
@@ -89,7 +89,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     watchdog.ref();
     if (watchdog.connected) watchdog.disconnect();
     const stopTimeout = new AbortController();
-    void systemClock
+    void systemTimer
       .sleep(STOP_WAIT_MS, stopTimeout.signal)
       .then(() => stopTimeout.signal.aborted || watchdog.kill("SIGKILL"));
     return stopped.finally(() => stopTimeout.abort());

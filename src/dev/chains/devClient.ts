@@ -7,7 +7,7 @@ import {
   TransactionReceiptNotFoundError,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { systemClock } from "../../kernel/clock.ts";
+import { systemTimer } from "../../kernel/clock.ts";
 import type { DevAccount } from "../devAccounts.ts";
 
 /** Client of a dev chain: reads, and anvil's test methods. */
@@ -99,7 +99,7 @@ async function sendAndWait(client: DevClient, serializedTransaction: Hex): Promi
     });
     if (receipt !== undefined) return receipt;
     if (poll % MINE_EVERY_POLLS === 0) await client.mine({ blocks: 1 });
-    await systemClock.sleep(RECEIPT_POLL_MS);
+    await systemTimer.sleep(RECEIPT_POLL_MS);
   }
   throw new Error(`the transaction ${hash} was not mined`);
 }

@@ -8,7 +8,7 @@ import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { systemClock } from "../../kernel/clock.ts";
+import { systemTimer } from "../../kernel/clock.ts";
 import { removeDuplicateGenesis } from "./removeDuplicateGenesis.ts";
 
 export interface WatchdogOptions {
@@ -99,7 +99,7 @@ function runAnvil(options: WatchdogOptions): void {
     if (stopping.signal.aborted) return;
     stopping.abort();
     if (options.graceMs > 0) anvil.kill("SIGTERM");
-    void systemClock.sleep(options.graceMs).then(() => anvil.kill("SIGKILL"));
+    void systemTimer.sleep(options.graceMs).then(() => anvil.kill("SIGKILL"));
   };
   const reportFailure = (reason: string) => sendReport({ kind: "failed", reason }, () => process.exit());
   anvil.once("error", (error) => reportFailure(error.message));
@@ -112,7 +112,7 @@ function runAnvil(options: WatchdogOptions): void {
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, stopAnvil);
   // The parent may have ended while this process started.
   if (!process.connected) stopAnvil();
-  void systemClock.sleep(START_WAIT_MS, listening.signal).then(() => listening.signal.aborted || stopAnvil());
+  void systemTimer.sleep(START_WAIT_MS, listening.signal).then(() => listening.signal.aborted || stopAnvil());
 }
 
 function runWatchdog(options: WatchdogOptions): void {

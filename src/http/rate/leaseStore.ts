@@ -1,10 +1,12 @@
 import { CompiledQuery, sql } from "kysely";
 import type { Db } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
+import { CLOCK_DIFFERENCE_MS_MAX } from "../../kernel/clock.ts";
 import { WINDOW_MS } from "./rateLimiter.ts";
 
 // A call counts for 60 seconds. A lease is a number of permits that one process may use within five seconds. Each permit therefore counts
-// for 65 seconds, unless the process reports the time of its use or releases it.
+// for 65 seconds, unless the process reports the time of its use or releases it. Permits that would count for longer are from before the
+// database's clock stepped back, and count no more.
 
 /** How long a process may use its permits. A shorter time costs more statements; a longer one withholds more permits from others. */
 export const LEASE_MS = 5_000;
@@ -64,6 +66,7 @@ export function createLeaseRequester(nowMs: string): RequestLease {
           select excluded.granted_until_ms - ${LEASE_MS} - age_ms from unnest($7::int8[]) as age (age_ms)
         ) as call (until_ms)
         where until_ms > excluded.granted_until_ms - ${LEASE_MS + WINDOW_MS}
+          and until_ms <= excluded.granted_until_ms + ${CLOCK_DIFFERENCE_MS_MAX}
       ) as counted cross join lateral (
         select least(
           greatest($2::int, 2 * log.granted),

@@ -172,6 +172,16 @@ test("D23 the permits of a dead process are free again after its lease and the w
   assert.equal(await acquireMany(other, key, LIMIT), LIMIT - atOnce);
 });
 
+test("D23 permits that were leased before the database's clock stepped back an hour do not count for that hour", async () => {
+  const key = newKey();
+  const limiter = createProcessLimiter("stepping");
+  assert.equal(await acquireMany(limiter, key, LIMIT), LIMIT);
+  await sql`update test_clock set ms = ms - 3600000`.execute(db.root);
+  await advanceTime(WINDOW_MS + LEASE_MS);
+  assert.equal(await acquireMany(limiter, key, LIMIT), LIMIT);
+  await sql`update test_clock set ms = ms + 3600000`.execute(db.root);
+});
+
 test("20 unused keys are removed from memory and table", async () => {
   const log = createProcessLimiter("full", { keysMax: 50 });
   await sql`delete from rate_log`.execute(db.root);

@@ -1,4 +1,4 @@
-import { addMs } from "../../kernel/clock.ts";
+import { hasElapsed } from "../../kernel/clock.ts";
 import type { MemorySlot } from "../../kernel/processMemory.ts";
 import type { World } from "../../world.ts";
 import {
@@ -112,7 +112,7 @@ async function refreshVersion({ db, clock, log }: KeyCacheWorld, cache: KeyCache
 /** Tracks the use of a key, to the minute. It is written in the background and may be lost with the process. */
 export function trackKeyUse(world: KeyCacheWorld, key: ApiKeyRow): void {
   const now = world.clock.now();
-  if (key.last_used_at !== null && key.last_used_at > addMs(now, -USE_PRECISION_MS)) return;
+  if (key.last_used_at !== null && !hasElapsed(USE_PRECISION_MS, { since: key.last_used_at, now })) return;
   key.last_used_at = now;
   const cache = world.memory.get(KEY_CACHE);
   if (cache.pendingUses.size < PENDING_USES_MAX) cache.pendingUses.set(key.key_id, now);

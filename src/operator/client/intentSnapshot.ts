@@ -1,7 +1,7 @@
 import type { TributaryClient } from "@tributary/client";
 import type { DepositRecord } from "../../deposit/depositRecord.ts";
 import type { IntentRecord } from "../../intent/intentRecord.ts";
-import { systemClock } from "../../kernel/clock.ts";
+import { systemTimer } from "../../kernel/clock.ts";
 import type { SettlementRecord } from "../../settlement/settlementRecord.ts";
 import { withApiError } from "./apiClient.ts";
 import { CommandError } from "../errors.ts";
@@ -48,14 +48,14 @@ export async function pollUntil(
   isDone: (snapshot: IntentSnapshot) => boolean,
   options: PollOptions,
 ): Promise<IntentSnapshot> {
-  const startedMs = systemClock.monotonicMs();
+  const startedMs = systemTimer.monotonicMs();
   for (;;) {
     const snapshot = await read();
     options.onRead?.(snapshot);
     if (isDone(snapshot)) return snapshot;
-    if (systemClock.monotonicMs() - startedMs > options.timeoutMs) {
+    if (systemTimer.monotonicMs() - startedMs > options.timeoutMs) {
       throw new CommandError(`${options.description} took longer than ${options.timeoutMs / 1_000} s.`);
     }
-    await systemClock.sleep(options.intervalMs);
+    await systemTimer.sleep(options.intervalMs);
   }
 }

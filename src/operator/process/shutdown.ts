@@ -1,6 +1,6 @@
 import process from "node:process";
 import type { Logger } from "pino";
-import { systemClock } from "../../kernel/clock.ts";
+import { systemTimer } from "../../kernel/clock.ts";
 
 // Shutdown of the long-running commands.
 
@@ -43,7 +43,7 @@ export async function drain(stop: () => Promise<void>): Promise<boolean> {
   const timer = new AbortController();
   const drained = await Promise.race([
     stop().then(() => true),
-    systemClock.sleep(DRAIN_MS_MAX, timer.signal).then(() => false),
+    systemTimer.sleep(DRAIN_MS_MAX, timer.signal).then(() => false),
   ]);
   timer.abort();
   return drained;

@@ -2,7 +2,7 @@ import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
 import { ChainMismatch } from "../../chain/providers.ts";
-import { addMs } from "../../kernel/clock.ts";
+import { hasElapsed } from "../../kernel/clock.ts";
 import { initializeCursor } from "./initializeCursor.ts";
 import { isBookingComplete } from "../store/bookMovements.ts";
 import { readBranch, type Branch, type BranchQuery } from "./readBranch.ts";
@@ -65,7 +65,7 @@ async function syncChain(world: WatchWorld, chain: Chain, cursor: CursorRow): Pr
   // A head below the cursor comes from a lagging provider with outdated finality. Where another provider pushes blocks, the first may lag
   // for ever, so isFinalityDue reads it from all of them.
   const memory = getChainMemory(world, chain);
-  const isHeartbeatDue = world.clock.now() >= addMs(cursor.updated_at, HEARTBEAT_MS);
+  const isHeartbeatDue = hasElapsed(HEARTBEAT_MS, { since: cursor.updated_at, now: world.clock.now() });
   // Any process completes bookings that another one left.
   const isBookingBehind = !isBookingComplete(world, now);
   const isDue =

@@ -21,6 +21,7 @@ describe("scanning hinted inboxes", () => {
 
   /** A watcher whose provider omits the logs of whole blocks, but answers ranges correctly. */
   async function setUp(limit: { blocks: bigint } = { blocks: 1_000_000n }) {
+    const steppedBackMs = { value: 0 };
     const questions: LogsRequest[] = [];
     const watching = await startWatcher(db, chain, (reader) => ({
       transfers: async (scope, tokens, parties) => {
@@ -34,18 +35,30 @@ describe("scanning hinted inboxes", () => {
     const notified: string[] = [];
     const world = {
       ...watching.world,
-      clock: { ...systemClock, sleep: async (durationMs: number) => void sleeps.push(durationMs) },
+      clock: {
+        ...systemClock,
+        now: () => addMs(systemClock.now(), -steppedBackMs.value),
+        sleep: async (durationMs: number) => void sleeps.push(durationMs),
+      },
       wake: { notify: (topic: string) => notified.push(topic), wait: async () => {} },
     };
-    return { questions, sleeps, notified, look: watching.watch, hints: () => scanHintedInboxes(world, watching.chain) };
+    return {
+      steppedBackMs,
+      questions,
+      sleeps,
+      notified,
+      look: watching.watch,
+      hints: () => scanHintedInboxes(world, watching.chain),
+    };
   }
 
   async function renewHint(
     { id }: { id: string },
     token: string = usdc,
     reference = String(chain.chainId),
+    agoMs = 0,
   ): Promise<void> {
-    const expiresAt = addMs(systemClock.now(), HINT_TTL_MS);
+    const expiresAt = addMs(systemClock.now(), HINT_TTL_MS - agoMs);
     await upsertViewHints(db, [{ intentId: id, namespace: "eip155", reference, token, expiresAt }]);
   }
 
@@ -79,6 +92,18 @@ describe("scanning hinted inboxes", () => {
     equal(questions.length, 1);
     equal(sleeps[0], 0);
     ok((sleeps[1] ?? 0) > 0);
+  });
+
+  test("after the clock has stepped back an hour, a new hint is scanned at once", async () => {
+    const { hints, questions, steppedBackMs } = await setUp();
+    const [first, second] = [await insertIntent(db), await insertIntent(db)];
+    await renewHint(first);
+    await hints();
+    steppedBackMs.value = 3_600_000;
+    await renewHint(second, usdc, String(chain.chainId), steppedBackMs.value);
+    questions.length = 0;
+    await hints();
+    ok(questions[0]?.parties?.includes(second.inbox_address));
   });
 
   test("a transaction that is already recorded is skipped, and the others are recorded", async () => {

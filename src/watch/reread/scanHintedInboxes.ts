@@ -39,7 +39,10 @@ export async function scanHintedInboxes(world: WatchWorld, chain: Chain, signal?
   memory.hintsScannedAtMs = world.clock.monotonicMs();
   world.wake.notify(watchTopic(chain));
   const newest = addMs(world.clock.now(), HINT_TTL_MS);
-  const after = memory.hintsScannedUpTo ?? addMs(newest, -STARTUP_LOOKBACK_MS);
+  const { hintsScannedUpTo } = memory;
+  // After the clock has stepped back, new hints expire before those of the former time.
+  const isUsable = hintsScannedUpTo !== undefined && hintsScannedUpTo <= newest;
+  const after = isUsable ? hintsScannedUpTo : addMs(newest, -STARTUP_LOOKBACK_MS);
   const [namespace, reference] = [namespaceOf(chain.caip2), referenceOf(chain.caip2)];
   const hints = await listHintedInboxes(world.db, { namespace, reference, after, limit: INBOXES_MAX });
   const last = hints.at(-1)?.expiresAt;

@@ -1,6 +1,6 @@
 import type { Caip2 } from "../../../kernel/caip.ts";
 import { referenceOf } from "../../../kernel/caip.ts";
-import type { Clock } from "../../../kernel/clock.ts";
+import type { Timer } from "../../../kernel/clock.ts";
 import { ProviderFailed, type BlockRef } from "../../reader.ts";
 import type { HeadFeed, HeadListener } from "../../headFeed.ts";
 import { ChainMismatch } from "../../providers.ts";
@@ -17,7 +17,7 @@ const MISSED_HEADS_MAX = 2;
 export type NewHeadsFeedOptions = {
   caip2: Caip2;
   wsUrl: string;
-  clock: Clock;
+  clock: Timer;
   /** Limit for connecting and for each answer, in milliseconds; default 10,000. */
   timeoutMs?: number;
   /** Silence before a probe, in milliseconds; default 10,000. */

@@ -1,4 +1,4 @@
-import { addMs } from "../../../kernel/clock.ts";
+import { hasElapsed } from "../../../kernel/clock.ts";
 import type { SubmitOutcome } from "../node.ts";
 import { quoteCall, signAndStoreAtNonce } from "./signAndStore.ts";
 import {
@@ -138,5 +138,5 @@ function exceedsRejectionLimit(
   const before = known?.chainTx === attempt.chain_tx ? known : { chainTx: attempt.chain_tx, submits: 0, since: now };
   const submits = before.submits + 1;
   rejectedTransactions.set(sender, { ...before, submits });
-  return submits >= REJECTIONS_MAX && addMs(before.since, REJECTED_MS_MIN) <= now;
+  return submits >= REJECTIONS_MAX && hasElapsed(REJECTED_MS_MIN, { since: before.since, now });
 }

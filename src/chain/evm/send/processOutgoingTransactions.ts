@@ -1,5 +1,5 @@
 import { referenceOf } from "../../../kernel/caip.ts";
-import { addMs } from "../../../kernel/clock.ts";
+import { hasElapsed } from "../../../kernel/clock.ts";
 import { ProviderFailed, type ChainReader } from "../../reader.ts";
 import type { FeeQuote, SubmitOutcome } from "../node.ts";
 import { fillNonceGap, clearRejection, abandonUsedNonce, cancelRejected } from "./nonceRecovery.ts";
@@ -127,7 +127,7 @@ function warnNotAccepted(
 function isStuck(world: SenderWorld, { attempts, isNext }: OpenOutgoing): boolean {
   const [newest] = attempts;
   if (!isNext || !newest?.submitted_at || attempts.length >= ATTEMPTS_MAX) return false;
-  return addMs(newest.created_at, FEE_BUMP_AFTER_MS) <= world.clock.now();
+  return hasElapsed(FEE_BUMP_AFTER_MS, { since: newest.created_at, now: world.clock.now() });
 }
 
 async function signFeeBump(
