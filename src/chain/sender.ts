@@ -42,6 +42,8 @@ export interface ChainSender {
    * final or it can no longer be mined.
    */
   process(world: SenderWorld): Promise<void>;
+  /** Deletes the signed bytes of closed transactions, in the caller's transaction. Their rows stay. They never open again. */
+  deleteBytes(tx: Tx, closed: { ids: readonly bigint[]; at: Date }): Promise<void>;
   /** The payer's balance for fees, in the smallest unit of the chain's native coin. */
   feeBalance(): Promise<bigint>;
   /** Verifies the chain's requirements for settling. Throws ChainMismatch, with one sentence, when something is missing. */

@@ -85,6 +85,16 @@ export type GateConfig = {
   timeoutMs: number;
 };
 
+/** How long rows stay that no money depends on, in days. */
+export type RetentionConfig = {
+  /** What each provider answered about a deposit, after they agreed. */
+  verificationsDays: number;
+  /** The signed bytes of a transaction, after it closed. */
+  transactionsDays: number;
+  /** Events; undefined keeps them for ever. */
+  eventsDays: number | undefined;
+};
+
 export type DatabaseConfig = { kind: "postgres"; url: string } | { kind: "pglite"; directory: string | undefined };
 
 export type Config = {
@@ -103,6 +113,8 @@ export type Config = {
   /** Solana clusters. The API lists them; the service neither watches them nor settles on them. */
   solanaChains?: readonly ChainDescription[];
   gate?: GateConfig | undefined;
+  /** Absent: the defaults. */
+  retention?: RetentionConfig;
   /** Default rail of accounts without one, such as `base:usdc`. */
   defaultRail: string;
   /** Default fee of new accounts, in hundredths of a percent. */

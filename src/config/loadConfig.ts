@@ -7,6 +7,7 @@ import { closestMatch } from "../kernel/text/closestMatch.ts";
 import { readChain } from "./chain.ts";
 import { readGate } from "./gate.ts";
 import * as rules from "./rules.ts";
+import { readRetention } from "./retention.ts";
 import { isSolanaChain, readSolanaChain } from "./solanaChain.ts";
 import {
   ConfigError,
@@ -31,6 +32,7 @@ const CONFIG_KEYS = [
   "logLevel",
   "chains",
   "gate",
+  "retention",
 ] as const;
 const LISTEN_KEYS = ["host", "port"] as const;
 const DATABASE_KEYS = ["url", "directory", "allowEmbeddedLive"] as const;
@@ -109,6 +111,7 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
     chains,
     solanaChains,
     gate: readGate(section, { ...context, chains }),
+    retention: readRetention(section),
     defaultRail: readDefaultRail(section, chains),
     logLevel: readField(section, "logLevel", {
       ...rules.oneOf<Config["logLevel"]>("silent", "error", "warn", "info", "debug"),

@@ -19,6 +19,9 @@ export type EventTable = {
 
 export type EventCounterTable = { account_id: string; last_sequence: bigint };
 
+/** Events created up to this time may have been deleted. */
+export type EventExpiryTable = { only_row: Generated<boolean>; expired_before: Date };
+
 /** One booked fact of a chain. Its entries sum to zero in each asset. Rows never change; a later posting reverses them. */
 export type LedgerPostingTable = {
   id: GeneratedAlways<bigint>;
@@ -90,6 +93,8 @@ export type OutgoingTransactionTable = {
   mined_block_number: bigint | null;
   created_at: Date;
   closed_at: Date | null;
+  /** When its bytes were deleted; then `data` is empty and it has no attempts. */
+  purged_at: Generated<Date | null>;
 };
 
 export type OutgoingAttemptTable = {
@@ -413,6 +418,7 @@ export type HandoverCursorTable = { chain: Caip2; revision: bigint; movement_id:
 export interface Schema {
   event: EventTable;
   event_counter: EventCounterTable;
+  event_expiry: EventExpiryTable;
   ledger_posting: LedgerPostingTable;
   ledger_entry: LedgerEntryTable;
   ledger_balance: LedgerBalanceTable;

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { eventsExpiredBefore } from "../event/store.ts";
 import type { Check } from "../ledger/check.ts";
 
 /** Whether the deposit station has processed the movement's latest revision; until then the deposit may lag. */
@@ -126,7 +127,7 @@ export const depositChecks: readonly Check[] = [
       )
       select deposit.id as deposit, deposit.status, last_event.type as told
       from deposit left join last_event on last_event.deposit_id = deposit.id
-      where last_event.type is null
+      where (last_event.type is null and deposit.seen_at > ${eventsExpiredBefore})
         or (deposit.status in ('counted','held','dropped') and last_event.type <> 'deposit.' || deposit.status)`,
   },
 ];

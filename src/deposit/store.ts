@@ -316,6 +316,20 @@ export async function deleteVerification(tx: Tx, depositId: string): Promise<voi
   await tx.deleteFrom("deposit_agreement").where("deposit_id", "=", depositId).execute();
 }
 
+/** Deletes up to `limit` verifications that ended in agreement before a time, and returns their number. */
+export async function deleteAgreedVerifications(
+  db: Db,
+  { before, limit }: { before: Date; limit: number },
+): Promise<number> {
+  const { rows } = await sql`
+    delete from deposit_agreement where ctid = any(array(
+      select asked.ctid from deposit_agreement asked join deposit on deposit.id = asked.deposit_id
+      where asked.state = 'agreed' and asked.asked_at < ${before} and coalesce(deposit.agreed_at, asked.asked_at) < ${before}
+      order by asked.asked_at limit ${limit} for update of asked skip locked
+    )) returning 1`.execute(db.root);
+  return rows.length;
+}
+
 export type HeldForAgreement = { chain: Caip2; reason: string; count: bigint };
 
 /** Counts the deposits held for agreement, by chain and reason. */

@@ -1,8 +1,9 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { ChainConfig } from "../config/config.ts";
+import { RETENTION_DEFAULT } from "../config/retention.ts";
 import { lockIntents } from "../intent/store.ts";
-import { addMs } from "../kernel/clock.ts";
+import { addMs, DAY_MS } from "../kernel/clock.ts";
 import { orphanDeniedMovement } from "../watch/providers/orphanDeniedMovement.ts";
 import { verifyWithProvider } from "../watch/providers/verifyWithProvider.ts";
 import type { World } from "../world.ts";
@@ -20,6 +21,7 @@ import { listUnchangedHoldings } from "./dust/dustStore.ts";
 import { lastCountableBlock, lowestFinalBlock } from "./finality.ts";
 import {
   claimVerifications,
+  deleteAgreedVerifications,
   deleteVerification,
   lockClaimedVerification,
   listHeads,
@@ -195,4 +197,16 @@ function formatVote(vote: ProviderVote): string {
   if ("failure" in vote) return `${vote.provider}: ${vote.failure}`;
   const { verdict, reason } = vote.testimony;
   return reason === null ? `${vote.provider} ${verdict}` : `${vote.provider} ${verdict}: ${reason}`;
+}
+
+/**
+ * Deletes up to `limit` verifications that were agreed before the retention, and returns their number. Their deposits keep the time of the
+ * agreement.
+ */
+export async function purgeVerifications(
+  { db, clock, config }: Pick<World, "db" | "clock" | "config">,
+  limit: number,
+): Promise<number> {
+  const { verificationsDays } = config.retention ?? RETENTION_DEFAULT;
+  return deleteAgreedVerifications(db, { before: addMs(clock.now(), -verificationsDays * DAY_MS), limit });
 }

@@ -1,5 +1,6 @@
 import { sql, type Insertable } from "kysely";
 import type { Tx } from "../db/database.ts";
+import { array } from "../db/parameters.ts";
 import type { EventTable } from "../db/schema.ts";
 import type { Entropy } from "../kernel/entropy.ts";
 import { newId } from "../kernel/ids.ts";
@@ -66,6 +67,59 @@ function eventRow(entropy: Entropy, event: NewEvent, at: Date): Insertable<Event
     created_at: at,
     sequence: null,
   };
+}
+
+/** SQL: events up to this time may be deleted. Checks expect events only of what is later. */
+export const eventsExpiredBefore = sql<Date>`coalesce((select expired_before from event_expiry), '-infinity')`;
+
+/**
+ * Deletes the events from before a time among the `limit` oldest, and returns their number. Of each account the events with the lowest
+ * sequences go first, so that a reader meets no gap: sequences may differ from the order of positions by events of concurrent commits.
+ */
+export async function deleteOldestEvents(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const oldest = await tx
+    .selectFrom("event")
+    .select(["position", "account_id", "sequence", "created_at"])
+    .orderBy("position")
+    .limit(limit)
+    .execute();
+  const kept = oldest.findIndex(({ sequence, created_at }) => sequence === null || created_at >= before);
+  const expired = kept === -1 ? oldest : oldest.slice(0, kept);
+  const last = expired.at(-1)?.position;
+  if (last === undefined) return 0;
+  const lowestKept = await findLowestSequences(tx, { accountIds: expired.map((row) => row.account_id), above: last });
+  const deleted = expired.filter(({ account_id, sequence }) => {
+    const lowest = lowestKept.get(account_id);
+    return lowest === undefined || (sequence !== null && sequence < lowest);
+  });
+  const latest = deleted.map((row) => row.created_at).reduce<Date | undefined>(latestOf, undefined);
+  if (latest === undefined) return 0;
+  const positions = deleted.map(({ position }) => position);
+  await sql`delete from event where position = any(${array(positions, "int8")})`.execute(tx);
+  await sql`
+    insert into event_expiry (expired_before) values (${latest})
+    on conflict (only_row) do update set expired_before = greatest(event_expiry.expired_before, excluded.expired_before)`.execute(
+    tx,
+  );
+  return deleted.length;
+}
+
+/** The lowest sequence of each account among the events above a position. */
+async function findLowestSequences(
+  tx: Tx,
+  { accountIds, above }: { accountIds: readonly string[]; above: bigint },
+): Promise<Map<string, bigint>> {
+  const { rows } = await sql<{ accountId: string; sequence: bigint }>`
+    select wanted.account_id as "accountId", lowest.sequence
+    from unnest(${array([...new Set(accountIds)], "text")}) as wanted (account_id) cross join lateral (
+      select event.sequence from event
+      where event.account_id = wanted.account_id and event.sequence is not null and event.position > ${above}
+      order by event.sequence limit 1) as lowest`.execute(tx);
+  return new Map(rows.map(({ accountId, sequence }) => [accountId, sequence]));
+}
+
+function latestOf(one: Date | undefined, other: Date): Date {
+  return one !== undefined && one > other ? one : other;
 }
 
 /**

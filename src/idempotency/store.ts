@@ -56,9 +56,8 @@ export async function storeResponse(
 /** Removes up to `limit` expired responses and returns their number. A key in use at the same moment keeps its new response. */
 export async function deleteExpiredResponses(db: Db, { now, limit }: { now: Date; limit: number }): Promise<number> {
   const { rows } = await sql`
-    delete from idempotent_answer where (account_id, operation, key) in (
-      select account_id, operation, key from idempotent_answer where expires_at <= ${now}
-      order by expires_at limit ${limit} for update skip locked
-    ) returning 1`.execute(db.root);
+    delete from idempotent_answer where ctid = any(array(
+      select ctid from idempotent_answer where expires_at <= ${now} order by expires_at limit ${limit} for update skip locked
+    )) returning 1`.execute(db.root);
   return rows.length;
 }

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { eventsExpiredBefore } from "../event/store.ts";
 import type { Check } from "../ledger/check.ts";
 
 const IS_PRICE_REACHED = sql`intent.counted_units * 10000 >= intent.price_token_units * (10000 - intent.underpay_tolerance_bps)`;
@@ -20,7 +21,7 @@ export const intentChecks: readonly Check[] = [
       from intent
       where intent.one_time and (
         (intent.status = 'active' and ${IS_PRICE_REACHED})
-        or (intent.status = 'settled' and not ${IS_PRICE_REACHED} and not exists (
+        or (intent.status = 'settled' and not ${IS_PRICE_REACHED} and intent.settled_at > ${eventsExpiredBefore} and not exists (
           select from event where event.intent_id = intent.id and event.type = 'payment_intent.reversed')))`,
   },
   {
@@ -37,11 +38,11 @@ export const intentChecks: readonly Check[] = [
     query: sql`
       select intent.id as intent, expected.type as missing
       from intent cross join lateral (values
-        ('payment_intent.created', true),
-        ('payment_intent.settled', intent.settled_at is not null),
-        ('payment_intent.archived', intent.archived_at is not null)
-      ) as expected (type, is_due)
-      where expected.is_due
+        ('payment_intent.created', intent.created_at),
+        ('payment_intent.settled', intent.settled_at),
+        ('payment_intent.archived', intent.archived_at)
+      ) as expected (type, at)
+      where expected.at > ${eventsExpiredBefore}
         and not exists (select from event where event.intent_id = intent.id and event.type = expected.type)`,
   },
 ];

@@ -47,6 +47,8 @@ export function hasElapsed(waitMs: number, { since, now }: { since: Date; now: D
   return addMs(since, waitMs) <= now || since > addMs(now, CLOCK_DIFFERENCE_MS_MAX);
 }
 
+export const DAY_MS = 86_400_000;
+
 /** Returns the instant `durationMs` after `from`, or before it when `durationMs` is negative. */
 export function addMs(from: Date, durationMs: number): Date {
   return new Date(from.getTime() + durationMs);

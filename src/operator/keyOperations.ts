@@ -1,4 +1,4 @@
-import { addMs } from "../kernel/clock.ts";
+import { addMs, DAY_MS } from "../kernel/clock.ts";
 import { createKey as createMerchantKey } from "../merchant/keys/createKey.ts";
 import { listKeys as listMerchantKeys } from "../merchant/listAccounts.ts";
 import { revokeKey as revokeMerchantKey } from "../merchant/keys/revokeKey.ts";
@@ -23,7 +23,6 @@ export type ApiKeyOutput = {
 
 export type RotatedKeyOutput = { keyId: string; apiKey: string; oldKeyId: string; oldExpiresAt: string };
 
-const DAY_MS = 86_400_000;
 const EXPIRY_DAYS_MAX = 3_650;
 const HOUR_MS = 3_600_000;
 const OVERLAP_HOURS_DEFAULT = 24;

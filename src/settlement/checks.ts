@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { eventsExpiredBefore } from "../event/store.ts";
 import type { Check } from "../ledger/check.ts";
 
 export const settlementTotalsCheck: Check = {
@@ -74,6 +75,7 @@ export const settlementChecks: readonly Check[] = [
       )
       select settlement.id as settlement, settlement.status, last_event.type as told
       from settlement left join last_event on last_event.settlement_id = settlement.id
-      where settlement.status <> 'planned' and last_event.type is distinct from 'settlement.' || settlement.status`,
+      where settlement.status <> 'planned' and (last_event.type <> 'settlement.' || settlement.status
+        or (last_event.type is null and settlement.created_at > ${eventsExpiredBefore}))`,
   },
 ];

@@ -27,6 +27,15 @@ export async function upsertViewHints(db: Db, hints: readonly ViewHint[]): Promi
     .execute();
 }
 
+/** Deletes up to `limit` hints that expired before a time, and returns their number. A hint that is renewed meanwhile stays. */
+export async function deleteExpiredHints(db: Db, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const { rows } = await sql`
+    delete from view_hint where ctid = any(array(
+      select ctid from view_hint where expires_at < ${before} order by expires_at limit ${limit} for update skip locked
+    )) returning 1`.execute(db.root);
+  return rows.length;
+}
+
 export type HintedInbox = { inbox: string; token: string; expiresAt: Date };
 
 /** Inboxes and tokens of one chain with hints that expire after `after`, soonest expiry first. */

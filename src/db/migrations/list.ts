@@ -12,6 +12,7 @@ import * as servedToken from "./0010_served_token.ts";
 import * as inbox from "./0011_inbox.ts";
 import * as chainKinds from "./0012_chain_kinds.ts";
 import * as dust from "./0013_dust.ts";
+import * as retention from "./0014_retention.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   { name: "0011_inbox", up: inbox.up },
   { name: "0012_chain_kinds", up: chainKinds.up },
   { name: "0013_dust", up: dust.up },
+  { name: "0014_retention", up: retention.up },
 ];

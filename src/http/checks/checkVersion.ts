@@ -1,12 +1,11 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { addMs, parseInstant, type Clock } from "../../kernel/clock.ts";
+import { addMs, DAY_MS, parseInstant, type Clock } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/faults.ts";
 
 /** Supported versions, oldest first. A date resolves to the newest version that is not after it. */
 export const API_VERSIONS = ["2026-11-01"] as const;
 
 const EARLIEST_VERSION = "2020-01-01";
-const DAY_MS = 86_400_000;
 
 /** Resolves the Service-Version header and sets the response's. Throws missing_version, invalid_version or unsupported_version. */
 export function checkVersion(clock: Clock, request: FastifyRequest, reply: FastifyReply): void {

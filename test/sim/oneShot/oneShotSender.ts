@@ -1,5 +1,7 @@
 import { hubAddress } from "@tributary/inbox/hub";
 import { decodeFailures, settleCall, settleManyCall } from "../../../src/chain/evm/send/settleCall.ts";
+import { deleteOutgoingBytes } from "../../../src/chain/evm/send/outgoingStore.ts";
+import type { Tx } from "../../../src/db/database.ts";
 import type { Chain } from "../../../src/chain/chain.ts";
 import type { HeadFeed } from "../../../src/chain/headFeed.ts";
 import { Providers } from "../../../src/chain/providers.ts";
@@ -75,6 +77,10 @@ class OneShotSender implements ChainSender {
 
   process(world: SenderWorld): Promise<void> {
     return this.#outgoing.process(world);
+  }
+
+  deleteBytes(tx: Tx, closed: { ids: readonly bigint[]; at: Date }): Promise<void> {
+    return deleteOutgoingBytes(tx, closed);
   }
 
   feeBalance(): Promise<bigint> {

@@ -1,5 +1,6 @@
 import { hubAddress } from "@tributary/inbox/hub";
 import type { ChainConfig } from "../../../config/config.ts";
+import type { Tx } from "../../../db/database.ts";
 import { ChainMismatch } from "../../providers.ts";
 import { ProviderFailed } from "../../reader.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type SettleItem,
 } from "../../sender.ts";
 import { CallReverted, type EvmNode } from "../node.ts";
+import { deleteOutgoingBytes } from "./outgoingStore.ts";
 import { processOutgoingTransactions } from "./processOutgoingTransactions.ts";
 import type { SenderContext } from "./senderContext.ts";
 import { decodeFailures, settleCall, settleManyCall } from "./settleCall.ts";
@@ -45,6 +47,10 @@ export class EvmSender implements ChainSender {
 
   process(world: SenderWorld): Promise<void> {
     return processOutgoingTransactions(world, this.#context);
+  }
+
+  deleteBytes(tx: Tx, closed: { ids: readonly bigint[]; at: Date }): Promise<void> {
+    return deleteOutgoingBytes(tx, closed);
   }
 
   feeBalance(): Promise<bigint> {

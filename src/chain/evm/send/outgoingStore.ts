@@ -1,5 +1,6 @@
 import { sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../../../db/database.ts";
+import { array } from "../../../db/parameters.ts";
 import type { OutgoingAttemptTable, OutgoingTransactionTable } from "../../../db/schema.ts";
 import { assert } from "../../../kernel/assert.ts";
 import type { Caip2 } from "../../../kernel/caip.ts";
@@ -219,19 +220,31 @@ export async function markOutgoingLostFrom(
     .execute();
 }
 
-/** Reopens the last closed transaction of each nonce in a range, and returns these nonces. */
+/**
+ * Reopens the last closed transaction of each nonce in a range, and returns these nonces. One whose bytes were deleted cannot be sent
+ * again: it is lost instead, which frees its nonce.
+ */
 export async function reopenOutgoing(
   db: Db,
   scope: { chain: Caip2; sender: string; from: bigint; below: bigint },
 ): Promise<bigint[]> {
-  const { rows } = await sql<{ nonce: bigint }>`
-    update outgoing_transaction set status = 'signed', mined_chain_tx = null, mined_block_number = null, closed_at = null
+  const { rows } = await sql<{ nonce: bigint; status: string }>`
+    update outgoing_transaction set status = case when purged_at is null then 'signed' else 'lost' end,
+      mined_chain_tx = null, mined_block_number = null, closed_at = case when purged_at is null then null else closed_at end
     where id in (
       select max(id) from outgoing_transaction
       where chain = ${scope.chain} and sender = ${scope.sender} and nonce >= ${scope.from} and nonce < ${scope.below}
       group by nonce having bool_and(status <> 'signed'))
-    returning nonce`.execute(db.root);
-  return rows.map((row) => row.nonce);
+    returning nonce, status`.execute(db.root);
+  return rows.filter(({ status }) => status === "signed").map(({ nonce }) => nonce);
+}
+
+/** Deletes the signed bytes and the call data of closed transactions. The database refuses it while a settlement waits for one. */
+export async function deleteOutgoingBytes(tx: Tx, { ids, at }: { ids: readonly bigint[]; at: Date }): Promise<void> {
+  await sql`
+    update outgoing_transaction set purged_at = ${at}, data = case when data is null then null else '' end
+    where id = any(${array(ids, "int8")})`.execute(tx);
+  await sql`delete from outgoing_attempt where outgoing_id = any(${array(ids, "int8")})`.execute(tx);
 }
 
 /** Raises the next nonce to at least the chain's, after a foreign use of the account. */
