@@ -103,7 +103,7 @@ for (const kind of databases) {
       await runIdempotent(world, removed, operation);
       passedMs += DAY_MS;
       await runIdempotent(world, young, operation);
-      assert.equal(await purgeExpired(world, 1_000), 2);
+      await purgeExpired(world, 1_000);
       const { rows } = await sql<{ key: string }>`select key from idempotent_answer`.execute(db.root);
       assert.deepEqual(rows, [{ key: young.key }]);
       assert.equal((await runIdempotent(world, removed, operation)).isReplayed, false);

@@ -8,6 +8,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   http: async () => (await import("./http.ts")).benchHttp(),
   outage: async () => (await import("./outage.ts")).benchOutage(),
   road: async () => (await import("./road.ts")).benchRoad(),
+  size: async () => (await import("./size.ts")).benchSize(),
   timing: async () => (await import("./timing.ts")).benchTiming(),
 };
 
