@@ -8,18 +8,19 @@ import { tabulate } from "./detect/statistics.ts";
 // Measures how many bytes PostgreSQL stores for each intent, deposit, settlement and dust transfer, with indexes. The real road writes the
 // rows, on a local chain. A vacuum before each measurement removes the space of updated rows, so the figures are lower bounds.
 
-const COUNT = 500;
+const COUNT = 200;
 const DUST_BELOW_UNITS = 1_000n;
+const HOUR_MS = 3_600_000;
 const TEN_MILLION = 10_000_000;
 const BYTES_PER_GB = 1e9;
 /** Parts smaller than this are the pages of small tables. */
-const SHOWN_BYTES_MIN = 20;
+const SHOWN_BYTES_MIN = 100;
 
 type Sizes = ReadonlyMap<string, number>;
 
 export async function benchSize(): Promise<void> {
   const db = await openTestDatabase("postgres");
-  const road = await openRoad({ db, chain: { settleBatchMax: 1, settleAfterMs: 0 } });
+  const road = await openRoad({ db, chain: { settleBatchMax: 1, settleAfterMs: HOUR_MS } });
   for (const asset of road.world.catalog.assets) Object.assign(asset, { minimumUnits: DUST_BELOW_UNITS });
   console.log(`bytes a row with indexes, from ${COUNT} of each, one inbox in each settling transaction`);
   const intents: Awaited<ReturnType<Road["create"]>>[] = [];
@@ -39,13 +40,20 @@ export async function benchSize(): Promise<void> {
   const payAll = async (amountUnits: bigint) => {
     for (const intent of intents) await road.pay(intent, amountUnits);
   };
+  const runRounds = async () => {
+    for (let round = 0; round < 10; round += 1) await road.tick();
+  };
   await payAll(5_000_000n);
+  await runRounds();
+  await report("deposit");
+  for (const chain of [...road.world.config.chains, ...road.world.catalog.chains])
+    Object.assign(chain, { settleAfterMs: 0 });
   await road.settle();
   await road.chain.mine(100);
-  for (let round = 0; round < 10; round += 1) await road.tick();
-  await report("deposit and its settlement");
+  await runRounds();
+  await report("settlement");
   await payAll(1n);
-  for (let round = 0; round < 10; round += 1) await road.tick();
+  await runRounds();
   await report("dust transfer");
   const { rows } = await sql<{ n: bigint }>`select count(*) as n from event`.execute(db.root);
   const eventBytes = before.get("event") ?? 0;

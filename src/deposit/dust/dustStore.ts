@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type Selectable } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
+import { isDue } from "../../db/due.ts";
 import { array } from "../../db/parameters.ts";
 import type { ListedDepositView } from "../../db/schema.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
@@ -291,16 +292,16 @@ export async function refreshHeldDust(tx: Tx, intentIds: readonly string[]): Pro
   );
 }
 
-/** Holdings whose waiting dust needs the providers' word, and is due. */
+/** Holdings whose waiting dust needs the providers' word, and is due. `waitMsMax` is the longest wait between two questions. */
 export async function listUnverifiedHoldings(
   db: Db["root"],
-  { chain, at, limit }: { chain: Caip2; at: Date; limit: number },
+  { chain, at, waitMsMax, limit }: { chain: Caip2; at: Date; waitMsMax: number; limit: number },
 ): Promise<Holding[]> {
   return db
     .selectFrom("holding")
     .selectAll()
     .where("chain", "=", chain)
-    .where("verify_from", "<=", at)
+    .where(isDue("verify_from", { now: at, waitMsMax }))
     .orderBy("verify_from")
     .limit(limit)
     .execute();

@@ -30,6 +30,7 @@ export async function verifyDust(world: VerifyDustWorld, chain: Chain): Promise<
   const due = await listUnverifiedHoldings(world.db.root, {
     chain: chain.caip2,
     at: world.clock.now(),
+    waitMsMax: RETRY_MS,
     limit: INBOXES_MAX,
   });
   for (const [token, holdings] of Map.groupBy(due, (holding) => holding.token)) {
