@@ -121,10 +121,7 @@ for (const kind of databases) {
       const { rows } = await sql<{ id: string }>`select deposit_id as id from deposit_agreement order by 1`.execute(
         db.root,
       );
-      assert.deepEqual(
-        rows.map(({ id }) => id),
-        [late, asking].toSorted(),
-      );
+      assert.deepEqual(new Set(rows.map(({ id }) => id)), new Set([late, asking]));
       assert.ok((await road.deposits(intents[0] ?? assert.fail()))[0]?.agreed_at);
       await sql`delete from deposit_agreement`.execute(db.root);
     });

@@ -56,9 +56,8 @@ describe("scanning hinted inboxes", () => {
     { id }: { id: string },
     token: string = usdc,
     reference = String(chain.chainId),
-    agoMs = 0,
   ): Promise<void> {
-    const expiresAt = addMs(systemClock.now(), HINT_TTL_MS - agoMs);
+    const expiresAt = addMs(systemClock.now(), HINT_TTL_MS);
     await upsertViewHints(db, [{ intentId: id, namespace: "eip155", reference, token, expiresAt }]);
   }
 
@@ -100,7 +99,9 @@ describe("scanning hinted inboxes", () => {
     await renewHint(first);
     await hints();
     steppedBackMs.value = 3_600_000;
-    await renewHint(second, usdc, String(chain.chainId), steppedBackMs.value);
+    const expiresAt = addMs(systemClock.now(), HINT_TTL_MS - steppedBackMs.value);
+    const key = { namespace: "eip155", reference: String(chain.chainId), token: usdc };
+    await upsertViewHints(db, [{ intentId: second.id, ...key, expiresAt }]);
     questions.length = 0;
     await hints();
     ok(questions[0]?.parties?.includes(second.inbox_address));
