@@ -39,6 +39,26 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
+/** A constraint violation, a value that does not fit, an error that a trigger raised, a damaged row. */
+const DATA_STATES = /^(21|22|23|44|54|P0|XX)/;
+
+/** Whether the error comes from the rows of its transaction, so that the same rows would fail again while others would not. */
+export function isCausedByData(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== undefined) return DATA_STATES.test(state) || isStatementTimeout(error);
+  return error instanceof RangeError || error instanceof TypeError || error instanceof SyntaxError;
+}
+
+/** Whether the database was unreachable, overloaded or shutting down, or aborted the transaction because of concurrent ones. */
+export function isDatabaseAway(error: unknown): boolean {
+  return !isStatementTimeout(error) && (isUnavailable(error) || isRetryable(error));
+}
+
+/** Whether a statement took longer than its session allows: it reads too much, or the server is overloaded. */
+export function isStatementTimeout(error: unknown): boolean {
+  return sqlState(error) === "57014";
+}
+
 function property(error: unknown, name: string): string | undefined {
   if (typeof error !== "object" || error === null) return undefined;
   const value: unknown = Reflect.get(error, name);

@@ -415,6 +415,21 @@ export type SettlementTable = {
 /** A station's progress over the movements of a chain: the last (revision, id) that it processed. */
 export type HandoverCursorTable = { chain: Caip2; revision: bigint; movement_id: bigint };
 
+/** An intent whose movements a station could not process. The station processes the other intents, and retries this one later. */
+export type QuarantineTable = {
+  station: "deposit" | "settlement";
+  chain: Caip2;
+  intent_id: string;
+  /** The last movement before the unprocessed ones. */
+  revision: bigint;
+  movement_id: bigint;
+  /** The error of the last attempt. */
+  reason: string;
+  attempts: number;
+  since: Date;
+  retry_at: Date;
+};
+
 export interface Schema {
   event: EventTable;
   event_counter: EventCounterTable;
@@ -448,4 +463,5 @@ export interface Schema {
   listed_deposit: ListedDepositView;
   settlement: SettlementTable;
   settlement_cursor: HandoverCursorTable;
+  quarantine: QuarantineTable;
 }

@@ -169,6 +169,60 @@ export async function assignSettlement(
     .execute();
 }
 
+type PlaceOnChain = { blockNumber: bigint; place: bigint };
+
+/** A settlement, and the places on its chain between which its sweep took every deposit. */
+export type SweptRange = {
+  settlementId: string;
+  intentId: string;
+  token: string;
+  after: PlaceOnChain;
+  before: PlaceOnChain;
+};
+
+/** Deposits that one call assigns to a sweep. Planning assigns the others, so that the statement stays short. */
+const SWEPT_MAX = 10_000;
+
+/**
+ * Assigns to each settlement the deposits between its places, counted or not, and no other: a sweep that is mined again at another place
+ * may no longer include its earlier deposits. The settlement station calls it under the locks of the intents.
+ */
+export async function assignSweptDeposits(tx: Tx, chain: Caip2, ranges: readonly SweptRange[]): Promise<void> {
+  if (ranges.length === 0) return;
+  const column = (valueOf: (range: SweptRange) => string | bigint, type: ElementType) =>
+    array(ranges.map(valueOf), type);
+  const swept = sql`unnest(
+      ${column((range) => range.settlementId, "text")}, ${column((range) => range.intentId, "text")},
+      ${column((range) => range.token, "text")},
+      ${column((range) => range.after.blockNumber, "int8")}, ${column((range) => range.after.place, "int8")},
+      ${column((range) => range.before.blockNumber, "int8")}, ${column((range) => range.before.place, "int8")}
+    ) as swept (settlement_id, intent_id, token, after_block, after_place, block_number, place)`;
+  await sql`
+    update deposit set settlement_id = null where id = any(array(
+      select released.id from ${swept} cross join lateral (
+        select deposit.id from deposit join movement arrival on arrival.id = deposit.movement_id
+        where deposit.settlement_id = swept.settlement_id and (deposit.status = 'dropped'
+          or (arrival.block_number, arrival.place) <= (swept.after_block, swept.after_place)
+          or (arrival.block_number, arrival.place) >= (swept.block_number, swept.place))
+        offset 0
+      ) as released))`.execute(tx);
+  // The deposits of an inbox are fewer than its movements, of which anybody can make many.
+  await sql`
+    update deposit set settlement_id = taken.settlement_id from (
+      select swept.settlement_id, found.id from ${swept} cross join lateral (
+        select deposit.id from deposit join movement arrival on arrival.id = deposit.movement_id
+        where deposit.intent_id = swept.intent_id and deposit.chain = ${chain} and deposit.token = swept.token
+          and deposit.status <> 'dropped' and deposit.settlement_id is distinct from swept.settlement_id
+          and deposit.block_number >= swept.after_block
+          and (arrival.block_number, arrival.place) > (swept.after_block, swept.after_place)
+          and deposit.block_number <= swept.block_number
+          and (arrival.block_number, arrival.place) < (swept.block_number, swept.place)
+        order by deposit.block_number
+        limit ${SWEPT_MAX}
+      ) as found
+    ) as taken where deposit.id = taken.id`.execute(tx);
+}
+
 // The verifications of deposits with several providers. Each is a row, so that another process resumes it after a crash.
 
 /** Sums of counted deposits without provider agreement, by intent, chain and token decimals. */

@@ -61,7 +61,13 @@ function keysOf(row: Record<keyof IntentRow, 0>): (keyof IntentRow)[] {
  */
 export async function lockIntents(tx: Tx, intentIds: readonly string[]): Promise<IntentRow[]> {
   if (intentIds.length === 0) return [];
-  return tx.selectFrom("intent").selectAll().where("id", "in", intentIds).orderBy("id").forUpdate().execute();
+  return tx
+    .selectFrom("intent")
+    .selectAll()
+    .where(sql<boolean>`id = any(${array(intentIds, "text")})`)
+    .orderBy("id")
+    .forUpdate()
+    .execute();
 }
 
 /**

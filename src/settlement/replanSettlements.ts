@@ -1,3 +1,5 @@
+import type { Tx } from "../db/database.ts";
+import { isCausedByData } from "../db/errors.ts";
 import { appendEvents } from "../event/store.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
@@ -5,34 +7,75 @@ import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
 import { settlementEvents } from "./settlementEvents.ts";
 import { afterFailedAttempt } from "./settlement.ts";
-import { lockSettlements, listIneffectiveSettlements, writeSettlement, type IneffectiveSettlement } from "./store.ts";
+import { lockSettlements, listIneffectiveSettlements, writeSettlements, type IneffectiveSettlement } from "./store.ts";
 
-type ReplanWorld = Pick<World, "db" | "clock" | "entropy" | "log">;
+type ReplanWorld = Pick<World, "db" | "clock" | "entropy" | "log" | "memory">;
 
-/** Settlements reviewed per call. */
-const REPLAN_MAX = 200;
+/** Transactions reviewed per call. */
+const TRANSACTIONS_MAX = 200;
+
+/** Each chain's last reviewed transaction, so that the ones that wait long do not hide the later ones. */
+const REVIEWED = { create: () => new Map<Caip2, bigint>() };
 
 /**
  * Replans settlements whose closed transaction moved nothing out of their inbox: it reverted, its item was refused inside a batch, or it
- * can no longer be mined.
+ * can no longer be mined. Returns their number.
  */
 export async function replanSettlements(world: ReplanWorld, chain: Caip2): Promise<number> {
-  const ineffective = await listIneffectiveSettlements(world.db, { chain, limit: REPLAN_MAX });
-  for (const each of ineffective) await replanSettlement(world, each);
+  const reviewed = world.memory.get(REVIEWED);
+  const page = { chain, afterOutgoing: reviewed.get(chain) ?? 0n, transactionsMax: TRANSACTIONS_MAX };
+  const { ineffective, lastOutgoing } = await listIneffectiveSettlements(world.db, page);
+  await replanOrIsolate(world, ineffective);
+  reviewed.set(chain, lastOutgoing ?? 0n);
   return ineffective.length;
 }
 
-async function replanSettlement(world: ReplanWorld, missed: IneffectiveSettlement): Promise<void> {
+/** When the settlements cannot be replanned together because of their rows, replans each alone. */
+async function replanOrIsolate(world: ReplanWorld, ineffective: readonly IneffectiveSettlement[]): Promise<void> {
+  if (ineffective.length === 0) return;
+  try {
+    await world.db.transaction((tx) => replanTogether(tx, world, ineffective));
+  } catch (error) {
+    if (!isCausedByData(error)) throw error;
+    const [only, ...others] = ineffective;
+    if (others.length > 0) for (const each of ineffective) await replanOrIsolate(world, [each]);
+    else
+      world.log.error(
+        { alarm: "settlement_not_replanned", settlement: only?.id, err: error },
+        "a settlement cannot be replanned",
+      );
+    return;
+  }
+  for (const each of ineffective)
+    world.log.warn({ settlement: each.id, reason: reasonOf(each) }, "a settlement moved nothing; it is retried later");
+}
+
+async function replanTogether(
+  tx: Tx,
+  world: ReplanWorld,
+  ineffective: readonly IneffectiveSettlement[],
+): Promise<void> {
   const at = world.clock.now();
-  const reason = `transaction_${missed.transactionStatus}_without_effect`;
-  await world.db.transaction(async (tx) => {
-    // Locks the intent first, in the same order as every other caller, which prevents a deadlock.
-    const [intent] = await lockIntents(tx, [missed.intentId]);
-    const [current] = await lockSettlements(tx, [missed.id], ["submitted"]);
-    if (current === undefined) return;
-    const after = afterFailedAttempt(current, { reason, at, addMs });
-    await writeSettlement(tx, after);
-    if (intent) await appendEvents(tx, world, { events: settlementEvents(intent, current, after), at });
+  // Locks the intents first, in the same order as every other caller, which prevents a deadlock.
+  const intents = await lockIntents(tx, [...new Set(ineffective.map(({ intentId }) => intentId))]);
+  const intentOf = new Map(intents.map((intent) => [intent.id, intent]));
+  const reasons = new Map(ineffective.map((each) => [each.id, reasonOf(each)]));
+  const current = await lockSettlements(tx, [...reasons.keys()], ["submitted"]);
+  const changes = current.map((before) => ({
+    before,
+    after: afterFailedAttempt(before, { reason: reasons.get(before.id) ?? "", at, addMs }),
+  }));
+  await writeSettlements(
+    tx,
+    changes.map(({ after }) => after),
+  );
+  const events = changes.flatMap(({ before, after }) => {
+    const intent = intentOf.get(after.intent_id);
+    return intent === undefined ? [] : settlementEvents(intent, before, after);
   });
-  world.log.warn({ settlement: missed.id, reason }, "a settlement moved nothing; it is retried later");
+  await appendEvents(tx, world, { events, at });
+}
+
+function reasonOf(missed: IneffectiveSettlement): string {
+  return `transaction_${missed.transactionStatus}_without_effect`;
 }

@@ -8,6 +8,13 @@ export type SettlementRow = Selectable<SettlementTable>;
 /** A settlement without `seq`, which the database assigns. */
 export type Settlement = Omit<SettlementRow, "seq">;
 
+const OPEN_STATUSES: readonly Settlement["status"][] = ["planned", "submitted", "bridging", "held"];
+
+/** Whether the inbox waits for this settlement. The database allows one at a time for each inbox and token. */
+export function isOpen({ status }: Pick<Settlement, "status">): boolean {
+  return OPEN_STATUSES.includes(status);
+}
+
 /** Everything that one transaction moved out of one inbox in one token, by the token's own transfers. */
 export type Sweep = {
   intentId: string;
@@ -109,7 +116,7 @@ export function revertLanding(settlement: Settlement, context: { isInboxBusy: bo
 }
 
 /** Longest wait between two attempts for a failing inbox, in milliseconds. */
-const RETRY_MS_MAX = 3_600_000;
+export const RETRY_MS_MAX = 3_600_000;
 const RETRY_MS_FIRST = 5_000;
 /** Attempts until a settlement shows as held. Attempts continue, at the longest wait. */
 const TRIES_UNTIL_HELD = 4;

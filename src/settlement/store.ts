@@ -1,95 +1,47 @@
-import { sql, type Insertable } from "kysely";
+import { sql, type Insertable, type RawBuilder } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
-import type { HandoverCursorTable, OutgoingTransactionStatus, SettlementTable } from "../db/schema.ts";
+import type { OutgoingTransactionStatus, SettlementTable } from "../db/schema.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
-import type { MovementRow } from "../watch/movement.ts";
-import type { Settlement, SettlementRow, Sweep } from "./settlement.ts";
+import { addMs } from "../kernel/clock.ts";
+import { isOpen, RETRY_MS_MAX, sweepKey, type Settlement, type SettlementRow } from "./settlement.ts";
 
-const OPEN_STATUSES = ["planned", "submitted", "bridging", "held"] as const;
+type SweepName = { intent_id: string; token: string; chain_tx: string };
 
 /**
- * Movements out of inboxes that changed since the cursor, in commit order. Stops before a movement that is newer than an unprocessed
- * deposit, because a sweep is complete only when all of its deposits are known.
+ * Locks the settlements that these sweeps may match, and returns them in the order of their planning: those with the sweeps' transactions,
+ * and the open ones of their inboxes.
  */
-export async function listOutboundMovements(
-  tx: Tx,
-  cursor: HandoverCursorTable,
-  limit: number,
-): Promise<MovementRow[]> {
-  return tx
-    .selectFrom("movement")
-    .selectAll()
-    .where("chain", "=", cursor.chain)
-    .where("direction", "=", "out")
-    .where(sql<boolean>`(revision, id) > (${cursor.revision}, ${cursor.movement_id})`)
-    .where(
-      sql<boolean>`not exists (
-        select from movement arrival left join deposit_cursor taken on taken.chain = arrival.chain
-        where arrival.chain = movement.chain and arrival.direction = 'in' and arrival.revision <= movement.revision
-          and (arrival.revision, arrival.id) > (coalesce(taken.revision, 0), coalesce(taken.movement_id, 0)))`,
-    )
-    .orderBy("revision")
-    .orderBy("id")
-    .limit(limit)
-    .execute();
-}
-
-/** All movements out of inboxes in these transactions: the legs of a sweep belong together, across pages. */
-export async function listSweepLegs(
-  tx: Tx,
-  scope: { chain: Caip2; chainTxs: readonly string[] },
-): Promise<MovementRow[]> {
-  return tx
-    .selectFrom("movement")
-    .selectAll()
-    .where("chain", "=", scope.chain)
-    .where("direction", "=", "out")
-    .where("chain_tx", "in", scope.chainTxs)
-    .execute();
-}
-
-/** Locks the settlements that a sweep may match: the one with its transaction, or the open one of its inbox. */
 export async function lockInboxSettlements(
   tx: Tx,
-  sweep: { intentId: string; chain: Caip2; token: string; chainTx: string },
+  chain: Caip2,
+  sweeps: readonly SweepName[],
 ): Promise<SettlementRow[]> {
-  return tx
-    .selectFrom("settlement")
-    .selectAll()
-    .where("intent_id", "=", sweep.intentId)
-    .where("chain", "=", sweep.chain)
-    .where("token", "=", sweep.token)
-    .where((where) => where.or([where("chain_tx", "=", sweep.chainTx), where("status", "in", OPEN_STATUSES)]))
-    .orderBy("seq")
-    .forUpdate()
-    .execute();
-}
-
-/**
- * Deposits that a sweep took, counted or not: a sweep empties its inbox, so it took all that came in since the previous one. Only places on
- * the chain decide, so the result does not depend on the order of processing.
- */
-export async function listSweptDeposits(tx: Tx, sweep: Sweep): Promise<{ id: string; amountUnits: bigint }[]> {
-  const { intentId, chain, token, chainTx, blockNumber, placeLast } = sweep;
-  const { rows } = await sql<{ id: string; amountUnits: bigint }>`
-    with sweep_before as (
-      select block_number, place from movement
-      where intent_id = ${intentId} and chain = ${chain} and token = ${token} and direction = 'out' and orphaned_at is null
-        and chain_tx <> ${chainTx} and (block_number, place) < (${blockNumber}, ${placeLast})
-      order by block_number desc, place desc limit 1
+  const column = (name: keyof SweepName) =>
+    array(
+      sweeps.map((sweep) => sweep[name]),
+      "text",
+    );
+  const { rows } = await sql<SettlementRow>`
+    select settlement.* from settlement where id = any(array(
+      select found.id from unnest(
+        ${column("intent_id")}, ${column("token")}, ${column("chain_tx")}
+      ) as sweep (intent_id, token, chain_tx) cross join lateral (
+        select id from settlement swept where swept.chain = ${chain} and swept.chain_tx = sweep.chain_tx
+          and swept.intent_id = sweep.intent_id and swept.token = sweep.token
+        union all
+        select id from settlement waiting where waiting.intent_id = sweep.intent_id and waiting.chain = ${chain}
+          and waiting.token = sweep.token and waiting.status in ('planned','submitted','bridging','held')
+      ) as found
+    )) order by id for update`.execute(tx);
+  // Another process may have closed one while this waited for its lock.
+  const sweepKeys = new Set(sweeps.map(sweepKey));
+  return rows
+    .filter(
+      (row) => isOpen(row) || (row.chain_tx !== null && sweepKeys.has(sweepKey({ ...row, chain_tx: row.chain_tx }))),
     )
-    select deposit.id, deposit.amount_units as "amountUnits"
-    from movement arrival join deposit on deposit.movement_id = arrival.id
-    where arrival.intent_id = ${intentId} and arrival.chain = ${chain} and arrival.token = ${token} and arrival.direction = 'in'
-      and deposit.status <> 'dropped'
-      and (arrival.block_number, arrival.place) < (${blockNumber}, ${placeLast})
-      and (arrival.block_number, arrival.place) >
-        (coalesce((select block_number from sweep_before), -1), coalesce((select place from sweep_before), -1))`.execute(
-    tx,
-  );
-  return rows;
+    .toSorted((a, b) => (a.seq < b.seq ? -1 : 1));
 }
 
 /** Counted deposits of these intents that are unassigned although a later sweep has landed, each with the first such sweep. */
@@ -113,11 +65,6 @@ export async function listUnassignedSweptDeposits(
       and deposit.intent_id = any(${array(scope.intentIds, "text")})
     limit ${scope.limit}`.execute(tx);
   return rows;
-}
-
-export async function listSettlementDepositIds(tx: Tx, settlementId: string): Promise<string[]> {
-  const rows = await tx.selectFrom("deposit").select("id").where("settlement_id", "=", settlementId).execute();
-  return rows.map((row) => row.id);
 }
 
 /**
@@ -154,23 +101,31 @@ export async function insertPlannedSettlements(tx: Tx, settlements: readonly Set
 
 export type DueSettlement = { settlement: SettlementRow; intent: IntentRow };
 
-/** A chain's settlements that are due, oldest first, with the intents of their inboxes. */
+/**
+ * A chain's settlements that are due, longest due first, with the intents of their inboxes. A settlement that fails each time goes behind
+ * the others. A retry further ahead than the longest wait counts as due, because the clock was set back.
+ */
 export async function listDueSettlements(
   db: Db,
   scope: { chain: Caip2; at: Date; limit: number },
 ): Promise<DueSettlement[]> {
-  const settlements = await db.root
-    .selectFrom("settlement")
-    .selectAll()
-    .where("chain", "=", scope.chain)
-    .where("status", "in", ["planned", "held"])
-    .where((where) => where.or([where("retry_at", "is", null), where("retry_at", "<=", scope.at)]))
-    .orderBy("seq")
-    .limit(scope.limit)
-    .execute();
+  const { chain, at, limit } = scope;
+  const waiting = (due: RawBuilder<boolean>) => sql`
+    (select * from settlement where chain = ${chain} and status in ('planned','held') and ${due}
+      order by retry_at, seq limit ${limit})`;
+  // Three parts, each of which the index returns in its order.
+  const { rows: settlements } = await sql<SettlementRow>`
+    select * from (
+      ${waiting(sql`retry_at is null`)} union all ${waiting(sql`retry_at <= ${at}::timestamptz`)}
+      union all ${waiting(sql`retry_at > ${addMs(at, RETRY_MS_MAX)}::timestamptz`)}
+    ) as due order by coalesce(retry_at, created_at), seq limit ${limit}`.execute(db.root);
   if (settlements.length === 0) return [];
-  const ids = settlements.map((settlement) => settlement.intent_id);
-  const intents = await db.root.selectFrom("intent").selectAll().where("id", "in", ids).execute();
+  const ids = [...new Set(settlements.map((settlement) => settlement.intent_id))];
+  const intents = await db.root
+    .selectFrom("intent")
+    .selectAll()
+    .where(sql<boolean>`id = any(${array(ids, "text")})`)
+    .execute();
   const intentOf = new Map(intents.map((intent) => [intent.id, intent]));
   return settlements.flatMap((settlement) => {
     const intent = intentOf.get(settlement.intent_id);
@@ -178,29 +133,63 @@ export async function listDueSettlements(
   });
 }
 
+/** Sets when settlements that are still planned or held are due again. Their states and attempts stay unchanged. */
+export async function updateRetryAt(
+  db: Db,
+  { ids, retryAt }: { ids: readonly string[]; retryAt: Date },
+): Promise<void> {
+  await db.root
+    .updateTable("settlement")
+    .set({ retry_at: retryAt })
+    .where(sql<boolean>`id = any(${array(ids, "text")})`)
+    .where("status", "in", ["planned", "held"])
+    .execute();
+}
+
 export type IneffectiveSettlement = { id: string; intentId: string; transactionStatus: OutgoingTransactionStatus };
 
-/** Submitted settlements whose transaction is closed within the recorded blocks, without a movement out of their inbox. */
+/**
+ * Submitted settlements whose transaction is closed within the recorded blocks, without a movement out of their inbox. Reviews the next
+ * `transactionsMax` transactions after `afterOutgoing` that settlements wait for, and returns the last of them; undefined after the last one
+ * of all. A round over all pages costs as much as the waiting transactions, not as the past ones.
+ */
 export async function listIneffectiveSettlements(
   db: Db,
-  scope: { chain: Caip2; limit: number },
-): Promise<IneffectiveSettlement[]> {
-  return db.root
-    .selectFrom("settlement")
-    .innerJoin("outgoing_transaction", "outgoing_transaction.id", "settlement.outgoing_id")
-    .innerJoin("chain_cursor", "chain_cursor.chain", "settlement.chain")
-    .select(["settlement.id", "settlement.intent_id as intentId", "outgoing_transaction.status as transactionStatus"])
-    .where("settlement.chain", "=", scope.chain)
-    .where("settlement.status", "=", "submitted")
-    .where("outgoing_transaction.status", "<>", "signed")
-    .where(sql<boolean>`coalesce(outgoing_transaction.mined_block_number, 0) <= chain_cursor.number`)
-    .where(
-      sql<boolean>`not exists (select from movement
-        where movement.chain = settlement.chain and movement.chain_tx = outgoing_transaction.mined_chain_tx and movement.direction = 'out'
-          and movement.intent_id = settlement.intent_id and movement.orphaned_at is null)`,
+  scope: { chain: Caip2; afterOutgoing: bigint; transactionsMax: number },
+): Promise<{ ineffective: IneffectiveSettlement[]; lastOutgoing: bigint | undefined }> {
+  const { chain, afterOutgoing, transactionsMax } = scope;
+  const next = (after: RawBuilder<bigint>) => sql`(select outgoing_id from settlement
+    where chain = ${chain} and status = 'submitted' and outgoing_id > ${after} order by outgoing_id limit 1)`;
+  const { rows } = await sql<{ outgoingId: bigint }>`
+    with recursive waiting (outgoing_id, number) as (
+      select first.outgoing_id, 1 from ${next(sql`${afterOutgoing}`)} as first
+      union all
+      select ${next(sql`waiting.outgoing_id`)}, number + 1 from waiting
+        where waiting.outgoing_id is not null and number < ${transactionsMax}
     )
-    .limit(scope.limit)
-    .execute();
+    select outgoing_id as "outgoingId" from waiting where outgoing_id is not null order by number`.execute(db.root);
+  if (rows.length === 0) return { ineffective: [], lastOutgoing: undefined };
+  const outgoingIds = rows.map((row) => row.outgoingId);
+  const ineffective = await sql<IneffectiveSettlement>`
+    select settlement.id, settlement.intent_id as "intentId", closed.status as "transactionStatus"
+    from chain_cursor cross join lateral (
+      select id, status, mined_chain_tx from outgoing_transaction
+      where id = any(${array(outgoingIds, "int8")}) and status <> 'signed'
+        and coalesce(mined_block_number, 0) <= chain_cursor.number
+      offset 0
+    ) as closed cross join lateral (
+      select settlement.id, settlement.intent_id from settlement
+      where settlement.chain = ${chain} and settlement.status = 'submitted' and settlement.outgoing_id = closed.id
+        and not exists (select from movement
+          where movement.chain = ${chain} and movement.chain_tx = closed.mined_chain_tx and movement.direction = 'out'
+            and movement.intent_id = settlement.intent_id and movement.orphaned_at is null)
+      offset 0
+    ) as settlement
+    where chain_cursor.chain = ${chain}`.execute(db.root);
+  return {
+    ineffective: ineffective.rows,
+    lastOutgoing: rows.length < transactionsMax ? undefined : outgoingIds.at(-1),
+  };
 }
 
 /** A page of an intent's settlements, newest first, from below a sequence on. */
@@ -228,7 +217,7 @@ export async function lockSettlements(
   return tx
     .selectFrom("settlement")
     .selectAll()
-    .where("id", "in", ids)
+    .where(sql<boolean>`id = any(${array(ids, "text")})`)
     .where("status", "in", statuses)
     .orderBy("id")
     .forUpdate()
@@ -252,28 +241,52 @@ export async function listUnsweptTotals(
   return rows;
 }
 
-/** Whether counted money still waits in an inbox, so that a sweep has something to move. */
-export async function hasUnsweptDeposits(
-  tx: Tx,
-  inbox: { intent_id: string; chain: Caip2; token: string },
-): Promise<boolean> {
-  const row = await tx
-    .selectFrom("holding")
-    .select("intent_id")
-    .where("intent_id", "=", inbox.intent_id)
-    .where("chain", "=", inbox.chain)
-    .where("token", "=", inbox.token)
-    .where("unswept_units", ">", 0n)
-    .executeTakeFirst();
-  return row !== undefined;
+/** Those of the settlements whose inbox holds no counted money, so that a sweep has nothing to move. */
+export async function listEmptySettlements(tx: Tx, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ id: string }>`
+    select settlement.id from settlement where settlement.id = any(${array(ids, "text")})
+      and not exists (select from holding
+        where holding.intent_id = settlement.intent_id and holding.chain = settlement.chain and holding.token = settlement.token
+          and holding.unswept_units > 0)`.execute(tx);
+  return new Set(rows.map((row) => row.id));
 }
 
-export async function writeSettlement(tx: Tx, settlement: Settlement & { seq?: bigint }): Promise<void> {
-  const { seq: _, ...columns } = settlement;
-  const { id, intent_id, chain, token, created_at, ...changing } = columns satisfies Insertable<SettlementTable>;
+/** Rows per statement: PostgreSQL allows 65,535 parameters. */
+const ROWS_MAX = 1_000;
+
+/** Inserts new settlements and updates changed ones. */
+export async function writeSettlements(tx: Tx, settlements: readonly (Settlement & { seq?: bigint })[]): Promise<void> {
+  const rows = settlements.map(settlementColumns);
+  for (let start = 0; start < rows.length; start += ROWS_MAX) await writeRows(tx, rows.slice(start, start + ROWS_MAX));
+}
+
+async function writeRows(tx: Tx, rows: readonly Insertable<SettlementTable>[]): Promise<void> {
   await tx
     .insertInto("settlement")
-    .values({ id, intent_id, chain, token, created_at, ...changing })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet(changing))
+    .values([...rows])
+    .onConflict((conflict) =>
+      conflict.column("id").doUpdateSet((excluded) => ({
+        status: excluded.ref("excluded.status"),
+        gross_units: excluded.ref("excluded.gross_units"),
+        fee_units: excluded.ref("excluded.fee_units"),
+        route_cost_units: excluded.ref("excluded.route_cost_units"),
+        net_units: excluded.ref("excluded.net_units"),
+        reason: excluded.ref("excluded.reason"),
+        outgoing_id: excluded.ref("excluded.outgoing_id"),
+        chain_tx: excluded.ref("excluded.chain_tx"),
+        block_number: excluded.ref("excluded.block_number"),
+        attempts: excluded.ref("excluded.attempts"),
+        retry_at: excluded.ref("excluded.retry_at"),
+        submitted_at: excluded.ref("excluded.submitted_at"),
+        landed_at: excluded.ref("excluded.landed_at"),
+        updated_at: excluded.ref("excluded.updated_at"),
+      })),
+    )
     .execute();
+}
+
+/** Omits `seq`, which rows read from the table have and only the database assigns. */
+function settlementColumns(settlement: Settlement & { seq?: bigint }): Insertable<SettlementTable> {
+  const { seq: _, ...columns } = settlement;
+  return columns;
 }

@@ -1,24 +1,28 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import { SettleRefused, type ChainSender, type PreparedSettlement, type SettleItem } from "../chain/sender.ts";
+import { DatabaseCrashed, isCausedByData, isDatabaseAway } from "../db/errors.ts";
 import type { Tx } from "../db/database.ts";
+import type { NewEvent } from "../event/event.ts";
 import { refreshHoldings } from "../deposit/dust/dustStore.ts";
 import { appendEvents } from "../event/store.ts";
 import { toInboxTerms } from "../intent/inboxTerms.ts";
+import { AssertionFailed } from "../kernel/assert.ts";
 import { addMs } from "../kernel/clock.ts";
 import type { World } from "../world.ts";
 import { findBalanceDisagreements } from "./findBalanceDisagreements.ts";
 import { settlementEvents } from "./settlementEvents.ts";
-import { afterFailedAttempt, type Settlement } from "./settlement.ts";
+import { afterFailedAttempt, type Settlement, type SettlementRow } from "./settlement.ts";
 import {
   lockSettlements,
-  hasUnsweptDeposits,
   listDueSettlements,
-  writeSettlement,
+  listEmptySettlements,
+  updateRetryAt,
+  writeSettlements,
   type DueSettlement,
 } from "./store.ts";
 
-export type SubmitWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "log">;
+export type SubmitWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "log" | "memory">;
 type SubmitTarget = {
   chain: Chain;
   /** Once it aborts, nothing more is signed, so a stopping process leaves no new work. */
@@ -27,27 +31,36 @@ type SubmitTarget = {
 
 /** Settlements reviewed per call. */
 const DUE_MAX = 500;
+/** The wait of a batch after a provider's or an internal error. Each further failure of its group doubles it, up to the maximum. */
+const BATCH_WAIT_MS_MIN = 1_000;
+const BATCH_WAIT_MS_MAX = 30_000;
+
+/** Consecutive failures of each group of batches, by chain and batch key. */
+const FAILURES = { create: () => new Map<string, number>() };
 
 /**
  * Submits a chain's planned settlements: asks the chain which inboxes would settle, stores signed bytes for those and postpones the others.
- * The chain's sender broadcasts them later. Returns the number submitted.
+ * The chain's sender broadcasts them later. A batch that fails waits, and does not delay the other batches. Returns the number submitted.
  */
 export async function submitSettlements(world: SubmitWorld, target: SubmitTarget): Promise<number> {
   const { caip2, sender } = target.chain;
   const due = await listDueSettlements(world.db, { chain: caip2, at: world.clock.now(), limit: DUE_MAX });
-  const batchMax = findWatchedChain(world.catalog, caip2)?.settleBatchMax ?? 1;
-  let submitted = 0;
-  for (const batch of splitIntoBatches(sender, due, batchMax)) submitted += await submitBatch(world, target, batch);
-  return submitted;
+  const groups = Map.groupBy(due, (each) => batchKeyOf(sender, each));
+  const outcomes = await Promise.allSettled(
+    [...groups].map(([key, group]) => submitGroup(world, target, { key, group })),
+  );
+  const failed = outcomes.find((outcome) => outcome.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  return outcomes.reduce((sum, outcome) => sum + (outcome.status === "fulfilled" ? outcome.value : 0), 0);
 }
 
-function splitIntoBatches(sender: ChainSender, due: readonly DueSettlement[], batchMax: number): DueSettlement[][] {
-  const groups = Map.groupBy(due, (each) => sender.batchKey(toSettleItem(each)));
-  return [...groups.values()].flatMap((group) =>
-    Array.from({ length: Math.ceil(group.length / batchMax) }, (_, index) =>
-      group.slice(index * batchMax, (index + 1) * batchMax),
-    ),
-  );
+/** A settlement without a key is submitted alone, and fails alone. */
+function batchKeyOf(sender: ChainSender, due: DueSettlement): string {
+  try {
+    return sender.batchKey(toSettleItem(due));
+  } catch {
+    return due.settlement.id;
+  }
 }
 
 function toSettleItem({ settlement, intent }: DueSettlement): SettleItem {
@@ -55,14 +68,61 @@ function toSettleItem({ settlement, intent }: DueSettlement): SettleItem {
   return { inbox, token: settlement.token, hub, terms: toInboxTerms(intent) };
 }
 
-/** When the chain refuses a whole batch, retries its halves, until only the failing settlement is postponed. */
+type SettlementGroup = { key: string; group: readonly DueSettlement[] };
+
+/** Submits the settlements of one batch key, batch by batch. */
+async function submitGroup(world: SubmitWorld, target: SubmitTarget, { key, group }: SettlementGroup): Promise<number> {
+  const { caip2 } = target.chain;
+  const batchMax = findWatchedChain(world.catalog, caip2)?.settleBatchMax ?? 1;
+  const failures = world.memory.get(FAILURES);
+  let submitted = 0;
+  for (let start = 0; start < group.length; start += batchMax) {
+    const batch = group.slice(start, start + batchMax);
+    try {
+      submitted += await submitBatch(world, target, batch);
+      failures.delete(`${caip2}/${key}`);
+    } catch (error) {
+      if (error instanceof AssertionFailed || error instanceof DatabaseCrashed || isDatabaseAway(error)) throw error;
+      const failed = (failures.get(`${caip2}/${key}`) ?? 0) + 1;
+      failures.set(`${caip2}/${key}`, failed);
+      await delayBatch(world, batch, {
+        error,
+        waitMs: Math.min(BATCH_WAIT_MS_MIN * 2 ** (failed - 1), BATCH_WAIT_MS_MAX),
+      });
+    }
+  }
+  return submitted;
+}
+
+/** The money stays in the inboxes, and their settlements keep their states: the attempt failed before the chain decided on it. */
+async function delayBatch(
+  world: SubmitWorld,
+  batch: readonly DueSettlement[],
+  { error, waitMs }: { error: unknown; waitMs: number },
+): Promise<void> {
+  const ids = batch.map(({ settlement }) => settlement.id);
+  world.log.warn({ settlements: ids, err: error, waitMs }, "settlements were not submitted; they are retried later");
+  await updateRetryAt(world.db, { ids, retryAt: addMs(world.clock.now(), waitMs) });
+}
+
+/** When a whole batch is refused, or fails because of its rows, retries its halves, until only the failing settlement is postponed. */
 async function submitBatch(world: SubmitWorld, target: SubmitTarget, batch: readonly DueSettlement[]): Promise<number> {
   try {
     return await submitOnce(world, target, batch);
   } catch (error) {
-    if (!(error instanceof SettleRefused)) throw error;
+    const isRefused = error instanceof SettleRefused;
+    if (!isRefused && !isCausedByData(error)) throw error;
     const [only, ...others] = batch;
-    if (only && others.length === 0) await postponeSettlement(world, only, `settle_refused ${error.message}`);
+    if (only && others.length === 0) {
+      if (!isRefused)
+        world.log.error(
+          { alarm: "settlement_fails", settlement: only.settlement.id, err: error },
+          "a settlement cannot be submitted",
+        );
+      await postponeSettlements(world, [
+        { due: only, reason: isRefused ? `settle_refused ${error.message}` : "internal_error" },
+      ]);
+    }
     if (others.length === 0) return 0;
     const middle = Math.ceil(batch.length / 2);
     const first = await submitBatch(world, target, batch.slice(0, middle));
@@ -76,10 +136,11 @@ async function submitOnce(world: SubmitWorld, target: SubmitTarget, batch: reado
   const settleable = batch.filter((_, index) => reasons[index] === undefined);
   const prepared =
     settleable.length === 0 ? undefined : await target.chain.sender.prepare(world, settleable.map(toSettleItem));
-  for (const [index, due] of batch.entries()) {
+  const refused = batch.flatMap((due, index) => {
     const reason = reasons[index];
-    if (reason !== undefined) await postponeSettlement(world, due, reason);
-  }
+    return reason === undefined ? [] : [{ due, reason }];
+  });
+  await postponeSettlements(world, refused);
   if (prepared === undefined || target.signal?.aborted === true) return 0;
   return storeBatch(world, settleable, prepared);
 }
@@ -96,23 +157,27 @@ async function findRefusals(
   return batch.map((_, index) => disagreements[index] ?? refusals[index]);
 }
 
-async function postponeSettlement(
-  world: SubmitWorld,
-  { settlement, intent }: DueSettlement,
-  reason: string,
-): Promise<void> {
+type Refusal = { due: DueSettlement; reason: string };
+
+async function postponeSettlements(world: SubmitWorld, refused: readonly Refusal[]): Promise<void> {
+  if (refused.length === 0) return;
   const at = world.clock.now();
+  const refusalOf = new Map(refused.map((refusal) => [refusal.due.settlement.id, refusal]));
   await world.db.transaction(async (tx) => {
-    const [current] = await lockSettlements(tx, [settlement.id], ["planned", "held"]);
-    if (current === undefined) return;
-    const after = afterFailedAttempt(current, { reason, at, addMs });
-    await writeSettlement(tx, after);
-    await appendEvents(tx, world, { events: settlementEvents(intent, current, after), at });
+    const current = await lockSettlements(tx, [...refusalOf.keys()], ["planned", "held"]);
+    await changeSettlements(tx, world, {
+      batch: refused.map(({ due }) => due),
+      current,
+      at,
+      change: (before) => afterFailedAttempt(before, { reason: refusalOf.get(before.id)?.reason ?? "", at, addMs }),
+    });
   });
-  world.log.warn(
-    { settlement: settlement.id, intent: intent.id, reason },
-    "an inbox would not settle; it is retried later",
-  );
+  for (const { due, reason } of refused) {
+    world.log.warn(
+      { settlement: due.settlement.id, intent: due.intent.id, reason },
+      "an inbox would not settle; it is retried later",
+    );
+  }
 }
 
 /** Stores the batch's transaction, unless another process has changed one of its settlements. */
@@ -126,55 +191,59 @@ async function storeBatch(
     const ids = batch.map(({ settlement }) => settlement.id);
     const current = await lockSettlements(tx, ids, ["planned", "held"]);
     if (current.length !== batch.length) return 0;
-    const idle = await findEmptySettlements(tx, current);
-    for (const settlement of idle) await failEmptySettlement(tx, world, { batch, settlement, at });
-    if (idle.length > 0) return 0;
+    // Inboxes that hold no counted money any more, after a reorg or a stranger's sweep.
+    const emptyIds = await listEmptySettlements(tx, ids);
+    if (emptyIds.size > 0) {
+      const empty = current.filter((settlement) => emptyIds.has(settlement.id));
+      await changeSettlements(tx, world, { batch, current: empty, at, change: (before) => failEmpty(before, at) });
+      await refreshHoldings(
+        tx,
+        empty.map((settlement) => settlement.intent_id),
+      );
+      return 0;
+    }
     const outgoingId = await prepared.store(tx, at);
-    for (const before of current) {
-      const after: Settlement = {
+    await changeSettlements(tx, world, {
+      batch,
+      current,
+      at,
+      change: (before) => ({
         ...before,
         status: "submitted",
         reason: null,
         outgoing_id: outgoingId,
         submitted_at: at,
         updated_at: at,
-      };
-      await writeSettlement(tx, after);
-      await appendEvents(tx, world, { events: buildEvents(batch, before, after), at });
-    }
+      }),
+    });
     return current.length;
   });
 }
 
-/** Settlements whose inbox holds no counted money any more, after a reorg or a stranger's sweep. */
-async function findEmptySettlements(tx: Tx, settlements: readonly Settlement[]): Promise<Settlement[]> {
-  const empty: Settlement[] = [];
-  for (const settlement of settlements) if (!(await hasUnsweptDeposits(tx, settlement))) empty.push(settlement);
-  return empty;
+function failEmpty(settlement: Settlement, at: Date): Settlement {
+  return { ...settlement, status: "failed", reason: "nothing_to_settle", retry_at: null, updated_at: at };
 }
 
-async function failEmptySettlement(
+/** Writes locked settlements of a batch in their new states, with the events. */
+async function changeSettlements(
   tx: Tx,
   world: SubmitWorld,
-  { batch, settlement, at }: { batch: readonly DueSettlement[]; settlement: Settlement; at: Date },
+  input: {
+    batch: readonly DueSettlement[];
+    current: readonly SettlementRow[];
+    at: Date;
+    change: (before: SettlementRow) => Settlement;
+  },
 ): Promise<void> {
-  const after: Settlement = {
-    ...settlement,
-    status: "failed",
-    reason: "nothing_to_settle",
-    retry_at: null,
-    updated_at: at,
-  };
-  await writeSettlement(tx, after);
-  await refreshHoldings(tx, [settlement.intent_id]);
-  await appendEvents(tx, world, { events: buildEvents(batch, settlement, after), at });
-}
-
-function buildEvents(
-  batch: readonly DueSettlement[],
-  before: Settlement,
-  after: Settlement,
-): ReturnType<typeof settlementEvents> {
-  const due = batch.find(({ settlement }) => settlement.id === after.id);
-  return due ? settlementEvents(due.intent, before, after) : [];
+  const intentOf = new Map(input.batch.map(({ settlement, intent }) => [settlement.id, intent]));
+  const changes = input.current.map((before) => ({ before, after: input.change(before) }));
+  await writeSettlements(
+    tx,
+    changes.map(({ after }) => after),
+  );
+  const events = changes.flatMap(({ before, after }): NewEvent[] => {
+    const intent = intentOf.get(after.id);
+    return intent === undefined ? [] : settlementEvents(intent, before, after);
+  });
+  await appendEvents(tx, world, { events, at: input.at });
 }

@@ -184,9 +184,11 @@ export const mutants: readonly Mutant[] = [
     bug: "A sweep also takes deposits that arrived after it.",
     patches: [
       {
-        path: "src/settlement/store.ts",
-        search: "      and (arrival.block_number, arrival.place) < (${blockNumber}, ${placeLast})\n      and (arrival",
-        replace: "      and (arrival",
+        path: "src/deposit/store.ts",
+        search: `          and deposit.block_number <= swept.block_number
+          and (arrival.block_number, arrival.place) < (swept.block_number, swept.place)
+`,
+        replace: "",
       },
     ],
   },
@@ -241,9 +243,9 @@ export const mutants: readonly Mutant[] = [
     bug: "A settlement stays landed after a reorg drops its transaction.",
     patches: [
       {
-        path: "src/settlement/observeSettlements.ts",
+        path: "src/settlement/sweepObservation.ts",
         search: `if (before?.status !== "landed") return;`,
-        replace: `if (before !== undefined) return;`,
+        replace: `if (before?.status !== "failed") return;`,
       },
     ],
   },

@@ -1,0 +1,170 @@
+import { refreshHeldDust, refreshHoldings } from "../deposit/dust/dustStore.ts";
+import { assignSweptDeposits, type SweptRange } from "../deposit/store.ts";
+import { isPayoutAsset } from "../intent/payoutAsset.ts";
+import type { Tx } from "../db/database.ts";
+import type { NewEvent } from "../event/event.ts";
+import { appendEvents } from "../event/store.ts";
+import { writeIntentProgress, type IntentRow } from "../intent/store.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import { newId } from "../kernel/ids.ts";
+import type { World } from "../world.ts";
+import { newSettlement } from "./planSettlements.ts";
+import { settlementEvents } from "./settlementEvents.ts";
+import {
+  isOpen,
+  markLanded,
+  revertLanding,
+  splitSweep,
+  sweepKey,
+  type Settlement,
+  type SettlementRow,
+  type Sweep,
+  type SweepSplit,
+} from "./settlement.ts";
+import { listSweepArrivals } from "./sweepReads.ts";
+import { writeSettlements } from "./store.ts";
+
+type SweepName = { intent_id: string; token: string; chain_tx: string };
+type LandedSweep = { sweep: Sweep; split: SweepSplit; settlementId: string };
+
+/** A sweep that moved something else than its payout and fee, or another amount than came in. Amounts in smallest units of the token. */
+export type SweepFinding = {
+  sweep: Sweep;
+  settlementId: string;
+  movedUnits: bigint;
+  /** Undefined when too many transfers came in to add them up. */
+  arrivedUnits: bigint | undefined;
+  otherRecipientUnits: bigint;
+};
+
+/** Above and below every place: such a range has no deposits. */
+const NO_PLACE = { blockNumber: -1n, place: -1n };
+
+/**
+ * One transaction's observation of several sweeps. It applies them in memory, to locked intents and settlements, and then writes the result
+ * with a fixed number of statements.
+ */
+export class SweepObservation {
+  readonly #world: Pick<World, "entropy">;
+  readonly #chain: Caip2;
+  readonly #at: Date;
+  readonly #intents: Map<string, IntentRow>;
+  /** By inbox, in the order of planning. */
+  readonly #settlements: Map<string, Settlement[]>;
+  readonly #changedIntents = new Set<string>();
+  readonly #changedSettlements = new Map<string, Settlement>();
+  /** The sweep of each changed settlement; undefined where a reorg dropped it. */
+  readonly #sweeps = new Map<string, LandedSweep | undefined>();
+  readonly #events: NewEvent[] = [];
+
+  constructor(
+    world: Pick<World, "entropy">,
+    locked: { chain: Caip2; at: Date; intents: readonly IntentRow[]; settlements: readonly SettlementRow[] },
+  ) {
+    this.#world = world;
+    this.#chain = locked.chain;
+    this.#at = locked.at;
+    this.#intents = new Map(locked.intents.map((intent) => [intent.id, intent]));
+    this.#settlements = Map.groupBy(locked.settlements.map(withoutSeq), inboxKey);
+  }
+
+  applySweep(sweep: Sweep): void {
+    const intent = this.#intents.get(sweep.intentId);
+    if (intent === undefined) return;
+    const known = this.#matching({ intent_id: sweep.intentId, token: sweep.token, chain_tx: sweep.chainTx });
+    const before = known.find((settlement) => settlement.chain_tx === sweep.chainTx) ?? known[0];
+    const split = splitSweep(sweep, intent);
+    const id = newId("set", this.#world.entropy);
+    const after = markLanded(before ?? newSettlement({ ...sweep, id, at: this.#at }), sweep, { split, at: this.#at });
+    this.#change(intent, before, after);
+    this.#sweeps.set(after.id, { sweep, split, settlementId: after.id });
+  }
+
+  revertSweep(vanished: SweepName): void {
+    const intent = this.#intents.get(vanished.intent_id);
+    const known = this.#matching(vanished);
+    const before = known.find((settlement) => settlement.chain_tx === vanished.chain_tx);
+    if (before?.status !== "landed") return;
+    if (intent === undefined) return;
+    this.#change(intent, before, revertLanding(before, { isInboxBusy: known.length > 1, at: this.#at }));
+    this.#sweeps.set(before.id, undefined);
+  }
+
+  /** Writes the results, and returns what is remarkable about the sweeps. */
+  async write(tx: Tx): Promise<SweepFinding[]> {
+    const landed = [...this.#sweeps.values()].filter((each) => each !== undefined);
+    const arrivals = await listSweepArrivals(
+      tx,
+      this.#chain,
+      landed.map(({ sweep }) => sweep),
+    );
+    await writeSettlements(tx, [...this.#changedSettlements.values()]);
+    const previousOf = new Map(landed.map(({ settlementId }, index) => [settlementId, arrivals[index]?.previous]));
+    const ranges = [...this.#changedSettlements.values()].map((settlement): SweptRange => {
+      const sweep = this.#sweeps.get(settlement.id)?.sweep;
+      const before = sweep === undefined ? NO_PLACE : { blockNumber: sweep.blockNumber, place: sweep.placeLast };
+      const after = previousOf.get(settlement.id) ?? NO_PLACE;
+      return { settlementId: settlement.id, intentId: settlement.intent_id, token: settlement.token, after, before };
+    });
+    await assignSweptDeposits(tx, this.#chain, ranges);
+    await writeIntentProgress(
+      tx,
+      [...this.#intents.values()].filter((intent) => this.#changedIntents.has(intent.id)),
+    );
+    const intentIds = [...this.#intents.keys()];
+    await refreshHeldDust(tx, intentIds);
+    await refreshHoldings(tx, intentIds);
+    await appendEvents(tx, this.#world, { events: this.#events, at: this.#at });
+    return landed.flatMap(({ sweep, split, settlementId }, index) => {
+      const arrivedUnits = arrivals[index]?.arrivedUnits;
+      const { otherRecipientUnits } = split;
+      const movedUnits = split.grossUnits + otherRecipientUnits;
+      const isExplained = arrivedUnits === undefined || arrivedUnits === movedUnits;
+      return isExplained && otherRecipientUnits === 0n
+        ? []
+        : [{ sweep, settlementId, movedUnits, arrivedUnits, otherRecipientUnits }];
+    });
+  }
+
+  /** The inbox's open settlement, and the one of this transaction. */
+  #matching(sweep: SweepName): readonly Settlement[] {
+    const ofInbox = this.#settlements.get(inboxKey(sweep)) ?? [];
+    return ofInbox.filter((settlement) => settlement.chain_tx === sweep.chain_tx || isOpen(settlement));
+  }
+
+  #change(intent: IntentRow, before: Settlement | undefined, after: Settlement): void {
+    const ofInbox = this.#settlements.get(inboxKey(after)) ?? [];
+    const others = ofInbox.map((settlement) => (settlement.id === after.id ? after : settlement));
+    this.#settlements.set(inboxKey(after), before === undefined ? [...ofInbox, after] : others);
+    this.#changedSettlements.set(after.id, after);
+    this.#intents.set(intent.id, addToIntentTotals(intent, { before, after, at: this.#at }));
+    this.#changedIntents.add(intent.id);
+    this.#events.push(...settlementEvents(intent, before, after));
+  }
+}
+
+function withoutSeq(row: SettlementRow): Settlement {
+  const { seq: _, ...settlement } = row;
+  return settlement;
+}
+
+function inboxKey({ intent_id, token }: { intent_id: string; token: string }): string {
+  return sweepKey({ intent_id, token, chain_tx: "" });
+}
+
+function addToIntentTotals(
+  intent: IntentRow,
+  change: { before: Settlement | undefined; after: Settlement; at: Date },
+): IntentRow {
+  const { before, after } = change;
+  if (!isPayoutAsset(intent, after)) return intent;
+  const difference = (read: (settlement: Settlement) => bigint | null) =>
+    (read(after) ?? 0n) - (before === undefined ? 0n : (read(before) ?? 0n));
+  return {
+    ...intent,
+    settled_units: intent.settled_units + difference((settlement) => settlement.gross_units),
+    fee_units: intent.fee_units + difference((settlement) => settlement.fee_units),
+    net_units: intent.net_units + difference((settlement) => settlement.net_units),
+    updated_at: change.at,
+  };
+}

@@ -1,0 +1,117 @@
+import { sql } from "kysely";
+import type { Tx } from "../db/database.ts";
+import { array, type ElementType } from "../db/parameters.ts";
+import type { HandoverCursorTable } from "../db/schema.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import type { MovementRow } from "../watch/movement.ts";
+import { findHandoverCursor } from "../watch/store/handoverStore.ts";
+import type { Sweep } from "./settlement.ts";
+
+// Reads of the movements out of inboxes. Each touches about as many rows as it returns, however many movements are recorded.
+
+/** Above every revision. */
+const REVISION_MAX = 2n ** 63n - 1n;
+
+/**
+ * Arrivals read for one sweep. An inbox that received more since its previous sweep is not compared with what the sweep moved, because
+ * anybody can send many small transfers, and the statement must stay short.
+ */
+export const ARRIVALS_READ_MAX = 10_000;
+
+/**
+ * Makes the planner read by index until the end of the transaction. It takes an inbox with very many transfers for a large part of the
+ * table, and would read the whole table where a limit ends the read of an index.
+ */
+export async function preferIndexScans(tx: Tx): Promise<void> {
+  await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`.execute(tx);
+}
+
+/**
+ * Movements out of inboxes that changed since the cursor, in commit order. Stops before a movement that is not older than the first
+ * unprocessed movement into an inbox, because a sweep is complete only when all of its deposits are known.
+ */
+export async function listOutboundMovements(
+  tx: Tx,
+  cursor: HandoverCursorTable,
+  limit: number,
+): Promise<MovementRow[]> {
+  const { chain } = cursor;
+  const depositCursor = await findHandoverCursor(tx, "deposit_cursor", chain);
+  // One statement, thus one snapshot: a segment that commits meanwhile shows all of its movements, or none.
+  const firstUnprocessed = sql<bigint>`(select arrival.revision from movement arrival
+    where arrival.chain = ${chain} and arrival.direction = 'in'
+      and (arrival.revision, arrival.id) > (${depositCursor.revision}, ${depositCursor.movement_id})
+    order by arrival.revision, arrival.id limit 1)`;
+  return tx
+    .selectFrom("movement")
+    .selectAll()
+    .where("chain", "=", chain)
+    .where("direction", "=", "out")
+    .where(sql<boolean>`(revision, id) > (${cursor.revision}, ${cursor.movement_id})`)
+    .where(sql<boolean>`revision < coalesce(${firstUnprocessed}, ${REVISION_MAX})`)
+    .orderBy("revision")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+}
+
+/** All movements out of inboxes in these transactions: the legs of a sweep belong together, across pages. */
+export async function listSweepLegs(
+  tx: Tx,
+  scope: { chain: Caip2; chainTxs: readonly string[] },
+): Promise<MovementRow[]> {
+  return tx
+    .selectFrom("movement")
+    .selectAll()
+    .where("chain", "=", scope.chain)
+    .where("direction", "=", "out")
+    .where(sql<boolean>`chain_tx = any(${array(scope.chainTxs, "text")})`)
+    .execute();
+}
+
+/** What came into an inbox between its previous sweep and a sweep. */
+export type SweepArrivals = {
+  /** The last transfer of the previous sweep; -1 and -1 without one. */
+  previous: { blockNumber: bigint; place: bigint };
+  /** Undefined above ARRIVALS_READ_MAX. */
+  arrivedUnits: bigint | undefined;
+};
+
+/**
+ * The arrivals of each sweep, in the order of `sweeps`. A sweep empties its inbox, so it took all that came in since the previous one. Only
+ * places on the chain decide, so the result does not depend on the order of processing. Orphaned arrivals do not count.
+ */
+export async function listSweepArrivals(tx: Tx, chain: Caip2, sweeps: readonly Sweep[]): Promise<SweepArrivals[]> {
+  if (sweeps.length === 0) return [];
+  const column = (valueOf: (sweep: Sweep) => string | bigint, type: ElementType) => array(sweeps.map(valueOf), type);
+  const { rows } = await sql<{ blockNumber: bigint; place: bigint; units: bigint; arrivals: bigint }>`
+    select coalesce(previous.block_number, -1) as "blockNumber", coalesce(previous.place, -1) as place, arrived.units, arrived.arrivals
+    from unnest(
+      ${column((sweep) => sweep.intentId, "text")}, ${column((sweep) => sweep.token, "text")},
+      ${column((sweep) => sweep.chainTx, "text")},
+      ${column((sweep) => sweep.blockNumber, "int8")}, ${column((sweep) => sweep.placeLast, "int8")}
+    ) with ordinality as sweep (intent_id, token, chain_tx, block_number, place, number)
+    left join lateral (
+      select departure.block_number, departure.place from movement departure
+      where departure.intent_id = sweep.intent_id and departure.chain = ${chain} and departure.token = sweep.token
+        and departure.direction = 'out' and departure.orphaned_at is null and departure.chain_tx <> sweep.chain_tx
+        and (departure.block_number, departure.place) < (sweep.block_number, sweep.place)
+      order by departure.block_number desc, departure.place desc limit 1
+    ) as previous on true
+    cross join lateral (
+      select coalesce(sum(amount_units), 0) as units, count(*) as arrivals from (
+        select arrival.amount_units from movement arrival
+        where arrival.intent_id = sweep.intent_id and arrival.chain = ${chain} and arrival.token = sweep.token
+          and arrival.direction = 'in' and arrival.orphaned_at is null
+          and (arrival.block_number, arrival.place) < (sweep.block_number, sweep.place)
+          and (arrival.block_number, arrival.place) > (coalesce(previous.block_number, -1), coalesce(previous.place, -1))
+        order by arrival.block_number, arrival.place
+        limit ${ARRIVALS_READ_MAX + 1}
+      ) as read_arrivals
+    ) as arrived
+    order by sweep.number`.execute(tx);
+  return rows.map(({ blockNumber, place, units, arrivals }) => ({
+    previous: { blockNumber, place },
+    arrivedUnits: arrivals > BigInt(ARRIVALS_READ_MAX) ? undefined : units,
+  }));
+}

@@ -1,0 +1,250 @@
+import type { Tx } from "../../db/database.ts";
+import { isCausedByData, isStatementTimeout } from "../../db/errors.ts";
+import type { HandoverCursorTable, MovementTable } from "../../db/schema.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
+import { addMs } from "../../kernel/clock.ts";
+import type { World } from "../../world.ts";
+import type { MovementRow } from "../movement.ts";
+import { advanceHandoverCursor, lockHandoverCursor, type HandoverTable } from "./handoverStore.ts";
+import {
+  deleteQuarantined,
+  findQuarantined,
+  insertQuarantined,
+  listDueQuarantined,
+  listPassedMovements,
+  listQuarantinedAmong,
+  QUARANTINE_WAIT_MS_MAX,
+  updateQuarantined,
+  type QuarantineRow,
+  type StationName,
+} from "./quarantineStore.ts";
+
+// How a station processes the movements of a chain. One intent that fails does not delay the others.
+
+/** How a station reads and processes movements. `Result` is what one transaction leaves to do after its commit. */
+export type Handover<Result> = {
+  station: StationName;
+  chain: Caip2;
+  cursorTable: HandoverTable;
+  direction: MovementTable["direction"];
+  /** Movements per transaction. */
+  batchMax: number;
+  /** Movements after the cursor, in commit order. */
+  list: (tx: Tx, cursor: HandoverCursorTable, limit: number) => Promise<MovementRow[]>;
+  /**
+   * Processes movements. `upto` is the place until which all movements of their intents are processed then. Movements that were processed
+   * before may come again, and must change nothing then.
+   */
+  apply: (tx: Tx, batch: { movements: readonly MovementRow[]; upto: HandoverCursorTable }) => Promise<Result>;
+};
+
+type HandoverWorld = Pick<World, "db" | "clock" | "log">;
+type HandoverResult<Result> = { results: Result[]; isDone: boolean };
+type Page = {
+  cursor: HandoverCursorTable;
+  /** The cursor after this page. */
+  upto: HandoverCursorTable;
+  /** Without the movements of quarantined intents. */
+  movements: readonly MovementRow[];
+  isLast: boolean;
+};
+
+/**
+ * Processes one batch of movements and advances the station's cursor. When the batch fails because of its rows, each of its intents is
+ * processed alone, and those that fail alone are quarantined. Throws other errors, such as those of an unreachable database.
+ */
+export async function processHandover<Result>(
+  world: HandoverWorld,
+  handover: Handover<Result>,
+): Promise<HandoverResult<Result>> {
+  try {
+    return await world.db.transaction(async (tx) => {
+      const page = await readPage(tx, handover);
+      if (page === undefined) return { results: [], isDone: true };
+      const { movements, upto, isLast } = page;
+      const results = movements.length === 0 ? [] : [await handover.apply(tx, { movements, upto })];
+      await advanceHandoverCursor(tx, handover.cursorTable, upto);
+      return { results, isDone: isLast };
+    });
+  } catch (error) {
+    if (!isCausedByData(error)) throw error;
+    const { station, chain } = handover;
+    world.log.warn({ station, chain, err: error }, "a batch of movements failed; its intents are processed one by one");
+    return processEachIntent(world, handover);
+  }
+}
+
+async function readPage<Result>(tx: Tx, handover: Handover<Result>): Promise<Page | undefined> {
+  const { chain, batchMax } = handover;
+  const cursor = await lockHandoverCursor(tx, handover.cursorTable, chain);
+  const listed = await handover.list(tx, cursor, batchMax);
+  const last = listed.at(-1);
+  if (last === undefined) return undefined;
+  const quarantined = await listQuarantinedAmong(tx, handover, distinctIntentIds(listed));
+  return {
+    cursor,
+    upto: { chain, revision: last.revision, movement_id: last.id },
+    movements: listed.filter((movement) => !quarantined.has(movement.intent_id)),
+    isLast: listed.length < batchMax,
+  };
+}
+
+/** A group is committed before the cursor passes it. A crash in between processes it again, which changes nothing. */
+async function processEachIntent<Result>(
+  world: HandoverWorld,
+  handover: Handover<Result>,
+): Promise<HandoverResult<Result>> {
+  const page = await world.db.transaction((tx) => readPage(tx, handover));
+  if (page === undefined) return { results: [], isDone: true };
+  const results: Result[] = [];
+  const failures: { intentId: string; error: unknown }[] = [];
+  const groups = Map.groupBy(page.movements, (movement) => movement.intent_id);
+  for (const [intentId, movements] of groups) {
+    try {
+      const applied = await world.db.transaction(async (tx) => {
+        if (await hasMoved(tx, handover, page.cursor)) return undefined;
+        return { result: await handover.apply(tx, { movements, upto: page.upto }) };
+      });
+      // Another process has processed this page.
+      if (applied === undefined) return { results, isDone: false };
+      results.push(applied.result);
+    } catch (error) {
+      if (!isCausedByData(error)) throw error;
+      failures.push({ intentId, error });
+    }
+  }
+  throwIfOverloaded(failures, groups.size);
+  const rows = failures.map(({ intentId, error }) => newQuarantined(world, handover, { intentId, error, page }));
+  const isAdvanced = await world.db.transaction(async (tx) => {
+    if (await hasMoved(tx, handover, page.cursor)) return false;
+    await insertQuarantined(tx, rows);
+    await advanceHandoverCursor(tx, handover.cursorTable, page.upto);
+    return true;
+  });
+  if (!isAdvanced) return { results, isDone: false };
+  for (const row of rows) logQuarantined(world, row);
+  return { results, isDone: page.isLast };
+}
+
+async function hasMoved<Result>(tx: Tx, handover: Handover<Result>, cursor: HandoverCursorTable): Promise<boolean> {
+  const current = await lockHandoverCursor(tx, handover.cursorTable, handover.chain);
+  return current.revision !== cursor.revision || current.movement_id !== cursor.movement_id;
+}
+
+/** When every intent takes too long, the server is overloaded, and no intent is to blame. */
+function throwIfOverloaded(failures: readonly { error: unknown }[], groups: number): void {
+  const [first] = failures;
+  if (
+    first !== undefined &&
+    groups > 1 &&
+    failures.length === groups &&
+    failures.every((each) => isStatementTimeout(each.error))
+  )
+    throw first.error;
+}
+
+/**
+ * Retries the quarantined intents of a station that are due, at most `limit`. An intent whose movements are all processed leaves the
+ * quarantine; one that fails again waits longer.
+ */
+export async function retryQuarantined<Result>(
+  world: HandoverWorld,
+  handover: Handover<Result>,
+  limit: number,
+): Promise<Result[]> {
+  const { station, chain } = handover;
+  const due = await listDueQuarantined(world.db, { station, chain, at: world.clock.now(), limit });
+  const results: Result[] = [];
+  for (const row of due) {
+    try {
+      results.push(...(await retryIntent(world, handover, row)));
+    } catch (error) {
+      if (!isCausedByData(error)) throw error;
+      await postponeRetry(world, handover, { row, error });
+    }
+  }
+  return results;
+}
+
+async function retryIntent<Result>(
+  world: HandoverWorld,
+  handover: Handover<Result>,
+  due: QuarantineRow,
+): Promise<Result[]> {
+  const { direction, batchMax, chain } = handover;
+  const { results, isReleased } = await world.db.transaction(async (tx) => {
+    const cursor = await lockHandoverCursor(tx, handover.cursorTable, chain);
+    const row = await findQuarantined(tx, due);
+    if (row === undefined) return { results: [], isReleased: false };
+    const movements = await listPassedMovements(tx, row, { direction, cursor, limit: batchMax });
+    const last = movements.length < batchMax ? undefined : movements.at(-1);
+    const upto = last === undefined ? cursor : { chain, revision: last.revision, movement_id: last.id };
+    const applied = movements.length === 0 ? [] : [await handover.apply(tx, { movements, upto })];
+    if (last === undefined) await deleteQuarantined(tx, row);
+    else await updateQuarantined(tx, { ...row, revision: last.revision, movement_id: last.id });
+    return { results: applied, isReleased: last === undefined };
+  });
+  const { station, intent_id: intent } = due;
+  if (isReleased) world.log.info({ station, chain, intent }, "the movements of a quarantined intent are processed");
+  return results;
+}
+
+async function postponeRetry<Result>(
+  world: HandoverWorld,
+  handover: Handover<Result>,
+  { row: due, error }: { row: QuarantineRow; error: unknown },
+): Promise<void> {
+  const row = await world.db.transaction(async (tx) => {
+    await lockHandoverCursor(tx, handover.cursorTable, handover.chain);
+    const current = await findQuarantined(tx, due);
+    // Another process has released it, or retried it too.
+    if (current === undefined || current.attempts !== due.attempts) return undefined;
+    const attempts = current.attempts + 1;
+    const after = { ...current, attempts, reason: messageOf(error), retry_at: nextRetry(world, attempts) };
+    await updateQuarantined(tx, after);
+    return after;
+  });
+  if (row !== undefined) logQuarantined(world, row);
+}
+
+function newQuarantined<Result>(
+  world: HandoverWorld,
+  { station, chain }: Handover<Result>,
+  { intentId, error, page }: { intentId: string; error: unknown; page: Page },
+): QuarantineRow {
+  return {
+    station,
+    chain,
+    intent_id: intentId,
+    revision: page.cursor.revision,
+    movement_id: page.cursor.movement_id,
+    reason: messageOf(error),
+    attempts: 1,
+    since: world.clock.now(),
+    retry_at: nextRetry(world, 1),
+  };
+}
+
+const WAIT_MS_FIRST = 5_000;
+
+function nextRetry(world: HandoverWorld, attempts: number): Date {
+  return addMs(world.clock.now(), Math.min(WAIT_MS_FIRST * 4 ** (attempts - 1), QUARANTINE_WAIT_MS_MAX));
+}
+
+function logQuarantined(world: HandoverWorld, row: QuarantineRow): void {
+  const { station, chain, intent_id: intent, reason, attempts, retry_at: retryAt } = row;
+  world.log.error(
+    { alarm: "intent_quarantined", station, chain, intent, reason, attempts, retryAt },
+    "the movements of an intent failed and are quarantined; they are retried later",
+  );
+}
+
+/** The error's text without characters that the database refuses. */
+function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replaceAll("\0", "").toWellFormed().slice(0, 500);
+}
+
+function distinctIntentIds(movements: readonly MovementRow[]): string[] {
+  return [...new Set(movements.map((movement) => movement.intent_id))];
+}
