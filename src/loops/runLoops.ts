@@ -8,7 +8,12 @@ import { purgeExpiredLoop } from "./purgeExpiredLoop.ts";
 import { runLoop, type Loop } from "./loop.ts";
 import { scanHintedInboxesLoop } from "./scanHintedInboxesLoop.ts";
 import { sumDustLoop } from "./sumDustLoop.ts";
-import { settleLoop } from "./settleLoop.ts";
+import {
+  observeSettlementsLoop,
+  planSettlementsLoop,
+  sendTransactionsLoop,
+  submitSettlementsLoop,
+} from "./settlementLoops.ts";
 import { assignEventSequencesLoop } from "./assignEventSequencesLoop.ts";
 import { watchChainLoop } from "./watchChainLoop.ts";
 
@@ -27,7 +32,10 @@ export function createLoops(world: World): Loop[] {
       processDepositsLoop(world, chain.caip2),
       sumDustLoop(world, chain),
       verifyDepositsLoop(world, chain),
-      settleLoop(world, chain),
+      observeSettlementsLoop(world, chain),
+      planSettlementsLoop(world, chain),
+      submitSettlementsLoop(world, chain),
+      sendTransactionsLoop(world, chain),
     );
   }
   return loops;

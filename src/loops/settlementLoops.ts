@@ -1,0 +1,82 @@
+import type { Chain } from "../chain/chain.ts";
+import { observeSettlements } from "../settlement/observeSettlements.ts";
+import { planSettlements } from "../settlement/planSettlements.ts";
+import { replanSettlements } from "../settlement/replanSettlements.ts";
+import { submitSettlements } from "../settlement/submitSettlements.ts";
+import type { World } from "../world.ts";
+import type { Loop } from "./loop.ts";
+
+// Each step of settling has a loop of its own, so that a hanging provider does not delay what the database alone decides. Each wakes the
+// next one. Rows keep the order: a settlement that a sweep has overtaken lands with it, or moves nothing and is planned again.
+
+const INTERVAL_MS = 2_000;
+
+const planTopic = ({ caip2 }: Chain) => `settlement plans:${caip2}`;
+const submitTopic = ({ caip2 }: Chain) => `settlement submissions:${caip2}`;
+const sendTopic = ({ caip2 }: Chain) => `outgoing transactions:${caip2}`;
+
+/** Observes what the chain has settled. It wakes at each new head, and when deposits were processed. */
+export function observeSettlementsLoop(world: World, chain: Chain): Loop {
+  return {
+    name: `observe settlements ${chain.caip2}`,
+    topic: `settlements:${chain.caip2}`,
+    intervalMs: INTERVAL_MS,
+    tick: async () => {
+      const { isDone } = await observeSettlements(world, chain.caip2);
+      world.wake.notify("events");
+      if (!isDone) return true;
+      world.wake.notify(planTopic(chain));
+      // The transactions may have a block, or a final one, at the new head.
+      world.wake.notify(sendTopic(chain));
+      return false;
+    },
+  };
+}
+
+/** Plans new settlements, and plans those again that moved nothing. */
+export function planSettlementsLoop(world: World, chain: Chain): Loop {
+  return {
+    name: `plan settlements ${chain.caip2}`,
+    topic: planTopic(chain),
+    intervalMs: INTERVAL_MS,
+    tick: async () => {
+      try {
+        const planned = await planSettlements(world, chain.caip2);
+        return planned > 0;
+      } finally {
+        await replanSettlements(world, chain.caip2);
+        world.wake.notify("events");
+        world.wake.notify(submitTopic(chain));
+      }
+    },
+  };
+}
+
+/** Asks the chain which planned settlements would move money, and signs their transactions. */
+export function submitSettlementsLoop(world: World, chain: Chain): Loop {
+  return {
+    name: `submit settlements ${chain.caip2}`,
+    topic: submitTopic(chain),
+    intervalMs: INTERVAL_MS,
+    tick: async (signal) => {
+      const submitted = await submitSettlements(world, { chain, signal });
+      world.wake.notify("events");
+      if (submitted === 0) return false;
+      world.wake.notify(sendTopic(chain));
+      return signal?.aborted !== true;
+    },
+  };
+}
+
+/** Broadcasts signed transactions until a final block holds them, even when a new one cannot be priced. */
+export function sendTransactionsLoop(world: World, chain: Chain): Loop {
+  return {
+    name: `send transactions ${chain.caip2}`,
+    topic: sendTopic(chain),
+    intervalMs: INTERVAL_MS,
+    tick: async () => {
+      await chain.sender.process(world);
+      return false;
+    },
+  };
+}
