@@ -1,4 +1,5 @@
 import { findWatchedChain } from "../catalog/catalog.ts";
+import { isolateIntents } from "../intent/isolateIntents.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { applyDepositChanges, type DepositWorld } from "./applyDepositChanges.ts";
@@ -23,23 +24,40 @@ export async function countDeposits(world: DepositWorld, chain: Caip2): Promise<
   }
 }
 
-/** Counts one page in one transaction. Returns where the next page begins, undefined after the last. */
+/** Counts one page. Returns where the next page begins, undefined after the last. */
 async function countPage(
   world: DepositWorld,
   chain: Caip2,
   after: { blockNumber: bigint; seq: bigint },
 ): Promise<{ blockNumber: bigint; seq: bigint } | undefined> {
+  const pending = await listPending(world, chain, after);
+  await isolateIntents(world, {
+    chain,
+    work: "count deposits",
+    intentIds: [...new Set(pending.map((deposit) => deposit.intentId))],
+    step: (intentIds) => countIntents(world, chain, intentIds),
+  });
+  return pending.length < PAGE_MAX ? undefined : pending.at(-1);
+}
+
+/** Deposits in blocks that are final by the chain's first rule. */
+async function listPending(
+  world: DepositWorld,
+  chain: Caip2,
+  after: { blockNumber: bigint; seq: bigint },
+): Promise<{ intentId: string; blockNumber: bigint; seq: bigint }[]> {
+  const [firstTier] = findWatchedChain(world.catalog, chain)?.finality ?? [];
+  const head = (await listHeads(world.db.root)).get(chain);
+  if (!head || !firstTier) return [];
+  const uptoBlock = lastFinalBlock(firstTier.finality, head);
+  return listPendingIntents(world.db.root, { chain, uptoBlock, after, limit: PAGE_MAX });
+}
+
+async function countIntents(world: DepositWorld, chain: Caip2, ids: readonly string[]): Promise<void> {
   const at = world.clock.now();
-  return world.db.transaction(async (tx) => {
+  await world.db.transaction(async (tx) => {
+    const claimed = await lockIntents(tx, ids);
     const heads = await listHeads(tx);
-    const head = heads.get(chain);
-    const tiers = findWatchedChain(world.catalog, chain)?.finality ?? [];
-    const [firstTier] = tiers;
-    if (!head || !firstTier) return undefined;
-    const uptoBlock = lastFinalBlock(firstTier.finality, head);
-    const pending = await listPendingIntents(tx, { chain, uptoBlock, after, limit: PAGE_MAX });
-    if (pending.length === 0) return undefined;
-    const claimed = await lockIntents(tx, [...new Set(pending.map((deposit) => deposit.intentId))]);
     // The head may belong to a branch that replaced a deposit's block. processMovements counts these intents once it has caught up.
     const cursor = await findHandoverCursor(tx, "deposit_cursor", chain);
     const intentsWithPendingMovements = await listIntentsWithPendingMovements(
@@ -49,21 +67,17 @@ async function countPage(
     );
     const intents = claimed.filter((intent) => !intentsWithPendingMovements.has(intent.id));
     const intentIds = intents.map((intent) => intent.id);
-    const deposits = await listDepositsToDecide(tx, {
-      intentIds,
-      movementIds: [],
-      chain,
-      aboveBlock: lowestFinalBlock(tiers, head),
-    });
+    const tiers = findWatchedChain(world.catalog, chain)?.finality ?? [];
+    const aboveBlock = lowestFinalBlock(tiers, heads.get(chain));
+    const deposits = await listDepositsToDecide(tx, { intentIds, movementIds: [], chain, aboveBlock });
     const holdingsOf = await listUnchangedHoldings(tx, intentIds);
     const depositsByIntent = Map.groupBy(deposits, (deposit) => deposit.intent_id);
-    const changeSets = intents.map((intent) => ({
+    const cases = intents.map((intent) => ({
       intent,
       hasPendingMovements: false,
       holdings: holdingsOf.get(intent.id) ?? [],
       changes: (depositsByIntent.get(intent.id) ?? []).map((deposit) => ({ before: deposit, after: deposit })),
     }));
-    await applyDepositChanges(tx, world, { cases: changeSets, heads, at });
-    return pending.length < PAGE_MAX ? undefined : pending.at(-1);
+    await applyDepositChanges(tx, world, { cases, heads, at });
   });
 }

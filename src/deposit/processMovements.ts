@@ -13,28 +13,32 @@ import { lowestFinalBlock, requiredConfirmations, type ChainHead } from "./final
 import type { DepositChange } from "./computeIntentProgress.ts";
 import { listMovementsWithDeposit, listUnchangedHoldings, noteDust } from "./dust/dustStore.ts";
 import { listInboundMovements, listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
-import { advanceHandoverCursor, lockHandoverCursor } from "../watch/store/handoverStore.ts";
+import { processHandover, retryQuarantined, type Handover } from "../watch/store/processHandover.ts";
 
 /** Movements per transaction. */
 const BATCH_MAX = 2_000;
 
+/** Quarantined intents retried per call. */
+const RETRIED_MAX = 10;
+
 /**
  * Processes one batch of the movements that the watch station has recorded since the last call: it creates a deposit for each new
- * movement into an inbox, updates the deposits of changed ones, and notes dust in the sums of its inbox. `taken` counts the movements;
- * `isDone` means that none is left.
+ * movement into an inbox, updates the deposits of changed ones, and notes dust in the sums of its inbox. An intent that fails is quarantined
+ * and retried later. `isDone` means that no movement is left.
  */
-export async function processMovements(world: DepositWorld, chain: Caip2): Promise<{ taken: number; isDone: boolean }> {
-  const taken = await world.db.transaction(async (tx) => {
-    const cursor = await lockHandoverCursor(tx, "deposit_cursor", chain);
-    const movements = await listInboundMovements(tx, cursor, BATCH_MAX);
-    const last = movements.at(-1);
-    if (last === undefined) return 0;
-    const upto = { chain, revision: last.revision, movement_id: last.id };
-    await applyMovements(tx, world, { movements, upto });
-    await advanceHandoverCursor(tx, "deposit_cursor", upto);
-    return movements.length;
-  });
-  return { taken, isDone: taken < BATCH_MAX };
+export async function processMovements(world: DepositWorld, chain: Caip2): Promise<{ isDone: boolean }> {
+  const handover: Handover<void> = {
+    station: "deposit",
+    chain,
+    cursorTable: "deposit_cursor",
+    direction: "in",
+    batchMax: BATCH_MAX,
+    list: listInboundMovements,
+    apply: (tx, batch) => applyMovements(tx, world, batch),
+  };
+  const { isDone } = await processHandover(world, handover);
+  await retryQuarantined(world, handover, RETRIED_MAX);
+  return { isDone };
 }
 
 type MovementBatch = {

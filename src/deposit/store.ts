@@ -24,7 +24,7 @@ export async function listInboundMovements(tx: Tx, cursor: HandoverCursorTable, 
     .execute();
 }
 
-/** Those of the intents with movements beyond the cursor: their deposits do not match the chain yet. */
+/** Those of the intents with movements beyond the cursor, or in quarantine: their deposits do not match the chain yet. */
 export async function listIntentsWithPendingMovements(
   tx: Tx,
   cursor: HandoverCursorTable,
@@ -35,7 +35,11 @@ export async function listIntentsWithPendingMovements(
     select asked.id from unnest(${array(intentIds, "text")}) as asked (id)
     where exists (
       select from movement where movement.intent_id = asked.id and movement.chain = ${cursor.chain} and movement.direction = 'in'
-        and (movement.revision, movement.id) > (${cursor.revision}, ${cursor.movement_id}))`.execute(tx);
+        and (movement.revision, movement.id) > (${cursor.revision}, ${cursor.movement_id}))
+      or exists (
+        select from quarantine where station = 'deposit' and chain = ${cursor.chain} and quarantine.intent_id = asked.id)`.execute(
+    tx,
+  );
   return new Set(rows.map((row) => row.id));
 }
 
@@ -66,10 +70,10 @@ export async function listDepositsToDecide(
 
 /** A page of deposits with status `seen` in blocks up to `uptoBlock`, in block order, with their intents. */
 export async function listPendingIntents(
-  tx: Tx,
+  db: Db["root"],
   scope: { chain: Caip2; uptoBlock: bigint; after: { blockNumber: bigint; seq: bigint }; limit: number },
 ): Promise<{ intentId: string; blockNumber: bigint; seq: bigint }[]> {
-  return tx
+  return db
     .selectFrom("deposit")
     .select(["intent_id as intentId", "block_number as blockNumber", "seq"])
     .where("chain", "=", scope.chain)
@@ -82,8 +86,8 @@ export async function listPendingIntents(
     .execute();
 }
 
-export async function listHeads(tx: Tx): Promise<Map<string, ChainHead>> {
-  const rows = await tx
+export async function listHeads(db: Db["root"]): Promise<Map<string, ChainHead>> {
+  const rows = await db
     .selectFrom("chain_cursor")
     .select(["chain", "number", "safe_number", "finalized_number"])
     .execute();

@@ -2,6 +2,7 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Chain } from "../chain/chain.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { RETENTION_DEFAULT } from "../config/retention.ts";
+import { isolateIntents } from "../intent/isolateIntents.ts";
 import { lockIntents } from "../intent/store.ts";
 import { addMs, DAY_MS } from "../kernel/clock.ts";
 import { orphanDeniedMovement } from "../watch/providers/orphanDeniedMovement.ts";
@@ -58,7 +59,12 @@ export async function verifyDeposits(world: VerifyWorld, chain: Chain): Promise<
   const finalityTags = configuredFinalityTags(config);
   const votes = await Promise.all(claimed.map((verification) => askProviders(chain, verification, finalityTags)));
   for (const [index, verification] of claimed.entries()) {
-    await resolveVerification(world, { chain, config, verification, votes: votes[index] ?? [] });
+    await isolateIntents(world, {
+      chain: chain.caip2,
+      work: "verify deposits",
+      intentIds: [verification.intentId],
+      step: () => resolveVerification(world, { chain, config, verification, votes: votes[index] ?? [] }),
+    });
   }
   return { asked: claimed.length, isDone: claimed.length < VERIFICATIONS_MAX };
 }

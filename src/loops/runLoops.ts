@@ -1,21 +1,21 @@
 import type { World } from "../world.ts";
-import { verifyDepositsLoop } from "./verifyDepositsLoop.ts";
-import { recheckSuspectBlocksLoop } from "./recheckSuspectBlocksLoop.ts";
+import { verifyDepositsLoop } from "./chain/verifyDepositsLoop.ts";
+import { recheckSuspectBlocksLoop } from "./chain/recheckSuspectBlocksLoop.ts";
 import { bindCustomersLoop } from "./bindCustomersLoop.ts";
-import { processDepositsLoop } from "./processDepositsLoop.ts";
-import { followHeadsLoop, listenToFeedLoop } from "./followHeadsLoop.ts";
+import { processDepositsLoop } from "./chain/processDepositsLoop.ts";
+import { followHeadsLoop, listenToFeedLoop } from "./chain/followHeadsLoop.ts";
 import { purgeExpiredLoop } from "./purgeExpiredLoop.ts";
 import { runLoop, type Loop } from "./loop.ts";
-import { scanHintedInboxesLoop } from "./scanHintedInboxesLoop.ts";
-import { sumDustLoop } from "./sumDustLoop.ts";
+import { scanHintedInboxesLoop } from "./chain/scanHintedInboxesLoop.ts";
+import { sumDustLoop } from "./chain/sumDustLoop.ts";
 import {
   observeSettlementsLoop,
   planSettlementsLoop,
   sendTransactionsLoop,
   submitSettlementsLoop,
-} from "./settlementLoops.ts";
+} from "./chain/settlementLoops.ts";
 import { assignEventSequencesLoop } from "./assignEventSequencesLoop.ts";
-import { watchChainLoop } from "./watchChainLoop.ts";
+import { watchChainLoop } from "./chain/watchChainLoop.ts";
 
 /** Creates every loop of a world. Loops of one chain are in the order in which they hand rows over. */
 export function createLoops(world: World): Loop[] {

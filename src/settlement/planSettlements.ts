@@ -2,6 +2,7 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
 import { refreshHoldings } from "../deposit/dust/dustStore.ts";
 import { assignSettlement } from "../deposit/store.ts";
+import { isolateIntents } from "../intent/isolateIntents.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";
@@ -10,7 +11,7 @@ import type { World } from "../world.ts";
 import type { Settlement } from "./settlement.ts";
 import { insertPlannedSettlements, listDueInboxes, listUnassignedSweptDeposits } from "./store.ts";
 
-type PlanWorld = Pick<World, "db" | "clock" | "entropy" | "catalog">;
+type PlanWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "log">;
 
 /** Inboxes planned per call. */
 const PLAN_MAX = 500;
@@ -23,7 +24,22 @@ export async function planSettlements(world: PlanWorld, chain: Caip2): Promise<n
   const countedBefore = addMs(at, -(findWatchedChain(world.catalog, chain)?.settleAfterMs ?? 0));
   const waiting = await listDueInboxes(world.db.root, { chain, countedBefore, at, limit: PLAN_MAX });
   if (waiting.length === 0) return 0;
-  const intentIds = [...new Set(waiting.map((inbox) => inbox.intentId))];
+  let planned = 0;
+  await isolateIntents(world, {
+    chain,
+    work: "plan settlements",
+    intentIds: [...new Set(waiting.map((inbox) => inbox.intentId))],
+    step: async (intentIds) => {
+      planned += await planForIntents(world, { chain, intentIds, countedBefore, at });
+    },
+  });
+  return planned;
+}
+
+async function planForIntents(
+  world: PlanWorld,
+  { chain, intentIds, countedBefore, at }: { chain: Caip2; intentIds: readonly string[]; countedBefore: Date; at: Date },
+): Promise<number> {
   return world.db.transaction(async (tx) => {
     // Observing a sweep takes these locks too. Another process or a stranger may have settled these inboxes by now.
     await lockIntents(tx, intentIds);

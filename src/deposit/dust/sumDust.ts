@@ -1,11 +1,12 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Tx } from "../../db/database.ts";
+import { isolateIntents } from "../../intent/isolateIntents.ts";
 import { lockIntents, type IntentRow } from "../../intent/store.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { findHandoverCursor } from "../../watch/store/handoverStore.ts";
 import { takeRewoundNumber } from "../../watch/store/store.ts";
 import { applyDepositChanges, type DepositWorld, type IntentChangeSet } from "../applyDepositChanges.ts";
-import { lowestFinalBlock } from "../finality.ts";
+import { lowestFinalBlock, type ChainHead } from "../finality.ts";
 import {
   listDepositsToDecide,
   listHeads,
@@ -34,18 +35,39 @@ export type DustLimits = { dustRowsMax?: number };
  * completes the price. Each call takes one page of inboxes and of each inbox one page of blocks.
  */
 export async function sumDust(world: DepositWorld & DustLimits, chain: Caip2): Promise<{ isDone: boolean }> {
-  const at = world.clock.now();
   await world.db.transaction((tx) => markRewoundSums(tx, chain));
+  const finalBlock = strictestFinalBlock(world, chain, await listHeads(world.db.root));
+  const due = await listUnsummedHoldings(world.db.root, { chain, finalBlock, limit: INBOXES_MAX });
+  let isSummed = true;
+  await isolateIntents(world, {
+    chain,
+    work: "sum dust",
+    intentIds: [...new Set(due.map((holding) => holding.intent_id))],
+    step: async (intentIds) => {
+      if (!(await sumIntents(world, chain, intentIds))) isSummed = false;
+    },
+  });
+  return { isDone: due.length < INBOXES_MAX && isSummed };
+}
+
+function strictestFinalBlock(world: DepositWorld, chain: Caip2, heads: ReadonlyMap<string, ChainHead>): bigint {
+  return lowestFinalBlock(findWatchedChain(world.catalog, chain)?.finality ?? [], heads.get(chain));
+}
+
+/** Sums one page of blocks for each inbox of these intents. Returns whether no final dust is left. */
+async function sumIntents(
+  world: DepositWorld & DustLimits,
+  chain: Caip2,
+  intentIds: readonly string[],
+): Promise<boolean> {
+  const at = world.clock.now();
   return world.db.transaction(async (tx) => {
+    const intents = await lockIntents(tx, intentIds);
     const heads = await listHeads(tx);
-    const finalBlock = lowestFinalBlock(findWatchedChain(world.catalog, chain)?.finality ?? [], heads.get(chain));
-    const due = await listUnsummedHoldings(tx, { chain, finalBlock, limit: INBOXES_MAX });
-    if (due.length === 0) return { isDone: true };
-    const intents = await lockIntents(tx, [...new Set(due.map((holding) => holding.intent_id))]);
-    const isDue = new Set(due.map(({ intent_id, token }) => `${intent_id}/${token}`));
-    const cases = await buildChangeSets(tx, world, { chain, intents, isDue, finalBlock, at });
+    const finalBlock = strictestFinalBlock(world, chain, heads);
+    const cases = await buildChangeSets(tx, world, { chain, intents, finalBlock, at });
     await applyDepositChanges(tx, world, { cases, heads, at });
-    return { isDone: due.length < INBOXES_MAX && cases.every(({ holdings }) => isSummed(holdings, finalBlock)) };
+    return cases.every(({ holdings }) => hasReached(holdings, finalBlock));
   });
 }
 
@@ -55,14 +77,13 @@ async function markRewoundSums(tx: Tx, chain: Caip2): Promise<void> {
   if (rewoundNumber !== undefined) await markSumsStale(tx, { chain, above: rewoundNumber });
 }
 
-function isSummed(holdings: readonly HoldingChange[], finalBlock: bigint): boolean {
+function hasReached(holdings: readonly HoldingChange[], finalBlock: bigint): boolean {
   return holdings.every(({ before, after }) => before === after || after.dust_block >= finalBlock);
 }
 
 type SumContext = {
   chain: Caip2;
   intents: readonly IntentRow[];
-  isDue: ReadonlySet<string>;
   finalBlock: bigint;
   at: Date;
 };
@@ -72,7 +93,7 @@ async function buildChangeSets(
   world: DepositWorld & DustLimits,
   context: SumContext,
 ): Promise<IntentChangeSet[]> {
-  const { chain, isDue, finalBlock } = context;
+  const { chain, finalBlock } = context;
   const ids = context.intents.map((intent) => intent.id);
   // The head may belong to a branch that replaced a block of these inboxes. They are summed once processMovements has caught up.
   const cursor = await findHandoverCursor(tx, "deposit_cursor", chain);
@@ -80,7 +101,8 @@ async function buildChangeSets(
   const intents = context.intents.filter((intent) => !pending.has(intent.id));
   const intentIds = intents.map((intent) => intent.id);
   const holdingsOf = await listUnchangedHoldings(tx, intentIds);
-  const isAsked = (holding: Holding) => holding.chain === chain && isDue.has(`${holding.intent_id}/${holding.token}`);
+  const isAsked = ({ chain: on, is_stale, dust_from }: Holding) =>
+    on === chain && (is_stale || (dust_from !== null && dust_from <= finalBlock));
   const asked = [...holdingsOf.values()].flat().flatMap(({ before }) => (isAsked(before) ? [before] : []));
   const rowsMax = world.dustRowsMax ?? ROWS_MAX;
   const [stale, fresh] = [asked.filter(({ is_stale }) => is_stale), asked.filter(({ is_stale }) => !is_stale)];

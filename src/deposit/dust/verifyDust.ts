@@ -1,6 +1,7 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { listInboxesOfIntents } from "../../intent/inboxStore.ts";
+import { isolateIntents } from "../../intent/isolateIntents.ts";
 import { lockIntents } from "../../intent/store.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { findCursor } from "../../watch/store/store.ts";
@@ -35,7 +36,13 @@ export async function verifyDust(world: VerifyDustWorld, chain: Chain): Promise<
   });
   for (const [token, holdings] of Map.groupBy(due, (holding) => holding.token)) {
     const confirmed = await findConfirmed(world, chain, { token, holdings, needed });
-    for (const holding of holdings) await saveResult(world, { holding, isConfirmed: confirmed.has(holding.intent_id) });
+    for (const holding of holdings)
+      await isolateIntents(world, {
+        chain: chain.caip2,
+        work: "verify dust",
+        intentIds: [holding.intent_id],
+        step: () => saveResult(world, { holding, isConfirmed: confirmed.has(holding.intent_id) }),
+      });
   }
   return due.length;
 }

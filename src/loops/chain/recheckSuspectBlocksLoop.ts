@@ -1,7 +1,7 @@
-import type { Chain } from "../chain/chain.ts";
-import { recheckSuspectBlocks, recheckTopic } from "../watch/reread/recheckSuspectBlocks.ts";
-import type { World } from "../world.ts";
-import type { Loop } from "./loop.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { recheckSuspectBlocks, recheckTopic } from "../../watch/reread/recheckSuspectBlocks.ts";
+import type { World } from "../../world.ts";
+import type { Loop } from "../loop.ts";
 
 /** Only a new suspect block wakes this loop. */
 const IDLE_MS = 600_000;

@@ -1,8 +1,8 @@
-import { findWatchedChain } from "../catalog/catalog.ts";
-import type { Chain } from "../chain/chain.ts";
-import { verifyDeposits } from "../deposit/verifyDeposits.ts";
-import type { World } from "../world.ts";
-import type { Loop } from "./loop.ts";
+import { findWatchedChain } from "../../catalog/catalog.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { verifyDeposits } from "../../deposit/verifyDeposits.ts";
+import type { World } from "../../world.ts";
+import type { Loop } from "../loop.ts";
 
 const INTERVAL_MS = 1_000;
 /** Without an agreement rule, only verifications from an earlier configuration remain. */

@@ -1,10 +1,10 @@
-import type { Chain } from "../chain/chain.ts";
-import { findWatchedChain } from "../catalog/catalog.ts";
-import { verifyChain } from "../chain/verifyChain.ts";
-import { watchTopic } from "../watch/follow/followHeads.ts";
-import { watchChain } from "../watch/follow/watchChain.ts";
-import type { World } from "../world.ts";
-import type { Loop } from "./loop.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { findWatchedChain } from "../../catalog/catalog.ts";
+import { verifyChain } from "../../chain/verifyChain.ts";
+import { watchTopic } from "../../watch/follow/followHeads.ts";
+import { watchChain } from "../../watch/follow/watchChain.ts";
+import type { World } from "../../world.ts";
+import type { Loop } from "../loop.ts";
 
 /** Polls the head at the chain's own interval. A signal of something new wakes it sooner. */
 export function watchChainLoop(world: World, chain: Chain): Loop {

@@ -1,8 +1,8 @@
-import { sumDust } from "../deposit/dust/sumDust.ts";
-import { verifyDust } from "../deposit/dust/verifyDust.ts";
-import type { Chain } from "../chain/chain.ts";
-import type { World } from "../world.ts";
-import type { Loop } from "./loop.ts";
+import { sumDust } from "../../deposit/dust/sumDust.ts";
+import { verifyDust } from "../../deposit/dust/verifyDust.ts";
+import type { Chain } from "../../chain/chain.ts";
+import type { World } from "../../world.ts";
+import type { Loop } from "../loop.ts";
 
 /** A separate loop, so that any amount of dust delays no deposit. Each new head may make dust final. */
 export function sumDustLoop(world: World, chain: Chain): Loop {

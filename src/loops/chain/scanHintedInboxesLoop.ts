@@ -1,8 +1,8 @@
-import type { Chain } from "../chain/chain.ts";
-import { viewHintsTopic } from "../view/registerView.ts";
-import { scanHintedInboxes } from "../watch/reread/scanHintedInboxes.ts";
-import type { World } from "../world.ts";
-import type { Loop } from "./loop.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { viewHintsTopic } from "../../view/registerView.ts";
+import { scanHintedInboxes } from "../../watch/reread/scanHintedInboxes.ts";
+import type { World } from "../../world.ts";
+import type { Loop } from "../loop.ts";
 
 /** Only a payer who opens a checkout wakes this loop. */
 const IDLE_MS = 600_000;

@@ -1,10 +1,10 @@
-import type { Chain } from "../chain/chain.ts";
-import { observeSettlements } from "../settlement/observeSettlements.ts";
-import { planSettlements } from "../settlement/planSettlements.ts";
-import { replanSettlements } from "../settlement/replanSettlements.ts";
-import { submitSettlements } from "../settlement/submitSettlements.ts";
-import type { World } from "../world.ts";
-import type { Loop } from "./loop.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { observeSettlements } from "../../settlement/observeSettlements.ts";
+import { planSettlements } from "../../settlement/planSettlements.ts";
+import { replanSettlements } from "../../settlement/replanSettlements.ts";
+import { submitSettlements } from "../../settlement/submitSettlements.ts";
+import type { World } from "../../world.ts";
+import type { Loop } from "../loop.ts";
 
 // Each step of settling has a loop of its own, so that a hanging provider does not delay what the database alone decides. Each wakes the
 // next one. Rows keep the order: a settlement that a sweep has overtaken lands with it, or moves nothing and is planned again.

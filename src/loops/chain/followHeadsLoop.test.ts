@@ -1,11 +1,11 @@
 import { equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
-import type { Chain } from "../chain/chain.ts";
-import type { HeadFeed } from "../chain/headFeed.ts";
-import { ProcessMemory } from "../kernel/processMemory.ts";
-import { createWake } from "../kernel/wake.ts";
-import { systemClock } from "../kernel/clock.ts";
-import type { World } from "../world.ts";
+import type { Chain } from "../../chain/chain.ts";
+import type { HeadFeed } from "../../chain/headFeed.ts";
+import { ProcessMemory } from "../../kernel/processMemory.ts";
+import { createWake } from "../../kernel/wake.ts";
+import { systemClock } from "../../kernel/clock.ts";
+import type { World } from "../../world.ts";
 import { listenToFeedLoop } from "./followHeadsLoop.ts";
 
 test("a connection without a new head counts as failed, however long it lasted", async () => {

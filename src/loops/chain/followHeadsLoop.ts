@@ -1,10 +1,10 @@
-import type { Chain } from "../chain/chain.ts";
-import { ProviderFailed } from "../chain/reader.ts";
-import type { HeadFeed, HeadListener } from "../chain/headFeed.ts";
-import { followQueuedHeads, headsTopic, enqueueHead, watchTopic } from "../watch/follow/followHeads.ts";
-import { getChainMemory } from "../watch/chainMemory.ts";
-import type { World } from "../world.ts";
-import type { Loop } from "./loop.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { ProviderFailed } from "../../chain/reader.ts";
+import type { HeadFeed, HeadListener } from "../../chain/headFeed.ts";
+import { followQueuedHeads, headsTopic, enqueueHead, watchTopic } from "../../watch/follow/followHeads.ts";
+import { getChainMemory } from "../../watch/chainMemory.ts";
+import type { World } from "../../world.ts";
+import type { Loop } from "../loop.ts";
 
 /** Only heads wake this loop; the watch loop's polling finds any missed block. */
 const IDLE_MS = 60_000;

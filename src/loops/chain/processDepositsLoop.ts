@@ -1,8 +1,8 @@
-import { countDeposits } from "../deposit/countDeposits.ts";
-import { processMovements } from "../deposit/processMovements.ts";
-import type { Caip2 } from "../kernel/caip.ts";
-import type { World } from "../world.ts";
-import type { Loop } from "./loop.ts";
+import { countDeposits } from "../../deposit/countDeposits.ts";
+import { processMovements } from "../../deposit/processMovements.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
+import type { World } from "../../world.ts";
+import type { Loop } from "../loop.ts";
 
 /** Wakes at each new head of its chain. The interval only covers a lost signal. */
 export function processDepositsLoop(world: World, chain: Caip2): Loop {
