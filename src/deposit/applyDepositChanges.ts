@@ -16,7 +16,8 @@ import { countWaitingDust, type Holding, type HoldingChange } from "./dust/dust.
 import { buildDustEvents, type DustEvent } from "./dust/dustEvents.ts";
 import { canCountDust, dustTotals } from "./dust/dustAgreement.ts";
 import { refreshHoldings, writeHoldings } from "./dust/dustStore.ts";
-import { insertVerifications, listSingleProviderTotals, writeDeposits } from "./store.ts";
+import { listSingleProviderTotals, writeDeposits } from "./store.ts";
+import { insertVerifications } from "./verificationStore.ts";
 import { isIntentPriceReached } from "./countFinal.ts";
 import { lastFinalBlock } from "../watch/finality.ts";
 

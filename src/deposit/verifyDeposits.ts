@@ -20,17 +20,15 @@ import { applyDepositChanges, toExposure, type DepositWorld } from "./applyDepos
 import { isHeldForAgreement, isReceived, type Deposit } from "./deposit.ts";
 import { listUnchangedHoldings } from "./dust/dustStore.ts";
 import { lastCountableBlock, lowestFinalBlock } from "./finality.ts";
+import { listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
 import {
   claimVerifications,
   deleteAgreedVerifications,
   deleteVerification,
   lockClaimedVerification,
-  listHeads,
-  listIntentsWithPendingMovements,
-  listDepositsToDecide,
   updateVerification,
   type ClaimedVerification,
-} from "./store.ts";
+} from "./verificationStore.ts";
 import { findHandoverCursor } from "../watch/store/handoverStore.ts";
 
 export type VerifyWorld = DepositWorld & Pick<World, "wake" | "memory">;

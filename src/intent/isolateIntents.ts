@@ -7,7 +7,12 @@ import type { World } from "../world.ts";
  */
 export async function isolateIntents(
   world: Pick<World, "log">,
-  input: { chain: string; work: string; intentIds: readonly string[]; step: (intentIds: readonly string[]) => Promise<void> },
+  input: {
+    chain: string;
+    work: string;
+    intentIds: readonly string[];
+    step: (intentIds: readonly string[]) => Promise<void>;
+  },
 ): Promise<void> {
   const { chain, work, intentIds, step } = input;
   if (intentIds.length === 0) return;
@@ -24,5 +29,8 @@ function logFailed(
   { log }: Pick<World, "log">,
   { error, ...fields }: { chain: string; work: string; intent: string | undefined; error: unknown },
 ): void {
-  log.error({ ...fields, alarm: "intent_failed", err: error }, "an intent failed and was left out; it is tried again later");
+  log.error(
+    { ...fields, alarm: "intent_failed", err: error },
+    "an intent failed and was left out; it is tried again later",
+  );
 }

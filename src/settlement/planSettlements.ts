@@ -38,7 +38,12 @@ export async function planSettlements(world: PlanWorld, chain: Caip2): Promise<n
 
 async function planForIntents(
   world: PlanWorld,
-  { chain, intentIds, countedBefore, at }: { chain: Caip2; intentIds: readonly string[]; countedBefore: Date; at: Date },
+  {
+    chain,
+    intentIds,
+    countedBefore,
+    at,
+  }: { chain: Caip2; intentIds: readonly string[]; countedBefore: Date; at: Date },
 ): Promise<number> {
   return world.db.transaction(async (tx) => {
     // Observing a sweep takes these locks too. Another process or a stranger may have settled these inboxes by now.

@@ -42,7 +42,12 @@ for (const kind of databases) {
       return recordMovements(db, intent, moved);
     };
     const sweepOf = (intent: IntentRow, amountUnits: bigint, block: bigint): MovementInput => ({
-      ...{ chainTx: newChainTx(), position: 90, place: 90, direction: "out", block, amountUnits },
+      chainTx: newChainTx(),
+      position: 90,
+      place: 90,
+      direction: "out",
+      block,
+      amountUnits,
       counterparty: intent.payout_wallet,
     });
     const statusesOf = async ({ id }: IntentRow) => {

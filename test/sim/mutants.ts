@@ -265,9 +265,9 @@ export const mutants: readonly Mutant[] = [
     bug: "The deposit cursor skips a revision.",
     patches: [
       {
-        path: "src/deposit/processMovements.ts",
-        search: "const nextCursor = { chain, revision: last.revision, movement_id: last.id };",
-        replace: "const nextCursor = { chain, revision: last.revision + 1n, movement_id: last.id };",
+        path: "src/watch/store/processHandover.ts",
+        search: "    upto: { chain, revision: last.revision, movement_id: last.id },",
+        replace: "    upto: { chain, revision: last.revision + 1n, movement_id: last.id },",
       },
     ],
   },
@@ -276,9 +276,9 @@ export const mutants: readonly Mutant[] = [
     bug: "Deposits after an intent's settlement are not swept.",
     patches: [
       {
-        path: "src/settlement/store.ts",
-        search: "(sum(deposit.amount_units) >= min(intent.minimum_units)",
-        replace: "(not bool_and(deposit.late) and sum(deposit.amount_units) >= min(intent.minimum_units)",
+        path: "src/deposit/dust/dustStore.ts",
+        search: "and (current.units >= intent.minimum_units or",
+        replace: "and (intent.status <> 'settled' and current.units >= intent.minimum_units or",
       },
     ],
   },

@@ -16,7 +16,8 @@ import { sumDust, type DustLimits } from "./sumDust.ts";
 const USDC = 1_000_000n;
 const CENT = 10_000n;
 let txCount = 0;
-const objectOf = (event: { data: unknown } | undefined) => (event?.data as { object: Record<string, unknown> }).object;
+const objectOf = (event: { data: unknown } | undefined): Record<string, unknown> =>
+  (event?.data as { object: Record<string, unknown> } | undefined)?.object ?? {};
 const newChainTx = () => `0xd0${(txCount += 1).toString(16).padStart(62, "0")}`;
 
 for (const kind of databases) {

@@ -68,9 +68,7 @@ const ID_BYTES = 16;
 const ID_CHARACTERS = 26;
 
 /** The id of dust, which has no row of its own: derived from what identifies the transfer, so that it never changes. */
-export function dustDepositId(
-  transfer: Pick<ListedRow, "chain" | "chain_tx" | "identity" | "intent_id" | "token">,
-): string {
+function dustDepositId(transfer: Pick<ListedRow, "chain" | "chain_tx" | "identity" | "intent_id" | "token">): string {
   const { chain, chain_tx, identity, intent_id, token } = transfer;
   const digest = createHash("sha256").update(["dust", chain, chain_tx, identity, intent_id, token].join("\n")).digest();
   return `dep_${base32(digest.subarray(0, ID_BYTES), ID_CHARACTERS)}`;
