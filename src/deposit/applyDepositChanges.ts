@@ -6,7 +6,7 @@ import { changedFields } from "../event/changedFields.ts";
 import { intentRecord } from "../intent/intentRecord.ts";
 import { destinationKey, isDestinationTaken, writeIntentProgress, type IntentRow } from "../intent/store.ts";
 import type { World } from "../world.ts";
-import { toPriceUnits, findOverSingleProviderLimit, type SingleProviderTotal } from "./agreement.ts";
+import { toPriceUnits, findOverSingleProviderLimit, type SingleProviderTotal } from "./agreement/agreement.ts";
 import { countFinal } from "./countFinal.ts";
 import { isReceived, toPayoutUnits, type Deposit } from "./deposit.ts";
 import { selectFinality, requiredConfirmations, type ChainHead, type Exposure } from "./finality.ts";
@@ -17,7 +17,7 @@ import { buildDustEvents, type DustEvent } from "./dust/dustEvents.ts";
 import { canCountDust, dustTotals } from "./dust/dustAgreement.ts";
 import { refreshHoldings, writeHoldings } from "./dust/dustStore.ts";
 import { listSingleProviderTotals, writeDeposits } from "./store.ts";
-import { insertVerifications } from "./verificationStore.ts";
+import { insertVerifications } from "./agreement/verificationStore.ts";
 import { isIntentPriceReached } from "./countFinal.ts";
 import { lastFinalBlock } from "../watch/finality.ts";
 

@@ -4,7 +4,7 @@ import { array, type ElementType } from "../db/parameters.ts";
 import type { HandoverCursorTable } from "../db/schema.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MovementRow } from "../watch/movement.ts";
-import type { SingleProviderTotal } from "./agreement.ts";
+import type { SingleProviderTotal } from "./agreement/agreement.ts";
 import { AGREEMENT_REASONS, type Deposit, type DepositRow } from "./deposit.ts";
 import type { ChainHead } from "./finality.ts";
 

@@ -1,4 +1,4 @@
-import { purgeVerifications } from "../deposit/verifyDeposits.ts";
+import { purgeVerifications } from "../deposit/agreement/verifyDeposits.ts";
 import { purgeEvents } from "../event/purgeEvents.ts";
 import { purgeExpired } from "../idempotency/purgeExpired.ts";
 import { purgeTransactions } from "../settlement/purgeTransactions.ts";

@@ -7,7 +7,7 @@ import { stationWorld, type StationWorld } from "../../test/support/stationWorld
 import type { Db } from "../db/database.ts";
 import { processMovements } from "../deposit/processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
-import { observeSettlements } from "./observeSettlements.ts";
+import { observeSettlements } from "./observe/observeSettlements.ts";
 import { planSettlements } from "./planSettlements.ts";
 import { countMoney } from "../../test/support/countMoney.ts";
 

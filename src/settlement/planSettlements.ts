@@ -2,7 +2,7 @@ import { findWatchedChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
 import { refreshHoldings } from "../deposit/dust/dustStore.ts";
 import { assignSettlement } from "../deposit/store.ts";
-import { isolateIntents } from "../intent/isolateIntents.ts";
+import { isolateIntents } from "../watch/store/isolateIntents.ts";
 import { lockIntents } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";

@@ -12,7 +12,7 @@ import type { Db } from "../db/database.ts";
 import { processMovements } from "../deposit/processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { addMs, systemClock } from "../kernel/clock.ts";
-import { observeSettlements } from "./observeSettlements.ts";
+import { observeSettlements } from "./observe/observeSettlements.ts";
 
 const START = new Date("2026-11-01T13:00:00Z");
 

@@ -11,7 +11,7 @@ import { listDeposits } from "../deposit/dust/listDeposits.ts";
 import { processMovements } from "../deposit/processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { runChecks } from "../ledger/check.ts";
-import { observeSettlements } from "./observeSettlements.ts";
+import { observeSettlements } from "./observe/observeSettlements.ts";
 import { planSettlements } from "./planSettlements.ts";
 
 let txCount = 0;

@@ -9,7 +9,7 @@ import { processMovements } from "../deposit/processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { namespaceOf, referenceOf } from "../kernel/caip.ts";
 import { listHintedInboxes } from "../view/store.ts";
-import { observeSettlements } from "./observeSettlements.ts";
+import { observeSettlements } from "./observe/observeSettlements.ts";
 import { planSettlements } from "./planSettlements.ts";
 import { countMoney } from "../../test/support/countMoney.ts";
 

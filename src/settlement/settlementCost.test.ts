@@ -13,9 +13,9 @@ import { processMovements } from "../deposit/processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { namespaceOf, referenceOf } from "../kernel/caip.ts";
 import { listHintedInboxes } from "../view/store.ts";
-import { observeSettlements } from "./observeSettlements.ts";
+import { observeSettlements } from "./observe/observeSettlements.ts";
 import { planSettlements } from "./planSettlements.ts";
-import { ARRIVALS_READ_MAX } from "./sweepReads.ts";
+import { ARRIVALS_READ_MAX } from "./observe/sweepReads.ts";
 
 const UNITS = 7n;
 

@@ -243,7 +243,7 @@ export const mutants: readonly Mutant[] = [
     bug: "A settlement stays landed after a reorg drops its transaction.",
     patches: [
       {
-        path: "src/settlement/sweepObservation.ts",
+        path: "src/settlement/observe/sweepObservation.ts",
         search: `if (before?.status !== "landed") return;`,
         replace: `if (before?.status !== "failed") return;`,
       },
@@ -298,7 +298,7 @@ export const mutants: readonly Mutant[] = [
     bug: "Deposits count on one provider's view, whatever agreement the policy requires.",
     patches: [
       {
-        path: "src/deposit/agreement.ts",
+        path: "src/deposit/agreement/agreement.ts",
         search: "if (units > agreement.abovePriceUnits) for (",
         replace: "if (units > agreement.abovePriceUnits + 10n ** 30n) for (",
       },

@@ -5,7 +5,7 @@ import type { Db } from "../../src/db/database.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { caip2, type Caip2 } from "../../src/kernel/caip.ts";
 import { createWake } from "../../src/kernel/wake.ts";
-import { observeSettlements } from "../../src/settlement/observeSettlements.ts";
+import { observeSettlements } from "../../src/settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { registerView } from "../../src/view/registerView.ts";
 import { rescanChainTx, rescanIntent, type RescanWorld } from "../../src/watch/reread/rescan.ts";

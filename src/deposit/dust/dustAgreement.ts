@@ -1,7 +1,7 @@
 import type { AgreementPolicy } from "../../config/config.ts";
 import type { IntentRow } from "../../intent/store.ts";
 import { convertUnits, PRICE_DECIMALS } from "../../kernel/units.ts";
-import type { SingleProviderTotal } from "../agreement.ts";
+import type { SingleProviderTotal } from "../agreement/agreement.ts";
 import type { Holding, HoldingChange } from "./dust.ts";
 
 /** Counted dust in the form of totals that a single provider reported: it adds to the limit of its chain. */

@@ -1,7 +1,7 @@
 import { findWatchedChain } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { listInboxesOfIntents } from "../../intent/inboxStore.ts";
-import { isolateIntents } from "../../intent/isolateIntents.ts";
+import { isolateIntents } from "../../watch/store/isolateIntents.ts";
 import { lockIntents } from "../../intent/store.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { findCursor } from "../../watch/store/store.ts";

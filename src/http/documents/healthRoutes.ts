@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { countHeldForAgreement, type HeldForAgreement } from "../../deposit/verificationStore.ts";
+import { countHeldForAgreement, type HeldForAgreement } from "../../deposit/agreement/verificationStore.ts";
 import type { World } from "../../world.ts";
 
 /**

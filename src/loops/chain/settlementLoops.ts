@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import { observeSettlements } from "../../settlement/observeSettlements.ts";
+import { observeSettlements } from "../../settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../settlement/planSettlements.ts";
 import { replanSettlements } from "../../settlement/replanSettlements.ts";
 import { submitSettlements } from "../../settlement/submitSettlements.ts";

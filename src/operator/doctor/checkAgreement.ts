@@ -1,6 +1,6 @@
 import type { Chain } from "../../chain/chain.ts";
 import type { ChainConfig } from "../../config/config.ts";
-import { countHeldForAgreement } from "../../deposit/verificationStore.ts";
+import { countHeldForAgreement } from "../../deposit/agreement/verificationStore.ts";
 import { formatUnits, PRICE_DECIMALS } from "../../kernel/units.ts";
 import { pollProviders, type ProviderComparison } from "../../watch/providers/pollProviders.ts";
 import { findCursor } from "../../watch/store/store.ts";

@@ -1,13 +1,13 @@
-import { findWatchedChain } from "../catalog/catalog.ts";
-import type { Chain } from "../chain/chain.ts";
-import type { ChainConfig } from "../config/config.ts";
-import { RETENTION_DEFAULT } from "../config/retention.ts";
-import { isolateIntents } from "../intent/isolateIntents.ts";
-import { lockIntents } from "../intent/store.ts";
-import { addMs, DAY_MS } from "../kernel/clock.ts";
-import { orphanDeniedMovement } from "../watch/providers/orphanDeniedMovement.ts";
-import { verifyWithProvider } from "../watch/providers/verifyWithProvider.ts";
-import type { World } from "../world.ts";
+import { findWatchedChain } from "../../catalog/catalog.ts";
+import type { Chain } from "../../chain/chain.ts";
+import type { ChainConfig } from "../../config/config.ts";
+import { RETENTION_DEFAULT } from "../../config/retention.ts";
+import { isolateIntents } from "../../watch/store/isolateIntents.ts";
+import { lockIntents } from "../../intent/store.ts";
+import { addMs, DAY_MS } from "../../kernel/clock.ts";
+import { orphanDeniedMovement } from "../../watch/providers/orphanDeniedMovement.ts";
+import { verifyWithProvider } from "../../watch/providers/verifyWithProvider.ts";
+import type { World } from "../../world.ts";
 import {
   applyOutcome,
   isDenialFinal,
@@ -16,11 +16,11 @@ import {
   type ProviderVote,
   type AgreementOutcome,
 } from "./agreement.ts";
-import { applyDepositChanges, toExposure, type DepositWorld } from "./applyDepositChanges.ts";
-import { isHeldForAgreement, isReceived, type Deposit } from "./deposit.ts";
-import { listUnchangedHoldings } from "./dust/dustStore.ts";
-import { lastCountableBlock, lowestFinalBlock } from "./finality.ts";
-import { listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "./store.ts";
+import { applyDepositChanges, toExposure, type DepositWorld } from "../applyDepositChanges.ts";
+import { isHeldForAgreement, isReceived, type Deposit } from "../deposit.ts";
+import { listUnchangedHoldings } from "../dust/dustStore.ts";
+import { lastCountableBlock, lowestFinalBlock } from "../finality.ts";
+import { listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "../store.ts";
 import {
   claimVerifications,
   deleteAgreedVerifications,
@@ -29,7 +29,7 @@ import {
   updateVerification,
   type ClaimedVerification,
 } from "./verificationStore.ts";
-import { findHandoverCursor } from "../watch/store/handoverStore.ts";
+import { findHandoverCursor } from "../../watch/store/handoverStore.ts";
 
 export type VerifyWorld = DepositWorld & Pick<World, "wake" | "memory">;
 

@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { pino } from "pino";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
-import { insertIntent, TEST_CHAIN, TEST_TOKEN } from "../../test/support/intents.ts";
-import { recordMovements, setHead, type MovementInput } from "../../test/support/movements.ts";
-import { stationWorld } from "../../test/support/stationWorld.ts";
-import type { Chain } from "../chain/chain.ts";
-import { createProof } from "../chain/evm/proof.ts";
-import { ProviderFailed, type ChainReader, type HeadTag, type Transfer } from "../chain/reader.ts";
-import { Providers } from "../chain/providers.ts";
-import type { AgreementPolicy, FinalityTier } from "../config/config.ts";
-import type { Db } from "../db/database.ts";
-import type { IntentRow } from "../intent/store.ts";
-import type { Caip2 } from "../kernel/caip.ts";
-import { createWake } from "../kernel/wake.ts";
+import { databases, openTestDatabase } from "../../../test/support/database.ts";
+import { insertIntent, TEST_CHAIN, TEST_TOKEN } from "../../../test/support/intents.ts";
+import { recordMovements, setHead, type MovementInput } from "../../../test/support/movements.ts";
+import { stationWorld } from "../../../test/support/stationWorld.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { createProof } from "../../chain/evm/proof.ts";
+import { ProviderFailed, type ChainReader, type HeadTag, type Transfer } from "../../chain/reader.ts";
+import { Providers } from "../../chain/providers.ts";
+import type { AgreementPolicy, FinalityTier } from "../../config/config.ts";
+import type { Db } from "../../db/database.ts";
+import type { IntentRow } from "../../intent/store.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
+import { createWake } from "../../kernel/wake.ts";
 import { verifyDeposits, type VerifyWorld } from "./verifyDeposits.ts";
-import { countDeposits } from "./countDeposits.ts";
-import type { DepositRow } from "./deposit.ts";
+import { countDeposits } from "../countDeposits.ts";
+import type { DepositRow } from "../deposit.ts";
 import { claimVerifications } from "./verificationStore.ts";
-import { processMovements } from "./processMovements.ts";
+import { processMovements } from "../processMovements.ts";
 
 // Stub providers return chosen verdicts, because the rules depend on disagreement. The road tests use real providers.
 

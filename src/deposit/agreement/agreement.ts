@@ -1,9 +1,9 @@
-import type { AgreementPolicy } from "../config/config.ts";
-import { convertUnits, PRICE_DECIMALS } from "../kernel/units.ts";
-import type { ProviderVerdict } from "../watch/providers/verifyWithProvider.ts";
-import { isHeldForAgreement, isReceived, type Deposit } from "./deposit.ts";
-import type { ChainHead } from "./finality.ts";
-import type { DepositChange } from "./computeIntentProgress.ts";
+import type { AgreementPolicy } from "../../config/config.ts";
+import { convertUnits, PRICE_DECIMALS } from "../../kernel/units.ts";
+import type { ProviderVerdict } from "../../watch/providers/verifyWithProvider.ts";
+import { isHeldForAgreement, isReceived, type Deposit } from "../deposit.ts";
+import type { ChainHead } from "../finality.ts";
+import type { DepositChange } from "../computeIntentProgress.ts";
 
 // Decides which deposits several providers must confirm, and combines their verdicts. Pure functions.
 

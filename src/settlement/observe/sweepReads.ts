@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import type { Tx } from "../db/database.ts";
-import { array, type ElementType } from "../db/parameters.ts";
-import type { HandoverCursorTable } from "../db/schema.ts";
-import type { Caip2 } from "../kernel/caip.ts";
-import type { MovementRow } from "../watch/movement.ts";
-import { findHandoverCursor } from "../watch/store/handoverStore.ts";
-import type { Sweep } from "./settlement.ts";
+import type { Tx } from "../../db/database.ts";
+import { array, type ElementType } from "../../db/parameters.ts";
+import type { HandoverCursorTable } from "../../db/schema.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
+import type { MovementRow } from "../../watch/movement.ts";
+import { findHandoverCursor } from "../../watch/store/handoverStore.ts";
+import type { Sweep } from "../settlement.ts";
 
 // Reads of the movements out of inboxes. Each touches about as many rows as it returns, however many movements are recorded.
 

@@ -1,14 +1,14 @@
-import type { Tx } from "../db/database.ts";
-import { lockIntents } from "../intent/store.ts";
-import { namespaceOf, referenceOf, type Caip2 } from "../kernel/caip.ts";
-import { addMs } from "../kernel/clock.ts";
-import { HINT_TTL_MS, viewHintsTopic } from "../view/registerView.ts";
-import { upsertViewHints } from "../view/store.ts";
-import type { MovementRow } from "../watch/movement.ts";
-import { processHandover, retryQuarantined, type Handover } from "../watch/store/processHandover.ts";
-import type { World } from "../world.ts";
-import { groupSweeps, sweepKey, type Sweep } from "./settlement.ts";
-import { lockInboxSettlements } from "./store.ts";
+import type { Tx } from "../../db/database.ts";
+import { lockIntents } from "../../intent/store.ts";
+import { namespaceOf, referenceOf, type Caip2 } from "../../kernel/caip.ts";
+import { addMs } from "../../kernel/clock.ts";
+import { HINT_TTL_MS, viewHintsTopic } from "../../view/registerView.ts";
+import { upsertViewHints } from "../../view/store.ts";
+import type { MovementRow } from "../../watch/movement.ts";
+import { processHandover, retryQuarantined, type Handover } from "../../watch/store/processHandover.ts";
+import type { World } from "../../world.ts";
+import { groupSweeps, sweepKey, type Sweep } from "../settlement.ts";
+import { lockInboxSettlements } from "../store.ts";
 import { SweepObservation, type SweepFinding } from "./sweepObservation.ts";
 import { listOutboundMovements, listSweepLegs, preferIndexScans } from "./sweepReads.ts";
 

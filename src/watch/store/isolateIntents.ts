@@ -1,5 +1,5 @@
-import { isCausedByData } from "../db/errors.ts";
-import type { World } from "../world.ts";
+import { isCausedByData } from "../../db/errors.ts";
+import type { World } from "../../world.ts";
 
 /**
  * Runs `step` for all of these intents, in one transaction of its own. When that fails because of their rows, each intent runs alone, so that

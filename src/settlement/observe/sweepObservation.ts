@@ -1,15 +1,15 @@
-import { refreshHeldDust, refreshHoldings } from "../deposit/dust/dustStore.ts";
-import { assignSweptDeposits, type SweptRange } from "../deposit/store.ts";
-import { isPayoutAsset } from "../intent/payoutAsset.ts";
-import type { Tx } from "../db/database.ts";
-import type { NewEvent } from "../event/event.ts";
-import { appendEvents } from "../event/store.ts";
-import { writeIntentProgress, type IntentRow } from "../intent/store.ts";
-import type { Caip2 } from "../kernel/caip.ts";
-import { newId } from "../kernel/ids.ts";
-import type { World } from "../world.ts";
-import { newSettlement } from "./planSettlements.ts";
-import { settlementEvents } from "./settlementEvents.ts";
+import { refreshHeldDust, refreshHoldings } from "../../deposit/dust/dustStore.ts";
+import { assignSweptDeposits, type SweptRange } from "../../deposit/store.ts";
+import { isPayoutAsset } from "../../intent/payoutAsset.ts";
+import type { Tx } from "../../db/database.ts";
+import type { NewEvent } from "../../event/event.ts";
+import { appendEvents } from "../../event/store.ts";
+import { writeIntentProgress, type IntentRow } from "../../intent/store.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
+import { newId } from "../../kernel/ids.ts";
+import type { World } from "../../world.ts";
+import { newSettlement } from "../planSettlements.ts";
+import { settlementEvents } from "../settlementEvents.ts";
 import {
   isOpen,
   markLanded,
@@ -20,9 +20,9 @@ import {
   type SettlementRow,
   type Sweep,
   type SweepSplit,
-} from "./settlement.ts";
+} from "../settlement.ts";
 import { listSweepArrivals } from "./sweepReads.ts";
-import { writeSettlements } from "./store.ts";
+import { writeSettlements } from "../store.ts";
 
 type SweepName = { intent_id: string; token: string; chain_tx: string };
 type LandedSweep = { sweep: Sweep; split: SweepSplit; settlementId: string };

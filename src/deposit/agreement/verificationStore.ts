@@ -1,12 +1,12 @@
 import { sql } from "kysely";
-import type { Db, Tx } from "../db/database.ts";
-import { isDue } from "../db/due.ts";
-import { array, json } from "../db/parameters.ts";
-import type { Caip2 } from "../kernel/caip.ts";
-import type { MovementRow } from "../watch/movement.ts";
-import type { ProviderVerdict } from "../watch/providers/verifyWithProvider.ts";
+import type { Db, Tx } from "../../db/database.ts";
+import { isDue } from "../../db/due.ts";
+import { array, json } from "../../db/parameters.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
+import type { MovementRow } from "../../watch/movement.ts";
+import type { ProviderVerdict } from "../../watch/providers/verifyWithProvider.ts";
 import type { ProviderVote } from "./agreement.ts";
-import { AGREEMENT_REASONS, type Deposit } from "./deposit.ts";
+import { AGREEMENT_REASONS, type Deposit } from "../deposit.ts";
 
 // The verifications of deposits with several providers. Each is a row, so that another process resumes it after a crash.
 
