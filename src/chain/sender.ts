@@ -28,15 +28,20 @@ export type PreparedSettlement = {
 export interface ChainSender {
   /** The address that pays fees. */
   readonly payer: string;
-  /** Items with the same key may share a transaction. */
-  batchKey(item: SettleItem): string;
+  /** One key for each item, in order. Items with the same key may share a transaction. */
+  batchKeys(items: readonly SettleItem[]): string[];
+  /** Whether the chain's fees are within the configured ceiling. Logs an alarm when they begin to exceed it. */
+  isWithinFeeCeiling(world: SenderWorld): Promise<boolean>;
   /**
    * Why each item would not settle now; undefined where it would. One provider's refusal does not count where another lets the item settle.
    * Throws SettleRefused when the chain refuses the items together.
    */
   refusals(items: readonly SettleItem[]): Promise<(string | undefined)[]>;
-  /** Prices one transaction for items of one batch key. Throws SettleRefused when the chain would refuse it. */
-  prepare(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedSettlement>;
+  /**
+   * Prices one transaction for the items of one batch; undefined while the fees exceed the ceiling. Throws SettleRefused when the chain would
+   * refuse it.
+   */
+  prepare(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedSettlement | undefined>;
   /**
    * Advances every stored transaction. Broadcasts its bytes until a block includes them, and raises low fees. Closes it when its block is
    * final or it can no longer be mined.
@@ -46,6 +51,8 @@ export interface ChainSender {
   deleteBytes(tx: Tx, closed: { ids: readonly bigint[]; at: Date }): Promise<void>;
   /** The payer's balance for fees, in the smallest unit of the chain's native coin. */
   feeBalance(): Promise<bigint>;
+  /** The present fees beside their ceiling, in one line for the operator. */
+  feeStatus(): Promise<{ isWithinCeiling: boolean; text: string }>;
   /** Verifies the chain's requirements for settling. Throws ChainMismatch, with one sentence, when something is missing. */
   verify(config: ChainConfig): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { ChainConfig, ProcessEnvironment, Finality, FinalityTier, TokenConf
 import { caip2 } from "../kernel/caip.ts";
 import { readGasKey } from "./gasKey.ts";
 import { readAgreement } from "./agreement.ts";
-import { findKnownChain } from "./knownChains.ts";
+import { findKnownChain, MAX_FEE_PER_GAS_DEFAULT } from "./knownChains.ts";
 import * as rules from "./rules.ts";
 import {
   ConfigError,
@@ -32,6 +32,7 @@ const CHAIN_KEYS = [
   "agreement",
   "settleAfterMs",
   "settleBatchMax",
+  "maxFeePerGasGwei",
   "tokens",
   "defaultToken",
   "gate",
@@ -98,6 +99,10 @@ export function readChain(value: unknown, path: string, context: ChainContext): 
       fallback: SETTLE_AFTER_MS_DEFAULT,
     }),
     settleBatchMax: readField(section, "settleBatchMax", { ...rules.wholeNumber(1, 100), fallback: 100 }),
+    maxFeePerGas: readField(section, "maxFeePerGasGwei", {
+      ...rules.gwei,
+      fallback: known?.maxFeePerGas ?? MAX_FEE_PER_GAS_DEFAULT,
+    }),
     tokens,
     defaultToken: readDefaultToken(section, tokens),
     gate: readField(section, "gate", { ...rules.oneOf("local", "remote"), fallback: "local" }),

@@ -62,6 +62,8 @@ export type ChainConfig = {
   /** How long a counted deposit waits for others before one transaction settles them together. */
   settleAfterMs: number;
   settleBatchMax: number;
+  /** The fee ceiling in wei per gas. No transaction is signed above it. */
+  maxFeePerGas: bigint;
   tokens: readonly TokenConfig[];
   /** Symbol of the payout token for accounts without a currency. */
   defaultToken: string | undefined;

@@ -4,10 +4,14 @@ import type { ChainConfig, FinalityTier } from "./config.ts";
 
 export type KnownChain = Pick<
   ChainConfig,
-  "name" | "slug" | "publicRpcUrl" | "explorerUrl" | "native" | "pollMs" | "finality"
+  "name" | "slug" | "publicRpcUrl" | "explorerUrl" | "native" | "pollMs" | "finality" | "maxFeePerGas"
 > & {
   isTestnet: boolean;
 };
+
+const WEI_PER_GWEI = 1_000_000_000n;
+/** The fee ceiling of an unknown network, in wei per gas. */
+export const MAX_FEE_PER_GAS_DEFAULT = 500n * WEI_PER_GWEI;
 
 const ETHER = { name: "Ether", symbol: "ETH", decimals: 18 };
 /** Price units are millionths of the payout currency. */
@@ -43,6 +47,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       native: ETHER,
       pollMs: 4_000,
       finality: confirmationsThenTag(6, "finalized"),
+      maxFeePerGas: 200n * WEI_PER_GWEI,
       isTestnet: false,
     },
   ],
@@ -56,6 +61,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       native: ETHER,
       pollMs: 4_000,
       finality: confirmationsThenTag(6, "finalized"),
+      maxFeePerGas: 1_000n * WEI_PER_GWEI,
       isTestnet: true,
     },
   ],
@@ -69,6 +75,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       native: ETHER,
       pollMs: 1_000,
       finality: rollupFinality,
+      maxFeePerGas: 10n * WEI_PER_GWEI,
       isTestnet: false,
     },
   ],
@@ -82,6 +89,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       native: ETHER,
       pollMs: 1_000,
       finality: rollupFinality,
+      maxFeePerGas: 100n * WEI_PER_GWEI,
       isTestnet: true,
     },
   ],
@@ -95,6 +103,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       native: ETHER,
       pollMs: 1_000,
       finality: rollupFinality,
+      maxFeePerGas: 10n * WEI_PER_GWEI,
       isTestnet: false,
     },
   ],
@@ -108,6 +117,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       native: ETHER,
       pollMs: 1_000,
       finality: confirmationsThenTag(20, "safe"),
+      maxFeePerGas: 10n * WEI_PER_GWEI,
       isTestnet: false,
     },
   ],
@@ -121,6 +131,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       native: { name: "POL", symbol: "POL", decimals: 18 },
       pollMs: 2_000,
       finality: finalizedFinality,
+      maxFeePerGas: 5_000n * WEI_PER_GWEI,
       isTestnet: false,
     },
   ],
@@ -134,6 +145,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       native: { name: "BNB", symbol: "BNB", decimals: 18 },
       pollMs: 1_000,
       finality: finalizedFinality,
+      maxFeePerGas: 20n * WEI_PER_GWEI,
       isTestnet: false,
     },
   ],
@@ -147,6 +159,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       native: { name: "Avalanche", symbol: "AVAX", decimals: 18 },
       pollMs: 1_000,
       finality: confirmationsThenTag(1, "finalized"),
+      maxFeePerGas: 500n * WEI_PER_GWEI,
       isTestnet: false,
     },
   ],

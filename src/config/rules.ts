@@ -1,10 +1,13 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { parseAddress } from "@tributary/inbox/checksum";
 import { decodeSolanaAddress } from "../kernel/solanaAddress.ts";
+import { parseUnits } from "../kernel/units.ts";
 import type { FieldRule } from "./section.ts";
 
 const URL_CHARACTERS_MAX = 2_000;
 const AMOUNT_DIGITS_MAX = 78;
+const GWEI_DECIMALS = 9;
+const GWEI_MAX = 1_000_000n;
 const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
 export const text: FieldRule<string> = {
@@ -65,6 +68,15 @@ export const amount: FieldRule<bigint> = {
   expected: 'an amount in the smallest units as a string of digits, such as "1000000"',
   parse: (value) =>
     typeof value === "string" && new RegExp(`^\\d{1,${AMOUNT_DIGITS_MAX}}$`).test(value) ? BigInt(value) : undefined,
+};
+
+/** A price of gas in gwei, which is parsed into wei. Larger values are more likely wei than gwei. */
+export const gwei: FieldRule<bigint> = {
+  expected: 'a price of gas in gwei above 0 and up to 1000000, as a string of digits, such as "50" or "0.5"',
+  parse: (value) => {
+    const wei = typeof value === "string" ? parseUnits(value, GWEI_DECIMALS) : undefined;
+    return wei !== undefined && wei > 0n && wei <= GWEI_MAX * 10n ** BigInt(GWEI_DECIMALS) ? wei : undefined;
+  },
 };
 
 export const evmAddress: FieldRule<string> = {

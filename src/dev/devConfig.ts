@@ -1,3 +1,4 @@
+import { MAX_FEE_PER_GAS_DEFAULT } from "../config/knownChains.ts";
 import type { ChainConfig, Config } from "../config/config.ts";
 import { DEV_ACCOUNTS } from "./devAccounts.ts";
 import type { LocalChain } from "./chains/localChains.ts";
@@ -65,6 +66,7 @@ function devChain(chain: LocalChain, baseUrl: string): ChainConfig {
     ],
     settleAfterMs: 0,
     settleBatchMax: 100,
+    maxFeePerGas: MAX_FEE_PER_GAS_DEFAULT,
     tokens: chain.tokens.map(({ symbol, address, decimals }) => ({
       symbol,
       slug: symbol.toLowerCase(),

@@ -4,6 +4,7 @@ import { hubAddress } from "@tributary/inbox/hub";
 import fc from "fast-check";
 import { getAddress } from "viem";
 import { buildCatalog } from "../catalog/catalog.ts";
+import { MAX_FEE_PER_GAS_DEFAULT } from "../config/knownChains.ts";
 import type { ChainConfig } from "../config/config.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { AccountRow } from "../merchant/store.ts";
@@ -25,6 +26,7 @@ const chain = (chainId: number, more: Partial<ChainConfig>): ChainConfig => ({
   caip2: `eip155:${chainId}`,
   chainId,
   name: `Chain ${chainId}`,
+  maxFeePerGas: MAX_FEE_PER_GAS_DEFAULT,
   slug: `c${chainId}`,
   rpcUrls: ["http://127.0.0.1:1"],
   publicRpcUrl: "http://127.0.0.1:1",

@@ -53,8 +53,9 @@ for (const kind of databases) {
 
     /** A chain whose sender stores transactions without bytes. `refusals` decides on each batch. */
     function chainWith(refusals: Refusals): Chain {
-      const sender: Pick<ChainSender, "batchKey" | "refusals" | "prepare"> = {
-        batchKey: ({ token }) => (token === OTHER_TOKEN ? "other" : "first"),
+      const sender: Pick<ChainSender, "batchKeys" | "isWithinFeeCeiling" | "refusals" | "prepare"> = {
+        batchKeys: (items) => items.map(({ token }) => (token === OTHER_TOKEN ? "other" : "first")),
+        isWithinFeeCeiling: async () => true,
         refusals,
         prepare: async () => ({
           store: async (tx, at) => {

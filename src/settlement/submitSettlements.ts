@@ -45,7 +45,8 @@ const FAILURES = { create: () => new Map<string, number>() };
 export async function submitSettlements(world: SubmitWorld, target: SubmitTarget): Promise<number> {
   const { caip2, sender } = target.chain;
   const due = await listDueSettlements(world.db, { chain: caip2, at: world.clock.now(), limit: DUE_MAX });
-  const groups = Map.groupBy(due, (each) => batchKeyOf(sender, each));
+  if (due.length === 0 || !(await sender.isWithinFeeCeiling(world))) return 0;
+  const groups = groupByBatchKey(sender, due);
   const outcomes = await Promise.allSettled(
     [...groups].map(([key, group]) => submitGroup(world, target, { key, group })),
   );
@@ -55,11 +56,20 @@ export async function submitSettlements(world: SubmitWorld, target: SubmitTarget
 }
 
 /** A settlement without a key is submitted alone, and fails alone. */
-function batchKeyOf(sender: ChainSender, due: DueSettlement): string {
+function groupByBatchKey(sender: ChainSender, due: readonly DueSettlement[]): Map<string, DueSettlement[]> {
+  const items = new Map(due.flatMap((each) => toKeyedItem(sender, each)));
+  const keys = sender.batchKeys([...items.values()]);
+  const keyOf = new Map([...items.keys()].map((each, index) => [each, keys[index]]));
+  return Map.groupBy(due, (each) => keyOf.get(each) ?? each.settlement.id);
+}
+
+function toKeyedItem(sender: ChainSender, due: DueSettlement): [DueSettlement, SettleItem][] {
   try {
-    return sender.batchKey(toSettleItem(due));
+    const item = toSettleItem(due);
+    sender.batchKeys([item]);
+    return [[due, item]];
   } catch {
-    return due.settlement.id;
+    return [];
   }
 }
 

@@ -2,6 +2,8 @@ import type { Terms } from "@tributary/inbox/terms";
 import type { GasAccount, UnsignedTransaction } from "../../src/chain/evm/send/gasAccount.ts";
 import type { Chain } from "../../src/chain/chain.ts";
 import type { ChainReader } from "../../src/chain/reader.ts";
+import { limitFees } from "../../src/chain/evm/send/fees.ts";
+import { MAX_FEE_PER_GAS_DEFAULT } from "../../src/config/knownChains.ts";
 import type { EvmNode } from "../../src/chain/evm/node.ts";
 
 // A chain under test: a real node or a model of one.
@@ -69,6 +71,6 @@ export async function buildTransaction(
   call: { to: string; data: string },
 ): Promise<UnsignedTransaction> {
   const { node, gasAccount, chainId } = chain;
-  const [nonce, fees] = [await node.nonce(gasAccount.address), await node.fees()];
+  const [nonce, fees] = [await node.nonce(gasAccount.address), limitFees(await node.fees(), MAX_FEE_PER_GAS_DEFAULT)];
   return { chainId, nonce, ...call, gasLimit: 900_000n, ...fees };
 }

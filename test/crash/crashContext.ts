@@ -1,3 +1,4 @@
+import { MAX_FEE_PER_GAS_DEFAULT } from "../../src/config/knownChains.ts";
 import { runLedgerChecks } from "../../src/audit/runLedgerChecks.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import type { Config } from "../../src/config/config.ts";
@@ -186,6 +187,7 @@ function configOf(): Config {
         finality: [{ upToPriceUnits: undefined, finality: { confirmations: 1 } }],
         settleAfterMs: 0,
         settleBatchMax: 100,
+        maxFeePerGas: MAX_FEE_PER_GAS_DEFAULT,
         tokens: [
           { symbol: "USDC", slug: "usdc", address: USDC, decimals: 6, minimumUnits: 0n, isOrigin: true, isRail: true },
         ],

@@ -33,6 +33,10 @@ export class SimEvmProvider extends SimProvider<ScriptedNode> implements EvmNode
     return this.request("fees", (scripted) => scripted.fees());
   }
 
+  blockGasLimit(): Promise<bigint> {
+    return this.request("blockGasLimit", (scripted) => scripted.blockGasLimit());
+  }
+
   estimateGas(call: EvmCall): Promise<bigint> {
     return this.request("estimateGas", (scripted) => scripted.estimateGas(call));
   }

@@ -36,6 +36,8 @@ export const GAS_ADDRESS = gasAccount.address;
 export const FEE_RECIPIENT = addressOf(0xfee);
 export const TOKEN_OWNER = addressOf(0xad);
 export const GAS_WEI = 10n ** 20n;
+/** The fee ceiling, in wei per gas. */
+export const MAX_FEE_PER_GAS = 200n * 10n ** 9n;
 const PAYERS = 12;
 const HEADS_WAKE_MS = 50;
 const PAYER_UNITS = 10n ** 30n;
@@ -193,7 +195,7 @@ export class SimWorld {
       return createOneShotChain({ nodes: providers, payer: GAS_ADDRESS, feeds }, { clock, log });
     }
     const providers = atLeastOne(nodes.map((node) => new SimEvmProvider(node, context)));
-    return createEvmChain({ nodes: providers, gasAccount, feeds }, { clock, log });
+    return createEvmChain({ nodes: providers, gasAccount, feeds, maxFeePerGas: MAX_FEE_PER_GAS }, { clock, log });
   }
 }
 
@@ -272,6 +274,7 @@ function createChainConfig({ plan, chain, tokens }: SimChain): ChainConfig {
     agreement: plan.agreement,
     settleAfterMs: plan.settleAfterMs,
     settleBatchMax: plan.settleBatchMax,
+    maxFeePerGas: MAX_FEE_PER_GAS,
     tokens: tokens
       .filter(({ isUnconfigured }) => !isUnconfigured)
       .map(({ symbol, address, decimals, minimumUnits, isRail }) => ({

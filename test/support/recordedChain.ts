@@ -126,6 +126,9 @@ export class RecordedChain implements EvmNode {
   async fees(): Promise<never> {
     return throwNotRecorded();
   }
+  async blockGasLimit(): Promise<never> {
+    throw new Error("the tape has no gas");
+  }
   async estimateGas(): Promise<bigint> {
     return throwNotRecorded();
   }

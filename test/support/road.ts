@@ -6,6 +6,7 @@ import { openNewHeadsFeed } from "../../src/chain/evm/rpc/newHeadsFeed.ts";
 import { openGasAccount } from "../../src/chain/evm/send/gasAccount.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { HUB } from "../../src/dev/chains/contracts.ts";
+import { MAX_FEE_PER_GAS_DEFAULT } from "../../src/config/knownChains.ts";
 import type { ChainConfig, Config } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import type { DepositRow } from "../../src/deposit/deposit.ts";
@@ -86,7 +87,8 @@ export async function openRoad(options: RoadOptions = {}): Promise<Road> {
   const gasAccount = openGasAccount(DEV_ACCOUNTS.operator.privateKey);
   const wsUrl = await options.wsUrl?.(chain);
   const feeds = wsUrl === undefined ? [] : [openNewHeadsFeed({ caip2: chain.caip2, wsUrl, clock })];
-  const opened = createEvmChain({ nodes: [node, ...others], gasAccount, feeds }, { clock, log });
+  const maxFeePerGas = options.chain?.maxFeePerGas ?? MAX_FEE_PER_GAS_DEFAULT;
+  const opened = createEvmChain({ nodes: [node, ...others], gasAccount, feeds, maxFeePerGas }, { clock, log });
   const chains = new Map([[chain.caip2, opened]]);
   const world: World = {
     config,
@@ -189,6 +191,7 @@ function roadConfig(chain: TestChain, options: RoadOptions): Config {
         finality: [{ upToPriceUnits: undefined, finality: { confirmations: 1 } }],
         settleAfterMs: 0,
         settleBatchMax: 100,
+        maxFeePerGas: MAX_FEE_PER_GAS_DEFAULT,
         tokens: [token(chain.usdc), token(chain.dusd)],
         defaultToken: "USDC",
         ...options.chain,

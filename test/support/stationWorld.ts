@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
+import { MAX_FEE_PER_GAS_DEFAULT } from "../../src/config/knownChains.ts";
 import type { ChainConfig, Config } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -26,6 +27,7 @@ export const TEST_CHAIN_CONFIG: ChainConfig = {
   finality: [{ upToPriceUnits: undefined, finality: { confirmations: 2 } }],
   settleAfterMs: 0,
   settleBatchMax: 100,
+  maxFeePerGas: MAX_FEE_PER_GAS_DEFAULT,
   tokens: [
     { symbol: "USDC", slug: "usdc", address: TEST_TOKEN, decimals: 6, minimumUnits: 0n, isOrigin: true, isRail: true },
   ],

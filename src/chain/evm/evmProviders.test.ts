@@ -14,7 +14,8 @@ class ScriptedNode implements Partial<EvmNode> {
   requestCount = 0;
   gas = 21_000n;
   gasFailure: Error | undefined;
-  maxFeePerGas = 10n;
+  baseFeePerGas = 10n;
+  tip = 1n;
   nonceReply: bigint | Error = 7n;
   outcome: SubmitOutcome = { kind: "known" };
 
@@ -39,7 +40,7 @@ class ScriptedNode implements Partial<EvmNode> {
 
   fees = async () => {
     if (this.failure) throw this.failure;
-    return { maxFeePerGas: this.maxFeePerGas, maxPriorityFeePerGas: 1n };
+    return { baseFeePerGas: this.baseFeePerGas, maxPriorityFeePerGas: this.tip };
   };
 
   submit = async () => {
@@ -58,15 +59,28 @@ function setUp(count = 2) {
   return { providers, first, second };
 }
 
-test("a refused call needs a second provider, and fees are the median quote", async () => {
-  const { providers, first, second } = setUp(3);
+test("a refused call needs a second provider", async () => {
+  const { providers, first } = setUp(3);
   first.gasFailure = new CallReverted("reverted");
   equal(await providers.estimateGas({ to: "0x", data: "0x" }), 21_000n);
-  first.maxFeePerGas = 1_000_000n;
-  second.maxFeePerGas = 12n;
-  equal((await providers.fees()).maxFeePerGas, 12n);
+});
+
+test("one false quote of base fee and tip changes no fee while another provider answers", async () => {
+  const { providers, first, second } = setUp(3);
+  [first.baseFeePerGas, first.tip] = [1_000_000n, 3_000n];
+  [second.baseFeePerGas, second.tip] = [12n, 2n];
+  deepEqual(await providers.fees(), { baseFeePerGas: 12n, maxPriorityFeePerGas: 2n });
   second.failure = new ProviderFailed("unreachable", "refused");
-  equal((await providers.fees()).maxFeePerGas, 10n, "the lower one of two");
+  deepEqual(await providers.fees(), { baseFeePerGas: 10n, maxPriorityFeePerGas: 1n }, "the lower one of two");
+});
+
+test("a provider in cooldown is asked again before one quote alone decides", async () => {
+  const { providers, first, second } = setUp(2);
+  second.failure = new ProviderFailed("unreachable", "refused");
+  await providers.fees();
+  [first.baseFeePerGas, first.tip] = [1_000_000n, 3_000n];
+  second.failure = undefined;
+  deepEqual(await providers.fees(), { baseFeePerGas: 10n, maxPriorityFeePerGas: 1n });
 });
 
 test("a broadcast continues until a provider gives a known outcome", async () => {

@@ -1,8 +1,8 @@
+import { TRANSACTION_GAS_MAX } from "@tributary/recover/gasLimit";
 import { Providers } from "../providers.ts";
 import { ProviderFailed } from "../reader.ts";
 import {
   CallReverted,
-  TRANSACTION_GAS_MAX,
   type EvmCall,
   type EvmNode,
   type EvmReceipt,
@@ -22,8 +22,8 @@ const OUTCOME_PRECEDENCE: readonly SubmitOutcome["kind"][] = [
   "untakeable",
   "unknown",
 ];
-/** Providers asked for a fee quote. */
-const FEE_PROVIDERS_MAX = 3;
+/** Fee quotes needed, where there are so many providers: one false quote could cost the gas account most of its balance. */
+const FEE_QUOTES_MIN = 2;
 
 /** The providers of one EVM chain as one node. Decisions about a sweep need more than one provider. */
 export class EvmProviders extends Providers<EvmNode> implements EvmNode {
@@ -39,7 +39,7 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
   async nonce(address: string): Promise<bigint> {
     const replies = await this.askEach((node) => node.nonce(address), "awake");
     const nonces = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
-    return lowerMedian(nonces, (nonce) => nonce) ?? this.ask((node) => node.nonce(address));
+    return lowerMedian(nonces) ?? this.ask((node) => node.nonce(address));
   }
 
   /** The lowest answer of any provider: a first nonce that is too high cannot be corrected. */
@@ -56,13 +56,27 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
     return this.ask((node) => node.nativeBalance(address));
   }
 
-  /** The lower median of a few quotes: a single quote could drain the gas account. A low fee only waits, and is raised later. */
+  /**
+   * The lower median of the available providers' base fees, and of their tips. One false quote of two or more therefore never raises the
+   * fee. A low fee only waits, and is raised later.
+   */
   async fees(): Promise<FeeQuote> {
-    const slots = this.availableSlots().slice(0, FEE_PROVIDERS_MAX);
-    const answers = await Promise.allSettled(slots.map((slot) => this.askSlot(slot, (node) => node.fees())));
-    const quotes = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-    const middle = lowerMedian(quotes, (quote) => quote.maxFeePerGas + quote.maxPriorityFeePerGas);
-    return middle ?? this.ask((node) => node.fees());
+    const quotes = await this.#feeQuotes("awake");
+    const isEnough = quotes.length >= Math.min(FEE_QUOTES_MIN, this.providerCount);
+    const available = isEnough ? quotes : await this.#feeQuotes("all");
+    const baseFeePerGas = lowerMedian(available.map((quote) => quote.baseFeePerGas));
+    const maxPriorityFeePerGas = lowerMedian(available.map((quote) => quote.maxPriorityFeePerGas));
+    if (baseFeePerGas === undefined || maxPriorityFeePerGas === undefined) return this.ask((node) => node.fees());
+    return { baseFeePerGas, maxPriorityFeePerGas };
+  }
+
+  async #feeQuotes(scope: "all" | "awake"): Promise<FeeQuote[]> {
+    const replies = await this.askEach((node) => node.fees(), scope);
+    return replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
+  }
+
+  blockGasLimit(): Promise<bigint> {
+    return this.ask((node) => node.blockGasLimit());
   }
 
   /** A second provider must confirm a refusal, or an estimate above the gas limit. Otherwise one provider could block every sweep. */
@@ -104,8 +118,8 @@ function toUnknownOutcome(error: unknown): SubmitOutcome {
 }
 
 /** The lower of the two middle values, for an even number. */
-function lowerMedian<T>(answers: readonly T[], keyOf: (answer: T) => bigint): T | undefined {
-  const sorted = answers.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+function lowerMedian(answers: readonly bigint[]): bigint | undefined {
+  const sorted = answers.toSorted((one, other) => (one < other ? -1 : 1));
   return sorted[Math.floor((sorted.length - 1) / 2)];
 }
 

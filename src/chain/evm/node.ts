@@ -10,10 +10,14 @@ export type EvmReceipt = {
   gasUsed: bigint;
 };
 
-/** A transaction's fee limits, in wei per gas. */
-export type FeeQuote = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+/** The price of gas in the next block, in wei per gas. */
+export type FeeQuote = { baseFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
-export type EvmCall = { from?: string; to: string; data: string };
+/** A transaction's fee limits, in wei per gas. */
+export type FeeLimits = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+
+/** `gas` is the gas limit of a simulated call; absent: the node's own limit. */
+export type EvmCall = { from?: string; to: string; data: string; gas?: bigint };
 
 /**
  * A provider's answer to a broadcast. `untakeable`: the bytes break a rule of the chain or of this node, so retries are useless. `unknown`
@@ -28,9 +32,6 @@ export type SubmitOutcome =
   | { kind: "untakeable"; reason: string }
   | { kind: "unknown"; reason: string; hasNodeReply?: boolean };
 
-/** The gas limit of a transaction: Ethereum's own (EIP-7825), and enough for the largest useful batch elsewhere. */
-export const TRANSACTION_GAS_MAX = 16_777_216n;
-
 /** One provider of an EVM chain. */
 export interface EvmNode extends ChainReader {
   receipt(chainTx: string): Promise<EvmReceipt | undefined>;
@@ -39,9 +40,11 @@ export interface EvmNode extends ChainReader {
   nonce(address: string): Promise<bigint>;
   nativeBalance(address: string): Promise<bigint>;
   fees(): Promise<FeeQuote>;
+  /** The gas limit of the latest block, which no transaction can exceed. */
+  blockGasLimit(): Promise<bigint>;
   /** Gas that the call would use now. Throws CallReverted when it would revert. */
   estimateGas(call: EvmCall): Promise<bigint>;
-  /** Returned bytes of a read-only call. Throws CallReverted when it reverts. */
+  /** Returned bytes of a read-only call. Throws CallReverted when it reverts or runs out of gas. */
   call(call: EvmCall): Promise<string>;
   /** With several nodes: `one` stops at the first that accepts the bytes, `all` sends to each. */
   submit(rawTransaction: string, to?: "one" | "all"): Promise<SubmitOutcome>;

@@ -20,16 +20,24 @@ export function openEvmChain(config: ChainConfig, world: EvmChainWorld): Chain {
   const feeds = (config.wsUrls ?? []).map((wsUrl) =>
     openNewHeadsFeed({ caip2: config.caip2, wsUrl, clock: world.clock }),
   );
-  return createEvmChain({ nodes: [first, ...others], gasAccount: openGasAccount(config.gasKey), feeds }, world);
+  const gasAccount = openGasAccount(config.gasKey);
+  const { maxFeePerGas } = config;
+  return createEvmChain({ nodes: [first, ...others], gasAccount, feeds, maxFeePerGas }, world);
 }
 
-/** Builds an EVM chain from its nodes, in order of preference, and the account that pays gas. */
-export function createEvmChain(
-  parts: { nodes: readonly [EvmNode, ...EvmNode[]]; gasAccount: GasAccount; feeds?: readonly HeadFeed[] },
-  world: EvmChainWorld,
-): Chain {
-  const { nodes, gasAccount, feeds = [] } = parts;
+type EvmChainParts = {
+  /** In order of preference. */
+  nodes: readonly [EvmNode, ...EvmNode[]];
+  gasAccount: GasAccount;
+  feeds?: readonly HeadFeed[];
+  /** The fee ceiling in wei per gas. Absent: that of an unknown network. */
+  maxFeePerGas?: bigint;
+};
+
+/** Builds an EVM chain from its nodes and the account that pays gas. */
+export function createEvmChain(parts: EvmChainParts, world: EvmChainWorld): Chain {
+  const { nodes, gasAccount, feeds = [], maxFeePerGas } = parts;
   const providers = new EvmProviders(nodes, world);
-  const sender = new EvmSender(createSenderContext(providers, gasAccount));
+  const sender = new EvmSender(createSenderContext(providers, gasAccount, maxFeePerGas));
   return { caip2: providers.caip2, readers: nodes, providers, sender, feeds };
 }

@@ -7,6 +7,7 @@ import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
 import { ProviderFailed } from "../reader.ts";
 import { CallReverted } from "./node.ts";
 import { openEvmNode, type JsonRpcNode } from "./rpcNode.ts";
+import { limitFees } from "./send/fees.ts";
 import { openGasAccount } from "./send/gasAccount.ts";
 
 const OWNER = "0x00000000000000000000000000000000000f00d5";
@@ -128,9 +129,10 @@ describe("JsonRpcNode", () => {
 
   test("classifies broadcast outcomes", async () => {
     const account = openGasAccount(operator.privateKey);
-    const fees = await node.fees();
+    const quote = await node.fees();
     const { baseFeePerGas } = await chain.client.getBlock({ blockTag: "pending" });
-    equal(fees.maxFeePerGas, 2n * (baseFeePerGas ?? 0n) + fees.maxPriorityFeePerGas);
+    equal(quote.baseFeePerGas, baseFeePerGas);
+    const fees = limitFees(quote, 10n ** 12n);
     const nonce = await node.nonce(account.address);
     const plan = { chainId: chain.chainId, nonce, to: NOBODY, data: "0x", gasLimit: 21_000n, ...fees };
     const first = await account.sign(plan);

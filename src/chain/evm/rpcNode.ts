@@ -21,7 +21,7 @@ import {
 } from "./node.ts";
 import { mayContainTransfer } from "./filter/logsBloom.ts";
 import { toProviderError, toSubmitOutcome } from "./rpc/rpcErrors.ts";
-import { parseBytes, parseArray, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
+import { parseBytes, parseArray, parseObject, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
 import { parseBlock, parseProof, parseReceipt } from "./rpc/parseBlock.ts";
 import { JsonRpcClient, type RawResponse, type RpcCall } from "./rpc/jsonRpcClient.ts";
 import { filterLogs } from "./filter/filterLogs.ts";
@@ -32,6 +32,13 @@ const TIMEOUT_MS = 10_000;
 /** The logs of a long range can have a hundred megabytes. */
 const LOGS_TIMEOUT_MS = 60_000;
 const CONNECTIONS_MAX = 8;
+
+/** Blocks whose tips bound the suggested tip. */
+const FEE_HISTORY_BLOCKS = 10n;
+const FEE_HISTORY_PERCENTILE = 50;
+const TIP_HISTORY_FACTOR = 3n;
+/** 3 gwei. A tip up to this much is accepted whatever the recent blocks paid, because they may be empty. */
+const TIP_MAX_MIN = 3_000_000_000n;
 
 const BALANCE_OF = "0x70a08231";
 const DECIMALS = "0x313ce567";
@@ -170,17 +177,22 @@ export class JsonRpcNode implements EvmNode {
   async fees(): Promise<FeeQuote> {
     const [tip, history] = await this.#requestAll([
       ["eth_maxPriorityFeePerGas", []],
-      ["eth_feeHistory", ["0x1", "latest", []]],
+      ["eth_feeHistory", [toHex(FEE_HISTORY_BLOCKS), "latest", [FEE_HISTORY_PERCENTILE]]],
     ]);
     return toFeeQuote(parseQuantity(tip, "a priority fee"), history);
   }
 
+  async blockGasLimit(): Promise<bigint> {
+    const block = parseObject(await this.#request("eth_getBlockByNumber", ["latest", false]), "a block");
+    return parseQuantity(block["gasLimit"], "a gas limit");
+  }
+
   async estimateGas(call: EvmCall): Promise<bigint> {
-    return parseQuantity(await this.#request("eth_estimateGas", [call]), "an amount of gas");
+    return parseQuantity(await this.#request("eth_estimateGas", [toCallParameter(call)]), "an amount of gas");
   }
 
   async call(call: EvmCall): Promise<string> {
-    return parseBytes(await this.#request("eth_call", [call, "latest"]), "returned bytes");
+    return parseBytes(await this.#request("eth_call", [toCallParameter(call), "latest"]), "returned bytes");
   }
 
   async submit(rawTransaction: string): Promise<SubmitOutcome> {
@@ -326,10 +338,28 @@ function dedupeTransfers(transfers: readonly Transfer[]): Transfer[] {
   return [...new Map(transfers.map((transfer) => [`${transfer.blockHash}/${transfer.place}`, transfer])).values()];
 }
 
-/** Covers a doubled base fee, which takes at least six full blocks. A transaction that waits longer is replaced. */
-function toFeeQuote(tip: bigint, history: unknown): FeeQuote {
+function toCallParameter({ gas, ...call }: EvmCall): object {
+  return gas === undefined ? call : { ...call, gas: toHex(gas) };
+}
+
+/** A suggested tip far above what recent blocks paid is wrong, so it is reduced. A tip that is too low is raised later. */
+function toFeeQuote(suggestedTip: bigint, history: unknown): FeeQuote {
   const fees = parseArray(Reflect.get(Object(history), "baseFeePerGas"), "base fees");
-  // The last entry is the next block's base fee.
-  const baseFee = parseQuantity(fees.at(-1), "a base fee");
-  return { maxFeePerGas: 2n * baseFee + tip, maxPriorityFeePerGas: tip };
+  const tipMax = highest([TIP_MAX_MIN, ...parseRewards(history).map((tip) => tip * TIP_HISTORY_FACTOR)]);
+  return {
+    // The last entry is the next block's base fee.
+    baseFeePerGas: parseQuantity(fees.at(-1), "a base fee"),
+    maxPriorityFeePerGas: suggestedTip < tipMax ? suggestedTip : tipMax,
+  };
+}
+
+/** The median tip of each recent block. Some nodes leave them out. */
+function parseRewards(history: unknown): bigint[] {
+  const rewards: unknown = Reflect.get(Object(history), "reward");
+  if (rewards === undefined || rewards === null) return [];
+  return parseArray(rewards, "rewards").map((block) => parseQuantity(parseArray(block, "rewards")[0], "a reward"));
+}
+
+function highest(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((most, amount) => (amount > most ? amount : most), 0n);
 }

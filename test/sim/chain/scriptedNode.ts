@@ -12,6 +12,7 @@ import { ScriptedReader, type NodeView, type TransferNaming } from "./scriptedRe
 import { codeKey, nonceKey } from "./state.ts";
 
 const TIP = 1_000_000_000n;
+const BLOCK_GAS_MAX = 30_000_000n;
 const ZERO_SENDER = `0x${"0".repeat(40)}`;
 
 /** Opens a node of a scripted EVM chain. */
@@ -41,7 +42,11 @@ export class ScriptedNode extends ScriptedReader implements EvmNode {
   }
 
   async fees(): Promise<FeeQuote> {
-    return { maxFeePerGas: 2n * this.chain.baseFee + TIP, maxPriorityFeePerGas: TIP };
+    return { baseFeePerGas: this.chain.baseFee, maxPriorityFeePerGas: TIP };
+  }
+
+  async blockGasLimit(): Promise<bigint> {
+    return BLOCK_GAS_MAX;
   }
 
   async estimateGas(call: EvmCall): Promise<bigint> {

@@ -44,8 +44,17 @@ class OneShotSender implements ChainSender {
     this.#outgoing = new OneShotOutgoing(providers, payer);
   }
 
-  batchKey({ hub }: SettleItem): string {
-    return hub;
+  batchKeys(items: readonly SettleItem[]): string[] {
+    return items.map(({ hub }) => hub);
+  }
+
+  /** Its fee does not change. */
+  async isWithinFeeCeiling(): Promise<boolean> {
+    return true;
+  }
+
+  async feeStatus(): Promise<{ isWithinCeiling: boolean; text: string }> {
+    return { isWithinCeiling: true, text: "constant" };
   }
 
   /** Asks every provider. An item is refused when no provider can settle it. */

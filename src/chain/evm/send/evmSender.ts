@@ -1,8 +1,8 @@
 import { hubAddress } from "@tributary/inbox/hub";
+import { encodeFunctionData, erc20Abi, type Hex } from "viem";
 import type { ChainConfig } from "../../../config/config.ts";
 import type { Tx } from "../../../db/database.ts";
 import { ChainMismatch } from "../../providers.ts";
-import { ProviderFailed } from "../../reader.ts";
 import {
   SettleRefused,
   type ChainSender,
@@ -10,12 +10,21 @@ import {
   type SenderWorld,
   type SettleItem,
 } from "../../sender.ts";
-import { CallReverted, type EvmNode } from "../node.ts";
+import { CallReverted } from "../node.ts";
+import { formatPrice, priceOf, requestFees } from "./fees.ts";
 import { deleteOutgoingBytes } from "./outgoingStore.ts";
 import { processOutgoingTransactions } from "./processOutgoingTransactions.ts";
 import type { SenderContext } from "./senderContext.ts";
-import { decodeFailures, settleCall, settleManyCall } from "./settleCall.ts";
-import { quoteCall, signAndStore } from "./signAndStore.ts";
+import { settleCall, settleNettedCall, sharedTermsKey, type SettleCall } from "./settleCall.ts";
+import { quoteFees, signAndStore } from "./signAndStore.ts";
+import { findFailures, findGasLimit } from "./simulateSettlement.ts";
+
+/** From this many items on, one payout and one fee for all cost clearly less gas than one of each for every item. */
+const NETTED_MIN = 4;
+/** From this many items on, that is cheaper even with a transaction of its own. */
+const OWN_BATCH_MIN = 9;
+/** The gas limit of the hub's fee transfer. */
+const FEE_TRANSFER_GAS = 200_000n;
 
 /** Settles inboxes through their hub; the gas account signs and pays. */
 export class EvmSender implements ChainSender {
@@ -29,20 +38,30 @@ export class EvmSender implements ChainSender {
     return this.#context.gasAccount.address;
   }
 
-  /** One hub and one token, so that a transaction costs what the fee plan expects. */
-  batchKey({ hub, token }: SettleItem): string {
-    return `${hub}/${token}`;
+  /** A batch has one hub and one token. Items that one netted settlement can settle get an own batch where that is cheaper. */
+  batchKeys(items: readonly SettleItem[]): string[] {
+    const sharing = Map.groupBy(items, sharedTermsKey);
+    return items.map((item) => {
+      const sharedKey = sharedTermsKey(item);
+      const key = `${item.hub}/${item.token}`;
+      return (sharing.get(sharedKey)?.length ?? 0) >= OWN_BATCH_MIN ? `${key}/${sharedKey}` : key;
+    });
+  }
+
+  async isWithinFeeCeiling(world: SenderWorld): Promise<boolean> {
+    return (await requestFees(world, this.#context)) !== undefined;
   }
 
   refusals(items: readonly SettleItem[]): Promise<(string | undefined)[]> {
-    return mapReverted(() => simulateWithSecondProvider(this.#context, items));
+    return mapReverted(() => findFailures(this.#context.providers, items));
   }
 
-  async prepare(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedSettlement> {
+  async prepare(world: SenderWorld, items: readonly SettleItem[]): Promise<PreparedSettlement | undefined> {
     const context = this.#context;
-    const call = settleCall(items);
-    const quote = await mapReverted(() => quoteCall(world, context, call));
-    return { store: (tx, at) => signAndStore(tx, context, { call, quote, at }) };
+    const fees = await quoteFees(world, context);
+    if (fees === undefined) return undefined;
+    const { call, gasLimit } = await mapReverted(() => chooseCall(context, items));
+    return { store: (tx, at) => signAndStore(tx, context, { call, quote: { gasLimit, fees }, at }) };
   }
 
   process(world: SenderWorld): Promise<void> {
@@ -57,6 +76,16 @@ export class EvmSender implements ChainSender {
     return this.#context.providers.nativeBalance(this.payer);
   }
 
+  async feeStatus(): Promise<{ isWithinCeiling: boolean; text: string }> {
+    const quote = await this.#context.providers.fees();
+    const { maxFeePerGas } = this.#context.feeCeiling;
+    const { priceGwei, maxFeePerGasGwei } = formatPrice(quote, maxFeePerGas);
+    return {
+      isWithinCeiling: priceOf(quote) <= maxFeePerGas,
+      text: `${priceGwei} gwei, maxFeePerGasGwei is ${maxFeePerGasGwei}`,
+    };
+  }
+
   async verify(config: ChainConfig): Promise<void> {
     if (await this.#context.providers.hasCode(hubAddress)) return;
     throw new ChainMismatch(
@@ -65,33 +94,44 @@ export class EvmSender implements ChainSender {
   }
 }
 
-/**
- * One provider's refusal must not delay money, because a failed attempt costs only gas. A second provider simulates too, where there is
- * one, and both must refuse.
- */
-async function simulateWithSecondProvider(
-  { providers }: SenderContext,
-  items: readonly SettleItem[],
-): Promise<(string | undefined)[]> {
-  const hasSingleProvider = providers.providerCount < 2;
-  let first: (string | undefined)[] | undefined;
-  try {
-    first = await simulate(providers, items);
-  } catch (error) {
-    const isAnswer = error instanceof CallReverted || error instanceof ProviderFailed;
-    if (!isAnswer || hasSingleProvider) throw error;
-  }
-  if (first && (hasSingleProvider || first.every((reason) => reason === undefined))) return first;
-  const second = await providers.askInReverseOrder((node) => simulate(node, items));
-  return first === undefined
-    ? second
-    : first.map((reason, index) => (second[index] === undefined ? undefined : reason));
+type SettlePlan = { call: SettleCall; gasLimit: bigint };
+
+async function chooseCall(context: SenderContext, items: readonly SettleItem[]): Promise<SettlePlan> {
+  const netted = isNettable(items) ? await findNettedCall(context, items) : undefined;
+  if (netted) return netted;
+  const call = settleCall(items);
+  return { call, gasLimit: await findGasLimit(context, call) };
 }
 
-async function simulate(node: EvmNode, items: readonly SettleItem[]): Promise<(string | undefined)[]> {
-  if (!(await node.hasCode(items[0]?.hub ?? ""))) return items.map(() => "hub_missing");
-  const result = await node.call(settleManyCall(items));
-  return decodeFailures(result).map((name) => (name === undefined ? undefined : `settle_refused ${name}`));
+function isNettable(items: readonly SettleItem[]): boolean {
+  return items.length >= NETTED_MIN && new Set(items.map(sharedTermsKey)).size === 1;
+}
+
+/** Undefined when the items must be settled one by one: the token refuses the hub or the fee wallet, or deducts from a transfer. */
+async function findNettedCall(context: SenderContext, items: readonly SettleItem[]): Promise<SettlePlan | undefined> {
+  const [first, ...others] = items;
+  if (first === undefined || !(await acceptsFee(context, first))) return undefined;
+  const call = settleNettedCall([first, ...others]);
+  try {
+    return { call, gasLimit: await findGasLimit(context, call) };
+  } catch (error) {
+    if (error instanceof CallReverted || error instanceof SettleRefused) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the fee wallet accepts a transfer. Netted transfers do not show whether the hub paid or forfeited the fee of an inbox. */
+async function acceptsFee({ providers }: SenderContext, { inbox, token, terms }: SettleItem): Promise<boolean> {
+  if (terms.feeBps === 0) return true;
+  const args = [terms.feeRecipient, 1n] as const;
+  const data: Hex = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args });
+  try {
+    const result = await providers.call({ from: inbox, to: token, data, gas: FEE_TRANSFER_GAS });
+    return result === "0x" || BigInt(result) === 1n;
+  } catch (error) {
+    if (error instanceof CallReverted) return false;
+    throw error;
+  }
 }
 
 async function mapReverted<T>(request: () => Promise<T>): Promise<T> {

@@ -75,6 +75,7 @@ describe("outgoing transactions with unreliable providers", () => {
   const nonce = (of = chain) => anvil.client.getTransactionCount({ address: of.gasAccount.address as Hex });
   async function storeOutgoing(call = EMPTY_CALL): Promise<bigint> {
     const quote = await quoteCall(world(), chain, call);
+    assert.ok(quote);
     return db.transaction((tx) => signAndStore(tx, chain, { call, quote, at: clock.now() }));
   }
   const process = () => processOutgoingTransactions(world(), chain);

@@ -37,10 +37,10 @@ export async function fillNonceGap(
   const below = gap.below - gap.from > NONCE_GAP_MAX ? gap.from + NONCE_GAP_MAX : gap.below;
   if (gap.from >= below) return;
   const facts = { ...gap, chain: context.caip2, from: String(gap.from), below: String(below) };
-  world.log.error(facts, "nonces were freed by a reorg");
   const reopened = new Set(
     await reopenOutgoing(world.db, { chain: context.caip2, sender: gap.sender, from: gap.from, below }),
   );
+  if (reopened.size > 0) world.log.error({ ...facts, reopened: reopened.size }, "nonces were freed by a reorg");
   if (gap.sender !== context.gasAccount.address) return;
   const missing: bigint[] = [];
   for (let nonce = gap.from; nonce < below; nonce += 1n) if (!reopened.has(nonce)) missing.push(nonce);
@@ -54,13 +54,17 @@ export async function fillNonceGap(
   }
   for (const nonce of missing) {
     const cancel = await prepareCancelTransaction(world, context);
+    if (cancel === undefined) return;
+    world.log.error({ ...facts, nonce: String(nonce) }, "a cancel transaction fills a missing nonce");
     await world.db.transaction((tx) => signAndStoreAtNonce(tx, context, { ...cancel, nonce }));
   }
 }
 
+/** Undefined while the fees exceed the ceiling. The nonce then stays missing, and the next call tries again. */
 async function prepareCancelTransaction(world: SenderWorld, context: SenderContext) {
   const call = { to: context.gasAccount.address, data: "0x" };
-  return { call, quote: await quoteCall(world, context, call), at: world.clock.now() };
+  const quote = await quoteCall(world, context, call);
+  return quote && { call, quote, at: world.clock.now() };
 }
 
 /**
@@ -112,8 +116,9 @@ export async function cancelRejected(
     world.log.error(facts, "nodes reject the transactions of a replaced gas account; its open transactions are closed");
     return markOutgoingLostFrom(world.db, { chain: context.caip2, sender, from: nonce, at: world.clock.now() });
   }
-  world.log.error(facts, "nodes reject a transaction; a cancel transaction takes its nonce");
   const cancel = await prepareCancelTransaction(world, context);
+  if (cancel === undefined) return;
+  world.log.error(facts, "nodes reject a transaction; a cancel transaction takes its nonce");
   await world.db.transaction(async (tx) => {
     // Another process was faster and has filled the nonce.
     if (!(await markOutgoingLost(tx, { id, at: cancel.at }))) return;

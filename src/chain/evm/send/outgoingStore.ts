@@ -4,7 +4,7 @@ import { array } from "../../../db/parameters.ts";
 import type { OutgoingAttemptTable, OutgoingTransactionTable } from "../../../db/schema.ts";
 import { assert } from "../../../kernel/assert.ts";
 import type { Caip2 } from "../../../kernel/caip.ts";
-import type { FeeQuote } from "../node.ts";
+import type { FeeLimits } from "../node.ts";
 import type { SignedTransaction } from "./gasAccount.ts";
 
 // A nonce is allocated in the transaction that stores the bytes signed for it, so that no nonce is without bytes. The same bytes can be
@@ -57,7 +57,7 @@ export type NewOutgoing = {
   recipient: string;
   data: string;
   gasLimit: bigint;
-  fees: FeeQuote;
+  fees: FeeLimits;
   signed: SignedTransaction;
   at: Date;
 };
@@ -93,7 +93,7 @@ export async function insertOutgoing(tx: Tx, outgoing: NewOutgoing): Promise<big
 /** Returns false when another process stored that attempt. */
 export async function insertAttempt(
   tx: Tx,
-  attempt: { outgoingId: bigint; attempt: number; fees: FeeQuote; signed: SignedTransaction; at: Date },
+  attempt: { outgoingId: bigint; attempt: number; fees: FeeLimits; signed: SignedTransaction; at: Date },
 ): Promise<boolean> {
   const inserted = await tx
     .insertInto("outgoing_attempt")

@@ -49,6 +49,7 @@ describe("outgoing transactions", () => {
   async function storeOutgoing(units: bigint): Promise<bigint> {
     const call = { to: anvil.usdc.address, data: transferData(units) };
     const quote = await quoteCall(world(), context, call);
+    assert.ok(quote);
     return db.transaction((tx) => signAndStore(tx, context, { call, quote, at: clock.now() }));
   }
   const process = () => processOutgoingTransactions(world(), context);

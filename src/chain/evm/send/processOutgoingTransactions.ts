@@ -1,7 +1,8 @@
 import { referenceOf } from "../../../kernel/caip.ts";
 import { hasElapsed } from "../../../kernel/clock.ts";
 import { ProviderFailed, type ChainReader } from "../../reader.ts";
-import type { FeeQuote, SubmitOutcome } from "../node.ts";
+import type { FeeLimits, SubmitOutcome } from "../node.ts";
+import { bumpFees, requestFees } from "./fees.ts";
 import { fillNonceGap, clearRejection, abandonUsedNonce, cancelRejected } from "./nonceRecovery.ts";
 import {
   closeOutgoing,
@@ -27,8 +28,6 @@ const FINAL_DEPTH_WITHOUT_TAG = 1_024n;
 const FEE_BUMP_AFTER_MS = 60_000;
 /** Attempts per nonce. With 13 % each, the last one offers about thirty times the first. */
 const ATTEMPTS_MAX = 30;
-/** Nodes accept a replacement from 10 % on; some require 12.5 %. */
-const FEE_BUMP_PERCENT = 113n;
 
 /**
  * Processes every open transaction of a chain: broadcasts its bytes until a block includes them, raises the fee when it is stuck, and
@@ -88,8 +87,8 @@ async function fetchFinalizedNumber(reader: ChainReader): Promise<bigint> {
 async function broadcast(world: SenderWorld, context: SenderContext, outgoing: OpenOutgoing): Promise<void> {
   // A replaced account's bytes can still be broadcast, but it cannot sign new ones.
   const isOurs = outgoing.transaction.sender === context.gasAccount.address;
-  const attempt =
-    isOurs && isStuck(world, outgoing) ? await signFeeBump(world, context, outgoing) : outgoing.attempts[0];
+  const fees = isOurs && isStuck(world, outgoing) ? await quoteFeeBump(world, context, outgoing) : undefined;
+  const attempt = fees === undefined ? outgoing.attempts[0] : await signFeeBump(world, context, { ...outgoing, fees });
   if (attempt === undefined) return;
   // The node that accepted these bytes, or a cheaper attempt, may have dropped them or never propagated them.
   const isFirst = attempt.attempt === 1 && attempt.submitted_at === null;
@@ -130,14 +129,26 @@ function isStuck(world: SenderWorld, { attempts, isNext }: OpenOutgoing): boolea
   return hasElapsed(FEE_BUMP_AFTER_MS, { since: newest.created_at, now: world.clock.now() });
 }
 
+/** Undefined when no higher fee is within the ceiling. The old bytes are then broadcast again, because the price may fall. */
+async function quoteFeeBump(
+  world: SenderWorld,
+  context: SenderContext,
+  { attempts }: OpenOutgoing,
+): Promise<FeeLimits | undefined> {
+  const [newest] = attempts;
+  const quote = newest && (await requestFees(world, context));
+  if (newest === undefined || quote === undefined) return undefined;
+  const { max_fee_per_gas: maxFeePerGas, max_priority_fee_per_gas: maxPriorityFeePerGas } = newest;
+  return bumpFees({ maxFeePerGas, maxPriorityFeePerGas }, quote, context.feeCeiling.maxFeePerGas);
+}
+
 async function signFeeBump(
   world: SenderWorld,
   context: SenderContext,
-  { transaction, attempts }: OpenOutgoing,
+  { transaction, attempts, fees }: OpenOutgoing & { fees: FeeLimits },
 ): Promise<OutgoingAttempt | undefined> {
   const [newest] = attempts;
   if (newest === undefined) return undefined;
-  const fees = bumpFees(newest, await context.providers.fees());
   const { nonce, recipient: to, data, gas_limit: gasLimit } = transaction;
   const signed = await context.gasAccount.sign({
     chainId: Number(referenceOf(context.caip2)),
@@ -158,16 +169,5 @@ async function signFeeBump(
     raw: signed.raw,
     created_at: at,
     submitted_at: null,
-  };
-}
-
-function bumpFees(attempt: OutgoingAttempt, quote: FeeQuote): FeeQuote {
-  const raise = (paid: bigint, quoted: bigint) => {
-    const raised = (paid * FEE_BUMP_PERCENT) / 100n + 1n;
-    return raised > quoted ? raised : quoted;
-  };
-  return {
-    maxFeePerGas: raise(attempt.max_fee_per_gas, quote.maxFeePerGas),
-    maxPriorityFeePerGas: raise(attempt.max_priority_fee_per_gas, quote.maxPriorityFeePerGas),
   };
 }

@@ -1,3 +1,4 @@
+import { MAX_FEE_PER_GAS_DEFAULT } from "../../../config/knownChains.ts";
 import type { Caip2 } from "../../../kernel/caip.ts";
 import type { EvmProviders } from "../evmProviders.ts";
 import type { OutgoingAttempt, OutgoingTransaction } from "./outgoingStore.ts";
@@ -11,12 +12,27 @@ export type SenderContext = {
   readonly gasAccount: GasAccount;
   /** By account, the rejected transaction with the chain's next nonce. A restart resets the count. */
   readonly rejectedTransactions: Map<string, RejectedTransaction>;
+  readonly feeCeiling: FeeCeiling;
 };
+
+/** In wei per gas. `isExceeded` as of the last quote, so that each change is logged once. */
+export type FeeCeiling = { readonly maxFeePerGas: bigint; isExceeded: boolean };
 
 export type RejectedTransaction = { chainTx: string; submits: number; since: Date };
 
-export function createSenderContext(providers: EvmProviders, gasAccount: GasAccount): SenderContext {
-  return { caip2: providers.caip2, providers, gasAccount, rejectedTransactions: new Map() };
+/** `maxFeePerGas`: the fee ceiling in wei per gas. */
+export function createSenderContext(
+  providers: EvmProviders,
+  gasAccount: GasAccount,
+  maxFeePerGas: bigint = MAX_FEE_PER_GAS_DEFAULT,
+): SenderContext {
+  return {
+    caip2: providers.caip2,
+    providers,
+    gasAccount,
+    rejectedTransactions: new Map(),
+    feeCeiling: { maxFeePerGas, isExceeded: false },
+  };
 }
 
 /** An open transaction with its attempts, newest first. */

@@ -1,10 +1,15 @@
 import { hubAbi } from "@tributary/inbox/hubAbi";
-import { decodeFunctionResult, encodeFunctionData, toFunctionSelector, type Hex } from "viem";
+import { encodeTerms, type Hex } from "@tributary/inbox/terms";
+import { decodeFunctionResult, encodeFunctionData, toFunctionSelector } from "viem";
 import { ProviderFailed } from "../../reader.ts";
 import type { SettleItem } from "../../sender.ts";
 import type { EvmCall } from "../node.ts";
 
 const SUCCESS_SELECTOR = "0x00000000";
+const NO_SALT: Hex = `0x${"0".repeat(64)}`;
+
+/** A call of the hub. With `reportsItems` its result names the items that fail; without, a failure reverts the call. */
+export type SettleCall = Pick<EvmCall, "to" | "data"> & { reportsItems: boolean };
 
 /** The hub's error names by selector, for readable refusals. */
 const errorNames = new Map(
@@ -16,19 +21,37 @@ function selectorOf(name: string, inputs: readonly { readonly type: string }[]):
 }
 
 /** Encodes the settlement of one inbox, or of several in one transaction, each independent. All belong to the same hub. */
-export function settleCall(items: readonly SettleItem[]): EvmCall {
+export function settleCall(items: readonly SettleItem[]): SettleCall {
   const [only] = items;
   if (items.length !== 1 || only === undefined) return settleManyCall(items);
-  return { to: only.hub, data: encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [only.terms] }) };
+  const data = encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [only.terms] });
+  return { to: only.hub, data, reportsItems: false };
 }
 
 /** Always encodes settleMany, whose result reports each item. */
-export function settleManyCall(items: readonly SettleItem[]): EvmCall {
+export function settleManyCall(items: readonly SettleItem[]): SettleCall {
   const terms = items.map((item) => item.terms);
   return {
     to: items[0]?.hub ?? "",
     data: encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [terms] }),
+    reportsItems: true,
   };
+}
+
+/** Encodes settleNetted: one payout and one fee for all items. Their terms differ only in the salt. */
+export function settleNettedCall(items: readonly [SettleItem, ...SettleItem[]]): SettleCall {
+  const [{ hub, terms }] = items;
+  const args = [terms, items.map((item) => item.terms.salt)] as const;
+  return {
+    to: hub,
+    data: encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args }),
+    reportsItems: true,
+  };
+}
+
+/** Equal for items that one netted settlement can settle. */
+export function sharedTermsKey({ hub, terms }: SettleItem): string {
+  return `${hub}/${encodeTerms({ ...terms, salt: NO_SALT })}`;
 }
 
 /** Decodes why each item would fail, undefined where it would settle. Throws ProviderFailed for malformed bytes. */
@@ -38,6 +61,7 @@ export function decodeFailures(result: string): (string | undefined)[] {
   );
 }
 
+/** `settleNetted` returns the same type. */
 function decodeSettleMany(result: string): readonly string[] {
   try {
     return decodeFunctionResult({ abi: hubAbi, functionName: "settleMany", data: result as Hex });

@@ -1,24 +1,35 @@
+import { initialGasLimit, TRANSACTION_GAS_MAX } from "@tributary/recover/gasLimit";
 import type { Tx } from "../../../db/database.ts";
 import { referenceOf } from "../../../kernel/caip.ts";
-import { TRANSACTION_GAS_MAX, type EvmCall, type FeeQuote } from "../node.ts";
+import type { EvmCall, FeeLimits } from "../node.ts";
+import { limitFees, requestFees } from "./fees.ts";
 import { insertOutgoing, isGasAccountRegistered, registerGasAccount, allocateNonce } from "./outgoingStore.ts";
 import type { SenderWorld } from "../../sender.ts";
 import type { SenderContext } from "./senderContext.ts";
 
 /** A transaction's maximum cost, quoted before any row is written. */
-export type CallQuote = { gasLimit: bigint; fees: FeeQuote };
+export type CallQuote = { gasLimit: bigint; fees: FeeLimits };
 
-/** Margin over the estimate: state may change before the block, and unused gas is free. */
-const GAS_MARGIN_PERCENT = 140n;
+/**
+ * Quotes a call; undefined while the fees exceed the ceiling. Throws CallReverted when the chain would refuse it, ProviderFailed when no
+ * provider answers.
+ */
+export async function quoteCall(
+  world: SenderWorld,
+  context: SenderContext,
+  call: EvmCall,
+): Promise<CallQuote | undefined> {
+  const fees = await quoteFees(world, context);
+  if (fees === undefined) return undefined;
+  const gas = await context.providers.estimateGas({ ...call, from: context.gasAccount.address });
+  return { gasLimit: initialGasLimit(gas, TRANSACTION_GAS_MAX), fees };
+}
 
-/** Quotes a call. Throws CallReverted when the chain would refuse it, ProviderFailed when no provider answers. */
-export async function quoteCall(world: SenderWorld, context: SenderContext, call: EvmCall): Promise<CallQuote> {
-  const { providers } = context;
-  const from = context.gasAccount.address;
+/** The fee limits of a new transaction; undefined while the fees exceed the ceiling. Registers the gas account first. */
+export async function quoteFees(world: SenderWorld, context: SenderContext): Promise<FeeLimits | undefined> {
   await ensureGasAccount(world, context);
-  const [gas, fees] = await Promise.all([providers.estimateGas({ ...call, from }), providers.fees()]);
-  const gasLimit = (gas * GAS_MARGIN_PERCENT) / 100n;
-  return { gasLimit: gasLimit > TRANSACTION_GAS_MAX ? TRANSACTION_GAS_MAX : gasLimit, fees };
+  const quote = await requestFees(world, context);
+  return quote && limitFees(quote, context.feeCeiling.maxFeePerGas);
 }
 
 /** A first nonce that is too low is rejected and corrected; one that is too high would block every transaction. */
