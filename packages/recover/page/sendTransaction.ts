@@ -1,12 +1,11 @@
 import type { Hex } from "@tributary/inbox/terms";
 import type { ContractCall } from "../src/contractCalls.ts";
+import { findGasLimit } from "../src/findGasLimit.ts";
 import type { RpcRequester } from "../src/inspectChain.ts";
 
 const POLL_MS = 1_000;
 /** Ten minutes of polling. The transaction does not depend on the page. */
 const RECEIPT_POLLS_MAX = 600;
-/** A margin on the estimate, because a stranger may empty the inbox first, and the call then takes another path. */
-const GAS_LIMIT_PERCENT = 140n;
 
 /** Has the wallet sign and send the call, and waits until a block contains it. Throws an Error that describes the outcome. */
 export async function sendTransaction(
@@ -14,8 +13,7 @@ export async function sendTransaction(
   from: Hex,
   { call, onSent }: { call: ContractCall; onSent: (hash: string) => void },
 ): Promise<void> {
-  const estimated = BigInt((await request("eth_estimateGas", [{ from, ...call }])) as string);
-  const gas = `0x${((estimated * GAS_LIMIT_PERCENT) / 100n).toString(16)}`;
+  const gas = `0x${(await findGasLimit(request, from, call)).toString(16)}`;
   const hash = (await request("eth_sendTransaction", [{ from, ...call, gas }])) as string;
   onSent(hash);
   for (let poll = 0; poll < RECEIPT_POLLS_MAX; poll += 1) {

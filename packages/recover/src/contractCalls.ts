@@ -23,6 +23,11 @@ export function buildSettleCall(terms: readonly Terms[]): ContractCall {
   return { to: hubAddress, data: `${SETTLE_MANY_SELECTOR}${encodeUint(32)}${encodeUint(terms.length)}${items}` };
 }
 
+/** Whether the call settles several inboxes, each independent of the others. */
+export function isSettleManyCall({ data }: ContractCall): boolean {
+  return data.startsWith(SETTLE_MANY_SELECTOR);
+}
+
 /** Moves the whole balance of one token (0: the native coin) out of an inbox. Only its recovery address may send it. */
 export function buildRescueCall(terms: Terms, token: Hex, to: Hex): ContractCall {
   const data: Hex = `${RESCUE_SELECTOR}${encodeTerms(terms).slice(2)}${encodeAddress(token)}${encodeAddress(to)}`;

@@ -1,5 +1,6 @@
 import type { Hex } from "@tributary/inbox/terms";
 import type { ContractCall } from "@tributary/recover/contractCalls";
+import { findGasLimit } from "@tributary/recover/findGasLimit";
 import type { RpcRequester } from "@tributary/recover/inspectChain";
 import { createPublicClient, createWalletClient, custom, defineChain } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -16,8 +17,6 @@ export type Wallet = {
 
 type RpcRequest = { method: string; params?: readonly unknown[] };
 
-/** Other transactions may change the inbox after the estimate, and the call then needs more gas. */
-const GAS_MARGIN_PERCENT = 140n;
 const RECEIPT_MS_MAX = 300_000;
 const POLL_MS = 500;
 
@@ -32,11 +31,7 @@ export async function createWallet(request: RpcRequester, key: Hex): Promise<Wal
   return {
     address: account.address.toLowerCase() as Hex,
     async send(call, onSent) {
-      const estimated = await withChainError(
-        reader.estimateGas({ account: account.address, ...call }),
-        "The hub rejects the call",
-      );
-      const gas = (estimated * GAS_MARGIN_PERCENT) / 100n;
+      const gas = await withChainError(findGasLimit(request, account.address, call), "The hub rejects the call");
       const hash = await withChainError(wallet.sendTransaction({ ...call, gas }), "The chain rejects the transaction");
       onSent(hash);
       const pendingReceipt = reader.waitForTransactionReceipt({ hash, timeout: RECEIPT_MS_MAX });
