@@ -51,6 +51,18 @@ test("the sample for public testnets loads, with the defaults of its networks", 
   assert.equal(sepolia?.explorerUrl, "https://sepolia.etherscan.io");
 });
 
+test("the fee ceiling is in gwei, by default that of the network, and 500 gwei on an unknown one", () => {
+  const ceilings = (...changes: [path: string, value: unknown][]) =>
+    load(modifySample(...changes)).chains.map(({ maxFeePerGas }) => maxFeePerGas);
+  const gwei = 10n ** 9n;
+  assert.deepEqual(ceilings(), [100n * gwei, 1_000n * gwei]);
+  assert.deepEqual(ceilings(["chains.0.maxFeePerGasGwei", "0.05"]), [gwei / 20n, 1_000n * gwei]);
+  const unknown = { name: "Own", slug: "base-sepolia", publicRpcUrl: "https://own.test", explorerUrl: "https://own.test" };
+  const own = { ...unknown, chainId: 424_242, native: { name: "Own", symbol: "OWN", decimals: 18 }, finality: [{ confirmations: 1 }] };
+  const changes = Object.entries(own).map(([key, value]): [string, unknown] => [`chains.0.${key}`, value]);
+  assert.deepEqual(ceilings(...changes), [500n * gwei, 1_000n * gwei]);
+});
+
 test("environment variables override the file, and PORT changes the default base URL", () => {
   const variables = { ...VARIABLES, TRIBUTARY_DATABASE_URL: "postgres://u:p@db/tributary", PORT: "9000" };
   const config = load(modifySample(["baseUrl", undefined]), variables);
@@ -205,6 +217,22 @@ const REJECTED_CONFIGS: [name: string, changes: [string, unknown][], sentence: R
     "a default token that is not a rail",
     [["chains.0.defaultToken", "EURC"]],
     /^chains\[0\]\.defaultToken: "EURC" .* "USDC"/,
+  ],
+  [
+    "a fee ceiling that is a number",
+    [["chains.0.maxFeePerGasGwei", 50]],
+    /^chains\[0\]\.maxFeePerGasGwei: 50 .* price of gas in gwei/,
+  ],
+  ["a fee ceiling of zero", [["chains.0.maxFeePerGasGwei", "0"]], /^chains\[0\]\.maxFeePerGasGwei: "0" .* above 0/],
+  [
+    "a fee ceiling in wei",
+    [["chains.0.maxFeePerGasGwei", "50000000000"]],
+    /^chains\[0\]\.maxFeePerGasGwei: "50000000000" .* up to 1000000/,
+  ],
+  [
+    "a fee ceiling finer than a wei",
+    [["chains.0.maxFeePerGasGwei", "0.0000000001"]],
+    /^chains\[0\]\.maxFeePerGasGwei: "0\.0000000001" /,
   ],
   ["no database", [["database", undefined]], /^database: missing; set TRIBUTARY_DATABASE_URL/],
   ["two databases", [["database", { url: "postgres://x/y", directory: "z" }]], /^database: give either/],

@@ -184,6 +184,7 @@ test("doctor passes every check of the dev world, and names each", async () => {
   assert.deepEqual([...new Set(findings.map(({ verdict }) => verdict))], ["ok"]);
   for (const what of [
     "Dev Chain Two: gas",
+    "Dev Chain Two: gas price",
     "Dev Chain One: watched",
     "sums: counted deposits",
     "sums: landed settlements",

@@ -181,7 +181,8 @@ export class FaultInjector {
       this.#schedule.recordInjected("forgotten", forgotten.chainTx);
     });
     this.#injectRepeatedly("feeSpike", () => {
-      chain.chain.baseFee = NORMAL_FEE * BigInt(this.#random.between(3, 60));
+      // A third of the spikes exceed the fee ceiling.
+      chain.chain.baseFee = NORMAL_FEE * BigInt(this.#random.between(3, 300));
       this.#schedule.recordInjected("feeSpike", `${name} ${chain.chain.baseFee}`);
       this.#afterUnlessHealed(this.#random.between(20_000, 200_000), () => (chain.chain.baseFee = NORMAL_FEE));
     });

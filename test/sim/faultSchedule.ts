@@ -14,6 +14,7 @@ const RATES_MAX = {
   oldReceipts: 0.6,
   blockMissing: 0.1,
   liar: 1,
+  falseFees: 0.3,
   providerDown: 1.2,
   chainUnreachable: 0.4,
   // Chains (per minute)

@@ -4,6 +4,7 @@ import { createEmbeddedDatabase } from "../../src/db/database.ts";
 import type { FinalityTier } from "../../src/config/config.ts";
 import { convertUnits, PRICE_DECIMALS } from "../../src/kernel/units.ts";
 import type { SimDatabase } from "./simDatabase.ts";
+import { MAX_FEE_PER_GAS } from "./plan.ts";
 import { namingOf, type SimChain } from "./simWorld.ts";
 
 // Rules that hold at every moment. The checks of the rows are the ones that operators run. Counted deposits are compared with
@@ -11,9 +12,14 @@ import { namingOf, type SimChain } from "./simWorld.ts";
 
 export type Violation = { rule: string; subject: string };
 
+const feeCeilingCheck = {
+  name: "a signed fee exceeds the ceiling",
+  query: sql`select outgoing_id, attempt, max_fee_per_gas::text from outgoing_attempt where max_fee_per_gas > ${sql.lit(String(MAX_FEE_PER_GAS))}::numeric`,
+};
+
 /** All checks of the rows as one statement. */
 export function compileLedgerChecks(database: SimDatabase): string {
-  const parts = ledgerAuditChecks.map(
+  const parts = [...ledgerAuditChecks, feeCeilingCheck].map(
     ({ name, query }) =>
       sql`select ${sql.lit(name)}::text as rule, row_to_json(found)::text as subject from (${query}) as found`,
   );

@@ -96,6 +96,9 @@ export const paymentKinds = [
 /** Most payments are of these kinds. The other kinds share the rest. */
 const COMMON_PAYMENT_KINDS = ["right", "right", "right", "split", "under", "over"] as const;
 
+/** The fee ceiling of every chain, in wei per gas. */
+export const MAX_FEE_PER_GAS = 200n * 10n ** 9n;
+
 const CHAOS_MS_MIN = 40_000;
 const CHAOS_MS_MAX = 120_000;
 

@@ -2,7 +2,11 @@ import { ProviderFailed } from "../../src/chain/reader.ts";
 import type { EvmCall, EvmNode, EvmReceipt, FeeQuote, SubmitOutcome } from "../../src/chain/evm/node.ts";
 import { openScriptedNode, type ScriptedNode } from "./chain/scriptedNode.ts";
 import { forgedReceipt } from "./forgeTransfers.ts";
+import { MAX_FEE_PER_GAS } from "./plan.ts";
 import { SimProvider, type ProviderContext, type SimNode } from "./simProvider.ts";
+
+/** Far above the ceiling of the chain, in wei per gas. */
+const FALSE_TIP = 15n * MAX_FEE_PER_GAS;
 
 /** A provider of an EVM chain, with the node methods that the sender needs. */
 export class SimEvmProvider extends SimProvider<ScriptedNode> implements EvmNode {
@@ -30,7 +34,10 @@ export class SimEvmProvider extends SimProvider<ScriptedNode> implements EvmNode
   }
 
   fees(): Promise<FeeQuote> {
-    return this.request("fees", (scripted) => scripted.fees());
+    return this.request("fees", async (scripted) => {
+      const quote = await scripted.fees();
+      return this.shouldInject("falseFees") ? { ...quote, maxPriorityFeePerGas: FALSE_TIP } : quote;
+    });
   }
 
   blockGasLimit(): Promise<bigint> {

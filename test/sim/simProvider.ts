@@ -109,14 +109,14 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
 
   block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
     return this.request("block", async (scripted) =>
-      this.#shouldInject("blockMissing") ? undefined : scripted.block(at),
+      this.shouldInject("blockMissing") ? undefined : scripted.block(at),
     );
   }
 
   transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
     return this.request("transfers", async (scripted) => {
       const isLong = "fromBlock" in scope && scope.toBlock - scope.fromBlock >= RANGE_MAX;
-      if (isLong && this.#shouldInject("rangeRefused")) {
+      if (isLong && this.shouldInject("rangeRefused")) {
         throw new ProviderFailed("range_too_large", `${this.name} answered: range too large`);
       }
       const transfers = this.#omitSomeLogs(await scripted.transfers(scope, tokens, parties));
@@ -154,14 +154,14 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
     assertCallAllowed(call);
     await process.wait(5 + process.random.number() * 60);
     if (node.downUntilMs > process.scheduler.nowMs) throw new ProviderFailed("unreachable", `${this.name} is down`);
-    if (this.#shouldInject("rpcError")) throw new ProviderFailed("unreachable", `${this.name} was not reached`);
-    if (this.#shouldInject("rateLimited")) throw new ProviderFailed("rate_limited", `${this.name} answered HTTP 429`);
-    if (this.#shouldInject("rpcTimeout")) return this.#failWithTimeout();
+    if (this.shouldInject("rpcError")) throw new ProviderFailed("unreachable", `${this.name} was not reached`);
+    if (this.shouldInject("rateLimited")) throw new ProviderFailed("rate_limited", `${this.name} answered HTTP 429`);
+    if (this.shouldInject("rpcTimeout")) return this.#failWithTimeout();
     this.#visibleBlockCount = node.knownBlockCount;
-    if (node.isLoadBalanced && this.#shouldInject("nodeRegresses"))
+    if (node.isLoadBalanced && this.shouldInject("nodeRegresses"))
       this.#visibleBlockCount -= process.random.between(1, 4);
     const answer = await work(this.#scripted);
-    if (this.#shouldInject("answerLost")) return this.#failWithTimeout();
+    if (this.shouldInject("answerLost")) return this.#failWithTimeout();
     // A submission's answer may be late, or lost when the process ends meanwhile. For reads, an occasional delay suffices.
     if (isSending || process.random.chance(0.2)) await process.wait(5 + process.random.number() * 60);
     return answer;
@@ -191,7 +191,7 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
     throw new ProviderFailed("timeout", `${this.name} took too long`);
   }
 
-  #shouldInject(kind: FaultKind): boolean {
+  protected shouldInject(kind: FaultKind): boolean {
     const isStruck = this.#context.faults.shouldInject(kind);
     if (isStruck) this.#context.faults.recordInjected(kind, this.name);
     return isStruck;
@@ -201,7 +201,7 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
   #omitSomeLogs(transfers: Transfer[]): Transfer[] {
     const { omittedTxs, random } = this.#node;
     const fresh = [...new Set(transfers.map(({ chainTx }) => chainTx))].filter((chainTx) => !omittedTxs.has(chainTx));
-    if (fresh.length === 0 || !this.#shouldInject("logsOmitted")) return transfers;
+    if (fresh.length === 0 || !this.shouldInject("logsOmitted")) return transfers;
     const omitted = new Set(random.chance(0.5) ? fresh : [random.pick(fresh)]);
     for (const chainTx of omitted) if (chainTx !== undefined) omittedTxs.add(chainTx);
     return transfers.filter(({ chainTx, place }) => !omitted.has(chainTx) || (omitted.size === 1 && place % 2n === 1n));
@@ -211,6 +211,6 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
   #staleProof(proof: TransactionProof): TransactionProof | undefined {
     const old = this.#node.chain.receiptsOf(proof.chainTx).find(({ blockHash }) => blockHash !== proof.blockHash);
     const canInject = old !== undefined && old.logs.length > 0;
-    return canInject && this.#shouldInject("oldReceipts") ? this.#node.naming.proofOf(old) : undefined;
+    return canInject && this.shouldInject("oldReceipts") ? this.#node.naming.proofOf(old) : undefined;
   }
 }

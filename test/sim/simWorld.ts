@@ -13,7 +13,7 @@ import { ScriptedChain } from "./chain/scriptedChain.ts";
 import type { TokenSpec } from "./chain/token.ts";
 import type { OnCommit, SimDatabase } from "./simDatabase.ts";
 import type { FaultSchedule } from "./faultSchedule.ts";
-import type { ChainPlan, SimPlan, TokenPlan } from "./plan.ts";
+import { MAX_FEE_PER_GAS, type ChainPlan, type SimPlan, type TokenPlan } from "./plan.ts";
 import { createProcessClock, ProcessCrashed, SimProcess } from "./simProcess.ts";
 import { openSimHeadFeed } from "./simHeadFeed.ts";
 import { accountNaming } from "./oneShot/accountNaming.ts";
@@ -36,8 +36,6 @@ export const GAS_ADDRESS = gasAccount.address;
 export const FEE_RECIPIENT = addressOf(0xfee);
 export const TOKEN_OWNER = addressOf(0xad);
 export const GAS_WEI = 10n ** 20n;
-/** The fee ceiling, in wei per gas. */
-export const MAX_FEE_PER_GAS = 200n * 10n ** 9n;
 const PAYERS = 12;
 const HEADS_WAKE_MS = 50;
 const PAYER_UNITS = 10n ** 30n;

@@ -44,7 +44,11 @@ async function checkChain(world: World, config: ChainConfig, scan: ScanState): P
   try {
     const verdict = await verifyChain(config, chain, world.log);
     if (verdict === "unreachable") return [watched, failFinding(`${config.name}: provider`, "no provider answers")];
-    const [head, feeUnits] = await Promise.all([chain.providers.head("latest"), chain.sender.feeBalance()]);
+    const [head, feeUnits, fees] = await Promise.all([
+      chain.providers.head("latest"),
+      chain.sender.feeBalance(),
+      chain.sender.feeStatus(),
+    ]);
     const [agreement, feeds] = await Promise.all([checkAgreement(world, config, chain), checkFeeds(config, chain)]);
     const gas = `${formatUnits(feeUnits, config.native.decimals)} ${config.native.symbol} in ${chain.sender.payer}`;
     return [
@@ -59,6 +63,9 @@ async function checkChain(world: World, config: ChainConfig, scan: ScanState): P
       feeUnits > 0n
         ? { what: `${config.name}: gas`, verdict: "ok", found: gas }
         : failFinding(`${config.name}: gas`, `${gas}: settlements cannot be sent`),
+      fees.isWithinCeiling
+        ? { what: `${config.name}: gas price`, verdict: "ok", found: fees.text }
+        : { what: `${config.name}: gas price`, verdict: "warn", found: `${fees.text}: settlements wait` },
     ];
   } catch (error) {
     if (error instanceof ChainMismatch || error instanceof ProviderFailed)

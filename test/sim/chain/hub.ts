@@ -14,6 +14,7 @@ import { encodeWord } from "./abiWords.ts";
 const NO_FAILURE = "00000000";
 const BPS = 10_000n;
 const FEE_BPS_MAX = 1_000;
+const FEE_LEG_GAS_LEFT = 220_000n;
 
 const errorSelectors = {
   wrongChain: errorSelector("WrongChain"),
@@ -21,6 +22,7 @@ const errorSelectors = {
   balanceUnreadable: errorSelector("BalanceUnreadable"),
   payoutFailed: errorSelector("PayoutFailed"),
   transferFailed: errorSelector("TransferFailed"),
+  feeLegStarved: errorSelector("FeeLegStarved"),
 };
 
 function errorSelector(name: string): string {
@@ -92,8 +94,9 @@ function settle(machine: Machine, terms: Terms): SettleResult {
   if (gross === 0n) return { units: 0n, failure: NO_FAILURE };
   deployInbox(machine, inbox);
   const feeUnits = computeFee(gross, terms.feeBps);
-  const paid = runAtomically(machine, () => pay(machine, { terms, from: inbox, netUnits: gross - feeUnits, feeUnits }));
-  if (!paid) return { units: 0n, failure: errorSelectors.payoutFailed };
+  const payment = { terms, from: inbox, netUnits: gross - feeUnits, feeUnits };
+  const unpaid = runAtomically(machine, () => pay(machine, payment));
+  if (unpaid !== undefined) return { units: 0n, failure: unpaid };
   machine.log({ address: hubAddress });
   return { units: gross, failure: NO_FAILURE };
 }
@@ -107,8 +110,8 @@ function settleNetted(machine: Machine, shared: Terms, salts: readonly Hex[]): C
   const output = encodeFailures(pulled.map((one) => one.failure));
   if (grossUnits === 0n) return { ok: true, output };
   const feeUnits = pulled.reduce((sum, { units }) => sum + computeFee(units, shared.feeBps), 0n);
-  const isPaid = pay(machine, { terms: shared, from: hubAddress, netUnits: grossUnits - feeUnits, feeUnits });
-  if (!isPaid) return { ok: false, output: `0x${errorSelectors.payoutFailed}` };
+  const unpaid = pay(machine, { terms: shared, from: hubAddress, netUnits: grossUnits - feeUnits, feeUnits });
+  if (unpaid !== undefined) return { ok: false, output: `0x${unpaid}` };
   machine.log({ address: hubAddress });
   return { ok: true, output };
 }
@@ -126,12 +129,17 @@ function pull(machine: Machine, terms: Terms): SettleResult {
 
 type Payment = { terms: Terms; from: string; netUnits: bigint; feeUnits: bigint };
 
-/** Pays the payout first, then the fee. A fee that fails goes to the payout. */
-function pay(machine: Machine, { terms, from, netUnits, feeUnits }: Payment): boolean {
+/**
+ * Pays the payout first, then the fee. A fee that fails goes to the payout, unless it may have failed for lack of gas. Returns the selector of
+ * the error, if any.
+ */
+function pay(machine: Machine, { terms, from, netUnits, feeUnits }: Payment): string | undefined {
   const { settleToken: token, payout, feeRecipient } = terms;
-  if (!send(machine, { token, from, to: payout, units: netUnits })) return false;
-  if (feeUnits === 0n || send(machine, { token, from, to: feeRecipient, units: feeUnits })) return true;
-  return send(machine, { token, from, to: payout, units: feeUnits });
+  if (!send(machine, { token, from, to: payout, units: netUnits })) return errorSelectors.payoutFailed;
+  const { gasLeft } = machine;
+  if (feeUnits === 0n || send(machine, { token, from, to: feeRecipient, units: feeUnits })) return undefined;
+  if (gasLeft < FEE_LEG_GAS_LEFT) return errorSelectors.feeLegStarved;
+  return send(machine, { token, from, to: payout, units: feeUnits }) ? undefined : errorSelectors.payoutFailed;
 }
 
 function send(machine: Machine, of: { token: string; from: string; to: string; units: bigint }): boolean {
@@ -140,14 +148,15 @@ function send(machine: Machine, of: { token: string; from: string; to: string; u
   );
 }
 
-/** Runs all of the work or none of it. */
-function runAtomically(machine: Machine, work: () => boolean): boolean {
+/** Runs all of the work or, when it returns an error, none of it. */
+function runAtomically(machine: Machine, work: () => string | undefined): string | undefined {
   const mark = machine.state.snapshot();
   const logCount = machine.logs.length;
-  if (work()) return true;
+  const error = work();
+  if (error === undefined) return undefined;
   machine.state.revertTo(mark);
   machine.truncateLogs(logCount);
-  return false;
+  return error;
 }
 
 function validateTerms(machine: Machine, terms: Terms): string | undefined {

@@ -11,6 +11,8 @@ export type CallOutcome = { ok: boolean; output: string };
 /** The code of all contracts, by address. */
 export type Contracts = (machine: Machine, call: MachineCall) => CallOutcome;
 
+const UNLIMITED_GAS = 10n ** 12n;
+
 /** Runs calls on a state, and reverts those that fail. */
 export class Machine {
   readonly state: ChainState;
@@ -18,6 +20,7 @@ export class Machine {
   readonly #contracts: Contracts;
   #logs: Log[] = [];
   #gasUsed = 0n;
+  #gasLimit = UNLIMITED_GAS;
 
   constructor(parts: { state: ChainState; chainId: bigint; contracts: Contracts }) {
     this.state = parts.state;
@@ -29,6 +32,11 @@ export class Machine {
     return this.#gasUsed;
   }
 
+  /** What the transaction's limit leaves. Negative when a call has used more; the transaction then fails at its end. */
+  get gasLeft(): bigint {
+    return this.#gasLimit - this.#gasUsed;
+  }
+
   useGas(amount: bigint): void {
     this.#gasUsed += amount;
   }
@@ -37,10 +45,11 @@ export class Machine {
     this.#logs.push(log);
   }
 
-  /** Begins a transaction with its gas and no logs. */
-  beginTransaction(gasUsed: bigint): void {
+  /** Begins a transaction with its gas, its gas limit and no logs. */
+  beginTransaction(gasUsed: bigint, gasLimit = UNLIMITED_GAS): void {
     this.#logs = [];
     this.#gasUsed = gasUsed;
+    this.#gasLimit = gasLimit;
   }
 
   /** The logs of the transaction. */

@@ -51,6 +51,7 @@ const GWEI = 1_000_000_000n;
 const TRANSACTION_GAS = 21_000n;
 const BYTE_GAS = 12n;
 const GAS_MAX = 16_000_000n;
+const ESTIMATE_STEP = 300_000n;
 const UNLIMITED_FEE = 10n ** 30n;
 const ONE_SHOT_FEE = 200n * GWEI;
 
@@ -248,12 +249,18 @@ export class ScriptedChain {
   }
 
   /** Runs a call on the present state and discards its changes. */
-  simulateCall(call: MachineCall): { ok: boolean; output: string; gasUsed: bigint } {
+  simulateCall(call: MachineCall, gasLimit?: bigint): { ok: boolean; output: string; gasUsed: bigint } {
     const mark = this.state.snapshot();
-    this.#machine.beginTransaction(TRANSACTION_GAS + BigInt(call.data.length / 2) * BYTE_GAS);
+    this.#machine.beginTransaction(TRANSACTION_GAS + BigInt(call.data.length / 2) * BYTE_GAS, gasLimit);
     const { ok, output } = this.#machine.call(call);
     this.state.revertTo(mark);
-    return { ok, output, gasUsed: this.#machine.gasUsed };
+    return { ok: ok && this.#machine.gasLeft >= 0n, output, gasUsed: this.#machine.gasUsed };
+  }
+
+  /** The lowest tried gas limit at which the call succeeds; undefined when none does. Like a node, it sees no item inside a batch. */
+  estimateGas(call: MachineCall): bigint | undefined {
+    const { gasUsed } = this.simulateCall(call);
+    return [gasUsed, gasUsed + ESTIMATE_STEP].find((gasLimit) => this.simulateCall(call, gasLimit).ok);
   }
 
   #writeGenesis({ tokens, hasHub = true, units = [], wei = [] }: ScriptedChainOptions): void {
@@ -322,7 +329,7 @@ export class ScriptedChain {
     const mark = state.snapshot();
     const calls = block.number % 2n === 1n ? (transaction.oddBlockCalls ?? transaction.calls) : transaction.calls;
     const bytes = calls.reduce((sum, call) => sum + (call.data ?? "0x").length / 2, 0);
-    machine.beginTransaction(TRANSACTION_GAS + BigInt(Math.ceil(bytes)) * BYTE_GAS);
+    machine.beginTransaction(TRANSACTION_GAS + BigInt(Math.ceil(bytes)) * BYTE_GAS, transaction.gasLimit);
     const succeeded = this.#runCalls(transaction, calls) && machine.gasUsed <= transaction.gasLimit;
     const gasUsed = machine.gasUsed > transaction.gasLimit ? transaction.gasLimit : machine.gasUsed;
     if (!succeeded) {

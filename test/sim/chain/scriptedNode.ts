@@ -50,7 +50,8 @@ export class ScriptedNode extends ScriptedReader implements EvmNode {
   }
 
   async estimateGas(call: EvmCall): Promise<bigint> {
-    return this.#try(call).gasUsed;
+    const { from = ZERO_SENDER, to, data } = call;
+    return this.chain.estimateGas({ from, to, data }) ?? this.#try(call).gasUsed;
   }
 
   async call(call: EvmCall): Promise<string> {
@@ -61,8 +62,8 @@ export class ScriptedNode extends ScriptedReader implements EvmNode {
     return this.chain.submit(rawTransaction);
   }
 
-  #try({ from = ZERO_SENDER, to, data }: EvmCall): { output: string; gasUsed: bigint } {
-    const tried = this.chain.simulateCall({ from, to, data });
+  #try({ from = ZERO_SENDER, to, data, gas }: EvmCall): { output: string; gasUsed: bigint } {
+    const tried = this.chain.simulateCall({ from, to, data }, gas);
     if (!tried.ok) throw new CallReverted(`execution reverted: ${tried.output}`);
     return tried;
   }

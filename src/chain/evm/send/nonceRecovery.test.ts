@@ -21,7 +21,7 @@ const EMPTY_CALL = { to: payer.address, data: "0x" };
 const HUGE_NONCE = 10_000n;
 
 /** A provider's answers instead of its node's. */
-type ProviderOverrides = Partial<Pick<EvmNode, "submit" | "nonce" | "receipt">> & { submitCount: number };
+type ProviderOverrides = Partial<Pick<EvmNode, "submit" | "nonce" | "receipt" | "fees">> & { submitCount: number };
 
 describe("outgoing transactions with unreliable providers", () => {
   let anvil: TestChain;
@@ -257,6 +257,39 @@ describe("outgoing transactions with unreliable providers", () => {
     await process();
     await process();
     assert.equal(await nonce(), 5);
+  });
+
+  test("while fees exceed the ceiling, no missing nonce is filled and no rejected transaction is cancelled", async () => {
+    const expensive = async () => ({ baseFeePerGas: 10n ** 13n, maxPriorityFeePerGas: 1n });
+    const setFees = (fees: EvmNode["fees"] | undefined) => {
+      for (const override of overrides) {
+        if (fees) override.fees = fees;
+        else delete override.fees;
+      }
+    };
+    await storeOutgoing();
+    await db.root.updateTable("gas_account").set({ next_nonce: 4n }).execute();
+    const rejected = await storeOutgoing();
+    setFees(expensive);
+    await process();
+    await process();
+    assert.equal((await listOutgoing()).length, 2);
+    assert.equal(alarms.filter((line) => line.includes("gas_price_above_ceiling")).length, 1);
+    setFees(undefined);
+    await process();
+    await process();
+    assert.equal(await nonce(), 5);
+    const [bytes] = await attemptsOf(rejected);
+    assert.ok(bytes);
+    const next = await storeOutgoing();
+    setFees(expensive);
+    await overrideSubmit(async () => ({ kind: "untakeable", reason: "over the node's limit" }));
+    await processFor(7);
+    assert.equal(await statusOf(next), "signed");
+    for (const override of overrides) delete override.submit;
+    setFees(undefined);
+    await process();
+    assert.equal(await nonce(), 6);
   });
 
   test("an accepted broadcast resets the count of rejections", async () => {
