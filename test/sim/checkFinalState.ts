@@ -27,6 +27,7 @@ export function checkFinalState(ended: FinalState): Violation[] {
     ...checkMovements(ended),
     ...checkPayouts(ended),
     ...checkSettlementGross(ended),
+    ...checkStarvedSettlements(ended),
     ...checkReceivedUnits(ended),
     ...checkAcknowledgedCreates(ended),
     ...checkWidgetTokens(ended),
@@ -125,6 +126,23 @@ function checkPayouts({ database, chains, actors }: FinalState): Violation[] {
           }),
     ),
   );
+}
+
+/**
+ * No inbox fails twice for lack of gas. Once is possible: the issuer blocks the fee wallet between the simulation and the block, and then it
+ * stays blocked.
+ */
+function checkStarvedSettlements({ chains }: FinalState): Violation[] {
+  return chains.flatMap(({ chain, firstBlock }) => {
+    const logs = canonicalBlocks(chain, firstBlock).flatMap(({ receipts }) => receipts.flatMap((receipt) => receipt.logs));
+    const starved = logs.flatMap(({ starvedInbox }) => (starvedInbox === undefined ? [] : [starvedInbox]));
+    return [...Map.groupBy(starved, (inbox) => inbox)]
+      .filter(([, failures]) => failures.length > 1)
+      .map(([inbox, failures]) => ({
+        rule: "an inbox fails repeatedly for lack of gas",
+        subject: `${inbox} failed ${failures.length} times`,
+      }));
+  });
 }
 
 /** The deposits of a settlement sum to its gross amount. */

@@ -44,7 +44,7 @@ export function callHub(machine: Machine, data: string): CallOutcome {
     case "settleMany":
       return {
         ok: true,
-        output: encodeFailures(call.args[0].map((terms) => settle(machine, lowercaseAddresses(terms)).failure)),
+        output: encodeFailures(call.args[0].map((terms) => settleItem(machine, lowercaseAddresses(terms)))),
       };
     case "settleNetted":
       return settleNetted(machine, lowercaseAddresses(call.args[0]), call.args[1]);
@@ -82,6 +82,15 @@ function lowercaseAddresses(terms: Terms): Terms {
     feeRecipient: lower(terms.feeRecipient),
     recovery: lower(terms.recovery),
   };
+}
+
+/** Settles one item of a batch and logs its failure. */
+function settleItem(machine: Machine, terms: Terms): string {
+  const { failure } = settle(machine, terms);
+  const isStarved = failure === errorSelectors.feeLegStarved;
+  if (failure !== NO_FAILURE)
+    machine.log({ address: hubAddress, ...(isStarved ? { starvedInbox: computeInboxAddress(terms) } : {}) });
+  return failure;
 }
 
 function settle(machine: Machine, terms: Terms): SettleResult {

@@ -1,7 +1,11 @@
 import type { ChainState } from "./state.ts";
 
-/** A log of a contract. Without `transfer` it only takes a position in the receipt. */
-export type Log = { address: string; transfer?: { from: string; to: string; units: bigint } };
+/** A log of a contract. Without `transfer` it only takes a position in the receipt. `starvedInbox` failed for lack of gas. */
+export type Log = {
+  address: string;
+  transfer?: { from: string; to: string; units: bigint };
+  starvedInbox?: string;
+};
 
 export type MachineCall = { from: string; to: string; data: string };
 
