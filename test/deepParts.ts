@@ -30,6 +30,12 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     seconds: 45,
   },
   {
+    name: "a blocked fee wallet and a batch of 100",
+    command: ["scripts/test.ts", "--workers=1", "test/road/blockedFeeWallet.test.ts"],
+    environment: { BATCH_SIZES: "100" },
+    seconds: 20,
+  },
+  {
     name: "forge, whatever has passed before",
     command: ["scripts/test.ts", "--workers=1", "contracts/test/{artifacts,forge}.test.ts"],
     environment: { FORGE_ALWAYS: "1" },

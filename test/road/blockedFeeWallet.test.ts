@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import type { Hex } from "viem";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { openRoad, type Road } from "../support/road.ts";
@@ -19,7 +20,9 @@ describe("a fee wallet on the token's blocklist", () => {
   after(() => road.close());
 
   async function payAndSettle(intents: readonly IntentRow[]): Promise<void> {
-    for (const intent of intents) await road.pay(intent, UNITS);
+    const token = road.chain.usdc.address;
+    const transfers = intents.map(({ inbox_address: to }) => ({ token, to: to as Hex, amountUnits: UNITS }));
+    await road.chain.payInOneBlock(transfers);
     const before = await road.balance(payoutFirst.address);
     const sent = await countOutgoing();
     await road.settle();
