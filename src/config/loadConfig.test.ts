@@ -57,8 +57,18 @@ test("the fee ceiling is in gwei, by default that of the network, and 500 gwei o
   const gwei = 10n ** 9n;
   assert.deepEqual(ceilings(), [100n * gwei, 1_000n * gwei]);
   assert.deepEqual(ceilings(["chains.0.maxFeePerGasGwei", "0.05"]), [gwei / 20n, 1_000n * gwei]);
-  const unknown = { name: "Own", slug: "base-sepolia", publicRpcUrl: "https://own.test", explorerUrl: "https://own.test" };
-  const own = { ...unknown, chainId: 424_242, native: { name: "Own", symbol: "OWN", decimals: 18 }, finality: [{ confirmations: 1 }] };
+  const unknown = {
+    name: "Own",
+    slug: "base-sepolia",
+    publicRpcUrl: "https://own.test",
+    explorerUrl: "https://own.test",
+  };
+  const own = {
+    ...unknown,
+    chainId: 424_242,
+    native: { name: "Own", symbol: "OWN", decimals: 18 },
+    finality: [{ confirmations: 1 }],
+  };
   const changes = Object.entries(own).map(([key, value]): [string, unknown] => [`chains.0.${key}`, value]);
   assert.deepEqual(ceilings(...changes), [500n * gwei, 1_000n * gwei]);
 });

@@ -134,7 +134,9 @@ function checkPayouts({ database, chains, actors }: FinalState): Violation[] {
  */
 function checkStarvedSettlements({ chains }: FinalState): Violation[] {
   return chains.flatMap(({ chain, firstBlock }) => {
-    const logs = canonicalBlocks(chain, firstBlock).flatMap(({ receipts }) => receipts.flatMap((receipt) => receipt.logs));
+    const logs = canonicalBlocks(chain, firstBlock).flatMap(({ receipts }) =>
+      receipts.flatMap((receipt) => receipt.logs),
+    );
     const starved = logs.flatMap(({ starvedInbox }) => (starvedInbox === undefined ? [] : [starvedInbox]));
     return [...Map.groupBy(starved, (inbox) => inbox)]
       .filter(([, failures]) => failures.length > 1)
