@@ -30,7 +30,7 @@ const RATES_MAX = {
   foreignNonce: 0.6,
   tokenPaused: 0.5,
   payoutBlocked: 0.8,
-  feeBlocked: 0.8,
+  feeBlocked: 2,
   // Processes
   crash: 2,
   crashInTransaction: 0.008,

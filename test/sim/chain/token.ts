@@ -72,7 +72,7 @@ function transfer(
   token: TokenSpec,
   { from, to, units }: { from: string; to: string; units: bigint },
 ): CallOutcome {
-  machine.useGas(45_000n);
+  machine.useGas(10_000n);
   const { state } = machine;
   const { address } = token;
   const isBarred =
