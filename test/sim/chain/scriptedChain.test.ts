@@ -4,9 +4,10 @@ import { computeInboxAddress } from "@tributary/inbox/address";
 import { hubAddress } from "@tributary/inbox/hub";
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import type { Terms } from "@tributary/inbox/terms";
-import { encodeFunctionData } from "viem";
+import { encodeFunctionData, type Hex } from "viem";
 import { limitFees } from "../../../src/chain/evm/send/fees.ts";
 import { openGasAccount } from "../../../src/chain/evm/send/gasAccount.ts";
+import { decodeFailures } from "../../../src/chain/evm/send/settleCall.ts";
 import { openScriptedNode } from "./scriptedNode.ts";
 import { ScriptedChain } from "./scriptedChain.ts";
 import { tokenCalls, type TokenKind } from "./token.ts";
@@ -62,6 +63,29 @@ test("a batch settles each inbox that can settle, and leaves the others unchange
   deepEqual([chain.unitsOf(USDC, PAYOUT), chain.unitsOf(USDC, FEE)], [1_990n, 9n]);
   equal(chain.unitsOf(USDC, computeInboxAddress(termsOf(2, blocked))), 5n);
 });
+
+test("with a blocked fee wallet a batch starves at its estimate and a margin, and settles with the hub's reserve", async () => {
+  const { chain, node } = open();
+  const items = [termsOf(1), termsOf(2)];
+  for (const terms of items) chain.pay({ token: USDC, from: PAYER, to: computeInboxAddress(terms), units: 1_999n });
+  chain.send({ from: OWNER, calls: [{ to: USDC, data: tokenCalls.block(FEE) }] });
+  chain.mine();
+  const call = { from: account.address, to: hubAddress, data: settleManyCall(items) };
+  const gas = ((await node.estimateGas(call)) * 140n) / 100n;
+  ok(decodeFailures(await node.call({ ...call, gas })).includes("FeeLegStarved"));
+  const enough = gas + 260_000n;
+  deepEqual(decodeFailures(await node.call({ ...call, gas: enough })), [undefined, undefined]);
+  const fees = limitFees(await node.fees(), 10n ** 12n);
+  const { to, data } = call;
+  const signed = await account.sign({ chainId: 31_337, nonce: 0n, to, data, gasLimit: enough, ...fees });
+  await node.submit(signed.raw);
+  chain.mine();
+  equal(chain.unitsOf(USDC, PAYOUT), 2n * 1_999n);
+});
+
+function settleManyCall(items: readonly Terms[]): Hex {
+  return encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [items] });
+}
 
 test("a reorg reverts a branch's changes, and its transactions are mined again", async () => {
   const { chain, node } = open();
