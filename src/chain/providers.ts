@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { Timer } from "../kernel/clock.ts";
+import { checkedReader } from "./checkedReader.ts";
 import {
   ChainRefused,
   ProviderFailed,
@@ -58,7 +59,7 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     this.caip2 = readers[0].caip2;
     this.name = readers.map((reader) => reader.name).join(", ");
     this.#slots = readers.map((reader) => ({
-      reader,
+      reader: checkedReader(reader),
       failures: 0,
       cooldownUntilMs: 0,
       rateLimitedUntilMs: 0,

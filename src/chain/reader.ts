@@ -62,7 +62,10 @@ export type FilteredTransfers = {
 
 export type BlockRange = { fromBlock: bigint; toBlock: bigint };
 
-export type TransferScope = { blockHash: string } | BlockRange;
+/** One block, or a range. A block's number is verified as well, because an answer may have the right hash and a wrong number. */
+export type TransferScope = BlockId | BlockRange;
+
+export type BlockId = { blockHash: string; blockNumber: bigint };
 
 export type ChainIdentity = { caip2: Caip2; genesisHash: string };
 
@@ -86,13 +89,18 @@ export interface ChainReader {
   mayContainTransfers?(block: BlockRef, tokens: readonly string[]): boolean;
   /** Like `transfers` of a range, but parses only filtered ones. Absent where that saves nothing. */
   filterTransfers?(range: BlockRange, tokens: readonly string[], filter: AddressFilter): Promise<FilteredTransfers>;
+  /**
+   * The same transfers of one block from another record of the provider, for a comparison with `transfers`. It costs more. Absent where the
+   * provider has only one record.
+   */
+  recheckTransfers?(block: BlockId, tokens: readonly string[]): Promise<Transfer[]>;
   /** One proof for each transaction that the provider knows as mined, failed ones included. */
   proofs(chainTxs: readonly string[]): Promise<TransactionProof[]>;
-  /** `block` and `proofs` in one request, where that saves a request. */
-  blockWithProofs?(
-    number: bigint,
+  /** `block` of each number, in their order, and `proofs` in one request, where that saves requests. */
+  blocksWithProofs?(
+    numbers: readonly bigint[],
     chainTxs: readonly string[],
-  ): Promise<{ block: BlockRef | undefined; proofs: TransactionProof[] }>;
+  ): Promise<{ blocks: (BlockRef | undefined)[]; proofs: TransactionProof[] }>;
   /** Balances of `token` in its smallest units at a block, in the order of `owners`. */
   balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]>;
   /** Undefined when there is no token at the address. */
@@ -117,7 +125,15 @@ export type FailureDetails = ErrorOptions & { suggestion?: RangeSuggestion; retr
 /** The provider gave no complete answer. A retry, or another provider, may help. */
 export class ProviderFailed extends Error {
   override readonly name = "ProviderFailed";
-  readonly kind: "unreachable" | "timeout" | "rate_limited" | "range_too_large" | "unknown_block" | "bad_answer";
+  /** `bad_answer`: a malformed one. `contradictory`: well formed, but it contradicts its request or another answer. */
+  readonly kind:
+    | "unreachable"
+    | "timeout"
+    | "rate_limited"
+    | "range_too_large"
+    | "unknown_block"
+    | "bad_answer"
+    | "contradictory";
   /** Only for `range_too_large`, when the provider's text names a size. */
   readonly suggestion: RangeSuggestion | undefined;
   /** The delay that the provider requests, in milliseconds. */

@@ -8,8 +8,11 @@ import type { ProgressSample } from "./catchUp/pace.ts";
 import type { KnownBlock } from "./store/store.ts";
 import { WatchedInboxes } from "./inboxes/watchedInboxes.ts";
 
-/** A block without transfers although its header indicates some. */
-export type SuspectBlock = { block: BlockRef; attempts: number; dueAtMs: number };
+/** Filters for one inbox are cheap over long ranges; a provider that refuses them gets shorter ones. */
+const SEARCH_BLOCKS_START = 10_000n;
+
+/** A block without transfers of a token although its header indicates some, and the provider that returned it. */
+export type SuspectBlock = { block: BlockRef; provider: string; attempts: number; dueAtMs: number };
 
 /** A provider's objection to the cursor. */
 export type Objection = {
@@ -23,18 +26,25 @@ export type Objection = {
   isStuck: boolean;
 };
 
+/** Since when a provider's answers do not fit, and when they last did not, on the monotonic clock. */
+export type Unsoundness = { sinceMs: number; lastMs: number; isLogged: boolean };
+
 /** What a process caches between two polls of a chain. It only saves work: without it the same rows are written. */
 export type ChainMemory = {
   /** Range sizes for catching up, for rereading, and for scanning hinted inboxes. */
   readonly rangeSize: RangeSize;
   readonly rereadSize: RangeSize;
   readonly hintSize: RangeSize;
+  /** Blocks per request of a search for one inbox. */
+  searchBlocks: bigint;
   /** The cursor as this process last read or moved it. Another process may have moved it since; the database decides. */
   cursor: KnownBlock | undefined;
   /** Pushed heads that are not processed yet. */
   readonly pushedHeads: BlockRef[];
   /** Blocks to recheck, by hash. */
   readonly suspectBlocks: Map<string, SuspectBlock>;
+  /** When the last rechecks were queued and the last thorough ones ran, on the monotonic clock. */
+  readonly recheckBudget: { partlyEmpty: number[]; thorough: number[] };
   /** Whether blocks were recorded since finality was last read. */
   isFinalityDue: boolean;
   /** When a provider last reported a new block, on the monotonic clock. */
@@ -45,6 +55,8 @@ export type ChainMemory = {
   hasMultipleReplies: boolean;
   /** The objections to the cursor, by provider. */
   objections: ReadonlyMap<string, Objection>;
+  /** The providers whose answers do not fit, by name and by what they read. */
+  readonly unsoundProviders: Map<string, Unsoundness>;
   /** Whether it is logged that pushed heads are ignored for that reason. */
   isHoldLogged: boolean;
   /** Whether the dispute is logged. */
@@ -78,14 +90,17 @@ export function getChainMemory({ clock, memory: process }: MemoryWorld, chain: C
       rangeSize: new RangeSize(FILTERED_LOGS_TARGET),
       rereadSize: new RangeSize(PARSED_LOGS_TARGET),
       hintSize: new RangeSize(PARSED_LOGS_TARGET),
+      searchBlocks: SEARCH_BLOCKS_START,
       cursor: undefined,
       pushedHeads: [],
       suspectBlocks: new Map(),
+      recheckBudget: { partlyEmpty: [], thorough: [] },
       isFinalityDue: false,
       lastBlockAtMs: clock.monotonicMs(),
       comparedAtMs: clock.monotonicMs(),
       hasMultipleReplies: false,
       objections: new Map(),
+      unsoundProviders: new Map(),
       isHoldLogged: false,
       isDisputeLogged: false,
       hintsScannedUpTo: undefined,

@@ -72,8 +72,13 @@ export function assignIdentities(
   return [...located.values()];
 }
 
-function proveIdentity(proof: TransactionProof | undefined, { chainTx, blockHash, place }: InboxTransfer): string {
+function proveIdentity(
+  proof: TransactionProof | undefined,
+  { chainTx, blockHash, blockNumber, place }: InboxTransfer,
+): string {
   const identity = proof?.identityAt(place);
+  if (proof?.blockHash === blockHash && proof.blockNumber !== blockNumber)
+    throw new ProviderFailed("contradictory", `the proof of ${chainTx} names another number of its block`);
   if (proof === undefined || proof.blockHash !== blockHash || !proof.succeeded || identity === undefined)
     throw new ProviderFailed("unknown_block", `the proof of ${chainTx} contradicts its transfers`);
   return identity;
@@ -101,7 +106,10 @@ export function compareWithRecorded(
   const rowAt = new Map(recorded.map((row) => [placeKey({ ...row, blockHash: row.block_hash }), row]));
   const places = new Set(inboxTransfers.map(placeKey));
   return {
-    missing: inboxTransfers.filter((transfer) => rowAt.get(placeKey(transfer))?.amount_units !== transfer.amountUnits),
+    missing: inboxTransfers.filter((transfer) => {
+      const row = rowAt.get(placeKey(transfer));
+      return row?.amount_units !== transfer.amountUnits || row.block_number !== transfer.blockNumber;
+    }),
     unmatched: [...rowAt].flatMap(([place, row]) => (places.has(place) ? [] : [row])),
   };
 }

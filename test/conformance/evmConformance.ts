@@ -26,7 +26,11 @@ export function describeEvmConformance(name: string, open: () => Promise<EvmChai
       token = chain.tokens.plain,
     ): Promise<[bigint, string | undefined][]> {
       const [proof] = await chain.node.proofs([chainTx]);
-      const transfers = await chain.node.transfers({ blockHash: proof?.blockHash ?? "" }, [token], [to]);
+      const transfers = await chain.node.transfers(
+        { blockHash: proof?.blockHash ?? "", blockNumber: proof?.blockNumber ?? 0n },
+        [token],
+        [to],
+      );
       return transfers
         .filter((transfer) => transfer.to === to && transfer.chainTx === chainTx)
         .map(({ amountText, place }) => [BigInt(amountText), proof?.identityAt(place)]);

@@ -34,7 +34,7 @@ export function describeHubConformance(name: string, open: () => Promise<EvmChai
     async function transferLegs(chainTx: string, inbox: string): Promise<[string, bigint][]> {
       const receipt = await chain.node.receipt(chainTx);
       const transfers = await chain.node.transfers(
-        { blockHash: receipt?.blockHash ?? "" },
+        { blockHash: receipt?.blockHash ?? "", blockNumber: receipt?.blockNumber ?? 0n },
         [chain.tokens.plain],
         [inbox],
       );

@@ -21,7 +21,11 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
     /** Transfers to an address in the block of a transaction. */
     async function transfersTo(to: string, chainTx: string, token = chain.tokens.plain) {
       const [proof] = await chain.reader.proofs([chainTx]);
-      const transfers = await chain.reader.transfers({ blockHash: proof?.blockHash ?? "" }, [token], [to]);
+      const transfers = await chain.reader.transfers(
+        { blockHash: proof?.blockHash ?? "", blockNumber: proof?.blockNumber ?? 0n },
+        [token],
+        [to],
+      );
       return transfers
         .filter((transfer) => transfer.to === to && transfer.chainTx === chainTx)
         .map(({ amountText, place }) => ({ amount: BigInt(amountText), identity: proof?.identityAt(place) }));
@@ -53,7 +57,10 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
       const { number } = await head();
       equal(await chain.reader.block({ number: number + 1n }), undefined);
       equal(await chain.reader.block({ hash: UNKNOWN_HASH }), undefined);
-      await rejects(chain.reader.transfers({ blockHash: UNKNOWN_HASH }, [chain.tokens.plain]), isUnknownBlock);
+      await rejects(
+        chain.reader.transfers({ blockHash: UNKNOWN_HASH, blockNumber: 1n }, [chain.tokens.plain]),
+        isUnknownBlock,
+      );
       deepEqual(await chain.reader.proofs([UNKNOWN_HASH]), []);
     });
 
@@ -67,10 +74,19 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
       equal(block.number, before.number + 1n);
       const [proof] = await chain.reader.proofs([chainTx]);
       deepEqual([proof?.succeeded, proof?.blockHash, proof?.blockNumber], [true, block.hash, block.number]);
-      const [transfer] = await chain.reader.transfers({ blockHash: block.hash }, [chain.tokens.plain]);
+      const [transfer] = await chain.reader.transfers({ blockHash: block.hash, blockNumber: block.number }, [
+        chain.tokens.plain,
+      ]);
       deepEqual([transfer?.from, transfer?.to, transfer?.blockHash], [chain.payers[0], to, block.hash]);
       deepEqual(await amountsTo(to, chainTx), [7n]);
-      deepEqual(await chain.reader.transfers({ blockHash: before.hash }, [chain.tokens.plain], [to]), []);
+      deepEqual(
+        await chain.reader.transfers(
+          { blockHash: before.hash, blockNumber: before.number },
+          [chain.tokens.plain],
+          [to],
+        ),
+        [],
+      );
     });
 
     test("a range holds what its blocks hold, by token and by party, and ends at the head", async () => {
@@ -121,7 +137,8 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
           [first, true],
         ],
       );
-      deepEqual(await chain.reader.transfers({ blockHash: (await head()).hash }, [silent]), []);
+      const { hash: blockHash, number: blockNumber } = await head();
+      deepEqual(await chain.reader.transfers({ blockHash, blockNumber }, [silent]), []);
     });
 
     test("a transaction that fails leaves a proof and no transfer", async () => {
@@ -172,7 +189,9 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
       const lost = await pay(to, 21n);
       await chain.mine();
       const oldHead = await head();
-      const [before] = await chain.reader.transfers({ blockHash: oldHead.hash }, [chain.tokens.plain]);
+      const [before] = await chain.reader.transfers({ blockHash: oldHead.hash, blockNumber: oldHead.number }, [
+        chain.tokens.plain,
+      ]);
       await chain.reorg(1);
       const now = await head();
       equal(now.number, oldHead.number);
@@ -180,10 +199,13 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
       equal(now.parentHash, oldHead.parentHash);
       deepEqual(await chain.reader.proofs([lost]), []);
       deepEqual(await chain.reader.balances(chain.tokens.plain, [to], { blockNumber: now.number }), [0n]);
-      deepEqual(await chain.reader.transfers({ blockHash: now.hash }, [chain.tokens.plain]), []);
+      deepEqual(
+        await chain.reader.transfers({ blockHash: now.hash, blockNumber: now.number }, [chain.tokens.plain]),
+        [],
+      );
       // A node may still have a replaced block or not. Its answer for that block never changes.
       const afterwards = await chain.reader
-        .transfers({ blockHash: oldHead.hash }, [chain.tokens.plain])
+        .transfers({ blockHash: oldHead.hash, blockNumber: oldHead.number }, [chain.tokens.plain])
         .catch((error) => {
           if (!isUnknownBlock(error)) throw error;
           return [before];
@@ -202,7 +224,10 @@ export function describeReaderConformance(name: string, open: () => Promise<Chai
       const oldHead = await head();
       const placeOf = async (chainTx: string) => {
         const [proof] = await chain.reader.proofs([chainTx]);
-        const transfers = await chain.reader.transfers({ blockHash: proof?.blockHash ?? "" }, [chain.tokens.plain]);
+        const transfers = await chain.reader.transfers(
+          { blockHash: proof?.blockHash ?? "", blockNumber: proof?.blockNumber ?? 0n },
+          [chain.tokens.plain],
+        );
         return transfers.find((transfer) => transfer.chainTx === chainTx)?.place;
       };
       const before = [await placeOf(first), await placeOf(second)];

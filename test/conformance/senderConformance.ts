@@ -86,7 +86,7 @@ export function describeSenderConformance(name: string, open: () => Promise<Chai
       equal(closed?.status, "mined");
       const [proof] = await chain.reader.proofs([closed?.mined_chain_tx ?? ""]);
       deepEqual([proof?.succeeded, proof?.blockNumber], [true, closed?.mined_block_number]);
-      const scope = { blockHash: proof?.blockHash ?? "" };
+      const scope = { blockHash: proof?.blockHash ?? "", blockNumber: proof?.blockNumber ?? 0n };
       const legs = await chain.reader.transfers(scope, [item.token], [item.inbox]);
       deepEqual(
         legs.map(({ to, amountText, chainTx }) => [to, BigInt(amountText), chainTx]),

@@ -53,7 +53,8 @@ export function forgedProofs(chainTxs: readonly string[], blocks: readonly Scrip
   return blocks.flatMap(({ hash: blockHash, number: blockNumber }) => {
     const chainTx = forgedChainTx(blockHash);
     if (!hasForgedTransfer(blockHash) || !chainTxs.includes(chainTx)) return [];
-    return createProof({ chainTx, blockNumber, blockHash, succeeded: true, logIndexFirst: Number(FORGED_PLACE) });
+    const logIndexFirst = Number(FORGED_PLACE);
+    return createProof({ chainTx, blockNumber, blockHash, succeeded: true, logIndexFirst, logCount: 1 });
   });
 }
 

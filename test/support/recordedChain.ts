@@ -97,6 +97,7 @@ export class RecordedChain implements EvmNode {
           blockHash: block.hash,
           succeeded: true,
           logIndexFirst: Number(first.place),
+          logCount: block.logs.filter((log) => log.chainTx === chainTx).length,
         }),
       ];
     });

@@ -6,6 +6,7 @@ import { transferCall } from "../../dev/chains/tokens.ts";
 import { startTestChain, type TestChain } from "../../../test/support/chain.ts";
 import { ProviderFailed } from "../reader.ts";
 import { CallReverted } from "./node.ts";
+import { bundledBalanceCall, parseBundledBalances } from "./bundledBalances.ts";
 import { openEvmNode, type JsonRpcNode } from "./rpcNode.ts";
 import { limitFees } from "./send/fees.ts";
 import { openGasAccount } from "./send/gasAccount.ts";
@@ -49,7 +50,7 @@ describe("JsonRpcNode", () => {
     const paid = await chain.pay(chain.usdc.address, OWNER, { amountUnits: 7n });
     const other = await chain.pay(chain.dusd.address, OWNER, { amountUnits: 8n });
     const tokens = [chain.usdc.address, chain.dusd.address];
-    const [transfer] = await node.transfers({ blockHash: paid.blockHash }, tokens);
+    const [transfer] = await node.transfers({ blockHash: paid.blockHash, blockNumber: paid.blockNumber }, tokens);
     deepEqual(
       { ...transfer, amountText: BigInt(transfer?.amountText ?? 0) },
       {
@@ -73,7 +74,7 @@ describe("JsonRpcNode", () => {
 
   test("throws for the transfers of an unknown block", async () => {
     await rejects(
-      node.transfers({ blockHash: `0x${"11".repeat(32)}` }, [chain.usdc.address]),
+      node.transfers({ blockHash: `0x${"11".repeat(32)}`, blockNumber: 1n }, [chain.usdc.address]),
       (error) => error instanceof ProviderFailed && error.kind === "unknown_block",
     );
   });
@@ -92,8 +93,8 @@ describe("JsonRpcNode", () => {
         blockNumber,
       ]),
       [
-        [hashes[0], [undefined, "0", "1"], true, first?.blockNumber],
-        [hashes[2], ["0", "1", "2"], true, first?.blockNumber],
+        [hashes[0], [undefined, "0", undefined], true, first?.blockNumber],
+        [hashes[2], ["0", undefined, undefined], true, first?.blockNumber],
       ],
     );
     deepEqual(await node.proofs([]), []);
@@ -107,6 +108,10 @@ describe("JsonRpcNode", () => {
     deepEqual([balances.length, balances[201], balances[200]], [250, 11n, 0n]);
     const before = await node.balances(chain.usdc.address, [target], { blockNumber: blockNumber - 1n });
     deepEqual(before, [0n]);
+    const bundled = owners.slice(100);
+    const { data } = await chain.client.call({ data: bundledBalanceCall(chain.usdc.address, bundled) });
+    deepEqual(parseBundledBalances(data, 150), balances.slice(100), "one call returns them all");
+    await rejects(chain.client.call({ data: bundledBalanceCall(NOBODY, bundled) }), "no contract, no balances");
   });
 
   test("returns decimals, code, receipts and simulated calls", async () => {

@@ -1,6 +1,7 @@
 import { caip2, type Caip2 } from "../../kernel/caip.ts";
 import {
   ProviderFailed,
+  type BlockId,
   type BlockRange,
   type BlockRef,
   type HeadTag,
@@ -24,6 +25,7 @@ import { toProviderError, toSubmitOutcome } from "./rpc/rpcErrors.ts";
 import { parseBytes, parseArray, parseObject, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
 import { parseBlock, parseProof, parseReceipt } from "./rpc/parseBlock.ts";
 import { JsonRpcClient, type RawResponse, type RpcCall } from "./rpc/jsonRpcClient.ts";
+import { BUNDLED_OWNERS_MAX, bundledBalanceCall, parseBundledBalances } from "./bundledBalances.ts";
 import { filterLogs } from "./filter/filterLogs.ts";
 import { parseTransfers, transferFilters } from "./filter/parseTransfers.ts";
 import { parseReceiptTransfers, type BlockWithReceipts } from "./filter/parseReceiptTransfers.ts";
@@ -61,6 +63,8 @@ export class JsonRpcNode implements EvmNode {
   readonly name: string;
   readonly #rpc: JsonRpcClient;
   readonly #logsTimeoutMs: number;
+  /** False once the provider refused a call without a recipient. */
+  #takesBundles = true;
 
   constructor({ caip2, rpcUrl, timeoutMs = TIMEOUT_MS }: EvmNodeOptions) {
     this.caip2 = caip2;
@@ -102,6 +106,11 @@ export class JsonRpcNode implements EvmNode {
     }
   }
 
+  async recheckTransfers(block: BlockId, tokens: readonly string[]): Promise<Transfer[]> {
+    const answers = await failOverIfTooLarge(() => this.#fetchBlockWithReceipts(block));
+    return parseReceiptTransfers(answers, block, tokens);
+  }
+
   mayContainTransfers({ digest }: BlockRef, tokens: readonly string[]): boolean {
     return digest !== undefined && tokens.some((token) => mayContainTransfer(digest, token));
   }
@@ -127,14 +136,17 @@ export class JsonRpcNode implements EvmNode {
     return toProofs(await this.#requestAll(chainTxs.map(toReceiptCall)), chainTxs);
   }
 
-  async blockWithProofs(
-    number: bigint,
+  async blocksWithProofs(
+    numbers: readonly bigint[],
     chainTxs: readonly string[],
-  ): Promise<{ block: BlockRef | undefined; proofs: TransactionProof[] }> {
-    const calls: RpcCall[] = [["eth_getBlockByNumber", [toHex(number), false]], ...chainTxs.map(toReceiptCall)];
-    const [answer, ...receipts] = await this.#requestAll(calls);
-    const block = answer === null ? undefined : this.#parseExpectedBlock({ number }, answer);
-    return { block, proofs: toProofs(receipts, chainTxs) };
+  ): Promise<{ blocks: (BlockRef | undefined)[]; proofs: TransactionProof[] }> {
+    const headers = numbers.map((number): RpcCall => ["eth_getBlockByNumber", [toHex(number), false]]);
+    const answers = await this.#requestAll([...headers, ...chainTxs.map(toReceiptCall)]);
+    const blocks = numbers.map((number, index) => {
+      const answer = answers[index];
+      return answer === null ? undefined : this.#parseExpectedBlock({ number }, answer);
+    });
+    return { blocks, proofs: toProofs(answers.slice(numbers.length), chainTxs) };
   }
 
   async receipt(chainTx: string): Promise<EvmReceipt | undefined> {
@@ -144,11 +156,14 @@ export class JsonRpcNode implements EvmNode {
 
   async balances(token: string, owners: readonly string[], at: { blockNumber: bigint }): Promise<bigint[]> {
     const block = toHex(at.blockNumber);
-    const calls = owners.map((owner): RpcCall => [
-      "eth_call",
-      [{ to: token, data: `${BALANCE_OF}${owner.slice(2).padStart(64, "0")}` }, block],
-    ]);
-    return (await this.#requestAll(calls)).map((answer) => parseQuantity(answer, "a balance"));
+    const balances: bigint[] = [];
+    while (balances.length < owners.length) {
+      const part = owners.slice(balances.length, balances.length + BUNDLED_OWNERS_MAX);
+      balances.push(
+        ...((await this.#bundledBalances(token, part, block)) ?? (await this.#balances(token, part, block))),
+      );
+    }
+    return balances;
   }
 
   async tokenDecimals(token: string): Promise<number | undefined> {
@@ -207,6 +222,28 @@ export class JsonRpcNode implements EvmNode {
   /** Closes the sockets; pending calls fail. */
   async close(): Promise<void> {
     await this.#rpc.close();
+  }
+
+  async #balances(token: string, owners: readonly string[], block: string): Promise<bigint[]> {
+    const calls = owners.map((owner): RpcCall => [
+      "eth_call",
+      [{ to: token, data: `${BALANCE_OF}${owner.slice(2).padStart(64, "0")}` }, block],
+    ]);
+    return (await this.#requestAll(calls)).map((answer) => parseQuantity(answer, "a balance"));
+  }
+
+  /** Reads the balances in one call; undefined where the provider or the token does not allow that. */
+  async #bundledBalances(token: string, owners: readonly string[], block: string): Promise<bigint[] | undefined> {
+    if (owners.length < 2 || !this.#takesBundles) return undefined;
+    try {
+      const answer = await this.#request("eth_call", [{ data: bundledBalanceCall(token, owners) }, block]);
+      return parseBundledBalances(answer, owners.length);
+    } catch (error) {
+      if (error instanceof CallReverted) return undefined;
+      if (!(error instanceof ProviderFailed && error.kind === "bad_answer")) throw error;
+      this.#takesBundles = false;
+      return undefined;
+    }
   }
 
   async #fetchTransfers(

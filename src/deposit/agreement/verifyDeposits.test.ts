@@ -63,6 +63,7 @@ class StubProvider implements Partial<ChainReader> {
           blockHash: this.receiptHash ?? this.hashAt(block),
           succeeded: this.succeeds,
           logIndexFirst: 0,
+          logCount: 1,
         }),
       );
   transfers = async (scope: object): Promise<Transfer[]> =>

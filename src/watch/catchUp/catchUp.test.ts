@@ -141,7 +141,7 @@ describe("catching up after an outage", () => {
         }
         const block = scope.fromBlock === reported.again ? await reader.block({ number: scope.fromBlock }) : undefined;
         if (!block) return transfers;
-        const [again] = await reader.transfers({ blockHash: paid.blockHash }, tokens);
+        const [again] = await reader.transfers({ blockHash: paid.blockHash, blockNumber: paid.blockNumber }, tokens);
         setImmediate(later.resolve);
         return again ? [{ ...again, blockNumber: block.number, blockHash: block.hash, identity: "0" }] : [];
       },

@@ -7,6 +7,7 @@ import { movementKey } from "../movement.ts";
 import { isRangeTooLarge, mayBeRangeTooLarge, readFilteredRange, type FilteredRange } from "./readRange.ts";
 import { inboxFilter, applySegment, type ChainSegment, type WatchWorld } from "../store/applySegment.ts";
 import type { KnownBlock } from "../store/store.ts";
+import { trackSoundness } from "../providers/trackSoundness.ts";
 import { logCatchUp } from "./logCatchUp.ts";
 
 /** Ranges per call, so that a chain far behind still does its other work in between. */
@@ -160,10 +161,13 @@ class RangeQueue {
 
   async #readRange(range: BlockRange): Promise<FilteredRange> {
     const known = inboxFilter(this.#world, this.#chain.caip2);
-    const found = await this.#chain.providers.ask(async (reader) => {
+    const work = async (reader: ChainReader) => {
       await this.#ensureHasLastBlock(reader);
       return readFilteredRange(reader, range, { tokens: this.#tokens, known });
-    });
+    };
+    const found = await this.#chain.providers.ask(
+      trackSoundness(this.#world, this.#chain, { reading: "ranges", work }),
+    );
     this.#size.adjust(range, found.scannedCount);
     return found;
   }

@@ -9,7 +9,13 @@ import {
   type AddressFilter,
   type Transfer,
 } from "../../chain/reader.ts";
-import { filterInboxTransfers, assignIdentities, chainTxsWithoutIdentity, type LocatedTransfer } from "../movement.ts";
+import {
+  filterInboxTransfers,
+  assignIdentities,
+  chainTxsWithoutIdentity,
+  type InboxTransfer,
+  type LocatedTransfer,
+} from "../movement.ts";
 
 export type RangeTransfers = { range: BlockRange; end: BlockRef; transfers: readonly Transfer[] };
 
@@ -49,8 +55,12 @@ export async function readFilteredRange(
 ): Promise<FilteredRange> {
   const { transfers, scannedCount, lastBlockHash } = await filterTransfers(reader, range, { tokens, known });
   const candidates = filterInboxTransfers(transfers, (address) => known.has(address));
-  const { block, proofs } = await blockWithProofs(reader, range.toBlock, chainTxsWithoutIdentity(candidates));
-  const end = requireEndBlock(reader, { range, end: block, endHash: lastBlockHash });
+  // The proofs confirm the blocks of the other candidates.
+  const unproven = candidates.filter(({ identity }) => identity !== undefined);
+  const numbers = [...new Set([range.toBlock, ...unproven.map(({ blockNumber }) => blockNumber)])];
+  const { blocks, proofs } = await blocksWithProofs(reader, numbers, chainTxsWithoutIdentity(candidates));
+  const end = requireEndBlock(reader, { range, end: blocks[0], endHash: lastBlockHash });
+  assertBlocksMatch(reader, unproven, blocks);
   return { range, end, located: assignIdentities(candidates, proofs), scannedCount };
 }
 
@@ -65,17 +75,32 @@ async function filterTransfers(
   return { transfers, scannedCount: transfers.length, lastBlockHash: findBlockHash(range.toBlock, transfers) };
 }
 
-async function blockWithProofs(
+async function blocksWithProofs(
   reader: ChainReader,
-  number: bigint,
+  numbers: readonly bigint[],
   chainTxs: readonly string[],
-): Promise<{ block: BlockRef | undefined; proofs: readonly TransactionProof[] }> {
-  if (reader.blockWithProofs) return reader.blockWithProofs(number, chainTxs);
-  const [block, proofs] = await Promise.all([
-    reader.block({ number }),
+): Promise<{ blocks: readonly (BlockRef | undefined)[]; proofs: readonly TransactionProof[] }> {
+  if (reader.blocksWithProofs) return reader.blocksWithProofs(numbers, chainTxs);
+  const [blocks, proofs] = await Promise.all([
+    Promise.all(numbers.map((number) => reader.block({ number }))),
     chainTxs.length === 0 ? [] : reader.proofs(chainTxs),
   ]);
-  return { block, proofs };
+  return { blocks, proofs };
+}
+
+/** Throws unless the provider's block at the number of each transfer has the transfer's hash. */
+function assertBlocksMatch(
+  reader: ChainReader,
+  transfers: readonly InboxTransfer[],
+  blocks: readonly (BlockRef | undefined)[],
+): void {
+  const hashOf = new Map(blocks.flatMap((block) => (block ? [[block.number, block.hash]] : [])));
+  for (const { chainTx, blockNumber, blockHash } of transfers)
+    if (hashOf.get(blockNumber) !== blockHash)
+      throw new ProviderFailed(
+        "unknown_block",
+        `${reader.name} has another block ${blockNumber} than that of ${chainTx}`,
+      );
 }
 
 function requireEndBlock(

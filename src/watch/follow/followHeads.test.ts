@@ -129,12 +129,16 @@ describe("following heads", () => {
         const { paid, again } = blocks;
         if (!paid || !again || !("blockHash" in scope) || scope.blockHash !== again.hash)
           return reader.transfers(scope, tokens);
-        const transfers = await reader.transfers({ blockHash: paid.hash }, tokens);
+        const transfers = await reader.transfers({ blockHash: paid.hash, blockNumber: paid.number }, tokens);
         return transfers.map((transfer) => ({ ...transfer, blockNumber: again.number, blockHash: again.hash }));
       },
       proofs: async (chainTxs) => {
         const positions = await reader.proofs(chainTxs);
-        return positions.map((position) => ({ ...position, blockHash: blocks.again?.hash ?? position.blockHash }));
+        const { again } = blocks;
+        return positions.map((position) => ({
+          ...position,
+          ...(again && { blockNumber: again.number, blockHash: again.hash }),
+        }));
       },
     }));
     blocks.paid = await pay(5n);

@@ -2,7 +2,12 @@ import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type BlockRef, type ChainReader } from "../../chain/reader.ts";
 import { bookRevision } from "../store/bookMovements.ts";
-import { findSuspectBlocks, enqueueRecheck, type BlockTransfers } from "../reread/recheckSuspectBlocks.ts";
+import {
+  findSuspectBlocks,
+  enqueueRecheck,
+  type BlockTransfers,
+  type FoundSuspect,
+} from "../reread/recheckSuspectBlocks.ts";
 import { objectingProviders } from "../providers/headHold.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { filterInboxTransfers, type LocatedTransfer } from "../movement.ts";
@@ -102,7 +107,7 @@ export function contiguousHeads(
 }
 
 /** The located transfers, and the blocks to recheck. */
-type HeadsReading = { located: readonly LocatedTransfer[]; suspects: readonly BlockRef[] };
+type HeadsReading = { located: readonly LocatedTransfer[]; suspects: readonly FoundSuspect[] };
 
 /** Reads the blocks with one provider that has them as pushed; undefined when none does. */
 async function readHeads(
@@ -151,7 +156,7 @@ async function readHeadsWithProvider(
 async function readHead(reader: ChainReader, head: BlockRef, tokens: readonly string[]): Promise<BlockTransfers> {
   const [block, transfers] = await Promise.all([
     assertSameHeader(reader, head),
-    reader.transfers({ blockHash: head.hash }, tokens),
+    reader.transfers({ blockHash: head.hash, blockNumber: head.number }, tokens),
   ]);
   return { block, transfers };
 }

@@ -39,7 +39,7 @@ async function findFirstIssuedAt(db: Db, chain: Caip2): Promise<Date | undefined
 }
 
 /** The highest block before a time, or block 0. */
-async function findBlockBefore(reader: ChainReader, latest: BlockRef, time: Date): Promise<BlockRef> {
+export async function findBlockBefore(reader: ChainReader, latest: BlockRef, time: Date): Promise<BlockRef> {
   const timeMs = time.getTime() - CLOCK_SKEW_MS_MAX;
   const isBefore = ({ timestampS }: BlockRef) => timestampS * 1_000 < timeMs;
   if (isBefore(latest)) return latest;

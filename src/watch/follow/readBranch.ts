@@ -1,7 +1,7 @@
 import { ChainMismatch } from "../../chain/providers.ts";
 import { ProviderFailed, type BlockRef, type ChainReader, type Transfer } from "../../chain/reader.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
-import { findSuspectBlocks, type BlockTransfers } from "../reread/recheckSuspectBlocks.ts";
+import { findSuspectBlocks, type BlockTransfers, type FoundSuspect } from "../reread/recheckSuspectBlocks.ts";
 import type { LocatedTransfer } from "../movement.ts";
 import type { KnownBlock } from "../store/store.ts";
 
@@ -25,7 +25,7 @@ export type Branch =
       ancestor: KnownBlock;
       blocks: readonly BlockRef[];
       located: readonly LocatedTransfer[];
-      suspects: readonly BlockRef[];
+      suspects: readonly FoundSuspect[];
     }
   /** Too many blocks to read one by one. `ancestor` is canonical; after a reorg it is below the cursor. */
   | { kind: "far"; head: BlockRef; ancestor: KnownBlock };
@@ -70,7 +70,7 @@ async function readBlockTransfers(
   block: BlockRef,
   tokens: readonly string[],
 ): Promise<BlockTransfers> {
-  return { block, transfers: await reader.transfers({ blockHash: block.hash }, tokens) };
+  return { block, transfers: await reader.transfers({ blockHash: block.hash, blockNumber: block.number }, tokens) };
 }
 
 /**

@@ -13,6 +13,7 @@ import { getChainMemory } from "../chainMemory.ts";
 import { locateInboxTransfers, applySegment, type WatchWorld } from "../store/applySegment.ts";
 import { reconcileCursor } from "./reconcileCursor.ts";
 import { pollProviders } from "../providers/pollProviders.ts";
+import { trackSoundness } from "../providers/trackSoundness.ts";
 import { rereadFinal } from "../reread/rereadFinal.ts";
 import { logCaughtUp } from "../catchUp/logCatchUp.ts";
 import { findCursor, listKnownBlocks, type CursorRow } from "../store/store.ts";
@@ -44,7 +45,7 @@ export async function watchChain(world: WatchWorld, chain: Chain): Promise<Watch
     return await syncChain(world, chain, cursor);
   } catch (error) {
     if (!(error instanceof ProviderFailed && error.kind === "unknown_block")) throw error;
-    // Common near the head: a node behind the same name lags by a block or is switching its branch.
+    // Common near the head: a node behind the same name lags by a block or is switching its branch. trackSoundness logs what lasts.
     world.log.debug({ chain: chain.caip2, err: error }, "the providers' answers are not consistent yet");
     return { advancedTo: cursor.number, isBehind: false };
   }
@@ -94,7 +95,9 @@ async function pollBranch(world: WatchWorld, chain: Chain, cursor: CursorRow): P
     branch: await readBranch(reader, query),
     provider: reader.name,
   });
-  const news = await (isStalled ? chain.providers.askInReverseOrder(work) : chain.providers.ask(work));
+  const isConclusive = ({ branch: { kind, head } }: PolledBranch) => kind !== "still" || head.hash === cursor.hash;
+  const tracked = trackSoundness(world, chain, { reading: "new blocks", work, isConclusive });
+  const news = await (isStalled ? chain.providers.askInReverseOrder(tracked) : chain.providers.ask(tracked));
   if (news.branch.kind !== "still") memory.lastBlockAtMs = world.clock.monotonicMs();
   return news;
 }

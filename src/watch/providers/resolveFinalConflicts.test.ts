@@ -54,7 +54,7 @@ describe("blocks that contradict final movements", () => {
           const positions = await reader.proofs(chainTxs);
           return positions.map((position) =>
             isLiar && lie?.transfer.chainTx === position.chainTx
-              ? { ...position, blockHash: lie.block.hash }
+              ? { ...position, blockHash: lie.block.hash, blockNumber: lie.block.number }
               : position,
           );
         },
@@ -79,7 +79,8 @@ describe("blocks that contradict final movements", () => {
       await chain.mine(1);
       const head = await watching.chain.providers.head("latest");
       const paid = await watching.chain.providers.block({ number: blockNumber });
-      const [transfer] = await watching.chain.providers.transfers({ blockHash: paid?.hash ?? "" }, [usdc]);
+      const scope = { blockHash: paid?.hash ?? "", blockNumber };
+      const [transfer] = await watching.chain.providers.transfers(scope, [usdc]);
       if (transfer) lie = { transfer, block: head };
       return head;
     };

@@ -66,6 +66,7 @@ async function listFinalConflicts(
 }
 
 function matchesTransfer(row: MovementRow, seen: LocatedTransfer): boolean {
-  const isInPlace = row.block_hash === seen.blockHash && row.place === seen.place;
+  const isInBlock = row.block_hash === seen.blockHash && row.block_number === seen.blockNumber;
+  const isInPlace = isInBlock && row.place === seen.place;
   return isInPlace && row.amount_units === seen.amountUnits && row.counterparty === seen.counterparty;
 }

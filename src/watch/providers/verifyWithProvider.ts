@@ -48,9 +48,10 @@ async function verifyMovement(reader: ChainReader, movement: MovementRow): Promi
   const block = await reader.block({ number: movement.block_number });
   if (!block) return MISSING;
   if (block.hash !== movement.block_hash) return createDenial("other_block");
+  const scope = { blockHash: movement.block_hash, blockNumber: movement.block_number };
   const [[proof], transfers] = await Promise.all([
     reader.proofs([movement.chain_tx]),
-    reader.transfers({ blockHash: movement.block_hash }, [movement.token], [movement.inbox]),
+    reader.transfers(scope, [movement.token], [movement.inbox]),
   ]);
   if (!proof) return createDenial("not_mined");
   if (proof.blockHash !== movement.block_hash) return createDenial("mined_elsewhere");

@@ -59,6 +59,7 @@ describe("transfers added by one of several providers", () => {
                   blockHash: fabricated.at.hash,
                   succeeded: true,
                   logIndexFirst: 0,
+                  logCount: 1,
                 }),
               ]
             : [],

@@ -6,39 +6,58 @@ import { applyFoundTransfers } from "./rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 
 // A node may have a block shortly before its logs, and then answers with none. The header shows that: a digest that matches a watched token
-// makes an empty answer suspect. The block is recorded all the same, because a digest has false positives and later blocks must not wait. It
-// is rechecked a few times, and reread when it is final.
+// makes an answer without that token suspect. The block is recorded all the same, because a digest has false positives and later blocks must
+// not wait. It is rechecked a few times, and reread when it is final. A single provider may omit a log each time, so its last recheck is
+// thorough: it reads another record of the provider. The comparison of balances finds what even that does not.
 
 /** Delay of each recheck after the previous answer, in milliseconds. */
 const RETRY_DELAYS_MS = [50, 500, 3_000] as const;
+const LAST_ATTEMPT = RETRY_DELAYS_MS.length - 1;
 /** Above this number the oldest are dropped; rereading covers them when they are final. */
 const SUSPECT_BLOCKS_MAX = 64;
+/** Blocks per minute that hold other watched tokens: busy blocks set most bits of their digest, so most of these are false positives. */
+const PARTLY_EMPTY_PER_MINUTE_MAX = 30;
+/** Thorough rechecks per minute. Each may take a megabyte. */
+const THOROUGH_PER_MINUTE_MAX = 12;
+const MINUTE_MS = 60_000;
 /** Blocks rechecked concurrently. */
 const CONCURRENT_RECHECKS_MAX = 8;
 
 export type BlockTransfers = { block: BlockRef; transfers: readonly Transfer[] };
 
-/** The empty blocks whose headers indicate transfers, by the provider that reported both. */
+/** A block without transfers of a token that its header indicates. `isEmpty`: it has none of any watched token. */
+export type FoundSuspect = { block: BlockRef; provider: string; isEmpty: boolean };
+
+/** The blocks that lack a token which their headers indicate, by the provider that reported both. */
 export function findSuspectBlocks(
   reader: ChainReader,
   readings: readonly BlockTransfers[],
   tokens: readonly string[],
-): BlockRef[] {
-  return readings.flatMap(({ block, transfers }) =>
-    transfers.length === 0 && reader.mayContainTransfers?.(block, tokens) === true ? [block] : [],
-  );
+): FoundSuspect[] {
+  return readings.flatMap(({ block, transfers }) => {
+    const present = new Set(transfers.map(({ token }) => token));
+    const isSuspect = tokens.some(
+      (token) => !present.has(token) && reader.mayContainTransfers?.(block, [token]) === true,
+    );
+    return isSuspect ? [{ block, provider: reader.name, isEmpty: transfers.length === 0 }] : [];
+  });
 }
 
-/** Queues blocks that were recorded as empty for a recheck. */
+/** Queues suspect blocks for a recheck. A block with transfers of other tokens is rechecked once. */
 export function enqueueRecheck(
   world: Pick<WatchWorld, "clock" | "wake" | "memory">,
   chain: Chain,
-  blocks: readonly BlockRef[],
+  suspects: readonly FoundSuspect[],
 ): void {
-  if (blocks.length === 0) return;
-  const { suspectBlocks } = getChainMemory(world, chain);
-  const dueAtMs = world.clock.monotonicMs() + RETRY_DELAYS_MS[0];
-  for (const block of blocks) suspectBlocks.set(block.hash, { block, attempts: 0, dueAtMs });
+  const { suspectBlocks, recheckBudget } = getChainMemory(world, chain);
+  const nowMs = world.clock.monotonicMs();
+  for (const { block, provider, isEmpty } of suspects) {
+    if (!isEmpty && !takeFrom(recheckBudget.partlyEmpty, { nowMs, perMinute: PARTLY_EMPTY_PER_MINUTE_MAX })) continue;
+    const attempts = isEmpty ? 0 : LAST_ATTEMPT;
+    const dueAtMs = nowMs + (RETRY_DELAYS_MS[attempts] ?? 0);
+    suspectBlocks.set(block.hash, { block, provider, attempts, dueAtMs });
+  }
+  if (suspectBlocks.size === 0) return;
   for (const hash of suspectBlocks.keys()) {
     if (suspectBlocks.size <= SUSPECT_BLOCKS_MAX) break;
     suspectBlocks.delete(hash);
@@ -66,29 +85,42 @@ export async function recheckSuspectBlocks(
   return suspectBlocks.size > 0;
 }
 
-/** Reads one block again, from another provider where there is one, and records its transfers. */
+/** Reads one block again, from another provider or another record where there is one, and records its transfers. */
 async function recheckBlock(world: WatchWorld, chain: Chain, suspect: SuspectBlock): Promise<void> {
-  const { suspectBlocks } = getChainMemory(world, chain);
-  const { hash, number } = suspect.block;
-  scheduleNextAttempt(suspectBlocks, suspect, world.clock.monotonicMs());
+  const { suspectBlocks, recheckBudget } = getChainMemory(world, chain);
+  const { block, provider } = suspect;
+  const nowMs = world.clock.monotonicMs();
+  const isLast = suspect.attempts >= LAST_ATTEMPT;
+  scheduleNextAttempt(suspectBlocks, suspect, nowMs);
   const tokens = watchedTokens(world.catalog, chain.caip2);
+  const scope = { blockHash: block.hash, blockNumber: block.number };
+  const isThorough =
+    isLast &&
+    chain.providers.providerCount === 1 &&
+    takeFrom(recheckBudget.thorough, { nowMs, perMinute: THOROUGH_PER_MINUTE_MAX });
   try {
     const transfers = await chain.providers.askInReverseOrder((reader) =>
-      reader.transfers({ blockHash: hash }, tokens),
+      isThorough && reader.recheckTransfers ? reader.recheckTransfers(scope, tokens) : reader.transfers(scope, tokens),
     );
     if (transfers.length === 0) return;
     const recorded = await applyFoundTransfers(world, chain, {
       transfers,
       isOnlyIncoming: chain.providers.providerCount > 1,
     });
-    suspectBlocks.delete(hash);
+    suspectBlocks.delete(block.hash);
     if (recorded.length === 0) return;
-    const facts = { chain: chain.caip2, block: String(number), recorded: recorded.length };
-    world.log.warn(facts, "a provider returned a block without its logs; a recheck found them");
+    const facts = { chain: chain.caip2, provider, block: String(block.number), recorded: recorded.length };
+    world.log.warn(facts, "a provider returned a block without all its logs; a recheck found them");
   } catch (error) {
     if (!(error instanceof ProviderFailed)) throw error;
     world.log.debug({ chain: chain.caip2, err: error }, "the recheck of a suspect block failed");
   }
+}
+
+/** Whether fewer than `perMinute` were taken in the last minute; takes one then. */
+function takeFrom(takenAtMs: number[], { nowMs, perMinute }: { nowMs: number; perMinute: number }): boolean {
+  while (takenAtMs[0] !== undefined && takenAtMs[0] <= nowMs - MINUTE_MS) takenAtMs.shift();
+  return takenAtMs.length < perMinute && takenAtMs.push(nowMs) > 0;
 }
 
 /** After the last recheck an empty answer stands until the block is final. */

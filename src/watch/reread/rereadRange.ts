@@ -2,6 +2,7 @@ import { watchedTokens } from "../../catalog/catalog.ts";
 import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type BlockRange, type ChainReader } from "../../chain/reader.ts";
 import { getChainMemory } from "../chainMemory.ts";
+import { trackSoundness } from "../providers/trackSoundness.ts";
 import { compareWithRecorded, movementKey, type MovementRow, type LocatedTransfer } from "../movement.ts";
 import { isRangeTooLarge, mayBeRangeTooLarge, readRange, type RangeTransfers } from "../catchUp/readRange.ts";
 import { matchInboxesInDatabase, locateTransfers, locateWithProvider, type WatchWorld } from "../store/applySegment.ts";
@@ -46,7 +47,10 @@ async function rereadWithOther(
   { range, recorded }: RereadRange,
 ): Promise<RereadChanges> {
   const tokens = watchedTokens(world.catalog, chain.caip2);
-  const reading = await chain.providers.askInReverseOrder((reader) => readRange(reader, range, tokens));
+  const work = (reader: ChainReader) => readRange(reader, range, tokens);
+  const reading = await chain.providers.askInReverseOrder(
+    trackSoundness(world, chain, { reading: "final blocks", work }),
+  );
   getChainMemory(world, chain).rereadSize.adjust(reading.range, reading.transfers.length);
   const candidates = await matchInboxesInDatabase(world, chain, reading.transfers);
   const { missing, unmatched } = compareWithRecorded(candidates, recorded);
@@ -88,7 +92,10 @@ async function rereadWithSeveral(
   const memory = getChainMemory(world, chain);
   if (world.clock.monotonicMs() < memory.rereadPausedUntilMs) return undefined;
   const replies = await chain.providers.askEach(
-    (reader) => readWithProvider(world, reader, { chain, reread }),
+    trackSoundness(world, chain, {
+      reading: "final blocks",
+      work: (reader) => readWithProvider(world, reader, { chain, reread }),
+    }),
     "awake",
   );
   const whole = replies.flatMap((each) => ("answer" in each ? [each.answer] : []));
@@ -153,7 +160,8 @@ async function isInBlock(reader: ChainReader, row: MovementRow): Promise<boolean
   const block = await reader.block({ number: row.block_number });
   if (!block) throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${row.block_number}`);
   if (block.hash !== row.block_hash) return false;
-  const transfers = await reader.transfers({ blockHash: row.block_hash }, [row.token], [row.inbox]);
+  const scope = { blockHash: row.block_hash, blockNumber: row.block_number };
+  const transfers = await reader.transfers(scope, [row.token], [row.inbox]);
   return transfers.some(({ chainTx }) => chainTx === row.chain_tx);
 }
 

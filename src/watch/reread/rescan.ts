@@ -70,7 +70,7 @@ async function rescanOnChain(world: RescanWorld, chain: Chain, chainTx: string):
   const found = await chain.providers.ask(async (reader) => {
     const [proof] = await reader.proofs([chainTx]);
     if (!proof?.succeeded || proof.blockNumber > cursor.number) return { proof, transfers: [] };
-    const transfers = await reader.transfers({ blockHash: proof.blockHash }, tokens);
+    const transfers = await reader.transfers({ blockHash: proof.blockHash, blockNumber: proof.blockNumber }, tokens);
     return { proof, transfers: transfers.filter((transfer) => transfer.chainTx === chainTx) };
   });
   if (!found.proof) return { chain: caip2, outcome: "unknown", recorded: [] };

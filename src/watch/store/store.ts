@@ -268,8 +268,8 @@ function upsertMovements({ chain, located, at, claimed, immutableUpTo }: Movemen
       counterparty = excluded.counterparty, amount_units = excluded.amount_units, block_number = excluded.block_number,
       block_hash = excluded.block_hash, place = excluded.place, revision = excluded.revision, orphaned_at = null
     where movement.orphaned_at is not null
-      or (movement.counterparty, movement.amount_units, movement.block_hash, movement.place) is distinct from
-        (excluded.counterparty, excluded.amount_units, excluded.block_hash, excluded.place)
+      or (movement.counterparty, movement.amount_units, movement.block_number, movement.block_hash, movement.place)
+        is distinct from (excluded.counterparty, excluded.amount_units, excluded.block_number, excluded.block_hash, excluded.place)
       and movement.block_number > ${immutableUpTo}
     returning *`;
 }

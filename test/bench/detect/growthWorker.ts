@@ -97,6 +97,7 @@ function openNode(node: { head: number }, inboxes: number): EvmNode {
           blockHash: hashAt(number),
           succeeded: true,
           logIndexFirst: TRANSFERS / 2,
+          logCount: 1,
         });
       }),
   };
@@ -108,7 +109,7 @@ function openNode(node: { head: number }, inboxes: number): EvmNode {
   };
   return new Proxy(methods as EvmNode, {
     get: (target, name) => {
-      const isOptional = name === "filterTransfers" || name === "blockWithProofs" || name === "then";
+      const isOptional = name === "filterTransfers" || name === "blocksWithProofs" || name === "then";
       if (name in target || isOptional) return Reflect.get(target, name) as unknown;
       throw new Error(`unexpected call of ${String(name)}`);
     },

@@ -81,6 +81,7 @@ export const logNaming: TransferNaming = {
     });
   },
   proofOf({ chainTx, blockNumber, blockHash, succeeded, logs }) {
-    return createProof({ chainTx, blockNumber, blockHash, succeeded, logIndexFirst: logs[0]?.logIndex });
+    const [logIndexFirst, logCount] = [logs[0]?.logIndex, logs.length];
+    return createProof({ chainTx, blockNumber, blockHash, succeeded, logIndexFirst, logCount });
   },
 };

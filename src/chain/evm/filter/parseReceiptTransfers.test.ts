@@ -35,7 +35,7 @@ const receipts = [
   receiptOf(SECOND, [logOf(SECOND, 2, { address: `0x${"ab".repeat(20)}` }), asked[1] ?? {}]),
 ];
 const block = { number: "0x10", hash: HASH, transactions: [FIRST, SECOND] };
-const byHash: TransferScope = { blockHash: HASH };
+const byHash: TransferScope = { blockHash: HASH, blockNumber: 0x10n };
 const byNumber: TransferScope = { fromBlock: 0x10n, toBlock: 0x10n };
 
 test("the receipts of a block hold the transfers that its logs hold", () => {

@@ -1,5 +1,5 @@
 import { ProviderFailed, type Transfer, type TransferScope } from "../../reader.ts";
-import { parseHash, parseArray, parseObject } from "../rpc/rpcValues.ts";
+import { parseHash, parseArray, parseObject, parseQuantity } from "../rpc/rpcValues.ts";
 import { parseTransfers, TRANSFER_TOPIC } from "./parseTransfers.ts";
 
 export type BlockWithReceipts = {
@@ -20,12 +20,15 @@ export function parseReceiptTransfers(
 ): Transfer[] {
   const block = parseObject(response.block, "a block");
   const blockHash = parseHash(block["hash"], "a block hash");
-  if ("blockHash" in scope && blockHash !== scope.blockHash)
+  const blockNumber = parseQuantity(block["number"], "a block number");
+  if ("blockHash" in scope && (blockHash !== scope.blockHash || blockNumber !== scope.blockNumber))
     throw invalidReceipts("bad_answer", "are of another block");
   const receipts = parseArray(response.receipts, "receipts").map((receipt) => parseObject(receipt, "a receipt"));
   // A block requested by number may be replaced between the two answers.
   if (receipts.some((receipt) => parseHash(receipt["blockHash"], "a block hash") !== blockHash))
     throw invalidReceipts("unknown_block", "are of another block than its header");
+  if (receipts.some((receipt) => parseQuantity(receipt["blockNumber"], "a block number") !== blockNumber))
+    throw invalidReceipts("contradictory", "name another number than their block's");
   const receiptTxs = new Set(receipts.map((receipt) => parseHash(receipt["transactionHash"], "a transaction hash")));
   const mined = parseArray(block["transactions"], "a block's transactions");
   if (mined.some((chainTx) => !receiptTxs.has(parseHash(chainTx, "a transaction hash"))))
@@ -45,6 +48,6 @@ function isTransferLog(answer: unknown, tokens: ReadonlySet<string>): boolean {
   return event === TRANSFER_TOPIC && tokens.has(String(log["address"]).toLowerCase());
 }
 
-function invalidReceipts(kind: "bad_answer" | "unknown_block", what: string): ProviderFailed {
+function invalidReceipts(kind: "bad_answer" | "contradictory" | "unknown_block", what: string): ProviderFailed {
   return new ProviderFailed(kind, `the receipts of a block that a provider sent ${what}`);
 }

@@ -22,7 +22,7 @@ const log = {
   logIndex: "0x7",
   removed: false,
 };
-const byHash: TransferScope = { blockHash: HASH };
+const byHash: TransferScope = { blockHash: HASH, blockNumber: 0x10n };
 const byRange: TransferScope = { fromBlock: 0x10n, toBlock: 0x11n };
 const read = (changed: object, scope: TransferScope = byHash) =>
   parseTransfers([{ ...log, ...changed }], scope, [TOKEN]);
@@ -80,7 +80,8 @@ for (const [what, changed] of Object.entries({
   "an amount with other characters": { data: `${word("0x05").slice(0, 64)} 5` },
 })) {
   test(`an answer with ${what} is refused as a whole`, () => {
-    for (const scope of [{ blockHash: String("blockHash" in changed ? changed.blockHash : HASH) }, byRange]) {
+    const blockHash = String("blockHash" in changed ? changed.blockHash : HASH);
+    for (const scope of [{ blockHash, blockNumber: 0x10n }, byRange]) {
       throws(
         () => read(changed, scope),
         (error) => error instanceof ProviderFailed && error.kind === "bad_answer",

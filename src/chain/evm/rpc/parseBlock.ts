@@ -35,8 +35,24 @@ export function parseReceipt(answer: unknown, chainTx: string): EvmReceipt {
 /** Parses the receipt of `chainTx` into a proof. */
 export function parseProof(answer: unknown, chainTx: string): TransactionProof {
   const { blockNumber, blockHash, succeeded } = parseReceipt(answer, chainTx);
-  const [first] = parseArray(parseObject(answer, "a receipt")["logs"], "a receipt's logs");
-  const logIndexFirst =
-    first === undefined ? undefined : parseSafeInteger(parseObject(first, "a log")["logIndex"], "a log's index");
-  return createProof({ chainTx, blockNumber, blockHash, succeeded, logIndexFirst });
+  const logs = parseArray(parseObject(answer, "a receipt")["logs"], "a receipt's logs");
+  const indexes = logs.map((log) => parseLogIndexOf(parseObject(log, "a log"), { chainTx, blockNumber, blockHash }));
+  const [logIndexFirst] = indexes;
+  if (indexes.some((index, place) => index !== (logIndexFirst ?? 0) + place))
+    throw new ProviderFailed("contradictory", "the provider sent a receipt whose logs are not numbered in order");
+  return createProof({ chainTx, blockNumber, blockHash, succeeded, logIndexFirst, logCount: indexes.length });
+}
+
+/** The index of a receipt's log, which must name the transaction and the block of its receipt. */
+function parseLogIndexOf(
+  log: Readonly<Record<string, unknown>>,
+  receipt: Pick<EvmReceipt, "chainTx" | "blockNumber" | "blockHash">,
+): number {
+  const isOfReceipt =
+    parseHash(log["transactionHash"], "a log's transaction") === receipt.chainTx &&
+    parseHash(log["blockHash"], "a log's block") === receipt.blockHash &&
+    parseQuantity(log["blockNumber"], "a log's block number") === receipt.blockNumber;
+  if (!isOfReceipt)
+    throw new ProviderFailed("contradictory", "the provider sent a receipt with a log of another block");
+  return parseSafeInteger(log["logIndex"], "a log's index");
 }

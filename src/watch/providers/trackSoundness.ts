@@ -1,0 +1,80 @@
+import type { Chain } from "../../chain/chain.ts";
+import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
+import { getChainMemory } from "../chainMemory.ts";
+import type { WatchWorld } from "../store/applySegment.ts";
+
+// Near the head a provider's answers fail to fit for seconds: a node behind the same name lags by a block, or switches its branch. That is
+// no news. A provider whose answers never fit stops the recording where it is the only one, so the operator must learn its name.
+
+/** Answers that do not fit for this long are logged; a contradiction is logged at once. A provider is sound again after as long. */
+const UNSOUND_MS_MIN = 60_000;
+
+/** `reading`: what `work` reads. A provider may be sound for one reading and not for another. */
+type TrackedWork<T> = {
+  reading: "new blocks" | "ranges" | "final blocks";
+  work: (reader: ChainReader) => Promise<T>;
+  isConclusive?: (answer: T) => boolean;
+};
+type TrackedProvider = { provider: string; reading: TrackedWork<unknown>["reading"] };
+type TrackedWorld = Pick<WatchWorld, "clock" | "memory" | "log">;
+
+/**
+ * Runs `work` with a provider, and logs once when the provider's answers contradict themselves, and once when they fit again. `isConclusive`
+ * says whether an answer shows that they fit; by default each does.
+ */
+export function trackSoundness<T>(
+  world: TrackedWorld,
+  chain: Chain,
+  { reading, work, isConclusive = () => true }: TrackedWork<T>,
+): (reader: ChainReader) => Promise<T> {
+  return async (reader) => {
+    try {
+      const answer = await work(reader);
+      if (isConclusive(answer)) noteSound(world, chain, { provider: reader.name, reading });
+      return answer;
+    } catch (error) {
+      if (error instanceof ProviderFailed) noteFailure(world, chain, { provider: reader.name, reading, error });
+      throw error;
+    }
+  };
+}
+
+function noteFailure(
+  world: TrackedWorld,
+  chain: Chain,
+  { provider, reading, error }: TrackedProvider & { error: ProviderFailed },
+): void {
+  if (error.kind !== "unknown_block" && error.kind !== "contradictory") return;
+  const { unsoundProviders } = getChainMemory(world, chain);
+  const nowMs = world.clock.monotonicMs();
+  const unsound = unsoundProviders.get(keyOf({ provider, reading })) ?? {
+    sinceMs: nowMs,
+    lastMs: nowMs,
+    isLogged: false,
+  };
+  unsound.lastMs = nowMs;
+  unsoundProviders.set(keyOf({ provider, reading }), unsound);
+  const isNews = error.kind === "contradictory" || nowMs - unsound.sinceMs >= UNSOUND_MS_MIN;
+  if (!isNews || unsound.isLogged) return;
+  unsound.isLogged = true;
+  world.log.error(
+    { alarm: "provider_inconsistent", chain: chain.caip2, provider, reading, err: error },
+    "a provider's answers contradict each other; they are not recorded",
+  );
+}
+
+function noteSound(world: TrackedWorld, chain: Chain, { provider, reading }: TrackedProvider): void {
+  const { unsoundProviders } = getChainMemory(world, chain);
+  const key = keyOf({ provider, reading });
+  const unsound = unsoundProviders.get(key);
+  if (unsound === undefined) return;
+  // A provider that contradicts itself now and then keeps its one log line.
+  if (unsound.isLogged && world.clock.monotonicMs() - unsound.lastMs < UNSOUND_MS_MIN) return;
+  unsoundProviders.delete(key);
+  if (unsound.isLogged)
+    world.log.info({ chain: chain.caip2, provider, reading }, "a provider's answers fit together again");
+}
+
+function keyOf({ provider, reading }: TrackedProvider): string {
+  return `${provider} ${reading}`;
+}
