@@ -34,13 +34,13 @@ export type BalanceComparison = {
 const PAGE_MAX = 100;
 
 /**
- * Compares the newest `inboxesMax` inboxes with one chain, for each of its tokens. Each difference is compared again at the ledger's
+ * Compares all inboxes, or the newest `inboxesMax`, with one chain, for each of its tokens, page by page. Each difference is compared again at the ledger's
  * current block, so that a reorganisation meanwhile is not reported as a loss. Throws ProviderFailed when no provider answers.
  */
 export async function compareBalances(
   world: { db: Db; catalog: Catalog },
   chain: Chain,
-  { inboxesMax }: { inboxesMax: number },
+  { inboxesMax = Infinity }: { inboxesMax?: number | undefined } = {},
 ): Promise<BalanceComparison[]> {
   const tokens = watchedTokens(world.catalog, chain.caip2);
   const comparisons = tokens.map((token): BalanceComparison => ({

@@ -1,5 +1,6 @@
 import type { Generated, GeneratedAlways } from "kysely";
 import type { Caip2, Namespace } from "../kernel/caip.ts";
+import type { BalanceDifferenceTable, BalanceSweepTable } from "./balanceTables.ts";
 
 // The row types of all tables, in the order of the stations that own them. numeric and int8 are bigint, bytea is Uint8Array,
 // timestamptz is Date.
@@ -456,6 +457,8 @@ export interface Schema {
   chain_cursor: ChainCursorTable;
   block: BlockTable;
   movement: MovementTable;
+  balance_sweep: BalanceSweepTable;
+  balance_difference: BalanceDifferenceTable;
   deposit: DepositTable;
   deposit_agreement: DepositAgreementTable;
   deposit_cursor: HandoverCursorTable;

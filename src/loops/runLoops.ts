@@ -6,6 +6,7 @@ import { processDepositsLoop } from "./chain/processDepositsLoop.ts";
 import { followHeadsLoop, listenToFeedLoop } from "./chain/followHeadsLoop.ts";
 import { purgeExpiredLoop } from "./purgeExpiredLoop.ts";
 import { runLoop, type Loop } from "./loop.ts";
+import { reconcileBalancesLoop } from "./chain/reconcileBalancesLoop.ts";
 import { scanHintedInboxesLoop } from "./chain/scanHintedInboxesLoop.ts";
 import { sumDustLoop } from "./chain/sumDustLoop.ts";
 import {
@@ -29,6 +30,7 @@ export function createLoops(world: World): Loop[] {
       watchChainLoop(world, chain),
       recheckSuspectBlocksLoop(world, chain),
       scanHintedInboxesLoop(world, chain),
+      reconcileBalancesLoop(world, chain),
       processDepositsLoop(world, chain.caip2),
       sumDustLoop(world, chain),
       verifyDepositsLoop(world, chain),

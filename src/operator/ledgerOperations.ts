@@ -16,13 +16,12 @@ import { optionalNumber, optionalText } from "./inputFields.ts";
 /** A finding with the rows that break the check. */
 export type LedgerFinding = Finding & { rows: unknown[] };
 
-const INBOXES_DEFAULT = 1_000;
-const INBOXES_MAX = 100_000;
+const INBOXES_MAX = 1_000_000_000;
 const ROWS_SHOWN_MAX = 3;
 
 /** Runs every check of the ledger and compares the ledger with the chains. Changes nothing. */
 export async function checkLedger(world: World, input: unknown): Promise<LedgerFinding[]> {
-  const inboxesMax = optionalNumber(input, "inboxes", { min: 1, max: INBOXES_MAX }) ?? INBOXES_DEFAULT;
+  const inboxesMax = optionalNumber(input, "inboxes", { min: 1, max: INBOXES_MAX });
   const violations = new Map((await runLedgerChecks(world.db)).map((violation) => [violation.check, violation]));
   const checked = ledgerAuditChecks.map(({ name }): LedgerFinding => {
     const violation = violations.get(name);

@@ -230,9 +230,17 @@ export function listUnfinishedWork(
       open.push(`${plan.name} is not reread`);
     if (chain.pool.pending.some(({ paysGas }) => paysGas)) open.push(`${plan.name} has waiting transactions`);
   }
+  // A hidden transfer leaves no row that is unfinished. The balance of its inbox shows it within the hour.
+  if (hasHiddenTransfers(chains))
+    open.push(...checkMovements({ database, chains, actors }).map(({ rule, subject }) => `${rule}: ${subject}`));
   const [rows] = database.rows(UNFINISHED_WORK_SQL) as { open: string[] | null }[];
   for (const item of rows?.open ?? []) if (!(options.ignoresHeld && item.startsWith("held "))) open.push(item);
   return open;
+}
+
+/** Whether a single provider left out transfers at every reading for a while. */
+export function hasHiddenTransfers(chains: readonly SimChain[]): boolean {
+  return chains.some(({ nodes }) => nodes.some((node) => [...node.hiddenTxs.values()].some((untilMs) => untilMs)));
 }
 
 /** The number of the last block with transactions. */

@@ -281,6 +281,13 @@ export class FaultInjector {
       lyingNode.forgery = { inboxes: () => this.listInboxes(chain), token: chain.tokens[0].address };
       this.#schedule.recordInjected("liar", lyingNode.name);
     }
+    // The agreement of two providers needs two that do not contradict themselves.
+    const mayContradict = chain.plan.providers > (chain.plan.agreement ? 2 : 1);
+    if (mayContradict && this.#schedule.rate("nodeContradicts") > 0) {
+      const [first] = chain.nodes.filter((node) => node !== lyingNode || !mayLie);
+      if (first) first.lacksBlocks = true;
+      this.#schedule.recordInjected("nodeContradicts", first?.name);
+    }
     this.#injectRepeatedly("chainUnreachable", () => {
       const untilMs = this.#scheduler.nowMs + this.#random.pick([20_000, 120_000, 400_000] as const);
       for (const node of chain.nodes) node.downUntilMs = untilMs;

@@ -11,10 +11,13 @@ const RATES_MAX = {
   nodeLags: 1.5,
   nodeRegresses: 0.5,
   logsOmitted: 0.3,
+  logsHidden: 0.5,
+  logsMisplaced: 0.3,
   oldReceipts: 0.6,
   blockMissing: 0.1,
   liar: 1,
   falseFees: 0.3,
+  nodeContradicts: 1,
   providerDown: 1.2,
   chainUnreachable: 0.4,
   // Chains (per minute)

@@ -20,6 +20,11 @@ import type { SimProcess } from "./simProcess.ts";
 const TIMEOUT_MS = 10_000;
 /** The largest range that a limited provider answers. */
 const RANGE_MAX = 20n;
+/** How long a single provider hides logs. */
+const HIDDEN_MS = 600_000;
+const MISPLACED_BLOCKS_MAX = 15;
+/** One block in this many is lacking. */
+const LACKING_INTERVAL = 5n;
 /** How many past blocks a lying provider remembers its forgeries for. */
 const RECENT_BLOCKS_MAX = 200;
 
@@ -42,6 +47,12 @@ export class SimNode {
   readonly random: SeededRandom;
   /** Transactions whose logs a node of this chain has left out once, as a node that still indexes does. */
   readonly omittedTxs: Set<string>;
+  /** Until when it leaves out the logs of a transaction each time; undefined for a transaction whose logs it never hides. */
+  readonly hiddenTxs = new Map<string, number | undefined>();
+  /** Whether it is the only provider, which hides logs at every reading for a while. */
+  readonly isAlone: boolean;
+  /** Whether it lacks some blocks below its head for ever, so that its answers never fit together. */
+  lacksBlocks = false;
   /** Called when its head changes. */
   readonly listeners = new Set<(head: ScriptedBlock) => void>();
 
@@ -52,6 +63,7 @@ export class SimNode {
     hasDigests: boolean;
     random: SeededRandom;
     omitted: Set<string>;
+    isAlone: boolean;
   }) {
     this.chain = parts.chain;
     this.naming = parts.naming;
@@ -59,6 +71,7 @@ export class SimNode {
     this.name = parts.name;
     this.random = parts.random;
     this.omittedTxs = parts.omitted;
+    this.isAlone = parts.isAlone;
     this.knownBlockCount = parts.chain.blockCount;
   }
 
@@ -108,9 +121,11 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
   }
 
   block(at: { number: bigint } | { hash: string }): Promise<BlockRef | undefined> {
-    return this.request("block", async (scripted) =>
-      this.shouldInject("blockMissing") ? undefined : scripted.block(at),
-    );
+    return this.request("block", async (scripted) => {
+      if (this.shouldInject("blockMissing")) return undefined;
+      const block = await scripted.block(at);
+      return block && this.#isLacking(block.number) ? undefined : block;
+    });
   }
 
   transfers(scope: TransferScope, tokens: readonly string[], parties?: readonly string[]): Promise<Transfer[]> {
@@ -119,7 +134,10 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
       if (isLong && this.shouldInject("rangeRefused")) {
         throw new ProviderFailed("range_too_large", `${this.name} answered: range too large`);
       }
-      const transfers = this.#omitSomeLogs(await scripted.transfers(scope, tokens, parties));
+      if (this.#blocksIn(scope).some(({ number }) => this.#isLacking(number)))
+        throw new ProviderFailed("unknown_block", `${this.name} answered: unknown block`);
+      const seen = this.#hideLogs(await scripted.transfers(scope, tokens, parties));
+      const transfers = this.#misplaceLogs(this.#omitSomeLogs(seen));
       const { forgery } = this.#node;
       if (forgery === undefined) return transfers;
       return forgeTransfers(transfers, forgery, this.#blocksIn(scope)).filter(
@@ -205,6 +223,31 @@ export class SimProvider<Scripted extends ScriptedReader> implements ChainReader
     const omitted = new Set(random.chance(0.5) ? fresh : [random.pick(fresh)]);
     for (const chainTx of omitted) if (chainTx !== undefined) omittedTxs.add(chainTx);
     return transfers.filter(({ chainTx, place }) => !omitted.has(chainTx) || (omitted.size === 1 && place % 2n === 1n));
+  }
+
+  #isLacking(number: bigint): boolean {
+    return this.#node.lacksBlocks && number % LACKING_INTERVAL === 1n;
+  }
+
+  /** Leaves out the logs of some transactions each time, long enough for both readings of their blocks. */
+  #hideLogs(transfers: Transfer[]): Transfer[] {
+    const { hiddenTxs, isAlone } = this.#node;
+    const { nowMs } = this.#context.process.scheduler;
+    for (const chainTx of new Set(transfers.map((transfer) => transfer.chainTx))) {
+      if (!isAlone || hiddenTxs.has(chainTx)) continue;
+      hiddenTxs.set(chainTx, this.shouldInject("logsHidden") ? nowMs + HIDDEN_MS : undefined);
+    }
+    return transfers.filter(({ chainTx }) => nowMs >= (hiddenTxs.get(chainTx) ?? 0));
+  }
+
+  /** Answers some logs with the hash of their block and the number of an earlier one. */
+  #misplaceLogs(transfers: Transfer[]): Transfer[] {
+    if (transfers.length === 0 || !this.shouldInject("logsMisplaced")) return transfers;
+    const { random } = this.#node;
+    return transfers.map((transfer) => ({
+      ...transfer,
+      blockNumber: transfer.blockNumber - BigInt(random.between(0, MISPLACED_BLOCKS_MAX)),
+    }));
   }
 
   /** The proof of a transaction in a replaced block, if one exists. */

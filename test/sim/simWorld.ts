@@ -237,6 +237,7 @@ function createSimChain(plan: ChainPlan, random: SeededRandom): SimChain {
         naming: namingOf(plan.kind),
         random: random.derive(`node ${index}`),
         omitted,
+        isAlone: plan.providers === 1,
       }),
   );
   return { plan, chain, nodes, tokens, hadDeepReorg: false, firstBlock: 0, haltedUntilMs: 0 };

@@ -1,6 +1,6 @@
 import { StateLog } from "./stateLog.ts";
 import type { SimDatabase } from "./simDatabase.ts";
-import { checkFinalState, listUnfinishedWork } from "./checkFinalState.ts";
+import { checkFinalState, hasHiddenTransfers, listUnfinishedWork } from "./checkFinalState.ts";
 import { FaultSchedule, type FaultKind } from "./faultSchedule.ts";
 import { Actors } from "./actors.ts";
 import { drawPlan, type SimPlan } from "./plan.ts";
@@ -42,6 +42,8 @@ const STEPS_MAX = 60_000;
 /** Blocks slow down while the run heals, so that a wait of an hour costs no more than one of a minute. */
 const SLOWDOWN_INTERVAL_MS = 60_000;
 const SLOWDOWN_MAX = 240;
+/** A hidden transfer is found within the hour by a loop that must run often enough. */
+const SLOWDOWN_HIDDEN_MAX = 6;
 
 let compiledChecks: string | undefined;
 
@@ -169,7 +171,8 @@ class Simulation {
         ignoresHeld: this.#faultInjector.permanentlyBlocked.size > 0 && healingMs > 600_000,
       });
       if (open.length === 0) return;
-      const slowness = Math.min(1 + (healingMs / SLOWDOWN_INTERVAL_MS) ** 2 / 4, SLOWDOWN_MAX);
+      const slownessMax = this.#hasHiddenTransfers ? SLOWDOWN_HIDDEN_MAX : SLOWDOWN_MAX;
+      const slowness = Math.min(1 + (healingMs / SLOWDOWN_INTERVAL_MS) ** 2 / 4, slownessMax);
       this.#faultInjector.slowdown = slowness;
       for (const { process } of this.#simWorld.running) process.slowdown = this.#plan.slowdown * slowness;
     }
@@ -177,7 +180,7 @@ class Simulation {
   }
 
   #checkFinalState(): void {
-    this.#runChecks();
+    this.#runChecks(true);
     for (const violation of checkFinalState(this.#finalState)) this.#violate(violation);
   }
 
@@ -197,10 +200,17 @@ class Simulation {
     }
   }
 
-  #runChecks(): void {
+  get #hasHiddenTransfers(): boolean {
+    return hasHiddenTransfers(this.#simWorld.chains);
+  }
+
+  #runChecks(isFinal = false): void {
     this.#commits = 0;
-    const [found] = this.#database.rows(this.#checksSql) as Violation[];
-    if (found) this.#violate(found);
+    const found = this.#database.rows(this.#checksSql) as Violation[];
+    // A sweep takes a hidden transfer along. The rule holds again when the transfer is found.
+    const isExpected = ({ rule }: Violation) => rule === "sweep-empties-inbox" && !isFinal && this.#hasHiddenTransfers;
+    const violation = found.find((each) => !isExpected(each));
+    if (violation) this.#violate(violation);
     this.#checkCountedDeposits();
   }
 

@@ -11,7 +11,7 @@ export const doctor: Command = {
     ledger: { summary: "instead run every check of the ledger and compare it with the chains" },
     inboxes: {
       value: "COUNT",
-      summary: "with --ledger: number of inboxes to compare, newest first; default 1000",
+      summary: "with --ledger: number of inboxes to compare, newest first; default all",
     },
     ...CONFIG_OPTION,
   },

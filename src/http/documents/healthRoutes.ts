@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { countHeldForAgreement, type HeldForAgreement } from "../../deposit/agreement/verificationStore.ts";
+import { countHeldForAgreement } from "../../deposit/agreement/verificationStore.ts";
+import { countDifferences } from "../../watch/reconcile/balanceStore.ts";
 import type { World } from "../../world.ts";
 
 /**
@@ -9,19 +10,20 @@ import type { World } from "../../world.ts";
 export function addHealthRoutes(server: FastifyInstance, world: World): void {
   server.get("/healthz", (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));
   server.get("/readyz", async (_request, reply) => {
-    const heldDeposits = await countHeldForAgreement(world.db).catch(() => undefined);
+    const alarms = await listAlarms(world).catch(() => undefined);
     return reply
-      .code(heldDeposits ? 200 : 503)
+      .code(alarms ? 200 : 503)
       .header("cache-control", "no-store")
-      .send(heldDeposits ? { status: "ok", ...listAlarms(heldDeposits) } : { status: "database unavailable" });
+      .send(alarms ? { status: "ok", ...(alarms.length > 0 ? { alarms } : {}) } : { status: "database unavailable" });
   });
 }
 
-function listAlarms(heldDeposits: readonly HeldForAgreement[]): {
-  alarms?: { alarm: string; chain: string; deposits: number }[];
-} {
-  if (heldDeposits.length === 0) return {};
-  return {
-    alarms: heldDeposits.map(({ reason, chain, count }) => ({ alarm: reason, chain, deposits: Number(count) })),
-  };
+type Alarm = { alarm: string; chain: string } & ({ deposits: number } | { balances: number });
+
+async function listAlarms({ db }: World): Promise<Alarm[]> {
+  const [heldDeposits, differences] = await Promise.all([countHeldForAgreement(db), countDifferences(db)]);
+  return [
+    ...heldDeposits.map(({ reason, chain, count }) => ({ alarm: reason, chain, deposits: Number(count) })),
+    ...differences.map(({ chain, count }) => ({ alarm: "balance_differs", chain, balances: Number(count) })),
+  ];
 }

@@ -9,6 +9,7 @@ import { readScannerHealth } from "../../watch/scannerHealth.ts";
 import { listCursors } from "../../watch/store/store.ts";
 import type { World } from "../../world.ts";
 import { checkAgreement } from "./checkAgreement.ts";
+import { checkBalances } from "./checkBalances.ts";
 import { checkFeeds } from "./checkFeeds.ts";
 import type { Finding } from "./finding.ts";
 import { depositTotalsCheck } from "../../deposit/checks.ts";
@@ -32,7 +33,7 @@ export async function runDoctorChecks(world: World): Promise<Finding[]> {
       return checkChain(world, config, { isWatched, cursorNumber: cursorNumbers.get(config.caip2) });
     }),
   );
-  return [...chains.flat(), ...(await checkSums(world)), ...(await checkStuck(world))];
+  return [...chains.flat(), ...(await checkBalances(world)), ...(await checkSums(world)), ...(await checkStuck(world))];
 }
 
 type ScanState = { isWatched: boolean; cursorNumber: bigint | undefined };

@@ -1,0 +1,168 @@
+import { sql, type Selectable } from "kysely";
+import type { Db } from "../../db/database.ts";
+import type { BalanceDifferenceTable, BalanceSweepTable, SweepScope } from "../../db/balanceTables.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
+import { addMs } from "../../kernel/clock.ts";
+
+// The progress of comparing balances, and what it found. A claim is a due time in the future: another process takes over when a process
+// ends between its claim and its result.
+
+export type BalanceSweep = Selectable<BalanceSweepTable>;
+export type BalanceDifference = Selectable<BalanceDifferenceTable>;
+
+const SWEEP_SCOPES: readonly SweepScope[] = ["moved", "created", "viewed", "all"];
+
+/** Pause after a search that explained nothing: an hour on the first day, then a day. */
+const RESEARCH_MS = 3_000_000;
+/** A due time further ahead than any pause comes from a clock that was wrong. */
+const PAUSE_MS_MAX = 25 * 3_600_000;
+
+export async function insertSweeps(db: Db, { chain, at }: { chain: Caip2; at: Date }): Promise<void> {
+  await db.root
+    .insertInto("balance_sweep")
+    .values(SWEEP_SCOPES.map((scope) => ({ chain, scope, started_at: at, next_at: at })))
+    .onConflict((conflict) => conflict.columns(["chain", "scope"]).doNothing())
+    .execute();
+}
+
+type Claim = { chain: Caip2; at: Date; until: Date };
+
+/** Claims the sweep that has been due for the longest time, until a time. */
+export async function claimSweep(db: Db, { chain, at, until }: Claim): Promise<BalanceSweep | undefined> {
+  const { rows } = await sql<BalanceSweep>`/* named: claim_sweep */
+    update balance_sweep set next_at = ${until}
+    where chain = ${chain} and scope = (
+      select scope from balance_sweep where chain = ${chain} and ${isDue(at)}
+      order by next_at, scope limit 1 for update skip locked)
+    returning *`.execute(db.root);
+  return rows[0];
+}
+
+/** Where the next page begins; undefined when the pass is complete. */
+export type SweepProgress = { position: string | undefined; comparedCount: number; at: Date; nextAt: Date };
+
+/** Stores the progress of a claimed sweep. Does nothing when another process was faster. */
+export async function advanceSweep(db: Db, sweep: BalanceSweep, progress: SweepProgress): Promise<void> {
+  const comparedCount = sweep.compared_count + BigInt(progress.comparedCount);
+  const { position, at, nextAt } = progress;
+  await db.root
+    .updateTable("balance_sweep")
+    .set(
+      position === undefined
+        ? {
+            started_at: nextAt,
+            position: null,
+            compared_count: 0n,
+            next_at: nextAt,
+            completed_at: at,
+            completed_count: comparedCount,
+          }
+        : { position, compared_count: comparedCount, next_at: nextAt },
+    )
+    .where("chain", "=", sweep.chain)
+    .where("scope", "=", sweep.scope)
+    .where("started_at", "=", sweep.started_at)
+    .where("position", "is not distinct from", sweep.position)
+    .execute();
+}
+
+export async function listSweeps(db: Db): Promise<BalanceSweep[]> {
+  return db.root.selectFrom("balance_sweep").selectAll().orderBy("chain").orderBy("scope").execute();
+}
+
+export async function listDifferences(
+  db: Db,
+  { chain, inboxes }: { chain: Caip2; inboxes: readonly string[] },
+): Promise<BalanceDifference[]> {
+  if (inboxes.length === 0) return [];
+  return db.root
+    .selectFrom("balance_difference")
+    .selectAll()
+    .where("chain", "=", chain)
+    .where("inbox", "in", inboxes)
+    .execute();
+}
+
+/** The number of inboxes and tokens of each chain whose balances differ. */
+export async function countDifferences(db: Db): Promise<{ chain: Caip2; count: bigint }[]> {
+  return db.root
+    .selectFrom("balance_difference")
+    .select((select) => ["chain", select.fn.countAll<bigint>().as("count")])
+    .groupBy("chain")
+    .orderBy("chain")
+    .execute();
+}
+
+/** Claims a difference whose search is not complete, until a time. */
+export async function claimDifference(db: Db, { chain, at, until }: Claim): Promise<BalanceDifference | undefined> {
+  const { rows } = await sql<BalanceDifference>`/* named: claim_difference */
+    update balance_difference set next_at = ${until}
+    where (chain, inbox, token) = (
+      select chain, inbox, token from balance_difference
+      where chain = ${chain} and ${isDue(at)} and searched_number > coalesce(lowest_number, 0)
+      order by next_at limit 1 for update skip locked)
+    returning *`.execute(db.root);
+  return rows[0];
+}
+
+/**
+ * Stores a difference. Its search starts again when its amount has changed, and from time to time after it ended: a provider may have become
+ * honest. Returns whether the difference is new.
+ */
+export async function upsertDifference(
+  db: Db,
+  difference: Pick<
+    BalanceDifference,
+    "chain" | "inbox" | "token" | "intent_id" | "block_number" | "ledger_units" | "chain_units"
+  > & { at: Date },
+): Promise<boolean> {
+  const { at, ...row } = difference;
+  const searched_number = row.block_number + 1n;
+  const [anHourAgo, aDayAgo] = [addMs(at, -RESEARCH_MS), addMs(at, -24 * RESEARCH_MS)];
+  const { rows } = await sql<{ isNew: boolean }>`
+    insert into balance_difference (chain, inbox, token, intent_id, block_number, ledger_units, chain_units,
+      searched_number, next_at, found_at)
+    values (${row.chain}, ${row.inbox}, ${row.token}, ${row.intent_id}, ${row.block_number}, ${row.ledger_units},
+      ${row.chain_units}, ${searched_number}, ${at}, ${at})
+    on conflict (chain, inbox, token) do update set block_number = excluded.block_number,
+      ledger_units = excluded.ledger_units, chain_units = excluded.chain_units, next_at = excluded.next_at,
+      searched_number = excluded.searched_number
+    where balance_difference.chain_units - balance_difference.ledger_units
+        is distinct from excluded.chain_units - excluded.ledger_units
+      or balance_difference.searched_number <= coalesce(balance_difference.lowest_number, 0)
+        and balance_difference.next_at <= case when balance_difference.found_at > ${aDayAgo} then ${anHourAgo}::timestamptz else ${aDayAgo}::timestamptz end
+    returning xmax = 0 as "isNew"`.execute(db.root);
+  return rows[0]?.isNew === true;
+}
+
+export async function advanceSearch(
+  db: Db,
+  difference: BalanceDifference,
+  { searchedNumber, lowestNumber, nextAt }: { searchedNumber: bigint; lowestNumber: bigint; nextAt: Date },
+): Promise<void> {
+  await db.root
+    .updateTable("balance_difference")
+    .set({ searched_number: searchedNumber, lowest_number: lowestNumber, next_at: nextAt })
+    .where("chain", "=", difference.chain)
+    .where("inbox", "=", difference.inbox)
+    .where("token", "=", difference.token)
+    .where("searched_number", "=", difference.searched_number)
+    .execute();
+}
+
+export async function deleteDifference(
+  db: Db,
+  { chain, inbox, token }: Pick<BalanceDifference, "chain" | "inbox" | "token">,
+): Promise<boolean> {
+  const { numDeletedRows } = await db.root
+    .deleteFrom("balance_difference")
+    .where("chain", "=", chain)
+    .where("inbox", "=", inbox)
+    .where("token", "=", token)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+function isDue(at: Date) {
+  return sql`(next_at <= ${at} or next_at > ${addMs(at, PAUSE_MS_MAX)})`;
+}

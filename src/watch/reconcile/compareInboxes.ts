@@ -1,0 +1,145 @@
+import { sql } from "kysely";
+import { watchedTokens } from "../../catalog/catalog.ts";
+import type { Chain } from "../../chain/chain.ts";
+import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
+import type { Db } from "../../db/database.ts";
+import { array } from "../../db/parameters.ts";
+import { assetSql } from "../../ledger/assetSql.ts";
+import type { Caip2 } from "../../kernel/caip.ts";
+import type { WatchWorld } from "../store/applySegment.ts";
+import { findCursor, listKnownBlocks, type CursorRow, type KnownBlock } from "../store/store.ts";
+import type { SweptInbox } from "./sweepPages.ts";
+
+// Compares inboxes with the ledger at one final block. The ledger is complete up to a later block, so what it booked in between is
+// subtracted. Both sums are read by an index and never over the whole history.
+
+/** An inbox and a token with both balances at one block, in the token's smallest units. */
+export type ComparedBalance = {
+  intentId: string;
+  inbox: string;
+  token: string;
+  blockNumber: bigint;
+  ledgerUnits: bigint;
+  chainUnits: bigint;
+};
+
+/** Both balances of each inbox and token; the block is undefined when no block's balances can be read now. */
+export type Comparison = { block: KnownBlock | undefined; balances: ComparedBalance[] };
+
+/**
+ * Compares the inboxes at the newest final block whose balances the providers have. A difference is read again, from another provider where
+ * there is one. Throws ProviderFailed when no provider answers.
+ */
+export async function compareInboxes(
+  world: WatchWorld,
+  chain: Chain,
+  inboxes: readonly SweptInbox[],
+): Promise<Comparison> {
+  const cursor = await findCursor(world.db, chain.caip2);
+  let failure: ProviderFailed | undefined;
+  for (const block of cursor === undefined ? [] : await listFinalBlocks(world.db, cursor)) {
+    try {
+      return { block, balances: await compareAt(world, chain, { block, inboxes }) };
+    } catch (error) {
+      // Most nodes keep the balances of the last 128 blocks, so the next, later block may have them.
+      if (!(error instanceof ProviderFailed && error.kind === "unknown_block")) throw error;
+      failure = error;
+    }
+  }
+  if (failure) world.log.debug({ chain: chain.caip2, err: failure }, "balances of a final block cannot be read now");
+  return { block: undefined, balances: [] };
+}
+
+/** Blocks whose balances can be compared: the newest one that is final and reread, and the newest booked one. */
+async function listFinalBlocks(db: Db, cursor: CursorRow): Promise<KnownBlock[]> {
+  const { chain, finalized_number: finalized, reread_number: reread, booked_number: booked } = cursor;
+  const final =
+    finalized < 0n ? booked : [finalized, reread, booked].reduce((one, other) => (other < one ? other : one));
+  const blocks: KnownBlock[] = [];
+  for (const upTo of new Set([final, booked])) {
+    const [known] = upTo < 0n ? [] : await listKnownBlocks(db, { chain, upTo, limit: 1 });
+    if (known) blocks.push(known);
+  }
+  return blocks;
+}
+
+type ComparedAt = { block: KnownBlock; inboxes: readonly SweptInbox[] };
+
+async function compareAt(world: WatchWorld, chain: Chain, { block, inboxes }: ComparedAt): Promise<ComparedBalance[]> {
+  const compared: ComparedBalance[] = [];
+  for (const token of watchedTokens(world.catalog, chain.caip2)) {
+    const owned = inboxes.filter((inbox) => inbox.token === "" || inbox.token === token);
+    const balances = await readBoth(world, chain, { block, token, inboxes: owned, order: "ask" });
+    const differing = new Set(balances.filter(isDifferent).map(({ inbox }) => inbox));
+    compared.push(...balances.filter(({ inbox }) => !differing.has(inbox)));
+    if (differing.size === 0) continue;
+    const again = owned.filter(({ address }) => differing.has(address));
+    compared.push(...(await readBoth(world, chain, { block, token, inboxes: again, order: "askInReverseOrder" })));
+  }
+  return compared;
+}
+
+export function isDifferent({ ledgerUnits, chainUnits }: ComparedBalance): boolean {
+  return ledgerUnits !== chainUnits;
+}
+
+async function readBoth(
+  world: WatchWorld,
+  chain: Chain,
+  { block, token, inboxes, order }: ComparedAt & { token: string; order: "ask" | "askInReverseOrder" },
+): Promise<ComparedBalance[]> {
+  if (inboxes.length === 0) return [];
+  const owners = inboxes.map(({ address }) => address);
+  const chainBalances = await chain.providers[order]((reader) => readBalances(reader, { block, token, owners }));
+  const booked = await readLedgerBalances(world.db, { chain: chain.caip2, token, owners, blockNumber: block.number });
+  return inboxes.flatMap(({ address, intentId }, index) => {
+    const [ledgerUnits, chainUnits] = [booked.get(address), chainBalances[index]];
+    if (ledgerUnits === undefined || chainUnits === undefined) return [];
+    return [{ intentId, inbox: address, token, blockNumber: block.number, ledgerUnits, chainUnits }];
+  });
+}
+
+/** The balances at a block, by a provider that has it as the recorded one. */
+async function readBalances(
+  reader: ChainReader,
+  { block, token, owners }: { block: KnownBlock; token: string; owners: readonly string[] },
+): Promise<bigint[]> {
+  const [header, balances] = await Promise.all([
+    reader.block({ number: block.number }),
+    reader.balances(token, owners, { blockNumber: block.number }),
+  ]);
+  if (header?.hash !== block.hash)
+    throw new ProviderFailed("unknown_block", `${reader.name} does not have block ${block.number} as it is recorded`);
+  return balances;
+}
+
+/**
+ * What the ledger holds of a token in each inbox after a block: its balance without the movements that it booked later. A shortage counts as
+ * below zero: after a sweep that took an omitted deposit along, only the shortage shows it.
+ */
+async function readLedgerBalances(
+  db: Db,
+  {
+    chain,
+    token,
+    owners,
+    blockNumber,
+  }: { chain: Caip2; token: string; owners: readonly string[]; blockNumber: bigint },
+): Promise<Map<string, bigint>> {
+  const { rows } = await sql<{ inbox: string; units: bigint }>`/* named: ledger_balances_at */
+    select inbox.address as inbox, coalesce(booked.units, 0) - coalesce(later.units, 0) as units
+    from inbox join chain_cursor on chain_cursor.chain = ${chain} and chain_cursor.booked_number >= ${blockNumber}
+    cross join lateral (
+      select sum(balance.balance_units) as units from ledger_balance balance
+      where balance.holder = 'inbox:' || inbox.intent_id
+        and balance.asset = ${assetSql(sql`chain_cursor.chain`, sql`${token}::text`)}) as booked
+    cross join lateral (
+      select sum(case movement.direction when 'in' then movement.amount_units else -movement.amount_units end) as units
+      from movement
+      where movement.intent_id = inbox.intent_id and movement.chain = ${chain} and movement.token = ${token}
+        and movement.inbox = inbox.address and movement.orphaned_at is null
+        and movement.block_number > ${blockNumber} and movement.block_number <= chain_cursor.booked_number) as later
+    where inbox.address = any(${array(owners, "text")}) and inbox.namespace = split_part(chain_cursor.chain, ':', 1)
+      and inbox.reference in ('', split_part(chain_cursor.chain, ':', 2))`.execute(db.root);
+  return new Map(rows.map(({ inbox, units }) => [inbox, units]));
+}
