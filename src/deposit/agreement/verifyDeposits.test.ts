@@ -36,7 +36,6 @@ class StubProvider implements Partial<ChainReader> {
   receiptHash: string | undefined;
   succeeds = true;
   headRequests = 0;
-
   constructor(name: string) {
     this.name = name;
   }
