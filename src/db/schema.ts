@@ -1,8 +1,9 @@
 import type { Generated, GeneratedAlways } from "kysely";
 import type { Caip2, Namespace } from "../kernel/caip.ts";
+import type * as road from "./roadSchema.ts";
 import type { BalanceDifferenceTable, BalanceSweepTable } from "./balanceTables.ts";
 
-// The row types of all tables, in the order of the stations that own them. numeric and int8 are bigint, bytea is Uint8Array,
+// The row types of all tables, in the order of the stations that own them; those of watch, deposit and settlement are in roadSchema.ts. numeric and int8 are bigint, bytea is Uint8Array,
 // timestamptz is Date.
 
 export type EventTable = {
@@ -230,207 +231,6 @@ export type ViewHintTable = {
   expires_at: Date;
 };
 
-export type ChainCursorTable = {
-  chain: Caip2;
-  genesis_hash: string;
-  number: bigint;
-  hash: string;
-  safe_number: Generated<bigint>;
-  finalized_number: Generated<bigint>;
-  reread_number: bigint;
-  /** The last block whose movements are booked in the ledger. */
-  booked_number: Generated<bigint>;
-  revision: Generated<bigint>;
-  /** The lowest block that a reorganisation went back to since the deposit station last looked; null without one. */
-  rewound_number: Generated<bigint | null>;
-  updated_at: Date;
-};
-
-export type BlockTable = {
-  chain: Caip2;
-  hash: string;
-  number: bigint;
-  parent_hash: string;
-  orphaned_at: Date | null;
-};
-
-export type MovementTable = {
-  id: GeneratedAlways<bigint>;
-  chain: Caip2;
-  chain_tx: string;
-  identity: string;
-  direction: "in" | "out";
-  intent_id: string;
-  inbox: string;
-  token: string;
-  counterparty: string;
-  amount_units: bigint;
-  block_number: bigint;
-  block_hash: string;
-  place: bigint;
-  revision: bigint;
-  explained_by: string | null;
-  seen_at: Date;
-  orphaned_at: Date | null;
-};
-
-/**
- * seen → confirmed → counted; seen | confirmed → held, and on from there once its providers agree; each → dropped when its block is
- * orphaned, and back to seen when it is mined again.
- */
-export type DepositStatus = "seen" | "confirmed" | "counted" | "held" | "dropped";
-
-export type DepositTable = {
-  id: string;
-  seq: GeneratedAlways<bigint>;
-  movement_id: bigint;
-  intent_id: string;
-  chain: Caip2;
-  token: string;
-  token_decimals: number;
-  sender: string;
-  amount_units: bigint;
-  counted_units: Generated<bigint>;
-  status: DepositStatus;
-  reason: string | null;
-  late: Generated<boolean>;
-  chain_tx: string;
-  identity: string;
-  block_number: bigint;
-  block_hash: string;
-  /** Null when the chain's own finality tag decides. */
-  required_confirmations: number | null;
-  settlement_id: string | null;
-  seen_at: Date;
-  confirmed_at: Date | null;
-  counted_at: Date | null;
-  /** When the required number of providers agreed on the deposit. Null: only one provider has reported it. */
-  agreed_at: Date | null;
-  updated_at: Date;
-};
-
-/**
- * What one inbox holds in one token: the sums of its dust, and the counted money that no landed sweep has taken. Amounts are in the token's
- * smallest unit.
- */
-export type HoldingTable = {
-  intent_id: string;
-  chain: Caip2;
-  token: string;
-  /** The lowest block with dust that is not in the sums yet; null without one. */
-  dust_from: bigint | null;
-  /** Whether a reorganisation changed summed dust, so that the sums must be computed again. */
-  is_stale: Generated<boolean>;
-  /** The sums include the dust of all blocks up to this one. */
-  dust_block: Generated<bigint>;
-  /** Dust that is final and not counted, and how much of it no sweep has taken. */
-  waiting_count: Generated<bigint>;
-  waiting_units: Generated<bigint>;
-  waiting_held_units: Generated<bigint>;
-  /** All dust of the blocks up to this one is counted. */
-  counted_block: Generated<bigint>;
-  /** Counted dust, and how much of it no sweep has taken. */
-  dust_count: Generated<bigint>;
-  dust_units: Generated<bigint>;
-  dust_held_units: Generated<bigint>;
-  /** When dust last counted. */
-  dust_counted_at: Date | null;
-  /** Enough providers confirmed the inbox's balance with the dust of all blocks up to this one. */
-  verified_block: Generated<bigint>;
-  /** When the providers are asked next; null unless dust waits for them. */
-  verify_from: Date | null;
-  /** Counted money in the inbox: deposits and dust. */
-  unswept_units: Generated<bigint>;
-  /** When the oldest of it counted. */
-  unswept_since: Date | null;
-  /** Equal to `unswept_since` where a settlement should be planned; null otherwise. */
-  due_from: Date | null;
-};
-
-/** A view of all transfers into inboxes that the deposit station has processed: deposits, and dust without a deposit row (`id` is null). */
-export type ListedDepositView = {
-  id: string | null;
-  movement_id: bigint;
-  intent_id: string;
-  chain: Caip2;
-  token: string;
-  /** Null for dust. */
-  token_decimals: number | null;
-  sender: string;
-  amount_units: bigint;
-  counted_units: bigint;
-  status: DepositStatus;
-  reason: string | null;
-  late: boolean;
-  chain_tx: string;
-  identity: string;
-  block_number: bigint;
-  block_hash: string;
-  required_confirmations: number | null;
-  settlement_id: string | null;
-  seen_at: Date;
-  counted_at: Date | null;
-};
-
-/** asking → agreed; back to asking when the deposit is mined in another block or reported again. */
-export type DepositAgreementTable = {
-  deposit_id: string;
-  chain: Caip2;
-  /** The block that the providers were asked about. */
-  block_hash: string;
-  state: "asking" | "agreed";
-  /** The last answer of each provider. */
-  answers: unknown;
-  /** How often all providers were asked. */
-  attempts: number;
-  asked_at: Date;
-  retry_at: Date | null;
-};
-
-/** planned → submitted → landed; planned | submitted → held → planned; any open one → failed; landed → submitted | failed on a reorg. */
-export type SettlementStatus = "planned" | "submitted" | "bridging" | "landed" | "held" | "failed";
-
-export type SettlementTable = {
-  id: string;
-  seq: GeneratedAlways<bigint>;
-  intent_id: string;
-  chain: Caip2;
-  token: string;
-  status: SettlementStatus;
-  gross_units: bigint | null;
-  fee_units: bigint | null;
-  route_cost_units: bigint | null;
-  net_units: bigint | null;
-  reason: string | null;
-  outgoing_id: bigint | null;
-  chain_tx: string | null;
-  block_number: bigint | null;
-  attempts: Generated<number>;
-  retry_at: Date | null;
-  created_at: Date;
-  submitted_at: Date | null;
-  landed_at: Date | null;
-  updated_at: Date;
-};
-
-/** A station's progress over the movements of a chain: the last (revision, id) that it processed. */
-export type HandoverCursorTable = { chain: Caip2; revision: bigint; movement_id: bigint };
-
-/** An intent whose movements a station could not process. The station processes the other intents, and retries this one later. */
-export type QuarantineTable = {
-  station: "deposit" | "settlement";
-  chain: Caip2;
-  intent_id: string;
-  /** The last movement before the unprocessed ones. */
-  revision: bigint;
-  movement_id: bigint;
-  /** The error of the last attempt. */
-  reason: string;
-  attempts: number;
-  since: Date;
-  retry_at: Date;
-};
-
 export interface Schema {
   event: EventTable;
   event_counter: EventCounterTable;
@@ -454,17 +254,17 @@ export interface Schema {
   origin_switch: OriginSwitchTable;
   served_token: ServedTokenTable;
   view_hint: ViewHintTable;
-  chain_cursor: ChainCursorTable;
-  block: BlockTable;
-  movement: MovementTable;
+  chain_cursor: road.ChainCursorTable;
+  block: road.BlockTable;
+  movement: road.MovementTable;
   balance_sweep: BalanceSweepTable;
   balance_difference: BalanceDifferenceTable;
-  deposit: DepositTable;
-  deposit_agreement: DepositAgreementTable;
-  deposit_cursor: HandoverCursorTable;
-  holding: HoldingTable;
-  listed_deposit: ListedDepositView;
-  settlement: SettlementTable;
-  settlement_cursor: HandoverCursorTable;
-  quarantine: QuarantineTable;
+  deposit: road.DepositTable;
+  deposit_agreement: road.DepositAgreementTable;
+  deposit_cursor: road.HandoverCursorTable;
+  holding: road.HoldingTable;
+  listed_deposit: road.ListedDepositView;
+  settlement: road.SettlementTable;
+  settlement_cursor: road.HandoverCursorTable;
+  quarantine: road.QuarantineTable;
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { DepositTable } from "../db/schema.ts";
+import type { DepositTable } from "../db/roadSchema.ts";
 import { isPayoutAsset } from "../intent/payoutAsset.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { MovementRow } from "../watch/movement.ts";

@@ -1,6 +1,6 @@
 import { findAsset, findWatchedChain } from "../catalog/catalog.ts";
 import type { Tx } from "../db/database.ts";
-import type { HandoverCursorTable } from "../db/schema.ts";
+import type { HandoverCursorTable } from "../db/roadSchema.ts";
 import { isPayoutAsset } from "../intent/payoutAsset.ts";
 import { lockIntents, type IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";

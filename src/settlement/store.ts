@@ -1,7 +1,8 @@
 import { sql, type Insertable, type RawBuilder } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
-import type { OutgoingTransactionStatus, SettlementTable } from "../db/schema.ts";
+import type { SettlementTable } from "../db/roadSchema.ts";
+import type { OutgoingTransactionStatus } from "../db/schema.ts";
 import type { IntentRow } from "../intent/store.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { addMs } from "../kernel/clock.ts";

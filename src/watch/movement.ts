@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import { ProviderFailed, type TransactionProof, type Transfer } from "../chain/reader.ts";
-import type { MovementTable } from "../db/schema.ts";
+import type { MovementTable } from "../db/roadSchema.ts";
 
 export type MovementRow = Selectable<MovementTable>;
 

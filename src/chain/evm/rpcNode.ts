@@ -22,7 +22,8 @@ import {
 } from "./node.ts";
 import { mayContainTransfer } from "./filter/logsBloom.ts";
 import { toProviderError, toSubmitOutcome } from "./rpc/rpcErrors.ts";
-import { parseBytes, parseArray, parseObject, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
+import { parseBytes, parseObject, parseQuantity, parseSafeInteger, toHex } from "./rpc/rpcValues.ts";
+import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, toFeeQuote } from "./rpc/parseFees.ts";
 import { parseBlock, parseProof, parseReceipt } from "./rpc/parseBlock.ts";
 import { JsonRpcClient, type RawResponse, type RpcCall } from "./rpc/jsonRpcClient.ts";
 import { BUNDLED_OWNERS_MAX, bundledBalanceCall, parseBundledBalances } from "./bundledBalances.ts";
@@ -34,13 +35,6 @@ const TIMEOUT_MS = 10_000;
 /** The logs of a long range can have a hundred megabytes. */
 const LOGS_TIMEOUT_MS = 60_000;
 const CONNECTIONS_MAX = 8;
-
-/** Blocks whose tips bound the suggested tip. */
-const FEE_HISTORY_BLOCKS = 10n;
-const FEE_HISTORY_PERCENTILE = 50;
-const TIP_HISTORY_FACTOR = 3n;
-/** 3 gwei. A tip up to this much is accepted whatever the recent blocks paid, because they may be empty. */
-const TIP_MAX_MIN = 3_000_000_000n;
 
 const BALANCE_OF = "0x70a08231";
 const DECIMALS = "0x313ce567";
@@ -377,26 +371,4 @@ function dedupeTransfers(transfers: readonly Transfer[]): Transfer[] {
 
 function toCallParameter({ gas, ...call }: EvmCall): object {
   return gas === undefined ? call : { ...call, gas: toHex(gas) };
-}
-
-/** A suggested tip far above what recent blocks paid is wrong, so it is reduced. A tip that is too low is raised later. */
-function toFeeQuote(suggestedTip: bigint, history: unknown): FeeQuote {
-  const fees = parseArray(Reflect.get(Object(history), "baseFeePerGas"), "base fees");
-  const tipMax = highest([TIP_MAX_MIN, ...parseRewards(history).map((tip) => tip * TIP_HISTORY_FACTOR)]);
-  return {
-    // The last entry is the next block's base fee.
-    baseFeePerGas: parseQuantity(fees.at(-1), "a base fee"),
-    maxPriorityFeePerGas: suggestedTip < tipMax ? suggestedTip : tipMax,
-  };
-}
-
-/** The median tip of each recent block. Some nodes leave them out. */
-function parseRewards(history: unknown): bigint[] {
-  const rewards: unknown = Reflect.get(Object(history), "reward");
-  if (rewards === undefined || rewards === null) return [];
-  return parseArray(rewards, "rewards").map((block) => parseQuantity(parseArray(block, "rewards")[0], "a reward"));
-}
-
-function highest(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((most, amount) => (amount > most ? amount : most), 0n);
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { HoldingTable } from "../../db/schema.ts";
+import type { HoldingTable } from "../../db/roadSchema.ts";
 import { isPayoutAsset } from "../../intent/payoutAsset.ts";
 import { isPriceReached } from "../../intent/paymentStatus.ts";
 import type { IntentRow } from "../../intent/store.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Selectable } from "kysely";
 import { findAsset, findWatchedChain, type Catalog } from "../../catalog/catalog.ts";
 import type { Db } from "../../db/database.ts";
-import type { ListedDepositView } from "../../db/schema.ts";
+import type { ListedDepositView } from "../../db/roadSchema.ts";
 import { isPayoutAsset } from "../../intent/payoutAsset.ts";
 import type { IntentRow } from "../../intent/store.ts";
 import { base32 } from "../../kernel/ids.ts";

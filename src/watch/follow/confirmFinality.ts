@@ -2,7 +2,8 @@ import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type BlockRef } from "../../chain/reader.ts";
 import { bookMovements } from "../store/bookMovements.ts";
 import { wakeMovementConsumers, type WatchWorld } from "../store/applySegment.ts";
-import { storeFinality, listKnownBlocks, type CursorRow, type KnownBlock } from "../store/store.ts";
+import { listKnownBlocks } from "../store/chainReads.ts";
+import { storeFinality, type CursorRow, type KnownBlock } from "../store/store.ts";
 
 /**
  * Stores the chain's finality as numbers of blocks that we know and that the reporting provider has. A bare number could finalize a deposit

@@ -4,7 +4,8 @@ import { logHeadHold } from "../providers/headHold.ts";
 import { getChainMemory, type ChainMemory, type Objection } from "../chainMemory.ts";
 import { pollProviders, type ProviderComparison } from "../providers/pollProviders.ts";
 import { applySegment, type WatchWorld } from "../store/applySegment.ts";
-import { listKnownBlocks, type KnownBlock } from "../store/store.ts";
+import { listKnownBlocks } from "../store/chainReads.ts";
+import { type KnownBlock } from "../store/store.ts";
 
 // A provider with a false chain can mislead the cursor while the others are unreachable. Following heads never corrects that: the true
 // chain is shorter, or differs deeper than a poll reads. So the cursor is compared with every provider at intervals.

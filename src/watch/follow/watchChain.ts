@@ -16,7 +16,8 @@ import { pollProviders } from "../providers/pollProviders.ts";
 import { trackSoundness } from "../providers/trackSoundness.ts";
 import { rereadFinal } from "../reread/rereadFinal.ts";
 import { logCaughtUp } from "../catchUp/logCatchUp.ts";
-import { findCursor, listKnownBlocks, type CursorRow } from "../store/store.ts";
+import { listKnownBlocks } from "../store/chainReads.ts";
+import { findCursor, type CursorRow } from "../store/store.ts";
 
 export type WatchOutcome = {
   /** The last recorded block. */

@@ -2,7 +2,8 @@ import type { Chain } from "../../chain/chain.ts";
 import type { BlockRef, ChainReader } from "../../chain/reader.ts";
 import { NEAR_BLOCKS } from "../follow/readBranch.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
-import { listKnownBlocks, type KnownBlock } from "../store/store.ts";
+import { listKnownBlocks } from "../store/chainReads.ts";
+import { type KnownBlock } from "../store/store.ts";
 
 /** A provider's chain compared with the recorded one. */
 export type ProviderComparison = {

@@ -7,7 +7,8 @@ import { array } from "../../db/parameters.ts";
 import { assetSql } from "../../ledger/assetSql.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
-import { findCursor, listKnownBlocks, type CursorRow, type KnownBlock } from "../store/store.ts";
+import { listKnownBlocks } from "../store/chainReads.ts";
+import { findCursor, type CursorRow, type KnownBlock } from "../store/store.ts";
 import type { SweptInbox } from "./sweepPages.ts";
 
 // Compares inboxes with the ledger at one final block. The ledger is complete up to a later block, so what it booked in between is

@@ -9,15 +9,8 @@ import { getChainMemory } from "../chainMemory.ts";
 import type { LocatedTransfer } from "../movement.ts";
 import { rereadRange, type RereadChanges } from "./rereadRange.ts";
 import { logReversal, wakeMovementConsumers, type WatchWorld } from "../store/applySegment.ts";
-import {
-  advanceReread,
-  listHashesAt,
-  listMovementsBetween,
-  orphanMovements,
-  pruneBlocks,
-  writeMovements,
-  type CursorRow,
-} from "../store/store.ts";
+import { listHashesAt, listMovementsBetween } from "../store/chainReads.ts";
+import { advanceReread, orphanMovements, pruneBlocks, writeMovements, type CursorRow } from "../store/store.ts";
 
 /** Depth at which blocks of a chain without the `finalized` tag are reread. */
 const FINAL_DEPTH_WITHOUT_TAG = 1_024n;

@@ -12,7 +12,8 @@ import { filterInboxTransfers, distinctChainTxs } from "../movement.ts";
 import { isRangeTooLarge } from "../catchUp/readRange.ts";
 import { applyFoundTransfers } from "./rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
-import { findCursor, listMovementsBetween } from "../store/store.ts";
+import { listMovementsBetween } from "../store/chainReads.ts";
+import { findCursor } from "../store/store.ts";
 
 // A payer with an open payment page has paid or is about to. So the chain is polled at once, and the last blocks are read again for the
 // hinted inboxes only, in case an answer omitted a log. The interval bounds the requests for any number of payers, and results follow the

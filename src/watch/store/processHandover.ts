@@ -1,6 +1,6 @@
 import type { Tx } from "../../db/database.ts";
 import { isCausedByData, isStatementTimeout } from "../../db/errors.ts";
-import type { HandoverCursorTable, MovementTable } from "../../db/schema.ts";
+import type { HandoverCursorTable, MovementTable } from "../../db/roadSchema.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
 import type { World } from "../../world.ts";

@@ -1,7 +1,7 @@
 import { sql, type Selectable } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
 import { array } from "../../db/parameters.ts";
-import type { HandoverCursorTable, MovementTable, QuarantineTable } from "../../db/schema.ts";
+import type { HandoverCursorTable, MovementTable, QuarantineTable } from "../../db/roadSchema.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
 import type { MovementRow } from "../movement.ts";

@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type Selectable } from "kysely";
 import type { BlockRef } from "../../chain/reader.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { array, type ElementType } from "../../db/parameters.ts";
-import type { ChainCursorTable } from "../../db/schema.ts";
+import type { ChainCursorTable } from "../../db/roadSchema.ts";
 import { isInboxOnChain } from "../../intent/inboxStore.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { MovementRow, LocatedTransfer } from "../movement.ts";
@@ -339,51 +339,6 @@ export async function pruneBlocks(tx: Tx, { chain, below }: { chain: Caip2; belo
         ),
       ),
     )
-    .execute();
-}
-
-/** Canonical blocks in our tables at or below a number, highest first. */
-export async function listKnownBlocks(
-  db: Db,
-  { chain, upTo, limit }: { chain: Caip2; upTo: bigint; limit: number },
-): Promise<KnownBlock[]> {
-  return db.root
-    .selectFrom("block")
-    .select(["number", "hash"])
-    .where("chain", "=", chain)
-    .where("number", "<=", upTo)
-    .where("orphaned_at", "is", null)
-    .orderBy("number", "desc")
-    .limit(limit)
-    .execute();
-}
-
-export async function listMovementsBetween(
-  db: Db,
-  { chain, fromBlock, toBlock }: { chain: Caip2; fromBlock: bigint; toBlock: bigint },
-): Promise<MovementRow[]> {
-  return db.root
-    .selectFrom("movement")
-    .selectAll()
-    .where("chain", "=", chain)
-    .where("block_number", ">=", fromBlock)
-    .where("block_number", "<=", toBlock)
-    .where("orphaned_at", "is", null)
-    .execute();
-}
-
-/** The canonical hash at each number; unknown numbers are left out. */
-export async function listHashesAt(
-  tx: Tx,
-  { chain, numbers }: { chain: Caip2; numbers: readonly bigint[] },
-): Promise<KnownBlock[]> {
-  if (numbers.length === 0) return [];
-  return tx
-    .selectFrom("block")
-    .select(["number", "hash"])
-    .where("chain", "=", chain)
-    .where("number", "in", [...new Set(numbers)])
-    .where("orphaned_at", "is", null)
     .execute();
 }
 
