@@ -83,6 +83,17 @@ async function openServer(): Promise<TestServer> {
   return startPostgres(await seedDirectory());
 }
 
+/** A server of its own, for a test that reads the server's log or its processes. */
+export async function startOwnServer(options: { isDurable?: boolean } = {}): Promise<PostgresServer> {
+  return startPostgres(await seedDirectory(), options);
+}
+
+/** Creates a migrated database on a server of `startOwnServer` and returns its URL. It ends with its server. */
+export async function createDatabaseOn(running: TestServer, name: string): Promise<string> {
+  await executeSql(running, `create database ${name} template ${TEMPLATE}`);
+  return running.urlOf(name);
+}
+
 async function executeSql(running: TestServer, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: running.urlOf("postgres") });
   await client.connect();

@@ -1,0 +1,194 @@
+import { listMissingTokens, saveServedTokens } from "../../src/catalog/store.ts";
+import { ProcessMemory } from "../../src/kernel/processMemory.ts";
+import { runOperation } from "../../src/operator/runOperation.ts";
+import { tokenCalls } from "../sim/chain/token.ts";
+import { TEST_CHAIN_CONFIG } from "../support/stationWorld.ts";
+import type { CostWorld } from "./costWorld.ts";
+import { LIMIT_PRICE_UNITS, USDC } from "./scriptedRoad.ts";
+
+// What the road and its readers do, so that each of their statements runs at least once.
+
+export type Course = {
+  name: string;
+  /** Why this course may read more than it returns or writes. */
+  exemption?: string;
+  run(world: CostWorld): Promise<void>;
+};
+
+const DOLLAR = 1_000_000n;
+const DAY_MS = 86_400_000;
+const SELECTION = { namespace: "eip155", reference: String(TEST_CHAIN_CONFIG.chainId), tokenAddress: USDC };
+
+export const COURSES: readonly Course[] = [
+  {
+    name: "requests of a merchant",
+    async run({ request }) {
+      const keyed = { "idempotency-key": "once" };
+      await request("POST", "/api/v1/intents", { merchantReference: "order" }, keyed);
+      const { intentId } = await request("POST", "/api/v1/intents", { merchantReference: "order" }, keyed);
+      await request("GET", `/api/v1/intents/${intentId}`);
+      await request("GET", `/api/v1/intents/${intentId}/origins`);
+      await request("POST", `/api/v1/intents/${intentId}/source-inbox`, { chainId: TEST_CHAIN_CONFIG.chainId });
+      await request("POST", `/api/v1/intents/${intentId}/view`, { selection: SELECTION });
+      await request("POST", `/api/v1/intents/${intentId}/view`, {});
+      await request("GET", "/api/v1/intents?limit=10&merchantReference=order");
+      await request("POST", `/api/v1/intents/${intentId}/archive`);
+    },
+  },
+  {
+    name: "pages of a merchant",
+    async run({ request, busy }) {
+      for (const path of ["", `/${busy.id}/deposits`, `/${busy.id}/settlements`]) {
+        const { next_cursor: cursor } = await request("GET", `/api/v1/intents${path}?limit=10`);
+        await request("GET", `/api/v1/intents${path}?limit=10&cursor=${encodeURIComponent(cursor)}`);
+      }
+    },
+  },
+  {
+    name: "checkout",
+    async run({ request }) {
+      const { intentId, widgetToken } = await request("POST", "/api/v1/intents", { priceUnits: 5_000_000 });
+      const { cookie } = await request("POST", `/c/${intentId}/session`, { widgetToken });
+      await request("GET", `/c/${intentId}/status`, undefined, { cookie: String(cookie).split(";")[0] ?? "" });
+    },
+  },
+  {
+    name: "payment",
+    async run(world) {
+      world.pay(await world.create(), 5n * DOLLAR);
+      await world.settle();
+    },
+  },
+  {
+    name: "payment of a price",
+    async run(world) {
+      const intent = await world.create({ priceUnits: Number(10n * DOLLAR), oneTime: true });
+      world.pay(intent, 4n * DOLLAR);
+      await world.road.advance(1);
+      world.pay(intent, 6n * DOLLAR);
+      await world.settle();
+    },
+  },
+  {
+    name: "payment that needs several providers",
+    async run(world) {
+      world.pay(await world.create(), LIMIT_PRICE_UNITS + DOLLAR);
+      await world.settle();
+    },
+  },
+  {
+    name: "payment to a busy inbox",
+    async run(world) {
+      world.pay(world.busy, 5n * DOLLAR);
+      await world.settle();
+      world.pay(world.busy, LIMIT_PRICE_UNITS + DOLLAR);
+      await world.settle();
+    },
+  },
+  {
+    name: "many payments",
+    async run(world) {
+      for (let count = 0; count < 30; count += 1) world.pay(await world.create(), 5n * DOLLAR);
+      await world.settle();
+    },
+  },
+  {
+    name: "dust",
+    async run({ road, busy }) {
+      road.mineDust(busy.inbox_address, 50);
+      await road.advance(3);
+    },
+  },
+  {
+    name: "payments that a reorg takes away",
+    async run(world) {
+      const { scripted, advance, tick } = world.road;
+      world.pay(await world.create(), 5n * DOLLAR);
+      world.pay(world.busy, 5n * DOLLAR);
+      await advance(1);
+      scripted.reorg(1, { isLost: () => true });
+      await tick();
+      await world.settle();
+    },
+  },
+  {
+    name: "settlements that a reorg moves",
+    async run(world) {
+      world.pay(await world.create(), 5n * DOLLAR);
+      world.pay(world.busy, 5n * DOLLAR);
+      await world.settle();
+      world.road.scripted.reorg(2);
+      await world.road.tick();
+      await world.settle();
+    },
+  },
+  {
+    name: "logs that a provider omits",
+    async run(world) {
+      const { omitted, advance } = world.road;
+      const viewed = await world.create();
+      omitted.add(world.pay(viewed, 5n * DOLLAR));
+      await advance(1);
+      await world.request("POST", `/api/v1/intents/${viewed.id}/view`, {});
+      await world.settle();
+      omitted.add(world.pay(await world.create(), 5n * DOLLAR));
+      await advance(1);
+      // The second read of final blocks finds it.
+      await advance(4);
+      await world.settle();
+    },
+  },
+  {
+    name: "settlement that the token refuses",
+    async run(world) {
+      const intent = await world.create();
+      world.road.callAsOwner(tokenCalls.block(intent.payout_wallet));
+      world.pay(intent, 5n * DOLLAR);
+      await world.road.advance(4);
+      world.road.callAsOwner(tokenCalls.unblock(intent.payout_wallet));
+      await world.road.advance(1);
+      world.road.passTime(DAY_MS / 4);
+      await world.settle();
+    },
+  },
+  {
+    name: "catch-up",
+    async run(world) {
+      const intent = await world.create();
+      for (let block = 0; block < 300; block += 1) {
+        if (block % 100 === 0) world.pay(intent, 5n * DOLLAR);
+        world.road.scripted.mine();
+      }
+      await world.road.tick();
+      await world.settle();
+    },
+  },
+  {
+    name: "operator",
+    async run({ road: { world }, busy }) {
+      await runOperation(world, "watch status", {});
+      await runOperation(world, "accounts list", {});
+      await runOperation(world, "origins list", {});
+      await runOperation(world, "intents list", { status: "settled" });
+      await runOperation(world, "intents show", { intentId: busy.id });
+      await runOperation(world, "events list", { accountId: busy.account_id });
+    },
+  },
+  {
+    name: "expired responses",
+    async run({ road }) {
+      road.passTime(2 * DAY_MS);
+      await road.advance(2);
+    },
+  },
+  {
+    name: "start",
+    exemption: "A start reads every inbox into memory and compares the configuration with the tokens of all intents.",
+    async run({ road: { world, tick } }) {
+      await listMissingTokens(world.db, world.catalog);
+      await saveServedTokens(world.db, world.catalog, world.clock.now());
+      Object.assign(world, { memory: new ProcessMemory() });
+      await tick();
+    },
+  },
+];

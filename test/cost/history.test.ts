@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startOwnServer } from "../support/database.ts";
+import type { PostgresServer } from "../support/postgres.ts";
+import { isKnownOffender, KNOWN_OFFENDERS } from "./knownOffenders.ts";
+import { formatOffenders, listOffenders, measureCourses } from "./measureCourses.ts";
+
+// Cost follows work: a statement reads rows in proportion to what it returns, writes or was given, and never to history. `npm run
+// test:deep` has the same test with a million movements.
+
+const LITTLE = 1_000;
+const MUCH = 30_000;
+
+let server: PostgresServer;
+before(async () => {
+  server = await startOwnServer();
+});
+after(() => server.remove());
+
+test("no statement of the road reads rows in proportion to history", async (context) => {
+  const little = await measureCourses(server, LITTLE);
+  const much = await measureCourses(server, MUCH);
+  const offenders = listOffenders(much);
+  const mended = KNOWN_OFFENDERS.filter((part) => !offenders.some(({ text }) => text.includes(part)));
+  for (const part of mended) context.diagnostic(`no longer an offender: ${part}`);
+  const unknown = offenders.filter((offender) => !isKnownOffender(offender));
+  for (const line of formatOffenders(offenders.filter(isKnownOffender), little).split("\n")) context.diagnostic(line);
+  assert(unknown.length === 0, `these statements read more than their work explains:\n${formatOffenders(unknown, little)}`);
+});

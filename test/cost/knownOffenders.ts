@@ -1,0 +1,40 @@
+/**
+ * TEMPORARY: statements whose cost still grows with history, each by a part of its text. A statement leaves this list with the change that
+ * mends it. At the end the list is empty and goes.
+ */
+export const KNOWN_OFFENDERS: readonly string[] = [
+  // listOutboundMovements: looks for unprocessed arrivals from the first revision on, once for each departure.
+  'select * from "movement" where "chain" = $1 and "direction" = $2 and (revision, id) > ($…) and not exists ( select from movement arrival',
+  // listSweptDeposits: reads every deposit of the inbox, or of all inboxes.
+  "with sweep_before as ( select block_number, place from movement where intent_id = $1",
+  // listUnassignedSweptDeposits: for each unswept deposit, reads all movements of its inbox that came after it.
+  'select deposit.id as "depositId", sweep.id as "settlementId" from deposit join movement arrival',
+  // pruneBlocks: visits every block with movements among the last 10,000 again, with all of these movements.
+  'delete from "block" where "chain" = $1 and "number" < $2 and "number" >= $3 and not exists',
+  // The API's pages of deposits and settlements: the planner walks the table's order instead of the intent's.
+  'select * from "deposit" where "intent_id" = $1 order by "seq" desc limit',
+  'select * from "settlement" where "intent_id" = $1 order by "seq" desc limit',
+  // The operator's list of intents by status has no index.
+  'select * from "intent" where "status" = $1 order by "seq" desc limit',
+];
+
+export function isKnownOffender({ text }: { text: string }): boolean {
+  return KNOWN_OFFENDERS.some((part) => text.includes(part));
+}
+
+/** TEMPORARY, in the same way: statements of one payment that read the dust of another inbox. */
+const KNOWN_DUST_OFFENDERS: readonly string[] = [
+  ...KNOWN_OFFENDERS,
+  // listMovementsBetween, as the scan for a viewed inbox uses it: reads every movement of the last 128 blocks.
+  'select * from "movement" where "chain" = $1 and "block_number" >= $2 and "block_number" <= $3 and "orphaned_at" is null',
+  // listUnsettled: reads every counted, unswept deposit of the chain in each round.
+  'select "deposit"."intent_id" as "intentId", "deposit"."token" from "deposit" inner join "intent"',
+  // listUnsweptTotals: adds up the unswept deposits of an inbox before each attempt to settle it.
+  'select intent_id as "intentId", sum(amount_units) as units, max(block_number) as "lastBlock" from deposit',
+  // listDepositsToDecide: reads all undecided deposits of an inbox for each of its movements.
+  'select * from "deposit" where "intent_id" in ($1)',
+];
+
+export function isKnownDustOffender({ text }: { text: string }): boolean {
+  return KNOWN_DUST_OFFENDERS.some((part) => text.includes(part));
+}
