@@ -4,11 +4,14 @@
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   backfill: async () => (await import("./backfill.ts")).benchBackfill(),
   detect: async () => (await import("./detect.ts")).benchDetect(),
+  dust: async () => (await import("./dust.ts")).benchDust(),
   gas: async () => (await import("./gas.ts")).benchGas(),
+  history: async () => (await import("./history.ts")).benchHistory(),
   http: async () => (await import("./http.ts")).benchHttp(),
   outage: async () => (await import("./outage.ts")).benchOutage(),
   road: async () => (await import("./road.ts")).benchRoad(),
   size: async () => (await import("./size.ts")).benchSize(),
+  throughput: async () => (await import("./throughput.ts")).benchThroughput(),
   timing: async () => (await import("./timing.ts")).benchTiming(),
 };
 

@@ -43,6 +43,7 @@ export type ScriptedRoad = {
   world: World;
   chain: Chain;
   scripted: ScriptedChain;
+  nodes: readonly ScriptedNode[];
   /** Transactions whose logs the providers omit when a single block is read. */
   omitted: Set<string>;
   /** Puts a call of the token's owner into the next block. */
@@ -83,7 +84,8 @@ export function openScriptedRoad(db: Db, options: ScriptedRoadOptions = {}): Scr
   );
   if (first === undefined) throw new Error("the road has no provider");
   const gasAccount = openGasAccount(GAS_KEY);
-  const chain = createEvmChain({ nodes: [first, ...others], gasAccount }, { clock, log: station.log });
+  const nodes = [first, ...others] as const;
+  const chain = createEvmChain({ nodes, gasAccount }, { clock, log: station.log });
   const world: World = {
     ...station,
     clock,
@@ -96,6 +98,7 @@ export function openScriptedRoad(db: Db, options: ScriptedRoadOptions = {}): Scr
     world,
     chain,
     scripted,
+    nodes,
     omitted,
     tick,
     callAsOwner: (data) => void scripted.send({ from: OWNER, calls: [{ to: USDC, data }] }),
