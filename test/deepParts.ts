@@ -36,6 +36,11 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     seconds: 20,
   },
   {
+    name: "statements after a million movements",
+    command: ["--no-warnings", "test/cost/main.ts", "--movements", "1000000"],
+    seconds: 300,
+  },
+  {
     name: "forge, whatever has passed before",
     command: ["scripts/test.ts", "--workers=1", "contracts/test/{artifacts,forge}.test.ts"],
     environment: { FORGE_ALWAYS: "1" },

@@ -50,6 +50,8 @@ export const TEST_RUN: TestRunSetup = {
     "test/cli/dev.test.ts": 32,
     "test/crash/crash.test.ts": 32,
     "test/sim/sim.test.ts": 30,
+    "test/cost/history.test.ts": 25,
+    "test/cost/dust.test.ts": 20,
     "test/road/kill.test.ts": 29,
     "src/watch/catchUp/catchUp.test.ts": 22,
     "test/cli/pay.test.ts": 20,

@@ -77,7 +77,9 @@ async function measure(service: BenchService, flood: Flood): Promise<void> {
   const writes = subtract(await countWrites(service.db), before);
   const after = { name: "after it", ms: await payMany(service, PAYMENTS), residentMb: service.residentMb() };
   const transfers = blocks * flood.transfersABlock;
-  console.log(`${transfers} transfers in ${blocks} blocks, one a second; recorded ${(lateMs / 1_000).toFixed(1)} s after the last`);
+  console.log(
+    `${transfers} transfers in ${blocks} blocks, one a second; recorded ${(lateMs / 1_000).toFixed(1)} s after the last`,
+  );
   printPhases([quiet, during, after]);
   printWrites(writes, transfers);
 }
@@ -136,7 +138,9 @@ function printPhases(phases: readonly Phase[]): void {
     residentMb.toFixed(0),
   ]);
   console.log(`goal: at most ${RATIO_GOAL} times the quiet time`);
-  console.log(tabulate([["mined to landed", "payments", "p50 ms", "p90 ms", "max ms", "× quiet", "resident MB"], ...rows]));
+  console.log(
+    tabulate([["mined to landed", "payments", "p50 ms", "p90 ms", "max ms", "× quiet", "resident MB"], ...rows]),
+  );
 }
 
 function printWrites(writes: readonly [string, number][], transfers: number): void {

@@ -83,7 +83,9 @@ function printSides(none: Side, much: Side, movements: number): void {
     percentile(read(much), 0.9).toFixed(0),
     (median(read(much)) / median(read(none))).toFixed(2),
   ];
-  console.log(`${none.newMs.length} payments of each kind on each side, in turns; goal: a ratio of at most ${RATIO_GOAL}`);
+  console.log(
+    `${none.newMs.length} payments of each kind on each side, in turns; goal: a ratio of at most ${RATIO_GOAL}`,
+  );
   const titles = ["mined to landed, ms", "none p50", "p90", `${movements} movements p50`, "p90", "ratio"];
   console.log(
     tabulate([titles, line("to a new inbox", (side) => side.newMs), line("to a busy inbox", (side) => side.busyMs)]),

@@ -132,7 +132,8 @@ async function measureCounting(server: PostgresServer, { road, db }: Side): Prom
   const { world, chain } = road;
   const intents = await createIntents(road, INTENTS);
   for (let sent = 0; sent < DEPOSITS; sent += TRANSFERS_A_BLOCK) {
-    for (let one = sent; one < sent + TRANSFERS_A_BLOCK; one += 1) road.pay(intents[one % INTENTS]?.inbox_address ?? "", DOLLAR);
+    for (let one = sent; one < sent + TRANSFERS_A_BLOCK; one += 1)
+      road.pay(intents[one % INTENTS]?.inbox_address ?? "", DOLLAR);
     road.scripted.mine();
   }
   while ((await watchChain(world, chain)).isBehind);
@@ -172,7 +173,8 @@ async function measureBatch({ road, chainMs }: Side): Promise<Batch> {
   const planned = await planSettlements(world, chain.caip2);
   const submitted = await submitSettlements(world, { chain });
   const [planMs, planChainMs] = [performance.now() - planAt, chainMs() - nodesMs];
-  if (planned !== SETTLEMENTS || submitted !== SETTLEMENTS) throw new Error(`${planned} planned, ${submitted} submitted`);
+  if (planned !== SETTLEMENTS || submitted !== SETTLEMENTS)
+    throw new Error(`${planned} planned, ${submitted} submitted`);
   await chain.sender.process(world);
   scripted.mine();
   await watchChain(world, chain);
@@ -199,7 +201,11 @@ function ownUs(): number {
 function print(sides: readonly Side[]): void {
   const figures: [string, number, (side: Side) => number[]][] = [
     ["deposits counted a second", 0, ({ counting }) => counting.map((run) => run.perSecond)],
-    ["deposits counted a second of processor time, service and database", 0, ({ counting }) => counting.map((run) => run.perCoreSecond)],
+    [
+      "deposits counted a second of processor time, service and database",
+      0,
+      ({ counting }) => counting.map((run) => run.perCoreSecond),
+    ],
     [`processor time for ${DEPOSITS} deposits: service, ms`, 0, ({ counting }) => counting.map((run) => run.ourMs)],
     ["the same: database, ms", 0, ({ counting }) => counting.map((run) => run.databaseMs)],
     [`${SETTLEMENTS} settlements planned and stored, ms`, 1, ({ batches }) => batches.map((run) => run.planMs)],

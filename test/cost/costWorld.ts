@@ -32,14 +32,15 @@ export type CostWorld = {
   log: StatementLog;
   /** An intent with half of the history. */
   busy: IntentRow;
-  create(input?: CreateIntentInput): Promise<IntentRow>;
+  create: (input?: CreateIntentInput) => Promise<IntentRow>;
   /** Pays into the next block. */
-  pay(intent: IntentRow, units: bigint): string;
+  pay: (intent: IntentRow, units: bigint) => string;
   /** Mines blocks with a round of the loops after each, until every settlement has landed. */
-  settle(): Promise<void>;
+  settle: () => Promise<void>;
   /** Sends an authorized request. Throws on a status above 299. */
-  request(method: "GET" | "POST", url: string, body?: object, headers?: Record<string, string>): Promise<Json>;
-  close(): Promise<void>;
+  get: (path: string, headers?: Headers) => Promise<Json>;
+  post: (path: string, body?: object, headers?: Headers) => Promise<Json>;
+  close: () => Promise<void>;
 };
 
 export type CostWorldOptions = {
@@ -66,16 +67,25 @@ export async function openCostWorld(
   const create = async (input: CreateIntentInput = {}) =>
     (await createIntent(world.db.root, world, { account, input })).intent;
   const [pattern, busy] = [await create(), await create()];
-  let server_ = await buildServer(world);
-  const request = (method: "GET" | "POST", path: string, body?: object, headers: Record<string, string> = {}) =>
-    send(server_, { method, path, body, headers: { authorization: `Bearer ${apiKey}`, ...headers } });
+  let api = await buildServer(world);
+  const authorization = `Bearer ${apiKey}`;
+  const get = (path: string, headers: Headers = {}) =>
+    send(api, { method: "GET", path, body: undefined, headers: { authorization, ...headers } });
+  const post = (path: string, body?: object, headers: Headers = {}) =>
+    send(api, { method: "POST", path, body, headers: { authorization, ...headers } });
   // Each kind of row that a payment can leave exists once before it is copied.
-  await request("POST", "/api/v1/intents", {}, { "idempotency-key": "pattern" });
-  await request("POST", `/api/v1/intents/${pattern.id}/source-inbox`, { chainId: TEST_CHAIN_CONFIG.chainId });
-  await request("POST", `/api/v1/intents/${pattern.id}/view`, {});
+  await post("/api/v1/intents", {}, { "idempotency-key": "pattern" });
+  await post(`/api/v1/intents/${pattern.id}/source-inbox`, { chainId: TEST_CHAIN_CONFIG.chainId });
+  await post(`/api/v1/intents/${pattern.id}/view`, {});
   for (const intent of [pattern, busy]) road.pay(intent.inbox_address, PATTERN_UNITS);
   await road.advance(PATTERN_ROUNDS);
-  await fillHistory(url, { patternIntentId: pattern.id, busyIntentId: busy.id, payments, intents, blocks: HISTORY_BLOCKS });
+  await fillHistory(url, {
+    patternIntentId: pattern.id,
+    busyIntentId: busy.id,
+    payments,
+    intents,
+    blocks: HISTORY_BLOCKS,
+  });
   // Any transfer loads the copied inboxes into memory, as a start does.
   road.pay(WALLET, 1n);
   await road.advance(1);
@@ -83,30 +93,36 @@ export async function openCostWorld(
   const log = await recordStatements(server, name);
   // Only sessions that begin now are recorded.
   const db = await openDatabase({ url, allowUnsafeFsync: true });
-  await server_.close();
+  await api.close();
   await first.close();
   Object.assign(world, { db });
-  server_ = await buildServer(world);
+  api = await buildServer(world);
   return {
     road,
     log,
     busy,
     create,
     pay: (intent, units) => road.pay(intent.inbox_address, units),
-    async settle() {
+    settle: async () => {
       for (let round = 0; round < ROUNDS_MAX; round += 1) {
         // Refused and ineffective settlements are retried after a while.
         road.passTime(ROUND_MS);
         await road.advance(1);
         const open = ["planned", "submitted", "held"] as const;
-        const waiting = await db.root.selectFrom("settlement").select("id").where("status", "in", open).limit(1).execute();
+        const waiting = await db.root
+          .selectFrom("settlement")
+          .select("id")
+          .where("status", "in", open)
+          .limit(1)
+          .execute();
         if (round > 2 && waiting.length === 0) return;
       }
       assert.fail("a settlement does not land");
     },
-    request,
-    async close() {
-      await server_.close();
+    get,
+    post,
+    close: async () => {
+      await api.close();
       await db.close();
     },
   };
@@ -123,7 +139,8 @@ const WALLET = `0x${"d1".repeat(20)}`;
 
 /** Responses stay untyped: a wrong shape fails where it is read. */
 type Json = ReturnType<JSON["parse"]>;
-type Sent = { method: "GET" | "POST"; path: string; body: object | undefined; headers: Record<string, string> };
+type Headers = Record<string, string>;
+type Sent = { method: "GET" | "POST"; path: string; body: object | undefined; headers: Headers };
 
 async function send(server: FastifyInstance, { method, path, body, headers }: Sent): Promise<Json> {
   const type = body === undefined ? {} : { "content-type": "application/json" };

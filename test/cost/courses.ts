@@ -12,7 +12,7 @@ export type Course = {
   name: string;
   /** Why this course may read more than it returns or writes. */
   exemption?: string;
-  run(world: CostWorld): Promise<void>;
+  run: (world: CostWorld) => Promise<void>;
 };
 
 const DOLLAR = 1_000_000n;
@@ -22,46 +22,46 @@ const SELECTION = { namespace: "eip155", reference: String(TEST_CHAIN_CONFIG.cha
 export const COURSES: readonly Course[] = [
   {
     name: "requests of a merchant",
-    async run({ request }) {
+    run: async ({ get, post }) => {
       const keyed = { "idempotency-key": "once" };
-      await request("POST", "/api/v1/intents", { merchantReference: "order" }, keyed);
-      const { intentId } = await request("POST", "/api/v1/intents", { merchantReference: "order" }, keyed);
-      await request("GET", `/api/v1/intents/${intentId}`);
-      await request("GET", `/api/v1/intents/${intentId}/origins`);
-      await request("POST", `/api/v1/intents/${intentId}/source-inbox`, { chainId: TEST_CHAIN_CONFIG.chainId });
-      await request("POST", `/api/v1/intents/${intentId}/view`, { selection: SELECTION });
-      await request("POST", `/api/v1/intents/${intentId}/view`, {});
-      await request("GET", "/api/v1/intents?limit=10&merchantReference=order");
-      await request("POST", `/api/v1/intents/${intentId}/archive`);
+      await post("/api/v1/intents", { merchantReference: "order" }, keyed);
+      const { intentId } = await post("/api/v1/intents", { merchantReference: "order" }, keyed);
+      await get(`/api/v1/intents/${intentId}`);
+      await get(`/api/v1/intents/${intentId}/origins`);
+      await post(`/api/v1/intents/${intentId}/source-inbox`, { chainId: TEST_CHAIN_CONFIG.chainId });
+      await post(`/api/v1/intents/${intentId}/view`, { selection: SELECTION });
+      await post(`/api/v1/intents/${intentId}/view`, {});
+      await get("/api/v1/intents?limit=10&merchantReference=order");
+      await post(`/api/v1/intents/${intentId}/archive`);
     },
   },
   {
     name: "pages of a merchant",
-    async run({ request, busy }) {
+    run: async ({ get, busy }) => {
       for (const path of ["", `/${busy.id}/deposits`, `/${busy.id}/settlements`]) {
-        const { next_cursor: cursor } = await request("GET", `/api/v1/intents${path}?limit=10`);
-        await request("GET", `/api/v1/intents${path}?limit=10&cursor=${encodeURIComponent(cursor)}`);
+        const { next_cursor: cursor } = await get(`/api/v1/intents${path}?limit=10`);
+        await get(`/api/v1/intents${path}?limit=10&cursor=${encodeURIComponent(cursor)}`);
       }
     },
   },
   {
     name: "checkout",
-    async run({ request }) {
-      const { intentId, widgetToken } = await request("POST", "/api/v1/intents", { priceUnits: 5_000_000 });
-      const { cookie } = await request("POST", `/c/${intentId}/session`, { widgetToken });
-      await request("GET", `/c/${intentId}/status`, undefined, { cookie: String(cookie).split(";")[0] ?? "" });
+    run: async ({ get, post }) => {
+      const { intentId, widgetToken } = await post("/api/v1/intents", { priceUnits: 5_000_000 });
+      const { cookie } = await post(`/c/${intentId}/session`, { widgetToken });
+      await get(`/c/${intentId}/status`, { cookie: String(cookie).split(";")[0] ?? "" });
     },
   },
   {
     name: "payment",
-    async run(world) {
+    run: async (world) => {
       world.pay(await world.create(), 5n * DOLLAR);
       await world.settle();
     },
   },
   {
     name: "payment of a price",
-    async run(world) {
+    run: async (world) => {
       const intent = await world.create({ priceUnits: Number(10n * DOLLAR), oneTime: true });
       world.pay(intent, 4n * DOLLAR);
       await world.road.advance(1);
@@ -71,14 +71,14 @@ export const COURSES: readonly Course[] = [
   },
   {
     name: "payment that needs several providers",
-    async run(world) {
+    run: async (world) => {
       world.pay(await world.create(), LIMIT_PRICE_UNITS + DOLLAR);
       await world.settle();
     },
   },
   {
     name: "payment to a busy inbox",
-    async run(world) {
+    run: async (world) => {
       world.pay(world.busy, 5n * DOLLAR);
       await world.settle();
       world.pay(world.busy, LIMIT_PRICE_UNITS + DOLLAR);
@@ -87,21 +87,21 @@ export const COURSES: readonly Course[] = [
   },
   {
     name: "many payments",
-    async run(world) {
+    run: async (world) => {
       for (let count = 0; count < 30; count += 1) world.pay(await world.create(), 5n * DOLLAR);
       await world.settle();
     },
   },
   {
     name: "dust",
-    async run({ road, busy }) {
+    run: async ({ road, busy }) => {
       road.mineDust(busy.inbox_address, 50);
       await road.advance(3);
     },
   },
   {
     name: "payments that a reorg takes away",
-    async run(world) {
+    run: async (world) => {
       const { scripted, advance, tick } = world.road;
       world.pay(await world.create(), 5n * DOLLAR);
       world.pay(world.busy, 5n * DOLLAR);
@@ -113,7 +113,7 @@ export const COURSES: readonly Course[] = [
   },
   {
     name: "settlements that a reorg moves",
-    async run(world) {
+    run: async (world) => {
       world.pay(await world.create(), 5n * DOLLAR);
       world.pay(world.busy, 5n * DOLLAR);
       await world.settle();
@@ -124,12 +124,12 @@ export const COURSES: readonly Course[] = [
   },
   {
     name: "logs that a provider omits",
-    async run(world) {
+    run: async (world) => {
       const { omitted, advance } = world.road;
       const viewed = await world.create();
       omitted.add(world.pay(viewed, 5n * DOLLAR));
       await advance(1);
-      await world.request("POST", `/api/v1/intents/${viewed.id}/view`, {});
+      await world.post(`/api/v1/intents/${viewed.id}/view`, {});
       await world.settle();
       omitted.add(world.pay(await world.create(), 5n * DOLLAR));
       await advance(1);
@@ -140,7 +140,7 @@ export const COURSES: readonly Course[] = [
   },
   {
     name: "settlement that the token refuses",
-    async run(world) {
+    run: async (world) => {
       const intent = await world.create();
       world.road.callAsOwner(tokenCalls.block(intent.payout_wallet));
       world.pay(intent, 5n * DOLLAR);
@@ -153,7 +153,7 @@ export const COURSES: readonly Course[] = [
   },
   {
     name: "catch-up",
-    async run(world) {
+    run: async (world) => {
       const intent = await world.create();
       for (let block = 0; block < 300; block += 1) {
         if (block % 100 === 0) world.pay(intent, 5n * DOLLAR);
@@ -165,7 +165,7 @@ export const COURSES: readonly Course[] = [
   },
   {
     name: "operator",
-    async run({ road: { world }, busy }) {
+    run: async ({ road: { world }, busy }) => {
       await runOperation(world, "watch status", {});
       await runOperation(world, "accounts list", {});
       await runOperation(world, "origins list", {});
@@ -176,7 +176,7 @@ export const COURSES: readonly Course[] = [
   },
   {
     name: "expired responses",
-    async run({ road }) {
+    run: async ({ road }) => {
       road.passTime(2 * DAY_MS);
       await road.advance(2);
     },
@@ -184,7 +184,7 @@ export const COURSES: readonly Course[] = [
   {
     name: "start",
     exemption: "A start reads every inbox into memory and compares the configuration with the tokens of all intents.",
-    async run({ road: { world, tick } }) {
+    run: async ({ road: { world, tick } }) => {
       await listMissingTokens(world.db, world.catalog);
       await saveServedTokens(world.db, world.catalog, world.clock.now());
       Object.assign(world, { memory: new ProcessMemory() });

@@ -25,5 +25,8 @@ test("no statement of the road reads rows in proportion to history", async (cont
   for (const part of mended) context.diagnostic(`no longer an offender: ${part}`);
   const unknown = offenders.filter((offender) => !isKnownOffender(offender));
   for (const line of formatOffenders(offenders.filter(isKnownOffender), little).split("\n")) context.diagnostic(line);
-  assert(unknown.length === 0, `these statements read more than their work explains:\n${formatOffenders(unknown, little)}`);
+  assert(
+    unknown.length === 0,
+    `these statements read more than their work explains:\n${formatOffenders(unknown, little)}`,
+  );
 });

@@ -16,6 +16,8 @@ export const KNOWN_OFFENDERS: readonly string[] = [
   'select * from "settlement" where "intent_id" = $1 order by "seq" desc limit',
   // The operator's list of intents by status has no index.
   'select * from "intent" where "status" = $1 order by "seq" desc limit',
+  // The operator's list of accounts sorts all of them; it shows with some ten thousand.
+  'select * from "account" order by "created_at", "id" limit',
 ];
 
 export function isKnownOffender({ text }: { text: string }): boolean {

@@ -6,6 +6,9 @@ import { isExcessive, readRowsMax, type StatementCost } from "./statementCost.ts
 /** The worst execution of a statement. */
 export type MeasuredStatement = { text: string; course: string; cost: StatementCost };
 
+/** With fewer intents than these, PostgreSQL rightly reads all inboxes to find thirty. */
+const INTENTS_ENOUGH = 30_000;
+
 /** Runs all courses after this many movements of history, and returns each statement's worst execution by text. */
 export async function measureCourses(
   server: PostgresServer,
@@ -13,7 +16,8 @@ export async function measureCourses(
 ): Promise<ReadonlyMap<string, MeasuredStatement>> {
   // The deposit, and two legs of its settlement. Payments come in fours.
   const payments = Math.ceil(movements / 12) * 4;
-  const world = await openCostWorld(server, { name: `movements_${movements}`, payments, intents: movements });
+  const intents = Math.max(payments, Math.min(movements, INTENTS_ENOUGH));
+  const world = await openCostWorld(server, { name: `movements_${movements}`, payments, intents });
   const worst = new Map<string, MeasuredStatement>();
   for (const { name: course, exemption, run } of COURSES) {
     await run(world);

@@ -47,16 +47,16 @@ export type ScriptedRoad = {
   /** Transactions whose logs the providers omit when a single block is read. */
   omitted: Set<string>;
   /** Puts a call of the token's owner into the next block. */
-  callAsOwner(data: string): void;
+  callAsOwner: (data: string) => void;
   /** Runs every loop once, in the order of the stations. */
-  tick(): Promise<void>;
+  tick: () => Promise<void>;
   /** Mines empty blocks with a round of the loops after each. */
-  advance(blocks: number): Promise<void>;
+  advance: (blocks: number) => Promise<void>;
   /** Puts a payment into the next block. */
-  pay(inbox: string, units: bigint): string;
+  pay: (inbox: string, units: bigint) => string;
   /** Mines one block with this many transfers of one unit. */
-  mineDust(inbox: string, transfers: number): void;
-  passTime(durationMs: number): void;
+  mineDust: (inbox: string, transfers: number) => void;
+  passTime: (durationMs: number) => void;
 };
 
 export type ScriptedRoadOptions = { chain?: Partial<ChainConfig>; blocks?: number };
@@ -102,7 +102,7 @@ export function openScriptedRoad(db: Db, options: ScriptedRoadOptions = {}): Scr
     omitted,
     tick,
     callAsOwner: (data) => void scripted.send({ from: OWNER, calls: [{ to: USDC, data }] }),
-    async advance(blocks) {
+    advance: async (blocks) => {
       for (let block = 0; block < blocks; block += 1) {
         scripted.mine();
         aheadMs += BLOCK_MS;

@@ -48,7 +48,14 @@ function workOf({ returnedRows, writtenRows, givenRows }: StatementCost): number
 }
 
 export function costOf(plan: PlanNode): StatementCost {
-  const cost = { readRows: 0, givenRows: 0, returnedRows: rowsOf(plan), writtenRows: 0, pages: pagesOf(plan), node: "" };
+  const cost = {
+    readRows: 0,
+    givenRows: 0,
+    returnedRows: rowsOf(plan),
+    writtenRows: 0,
+    pages: pagesOf(plan),
+    node: "",
+  };
   let mostRows = -1;
   const visit = (node: PlanNode) => {
     const rows = readRowsOf(node);

@@ -66,10 +66,11 @@ export async function openBenchService(
       return createIntent(installation, key, headers);
     },
     async settle(intent) {
+      const settledUnits = (await settledUnitsOf(db, intent)) + DOLLAR;
       await chain.pay(chain.usdc.address, intent.inbox, { amountUnits: DOLLAR });
       const minedAt = performance.now();
       while (performance.now() - minedAt < GIVE_UP_MS) {
-        if (await hasLanded(db, intent)) return performance.now() - minedAt;
+        if ((await settledUnitsOf(db, intent)) >= settledUnits) return performance.now() - minedAt;
         await delay(CHECK_PAUSE_MS);
       }
       throw new Error(`the payment to ${intent.inbox} did not settle: ${service?.output().slice(-2_000)}`);
@@ -112,28 +113,16 @@ async function createIntent(
     },
     body: "{}",
   });
-  if (response.status !== 201) throw new Error(`a create was answered with ${response.status}: ${await response.text()}`);
+  if (response.status !== 201)
+    throw new Error(`a create was answered with ${response.status}: ${await response.text()}`);
   const { intentId, inboxAddress } = (await response.json()) as { intentId: string; inboxAddress: string };
   return { id: intentId, inbox: inboxAddress.toLowerCase() as Hex };
 }
 
-/** Whether no money of the intent waits, and its last settlement has landed. */
-async function hasLanded(db: Db, { id }: BenchIntent): Promise<boolean> {
-  const last = await db.root
-    .selectFrom("settlement")
-    .select(["status", "landed_at"])
-    .where("intent_id", "=", id)
-    .orderBy("intent_id", "desc")
-    .orderBy("seq", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  if (last?.status !== "landed") return false;
-  const { received_units, settled_units } = await db.root
-    .selectFrom("intent")
-    .select(["received_units", "settled_units"])
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
-  return settled_units > 0n && settled_units === received_units;
+/** The total changes in the transaction that records a landing. */
+async function settledUnitsOf(db: Db, { id }: BenchIntent): Promise<bigint> {
+  const query = db.root.selectFrom("intent").select("settled_units").where("id", "=", id);
+  return (await query.executeTakeFirstOrThrow()).settled_units;
 }
 
 function residentMbOf(processId: number): number {
