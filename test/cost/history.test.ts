@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startOwnServer } from "../support/database.ts";
+import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import type { PostgresServer } from "../support/postgres.ts";
+import { openCostWorld } from "./costWorld.ts";
 import { isKnownOffender, KNOWN_OFFENDERS } from "./knownOffenders.ts";
 import { formatOffenders, listOffenders, measureCourses } from "./measureCourses.ts";
 
@@ -16,6 +18,12 @@ before(async () => {
   server = await startOwnServer();
 });
 after(() => server.remove());
+
+test("copied history passes every audit", async () => {
+  const world = await openCostWorld(server, { name: "audited", payments: 40, intents: 20 });
+  await assertAllChecks(world.road.world.db);
+  await world.close();
+});
 
 test("no statement of the road reads rows in proportion to history", async (context) => {
   const little = await measureCourses(server, LITTLE);
