@@ -1,7 +1,6 @@
 import { parseArgs } from "node:util";
 import { sql } from "kysely";
 import { openDatabase, type Db } from "../../src/db/database.ts";
-import { countDeposits } from "../../src/deposit/countDeposits.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { createIntent } from "../../src/intent/createIntent.ts";
 import { observeSettlements } from "../../src/settlement/observeSettlements.ts";
@@ -11,6 +10,7 @@ import { watchChain } from "../../src/watch/follow/watchChain.ts";
 import { fillHistory } from "../cost/fillHistory.ts";
 import { openMerchant } from "../cost/costWorld.ts";
 import { openScriptedRoad, type ScriptedRoad } from "../cost/scriptedRoad.ts";
+import { countMoney } from "../support/countMoney.ts";
 import { createDatabaseOn, startOwnServer } from "../support/database.ts";
 import { postgresVersion, type PostgresServer } from "../support/postgres.ts";
 import { cpuUsOf } from "./cpuTime.ts";
@@ -140,7 +140,7 @@ async function measureCounting(server: PostgresServer, { road, db }: Side): Prom
   await sql`checkpoint`.execute(db.root);
   const [startedAt, ourUs, databaseUs] = [performance.now(), ownUs(), cpuUsOf(server.processId)];
   while (!(await processMovements(world, chain.caip2)).isDone);
-  await countDeposits(world, chain.caip2);
+  await countMoney(world, chain.caip2);
   const ms = performance.now() - startedAt;
   const [oursUs, theirsUs] = [ownUs() - ourUs, cpuUsOf(server.processId) - databaseUs];
   const counted = await db.root
@@ -168,7 +168,7 @@ async function measureBatch({ road, chainMs }: Side): Promise<Batch> {
   scripted.mine();
   await watchChain(world, chain);
   while (!(await processMovements(world, chain.caip2)).isDone);
-  await countDeposits(world, chain.caip2);
+  await countMoney(world, chain.caip2);
   const [planAt, nodesMs] = [performance.now(), chainMs()];
   const planned = await planSettlements(world, chain.caip2);
   const submitted = await submitSettlements(world, { chain });

@@ -130,6 +130,7 @@ class HistoryFill {
     const placed = { intent_id: intentId, address: addressOf("n") };
     await of("inbox", "seq", placed);
     await of("source_inbox", "reference", placed);
+    await of("holding", "token", { intent_id: intentId });
     await of("view_hint", "token", { intent_id: intentId, expires_at: "source.expires_at - interval '1 day'" });
     await this.#copy({
       table: "ledger_balance",
@@ -203,9 +204,8 @@ class HistoryFill {
       where: `custody = 'inbox:${patternIntentId}'`,
       columns: {
         id: "(select last_id + (n - 1) * size + source.k from pattern_posting limit 1)",
-        reference: `(select 'movement:' || last_id + (n - 1) * size + movement.k from pattern_movement movement
-          where source.reference = 'movement:' || movement.id)`,
-        version: this.#revision,
+        reference: `replace(replace(source.reference, source.chain_tx, ${this.#chainTx("source.chain_tx")}),
+          '${patternIntentId}', ${this.#intentId})`,
         custody,
         chain_tx: this.#chainTx("source.chain_tx"),
         block_number: this.#block,

@@ -20,7 +20,7 @@ before(async () => {
 after(() => server.remove());
 
 test("copied history passes every audit", async () => {
-  const world = await openCostWorld(server, { name: "audited", payments: 40, intents: 20 });
+  const world = await openCostWorld(server, { name: "audited", payments: 40, intents: 10 });
   await assertAllChecks(world.road.world.db);
   await world.close();
 });

@@ -4,7 +4,7 @@ import { buildCatalog } from "../../src/catalog/catalog.ts";
 import type { Chain } from "../../src/chain/chain.ts";
 import type { ChainConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
-import { countDeposits } from "../../src/deposit/countDeposits.ts";
+import { verifyDust } from "../../src/deposit/dust/verifyDust.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { verifyDeposits } from "../../src/deposit/verifyDeposits.ts";
 import { assignEventSequences } from "../../src/event/assignEventSequences.ts";
@@ -22,6 +22,7 @@ import type { World } from "../../src/world.ts";
 import { ScriptedChain } from "../sim/chain/scriptedChain.ts";
 import { ScriptedNode } from "../sim/chain/scriptedNode.ts";
 import { tokenCalls } from "../sim/chain/token.ts";
+import { countMoney } from "../support/countMoney.ts";
 import { TEST_CHAIN_CONFIG, stationWorld } from "../support/stationWorld.ts";
 
 // The road over a chain in memory, so that thousands of transfers cost no time. Tests run the loops by hand.
@@ -165,8 +166,9 @@ async function runLoopsOnce(world: World, chain: Chain): Promise<void> {
   while ((await watchChain(world, chain)).isBehind);
   await scanHintedInboxes(world, chain);
   while (!(await processMovements(world, caip2)).isDone);
-  await countDeposits(world, caip2);
+  await countMoney(world, caip2);
   await verifyDeposits(world, chain);
+  await verifyDust(world, chain);
   while (!(await observeSettlements(world, caip2)).isDone);
   await planSettlements(world, caip2);
   await submitSettlements(world, { chain });
