@@ -20,7 +20,7 @@ const STEADY_BLOCK = 3;
 /** How many more rows a statement may read than without dust: less than a block of dust, more than statements that run now and then. */
 const ROWS_MORE_MAX = 300;
 /** Enough that the planner's statistics are not those of empty tables. */
-const HISTORY = { payments: 400, intents: 400 };
+const HISTORY = { payments: 400, intents: 3_000 };
 const DUSTY_WALLET = `0x${"d2".repeat(20)}`;
 const BLOCK_MS = 2_000;
 /** Enough for a payment to land and become final. */

@@ -7,17 +7,17 @@ export const KNOWN_OFFENDERS: readonly string[] = [
   'select * from "movement" where "chain" = $1 and "direction" = $2 and (revision, id) > ($…) and not exists ( select from movement arrival',
   // listSweptDeposits: reads every deposit of the inbox, or of all inboxes.
   "with sweep_before as ( select block_number, place from movement where intent_id = $1",
-  // listUnassignedSweptDeposits: for each unswept deposit, reads all movements of its inbox that came after it.
-  'select deposit.id as "depositId", sweep.id as "settlementId" from deposit join movement arrival',
   // pruneBlocks: visits every block with movements among the last 10,000 again, with all of these movements.
   'delete from "block" where "chain" = $1 and "number" < $2 and "number" >= $3 and not exists',
   // The API's pages of deposits and settlements: the planner walks the table's order instead of the intent's.
-  'select * from "deposit" where "intent_id" = $1 order by "seq" desc limit',
+  'select * from "listed_deposit" where "intent_id" = $1 order by "movement_id" desc limit',
   'select * from "settlement" where "intent_id" = $1 order by "seq" desc limit',
   // The operator's list of intents by status has no index.
   'select * from "intent" where "status" = $1 order by "seq" desc limit',
   // The operator's list of accounts sorts all of them; it shows with some ten thousand.
   'select * from "account" order by "created_at", "id" limit',
+  // The sums of dust: no history, but six times the dust that one round adds up, in a single returned row.
+  "with asked as ( select * from unnest($1::text[], $2::text[], $3::text[], $4::int8[]) as asked (intent_id, chain, token, dust_from)",
 ];
 
 export function isKnownOffender({ text }: { text: string }): boolean {
