@@ -29,12 +29,6 @@ const KNOWN_DUST_OFFENDERS: readonly string[] = [
   ...KNOWN_OFFENDERS,
   // listMovementsBetween, as the scan for a viewed inbox uses it: reads every movement of the last 128 blocks.
   'select * from "movement" where "chain" = $1 and "block_number" >= $2 and "block_number" <= $3 and "orphaned_at" is null',
-  // listUnsettled: reads every counted, unswept deposit of the chain in each round.
-  'select "deposit"."intent_id" as "intentId", "deposit"."token" from "deposit" inner join "intent"',
-  // listUnsweptTotals: adds up the unswept deposits of an inbox before each attempt to settle it.
-  'select intent_id as "intentId", sum(amount_units) as units, max(block_number) as "lastBlock" from deposit',
-  // listDepositsToDecide: reads all undecided deposits of an inbox for each of its movements.
-  'select * from "deposit" where "intent_id" in ($1)',
 ];
 
 export function isKnownDustOffender({ text }: { text: string }): boolean {

@@ -27,7 +27,7 @@ import { TEST_CHAIN_CONFIG, stationWorld } from "../support/stationWorld.ts";
 
 // The road over a chain in memory, so that thousands of transfers cost no time. Tests run the loops by hand.
 
-export const PAYER = `0x${"a1".repeat(20)}`;
+const PAYER = `0x${"a1".repeat(20)}`;
 const OWNER = `0x${"0e".repeat(20)}`;
 export const USDC = `0x${"c1".repeat(20)}`;
 const GAS_KEY = `0x${"11".repeat(32)}` as const;
