@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { openDatabase, type Db } from "../../src/db/database.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import { createIntent } from "../../src/intent/createIntent.ts";
-import { observeSettlements } from "../../src/settlement/observeSettlements.ts";
+import { observeSettlements } from "../../src/settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { submitSettlements } from "../../src/settlement/submitSettlements.ts";
 import { watchChain } from "../../src/watch/follow/watchChain.ts";

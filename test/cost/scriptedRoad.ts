@@ -6,12 +6,12 @@ import type { ChainConfig } from "../../src/config/config.ts";
 import type { Db } from "../../src/db/database.ts";
 import { verifyDust } from "../../src/deposit/dust/verifyDust.ts";
 import { processMovements } from "../../src/deposit/processMovements.ts";
-import { verifyDeposits } from "../../src/deposit/verifyDeposits.ts";
+import { verifyDeposits } from "../../src/deposit/agreement/verifyDeposits.ts";
 import { assignEventSequences } from "../../src/event/assignEventSequences.ts";
 import { purgeExpired } from "../../src/idempotency/purgeExpired.ts";
 import { addMs, systemClock } from "../../src/kernel/clock.ts";
 import { createWake } from "../../src/kernel/wake.ts";
-import { observeSettlements } from "../../src/settlement/observeSettlements.ts";
+import { observeSettlements } from "../../src/settlement/observe/observeSettlements.ts";
 import { planSettlements } from "../../src/settlement/planSettlements.ts";
 import { replanSettlements } from "../../src/settlement/replanSettlements.ts";
 import { submitSettlements } from "../../src/settlement/submitSettlements.ts";
@@ -33,6 +33,7 @@ export const USDC = `0x${"c1".repeat(20)}`;
 const GAS_KEY = `0x${"11".repeat(32)}` as const;
 const UNITS = 10n ** 30n;
 const PROVIDERS = 2;
+const PURGE_MAX = 1_000;
 const BLOCK_MS = 2_000;
 /** The gas limit of a scripted transaction holds this many transfers. */
 const TRANSFERS_A_TRANSACTION = 300;
@@ -175,5 +176,5 @@ async function runLoopsOnce(world: World, chain: Chain): Promise<void> {
   await chain.sender.process(world);
   await replanSettlements(world, caip2);
   while (!(await assignEventSequences(world.db)).isDone);
-  await purgeExpired(world);
+  await purgeExpired(world, PURGE_MAX);
 }
