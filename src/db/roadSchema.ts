@@ -16,6 +16,8 @@ export type ChainCursorTable = {
   revision: Generated<bigint>;
   /** The lowest block that a reorganisation went back to since the deposit station last looked; null without one. */
   rewound_number: Generated<bigint | null>;
+  /** Blocks up to this one were pruned; those that are left hold movements. */
+  pruned_number: Generated<bigint>;
   updated_at: Date;
 };
 
@@ -134,7 +136,8 @@ export type ListedDepositView = {
   counted_units: bigint;
   status: DepositStatus;
   reason: string | null;
-  late: boolean;
+  /** Null for dust. */
+  late: boolean | null;
   chain_tx: string;
   identity: string;
   block_number: bigint;

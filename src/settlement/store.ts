@@ -198,14 +198,19 @@ export async function listSettlements(
   db: Db,
   { intentId, belowSeq, limit }: { intentId: string; belowSeq: bigint | undefined; limit: number },
 ): Promise<SettlementRow[]> {
-  return db.root
-    .selectFrom("settlement")
-    .selectAll()
-    .where("intent_id", "=", intentId)
-    .$if(belowSeq !== undefined, (select) => select.where("seq", "<", belowSeq ?? 0n))
-    .orderBy("seq", "desc")
-    .limit(limit)
-    .execute();
+  return (
+    db.root
+      .selectFrom("settlement")
+      .selectAll()
+      // A range of one id: with an equality the planner may walk the whole table in the order of `seq`, looking for the intent.
+      .where("intent_id", ">=", intentId)
+      .where("intent_id", "<=", intentId)
+      .$if(belowSeq !== undefined, (select) => select.where("seq", "<", belowSeq ?? 0n))
+      .orderBy("intent_id", "desc")
+      .orderBy("seq", "desc")
+      .limit(limit)
+      .execute()
+  );
 }
 
 /** Locks the settlements that are still in one of these states. */

@@ -56,7 +56,7 @@ const statements: readonly string[] = [
   `alter table chain_cursor add column rewound_number bigint`,
 
   // ── movement: a page of an inbox, and what of an intent is not processed yet ──
-  `create index movement_page on movement (intent_id, id desc) where direction = 'in'`,
+  `create index movement_page on movement (intent_id, id desc) include (chain, revision) where direction = 'in'`,
   `create index movement_revision_of_intent on movement (intent_id, chain, revision, id) where direction = 'in'`,
   `create index movement_out_of_inbox on movement (intent_id, chain, token, block_number, place)
     where direction = 'out' and orphaned_at is null`,
@@ -74,13 +74,14 @@ const statements: readonly string[] = [
         when holding.intent_id is null then 'no_route'
         when movement.block_number > holding.counted_block and movement.block_number <= holding.dust_block then 'below_minimum'
         end as reason,
-      coalesce(deposit.late, movement.seen_at >= coalesce(intent.settled_at, intent.archived_at), false) as late,
+      deposit.late,
       movement.chain_tx, movement.identity, coalesce(deposit.block_number, movement.block_number) as block_number,
       coalesce(deposit.block_hash, movement.block_hash) as block_hash, deposit.required_confirmations,
       case when deposit.id is not null then deposit.settlement_id when movement.orphaned_at is null and holding.intent_id is not null then (
-        select settlement.id from movement departure join settlement on settlement.chain = departure.chain
-          and settlement.chain_tx = departure.chain_tx and settlement.intent_id = departure.intent_id
-          and settlement.token = departure.token and settlement.status = 'landed'
+        select (
+          select settlement.id from settlement where settlement.chain = departure.chain and settlement.chain_tx = departure.chain_tx
+            and settlement.intent_id = departure.intent_id and settlement.token = departure.token and settlement.status = 'landed')
+        from movement departure
         where departure.intent_id = movement.intent_id and departure.chain = movement.chain and departure.token = movement.token
           and departure.direction = 'out' and departure.orphaned_at is null
           and (departure.block_number, departure.place) > (movement.block_number, movement.place)
@@ -88,11 +89,8 @@ const statements: readonly string[] = [
       coalesce(deposit.seen_at, movement.seen_at) as seen_at,
       coalesce(deposit.counted_at, case when movement.orphaned_at is null and movement.block_number <= holding.counted_block
         then holding.dust_counted_at end) as counted_at
-    from movement join intent on intent.id = movement.intent_id
-    left join deposit on deposit.movement_id = movement.id
+    from movement left join deposit on deposit.movement_id = movement.id
     left join holding on holding.intent_id = movement.intent_id and holding.chain = movement.chain and holding.token = movement.token
-      and movement.token = intent.payout_token
-      and movement.chain = intent.payout_namespace || ':' || intent.payout_chain_reference
     left join deposit_cursor taken on taken.chain = movement.chain
     where movement.direction = 'in' and (deposit.id is not null
       or (movement.revision, movement.id) <= (coalesce(taken.revision, 0), coalesce(taken.movement_id, 0)))`,

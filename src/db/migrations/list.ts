@@ -13,8 +13,8 @@ import * as inbox from "./0011_inbox.ts";
 import * as chainKinds from "./0012_chain_kinds.ts";
 import * as dust from "./0013_dust.ts";
 import * as retention from "./0014_retention.ts";
-import * as boundedReads from "./0016_bounded_reads.ts";
-import * as balanceSweep from "./0017_balance_sweep.ts";
+import * as boundedReads from "./0015_bounded_reads.ts";
+import * as balanceSweep from "./0016_balance_sweep.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -35,6 +35,6 @@ export const migrations: readonly Migration[] = [
   { name: "0012_chain_kinds", up: chainKinds.up },
   { name: "0013_dust", up: dust.up },
   { name: "0014_retention", up: retention.up },
-  { name: "0016_bounded_reads", up: boundedReads.up },
-  { name: "0017_balance_sweep", up: balanceSweep.up },
+  { name: "0015_bounded_reads", up: boundedReads.up },
+  { name: "0016_balance_sweep", up: balanceSweep.up },
 ];

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Selectable } from "kysely";
+import { sql, type Selectable } from "kysely";
 import { findAsset, findWatchedChain, type Catalog } from "../../catalog/catalog.ts";
 import type { Db } from "../../db/database.ts";
 import type { ListedDepositView } from "../../db/roadSchema.ts";
@@ -14,19 +14,27 @@ export type ListedDeposit = ShownDeposit & { movement_id: bigint };
 
 type ListedRow = Selectable<ListedDepositView>;
 
+/** Above every id of a row. */
+const ID_MAX = 2n ** 63n - 1n;
+
 /** A page of an intent's deposits with its dust, newest first, from below a movement on. Reads in proportion to `limit`. */
 export async function listDeposits(
   world: { db: Db; catalog: Catalog },
   { intent, belowMovement, limit }: { intent: IntentRow; belowMovement?: bigint | undefined; limit: number },
 ): Promise<ListedDeposit[]> {
-  const rows = await world.db.root
-    .selectFrom("listed_deposit")
-    .selectAll()
-    .where("intent_id", "=", intent.id)
-    .$if(belowMovement !== undefined, (select) => select.where("movement_id", "<", belowMovement ?? 0n))
-    .orderBy("movement_id", "desc")
-    .limit(limit)
-    .execute();
+  // A range of one id, and a look-up for each row: with an equality and a join the planner may walk whole tables in the order of their keys.
+  const { rows } = await sql<ListedRow>`
+    with page as materialized (
+      select movement.id from movement left join deposit_cursor taken on taken.chain = movement.chain
+      where movement.intent_id >= ${intent.id} and movement.intent_id <= ${intent.id} and movement.direction = 'in'
+        and movement.id < ${belowMovement ?? ID_MAX}
+        and ((movement.revision, movement.id) <= (taken.revision, taken.movement_id)
+          or (select deposit.id from deposit where deposit.movement_id = movement.id) is not null)
+      order by movement.intent_id, movement.id desc limit ${limit}
+    )
+    select listed.* from page cross join lateral (
+      select * from listed_deposit where listed_deposit.movement_id = page.id offset 0
+    ) as listed order by page.id desc`.execute(world.db.root);
   return rows.map((row) => ({ ...dustDeposit(world.catalog, { intent, row }), movement_id: row.movement_id }));
 }
 
@@ -35,10 +43,12 @@ export function dustDeposit(
   catalog: Catalog,
   { intent, row }: { intent: IntentRow; row: Omit<ListedRow, "movement_id"> },
 ): ShownDeposit {
-  const { id, token_decimals: decimals } = row;
-  if (id !== null && decimals !== null) return { ...row, id, token_decimals: decimals };
-  const { intent_id, chain, token, token_decimals, sender, amount_units, counted_units, status, reason, late } = row;
+  const { id, token_decimals: decimals, late: wasLate } = row;
+  if (id !== null && decimals !== null && wasLate !== null)
+    return { ...row, id, token_decimals: decimals, late: wasLate };
+  const { intent_id, chain, token, token_decimals, sender, amount_units, counted_units, status, reason } = row;
   const { chain_tx, identity, block_number, block_hash, settlement_id, seen_at, counted_at } = row;
+  const endedAt = intent.settled_at ?? intent.archived_at;
   const payoutDecimals = isPayoutAsset(intent, row) ? intent.payout_decimals : undefined;
   return {
     id: dustDepositId(row),
@@ -51,7 +61,7 @@ export function dustDeposit(
     counted_units,
     status,
     reason,
-    late,
+    late: endedAt !== null && seen_at >= endedAt,
     chain_tx,
     identity,
     block_number,

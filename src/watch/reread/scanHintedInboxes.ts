@@ -8,11 +8,10 @@ import { HINT_TTL_MS } from "../../view/registerView.ts";
 import { listHintedInboxes } from "../../view/store.ts";
 import { watchTopic } from "../follow/followHeads.ts";
 import { getChainMemory } from "../chainMemory.ts";
-import { filterInboxTransfers, distinctChainTxs } from "../movement.ts";
+import { filterInboxTransfers, distinctChainTxs, type InboxTransfer } from "../movement.ts";
 import { isRangeTooLarge } from "../catchUp/readRange.ts";
 import { applyFoundTransfers } from "./rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
-import { listMovementsBetween } from "../store/chainReads.ts";
 import { findCursor } from "../store/store.ts";
 
 // A payer with an open payment page has paid or is about to. So the chain is polled at once, and the last blocks are read again for the
@@ -69,9 +68,7 @@ async function scanInboxes(
   const transfers = found.transfers.filter(({ from, to }) => inboxes.has(to) && !inboxes.has(from));
   const candidates = filterInboxTransfers(transfers, (address) => inboxes.has(address));
   if (candidates.length === 0) return;
-  const range = { fromBlock: found.fromBlock, toBlock: cursor.number };
-  const recorded = await listMovementsBetween(world.db, { chain: chain.caip2, ...range });
-  const known = new Set(recorded.map((row) => placeKey({ blockHash: row.block_hash, place: row.place })));
+  const known = await listRecordedPlaces(world, { chain: chain.caip2, candidates });
   const missing = candidates.filter((candidate) => !known.has(placeKey(candidate)));
   if (missing.length === 0) return;
   const chainTxs = distinctChainTxs(missing);
@@ -112,6 +109,19 @@ async function readRecent(
 function lastBlocks(upTo: bigint, wanted: bigint): BlockRange {
   const blocks = wanted < BLOCKS_MIN ? BLOCKS_MIN : wanted > BLOCKS_MAX ? BLOCKS_MAX : wanted;
   return { fromBlock: upTo >= blocks ? upTo - blocks + 1n : 0n, toBlock: upTo };
+}
+
+/** The places of the candidates' transactions that hold a live movement of their inboxes. */
+async function listRecordedPlaces(
+  { db }: Pick<WatchWorld, "db">,
+  { chain, candidates }: { chain: Caip2; candidates: readonly InboxTransfer[] },
+): Promise<Set<string>> {
+  const inboxes = [...new Set(candidates.map(({ inbox }) => inbox))];
+  const { rows } = await sql<{ blockHash: string; place: bigint }>`
+    select block_hash as "blockHash", place from movement
+    where chain = ${chain} and chain_tx = any(${array(distinctChainTxs(candidates), "text")})
+      and inbox = any(${array(inboxes, "text")}) and orphaned_at is null`.execute(db.root);
+  return new Set(rows.map(placeKey));
 }
 
 /** Those of the transactions with any recorded movement. */

@@ -154,6 +154,7 @@ export async function rewindCursor(
       reread_number: sql<bigint>`least(reread_number, ${ancestorNumber})`,
       booked_number: sql<bigint>`least(booked_number, ${ancestorNumber})`,
       rewound_number: sql<bigint>`least(rewound_number, ${ancestorNumber})`,
+      pruned_number: sql<bigint>`least(pruned_number, ${ancestorNumber})`,
     })
     .where("chain", "=", chain)
     .where("number", "=", from.number)
@@ -314,32 +315,25 @@ export async function advanceReread(
   return rows[0];
 }
 
-/**
- * How far below the limit each prune looks, in blocks. Older blocks were visited before and remain for their movements. The bound keeps
- * each prune short.
- */
+/** Blocks visited by one prune, so that it stays short. */
 const PRUNED_BLOCKS_MAX = 10_000n;
 
-/** Deletes blocks below a number, except those with movements. */
+/** Deletes blocks below a number, except those with movements. Each block is visited once. The caller holds the lock of the cursor. */
 export async function pruneBlocks(tx: Tx, { chain, below }: { chain: Caip2; below: bigint }): Promise<void> {
-  await tx
-    .deleteFrom("block")
-    .where("chain", "=", chain)
-    .where("number", "<", below)
-    .where("number", ">=", below - PRUNED_BLOCKS_MAX)
-    .where((where) =>
-      where.not(
-        where.exists(
-          where
-            .selectFrom("movement")
-            .select("movement.id")
-            .whereRef("movement.chain", "=", "block.chain")
-            .whereRef("movement.block_number", "=", "block.number")
-            .whereRef("movement.block_hash", "=", "block.hash"),
-        ),
-      ),
-    )
-    .execute();
+  const { rows } = await sql<{ from: bigint; to: bigint }>`
+    update chain_cursor set pruned_number = least(${below - 1n}::int8, lowest.number + ${PRUNED_BLOCKS_MAX}::int8)
+    from (select chain_cursor.chain, pruned_number, (
+        select number from block where block.chain = chain_cursor.chain and number > pruned_number order by number limit 1) as number
+      from chain_cursor where chain_cursor.chain = ${chain}) as lowest
+    where chain_cursor.chain = ${chain} and lowest.number < ${below}
+    returning lowest.number as "from", chain_cursor.pruned_number as "to"`.execute(tx);
+  const [range] = rows;
+  if (range === undefined) return;
+  // The inner limit makes the database look each block up by the index on movements, whatever it knows about the tables.
+  await sql`
+    delete from block where chain = ${chain} and number >= ${range.from} and number <= ${range.to} and (
+      select movement.id from movement where movement.chain = block.chain and movement.block_number = block.number
+        and movement.block_hash = block.hash limit 1) is null`.execute(tx);
 }
 
 /** Orphans one movement in one block. Returns false when it is not there any more. */

@@ -9,6 +9,9 @@ const statements: readonly string[] = [
   `create index settlement_due on settlement (chain, retry_at, seq) where status in ('planned','held')`,
   // The transactions that submitted settlements wait for, each once.
   `create index settlement_submitted on settlement (chain, outgoing_id) where status = 'submitted'`,
+  `create index block_by_number on block (chain, number)`,
+  // Blocks up to this one were pruned; those that are left hold movements.
+  `alter table chain_cursor add column pruned_number bigint not null default -1`,
   // An intent whose movements a station could not process. Revision and movement_id are the last movement before them.
   `create table quarantine (
     station text not null check (station in ('deposit','settlement')),
