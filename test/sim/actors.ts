@@ -187,10 +187,20 @@ export class Actors {
         return pay(units - (units / parts) * (parts - 1n));
       }
       case "dust":
-        return pay(BigInt(random.between(1, 100)));
+        return random.chance(0.5) ? pay(BigInt(random.between(1, 100))) : this.#flood(intent, known.chain, random);
       default:
         return this.#payIrregularly(known, payment.kind, { random, units });
     }
+  }
+
+  /** Sends many tiny transfers in one transaction. In about half of the cases their sum reaches the minimum. */
+  #flood(intent: IntentRow, chain: SimChain, random: SeededRandom): void {
+    const count = random.between(20, 120);
+    const units =
+      intent.minimum_units > 0n ? (intent.minimum_units * 2n) / BigInt(random.between(count, 3 * count)) : 7n;
+    const data = tokenCalls.transfer(intent.inbox_address, units);
+    const calls = Array.from({ length: count }, () => ({ to: intent.payout_token, data }));
+    this.#countPayment(chain.chain.send({ from: payerAddress(random.between(0, 11)), calls }));
   }
 
   #payIrregularly(

@@ -18,7 +18,7 @@ import {
   type ChainSegment,
   type WatchWorld,
 } from "../store/applySegment.ts";
-import { advanceCursor, findCursor, type KnownBlock } from "../store/store.ts";
+import { advanceCursor, advanceCursorWithNew, findCursor, type KnownBlock } from "../store/store.ts";
 
 // The fast path for a block that a provider pushed: its transfers are read by hash and recorded at once. The next poll covers everything
 // else (a gap, a reorg, blocks from another process), so it needs no pushed heads.
@@ -64,18 +64,18 @@ export async function followHeads(world: WatchWorld, chain: Chain, heads: readon
 async function applyPushedHeads(world: WatchWorld, chain: Chain, segment: ChainSegment): Promise<boolean> {
   const at = world.clock.now();
   const advance = { chain: chain.caip2, ...segment, at };
-  // A block without our transfers, the common case, is a single statement.
-  const recorded =
-    segment.located.length === 0
-      ? (await advanceCursor(world.db.root, advance)) && { reversedCount: 0, writtenCount: 0 }
-      : await world.db.transaction(async (tx) => {
-          const state = await advanceCursor(tx, advance);
-          const hasChangedMovement = state?.hasChangedMovement === true;
-          const reversedCount = hasChangedMovement
-            ? await bookRevision(tx, { chain: chain.caip2, cursor: state, at })
-            : 0;
-          return state && { reversedCount, writtenCount: state.writtenCount };
-        });
+  // New transfers only, the common case, are a single statement.
+  const added = await advanceCursorWithNew(world.db.root, advance);
+  const recorded = added
+    ? { reversedCount: 0, writtenCount: added.writtenCount }
+    : await world.db.transaction(async (tx) => {
+        const state = await advanceCursor(tx, advance);
+        const hasChangedMovement = state?.hasChangedMovement === true;
+        const reversedCount = hasChangedMovement
+          ? await bookRevision(tx, { chain: chain.caip2, cursor: state, at })
+          : 0;
+        return state && { reversedCount, writtenCount: state.writtenCount };
+      });
   if (recorded === undefined) return false;
   await afterCommit(world, chain, { ...recorded, located: segment.located });
   return true;

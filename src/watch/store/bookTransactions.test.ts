@@ -230,10 +230,10 @@ class BookedChain {
       ok(await applySegment(this.#world, this.#chain, segment));
       return;
     }
-    const { root } = this.#world.db;
-    ok(await advanceCursor(root, { chain: this.caip2, ...segment, at: this.at }));
+    const { db } = this.#world;
+    ok(await db.transaction((tx) => advanceCursor(tx, { chain: this.caip2, ...segment, at: this.at })));
     if (booking === "unbooked") return;
-    await sql`update chain_cursor set booked_number = number where chain = ${this.caip2}`.execute(root);
+    await sql`update chain_cursor set booked_number = number where chain = ${this.caip2}`.execute(db.root);
     await this.#world.db.transaction((tx) => this.#bookAlone(tx));
   }
 

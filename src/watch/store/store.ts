@@ -82,14 +82,37 @@ const CURSOR_STATE = sql<CursorState>`number, safe_number as "safeNumber", final
  * elsewhere. The row lock lasts until commit, so revisions become visible in order.
  */
 export async function advanceCursor(
+  tx: Tx,
+  advance: CursorAdvance,
+): Promise<(CursorState & MovementWriteResult) | undefined> {
+  return executeAdvance(tx, advance, { name: "advance_cursor", condition: sql`true` });
+}
+
+/**
+ * Same as advanceCursor, where no movement of the located transactions is recorded. Such an advance changes no movement, so it needs no
+ * correction of the ledger and no transaction around it. Returns undefined and changes nothing in all other cases. The comparison of the
+ * revision fails when another process has written since this statement began.
+ */
+export async function advanceCursorWithNew(
   db: Db["root"],
   advance: CursorAdvance,
 ): Promise<(CursorState & MovementWriteResult) | undefined> {
+  const chainTxs = [...new Set(advance.located.map(({ chainTx }) => chainTx))];
+  const condition = sql`revision = (select revision from chain_cursor as read where read.chain = ${advance.chain})
+    and not exists (select from movement where movement.chain = ${advance.chain} and movement.chain_tx = any(${array(chainTxs, "text")}))`;
+  return executeAdvance(db, advance, { name: "advance_cursor_with_new", condition });
+}
+
+async function executeAdvance(
+  db: Db["root"],
+  advance: CursorAdvance,
+  { name, condition }: { name: string; condition: RawBuilder<unknown> },
+): Promise<(CursorState & MovementWriteResult) | undefined> {
   const { chain, from, to, blocks, at } = advance;
-  const { rows } = await sql<CursorState & MovementWriteResult>`/* named: advance_cursor */
+  const { rows } = await sql<CursorState & MovementWriteResult>`/* named: ${sql.raw(name)} */
     with claimed as (
       update chain_cursor set number = ${to.number}, hash = ${to.hash}, revision = revision + 1, updated_at = ${at}
-      where chain = ${chain} and number = ${from.number} and hash = ${from.hash}
+      where chain = ${chain} and number = ${from.number} and hash = ${from.hash} and ${condition}
       returning ${CURSOR_STATE}, reread_number
     ), canonical as (
       insert into block (chain, number, hash, parent_hash)
@@ -315,18 +338,21 @@ export async function advanceReread(
   return rows[0];
 }
 
-/** Blocks visited by one prune, so that it stays short. */
+/**
+ * How far below the limit a prune looks, in blocks, so that it stays short. What lies lower remains: a provider that invents a head far
+ * ahead must not make the chain forget the blocks that it returns to.
+ */
 const PRUNED_BLOCKS_MAX = 10_000n;
 
 /** Deletes blocks below a number, except those with movements. Each block is visited once. The caller holds the lock of the cursor. */
 export async function pruneBlocks(tx: Tx, { chain, below }: { chain: Caip2; below: bigint }): Promise<void> {
   const { rows } = await sql<{ from: bigint; to: bigint }>`
-    update chain_cursor set pruned_number = least(${below - 1n}::int8, lowest.number + ${PRUNED_BLOCKS_MAX}::int8)
-    from (select chain_cursor.chain, pruned_number, (
-        select number from block where block.chain = chain_cursor.chain and number > pruned_number order by number limit 1) as number
-      from chain_cursor where chain_cursor.chain = ${chain}) as lowest
-    where chain_cursor.chain = ${chain} and lowest.number < ${below}
-    returning lowest.number as "from", chain_cursor.pruned_number as "to"`.execute(tx);
+    update chain_cursor set pruned_number = ${below - 1n}
+    from (select pruned_number from chain_cursor where chain = ${chain}) as earlier
+    where chain_cursor.chain = ${chain} and earlier.pruned_number < ${below - 1n}
+    returning greatest(earlier.pruned_number + 1, ${below - PRUNED_BLOCKS_MAX}::int8) as "from", chain_cursor.pruned_number as "to"`.execute(
+    tx,
+  );
   const [range] = rows;
   if (range === undefined) return;
   // The inner limit makes the database look each block up by the index on movements, whatever it knows about the tables.
