@@ -41,7 +41,12 @@ export type TransactionProof = {
    * has no transfer there.
    */
   readonly identityAt: (place: bigint) => string | undefined;
+  /** Every token transfer of the transaction, of any token and address. Throws ProviderFailed when malformed. Absent where nothing is netted. */
+  readonly transfers?: () => readonly ProvenTransfer[];
 };
+
+/** A transfer of a proven transaction. */
+export type ProvenTransfer = Pick<Transfer, "token" | "from" | "to" | "amountText" | "place">;
 
 /** Recognizes watched addresses, so that the reader parses only their transfers. */
 export interface AddressFilter {

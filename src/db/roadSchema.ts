@@ -40,6 +40,10 @@ export type MovementTable = {
   token: string;
   counterparty: string;
   amount_units: bigint;
+  /** Of a transfer that the hub netted: the fee in it, the place of the batch's last payment, and the fee that the hub paid for the batch. */
+  fee_units: bigint | null;
+  batch_place: bigint | null;
+  batch_fee_units: bigint | null;
   block_number: bigint;
   block_hash: string;
   place: bigint;

@@ -26,19 +26,35 @@ export const settlementChecks: readonly Check[] = [
   },
   {
     name: "fee-matches-intent",
-    meaning: "A settlement's fee is neither zero nor the intent's share, rounded down.",
+    meaning: "A settlement's fee is not what the fee recipient received, or a part of it is not the intent's share, rounded down.",
     // A provider may omit one leg of a sweep: its split is reliable once its block was reread and the settlement station has processed it.
+    // One transaction may settle an inbox several times, and each time rounds down. In each the payout precedes the fee. Where payout and fee
+    // recipient are the same, and where no payment of the hub is known, only the most that the fee can be is checked.
     query: sql`
-      select settlement.id as settlement, settlement.gross_units as gross, settlement.fee_units as fee, intent.fee_bps
+      select settlement.id as settlement, settlement.gross_units as gross, settlement.fee_units as fee, paid.fee_units as paid, intent.fee_bps
       from settlement join intent on intent.id = settlement.intent_id join chain_cursor cursor on cursor.chain = settlement.chain
+      cross join lateral (
+        select coalesce(sum(case leg.counterparty when intent.inbox_hub then leg.fee_units
+            when intent.fee_recipient then leg.amount_units end), 0) as fee_units,
+          coalesce(bool_or(leg.counterparty = intent.inbox_hub and leg.fee_units is null), false) as is_unknown,
+          coalesce(bool_or(leg.counterparty = intent.fee_recipient and leg.amount_units is distinct from
+            div((leg.amount_units + leg.payout_units) * intent.fee_bps, 10000)), false) as is_other_share
+        from (
+          select movement.*, lag(movement.amount_units) over (order by movement.place) as payout_units from movement
+          where movement.intent_id = settlement.intent_id and movement.chain = settlement.chain
+            and movement.token = settlement.token and movement.chain_tx = settlement.chain_tx
+            and movement.direction = 'out' and movement.orphaned_at is null
+        ) as leg
+      ) as paid
       where settlement.status = 'landed' and settlement.block_number <= cursor.reread_number
         and not exists (
           select from movement join settlement_cursor taken on taken.chain = movement.chain
           where movement.intent_id = settlement.intent_id and movement.chain = settlement.chain
             and movement.chain_tx = settlement.chain_tx and movement.direction = 'out'
             and (movement.revision, movement.id) > (taken.revision, taken.movement_id))
-        and settlement.fee_units not in (
-          0, div((settlement.gross_units - settlement.route_cost_units) * intent.fee_bps, 10000))`,
+        and (settlement.fee_units > div((settlement.gross_units - settlement.route_cost_units) * intent.fee_bps, 10000)
+          or intent.payout_wallet <> intent.fee_recipient
+            and (paid.is_other_share or settlement.fee_units <> paid.fee_units and not paid.is_unknown))`,
   },
   {
     name: "landed-matches-movements",

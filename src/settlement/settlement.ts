@@ -24,14 +24,22 @@ export type Sweep = {
   blockNumber: bigint;
   /** Place of its last transfer: the sweep took everything that came in between the previous sweep and this place. */
   placeLast: bigint;
-  legs: readonly { to: string; amountUnits: bigint }[];
+  /** In the order of their places. */
+  legs: readonly SweepLeg[];
+  /** By how much the fees of its netted batches exceed what the hub paid for these batches. */
+  excessFeeUnits: bigint;
 };
+
+/** `feeUnits`: the fee in a transfer that the hub netted; null where the chain shows no payment of the hub. */
+export type SweepLeg = { to: string; amountUnits: bigint; feeUnits: bigint | null };
 
 /** Groups movements out of inboxes by sweep; orphaned ones are left out. */
 export function groupSweeps(movements: readonly MovementRow[]): Sweep[] {
   const live = movements.filter((movement) => movement.orphaned_at === null);
+  const excessOf = computeExcessFees(live);
   return [...Map.groupBy(live, sweepKey).values()].flatMap((legs) => {
-    const last = legs.toSorted((a, b) => (a.place < b.place ? -1 : 1)).at(-1);
+    const ordered = legs.toSorted((a, b) => (a.place < b.place ? -1 : 1));
+    const last = ordered.at(-1);
     if (last === undefined) return [];
     return {
       intentId: last.intent_id,
@@ -40,41 +48,80 @@ export function groupSweeps(movements: readonly MovementRow[]): Sweep[] {
       chainTx: last.chain_tx,
       blockNumber: last.block_number,
       placeLast: last.place,
-      legs: legs.map((leg) => ({ to: leg.counterparty, amountUnits: leg.amount_units })),
+      legs: ordered.map((leg) => ({ to: leg.counterparty, amountUnits: leg.amount_units, feeUnits: leg.fee_units })),
+      excessFeeUnits: [...new Set(ordered.map(batchKey))].reduce((sum, key) => sum + (excessOf.get(key) ?? 0n), 0n),
     };
   });
+}
+
+/**
+ * By batch. The fees of a batch may be lower than what the hub paid, because strangers can net inboxes of their own with it. They are higher
+ * only if the recovery key sent an inbox's money to the hub before the batch, or if the provider's answer was false.
+ */
+function computeExcessFees(movements: readonly MovementRow[]): Map<string, bigint> {
+  const netted = movements.filter(({ batch_place }) => batch_place !== null);
+  return new Map(
+    [...Map.groupBy(netted, batchKey)].map(([key, pulls]) => {
+      const feeUnits = pulls.reduce((sum, { fee_units }) => sum + (fee_units ?? 0n), 0n);
+      const paidUnits = pulls[0]?.batch_fee_units ?? 0n;
+      return [key, feeUnits > paidUnits ? feeUnits - paidUnits : 0n];
+    }),
+  );
+}
+
+function batchKey({ chain_tx, token, batch_place }: MovementRow): string {
+  return `${chain_tx}/${token}/${batch_place ?? ""}`;
 }
 
 export function sweepKey(sweep: { intent_id: string; token: string; chain_tx: string }): string {
   return `${sweep.intent_id}/${sweep.token}/${sweep.chain_tx}`;
 }
 
-export type SweepSplit = { grossUnits: bigint; feeUnits: bigint; netUnits: bigint; otherRecipientUnits: bigint };
+export type SweepSplit = {
+  grossUnits: bigint;
+  feeUnits: bigint;
+  netUnits: bigint;
+  otherRecipientUnits: bigint;
+  /** The part of the gross that went to the hub, of which the chain shows no payment. It counts as settled without a fee. */
+  unpaidUnits: bigint;
+};
 
 type PinnedPayout = Pick<IntentRow, "payout_wallet" | "fee_recipient" | "fee_bps" | "inbox_hub">;
 
 /**
- * How a sweep was split, by the recipients of its transfers. A fee leg that failed on chain is absent. When payout wallet and fee recipient
- * are the same, the larger part is the payout. Money to the hub was netted with other inboxes, whose payouts and fees the hub pays at once.
- * So each inbox's fee is computed as if it were alone. `otherRecipientUnits` went elsewhere, which only the recovery key can do, and is no
- * part of the gross.
+ * How a sweep was split, by the recipients of its transfers. A fee leg that failed on chain is absent. The hub netted the money that it
+ * received with other inboxes, and the watch station read from its payments which fee is in it. `otherRecipientUnits` went elsewhere, which
+ * only the recovery key can do, and is no part of the gross.
  */
 export function splitSweep(sweep: Sweep, intent: PinnedPayout): SweepSplit {
   const sumTo = (to: string) => sweep.legs.reduce((sum, leg) => (leg.to === to ? sum + leg.amountUnits : sum), 0n);
   const movedUnits = sweep.legs.reduce((sum, leg) => sum + leg.amountUnits, 0n);
   const isShared = intent.payout_wallet === intent.fee_recipient;
+  const viaHub = sweep.legs.filter((leg) => leg.to === intent.inbox_hub);
   const viaHubUnits = sumTo(intent.inbox_hub);
-  const paidFeeUnits = isShared ? smallestLegUnits(sweep, intent.payout_wallet) : sumTo(intent.fee_recipient);
-  const feeUnits = paidFeeUnits + feeOf(viaHubUnits, 0n, intent.fee_bps);
+  const nettedFeeUnits = viaHub.reduce((sum, { feeUnits }) => sum + (feeUnits ?? 0n), 0n);
+  const unpaidUnits = viaHub.reduce((sum, leg) => (leg.feeUnits === null ? sum + leg.amountUnits : sum), 0n);
+  const paidFeeUnits = isShared ? sharedFeeUnits(sweep, intent) : sumTo(intent.fee_recipient);
+  const feeUnits = paidFeeUnits + nettedFeeUnits;
   const grossUnits = viaHubUnits + sumTo(intent.payout_wallet) + (isShared ? 0n : paidFeeUnits);
   const otherRecipientUnits = movedUnits - grossUnits;
-  return { grossUnits, feeUnits, netUnits: grossUnits - feeUnits, otherRecipientUnits };
+  return { grossUnits, feeUnits, netUnits: grossUnits - feeUnits, otherRecipientUnits, unpaidUnits };
 }
 
-function smallestLegUnits(sweep: Sweep, to: string): bigint {
-  const legs = sweep.legs.filter((leg) => leg.to === to);
-  if (legs.length < 2) return 0n;
-  return legs.map((leg) => leg.amountUnits).reduce((least, units) => (units < least ? units : least));
+/**
+ * The fees of a wallet that receives both payout and fee. Each settlement pays the payout first: a transfer is a fee if it is the share of
+ * itself and the payout before it.
+ */
+function sharedFeeUnits({ legs }: Sweep, intent: PinnedPayout): bigint {
+  let feeUnits = 0n;
+  let payoutUnits: bigint | undefined;
+  for (const { to, amountUnits } of legs) {
+    if (to !== intent.payout_wallet) continue;
+    const isFee = payoutUnits !== undefined && feeOf(payoutUnits + amountUnits, 0n, intent.fee_bps) === amountUnits;
+    if (isFee) feeUnits += amountUnits;
+    payoutUnits = isFee ? undefined : amountUnits;
+  }
+  return feeUnits;
 }
 
 /** The reason of a landed settlement whose payout is partly or wholly missing: the recovery key sent that part elsewhere. */

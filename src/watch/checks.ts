@@ -28,19 +28,26 @@ export const watchChecks: readonly Check[] = [
         where (posting.reference like 'movement:%' or posting.reference like 'transfers:%') and posting.reverses is null
           and not exists (select from ledger_posting reversal where reversal.reverses = posting.id)
       ), named as (
-        select movement.*, 'movement:' || movement.id as own_reference,
-          case when movement.direction = 'in' then 'payer:world'
-            when movement.counterparty = intent.payout_wallet then 'payout:world'
-            when movement.counterparty = intent.fee_recipient then 'fee:platform'
-            when movement.counterparty = intent.inbox_hub then 'hub:' || movement.chain
-            else 'suspense:' || movement.chain end as counter
+        select movement.*, 'movement:' || movement.id as own_reference, line.counter, line.units
         from movement join chain_cursor on chain_cursor.chain = movement.chain
         join intent on intent.id = movement.intent_id
+        cross join lateral (
+          select case when movement.direction = 'in' then 'payer:world'
+              when movement.counterparty = intent.payout_wallet then 'payout:world'
+              when movement.counterparty = intent.fee_recipient then 'fee:platform'
+              when movement.counterparty = intent.inbox_hub and movement.fee_units is not null then 'payout:world'
+              when movement.counterparty = intent.inbox_hub then 'hub:' || movement.chain
+              else 'suspense:' || movement.chain end as counter,
+            movement.amount_units - case when intent.payout_wallet = intent.fee_recipient then 0
+              else coalesce(movement.fee_units, 0) end as units
+          union all
+          select 'fee:platform', movement.fee_units where movement.fee_units > 0 and intent.payout_wallet <> intent.fee_recipient
+        ) as line
         where movement.orphaned_at is null and movement.block_number <= chain_cursor.booked_number
       ), moved as (
         select coalesce(own.reference, ${TRANSFERS_REFERENCE}) as reference, chain, chain_tx, 'inbox:' || intent_id as custody,
           counter, ${assetSql(sql`chain`, sql`token`)} as asset, direction, max(block_number) as block_number,
-          sum(amount_units) as amount_units, case when own.reference is not null then max(revision) end as version
+          sum(units) as amount_units, case when own.reference is not null then max(revision) end as version
         from named left join (select reference from standing) as own on own.reference = own_reference
         group by own.reference, chain, chain_tx, intent_id, token, counter, direction
       )
@@ -52,6 +59,17 @@ export const watchChecks: readonly Check[] = [
         is distinct from (coalesce(moved.version, standing.version), moved.custody, moved.chain, moved.chain_tx,
           moved.block_number, moved.counter, moved.asset, moved.amount_units,
           case moved.direction when 'in' then -1 else 1 end)`,
+  },
+  {
+    name: "netted-fees-were-paid",
+    meaning: "The fees of one netted batch add up to more than the hub paid.",
+    query: sql`
+      select movement.chain, movement.chain_tx, movement.token, movement.batch_place, sum(movement.fee_units) as fees,
+        max(movement.batch_fee_units) as paid
+      from movement join chain_cursor on chain_cursor.chain = movement.chain
+      where movement.batch_place is not null and movement.orphaned_at is null and ${IS_REREAD}
+      group by movement.chain, movement.chain_tx, movement.token, movement.batch_place
+      having sum(movement.fee_units) > min(movement.batch_fee_units)`,
   },
   {
     name: "outflow-recipient-is-pinned",

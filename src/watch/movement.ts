@@ -1,6 +1,7 @@
 import type { Selectable } from "kysely";
 import { ProviderFailed, type TransactionProof, type Transfer } from "../chain/reader.ts";
 import type { MovementTable } from "../db/roadSchema.ts";
+import { BatchPayments, type BatchPayment } from "./nettedBatch.ts";
 
 export type MovementRow = Selectable<MovementTable>;
 
@@ -19,6 +20,8 @@ export type InboxTransfer = {
   blockHash: string;
   /** Set where it is known without a proof. */
   identity?: string | undefined;
+  /** Only for transfers out: what their recipient paid on, if it is the hub and netted them. */
+  batch?: BatchPayment | undefined;
 };
 
 /** A movement as the chain shows it now. Its transaction, identity, direction, inbox and token survive a reorg. */
@@ -49,9 +52,26 @@ export function distinctChainTxs(candidates: readonly InboxTransfer[]): string[]
   return [...new Set(candidates.map(({ chainTx }) => chainTx))];
 }
 
-/** The distinct transactions whose proofs are needed to identify the transfers. */
-export function chainTxsWithoutIdentity(transfers: readonly InboxTransfer[]): string[] {
-  return distinctChainTxs(transfers.filter(({ identity }) => identity === undefined));
+/** The distinct transactions whose proofs are needed: to identify the transfers, and to read what the hub paid on. */
+export function chainTxsToProve(transfers: readonly InboxTransfer[]): string[] {
+  return distinctChainTxs(transfers.filter(({ identity, direction }) => identity === undefined || direction === "out"));
+}
+
+/** Adds what the hub paid on. `transfers`: all of the watched tokens in the blocks of the candidates. */
+export function attachBatches(
+  candidates: readonly InboxTransfer[],
+  transfers: readonly Transfer[],
+): readonly InboxTransfer[] {
+  const chainTxs = new Set(candidates.flatMap(({ direction, chainTx }) => (direction === "out" ? chainTx : [])));
+  if (chainTxs.size === 0) return candidates;
+  const relevant = transfers.filter(({ chainTx }) => chainTxs.has(chainTx));
+  const byTx = Map.groupBy(relevant, ({ chainTx, blockHash }) => `${chainTx}/${blockHash}`);
+  const payments = new Map([...byTx].map(([key, ofTx]) => [key, new BatchPayments(ofTx)]));
+  return candidates.map((candidate) =>
+    candidate.direction === "out"
+      ? { ...candidate, batch: payments.get(`${candidate.chainTx}/${candidate.blockHash}`)?.find(candidate) }
+      : candidate,
+  );
 }
 
 /**
@@ -65,11 +85,22 @@ export function assignIdentities(
   const proofOf = new Map(proofs.map((proof) => [proof.chainTx, proof]));
   // Repeated transfers in one answer count once.
   const located = new Map<string, LocatedTransfer>();
+  const paymentsOf = new Map<string, BatchPayments>();
   for (const transfer of inboxTransfers) {
     const identity = transfer.identity ?? proveIdentity(proofOf.get(transfer.chainTx), transfer);
-    located.set(`${transfer.chainTx}/${identity}/${transfer.direction}`, { ...transfer, identity });
+    const batch = transfer.direction === "out" ? findBatch(transfer) : undefined;
+    located.set(`${transfer.chainTx}/${identity}/${transfer.direction}`, { ...transfer, identity, batch });
   }
   return [...located.values()];
+
+  function findBatch(pull: InboxTransfer): BatchPayment | undefined {
+    const { chainTx, blockHash } = pull;
+    const proof = proofOf.get(chainTx);
+    if (proof?.transfers === undefined || proof.blockHash !== blockHash) return undefined;
+    const payments = paymentsOf.get(chainTx) ?? new BatchPayments(proof.transfers());
+    paymentsOf.set(chainTx, payments);
+    return payments.find(pull);
+  }
 }
 
 function proveIdentity(

@@ -162,9 +162,9 @@ export const mutants: readonly Mutant[] = [
     patches: [
       {
         path: "src/settlement/settlement.ts",
-        search: "return { grossUnits, feeUnits, netUnits: grossUnits - feeUnits, otherRecipientUnits };",
+        search: "return { grossUnits, feeUnits, netUnits: grossUnits - feeUnits, otherRecipientUnits, unpaidUnits };",
         replace: `const rounded = feeUnits === 0n ? 0n : feeUnits + 1n;
-  return { grossUnits, feeUnits: rounded, netUnits: grossUnits - rounded, otherRecipientUnits };`,
+  return { grossUnits, feeUnits: rounded, netUnits: grossUnits - rounded, otherRecipientUnits, unpaidUnits };`,
       },
     ],
   },

@@ -76,7 +76,7 @@ function keyOfSweep(sweep: Sweep): string {
 
 /** When a sweep moved more than came in since the previous sweep, a movement is missing, and the inbox is scanned again. */
 async function reportFindings(world: ObserveWorld, chain: Caip2, findings: readonly SweepFinding[]): Promise<void> {
-  for (const { sweep, settlementId, movedUnits, arrivedUnits, otherRecipientUnits } of findings) {
+  for (const { sweep, settlementId, movedUnits, arrivedUnits, otherRecipientUnits, unpaidUnits } of findings) {
     const facts = { settlement: settlementId, chainTx: sweep.chainTx, movedUnits: String(movedUnits) };
     if (arrivedUnits !== undefined && arrivedUnits !== movedUnits)
       world.log.error({ ...facts, arrivedUnits: String(arrivedUnits) }, "a sweep's amount differs from its deposits");
@@ -85,6 +85,12 @@ async function reportFindings(world: ObserveWorld, chain: Caip2, findings: reado
         { ...facts, strayUnits: String(otherRecipientUnits) },
         "money left an inbox to neither its payout nor its fee recipient",
       );
+    }
+    if (unpaidUnits !== 0n)
+      world.log.error({ ...facts, unpaidUnits: String(unpaidUnits) }, "no payment of the hub matches what it received");
+    if (sweep.excessFeeUnits !== 0n) {
+      const excessUnits = String(sweep.excessFeeUnits);
+      world.log.error({ ...facts, excessUnits }, "the fees of a netted batch exceed what the hub paid");
     }
   }
   const short = findings.filter(

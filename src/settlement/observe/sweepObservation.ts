@@ -35,6 +35,8 @@ export type SweepFinding = {
   /** Undefined when too many transfers came in to add them up. */
   arrivedUnits: bigint | undefined;
   otherRecipientUnits: bigint;
+  /** See SweepSplit. */
+  unpaidUnits: bigint;
 };
 
 /** Above and below every place: such a range has no deposits. */
@@ -117,12 +119,13 @@ export class SweepObservation {
     await appendEvents(tx, this.#world, { events: this.#events, at: this.#at });
     return landed.flatMap(({ sweep, split, settlementId }, index) => {
       const arrivedUnits = arrivals[index]?.arrivedUnits;
-      const { otherRecipientUnits } = split;
+      const { otherRecipientUnits, unpaidUnits } = split;
+      const isPaidOn = unpaidUnits === 0n && sweep.excessFeeUnits === 0n;
       const movedUnits = split.grossUnits + otherRecipientUnits;
       const isExplained = arrivedUnits === undefined || arrivedUnits === movedUnits;
-      return isExplained && otherRecipientUnits === 0n
+      return isExplained && isPaidOn && otherRecipientUnits === 0n
         ? []
-        : [{ sweep, settlementId, movedUnits, arrivedUnits, otherRecipientUnits }];
+        : [{ sweep, settlementId, movedUnits, arrivedUnits, otherRecipientUnits, unpaidUnits }];
     });
   }
 

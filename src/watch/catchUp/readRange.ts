@@ -12,7 +12,7 @@ import {
 import {
   filterInboxTransfers,
   assignIdentities,
-  chainTxsWithoutIdentity,
+  chainTxsToProve,
   type InboxTransfer,
   type LocatedTransfer,
 } from "../movement.ts";
@@ -58,7 +58,7 @@ export async function readFilteredRange(
   // The proofs confirm the blocks of the other candidates.
   const unproven = candidates.filter(({ identity }) => identity !== undefined);
   const numbers = [...new Set([range.toBlock, ...unproven.map(({ blockNumber }) => blockNumber)])];
-  const { blocks, proofs } = await blocksWithProofs(reader, numbers, chainTxsWithoutIdentity(candidates));
+  const { blocks, proofs } = await blocksWithProofs(reader, numbers, chainTxsToProve(candidates));
   const end = requireEndBlock(reader, { range, end: blocks[0], endHash: lastBlockHash });
   assertBlocksMatch(reader, unproven, blocks);
   return { range, end, located: assignIdentities(candidates, proofs), scannedCount };

@@ -3,9 +3,18 @@ import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type BlockRange, type ChainReader } from "../../chain/reader.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import { trackSoundness } from "../providers/trackSoundness.ts";
-import { compareWithRecorded, movementKey, type MovementRow, type LocatedTransfer } from "../movement.ts";
+import {
+  attachBatches,
+  compareWithRecorded,
+  movementKey,
+  type FinalComparison,
+  type InboxTransfer,
+  type LocatedTransfer,
+  type MovementRow,
+} from "../movement.ts";
 import { isRangeTooLarge, mayBeRangeTooLarge, readRange, type RangeTransfers } from "../catchUp/readRange.ts";
-import { matchInboxesInDatabase, locateTransfers, locateWithProvider, type WatchWorld } from "../store/applySegment.ts";
+import { matchInboxesInDatabase, locateWithProvider, type WatchWorld } from "../store/applySegment.ts";
+import { listChangedFees } from "../store/batchFee.ts";
 
 /** The changes that a reread of final blocks requires. */
 export type RereadChanges = {
@@ -52,10 +61,26 @@ async function rereadWithOther(
     trackSoundness(world, chain, { reading: "final blocks", work }),
   );
   getChainMemory(world, chain).rereadSize.adjust(reading.range, reading.transfers.length);
-  const candidates = await matchInboxesInDatabase(world, chain, reading.transfers);
-  const { missing, unmatched } = compareWithRecorded(candidates, recorded);
+  const { missing, feeChanged, unmatched } = await compareReading(world, chain, { reading, recorded });
   const removed = await confirmRemoved(world, chain, unmatched);
-  return { located: await locateTransfers(chain, missing), removed, isDisputed: false };
+  const locate = (candidates: readonly InboxTransfer[]) =>
+    chain.providers.ask((reader) => locateWithProvider(reader, candidates));
+  const located = [...(await locate(missing)), ...(await listChangedFees(world.db, chain.caip2, await locate(feeChanged)))];
+  return { located, removed, isDisputed: false };
+}
+
+/**
+ * `feeChanged`: recorded transfers whose fee differs. The range's logs may leave out a payment of the hub, which the proof then has.
+ */
+async function compareReading(
+  world: WatchWorld,
+  chain: Chain,
+  { reading, recorded }: { reading: RangeTransfers; recorded: readonly MovementRow[] },
+): Promise<FinalComparison & { feeChanged: readonly InboxTransfer[] }> {
+  const candidates = attachBatches(await matchInboxesInDatabase(world, chain, reading.transfers), reading.transfers);
+  const comparison = compareWithRecorded(candidates, recorded);
+  const known = candidates.filter((candidate) => !comparison.missing.includes(candidate));
+  return { ...comparison, feeChanged: await listChangedFees(world.db, chain.caip2, known) };
 }
 
 /**
@@ -128,13 +153,11 @@ async function readWithProvider(
   { chain, reread }: { chain: Chain; reread: RereadRange },
 ): Promise<ProviderReading> {
   const reading = await readRange(reader, reread.range, watchedTokens(world.catalog, chain.caip2));
-  const { missing, unmatched } = compareWithRecorded(
-    await matchInboxesInDatabase(world, chain, reading.transfers),
-    reread.recorded,
-  );
+  const { missing, feeChanged, unmatched } = await compareReading(world, chain, { reading, recorded: reread.recorded });
+  const changedFees = await listChangedFees(world.db, chain.caip2, await locateWithProvider(reader, feeChanged));
   return {
     reading,
-    unrecorded: await locateWithProvider(reader, missing),
+    unrecorded: [...(await locateWithProvider(reader, missing)), ...changedFees],
     absent: await findAbsent(reader, unmatched),
   };
 }
@@ -204,8 +227,10 @@ function formatRange({ fromBlock, toBlock }: BlockRange): { fromBlock: string; t
   return { fromBlock: String(fromBlock), toBlock: String(toBlock) };
 }
 
-function transferContent({ blockHash, place, amountUnits, counterparty }: LocatedTransfer): string {
-  return `${blockHash}/${place}/${amountUnits}/${counterparty}`;
+function transferContent({ blockHash, place, amountUnits, counterparty, batch }: LocatedTransfer): string {
+  const { place: batchPlace, payout, second } = batch ?? {};
+  const paid = [batchPlace, payout, second?.to, second?.amountUnits].join();
+  return `${blockHash}/${place}/${amountUnits}/${counterparty}/${paid}`;
 }
 
 function logKeptMovements(world: WatchWorld, chain: Chain, kept: number): void {

@@ -10,7 +10,7 @@ import { getWatchedInboxes } from "../chainMemory.ts";
 import {
   filterInboxTransfers,
   assignIdentities,
-  chainTxsWithoutIdentity,
+  chainTxsToProve,
   type InboxTransfer,
   type LocatedTransfer,
 } from "../movement.ts";
@@ -128,7 +128,7 @@ export async function locateWithProvider(
   candidates: readonly InboxTransfer[],
 ): Promise<LocatedTransfer[]> {
   if (candidates.length === 0) return [];
-  const chainTxs = chainTxsWithoutIdentity(candidates);
+  const chainTxs = chainTxsToProve(candidates);
   return assignIdentities(candidates, chainTxs.length === 0 ? [] : await reader.proofs(chainTxs));
 }
 

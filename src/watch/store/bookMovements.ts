@@ -136,17 +136,25 @@ function selectReferences(members: RawBuilder<unknown>): RawBuilder<unknown> {
  */
 export const TRANSFERS_REFERENCE = sql<string>`'transfers:' || chain || '/' || chain_tx || '/' || intent_id || '/' || token || '/' || counter`;
 
-/** The counter account of `movement`. When the payout wallet is also the fee recipient, everything is payout. */
-const COUNTER = sql`
-  case when movement.direction = 'in' then 'payer:world'
-    when movement.counterparty = intent.payout_wallet then 'payout:world'
-    when movement.counterparty = intent.fee_recipient then 'fee:platform'
-    when movement.counterparty = intent.inbox_hub then 'hub:' || movement.chain
-    else 'suspense:' || movement.chain end`;
+/** The fee in a transfer that the hub netted. When the payout wallet is also the fee recipient, everything is payout. */
+const NETTED_FEE = sql`
+  case when intent.payout_wallet = intent.fee_recipient then 0 else coalesce(movement.fee_units, 0) end`;
 
 /**
- * Movements in the form of ledger transfers, a row for each group. The hub nets several inboxes, and pays payout and fee in the same
- * transaction.
+ * The counter accounts of `movement` with their units. The hub pays netted money on in the same transaction, so it is booked to payout and
+ * fee. Money stays on the hub's account only where the chain shows no payment.
+ */
+const LINES = sql`
+  (values (case when movement.direction = 'in' then 'payer:world'
+      when movement.counterparty = intent.payout_wallet then 'payout:world'
+      when movement.counterparty = intent.fee_recipient then 'fee:platform'
+      when movement.counterparty <> intent.inbox_hub then 'suspense:' || movement.chain
+      when movement.fee_units is null then 'hub:' || movement.chain
+      else 'payout:world' end, movement.amount_units - ${NETTED_FEE}),
+    ('fee:platform', ${NETTED_FEE}))`;
+
+/**
+ * Movements in the form of ledger transfers, a row for each group.
  *
  * Transactions keep the chain's order. Within one, what arrives comes before what leaves: the balances after the transaction do not depend on
  * the order of its postings, and an inbox that the chain let pay is then not short in between.
@@ -162,13 +170,14 @@ function selectLedgerTransfers(movements: RawBuilder<unknown>): RawBuilder<unkno
     from (
       select ${TRANSFERS_REFERENCE} as reference, 'inbox:' || intent_id as custody, counter,
         ${assetSql(sql`chain`, sql`token`)} as asset,
-        sum(case direction when 'in' then amount_units else -amount_units end) as change_units,
+        sum(case direction when 'in' then units else -units end) as change_units,
         chain, chain_tx, max(block_number) as block_number, direction,
         min(place) as first_place, min(min(place)) over (partition by chain_tx) as tx_place
       from (
-        select movement.*, ${COUNTER} as counter
+        select movement.*, line.counter, line.units
         from (${movements}) as movement join intent on intent.id = movement.intent_id
-        where movement.orphaned_at is null and movement.amount_units > 0
+        cross join lateral ${LINES} as line (counter, units)
+        where movement.orphaned_at is null and line.units > 0
       ) as member
       group by chain, chain_tx, intent_id, token, direction, counter
     ) as grouped`;

@@ -6,6 +6,7 @@ import type { ChainCursorTable } from "../../db/roadSchema.ts";
 import { isInboxOnChain } from "../../intent/inboxStore.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import type { MovementRow, LocatedTransfer } from "../movement.ts";
+import { BATCH_COLUMN_NAMES, batchColumns, joinBatch } from "./batchFee.ts";
 
 export type CursorRow = Selectable<ChainCursorTable>;
 /** A canonical block in our tables. */
@@ -276,24 +277,31 @@ function upsertMovements({ chain, located, at, claimed, immutableUpTo }: Movemen
     array(located.map(read), type);
   return sql`
     insert into movement (chain, chain_tx, identity, direction, intent_id, inbox, token, counterparty, amount_units,
-      block_number, block_hash, place, revision, seen_at)
+      fee_units, batch_place, batch_fee_units, block_number, block_hash, place, revision, seen_at)
     select ${chain}, seen.chain_tx, seen.identity, seen.direction, inbox.intent_id, seen.inbox, seen.token, seen.counterparty,
-      seen.amount_units, seen.block_number, seen.block_hash, seen.place, claimed.revision, ${at}::timestamptz
+      seen.amount_units, batch.fee_units, batch.place, batch.paid_fee_units, seen.block_number, seen.block_hash, seen.place,
+      claimed.revision, ${at}::timestamptz
     from ${claimed}, unnest(
       ${column((one) => one.chainTx, "text")}, ${column((one) => one.identity, "text")},
       ${column((one) => one.direction, "text")}, ${column((one) => one.inbox, "text")},
       ${column((one) => one.token, "text")}, ${column((one) => one.counterparty, "text")},
       ${column((one) => one.amountUnits, "numeric")}, ${column((one) => one.blockNumber, "int8")},
-      ${column((one) => one.blockHash, "text")}, ${column((one) => one.place, "int8")}
-    ) as seen (chain_tx, identity, direction, inbox, token, counterparty, amount_units, block_number, block_hash, place)
+      ${column((one) => one.blockHash, "text")}, ${column((one) => one.place, "int8")},
+      ${batchColumns(located)}
+    ) as seen (chain_tx, identity, direction, inbox, token, counterparty, amount_units, block_number, block_hash, place,
+      ${BATCH_COLUMN_NAMES})
     join inbox on inbox.address = seen.inbox and ${isInboxOnChain(chain)}
+    ${joinBatch(sql`inbox.intent_id`)}
     order by seen.block_number, seen.place, seen.direction
     on conflict (chain, chain_tx, identity, direction, inbox, token) do update set
       counterparty = excluded.counterparty, amount_units = excluded.amount_units, block_number = excluded.block_number,
+      fee_units = excluded.fee_units, batch_place = excluded.batch_place, batch_fee_units = excluded.batch_fee_units,
       block_hash = excluded.block_hash, place = excluded.place, revision = excluded.revision, orphaned_at = null
     where movement.orphaned_at is not null
-      or (movement.counterparty, movement.amount_units, movement.block_number, movement.block_hash, movement.place)
-        is distinct from (excluded.counterparty, excluded.amount_units, excluded.block_number, excluded.block_hash, excluded.place)
+      or (movement.counterparty, movement.amount_units, movement.block_number, movement.block_hash, movement.place,
+          movement.fee_units, movement.batch_place, movement.batch_fee_units)
+        is distinct from (excluded.counterparty, excluded.amount_units, excluded.block_number, excluded.block_hash, excluded.place,
+          excluded.fee_units, excluded.batch_place, excluded.batch_fee_units)
       and movement.block_number > ${immutableUpTo}
     returning *`;
 }

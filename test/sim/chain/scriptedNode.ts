@@ -80,8 +80,10 @@ export const logNaming: TransferNaming = {
       return { token, from, to, amountText, chainTx, place, blockNumber, blockHash, identity: String(index) };
     });
   },
-  proofOf({ chainTx, blockNumber, blockHash, succeeded, logs }) {
+  proofOf(receipt) {
+    const { chainTx, blockNumber, blockHash, succeeded, logs } = receipt;
     const [logIndexFirst, logCount] = [logs[0]?.logIndex, logs.length];
-    return createProof({ chainTx, blockNumber, blockHash, succeeded, logIndexFirst, logCount });
+    const transfers = () => logNaming.transfersOf(receipt);
+    return createProof({ chainTx, blockNumber, blockHash, succeeded, logIndexFirst, logCount, transfers });
   },
 };

@@ -9,8 +9,10 @@ export const accountNaming: TransferNaming = {
   transfersOf,
   proofOf(receipt) {
     const { chainTx, blockNumber, blockHash, succeeded } = receipt;
-    const identities = new Map(transfersOf(receipt).map(({ place, identity }) => [place, identity]));
-    return { chainTx, blockNumber, blockHash, succeeded, identityAt: (place) => identities.get(place) };
+    const transfers = transfersOf(receipt);
+    const identities = new Map(transfers.map(({ place, identity }) => [place, identity]));
+    const identityAt = (place: bigint) => identities.get(place);
+    return { chainTx, blockNumber, blockHash, succeeded, identityAt, transfers: () => transfers };
   },
 };
 

@@ -1,4 +1,4 @@
-import { ProviderFailed, type Transfer, type TransferScope } from "../../reader.ts";
+import { ProviderFailed, type ProvenTransfer, type Transfer, type TransferScope } from "../../reader.ts";
 import { toHex } from "../rpc/rpcValues.ts";
 
 // The hot path: a busy token has hundreds of transfers per block, few of them ours. Values are compared as text and converted only when
@@ -51,6 +51,23 @@ export function parseTransfers(answer: unknown, scope: TransferScope, tokens: re
     if (transfer) transfers.push(transfer);
   }
   return transfers;
+}
+
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+
+/** Parses the ERC-20 transfers of any token in a receipt's logs. Throws ProviderFailed when a log is malformed. */
+export function parseProvenTransfers(logs: readonly unknown[]): ProvenTransfer[] {
+  return (logs as readonly Log[]).flatMap((log) => {
+    if (typeof log !== "object" || log === null) throw invalidLogs("an entry that is no log");
+    if (!Array.isArray(log.topics)) throw invalidLogs("a log without topics or data");
+    if (log.topics[0] !== TRANSFER_TOPIC) return [];
+    const words = parseTransferFields(log);
+    if (!words) return [];
+    const logIndex = parseLogIndex(log.logIndex);
+    if (logIndex === undefined) throw invalidLogs("a log without its index");
+    if (typeof log.address !== "string" || !ADDRESS.test(log.address)) throw invalidLogs("a log without its contract");
+    return { token: log.address.toLowerCase(), ...words, place: BigInt(logIndex) };
+  });
 }
 
 type Log = {

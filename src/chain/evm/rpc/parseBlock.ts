@@ -2,6 +2,7 @@ import { ProviderFailed, type BlockRef, type TransactionProof } from "../../read
 import type { EvmReceipt } from "../node.ts";
 import { createProof } from "../proof.ts";
 import { isBloom } from "../filter/logsBloom.ts";
+import { parseProvenTransfers } from "../filter/parseTransfers.ts";
 import { parseHash, parseArray, parseQuantity, parseObject, parseSafeInteger } from "./rpcValues.ts";
 
 /** Parses a block header of eth_getBlockBy…. */
@@ -40,7 +41,8 @@ export function parseProof(answer: unknown, chainTx: string): TransactionProof {
   const [logIndexFirst] = indexes;
   if (indexes.some((index, place) => index !== (logIndexFirst ?? 0) + place))
     throw new ProviderFailed("contradictory", "the provider sent a receipt whose logs are not numbered in order");
-  return createProof({ chainTx, blockNumber, blockHash, succeeded, logIndexFirst, logCount: indexes.length });
+  const transfers = () => parseProvenTransfers(logs);
+  return createProof({ chainTx, blockNumber, blockHash, succeeded, logIndexFirst, logCount: indexes.length, transfers });
 }
 
 /** The index of a receipt's log, which must name the transaction and the block of its receipt. */

@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { hubAbi } from "@tributary/inbox/hubAbi";
+import { encodeFunctionData, erc20Abi, type Hex } from "viem";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
+import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
+import type { IntentRow } from "../../src/intent/store.ts";
+import { databases } from "../support/database.ts";
+import { assertAllChecks } from "../support/ledgerAssertions.ts";
+import { callInOneTransaction, nextContract, type InnerCall } from "../support/oneTransaction.ts";
+import { openRoad, type Road } from "../support/road.ts";
+
+const { payoutFirst, feeRecipient, stranger } = DEV_ACCOUNTS;
+/** At half a percent: 50.005, 50.995 and 0.995 units, each rounded down. */
+const AMOUNTS = [10_001n, 10_199n, 199n];
+
+// The fee of a settlement is what the chain moved to the fee wallet, whoever settles, and however.
+
+for (const database of databases) {
+  describe(`the fee of a settlement on ${database}`, () => {
+    let road: Road;
+    before(async () => {
+      road = await openRoad({ database });
+    });
+    after(() => road.close());
+
+    const settled = (intent: IntentRow): InnerCall => ({
+      to: road.chain.hub,
+      data: encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [toInboxTerms(intent)] }),
+    });
+    function netted(intents: readonly IntentRow[]): InnerCall {
+      const terms = intents.map(toInboxTerms);
+      const [shared] = terms;
+      assert.ok(shared);
+      const args = [shared, terms.map(({ salt }) => salt)] as const;
+      return { to: road.chain.hub, data: encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args }) };
+    }
+    const transfer = (to: string, amountUnits: bigint, token: Hex = road.chain.usdc.address): InnerCall => ({
+      to: token,
+      data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to as Hex, amountUnits] }),
+    });
+    async function sendByStranger(call: InnerCall): Promise<Hex> {
+      const [receipt] = await road.chain.send(stranger, [{ ...call, gasLimit: 4_000_000n }]);
+      assert.equal(receipt?.status, "success");
+      return receipt.transactionHash;
+    }
+    /** A stranger's transaction with several calls, which may spend this much of each token. */
+    async function callByStranger(calls: readonly InnerCall[], amountUnits = 1_000_000n): Promise<void> {
+      const contract = await nextContract(road.chain, stranger);
+      for (const { address } of [road.chain.usdc, road.chain.dusd])
+        await road.chain.mint(address, contract, amountUnits);
+      await callInOneTransaction(road.chain, stranger, calls);
+    }
+    async function createPaid(amounts: readonly bigint[]): Promise<IntentRow[]> {
+      const intents: IntentRow[] = [];
+      for (const amountUnits of amounts) {
+        const intent = await road.create();
+        await road.pay(intent, amountUnits);
+        intents.push(intent);
+      }
+      return intents;
+    }
+    /** What `work` and the settlements after it add to the wallets, as the chain shows it and as the ledger shows it. */
+    async function gains(work: () => Promise<unknown>): Promise<{ payout: bigint; fee: bigint }> {
+      const read = async () => {
+        const rows = await road.world.db.root
+          .selectFrom("ledger_entry")
+          .select(["account", ({ fn }) => fn.sum<bigint>("amount_units").as("units")])
+          .groupBy("account")
+          .execute();
+        const booked = (account: string) => rows.find((row) => row.account === account)?.units ?? 0n;
+        return {
+          chain: [await road.balance(payoutFirst.address), await road.balance(feeRecipient.address)] as const,
+          ledger: [booked("payout:world"), booked("fee:platform")] as const,
+          hub: booked(`hub:${road.chain.caip2}`),
+        };
+      };
+      const before = await read();
+      await work();
+      await road.settle();
+      await road.chain.finalize();
+      await road.settle();
+      const after = await read();
+      await assertAllChecks(road.world.db);
+      const change = (of: "chain" | "ledger") => ({
+        payout: after[of][0] - before[of][0],
+        fee: after[of][1] - before[of][1],
+      });
+      assert.deepEqual(change("ledger"), change("chain"), "the ledger shows what the wallets received");
+      assert.equal(after.hub, before.hub, "the hub keeps nothing");
+      return change("chain");
+    }
+    async function fees(intents: readonly IntentRow[]): Promise<bigint[]> {
+      return Promise.all(intents.map(async (intent) => (await road.intent(intent)).fee_units));
+    }
+    async function whileBlocked<T>(work: () => Promise<T>): Promise<T> {
+      const { chain } = road;
+      await chain.blocklist(chain.usdc.address, feeRecipient.address);
+      try {
+        return await work();
+      } finally {
+        await chain.unblocklist(chain.usdc.address, feeRecipient.address);
+      }
+    }
+
+    test("a stranger's netted settlement books each inbox's fee as the platform's", async () => {
+      const intents = await createPaid(AMOUNTS);
+      assert.deepEqual(await gains(() => sendByStranger(netted(intents))), { payout: 20_299n, fee: 100n });
+      assert.deepEqual(await fees(intents), [50n, 50n, 0n]);
+    });
+
+    test("a netted settlement whose fee wallet is blocked has no fee", async () => {
+      const intents = await createPaid(AMOUNTS);
+      const gained = await whileBlocked(() => gains(() => sendByStranger(netted(intents))));
+      assert.deepEqual(gained, { payout: 20_399n, fee: 0n });
+      assert.deepEqual(await fees(intents), [0n, 0n, 0n]);
+    });
+
+    test("a netted settlement of an amount without a fee pays it out whole", async () => {
+      const intents = await createPaid([199n]);
+      assert.deepEqual(await gains(() => sendByStranger(netted(intents))), { payout: 199n, fee: 0n });
+    });
+
+    test("two settlements in one transaction have two fees, each rounded down", async () => {
+      const [intent] = await createPaid([10_199n]);
+      assert.ok(intent);
+      const again = transfer(intent.inbox_address, 10_199n);
+      const gained = await gains(() => callByStranger([settled(intent), again, settled(intent)]));
+      assert.deepEqual(gained, { payout: 20_298n, fee: 100n });
+      assert.deepEqual(await fees([intent]), [100n]);
+    });
+
+    test("an inbox that one transaction nets twice has two fees", async () => {
+      const intents = await createPaid([10_199n, 10_001n]);
+      const again = intents.map((intent) => transfer(intent.inbox_address, 10_199n));
+      const gained = await gains(() => callByStranger([netted(intents), ...again, netted(intents)]));
+      assert.deepEqual(gained, { payout: 40_598n - 200n, fee: 200n });
+      assert.deepEqual(await fees(intents), [100n, 100n]);
+    });
+
+    test("netted and single settlements of one transaction, with a stranger's transfers to the hub in between", async () => {
+      const intents = await createPaid(AMOUNTS);
+      const [first] = intents;
+      assert.ok(first);
+      const dust = (units: bigint) => transfer(road.chain.hub, units);
+      const calls = [
+        dust(5n),
+        netted(intents),
+        dust(777n),
+        transfer(first.inbox_address, 10_199n),
+        settled(first),
+        transfer(first.inbox_address, 399n),
+        transfer(road.chain.hub, 9n, road.chain.dusd.address),
+        netted([first]),
+        dust(1n),
+      ];
+      const gained = await gains(() => callByStranger(calls));
+      assert.deepEqual(gained, { payout: 20_299n + 10_149n + 398n, fee: 100n + 50n + 1n });
+      assert.deepEqual(await fees(intents), [101n, 50n, 0n]);
+    });
+
+    test("a blocked fee wallet, and netted and single settlements of one transaction", async () => {
+      const intents = await createPaid(AMOUNTS);
+      const [first] = intents;
+      assert.ok(first);
+      const calls = [netted(intents), transfer(first.inbox_address, 10_199n), settled(first)];
+      const gained = await whileBlocked(() => gains(() => callByStranger(calls)));
+      assert.deepEqual(gained, { payout: 20_399n + 10_199n, fee: 0n });
+      assert.deepEqual(await fees(intents), [0n, 0n, 0n]);
+    });
+
+    test("a stranger's own inbox in a merchant's netted settlement changes no fee of the merchant's intents", async () => {
+      const intents = await createPaid(AMOUNTS);
+      const [first] = intents;
+      assert.ok(first);
+      const terms = toInboxTerms(first);
+      const salt = `0x${"5a".repeat(32)}` as const;
+      const own = await road.chain.client.readContract({
+        address: road.chain.hub,
+        abi: hubAbi,
+        functionName: "inboxOf",
+        args: [{ ...terms, salt }],
+      });
+      const args = [terms, [salt, ...intents.map((intent) => toInboxTerms(intent).salt)]] as const;
+      const data = encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args });
+      const before = await road.balance(feeRecipient.address);
+      await callByStranger([transfer(own, 10_199n), { to: road.chain.hub, data }]);
+      await road.settle();
+      assert.equal((await road.balance(feeRecipient.address)) - before, 150n);
+      assert.deepEqual(await fees(intents), [50n, 50n, 0n]);
+      await assertAllChecks(road.world.db);
+    });
+
+    test("a dropped netted settlement has no fee, and its repetition in another block has one", async () => {
+      const intents = await createPaid(AMOUNTS);
+      const gained = await gains(async () => {
+        const signed = await road.chain.signedOf(await sendByStranger(netted(intents)));
+        await road.tick();
+        await road.tick();
+        assert.deepEqual(await fees(intents), [50n, 50n, 0n]);
+        await road.chain.rollback(1);
+        await road.chain.mine(2);
+        await road.tick();
+        assert.deepEqual(await fees(intents), [0n, 0n, 0n]);
+        await road.chain.client.sendRawTransaction({ serializedTransaction: signed }).catch(() => undefined);
+      });
+      assert.deepEqual(gained, { payout: 20_299n, fee: 100n });
+      assert.deepEqual(await fees(intents), [50n, 50n, 0n]);
+    });
+  });
+}
