@@ -26,7 +26,8 @@ export const settlementChecks: readonly Check[] = [
   },
   {
     name: "fee-matches-intent",
-    meaning: "A settlement's fee is not what the fee recipient received, or a part of it is not the intent's share, rounded down.",
+    meaning:
+      "A settlement's fee is not what the fee recipient received, or a part of it is not the intent's share, rounded down.",
     // A provider may omit one leg of a sweep: its split is reliable once its block was reread and the settlement station has processed it.
     // One transaction may settle an inbox several times, and each time rounds down. In each the payout precedes the fee. Where payout and fee
     // recipient are the same, and where no payment of the hub is known, only the most that the fee can be is checked.

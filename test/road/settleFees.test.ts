@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { hubAbi } from "@tributary/inbox/hubAbi";
+import { sql } from "kysely";
 import { encodeFunctionData, erc20Abi, type Hex } from "viem";
+import { runLedgerChecks } from "../../src/audit/runLedgerChecks.ts";
+import { array } from "../../src/db/parameters.ts";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
+import { watchChain } from "../../src/watch/follow/watchChain.ts";
 import { databases } from "../support/database.ts";
 import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import { callInOneTransaction, nextContract, type InnerCall } from "../support/oneTransaction.ts";
@@ -189,6 +193,49 @@ for (const database of databases) {
       assert.equal((await road.balance(feeRecipient.address)) - before, 150n);
       assert.deepEqual(await fees(intents), [50n, 50n, 0n]);
       await assertAllChecks(road.world.db);
+    });
+
+    // The update stands for a provider whose receipt left out the hub's payments.
+    test("a payment of the hub that the first reading left out is found by the reread", async () => {
+      const intents = await createPaid(AMOUNTS);
+      const [chain] = road.world.chains.values();
+      assert.ok(chain);
+      const gained = await gains(async () => {
+        await road.tick();
+        await sendByStranger(netted(intents));
+        await watchChain(road.world, chain);
+        const ids = intents.map(({ id }) => id);
+        await road.world.db.root
+          .updateTable("movement")
+          .set({ fee_units: null, batch_place: null, batch_fee_units: null })
+          .where("intent_id", "in", ids)
+          .where("direction", "=", "out")
+          .execute();
+        await road.tick();
+        await road.tick();
+        assert.deepEqual(await fees(intents), [0n, 0n, 0n]);
+        await assertAllChecks(road.world.db);
+      });
+      assert.deepEqual(gained, { payout: 20_299n, fee: 100n });
+      assert.deepEqual(await fees(intents), [50n, 50n, 0n]);
+    });
+
+    test("fees above what the hub paid fail a check", async () => {
+      const intents = await createPaid(AMOUNTS);
+      await gains(() => sendByStranger(netted(intents)));
+      const lower = (units: number) =>
+        sql`update movement set batch_fee_units = batch_fee_units - ${units}
+          where intent_id = any(${array(
+            intents.map(({ id }) => id),
+            "text",
+          )}) and batch_fee_units > 0`.execute(road.world.db.root);
+      await lower(1);
+      const failed = await runLedgerChecks(road.world.db);
+      assert.deepEqual(
+        failed.map(({ check }) => check),
+        ["netted-fees-were-paid"],
+      );
+      await lower(-1);
     });
 
     test("a dropped netted settlement has no fee, and its repetition in another block has one", async () => {

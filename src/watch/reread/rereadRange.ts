@@ -65,7 +65,10 @@ async function rereadWithOther(
   const removed = await confirmRemoved(world, chain, unmatched);
   const locate = (candidates: readonly InboxTransfer[]) =>
     chain.providers.ask((reader) => locateWithProvider(reader, candidates));
-  const located = [...(await locate(missing)), ...(await listChangedFees(world.db, chain.caip2, await locate(feeChanged)))];
+  const located = [
+    ...(await locate(missing)),
+    ...(await listChangedFees(world.db, chain.caip2, await locate(feeChanged))),
+  ];
   return { located, removed, isDisputed: false };
 }
 

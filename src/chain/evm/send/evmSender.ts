@@ -120,7 +120,7 @@ async function findNettedCall(context: SenderContext, items: readonly SettleItem
   }
 }
 
-/** Whether the fee wallet accepts a transfer. Netted transfers do not show whether the hub paid or forfeited the fee of an inbox. */
+/** Whether the fee wallet accepts a transfer. */
 async function acceptsFee({ providers }: SenderContext, { inbox, token, terms }: SettleItem): Promise<boolean> {
   if (terms.feeBps === 0) return true;
   const args = [terms.feeRecipient, 1n] as const;
