@@ -169,6 +169,17 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "netted-fee-computed",
+    bug: "The fee of netted money is computed from its amount, and not read from what the hub paid.",
+    patches: [
+      {
+        path: "src/settlement/settlement.ts",
+        search: "const nettedFeeUnits = viaHub.reduce((sum, { feeUnits }) => sum + (feeUnits ?? 0n), 0n);",
+        replace: "const nettedFeeUnits = feeOf(viaHubUnits, 0n, intent.fee_bps);",
+      },
+    ],
+  },
+  {
     name: "widget-token-stays",
     bug: "A create that finds its intent returns a widget token that opens nothing.",
     patches: [

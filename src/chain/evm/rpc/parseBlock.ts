@@ -42,7 +42,15 @@ export function parseProof(answer: unknown, chainTx: string): TransactionProof {
   if (indexes.some((index, place) => index !== (logIndexFirst ?? 0) + place))
     throw new ProviderFailed("contradictory", "the provider sent a receipt whose logs are not numbered in order");
   const transfers = () => parseProvenTransfers(logs);
-  return createProof({ chainTx, blockNumber, blockHash, succeeded, logIndexFirst, logCount: indexes.length, transfers });
+  return createProof({
+    chainTx,
+    blockNumber,
+    blockHash,
+    succeeded,
+    logIndexFirst,
+    logCount: indexes.length,
+    transfers,
+  });
 }
 
 /** The index of a receipt's log, which must name the transaction and the block of its receipt. */
