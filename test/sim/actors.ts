@@ -278,11 +278,15 @@ export class Actors {
     this.paymentCount += 1;
   }
 
-  /** Settles somebody else's inbox, which every account may do. */
+  /** Settles somebody else's inbox, which every account may do: alone, or as a netted batch of one. */
   #settleAsStranger(): void {
     const known = this.#random.pick([...this.intents.values()]);
     if (!known) return;
-    const data = encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [toInboxTerms(known.row)] });
+    const terms = toInboxTerms(known.row);
+    const data =
+      known.row.seq % 2n === 0n
+        ? encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [terms] })
+        : encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args: [terms, [terms.salt]] });
     known.chain.chain.send({ from: addressOf(0x57a), calls: [{ to: hubAddress, data }] });
     this.#simWorld.parts.trace.append("stranger", `sweeps ${known.row.id.slice(0, 8)}`);
   }
