@@ -15,7 +15,7 @@ import * as dust from "./0013_dust.ts";
 import * as retention from "./0014_retention.ts";
 import * as boundedReads from "./0015_bounded_reads.ts";
 import * as balanceSweep from "./0016_balance_sweep.ts";
-import * as nettedFee from "./0018_netted_fee.ts";
+import * as nettedFee from "./0017_netted_fee.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -38,5 +38,5 @@ export const migrations: readonly Migration[] = [
   { name: "0014_retention", up: retention.up },
   { name: "0015_bounded_reads", up: boundedReads.up },
   { name: "0016_balance_sweep", up: balanceSweep.up },
-  { name: "0018_netted_fee", up: nettedFee.up },
+  { name: "0017_netted_fee", up: nettedFee.up },
 ];
