@@ -12,7 +12,7 @@ const CHAIN = "eip155:900001" as const;
 const DAY_MS = 86_400_000;
 
 test("doctor and readyz show the last comparison of all inboxes, and what differs", async () => {
-  const db = await openTestDatabase("pglite");
+  const db = await openTestDatabase("postgres");
   try {
     let now = new Date("2026-11-01T12:00:00Z");
     const clock = { now: () => now };

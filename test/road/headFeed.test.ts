@@ -71,7 +71,7 @@ describe("the head feed", () => {
     await road.pay(missed, 5n);
     proxy.acceptConnections();
     await until("counted", async () => (await road.intent(missed)).counted_units === 5n);
-    assert.ok(proxy.connections() > before);
+    await until("reconnected", async () => proxy.connections() > before);
     await payUntilCounted(feed);
     await payUntilCounted(feed);
   });

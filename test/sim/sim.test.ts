@@ -12,7 +12,7 @@ const root = new URL("../../", import.meta.url);
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
 const mutantScript = fileURLToPath(new URL("runMutant.ts", import.meta.url));
 /** Each of two processes runs half of the seeds. `npm run test:deep` runs 300. */
-const SEEDS = 20;
+const SEEDS = 14;
 
 async function simulate(...args: string[]): Promise<string> {
   const { stdout } = await run(process.execPath, [main, ...args], { maxBuffer: 64_000_000 }).catch(

@@ -76,7 +76,7 @@ const TICKS_MAX = 100;
 export async function openRoad(options: RoadOptions = {}): Promise<Road> {
   const [chain, db] = await Promise.all([
     startTestChain({ hub: HUB }),
-    options.db ?? openTestDatabase(options.database ?? "pglite"),
+    options.db ?? openTestDatabase(options.database ?? "postgres"),
   ]);
   const config = roadConfig(chain, options);
   const log = options.log ?? pino({ level: "silent" });

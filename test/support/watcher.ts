@@ -46,7 +46,7 @@ export function setUpWatchTests(use: (opened: WatchedChain) => void, options: Wa
   });
   after(() => chain.stop());
   beforeEach(async () => {
-    db = await openTestDatabase("pglite");
+    db = await openTestDatabase("postgres");
     use({ db, chain, usdc: chain.usdc.address });
   });
   afterEach(async () => {

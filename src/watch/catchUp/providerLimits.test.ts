@@ -27,7 +27,7 @@ describe("limits of providers", () => {
   let limited: LimitedProviderHarness;
 
   before(async () => {
-    db = await openTestDatabase("pglite");
+    db = await openTestDatabase("postgres");
     limited = await openLimitedProviderHarness(db);
   });
   after(() => db.close());

@@ -61,7 +61,7 @@ class ForkingProvider implements Partial<ChainReader> {
 describe("providers with another chain", () => {
   let db: Db;
   beforeEach(async () => {
-    db = await openTestDatabase("pglite");
+    db = await openTestDatabase("postgres");
   });
   afterEach(() => db.close());
 
