@@ -1,36 +1,43 @@
-import { isCausedByData } from "../../db/errors.ts";
+import { isCausedByData, isStatementTimeout } from "../../db/errors.ts";
 import type { World } from "../../world.ts";
 
-/**
- * Runs `step` for all of these intents, in one transaction of its own. When that fails because of their rows, each intent runs alone, so that
- * one that fails does not delay the others; it is logged, and the caller's next round tries it again. Throws other errors.
- */
-export async function isolateIntents(
-  world: Pick<World, "log">,
-  input: {
-    chain: string;
-    work: string;
-    intentIds: readonly string[];
-    step: (intentIds: readonly string[]) => Promise<void>;
-  },
-): Promise<void> {
-  const { chain, work, intentIds, step } = input;
-  if (intentIds.length === 0) return;
-  try {
-    return await step(intentIds);
-  } catch (error) {
-    if (!isCausedByData(error)) throw error;
-    if (intentIds.length === 1) return logFailed(world, { chain, work, intent: intentIds[0], error });
-  }
-  for (const intentId of intentIds) await isolateIntents(world, { ...input, intentIds: [intentId] });
-}
+type IsolatedWork = {
+  chain: string;
+  /** For the log. */
+  work: string;
+  intentIds: readonly string[];
+  /** One transaction for these intents. */
+  step: (intentIds: readonly string[]) => Promise<void>;
+};
 
-function logFailed(
-  { log }: Pick<World, "log">,
-  { error, ...fields }: { chain: string; work: string; intent: string | undefined; error: unknown },
-): void {
-  log.error(
-    { ...fields, alarm: "intent_failed", err: error },
-    "an intent failed and was left out; it is tried again later",
-  );
+/** So many intents that take too long alone mean that the database is overloaded, and that no intent is to blame. */
+const TIMEOUTS_MAX = 2;
+
+/**
+ * Runs `step` for all of these intents. When that fails because of their rows, it runs for each half, so that an intent that fails alone does
+ * not delay the others; it is logged, and the caller's next round tries it again. Throws other errors.
+ */
+export async function isolateIntents({ log }: Pick<World, "log">, input: IsolatedWork): Promise<void> {
+  const { chain, work, step } = input;
+  let timeouts = 0;
+  const run = async (intentIds: readonly string[]): Promise<void> => {
+    const [intent, ...others] = intentIds;
+    if (intent === undefined) return;
+    try {
+      return await step(intentIds);
+    } catch (error) {
+      if (!isCausedByData(error)) throw error;
+      if (others.length === 0) {
+        if (isStatementTimeout(error) && (timeouts += 1) >= TIMEOUTS_MAX) throw error;
+        return log.error(
+          { alarm: "intent_failed", chain, work, intent, err: error },
+          "an intent failed and was left out; it is tried again later",
+        );
+      }
+    }
+    const middle = Math.ceil(intentIds.length / 2);
+    await run(intentIds.slice(0, middle));
+    await run(intentIds.slice(middle));
+  };
+  await run(input.intentIds);
 }
