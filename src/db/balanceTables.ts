@@ -3,13 +3,13 @@ import type { Caip2 } from "../kernel/caip.ts";
 
 // The row types of the comparison of balances with the ledger.
 
-/** The inboxes that a sweep compares: created, paid or viewed recently, or all. */
-export type SweepScope = "created" | "moved" | "viewed" | "all";
+/** The inboxes that a pass compares: created, paid or viewed recently, or all. */
+export type PassScope = "created" | "moved" | "viewed" | "all";
 
 /** One pass over a chain's inboxes that compares their balances with the ledger, and the last complete one. */
-export type BalanceSweepTable = {
+export type BalancePassTable = {
   chain: Caip2;
-  scope: SweepScope;
+  scope: PassScope;
   started_at: Date;
   /** How far the pass is, in the order of its scope; null at its start. */
   position: string | null;

@@ -1,7 +1,7 @@
 import type { Generated, GeneratedAlways } from "kysely";
 import type { Caip2, Namespace } from "../kernel/caip.ts";
 import type * as road from "./roadSchema.ts";
-import type { BalanceDifferenceTable, BalanceSweepTable } from "./balanceTables.ts";
+import type { BalanceDifferenceTable, BalancePassTable } from "./balanceTables.ts";
 
 // The row types of all tables, in the order of the stations that own them; those of watch, deposit and settlement are in roadSchema.ts. numeric and int8 are bigint, bytea is Uint8Array,
 // timestamptz is Date.
@@ -257,7 +257,7 @@ export interface Schema {
   chain_cursor: road.ChainCursorTable;
   block: road.BlockTable;
   movement: road.MovementTable;
-  balance_sweep: BalanceSweepTable;
+  balance_pass: BalancePassTable;
   balance_difference: BalanceDifferenceTable;
   deposit: road.DepositTable;
   deposit_agreement: road.DepositAgreementTable;

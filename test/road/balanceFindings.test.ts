@@ -3,7 +3,7 @@ import { test } from "node:test";
 import Fastify from "fastify";
 import { addHealthRoutes } from "../../src/http/documents/healthRoutes.ts";
 import { checkBalances } from "../../src/operator/doctor/checkBalances.ts";
-import { advanceSweep, claimSweep, insertSweeps, upsertDifference } from "../../src/watch/reconcile/balanceStore.ts";
+import { advancePass, claimPass, insertPasses, upsertDifference } from "../../src/watch/reconcile/balanceStore.ts";
 import type { World } from "../../src/world.ts";
 import { openTestDatabase } from "../support/database.ts";
 import { insertIntent } from "../support/intents.ts";
@@ -19,13 +19,13 @@ test("doctor and readyz show the last comparison of all inboxes, and what differ
     const world = { db, clock, config: { chains: [{ caip2: CHAIN, name: "Alpha" }] } } as unknown as World;
     const findings = async () => (await checkBalances(world)).map(({ verdict, found }) => `${verdict} ${found}`);
     deepEqual(await findings(), [], "no process has compared yet");
-    await insertSweeps(db, { chain: CHAIN, at: now });
+    await insertPasses(db, { chain: CHAIN, at: now });
     deepEqual(await findings(), ["ok no difference, the first comparison of all inboxes has compared 0"]);
     for (let count = 0; count < 4; count += 1) {
       const until = new Date(now.getTime() + 60_000);
-      const sweep = await claimSweep(db, { chain: CHAIN, at: now, until });
+      const pass = await claimPass(db, { chain: CHAIN, at: now, until });
       const nextAt = new Date(now.getTime() + DAY_MS);
-      if (sweep) await advanceSweep(db, sweep, { position: undefined, comparedCount: 7, at: now, nextAt });
+      if (pass) await advancePass(db, pass, { position: undefined, comparedCount: 7, at: now, nextAt });
     }
     deepEqual(await findings(), ["ok no difference, 7 inboxes compared until 2026-11-01T12:00:00.000Z"]);
     const { id, inbox_address: inbox } = await insertIntent(db);

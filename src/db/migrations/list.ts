@@ -14,7 +14,7 @@ import * as chainKinds from "./0012_chain_kinds.ts";
 import * as dust from "./0013_dust.ts";
 import * as retention from "./0014_retention.ts";
 import * as boundedReads from "./0015_bounded_reads.ts";
-import * as balanceSweep from "./0016_balance_sweep.ts";
+import * as balancePass from "./0016_balance_pass.ts";
 import * as nettedFee from "./0017_netted_fee.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
@@ -37,6 +37,6 @@ export const migrations: readonly Migration[] = [
   { name: "0013_dust", up: dust.up },
   { name: "0014_retention", up: retention.up },
   { name: "0015_bounded_reads", up: boundedReads.up },
-  { name: "0016_balance_sweep", up: balanceSweep.up },
+  { name: "0016_balance_pass", up: balancePass.up },
   { name: "0017_netted_fee", up: nettedFee.up },
 ];

@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/chain.ts";
-import { PAGE_INTERVAL_MS, prepareSweeps, reconcileBalances } from "../../watch/reconcile/reconcileBalances.ts";
+import { PAGE_INTERVAL_MS, preparePasses, reconcileBalances } from "../../watch/reconcile/reconcileBalances.ts";
 import type { World } from "../../world.ts";
 import type { Loop } from "../loop.ts";
 
@@ -11,7 +11,7 @@ export function reconcileBalancesLoop(world: World, chain: Chain): Loop {
     topic: `balances:${chain.caip2}`,
     intervalMs: PAGE_INTERVAL_MS,
     tick: async () => {
-      if (!isPrepared) await prepareSweeps(world, chain);
+      if (!isPrepared) await preparePasses(world, chain);
       isPrepared = true;
       await reconcileBalances(world, chain);
       return false;

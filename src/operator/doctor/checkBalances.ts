@@ -1,5 +1,5 @@
 import type { ChainConfig } from "../../config/config.ts";
-import { countDifferences, listSweeps, type BalanceSweep } from "../../watch/reconcile/balanceStore.ts";
+import { countDifferences, listPasses, type BalancePass } from "../../watch/reconcile/balanceStore.ts";
 import type { World } from "../../world.ts";
 import type { Finding } from "./finding.ts";
 
@@ -8,9 +8,9 @@ const FULL_PASS_MS_MAX = 2 * 86_400_000;
 
 /** Describes when the balances of all inboxes of each chain were last compared with the ledger, and how many differ. */
 export async function checkBalances(world: World): Promise<Finding[]> {
-  const [sweeps, differences] = await Promise.all([listSweeps(world.db), countDifferences(world.db)]);
+  const [passes, differences] = await Promise.all([listPasses(world.db), countDifferences(world.db)]);
   return world.config.chains.flatMap((config) => {
-    const full = sweeps.find(({ chain, scope }) => chain === config.caip2 && scope === "all");
+    const full = passes.find(({ chain, scope }) => chain === config.caip2 && scope === "all");
     const count = differences.find(({ chain }) => chain === config.caip2)?.count ?? 0n;
     return full === undefined ? [] : [balanceFinding(world, config, { full, count })];
   });
@@ -19,7 +19,7 @@ export async function checkBalances(world: World): Promise<Finding[]> {
 function balanceFinding(
   world: World,
   { name }: ChainConfig,
-  { full, count }: { full: BalanceSweep; count: bigint },
+  { full, count }: { full: BalancePass; count: bigint },
 ): Finding {
   const what = `${name}: balances`;
   const { completed_at: completedAt, completed_count: inboxes, compared_count: compared } = full;

@@ -1,52 +1,52 @@
 import { sql, type Selectable } from "kysely";
 import type { Db } from "../../db/database.ts";
-import type { BalanceDifferenceTable, BalanceSweepTable, SweepScope } from "../../db/balanceTables.ts";
+import type { BalanceDifferenceTable, BalancePassTable, PassScope } from "../../db/balanceTables.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
 
 // The progress of comparing balances, and what it found. A claim is a due time in the future: another process takes over when a process
 // ends between its claim and its result.
 
-export type BalanceSweep = Selectable<BalanceSweepTable>;
+export type BalancePass = Selectable<BalancePassTable>;
 export type BalanceDifference = Selectable<BalanceDifferenceTable>;
 
-const SWEEP_SCOPES: readonly SweepScope[] = ["moved", "created", "viewed", "all"];
+const PASS_SCOPES: readonly PassScope[] = ["moved", "created", "viewed", "all"];
 
 /** Pause after a search that explained nothing: an hour on the first day, then a day. */
 const RESEARCH_MS = 3_000_000;
 /** A due time further ahead than any pause comes from a clock that was wrong. */
 const PAUSE_MS_MAX = 25 * 3_600_000;
 
-export async function insertSweeps(db: Db, { chain, at }: { chain: Caip2; at: Date }): Promise<void> {
+export async function insertPasses(db: Db, { chain, at }: { chain: Caip2; at: Date }): Promise<void> {
   await db.root
-    .insertInto("balance_sweep")
-    .values(SWEEP_SCOPES.map((scope) => ({ chain, scope, started_at: at, next_at: at })))
+    .insertInto("balance_pass")
+    .values(PASS_SCOPES.map((scope) => ({ chain, scope, started_at: at, next_at: at })))
     .onConflict((conflict) => conflict.columns(["chain", "scope"]).doNothing())
     .execute();
 }
 
 type Claim = { chain: Caip2; at: Date; until: Date };
 
-/** Claims the sweep that has been due for the longest time, until a time. */
-export async function claimSweep(db: Db, { chain, at, until }: Claim): Promise<BalanceSweep | undefined> {
-  const { rows } = await sql<BalanceSweep>`/* named: claim_sweep */
-    update balance_sweep set next_at = ${until}
+/** Claims the pass that has been due for the longest time, until a time. */
+export async function claimPass(db: Db, { chain, at, until }: Claim): Promise<BalancePass | undefined> {
+  const { rows } = await sql<BalancePass>`/* named: claim_pass */
+    update balance_pass set next_at = ${until}
     where chain = ${chain} and scope = (
-      select scope from balance_sweep where chain = ${chain} and ${isDue(at)}
+      select scope from balance_pass where chain = ${chain} and ${isDue(at)}
       order by next_at, scope limit 1 for update skip locked)
     returning *`.execute(db.root);
   return rows[0];
 }
 
 /** Where the next page begins; undefined when the pass is complete. */
-export type SweepProgress = { position: string | undefined; comparedCount: number; at: Date; nextAt: Date };
+export type PassProgress = { position: string | undefined; comparedCount: number; at: Date; nextAt: Date };
 
-/** Stores the progress of a claimed sweep. Does nothing when another process was faster. */
-export async function advanceSweep(db: Db, sweep: BalanceSweep, progress: SweepProgress): Promise<void> {
-  const comparedCount = sweep.compared_count + BigInt(progress.comparedCount);
+/** Stores the progress of a claimed pass. Does nothing when another process was faster. */
+export async function advancePass(db: Db, pass: BalancePass, progress: PassProgress): Promise<void> {
+  const comparedCount = pass.compared_count + BigInt(progress.comparedCount);
   const { position, at, nextAt } = progress;
   await db.root
-    .updateTable("balance_sweep")
+    .updateTable("balance_pass")
     .set(
       position === undefined
         ? {
@@ -59,15 +59,15 @@ export async function advanceSweep(db: Db, sweep: BalanceSweep, progress: SweepP
           }
         : { position, compared_count: comparedCount, next_at: nextAt },
     )
-    .where("chain", "=", sweep.chain)
-    .where("scope", "=", sweep.scope)
-    .where("started_at", "=", sweep.started_at)
-    .where("position", "is not distinct from", sweep.position)
+    .where("chain", "=", pass.chain)
+    .where("scope", "=", pass.scope)
+    .where("started_at", "=", pass.started_at)
+    .where("position", "is not distinct from", pass.position)
     .execute();
 }
 
-export async function listSweeps(db: Db): Promise<BalanceSweep[]> {
-  return db.root.selectFrom("balance_sweep").selectAll().orderBy("chain").orderBy("scope").execute();
+export async function listPasses(db: Db): Promise<BalancePass[]> {
+  return db.root.selectFrom("balance_pass").selectAll().orderBy("chain").orderBy("scope").execute();
 }
 
 export async function listDifferences(

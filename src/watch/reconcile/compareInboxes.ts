@@ -9,7 +9,7 @@ import type { Caip2 } from "../../kernel/caip.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
 import { findCursor, type CursorRow, type KnownBlock } from "../store/store.ts";
-import type { SweptInbox } from "./sweepPages.ts";
+import type { ComparedInbox } from "./passPages.ts";
 
 // Compares inboxes with the ledger at one final block. The ledger is complete up to a later block, so what it booked in between is
 // subtracted. Both sums are read by an index and never over the whole history.
@@ -34,7 +34,7 @@ export type Comparison = { block: KnownBlock | undefined; balances: ComparedBala
 export async function compareInboxes(
   world: WatchWorld,
   chain: Chain,
-  inboxes: readonly SweptInbox[],
+  inboxes: readonly ComparedInbox[],
 ): Promise<Comparison> {
   const cursor = await findCursor(world.db, chain.caip2);
   let failure: ProviderFailed | undefined;
@@ -64,7 +64,7 @@ async function listFinalBlocks(db: Db, cursor: CursorRow): Promise<KnownBlock[]>
   return blocks;
 }
 
-type ComparedAt = { block: KnownBlock; inboxes: readonly SweptInbox[] };
+type ComparedAt = { block: KnownBlock; inboxes: readonly ComparedInbox[] };
 
 async function compareAt(world: WatchWorld, chain: Chain, { block, inboxes }: ComparedAt): Promise<ComparedBalance[]> {
   const compared: ComparedBalance[] = [];
@@ -116,7 +116,7 @@ async function readBalances(
 
 /**
  * What the ledger holds of a token in each inbox after a block: its balance without the movements that it booked later. A shortage counts as
- * below zero: after a sweep that took an omitted deposit along, only the shortage shows it.
+ * below zero: after a pass that took an omitted deposit along, only the shortage shows it.
  */
 async function readLedgerBalances(
   db: Db,

@@ -17,8 +17,8 @@ import {
 } from "../../../test/support/watcher.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { findCursor } from "../store/store.ts";
-import { listSweeps } from "./balanceStore.ts";
-import { prepareSweeps, reconcileBalances } from "./reconcileBalances.ts";
+import { listPasses } from "./balanceStore.ts";
+import { preparePasses, reconcileBalances } from "./reconcileBalances.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -43,10 +43,10 @@ describe("comparing balances with the ledger", () => {
     const { clock } = watching.world;
     const now = () => addMs(clock.now(), state.aheadMs);
     const world: WatchWorld = { ...watching.world, log, clock: { ...clock, now } };
-    /** Runs enough steps for each sweep once, an hour later. */
+    /** Runs enough steps for each pass once, an hour later. */
     const anHourLater = async (steps = 6) => {
       state.aheadMs += HOUR_MS;
-      await prepareSweeps(world, watching.chain);
+      await preparePasses(world, watching.chain);
       for (let step = 0; step < steps; step += 1) await reconcileBalances(world, watching.chain);
     };
     const finalize = async () => {
@@ -116,7 +116,7 @@ describe("comparing balances with the ledger", () => {
     const { world, chain: watched, state, finalize } = await setUp();
     for (let count = 0; count < 230; count += 1) await insertInbox(db);
     await finalize();
-    await prepareSweeps(world, watched);
+    await preparePasses(world, watched);
     const other = await startWatcher(db, chain);
     const clock = world.clock;
     const processes = [
@@ -127,9 +127,9 @@ describe("comparing balances with the ledger", () => {
       state.aheadMs += 5_000;
       await Promise.all(processes.map((process) => reconcileBalances(process.world, process.chain)));
     }
-    const sweeps = await listSweeps(db);
+    const passes = await listPasses(db);
     deepEqual(
-      sweeps.map(({ scope, completed_count: count }) => [scope, count]),
+      passes.map(({ scope, completed_count: count }) => [scope, count]),
       [
         ["all", 230n],
         ["created", 230n],
@@ -137,7 +137,7 @@ describe("comparing balances with the ledger", () => {
         ["viewed", 0n],
       ],
     );
-    ok(sweeps.every(({ position, next_at: nextAt }) => position === null && nextAt > addMs(clock.now(), HOUR_MS / 2)));
+    ok(passes.every(({ position, next_at: nextAt }) => position === null && nextAt > addMs(clock.now(), HOUR_MS / 2)));
   });
 
   test("where the newest final block's balances are gone, a later booked block's are compared", async () => {
@@ -156,6 +156,6 @@ describe("comparing balances with the ledger", () => {
     lacking.add(cursor?.reread_number ?? 0n);
     await anHourLater();
     deepEqual([...new Set(asked)], [cursor?.reread_number, cursor?.booked_number]);
-    ok((await listSweeps(db)).every((sweep) => sweep.completed_at !== null));
+    ok((await listPasses(db)).every((pass) => pass.completed_at !== null));
   });
 });

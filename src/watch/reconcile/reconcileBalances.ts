@@ -2,25 +2,25 @@ import type { Chain } from "../../chain/chain.ts";
 import { addMs } from "../../kernel/clock.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import {
-  advanceSweep,
+  advancePass,
   claimDifference,
-  claimSweep,
+  claimPass,
   deleteDifference,
-  insertSweeps,
+  insertPasses,
   listDifferences,
   upsertDifference,
   type BalanceDifference,
-  type BalanceSweep,
+  type BalancePass,
 } from "./balanceStore.ts";
 import { compareInboxes, isDifferent, type ComparedBalance } from "./compareInboxes.ts";
 import { searchDifference } from "./searchDifference.ts";
-import { readSweepPage, type SweepPage, type SweptInbox } from "./sweepPages.ts";
+import { readPassPage, type PassPage, type ComparedInbox } from "./passPages.ts";
 
 // A provider may omit a transfer at both readings of its block, and then nothing that was recorded shows it. Only the balance of the inbox
 // does. So the balances are compared with the ledger: of recent inboxes every hour, of all every day.
 
 const HOUR_MS = 3_600_000;
-const INTERVAL_MS: Readonly<Record<BalanceSweep["scope"], number>> = {
+const INTERVAL_MS: Readonly<Record<BalancePass["scope"], number>> = {
   created: HOUR_MS,
   moved: HOUR_MS,
   viewed: HOUR_MS,
@@ -44,42 +44,42 @@ export async function reconcileBalances(world: WatchWorld, chain: Chain): Promis
   const claim = { chain: chain.caip2, at, until: addMs(at, CLAIM_MS) };
   const difference = await claimDifference(world.db, claim);
   if (difference) await continueSearch(world, chain, difference);
-  const sweep = await claimSweep(world.db, claim);
-  if (sweep) await comparePage(world, chain, sweep);
+  const pass = await claimPass(world.db, claim);
+  if (pass) await comparePage(world, chain, pass);
 }
 
-/** Prepares the sweeps of a chain. Does nothing when they exist. */
-export async function prepareSweeps(world: WatchWorld, chain: Chain): Promise<void> {
-  await insertSweeps(world.db, { chain: chain.caip2, at: world.clock.now() });
+/** Prepares the passes of a chain. Does nothing when they exist. */
+export async function preparePasses(world: WatchWorld, chain: Chain): Promise<void> {
+  await insertPasses(world.db, { chain: chain.caip2, at: world.clock.now() });
 }
 
-async function comparePage(world: WatchWorld, chain: Chain, sweep: BalanceSweep): Promise<void> {
-  const page = await readNextPage(world, chain, sweep);
+async function comparePage(world: WatchWorld, chain: Chain, pass: BalancePass): Promise<void> {
+  const page = await readNextPage(world, chain, pass);
   const isReadable = await compareAndSearch(world, chain, page.inboxes);
   const at = world.clock.now();
   if (!isReadable) {
     const nextAt = addMs(at, UNREADABLE_MS);
-    const { position } = sweep;
-    if (position !== null) await advanceSweep(world.db, sweep, { position, comparedCount: 0, at, nextAt });
+    const { position } = pass;
+    if (position !== null) await advancePass(world.db, pass, { position, comparedCount: 0, at, nextAt });
     return;
   }
-  const passEnd = addMs(sweep.started_at, INTERVAL_MS[sweep.scope]);
+  const passEnd = addMs(pass.started_at, INTERVAL_MS[pass.scope]);
   const soonest = addMs(at, PAGE_INTERVAL_MS);
   const nextAt = page.next === undefined && passEnd > soonest ? passEnd : soonest;
-  await advanceSweep(world.db, sweep, { position: page.next, comparedCount: page.inboxes.length, at, nextAt });
+  await advancePass(world.db, pass, { position: page.next, comparedCount: page.inboxes.length, at, nextAt });
 }
 
-async function readNextPage(world: WatchWorld, chain: Chain, sweep: BalanceSweep): Promise<SweepPage> {
-  const { scope } = sweep;
+async function readNextPage(world: WatchWorld, chain: Chain, pass: BalancePass): Promise<PassPage> {
+  const { scope } = pass;
   const query = { chain: chain.caip2, scope, at: world.clock.now() };
-  let page = await readSweepPage(world.db, { ...query, position: sweep.position });
+  let page = await readPassPage(world.db, { ...query, position: pass.position });
   for (let pages = 1; pages < EMPTY_PAGES_MAX && page.inboxes.length === 0 && page.next !== undefined; pages += 1)
-    page = await readSweepPage(world.db, { ...query, position: page.next });
+    page = await readPassPage(world.db, { ...query, position: page.next });
   return page;
 }
 
 /** Compares inboxes, and starts the search of what differs. Returns false when their balances cannot be read now. */
-async function compareAndSearch(world: WatchWorld, chain: Chain, inboxes: readonly SweptInbox[]): Promise<boolean> {
+async function compareAndSearch(world: WatchWorld, chain: Chain, inboxes: readonly ComparedInbox[]): Promise<boolean> {
   if (inboxes.length === 0) return true;
   const { block, balances } = await compareInboxes(world, chain, inboxes);
   if (block === undefined) return false;

@@ -1,22 +1,22 @@
 import { sql } from "kysely";
 import type { Db } from "../../db/database.ts";
-import type { SweepScope } from "../../db/balanceTables.ts";
+import type { PassScope } from "../../db/balanceTables.ts";
 import { isInboxOnChain } from "../../intent/inboxStore.ts";
 import { namespaceOf, referenceOf, type Caip2 } from "../../kernel/caip.ts";
 import { addMs } from "../../kernel/clock.ts";
 
-// The inboxes of a sweep, page by page. Each page is read by an index from where the last one ended.
+// The inboxes of a pass, page by page. Each page is read by an index from where the last one ended.
 
 /** An inbox with its owner; `token` is empty where the address takes every token. */
-export type SweptInbox = { intentId: string; address: string; token: string };
+export type ComparedInbox = { intentId: string; address: string; token: string };
 
-export type SweepPage = {
-  inboxes: SweptInbox[];
+export type PassPage = {
+  inboxes: ComparedInbox[];
   /** The position of the next page; undefined after the last one. */
   next: string | undefined;
 };
 
-export type PageQuery = { chain: Caip2; scope: SweepScope; position: string | null; at: Date };
+export type PageQuery = { chain: Caip2; scope: PassScope; position: string | null; at: Date };
 
 /** Inboxes per page: few enough for one request, and for its time. */
 const PAGE_INBOXES = 100;
@@ -25,8 +25,8 @@ const PAGE_ROWS = 200;
 /** How recent a payment, a creation or a view is. */
 const RECENT_MS = 30 * 86_400_000;
 
-/** The next inboxes of a sweep. */
-export async function readSweepPage(db: Db, query: PageQuery): Promise<SweepPage> {
+/** The next inboxes of a pass. */
+export async function readPassPage(db: Db, query: PageQuery): Promise<PassPage> {
   switch (query.scope) {
     case "all":
       return readAll(db, query);
@@ -39,9 +39,9 @@ export async function readSweepPage(db: Db, query: PageQuery): Promise<SweepPage
   }
 }
 
-type InboxOfPage = SweptInbox & { seq: bigint; createdAt: Date };
+type InboxOfPage = ComparedInbox & { seq: bigint; createdAt: Date };
 
-async function readAll(db: Db, { chain, position }: PageQuery): Promise<SweepPage> {
+async function readAll(db: Db, { chain, position }: PageQuery): Promise<PassPage> {
   const { rows } = await sql<InboxOfPage>`
     select inbox.seq, inbox.intent_id as "intentId", inbox.address, inbox.token, inbox.created_at as "createdAt" from inbox
     where ${isInboxOnChain(chain)} and inbox.seq > ${BigInt(position ?? -1)}::bigint
@@ -50,7 +50,7 @@ async function readAll(db: Db, { chain, position }: PageQuery): Promise<SweepPag
 }
 
 /** The newest first, until one is too old. */
-async function readCreated(db: Db, { chain, position, at }: PageQuery): Promise<SweepPage> {
+async function readCreated(db: Db, { chain, position, at }: PageQuery): Promise<PassPage> {
   const { rows } = await sql<InboxOfPage>`
     select inbox.seq, inbox.intent_id as "intentId", inbox.address, inbox.token, inbox.created_at as "createdAt" from inbox
     where ${isInboxOnChain(chain)} ${position === null ? sql`` : sql`and inbox.seq < ${BigInt(position)}::bigint`}
@@ -62,8 +62,8 @@ async function readCreated(db: Db, { chain, position, at }: PageQuery): Promise<
 }
 
 /** From the newest block down, until a page was seen too long ago. An inbox is in the page of its last movement. */
-async function readMoved(db: Db, { chain, position, at }: PageQuery): Promise<SweepPage> {
-  const { rows } = await sql<SweptInbox & { blockNumber: bigint; seenAt: Date; isNewest: boolean; pageRows: bigint }>`
+async function readMoved(db: Db, { chain, position, at }: PageQuery): Promise<PassPage> {
+  const { rows } = await sql<ComparedInbox & { blockNumber: bigint; seenAt: Date; isNewest: boolean; pageRows: bigint }>`
     with page as (
       select intent_id, inbox, token, block_number, seen_at from movement
       where chain = ${chain} ${position === null ? sql`` : sql`and block_number < ${BigInt(position)}::bigint`}
@@ -86,10 +86,10 @@ async function readMoved(db: Db, { chain, position, at }: PageQuery): Promise<Sw
 }
 
 /** The hints with the latest expiry first. */
-async function readViewed(db: Db, { chain, position, at }: PageQuery): Promise<SweepPage> {
+async function readViewed(db: Db, { chain, position, at }: PageQuery): Promise<PassPage> {
   const [namespace, reference] = [namespaceOf(chain), referenceOf(chain)];
   const [expiry, intentId] = position?.split(" ") ?? [];
-  const { rows } = await sql<SweptInbox & { expiresAt: Date }>`
+  const { rows } = await sql<ComparedInbox & { expiresAt: Date }>`
     select view_hint.expires_at as "expiresAt", view_hint.intent_id as "intentId", found.address, found.token
     from view_hint cross join lateral (
       select inbox.address, inbox.token from inbox

@@ -1,10 +1,10 @@
 import { sql, type Kysely } from "kysely";
 
-// The comparison of inbox balances with the ledger. A sweep is one pass over a selection of a chain's inboxes; its row says how far the pass
+// The comparison of inbox balances with the ledger. A pass goes once over a selection of a chain's inboxes; its row says how far the pass
 // is, so that a restart continues it and several processes share it.
 
 const statements: readonly string[] = [
-  `create table balance_sweep (
+  `create table balance_pass (
     chain text not null,
     scope text not null check (scope in ('created','moved','viewed','all')),
     started_at timestamptz not null,
