@@ -6,7 +6,7 @@
 // and then only forwards signals and the exit code.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
+import module, { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -22,6 +22,9 @@ delete process.env[RESTARTED_VARIABLE];
 if (!restarted && process.env["npm_lifecycle_event"] !== undefined) exitWithPackageManager(process.ppid);
 
 if (isNewEnough(process.versions.node)) {
+  // Compiled modules start a command in a third of the time. The folder belongs to whoever installed this package; where it
+  // can't be written, nothing is cached.
+  module.enableCompileCache(join(dirname(thisFile), "..", "node_modules", ".cache", "tributary", "code"));
   if (restarted) exitWithParent();
   await import("../src/cli/main.ts");
 } else {

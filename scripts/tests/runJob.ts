@@ -22,6 +22,8 @@ export type JobContext = {
 
 const RUN_FILES = fileURLToPath(new URL("runFiles.ts", import.meta.url));
 const REPORTER = new URL("reportEvents.ts", import.meta.url).href;
+/** Compiled modules, which every process of every run would otherwise compile again. */
+const CODE_CACHE = "node_modules/.cache/tributary/code";
 /** The longest part of the run takes two minutes on an idle machine. */
 const JOB_MS_MAX = 600_000;
 /** The runner prints one summary for all processes. */
@@ -68,7 +70,7 @@ function startProcess(job: TestJob, { context, reportPath }: { context: JobConte
   const files = JSON.stringify({ root, files: job.files, preload: job.preload });
   return spawn(process.execPath, ["--test", "--test-isolation=none", ...reporters, ...nodeOptions, RUN_FILES], {
     cwd: root,
-    env: { ...process.env, ...environment, TRIBUTARY_TEST_FILES: files },
+    env: { NODE_COMPILE_CACHE: join(root, CODE_CACHE), ...process.env, ...environment, TRIBUTARY_TEST_FILES: files },
     // The input pipe shows the process that the runner is alive.
     stdio: ["pipe", "pipe", "pipe"],
   });

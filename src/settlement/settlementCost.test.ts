@@ -135,25 +135,7 @@ async function openHistory(context: TestContext, count: number): Promise<Db> {
   return db;
 }
 
-test("a hundred settlements are planned and observed without reading the recorded history", async (context) => {
-  const db = await openHistory(context, 20_000);
-  const intents = await insertIntents(db, 100);
-  for (const block of [900_000n, 900_010n]) {
-    await payAll(db, intents, block);
-    await settle(db);
-    const counting = countRowsRead(db);
-    const world = stationWorld(counting.db);
-    assert.equal(await planSettlements(world, TEST_CHAIN), 100);
-    await sweepAll(db, intents, block + 1n);
-    await observeSettlements(world, TEST_CHAIN);
-    const rowsRead = counting.rowsRead();
-    assert.ok(rowsRead < 20_000n, `${rowsRead} rows were read`);
-  }
-  const landed = await db.root.selectFrom("settlement").select("id").where("chain_tx", "like", "tx%").execute();
-  assert.equal(landed.length, 200);
-});
-
-test("an inbox with a hundred thousand small transfers is swept without reading them all, and is not compared with them", async (context) => {
+test("an inbox with thirty thousand small transfers is swept without reading them all, and is not compared with them", async (context) => {
   const db = await openHistory(context, 2_000);
   const [intent] = await insertIntents(db, 1);
   assert.ok(intent);
@@ -161,7 +143,7 @@ test("an inbox with a hundred thousand small transfers is swept without reading 
     insert into movement (chain, chain_tx, identity, direction, intent_id, inbox, token, counterparty, amount_units, block_number,
       block_hash, place, revision, seen_at)
     select ${TEST_CHAIN}, 'dust' || n, '0', 'in', ${intent.id}, ${intent.inbox_address}, ${TEST_TOKEN}, '0x', 1, 900000 + n / 100, '0x',
-      n, 5000, ${new Date(0)} from generate_series(1, 100000) n`.execute(db.root);
+      n, 5000, ${new Date(0)} from generate_series(1, 30000) n`.execute(db.root);
   await sql`update chain_cursor set revision = 5000`.execute(db.root);
   // Transfers below the minimum of the deposit station have no deposit.
   await sql`update deposit_cursor set revision = 5000, movement_id = (select max(id) from movement)`.execute(db.root);

@@ -49,7 +49,7 @@ export async function createPostgresDatabase(contents: "migrated" | "empty" = "m
   const running = await server();
   // All processes of a run share the server, so the process id is part of the name.
   const name = `test_${process.pid}_${databaseCount++}`;
-  await executeSql(running, `create database ${name} template ${contents === "empty" ? "template1" : TEMPLATE}`);
+  await copyDatabase(running, name, contents === "empty" ? "template1" : TEMPLATE);
   return { url: running.urlOf(name), drop: () => executeSql(running, `drop database ${name} with (force)`) };
 }
 
@@ -90,8 +90,13 @@ export async function startOwnServer(options: { isDurable?: boolean } = {}): Pro
 
 /** Creates a migrated database on a server of `startOwnServer` and returns its URL. It ends with its server. */
 export async function createDatabaseOn(running: TestServer, name: string): Promise<string> {
-  await executeSql(running, `create database ${name} template ${TEMPLATE}`);
+  await copyDatabase(running, name, TEMPLATE);
   return running.urlOf(name);
+}
+
+/** Copies files, which takes a tenth of the time of PostgreSQL's default, a copy through the write-ahead log. */
+function copyDatabase(running: TestServer, name: string, template: string): Promise<void> {
+  return executeSql(running, `create database ${name} template ${template} strategy file_copy`);
 }
 
 async function executeSql(running: TestServer, text: string): Promise<void> {

@@ -40,7 +40,7 @@ describe("outgoing transactions with unreliable providers", () => {
   });
   after(() => anvil.stop());
   beforeEach(async () => {
-    db = await openTestDatabase("pglite");
+    db = await openTestDatabase("postgres");
     overrides = [{ submitCount: 0 }, { submitCount: 0 }, { submitCount: 0 }];
     alarms = [];
     chain = await openWithNewGasAccount();
@@ -72,7 +72,15 @@ describe("outgoing transactions with unreliable providers", () => {
   }
 
   const fund = (address: string, value: bigint) => anvil.client.setBalance({ address: address as Hex, value });
-  const nonce = (of = chain) => anvil.client.getTransactionCount({ address: of.gasAccount.address as Hex });
+  /** The number of mined transactions, once the chain has mined what it accepted. */
+  const nonce = async (of = chain) => {
+    const address = of.gasAccount.address as Hex;
+    const acceptedCount = await anvil.client.getTransactionCount({ address, blockTag: "pending" });
+    for (;;) {
+      const minedCount = await anvil.client.getTransactionCount({ address });
+      if (minedCount >= acceptedCount) return minedCount;
+    }
+  };
   async function storeOutgoing(call = EMPTY_CALL): Promise<bigint> {
     const quote = await quoteCall(world(), chain, call);
     assert.ok(quote);
