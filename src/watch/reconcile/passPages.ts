@@ -63,7 +63,9 @@ async function readCreated(db: Db, { chain, position, at }: PageQuery): Promise<
 
 /** From the newest block down, until a page was seen too long ago. An inbox is in the page of its last movement. */
 async function readMoved(db: Db, { chain, position, at }: PageQuery): Promise<PassPage> {
-  const { rows } = await sql<ComparedInbox & { blockNumber: bigint; seenAt: Date; isNewest: boolean; pageRows: bigint }>`
+  const { rows } = await sql<
+    ComparedInbox & { blockNumber: bigint; seenAt: Date; isNewest: boolean; pageRows: bigint }
+  >`
     with page as (
       select intent_id, inbox, token, block_number, seen_at from movement
       where chain = ${chain} ${position === null ? sql`` : sql`and block_number < ${BigInt(position)}::bigint`}
