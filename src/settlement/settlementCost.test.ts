@@ -6,6 +6,7 @@ import { openTestDatabase } from "../../test/support/database.ts";
 import { openObservedDatabase } from "../../test/support/faultyDatabase.ts";
 import { insertAccount, insertIntent, TEST_CHAIN, TEST_TOKEN } from "../../test/support/intents.ts";
 import { recordMovements, setHead } from "../../test/support/movements.ts";
+import { chainStoringNoBytes, type Refusals } from "../../test/support/storingChain.ts";
 import { stationWorld } from "../../test/support/stationWorld.ts";
 import type { Db } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
@@ -15,6 +16,8 @@ import { namespaceOf, referenceOf } from "../kernel/caip.ts";
 import { listHintedInboxes } from "../view/store.ts";
 import { observeSettlements } from "./observe/observeSettlements.ts";
 import { planSettlements } from "./planSettlements.ts";
+import { replanSettlements } from "./replanSettlements.ts";
+import { submitSettlements } from "./submitSettlements.ts";
 import { ARRIVALS_READ_MAX } from "./observe/sweepReads.ts";
 
 const UNITS = 7n;
@@ -76,6 +79,42 @@ test("planning and observing cost the same number of statements for one settleme
   }
   const landed = await db.root.selectFrom("settlement").select("id").where("status", "=", "landed").execute();
   assert.equal(landed.length, 100);
+  assert.deepEqual(costs[1], costs[0]);
+});
+
+test("submitting, postponing and replanning cost the same number of statements for one settlement and for a hundred", async (context) => {
+  let statements = 0;
+  const db = await openObservedDatabase(() => (statements += 1));
+  context.after(() => db.close());
+  await setHead(db, TEST_CHAIN, { number: 1_000n });
+  const world = stationWorld(db);
+  const costs: number[][] = [];
+  const countOf = async (run: () => Promise<number>, result: number) => {
+    const before = statements;
+    assert.equal(await run(), result);
+    return statements - before;
+  };
+  const submitWith = (refusals: Refusals) => submitSettlements(world, { chain: chainStoringNoBytes(refusals) });
+  for (const [count, block] of [
+    [1, 100n],
+    [100, 200n],
+  ] as const) {
+    await payAll(db, await insertIntents(db, count), block);
+    await settle(db);
+    await planSettlements(world, TEST_CHAIN);
+    const postponed = await countOf(() => submitWith(async (items) => items.map(() => "not now")), 0);
+    await sql`update settlement set retry_at = null where status in ('planned', 'held')`.execute(db.root);
+    const submitted = await countOf(() => submitWith(async (items) => items.map(() => undefined)), count);
+    await sql`update outgoing_transaction set status = 'lost', closed_at = now() where status = 'signed'`.execute(
+      db.root,
+    );
+    const replanned = await countOf(() => replanSettlements(world, TEST_CHAIN), count);
+    // The next round is not to submit these again.
+    await sql`update settlement set status = 'failed', reason = 'over' where status in ('planned', 'held')`.execute(
+      db.root,
+    );
+    costs.push([postponed, submitted, replanned]);
+  }
   assert.deepEqual(costs[1], costs[0]);
 });
 

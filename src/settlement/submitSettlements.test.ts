@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
-import { sql, type Insertable } from "kysely";
+import { sql } from "kysely";
 import { countMoney } from "../../test/support/countMoney.ts";
 import { databases, openTestDatabase } from "../../test/support/database.ts";
 import { insertAccount, insertIntent, randomAddress, TEST_CHAIN } from "../../test/support/intents.ts";
 import { recordMovements, setHead } from "../../test/support/movements.ts";
+import { chainStoringNoBytes, type Refusals } from "../../test/support/storingChain.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
-import type { Chain } from "../chain/chain.ts";
 import { ProviderFailed } from "../chain/reader.ts";
-import type { ChainSender, SettleItem } from "../chain/sender.ts";
 import type { Db } from "../db/database.ts";
-import type { OutgoingTransactionTable } from "../db/schema.ts";
 import { processMovements } from "../deposit/processMovements.ts";
 import type { IntentRow } from "../intent/store.ts";
 import { addMs, systemClock } from "../kernel/clock.ts";
@@ -24,8 +22,6 @@ const [TOKEN, OTHER_TOKEN] = [randomAddress(), randomAddress()];
 
 let txCount = 0;
 const newChainTx = () => `0xcc${(txCount += 1).toString(16).padStart(62, "0")}`;
-
-type Refusals = (items: readonly SettleItem[]) => Promise<(string | undefined)[]>;
 
 for (const kind of databases) {
   describe(`submitting settlements on ${kind}`, () => {
@@ -51,33 +47,10 @@ for (const kind of databases) {
     });
     after(() => db.close());
 
-    /** A chain whose sender stores transactions without bytes. `refusals` decides on each batch. */
-    function chainWith(refusals: Refusals): Chain {
-      const sender: Pick<ChainSender, "batchKeys" | "isWithinFeeCeiling" | "refusals" | "prepare"> = {
-        batchKeys: (items) => items.map(({ token }) => (token === OTHER_TOKEN ? "other" : "first")),
-        isWithinFeeCeiling: async () => true,
-        refusals,
-        prepare: async () => ({
-          store: async (tx, at) => {
-            const row: Insertable<OutgoingTransactionTable> = {
-              chain: TEST_CHAIN,
-              sender: "payer",
-              status: "signed",
-              created_at: at,
-            };
-            const inserted = await tx
-              .insertInto("outgoing_transaction")
-              .values(row)
-              .returning("id")
-              .executeTakeFirstOrThrow();
-            return inserted.id;
-          },
-        }),
-      };
-      // Submitting uses no other part of a chain without an agreement rule.
-      return { caip2: TEST_CHAIN, sender } as unknown as Chain;
-    }
-    const submit = (refusals: Refusals) => submitSettlements(world, { chain: chainWith(refusals) });
+    const submit = (refusals: Refusals) =>
+      submitSettlements(world, {
+        chain: chainStoringNoBytes(refusals, (token) => (token === OTHER_TOKEN ? "other" : "first")),
+      });
     const settleAll: Refusals = async (items) => items.map(() => undefined);
 
     /** Plans a settlement for each of `count` new intents with counted money. */
