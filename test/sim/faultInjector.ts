@@ -21,6 +21,10 @@ const NORMAL_FEE = 1_000_000_000n;
 const EXTRA_REORG_DEPTH_MAX = 24;
 const UNTAGGED_FINALITY_DEPTH = 1_100;
 const EXTRA_BLOCKS_INTERVAL_MS = 3_600_000;
+/** A day is longer than a run may take to heal, so whatever waits for the former time is stuck. */
+const CLOCK_STEPS_MS = [-600_000, -3_600_000, -86_400_000, 3_600_000] as const;
+/** How often a process reads the database's clock. */
+const CLOCK_SAMPLE_MS = 30_000;
 
 export class FaultInjector {
   readonly #simWorld: SimWorld;
@@ -55,6 +59,7 @@ export class FaultInjector {
     this.#injectRepeatedly("crash", () => this.#crash());
     this.#injectRepeatedly("pause", () => this.#pause());
     this.#injectRepeatedly("skew", () => this.#skew());
+    this.#injectRepeatedly("clockStep", () => this.#stepClock());
   }
 
   /** Ends all faults. Permanent blocklist entries stay, because they are an issuer's decision. */
@@ -314,6 +319,16 @@ export class FaultInjector {
     if (!victim) return;
     victim.process.skewMs = this.#random.pick([0, -2_000, 2_000, 60_000, -60_000] as const);
     this.#schedule.recordInjected("skew", `${victim.process.name} ${victim.process.skewMs}`);
+  }
+
+  /** Steps the database's clock, as a failover to another machine does. Each process notices with its next sample. */
+  #stepClock(): void {
+    this.#simWorld.databaseOffsetMs += this.#random.pick(CLOCK_STEPS_MS);
+    this.#schedule.recordInjected("clockStep", String(this.#simWorld.databaseOffsetMs));
+    for (const { process } of this.#simWorld.running)
+      this.#scheduler.after(this.#random.between(0, CLOCK_SAMPLE_MS), () => {
+        process.databaseOffsetMs = this.#simWorld.databaseOffsetMs;
+      });
   }
 
   #send(chain: SimChain, calls: { to: string; data?: string; wei?: bigint }[]): void {

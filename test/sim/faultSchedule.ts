@@ -46,6 +46,8 @@ const RATES_MAX = {
   deadlock: 0.02,
   commitLost: 0.02,
   commitUnknown: 0.02,
+  /** Per minute: the database's clock, which all processes follow, steps. */
+  clockStep: 0.5,
 } as const;
 
 export type FaultKind = keyof typeof RATES_MAX;

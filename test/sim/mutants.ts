@@ -391,4 +391,15 @@ export const mutants: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "old-time-waits",
+    bug: "Money that was counted before the database's clock stepped back waits for the former time.",
+    patches: [
+      {
+        path: "src/settlement/store.ts",
+        search: "where chain = ${chain} and due_from > ${at} and ${isAsked} order by due_from limit ${limit})",
+        replace: "where chain = ${chain} and due_from < ${at} and ${isAsked} order by due_from limit ${limit})",
+      },
+    ],
+  },
 ];

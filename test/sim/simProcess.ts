@@ -18,8 +18,10 @@ export class SimProcess {
   readonly scheduler: Scheduler;
   readonly random: SeededRandom;
   hasCrashed = false;
-  /** The offset of its clock from the true time. */
+  /** The offset of its clock from the database's time. */
   skewMs = 0;
+  /** The offset of the database's time from the true time, as this process last read it. */
+  databaseOffsetMs = 0;
   /** The factor by which a busy machine lengthens the sleeps of loops. */
   slowdown = 1;
   readonly #pendingWaits = new Set<PendingWait>();
@@ -84,13 +86,13 @@ export class SimProcess {
   }
 }
 
-/** The clock of a process: virtual time plus the machine's skew. */
+/** The clock of a process: the database's time as the process last read it, plus its error. */
 export function createProcessClock(process: SimProcess, startMs: number): Clock {
   const { scheduler } = process;
   return {
     now: () => {
       process.assertRunning();
-      return new Date(startMs + Math.floor(scheduler.nowMs) + process.skewMs);
+      return new Date(startMs + Math.floor(scheduler.nowMs) + process.databaseOffsetMs + process.skewMs);
     },
     monotonicMs: () => {
       process.assertRunning();

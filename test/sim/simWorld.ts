@@ -85,6 +85,8 @@ export class SimWorld {
   readonly parts: SimWorldParts;
   /** The process of each slot; undefined while it is down. */
   readonly slots: (RunningProcess | undefined)[];
+  /** The offset of the database's clock from the true time. It stays when the run heals. */
+  databaseOffsetMs = 0;
   #generation = 0;
 
   constructor(parts: SimWorldParts) {
@@ -108,6 +110,7 @@ export class SimWorld {
     const { scheduler, random, database, faults, trace, onCommit } = this.parts;
     this.#generation += 1;
     const process = new SimProcess({ name, scheduler, random: random.derive(`process ${this.#generation}`) });
+    process.databaseOffsetMs = this.databaseOffsetMs;
     const clock = createProcessClock(process, START_MS);
     const log = createTraceLogger(process, trace);
     const { db, assertOutside } = database.connect({ process, faults, onCommit });
