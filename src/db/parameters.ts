@@ -17,6 +17,25 @@ export function array<T extends ArrayElement>(values: readonly T[], elementType:
   return sql<T[]>`${values}::${sql.raw(elementType)}[]`;
 }
 
+/**
+ * Passes rows as one array for each column: sql`select … from ${unnest("changed", rows, { id: "text", units: "numeric" })}`. The columns
+ * are those of `types`, in its order.
+ */
+export function unnest<Column extends string>(
+  name: string,
+  rows: readonly Readonly<Record<NoInfer<Column>, ArrayElement>>[],
+  types: Readonly<Record<Column, ElementType>>,
+): RawBuilder<unknown> {
+  const columns = Object.entries<ElementType>(types) as [Column, ElementType][];
+  const arrays = columns.map(([column, type]) =>
+    array(
+      rows.map((row) => row[column]),
+      type,
+    ),
+  );
+  return sql`unnest(${sql.join(arrays)}) as ${sql.raw(`${name} (${columns.map(([column]) => column).join()})`)}`;
+}
+
 /** Passes a JSON value as one parameter. An array or a string needs it; plain objects need no wrapper. */
 export function json<T>(value: T): RawBuilder<T> {
   return sql<T>`${jsonText(value)}::json`;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
-import { array, type ElementType } from "../db/parameters.ts";
+import { array, unnest, type ElementType } from "../db/parameters.ts";
 import type { HandoverCursorTable } from "../db/roadSchema.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { MovementRow } from "../watch/movement.ts";
@@ -100,17 +100,10 @@ export async function listHeads(db: Db["root"]): Promise<Map<string, ChainHead>>
 /** Inserts new deposits and updates changed ones, in one statement. The movement identifies the deposit. */
 export async function writeDeposits(tx: Tx, deposits: readonly Deposit[]): Promise<void> {
   if (deposits.length === 0) return;
-  const columns = Object.entries(DEPOSIT_COLUMNS) as [keyof Deposit, ElementType][];
-  const names = sql.raw(columns.map(([name]) => name).join());
-  const values = columns.map(([name, type]) =>
-    array(
-      deposits.map((deposit) => deposit[name]),
-      type,
-    ),
-  );
+  const names = sql.raw(Object.keys(DEPOSIT_COLUMNS).join());
   const changing = sql.raw(CHANGING_COLUMNS.map((name) => `${name} = excluded.${name}`).join());
   await sql`
-    insert into deposit (${names}) select * from unnest(${sql.join(values)}) as written (${names})
+    insert into deposit (${names}) select * from ${unnest("written", deposits, DEPOSIT_COLUMNS)}
     on conflict (movement_id) do update set ${changing}`.execute(tx);
 }
 

@@ -393,12 +393,27 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "old-time-waits",
-    bug: "Money that was counted before the database's clock stepped back waits for the former time.",
+    bug: "What was stored before the database's clock stepped back waits for the former time.",
     patches: [
       {
         path: "src/settlement/store.ts",
         search: "where chain = ${chain} and due_from > ${at} and ${isAsked} order by due_from limit ${limit})",
         replace: "where chain = ${chain} and due_from < ${at} and ${isAsked} order by due_from limit ${limit})",
+      },
+      {
+        path: "src/settlement/store.ts",
+        search: "${waiting(sql`retry_at > ${addMs(at, RETRY_MS_MAX)}::timestamptz`)}",
+        replace: "${waiting(sql`retry_at is null and ${addMs(at, RETRY_MS_MAX)} is null`)}",
+      },
+      {
+        path: "src/db/due.ts",
+        search: "return sql<boolean>`(${sql.ref(column)} <= ${now} or ${sql.ref(column)} > ${latest})`;",
+        replace: "return sql<boolean>`(${sql.ref(column)} <= ${now} or ${latest}::timestamptz is null)`;",
+      },
+      {
+        path: "src/kernel/clock.ts",
+        search: "return addMs(since, waitMs) <= now || since > addMs(now, CLOCK_DIFFERENCE_MS_MAX);",
+        replace: "return addMs(since, waitMs) <= now;",
       },
     ],
   },

@@ -38,7 +38,8 @@ export type Run = {
 const COMMITS_PER_CHECK = 120;
 const CHECKS_AFTER_REORG = 3;
 const HEAL_MS_MAX = 6 * 3_600_000;
-const STEPS_MAX = 60_000;
+/** A hidden transfer is found within an hour of virtual time, which takes two chains and two processes 80,000 steps. */
+const STEPS_MAX = 150_000;
 /** Blocks slow down while the run heals, so that a wait of an hour costs no more than one of a minute. */
 const SLOWDOWN_INTERVAL_MS = 60_000;
 const SLOWDOWN_MAX = 240;

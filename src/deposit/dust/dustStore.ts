@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Selectable } from "kysely";
 import type { Db, Tx } from "../../db/database.ts";
 import { isDue } from "../../db/due.ts";
-import { array } from "../../db/parameters.ts";
+import { array, unnest } from "../../db/parameters.ts";
 import type { ListedDepositView } from "../../db/roadSchema.ts";
 import type { Caip2 } from "../../kernel/caip.ts";
 import { BPS } from "../../kernel/units.ts";
@@ -26,25 +26,16 @@ export async function listMovementsWithDeposit(tx: Tx, movements: readonly Movem
 export async function noteDust(tx: Tx, dust: readonly MovementRow[]): Promise<void> {
   if (dust.length === 0) return;
   const groups = [...Map.groupBy(dust, ({ intent_id, chain, token }) => `${intent_id}/${chain}/${token}`).values()];
-  const column = <T>(valueOf: (group: readonly MovementRow[]) => T) => groups.map(valueOf);
   const lowest = (group: readonly MovementRow[]) => lowestBlock(group.map((movement) => movement.block_number));
+  const notes = groups.flatMap((group) => {
+    const [first] = group;
+    const dustFrom = lowest(group.filter((movement) => movement.orphaned_at === null));
+    return first === undefined ? [] : [{ ...keyOf(first), lowest_block: lowest(group), dust_from: dustFrom }];
+  });
   await sql`
     merge into holding using (
-      select * from unnest(
-        ${array(
-          column(([first]) => first?.intent_id ?? ""),
-          "text",
-        )}, ${array(
-          column(([first]) => first?.chain ?? ""),
-          "text",
-        )}, ${array(
-          column(([first]) => first?.token ?? ""),
-          "text",
-        )}, ${array(column(lowest), "int8")}, ${array(
-          column((group) => lowest(group.filter((movement) => movement.orphaned_at === null))),
-          "int8",
-        )}
-      ) as noted (intent_id, chain, token, lowest_block, dust_from) order by intent_id, chain, token
+      select * from ${unnest("noted", notes, { ...KEY_COLUMNS, lowest_block: "int8", dust_from: "int8" })}
+      order by intent_id, chain, token
     ) as noted
     on (holding.intent_id, holding.chain, holding.token) = (noted.intent_id, noted.chain, noted.token)
     when matched then update set
@@ -53,6 +44,26 @@ export async function noteDust(tx: Tx, dust: readonly MovementRow[]): Promise<vo
     when not matched then insert (intent_id, chain, token, dust_from)
       values (noted.intent_id, noted.chain, noted.token, noted.dust_from)`.execute(tx);
 }
+
+const KEY_COLUMNS = { intent_id: "text", chain: "text", token: "text" } as const;
+
+/** The columns that the sums of dust write. */
+const SUM_COLUMNS = {
+  ...KEY_COLUMNS,
+  dust_block: "int8",
+  waiting_count: "int8",
+  waiting_units: "numeric",
+  waiting_held_units: "numeric",
+  counted_block: "int8",
+  dust_count: "int8",
+  dust_units: "numeric",
+  dust_held_units: "numeric",
+  dust_counted_at: "timestamptz",
+  verified_block: "int8",
+  verify_from: "timestamptz",
+} as const;
+
+const keyOf = ({ intent_id, chain, token }: MovementRow) => ({ intent_id, chain, token });
 
 function lowestBlock(blocks: readonly bigint[]): bigint | null {
   return blocks.reduce<bigint | null>((lowest, block) => (lowest === null || block < lowest ? block : lowest), null);
@@ -123,19 +134,7 @@ export async function sumDustBlocks(
 ): Promise<DustPage[]> {
   const { rows } = await sql<HoldingKey & DustBlock & { uptoBlock: bigint }>`
     with asked as (
-      select * from unnest(${array(
-        holdings.map((each) => each.intent_id),
-        "text",
-      )}, ${array(
-        holdings.map((each) => each.chain),
-        "text",
-      )}, ${array(
-        holdings.map((each) => each.token),
-        "text",
-      )}, ${array(
-        holdings.map((each) => each.dust_from),
-        "int8",
-      )}) as asked (intent_id, chain, token, dust_from)
+      select * from ${unnest("asked", holdings, { ...KEY_COLUMNS, dust_from: "int8" })}
     )
     select asked.intent_id, asked.chain, asked.token, page.upto_block as "uptoBlock", coalesce(summed.block_number, -1) as "blockNumber",
       coalesce(summed.count, 0) as count, coalesce(summed.units, 0) as units, coalesce(summed.held_units, 0) as "heldUnits"
@@ -178,7 +177,6 @@ export async function markSumsStale(tx: Tx, { chain, above }: { chain: Caip2; ab
 /** Writes the dust columns of changed holdings, and the block in which their next dust is. The caller holds the intents' locks. */
 export async function writeHoldings(tx: Tx, holdings: readonly Holding[]): Promise<void> {
   if (holdings.length === 0) return;
-  const column = <T>(valueOf: (holding: Holding) => T) => holdings.map(valueOf);
   await sql`
     update holding set dust_from = case when holding.dust_from > changed.dust_block and not holding.is_stale then holding.dust_from else (
         select movement.block_number from movement where ${dustOf(sql`holding`)} and movement.block_number > changed.dust_block
@@ -187,52 +185,7 @@ export async function writeHoldings(tx: Tx, holdings: readonly Holding[]): Promi
       waiting_held_units = changed.waiting_held_units, counted_block = changed.counted_block, dust_count = changed.dust_count,
       dust_units = changed.dust_units, dust_held_units = changed.dust_held_units, dust_counted_at = changed.dust_counted_at,
       verified_block = changed.verified_block, verify_from = changed.verify_from
-    from unnest(
-      ${array(
-        column((each) => each.intent_id),
-        "text",
-      )}, ${array(
-        column((each) => each.chain),
-        "text",
-      )}, ${array(
-        column((each) => each.token),
-        "text",
-      )}, ${array(
-        column((each) => each.dust_block),
-        "int8",
-      )}, ${array(
-        column((each) => each.waiting_count),
-        "int8",
-      )}, ${array(
-        column((each) => each.waiting_units),
-        "numeric",
-      )}, ${array(
-        column((each) => each.waiting_held_units),
-        "numeric",
-      )}, ${array(
-        column((each) => each.counted_block),
-        "int8",
-      )}, ${array(
-        column((each) => each.dust_count),
-        "int8",
-      )}, ${array(
-        column((each) => each.dust_units),
-        "numeric",
-      )}, ${array(
-        column((each) => each.dust_held_units),
-        "numeric",
-      )}, ${array(
-        column((each) => each.dust_counted_at),
-        "timestamptz",
-      )}, ${array(
-        column((each) => each.verified_block),
-        "int8",
-      )}, ${array(
-        column((each) => each.verify_from),
-        "timestamptz",
-      )}
-    ) as changed (intent_id, chain, token, dust_block, waiting_count, waiting_units, waiting_held_units, counted_block, dust_count,
-      dust_units, dust_held_units, dust_counted_at, verified_block, verify_from)
+    from ${unnest("changed", holdings, SUM_COLUMNS)}
     where holding.intent_id = changed.intent_id and holding.chain = changed.chain and holding.token = changed.token`.execute(
     tx,
   );
@@ -312,23 +265,8 @@ export type DustRow = Omit<Selectable<ListedDepositView>, "movement_id">;
 
 /** The last dust of each holding in its counted blocks, on the chain or orphaned. */
 export async function listLastDust(tx: Tx, holdings: readonly Holding[]): Promise<DustRow[]> {
-  const column = <T extends string | bigint>(valueOf: (holding: Holding) => T) => holdings.map(valueOf);
   const { rows } = await sql<DustRow>`
-    select last.* from unnest(
-      ${array(
-        column((each) => each.intent_id),
-        "text",
-      )}, ${array(
-        column((each) => each.chain),
-        "text",
-      )}, ${array(
-        column((each) => each.token),
-        "text",
-      )}, ${array(
-        column((each) => each.dust_block),
-        "int8",
-      )}
-    ) as asked (intent_id, chain, token, dust_block)
+    select last.* from ${unnest("asked", holdings, { ...KEY_COLUMNS, dust_block: "int8" })}
     cross join lateral (
       select movement.id as movement_id from movement
       where movement.intent_id = asked.intent_id and movement.chain = asked.chain and movement.token = asked.token

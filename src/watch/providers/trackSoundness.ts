@@ -3,8 +3,8 @@ import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 
-// Near the head a provider's answers fail to fit for seconds: a node behind the same name lags by a block, or switches its branch. That is
-// no news. A provider whose answers never fit stops the recording where it is the only one, so the operator must learn its name.
+// Near the head a provider's answers fail to fit for seconds: a node behind the same name lags by a block, or switches its branch. That
+// raises no alarm. A provider whose answers never fit stops the recording where it is the only one, so the operator must learn its name.
 
 /** Answers that do not fit for this long are logged; a contradiction is logged at once. A provider is sound again after as long. */
 const UNSOUND_MS_MIN = 60_000;
@@ -54,8 +54,8 @@ function noteFailure(
   };
   unsound.lastMs = nowMs;
   unsoundProviders.set(keyOf({ provider, reading }), unsound);
-  const isNews = error.kind === "contradictory" || nowMs - unsound.sinceMs >= UNSOUND_MS_MIN;
-  if (!isNews || unsound.isLogged) return;
+  const isAlarming = error.kind === "contradictory" || nowMs - unsound.sinceMs >= UNSOUND_MS_MIN;
+  if (!isAlarming || unsound.isLogged) return;
   unsound.isLogged = true;
   world.log.error(
     { alarm: "provider_inconsistent", chain: chain.caip2, provider, reading, err: error },
