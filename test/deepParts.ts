@@ -29,6 +29,12 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     command: ["scripts/test.ts", "--isolate", "--workers=1", "src/{event,inbox,intent,ledger,merchant,view}/**"],
     seconds: 45,
   },
+  ...["src/watch/**", "src/deposit/**", "test/road/{ledger,purge*,settleFees}.test.ts"].map((files) => ({
+    name: `on the embedded database: ${files}`,
+    command: ["scripts/test.ts", "--workers=1", files],
+    environment: { TEST_DATABASE: "pglite" },
+    seconds: 60,
+  })),
   {
     name: "a blocked fee wallet and a batch of 100",
     command: ["scripts/test.ts", "--workers=1", "test/road/blockedFeeWallet.test.ts"],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
 import { summarizeState, type StateSummary } from "../../test/support/summarizeState.ts";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../test/support/database.ts";
 import { createReplayHarness, type ReplayHarness } from "../../test/support/replayHarness.ts";
 import type { Db } from "../db/database.ts";
 
@@ -129,7 +129,7 @@ const deliveryOrders: Record<string, DeliveryOrder> = {
 /** Orders that take other code paths on a server than in the embedded database; the others only run longer there. */
 const CONCURRENT = ["in one range, long after it happened", "restarted after every step", "two processes at once"];
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`delivery orders on ${kind}`, () => {
     let db: Db;
     let expected: StateSummary;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { databases, openTestDatabase } from "../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../test/support/database.ts";
 import { insertAccount, insertIntent, TEST_CHAIN } from "../../test/support/intents.ts";
 import { recordMovements, setHead } from "../../test/support/movements.ts";
 import { stationWorld, type StationWorld } from "../../test/support/stationWorld.ts";
@@ -14,7 +14,7 @@ const USDC = 1_000_000n;
 let txCount = 0;
 const newChainTx = () => `0x${(txCount += 1).toString(16).padStart(64, "0")}`;
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`deposits on ${kind}`, () => {
     let db: Db;
     let world: StationWorld;

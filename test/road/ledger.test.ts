@@ -8,10 +8,10 @@ import type { LedgerFinding, LedgerLine, LedgerPage, BalanceOutput } from "../..
 import type { Chain } from "../../src/chain/chain.ts";
 import { caip19 } from "../../src/kernel/caip.ts";
 import { watchChain } from "../../src/watch/follow/watchChain.ts";
-import { databases } from "../support/database.ts";
+import { thoroughDatabases } from "../support/database.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
-for (const database of databases) {
+for (const database of thoroughDatabases) {
   describe(`the ledger of a road on ${database}`, () => {
     let road: Road;
     let chain: Chain;

@@ -11,14 +11,14 @@ import { addMs, DAY_MS, systemClock } from "../../src/kernel/clock.ts";
 import { purgeTransactions } from "../../src/settlement/purgeTransactions.ts";
 import { purgeViewHints } from "../../src/view/purgeViewHints.ts";
 import type { World } from "../../src/world.ts";
-import { databases } from "../support/database.ts";
+import { thoroughDatabases } from "../support/database.ts";
 import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import { openRoad, type Road } from "../support/road.ts";
 
 const LIMIT = 500;
 const HOUR_MS = 3_600_000;
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`purging old rows on ${kind}`, () => {
     let road: Road;
     let world: World;

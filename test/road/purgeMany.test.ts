@@ -13,7 +13,7 @@ import { purgeExpiredLoop } from "../../src/loops/purgeExpiredLoop.ts";
 import { purgeTransactions } from "../../src/settlement/purgeTransactions.ts";
 import { purgeViewHints } from "../../src/view/purgeViewHints.ts";
 import type { World } from "../../src/world.ts";
-import { databases, openTestDatabase } from "../support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../support/database.ts";
 import { insertIntent, TEST_CHAIN } from "../support/intents.ts";
 import { setHead } from "../support/movements.ts";
 import { stationWorld } from "../support/stationWorld.ts";
@@ -27,7 +27,7 @@ const chain = {
   sender: { deleteBytes: deleteOutgoingBytes },
 } as unknown as Chain;
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`purging many old rows on ${kind}`, () => {
     let db: Db;
     let world: World;

@@ -9,7 +9,7 @@ import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { toInboxTerms } from "../../src/intent/inboxTerms.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import { watchChain } from "../../src/watch/follow/watchChain.ts";
-import { databases } from "../support/database.ts";
+import { thoroughDatabases } from "../support/database.ts";
 import { assertAllChecks } from "../support/ledgerAssertions.ts";
 import { callInOneTransaction, nextContract, type InnerCall } from "../support/oneTransaction.ts";
 import { openRoad, type Road } from "../support/road.ts";
@@ -20,7 +20,7 @@ const AMOUNTS = [10_001n, 10_199n, 199n];
 
 // The fee of a settlement is what the chain moved to the fee wallet, whoever settles, and however.
 
-for (const database of databases) {
+for (const database of thoroughDatabases) {
   describe(`the fee of a settlement on ${database}`, () => {
     let road: Road;
     before(async () => {

@@ -12,6 +12,13 @@ import { databaseUrl, postgresVersion, startPostgres, type PostgresServer } from
 /** Every kind of database, for suites that must hold on each. */
 export const databases = ["pglite", "postgres"] as const;
 
+/**
+ * The database of suites that take many seconds: PostgreSQL, or the embedded one with TEST_DATABASE=pglite, as the deep tests run them.
+ * Both execute the same SQL, and the suites of `databases` cover what differs.
+ */
+export const thoroughDatabases: readonly (typeof databases)[number][] =
+  process.env["TEST_DATABASE"] === "pglite" ? ["pglite"] : ["postgres"];
+
 /** Dumps and data directories that every run shares. It can be removed at any time. */
 export const cacheDirectory = fileURLToPath(new URL("../../node_modules/.cache/tributary", import.meta.url));
 

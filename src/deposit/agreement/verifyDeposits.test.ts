@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { pino } from "pino";
-import { databases, openTestDatabase } from "../../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../../test/support/database.ts";
 import { insertIntent, TEST_CHAIN, TEST_TOKEN } from "../../../test/support/intents.ts";
 import { recordMovements, setHead, type MovementInput } from "../../../test/support/movements.ts";
 import { stationWorld } from "../../../test/support/stationWorld.ts";
@@ -80,7 +80,7 @@ class StubProvider implements Partial<ChainReader> {
       }));
 }
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`agreement on deposits on ${kind}`, () => {
     let db: Db;
     before(async () => {

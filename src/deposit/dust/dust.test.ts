@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { databases, openTestDatabase } from "../../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../../test/support/database.ts";
 import { insertIntent, TEST_CHAIN } from "../../../test/support/intents.ts";
 import { recordMovements, setHead, type MovementInput } from "../../../test/support/movements.ts";
 import { stationWorld, type StationWorld } from "../../../test/support/stationWorld.ts";
@@ -20,7 +20,7 @@ const objectOf = (event: { data: unknown } | undefined): Record<string, unknown>
   (event?.data as { object: Record<string, unknown> } | undefined)?.object ?? {};
 const newChainTx = () => `0xd0${(txCount += 1).toString(16).padStart(62, "0")}`;
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`dust on ${kind}`, () => {
     let db: Db;
     let world: StationWorld & DustLimits;

@@ -1,13 +1,13 @@
 import { equal, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { sql } from "kysely";
-import { createPostgresDatabase, databases, openTestDatabase } from "../../../test/support/database.ts";
+import { createPostgresDatabase, thoroughDatabases, openTestDatabase } from "../../../test/support/database.ts";
 import { insertAccount, insertIntent, insertMissingInboxes, randomAddress } from "../../../test/support/intents.ts";
 import { openDatabase, type Db } from "../../db/database.ts";
 import { systemClock, type Clock } from "../../kernel/clock.ts";
 import { WatchedInboxes } from "./watchedInboxes.ts";
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`watched inboxes on ${kind}`, () => {
     test("a refresh knows every inbox committed before it, at any rate of creates", async () => {
       await using database = await openDisposableDatabase(kind);
@@ -126,7 +126,7 @@ test("an inbox whose create commits half a minute after drawing its number is fo
   equal(inboxes.size, 4);
 });
 
-async function openDisposableDatabase(kind: (typeof databases)[number]) {
+async function openDisposableDatabase(kind: (typeof thoroughDatabases)[number]) {
   const db = await openTestDatabase(kind);
   return { db, [Symbol.asyncDispose]: () => db.close() };
 }

@@ -1,6 +1,6 @@
 import { equal, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { databases, openTestDatabase } from "../../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../../test/support/database.ts";
 import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertions.ts";
 import {
   openLimitedProviderHarness,
@@ -17,7 +17,7 @@ const BLOCKS = 20;
 /** Payments per block; one block holds more than a batch. */
 const COUNTS = [1, 2, 0, 5];
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`many blocks that become final at once on ${kind}`, () => {
     test("movements are booked in batches, also after a restart between two of them", async (context) => {
       const db = await openTestDatabase(kind);

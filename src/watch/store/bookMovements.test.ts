@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
 import { sql } from "kysely";
 import { pino } from "pino";
-import { databases, openTestDatabase } from "../../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../../test/support/database.ts";
 import { FEE_RECIPIENT, insertIntent, randomAddress, TEST_TOKEN } from "../../../test/support/intents.ts";
 import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertions.ts";
 import { stationWorld } from "../../../test/support/stationWorld.ts";
@@ -75,7 +75,7 @@ const stepOrBooking: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: "turn" as const }) },
 );
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`booking a chain on ${kind}`, () => {
     let db: Db;
     before(async () => {

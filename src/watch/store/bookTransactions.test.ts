@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
 import { pino } from "pino";
-import { databases, openTestDatabase } from "../../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../../test/support/database.ts";
 import { FEE_RECIPIENT, insertIntent, randomAddress, TEST_TOKEN } from "../../../test/support/intents.ts";
 import { assertLedgerAndWatchChecks } from "../../../test/support/ledgerAssertions.ts";
 import { stationWorld } from "../../../test/support/stationWorld.ts";
@@ -31,7 +31,7 @@ const DUST = 1_000;
 type Moved = Partial<Pick<LocatedTransfer, "direction" | "amountUnits" | "identity" | "counterparty" | "inbox">>;
 type Posting = { reference: string; units: bigint; entries: number };
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`booking a transaction of many transfers on ${kind}`, () => {
     let db: Db;
     let chains = 0;

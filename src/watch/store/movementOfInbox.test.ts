@@ -1,14 +1,14 @@
 import { deepEqual, rejects } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
-import { databases, openTestDatabase } from "../../../test/support/database.ts";
+import { thoroughDatabases, openTestDatabase } from "../../../test/support/database.ts";
 import { insertIntent, randomAddress, TEST_CHAIN } from "../../../test/support/intents.ts";
 import { recordMovements, setHead } from "../../../test/support/movements.ts";
 import type { Db } from "../../db/database.ts";
 
 const isRefused = (error: unknown) => error instanceof Error && "code" in error && error.code === "23000";
 
-for (const kind of databases) {
+for (const kind of thoroughDatabases) {
   describe(`a movement stays with the intent of its inbox on ${kind}`, () => {
     let db: Db;
     before(async () => {
