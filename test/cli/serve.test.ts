@@ -10,6 +10,8 @@ import { createDevClient } from "../../src/dev/chains/devClient.ts";
 import { deployHub, HUB } from "../../src/dev/chains/contracts.ts";
 import { openDatabase } from "../../src/db/database.ts";
 import { runCli, temporaryFolder } from "../support/cli.ts";
+import { createDatabaseOn, startOwnServer } from "../support/database.ts";
+import type { PostgresServer } from "../support/postgres.ts";
 import { insertIntent } from "../support/intents.ts";
 
 // Errors that stop the start: an exit code and one sentence.
@@ -19,6 +21,16 @@ after(() => folder.remove());
 const SAMPLE = new URL("../../config/testnets.json", import.meta.url);
 const KEY = `0x${"1a".repeat(32)}` as const;
 const KEYS = { TRIBUTARY_GAS_KEY_BASE_SEPOLIA: KEY, TRIBUTARY_GAS_KEY_SEPOLIA: KEY, TRIBUTARY_HOME: folder.path };
+
+let postgres: Promise<PostgresServer> | undefined;
+let databases = 0;
+after(async () => (await postgres)?.remove());
+
+/** The URL of a new, empty database on a server whose commits survive a power failure, which the service insists on. */
+async function createDatabase(): Promise<string> {
+  databases += 1;
+  return createDatabaseOn(await (postgres ??= startOwnServer({ isDurable: true })), `serve_${databases}`, "empty");
+}
 
 let files = 0;
 function write(content: string): string {
@@ -72,11 +84,13 @@ for (const [name, file, variables, sentence] of BAD) {
   });
 }
 
-/** The sample with its first chain at a local node, and no other chain. */
-function localConfig(rpcUrl: string, wsUrls?: readonly string[]): string {
+type LocalOptions = { wsUrls?: readonly string[]; database?: object };
+
+/** The sample with its first chain at a local node, and no other chain. A new embedded database unless told otherwise. */
+function localConfig(rpcUrl: string, { wsUrls, database }: LocalOptions = {}): string {
   const config = JSON.parse(sample) as { database: object; chains: Record<string, unknown>[] };
   files += 1;
-  config.database = { directory: join(folder.path, `database-${files}`) };
+  config.database = database ?? { directory: join(folder.path, `database-${files}`) };
   config.chains = config.chains.slice(0, 1).map((chain) => ({ ...chain, rpcUrls: [rpcUrl], wsUrls }));
   return write(JSON.stringify(config));
 }
@@ -85,10 +99,11 @@ test("serve fails on a node of another chain or without the token, and tolerates
   const other = await startAnvil({ chainId: 900_009 });
   const empty = await startAnvil({ chainId: 84_532 });
   t.after(() => Promise.all([other.stop(), empty.stop()]));
-  const check = (rpcUrl: string) => runCli(["serve", "--check", "--config", localConfig(rpcUrl)], KEYS);
+  const check = (rpcUrl: string, database?: object) =>
+    runCli(["serve", "--check", "--config", localConfig(rpcUrl, database && { database })], KEYS);
   const [wrong, missing, silent] = await Promise.all([
-    check(other.rpcUrl),
-    check(empty.rpcUrl),
+    check(other.rpcUrl, { url: await createDatabase() }),
+    check(empty.rpcUrl, { url: await createDatabase() }),
     check("http://127.0.0.1:1"),
   ]);
   assert.match(wrong.err, /is configured as a provider of eip155:84532 but serves eip155:900009/);
@@ -109,8 +124,8 @@ function withToken(path: string, token: object): string {
 }
 
 test("a token that an intent uses cannot be removed from the configuration, but can be retired", async () => {
-  const without = localConfig("http://127.0.0.1:1");
-  const { database } = JSON.parse(readFileSync(without, "utf8")) as { database: { directory: string } };
+  const database = { url: await createDatabase() };
+  const without = localConfig("http://127.0.0.1:1", { database });
   const check = (file: string) => runCli(["serve", "--check", "--config", file], KEYS);
   const empty = await check(withToken(without, DUSD));
   assert.match(empty.out, /^The next start applies the migrations 0001_road, /m, empty.err);
@@ -138,7 +153,12 @@ test("serve --check connects to each WebSocket, fails on one of another chain, a
   const [rightUrl, otherUrl] = [right, other].map(({ rpcUrl }) => `${rpcUrl.replace("http", "ws")}/?key=s3cret`);
   const wsUrls = [rightUrl, otherUrl, "ws://127.0.0.1:1/s3cret"].map(String);
   const { code, out, err } = await runCli(
-    ["serve", "--check", "--config", localConfig("http://127.0.0.1:1", wsUrls)],
+    [
+      "serve",
+      "--check",
+      "--config",
+      localConfig("http://127.0.0.1:1", { wsUrls, database: { url: await createDatabase() } }),
+    ],
     KEYS,
   );
   assert.equal(code, 1, err);

@@ -95,9 +95,13 @@ export async function startOwnServer(options: { isDurable?: boolean } = {}): Pro
   return startPostgres(await seedDirectory(), options);
 }
 
-/** Creates a migrated database on a server of `startOwnServer` and returns its URL. It ends with its server. */
-export async function createDatabaseOn(running: TestServer, name: string): Promise<string> {
-  await copyDatabase(running, name, TEMPLATE);
+/** Creates a database on a server of `startOwnServer` and returns its URL. It ends with its server. Migrated, unless "empty". */
+export async function createDatabaseOn(
+  running: TestServer,
+  name: string,
+  contents: "migrated" | "empty" = "migrated",
+): Promise<string> {
+  await copyDatabase(running, name, contents === "empty" ? "template1" : TEMPLATE);
   return running.urlOf(name);
 }
 
