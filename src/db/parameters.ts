@@ -33,7 +33,7 @@ export function unnest<Column extends string>(
       type,
     ),
   );
-  return sql`unnest(${sql.join(arrays)}) as ${sql.raw(`${name} (${columns.map(([column]) => column).join()})`)}`;
+  return sql`unnest(${sql.join(arrays)}) as ${sql.raw(`${name} (${columns.map(([column]) => column).join(", ")})`)}`;
 }
 
 /** Passes a JSON value as one parameter. An array or a string needs it; plain objects need no wrapper. */
