@@ -13,7 +13,7 @@ interface IInboxHub {
     /// @notice One payout and one fee for `count` inboxes.
     event NettedSettled(address indexed token, address indexed payout, uint256 gross, uint256 fee, uint256 count);
 
-    /// @notice An item of a batch moved nothing. Any caller can cause this with too little gas: it is a hint for the
+    /// @notice An item of a batch moved nothing. Any caller can cause this with a low `itemGas`: it is a hint for the
     /// sender of the batch, and says nothing about the inbox.
     /// @param reason Selector of the error that the item failed with.
     event SettleFailed(address indexed inbox, bytes4 reason);
@@ -22,9 +22,6 @@ interface IInboxHub {
 
     /// @notice An inbox sent `amount` over one of its routes.
     event Bridged(address indexed inbox, address indexed token, uint256 amount, address adapter);
-
-    /// @notice The fee of a payout that is not on an EVM chain, taken before the rest was bridged.
-    event FeeTaken(address indexed inbox, address indexed token, uint256 fee);
 
     error Entered();
     error WrongChain();
@@ -35,7 +32,10 @@ interface IInboxHub {
     error UnitsLeft(uint256 left, uint256 expected);
     error FeeTooHigh();
     error BalanceUnreadable();
-    error NativeNotNetted();
+    error NativeNotBatched();
+    error MalformedTerms();
+    /// An item of a batch could not have had its gas: the call needs a higher gas limit.
+    error Starved(uint256 index);
     error UnitsMissing(uint256 received, uint256 expected);
     error NotRecovery(address caller, address recovery);
     error TooEarly(uint256 timestamp, uint256 recoverAfter);
@@ -45,9 +45,6 @@ interface IInboxHub {
     /// @notice Inboxes with a higher fee cannot be settled.
     function FEE_BPS_MAX() external view returns (uint256);
 
-    /// @notice The code that every inbox delegates to.
-    function IMPLEMENTATION() external view returns (address);
-
     /// @notice The address of the inbox with these terms, whether or not it has been created.
     function inboxOf(Terms calldata terms) external view returns (address);
 
@@ -56,15 +53,20 @@ interface IInboxHub {
     function settle(Terms calldata terms) external returns (uint256 gross);
 
     /// @notice Settles each inbox on its own; one that fails moves nothing and does not touch the others. Anyone may
-    /// call.
+    /// call. The native coin is settled alone. The gas limit of the transaction decides only between `Starved` or out of
+    /// gas, which revert everything, and one outcome.
+    /// @param itemGas The gas that each inbox gets, exactly, to pay with.
     /// @return failures For each item the selector of the error that it failed with, or 0.
-    function settleMany(Terms[] calldata items) external returns (bytes4[] memory failures);
+    function settleMany(Terms[] calldata items, uint256 itemGas) external returns (bytes4[] memory failures);
 
     /// @notice Settles inboxes whose terms differ only in the salt, with one payout and one fee for all of them.
     /// Anyone may call.
     /// @param shared The common terms; its salt is ignored.
+    /// @param itemGas The gas that each inbox gets, exactly, to send its balance with.
     /// @return failures For each salt the selector of the error that its inbox failed with, or 0.
-    function settleNetted(Terms calldata shared, bytes32[] calldata salts) external returns (bytes4[] memory failures);
+    function settleNetted(Terms calldata shared, bytes32[] calldata salts, uint256 itemGas)
+        external
+        returns (bytes4[] memory failures);
 
     /// @notice Bridges an inbox's balance of a route's token to the settle chain. Anyone may call. The terms must
     /// commit to the route, which decides everything but the moment.

@@ -6,16 +6,21 @@ import {Route, Terms} from "./Terms.sol";
 import {Token} from "./Token.sol";
 
 /// @title Inbox
-/// @notice The code behind every inbox. An inbox is a 45-byte clone that only the hub can command; it holds no terms,
-/// because its address is the commitment to them and the hub checks it on every call.
-contract Inbox {
+/// @notice What the hub commands an inbox to do. An inbox is a clone of 42 bytes that delegates to the hub's own code: a
+/// call of the hub has made that account warm, so a separate implementation would cost 2,500 gas more. An inbox holds no
+/// terms, because its address is the commitment to them and the hub checks it on every call.
+abstract contract Inbox {
     using Token for address;
 
-    address private immutable HUB = msg.sender;
+    address internal immutable HUB = address(this);
 
     error NotHub(address caller);
+    error NoCoinsTaken();
 
-    receive() external payable {}
+    /// @dev An inbox takes the native coin; the hub itself never holds any.
+    receive() external payable {
+        if (address(this) == HUB) revert NoCoinsTaken();
+    }
 
     modifier onlyHub() {
         if (msg.sender != HUB) revert NotHub(msg.sender);
@@ -35,12 +40,6 @@ contract Inbox {
     /// @notice Moves units to one address: into the hub for a netted batch, or to the recipient of a rescue.
     function send(address token, address to, uint256 units) external onlyHub {
         if (!token.tryTransfer(to, units, gasleft())) revert Payment.TransferFailed();
-    }
-
-    /// @notice Pays the fee of a payout that is not on an EVM chain, before the rest is bridged.
-    /// @return feePaid The fee, or 0 when its recipient could not be paid.
-    function payFee(address token, address feeRecipient, uint256 fee) external onlyHub returns (uint256 feePaid) {
-        return Payment.payFee(token, feeRecipient, fee);
     }
 
     /// @notice Delegates this inbox to the route's adapter. The adapter has the same function and receives the calldata

@@ -3,6 +3,7 @@ pragma solidity 0.8.30;
 
 import {LibClone} from "solady/utils/LibClone.sol";
 import {MerkleProofLib} from "solady/utils/MerkleProofLib.sol";
+import {Clone} from "./Clone.sol";
 import {Command} from "./Command.sol";
 import {Fee} from "./Fee.sol";
 import {IAdapter} from "./IAdapter.sol";
@@ -14,7 +15,7 @@ import {Token} from "./Token.sol";
 
 /// @title InboxHub
 /// @notice The hub: no owner, no storage, no upgrade, no pause, and the same address on every chain.
-contract InboxHub is IInboxHub {
+contract InboxHub is IInboxHub, Inbox {
     using TermsLib for Terms;
     using RouteLib for Route;
     using Token for address;
@@ -22,25 +23,35 @@ contract InboxHub is IInboxHub {
     /// @dev 10 %.
     uint256 public constant FEE_BPS_MAX = 1_000;
 
-    address public immutable IMPLEMENTATION = address(new Inbox());
-    bytes32 private immutable CLONE_CODE_HASH = LibClone.initCodeHash_PUSH0(IMPLEMENTATION);
+    /// @dev The gas of a batch for reading one balance, exactly. Widespread tokens need at most a third of it.
+    uint256 private constant READ_GAS = 100_000;
 
-    /// @dev The received amount of a netted batch, in the token's smallest units, and the number of its inboxes.
-    struct Batch {
-        uint256 gross;
-        uint256 fee;
-        uint256 count;
-    }
+    /// @dev What an item needs at most besides its `itemGas`: READ_GAS · 64/63, 44,000 to create the inbox, and the hub's
+    /// own steps.
+    uint256 private constant ITEM_GAS_RESERVE = 160_000;
+
+    bytes32 private immutable CLONE_HEAD;
+    bytes32 private immutable CLONE_TAIL;
+    bytes32 private immutable CLONE_CODE_HASH;
 
     /// @dev 1 while a call that moves money runs. A token with hooks could otherwise let the payee settle again between
     /// the payout and the fee, and take most of the fee.
     uint256 private transient entered;
 
+    /// @dev The lock works in the hub alone. An inbox delegates to this code too, and may do nothing by itself.
     modifier locked() {
+        if (address(this) != HUB) revert NotHub(address(this));
         if (entered != 0) revert Entered();
         entered = 1;
         _;
         entered = 0;
+    }
+
+    constructor() {
+        // Reverts on a chain without transient storage (before the hard fork Cancun), where nothing could be settled.
+        entered = 0;
+        (CLONE_HEAD, CLONE_TAIL) = Clone.creationCodeOf(address(this));
+        CLONE_CODE_HASH = Clone.creationCodeHash(CLONE_HEAD, CLONE_TAIL);
     }
 
     function inboxOf(Terms calldata terms) external view returns (address) {
@@ -48,38 +59,44 @@ contract InboxHub is IInboxHub {
     }
 
     function settle(Terms calldata terms) external locked returns (uint256 gross) {
-        bytes4 failure;
-        (gross, failure) = _settle(terms);
-        if (failure != 0) _revertWith(failure);
+        return _settleAlone(terms);
     }
 
-    function settleMany(Terms[] calldata items) external locked returns (bytes4[] memory failures) {
+    function settleMany(Terms[] calldata items, uint256 itemGas) external locked returns (bytes4[] memory failures) {
         failures = new bytes4[](items.length);
+        uint256 gasNeeded = _gasNeeded(itemGas);
+        Terms memory terms;
         for (uint256 i = 0; i < items.length; ++i) {
-            (, bytes4 failure) = _settle(items[i]);
+            if (gasleft() < gasNeeded) revert Starved(i);
+            items[i].copyTo(terms);
+            bytes4 failure = NativeNotBatched.selector;
+            if (terms.settleToken != address(0)) (, failure) = _settle(terms, READ_GAS, itemGas);
             if (failure == 0) continue;
             failures[i] = failure;
-            emit SettleFailed(_inboxAt(items[i].hash()), failure);
+            emit SettleFailed(_inboxAt(terms.hashInMemory()), failure);
         }
     }
 
-    function settleNetted(Terms calldata shared, bytes32[] calldata salts)
+    function settleNetted(Terms calldata shared, bytes32[] calldata salts, uint256 itemGas)
         external
         locked
         returns (bytes4[] memory failures)
     {
-        bytes4 failure = _termsFailure(shared);
+        Terms memory terms = shared;
+        bytes4 failure = _termsFailure(terms);
         if (failure != 0) _revertWith(failure);
-        address token = shared.settleToken;
-        if (token == address(0)) revert NativeNotNetted();
+        address token = terms.settleToken;
+        if (token == address(0)) revert NativeNotBatched();
         uint256 unitsBefore = _balanceOf(token, address(this));
-        Batch memory batch;
-        (batch, failures) = _pull(shared, salts);
-        if (batch.count == 0) return failures;
+        uint256 gross;
+        uint256 fee;
+        uint256 count;
+        (gross, fee, count, failures) = _pull(terms, salts, itemGas);
+        if (count == 0) return failures;
         uint256 received = _balanceOf(token, address(this)) - unitsBefore;
-        if (received < batch.gross) revert UnitsMissing(received, batch.gross);
-        uint256 feePaid = Payment.pay(token, shared.payout, batch.gross - batch.fee, shared.feeRecipient, batch.fee);
-        emit NettedSettled(token, shared.payout, batch.gross, feePaid, batch.count);
+        if (received < gross) revert UnitsMissing(received, gross);
+        fee = Payment.pay(token, terms.payout, gross - fee, terms.feeRecipient, fee);
+        emit NettedSettled(token, terms.payout, gross, fee, count);
     }
 
     function bridge(Terms calldata terms, Route calldata route, bytes32[] calldata proof, bytes calldata quote)
@@ -93,12 +110,11 @@ contract InboxHub is IInboxHub {
         uint256 units = _balanceOf(route.token, inbox);
         if (units == 0) return 0;
         if (units < route.minAmount) revert BelowMinimum(units, route.minAmount);
-        uint256 gross = _min(units, IAdapter(route.adapter).unitsMax(route));
+        amount = _min(units, IAdapter(route.adapter).unitsMax(route));
         _create(inbox, salt);
-        amount = gross - _takeFee(inbox, terms, route.token, gross);
         Inbox(payable(inbox)).bridge(terms, route, amount, quote);
         uint256 left = _balanceOf(route.token, inbox);
-        if (left != units - gross) revert UnitsLeft(left, units - gross);
+        if (left != units - amount) revert UnitsLeft(left, units - amount);
         emit Bridged(inbox, route.token, amount, route.adapter);
     }
 
@@ -109,9 +125,7 @@ contract InboxHub is IInboxHub {
         Terms calldata terms
     ) external locked returns (bool received, uint256 gross) {
         received = Command.receiveMessage(transmitter, message, attestation);
-        bytes4 failure;
-        (gross, failure) = _settle(terms);
-        if (failure != 0) _revertWith(failure);
+        gross = _settleAlone(terms);
     }
 
     function rescue(Terms calldata terms, address token, address to) external locked returns (uint256 units) {
@@ -126,7 +140,7 @@ contract InboxHub is IInboxHub {
         units = _balanceOf(token, inbox);
         if (units == 0) revert NothingToRescue();
         _create(inbox, salt);
-        bytes4 failure = Command.send(inbox, token, to, units);
+        bytes4 failure = Command.send(inbox, token, to, units, Command.ALL_GAS);
         if (failure != 0) _revertWith(failure);
         emit Rescued(inbox, token, to, units);
     }
@@ -141,58 +155,64 @@ contract InboxHub is IInboxHub {
         if (route.adapter.code.length == 0) revert NoAdapter(route.adapter);
     }
 
-    /// @dev When the settle chain is an EVM chain, the fee is taken there, from the amount that arrives.
-    function _takeFee(address inbox, Terms calldata terms, address token, uint256 gross) private returns (uint256 fee) {
-        if (terms.settleChainId != 0) return 0;
-        fee = Fee.share(gross, terms.feeBps);
-        if (fee == 0) return 0;
-        fee = Inbox(payable(inbox)).payFee(token, terms.feeRecipient, fee);
-        if (fee != 0) emit FeeTaken(inbox, token, fee);
-    }
-
     /// @dev Moves the balances of the inboxes into the hub, for the rest of this call only. The fee is the sum of each
     /// inbox's own fee, so netting changes no share.
-    function _pull(Terms calldata shared, bytes32[] calldata salts)
+    function _pull(Terms memory terms, bytes32[] calldata salts, uint256 itemGas)
         private
-        returns (Batch memory batch, bytes4[] memory failures)
+        returns (uint256 gross, uint256 fee, uint256 count, bytes4[] memory failures)
     {
         failures = new bytes4[](salts.length);
-        Terms memory terms = shared;
+        uint256 gasNeeded = _gasNeeded(itemGas);
         address token = terms.settleToken;
         uint256 feeBps = terms.feeBps;
         for (uint256 i = 0; i < salts.length; ++i) {
+            if (gasleft() < gasNeeded) revert Starved(i);
             terms.salt = salts[i];
             bytes32 salt = terms.hashInMemory();
             address inbox = _inboxAt(salt);
-            (uint256 units, bytes4 failure) = _pullOne(inbox, salt, token);
+            (uint256 units, bytes4 failure) = _pullOne(inbox, salt, token, itemGas);
             if (failure != 0) {
                 failures[i] = failure;
                 emit SettleFailed(inbox, failure);
             } else if (units != 0) {
-                batch.gross += units;
-                batch.fee += Fee.share(units, feeBps);
-                ++batch.count;
+                gross += units;
+                fee += Fee.share(units, feeBps);
+                ++count;
             }
         }
     }
 
-    function _pullOne(address inbox, bytes32 salt, address token) private returns (uint256 units, bytes4 failure) {
+    function _pullOne(address inbox, bytes32 salt, address token, uint256 itemGas)
+        private
+        returns (uint256 units, bytes4 failure)
+    {
         bool readable;
-        (readable, units) = token.balanceOf(inbox);
+        (readable, units) = token.balanceOf(inbox, READ_GAS);
         if (!readable) return (0, BalanceUnreadable.selector);
         if (units == 0) return (0, 0);
         _create(inbox, salt);
-        failure = Command.send(inbox, token, address(this), units);
+        failure = Command.send(inbox, token, address(this), units, itemGas);
+    }
+
+    function _settleAlone(Terms calldata source) private returns (uint256 gross) {
+        Terms memory terms;
+        source.copyTo(terms);
+        bytes4 failure;
+        (gross, failure) = _settle(terms, Command.ALL_GAS, Command.ALL_GAS);
+        if (failure != 0) _revertWith(failure);
     }
 
     /// @dev Never reverts because of the item. A balance of zero returns before anything is created.
-    function _settle(Terms calldata terms) private returns (uint256 gross, bytes4 failure) {
+    function _settle(Terms memory terms, uint256 readGas, uint256 payGas)
+        private
+        returns (uint256 gross, bytes4 failure)
+    {
         failure = _termsFailure(terms);
         if (failure != 0) return (0, failure);
-        bytes32 salt = terms.hash();
+        bytes32 salt = terms.hashInMemory();
         address inbox = _inboxAt(salt);
         bool readable;
-        (readable, gross) = terms.settleToken.balanceOf(inbox);
+        (readable, gross) = terms.settleToken.balanceOf(inbox, readGas);
         if (!readable) return (0, BalanceUnreadable.selector);
         if (gross == 0) return (0, 0);
         _create(inbox, salt);
@@ -201,28 +221,35 @@ contract InboxHub is IInboxHub {
         unchecked {
             net = gross - fee;
         }
-        (fee, failure) = Command.pay(inbox, terms.settleToken, terms.payout, net, terms.feeRecipient, fee);
+        (fee, failure) = Command.pay(inbox, terms, net, fee, payGas);
         if (failure != 0) return (0, failure);
         emit Settled(inbox, gross, fee);
     }
 
-    function _termsFailure(Terms calldata terms) private view returns (bytes4) {
+    function _termsFailure(Terms memory terms) private view returns (bytes4) {
+        if (!terms.isCanonical()) return MalformedTerms.selector;
         if (block.chainid != terms.settleChainId) return WrongChain.selector;
         if (terms.feeBps > FEE_BPS_MAX) return FeeTooHigh.selector;
         return 0;
     }
 
+    /// @dev What must be left before an item, so that its calls get the gas that they are given: a call passes on at most
+    /// 63/64 of what is left. Reverts when `itemGas` is near the largest number.
+    function _gasNeeded(uint256 itemGas) private pure returns (uint256) {
+        return itemGas + itemGas / 63 + ITEM_GAS_RESERVE;
+    }
+
     function _inboxAt(bytes32 salt) private view returns (address) {
-        return LibClone.predictDeterministicAddress(CLONE_CODE_HASH, salt, address(this));
+        return LibClone.predictDeterministicAddress(CLONE_CODE_HASH, salt, HUB);
     }
 
     function _create(address inbox, bytes32 salt) private {
-        if (inbox.code.length == 0) LibClone.cloneDeterministic_PUSH0(IMPLEMENTATION, salt);
+        if (inbox.code.length == 0) Clone.create(CLONE_HEAD, CLONE_TAIL, salt);
     }
 
     function _balanceOf(address token, address holder) private view returns (uint256 units) {
         bool readable;
-        (readable, units) = token.balanceOf(holder);
+        (readable, units) = token.balanceOf(holder, Command.ALL_GAS);
         if (!readable) revert BalanceUnreadable();
     }
 

@@ -27,15 +27,9 @@ library Payment {
     {
         if (!token.tryTransfer(payout, net, gasleft())) revert PayoutFailed();
         if (fee == 0) return 0;
-        feePaid = payFee(token, feeRecipient, fee);
-        if (feePaid == 0 && !token.tryTransfer(payout, fee, gasleft())) revert PayoutFailed();
-    }
-
-    /// @return feePaid The fee, or 0 when its leg failed with enough gas.
-    function payFee(address token, address feeRecipient, uint256 fee) internal returns (uint256 feePaid) {
         uint256 gasLeft = gasleft();
         if (token.tryTransfer(feeRecipient, fee, FEE_LEG_GAS)) return fee;
         if (gasLeft < FEE_LEG_GAS_LEFT) revert FeeLegStarved();
-        return 0;
+        if (!token.tryTransfer(payout, fee, gasleft())) revert PayoutFailed();
     }
 }

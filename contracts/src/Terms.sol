@@ -33,8 +33,7 @@ struct Route {
 library TermsLib {
     uint256 internal constant ENCODED_BYTES = 9 * 32;
 
-    /// @dev Calldata of a static struct is its ABI encoding, so it is hashed as received. Dirty upper bits give another
-    /// hash, and so the address of an empty inbox.
+    /// @dev Calldata of a static struct is its ABI encoding, so it is hashed as received.
     function hash(Terms calldata terms) internal pure returns (bytes32 result) {
         assembly ("memory-safe") {
             let buffer := mload(0x40)
@@ -47,6 +46,25 @@ library TermsLib {
     function hashInMemory(Terms memory terms) internal pure returns (bytes32 result) {
         assembly ("memory-safe") {
             result := keccak256(terms, ENCODED_BYTES)
+        }
+    }
+
+    /// @dev Copies the words as received. The compiler's own copy would revert for dirty upper bits, and with it a batch.
+    function copyTo(Terms calldata terms, Terms memory target) internal pure {
+        assembly ("memory-safe") {
+            calldatacopy(target, terms, ENCODED_BYTES)
+        }
+    }
+
+    /// @dev Whether each word is in the range of its field. Terms with dirty upper bits hash to another address, and
+    /// nothing is ever settled there.
+    function isCanonical(Terms memory terms) internal pure returns (bool canonical) {
+        assembly ("memory-safe") {
+            let wide := or(or(mload(add(terms, 0x40)), mload(add(terms, 0x60))), mload(add(terms, 0x80)))
+            wide := shr(160, or(wide, mload(add(terms, 0xc0))))
+            wide := or(wide, shr(64, mload(add(terms, 0x20))))
+            wide := or(wide, shr(16, mload(add(terms, 0xa0))))
+            canonical := iszero(or(wide, shr(48, mload(add(terms, 0xe0)))))
         }
     }
 }

@@ -8,13 +8,14 @@ library Token {
     uint256 private constant BALANCE_OF = 0x70a08231;
     uint256 private constant TRANSFER = 0xa9059cbb;
 
-    /// @return readable False when the token is not a contract, reverts or returns less than a word.
-    function balanceOf(address token, address holder) internal view returns (bool readable, uint256 units) {
+    /// @return readable False when the token is not a contract, reverts, returns less than a word or needs more gas than
+    /// `gasLimit`.
+    function balanceOf(address token, address holder, uint256 gasLimit) internal view returns (bool readable, uint256 units) {
         if (token == address(0)) return (true, holder.balance);
         assembly ("memory-safe") {
             mstore(0x00, shl(224, BALANCE_OF))
             mstore(0x04, shr(96, shl(96, holder)))
-            let success := staticcall(gas(), token, 0x00, 0x24, 0x00, 0x20)
+            let success := staticcall(gasLimit, token, 0x00, 0x24, 0x00, 0x20)
             readable := and(success, gt(returndatasize(), 0x1f))
             units := mul(readable, mload(0x00))
         }

@@ -114,9 +114,8 @@ contract BridgeTest is BridgeBaseTest {
     function test_noFeeIsTakenHere() public {
         Terms memory terms = routedTerms(listOf(usualRoute()));
         token.mint(hub.inboxOf(terms), 10_000);
-        vm.recordLogs();
         hub.bridge(terms, usualRoute(), noProof(), "");
-        assertEq(countLogs(IInboxHub.FeeTaken.selector), 0);
+        assertEq(arrived(terms, address(token)), 10_000);
         assertEq(token.balanceOf(feeRecipient), 0);
     }
 
@@ -145,7 +144,7 @@ contract BridgeTest is BridgeBaseTest {
         (route.adapter, route.config) = (address(new ReachingAdapter()), abi.encode(inbox, stranger));
         Terms memory thief = routedTerms(listOf(route));
         token.mint(hub.inboxOf(thief), 5);
-        for (uint256 i = 0; i < 4; ++i) {
+        for (uint256 i = 0; i < 3; ++i) {
             vm.expectEmit(hub.inboxOf(thief));
             emit ReachingAdapter.Tried(false);
         }

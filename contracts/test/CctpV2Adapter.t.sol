@@ -55,22 +55,14 @@ contract CctpV2AdapterTest is CctpWorld {
         assertEq(away.usdc.balanceOf(hub.inboxOf(terms)), 0);
     }
 
-    function test_pinsTheTokenAccountOfASolanaPayout_andTakesTheFeeFirst() public {
+    function test_pinsTheTokenAccountOfASolanaPayout_andTakesNoFee() public {
         (Terms memory terms, Route memory route) = solana(keccak256("a token account"));
         away.usdc.mint(hub.inboxOf(terms), 1_000e6);
         bytes memory message = burn(terms, route);
         assertEq(message.number(Message.DESTINATION), SOLANA);
         assertEq(message.body().word(Message.MINT_RECIPIENT), keccak256("a token account"));
-        assertEq(uint256(message.body().word(Message.AMOUNT)), 995e6);
-        assertEq(away.usdc.balanceOf(feeRecipient), 5e6);
-    }
-
-    function test_blockedFeeRecipient_forfeitsToTheSolanaPayout() public {
-        (Terms memory terms, Route memory route) = solana(keccak256("a token account"));
-        away.usdc.mint(hub.inboxOf(terms), 1_000e6);
-        away.usdc.blacklist(feeRecipient);
-        bytes memory message = burn(terms, route);
         assertEq(uint256(message.body().word(Message.AMOUNT)), 1_000e6);
+        assertEq(away.usdc.balanceOf(feeRecipient), 0);
     }
 
     /// @dev Some tokens refuse to change an allowance that is not zero.

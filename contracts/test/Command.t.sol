@@ -27,11 +27,11 @@ contract Answering {
 
 contract CommandTest is BaseTest {
     function payBy(Answering inbox) private returns (uint256 feePaid, bytes4 failure) {
-        return Command.pay(address(inbox), address(token), payout, 1, feeRecipient, 1);
+        return Command.pay(address(inbox), termsOf(0), 1, 1, Command.ALL_GAS);
     }
 
     function sendBy(Answering inbox) private returns (bytes4 failure) {
-        return Command.send(address(inbox), address(token), payout, 1);
+        return Command.send(address(inbox), address(token), payout, 1, Command.ALL_GAS);
     }
 
     function test_feeIsWhatTheInboxAnswers(uint256 fee) public {

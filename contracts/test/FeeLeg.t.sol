@@ -18,7 +18,7 @@ contract FeeLegTest is BaseTest {
     function settleNettedWith(Terms memory terms, uint256 gasLimit) private returns (bool settled) {
         bytes32[] memory salts = new bytes32[](1);
         salts[0] = terms.salt;
-        (settled,) = address(hub).call{gas: gasLimit}(abi.encodeCall(IInboxHub.settleNetted, (terms, salts)));
+        (settled,) = address(hub).call{gas: gasLimit}(abi.encodeCall(IInboxHub.settleNetted, (terms, salts, ITEM_GAS)));
     }
 
     function test_noGasLimitMakesTheFeeFail(uint256 gasLimit, uint256 appetite, bool netted) public {
@@ -64,7 +64,7 @@ contract FeeLegTest is BaseTest {
             token.mint(hub.inboxOf(items[1]), 10_000);
             uint256 feesBefore = token.balanceOf(feeRecipient);
             uint256 payoutBefore = token.balanceOf(payout);
-            (bool done,) = address(hub).call{gas: gasLimit}(abi.encodeCall(IInboxHub.settleMany, (items)));
+            (bool done,) = address(hub).call{gas: gasLimit}(abi.encodeCall(IInboxHub.settleMany, (items, ITEM_GAS)));
             done;
             uint256 paid = token.balanceOf(payout) - payoutBefore;
             assertEq(paid / 9_950 * 50, token.balanceOf(feeRecipient) - feesBefore);

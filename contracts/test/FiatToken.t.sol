@@ -41,7 +41,7 @@ contract FiatTokenTest is BaseTest {
         items[7].payout = stranger;
         usdc.mint(hub.inboxOf(items[7]), 100_000_000);
         usdc.blacklist(stranger);
-        bytes4[] memory failures = hub.settleMany(items);
+        bytes4[] memory failures = hub.settleMany(items, ITEM_GAS);
         for (uint256 i = 0; i < items.length; ++i) {
             assertSelector(failures[i], i == 7 ? Payment.PayoutFailed.selector : bytes4(0));
         }
@@ -56,7 +56,7 @@ contract FiatTokenTest is BaseTest {
         }
         Terms memory shared = usdcTerms(0);
         usdc.blacklist(hub.inboxOf(shared));
-        bytes4[] memory failures = hub.settleNetted(shared, salts);
+        bytes4[] memory failures = hub.settleNetted(shared, salts, ITEM_GAS);
         assertSelector(failures[0], Payment.TransferFailed.selector);
         assertEq(usdc.balanceOf(payout), 4 * 99_500_000);
     }

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-import {IInboxHub} from "../src/IInboxHub.sol";
+import {Clone} from "../src/Clone.sol";
 import {Terms} from "../src/Terms.sol";
 import {BaseTest} from "./Base.t.sol";
 
 contract InboxOfTest is BaseTest {
     function test_isTheCreate2AddressOfTheTerms(Terms memory terms) public view {
         bytes memory code = abi.encodePacked(
-            hex"602d5f8160095f39f35f5f365f5f37365f73", hub.IMPLEMENTATION(), hex"5af43d5f5f3e6029573d5ffd5b3d5ff3"
+            hex"602a5f8160095f39f35f5f365f5f37365f70", uint136(uint160(address(hub))), hex"5af43d5f5f3e6026573d5ffd5b3d5ff3"
         );
         bytes32 digest =
             keccak256(abi.encodePacked(hex"ff", address(hub), keccak256(abi.encode(terms)), keccak256(code)));
         assertEq(hub.inboxOf(terms), address(uint160(uint256(digest))));
     }
 
-    function test_implementationIsTheHubsFirstCreation() public view {
-        bytes32 digest = keccak256(abi.encodePacked(hex"d694", address(hub), hex"01"));
-        assertEq(hub.IMPLEMENTATION(), address(uint160(uint256(digest))));
+    function test_theHubIsCreatedOnlyAtAnAddressThatBeginsWithZeros() public {
+        vm.etch(stranger, vm.getCode("InboxHub.sol:InboxHub"));
+        (bool created, bytes memory reason) = stranger.call("");
+        assertTrue(!created, "created at an address that its inboxes cannot name");
+        assertEq(keccak256(reason), keccak256(abi.encodeWithSelector(Clone.HubMisplaced.selector, stranger)));
     }
 
     function test_everyFieldMovesTheAddress() public view {
@@ -41,11 +43,11 @@ contract InboxOfTest is BaseTest {
         }
     }
 
-    function test_clonesAre45BytesAndAnswerOnlyToTheHub() public {
+    function test_clonesAre42BytesAndAnswerOnlyToTheHub() public {
         Terms memory terms = funded(100);
         hub.settle(terms);
         address inbox = hub.inboxOf(terms);
-        assertEq(inbox.code.length, 45);
+        assertEq(inbox.code.length, 42);
         bytes memory refused = abi.encodeWithSignature("NotHub(address)", address(this));
         (bool sent, bytes memory reason) =
             inbox.call(abi.encodeWithSignature("send(address,address,uint256)", address(token), stranger, 0));
@@ -59,6 +61,6 @@ contract InboxOfTest is BaseTest {
     }
 
     function test_twoHubsHaveDifferentInboxes() public {
-        assertTrue(hub.inboxOf(termsOf(0)) != deployHub().inboxOf(termsOf(0)), "hubs share an inbox");
+        assertTrue(hub.inboxOf(termsOf(0)) != deployHubAt(address(0xbeef)).inboxOf(termsOf(0)), "hubs share an inbox");
     }
 }

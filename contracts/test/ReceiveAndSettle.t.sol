@@ -153,11 +153,10 @@ contract ReceiveAndSettleTest is CctpWorld {
         Terms memory terms = atHome(10_000);
         hub.settle(terms);
         address inbox = hub.inboxOf(terms);
-        address[8] memory targets = [
+        address[7] memory targets = [
             address(0),
             stranger,
             address(hub),
-            hub.IMPLEMENTATION(),
             inbox,
             address(home.usdc),
             address(cctp),
@@ -169,8 +168,8 @@ contract ReceiveAndSettleTest is CctpWorld {
             assertTrue(!received, "received");
             assertEq(gross, 10_000);
         }
-        assertEq(home.usdc.balanceOf(payout), 9 * 9_950);
-        assertEq(home.usdc.balanceOf(feeRecipient), 9 * 50);
+        assertEq(home.usdc.balanceOf(payout), 8 * 9_950);
+        assertEq(home.usdc.balanceOf(feeRecipient), 8 * 50);
     }
 
     function test_everyCallBackIntoTheHubIsRefused() public {
@@ -183,8 +182,8 @@ contract ReceiveAndSettleTest is CctpWorld {
         salts[0] = terms.salt;
         bytes[6] memory calls = [
             abi.encodeCall(IInboxHub.settle, (terms)),
-            abi.encodeCall(IInboxHub.settleMany, (new Terms[](1))),
-            abi.encodeCall(IInboxHub.settleNetted, (terms, salts)),
+            abi.encodeCall(IInboxHub.settleMany, (new Terms[](1), ITEM_GAS)),
+            abi.encodeCall(IInboxHub.settleNetted, (terms, salts, ITEM_GAS)),
             abi.encodeCall(IInboxHub.bridge, (terms, routeWith(configHome()), salts, "")),
             abi.encodeCall(IInboxHub.receiveAndSettle, (address(hostile), "", "", terms)),
             abi.encodeCall(IInboxHub.rescue, (terms, address(home.usdc), address(hostile)))
@@ -200,8 +199,7 @@ contract ReceiveAndSettleTest is CctpWorld {
 
     function test_aTransmitterCannotCommandAnInboxThroughTheHub() public pure {
         bytes4 said = IMessageTransmitterV2.receiveMessage.selector;
-        bytes4[4] memory understood =
-            [Inbox.pay.selector, Inbox.payFee.selector, Inbox.send.selector, Inbox.bridge.selector];
+        bytes4[3] memory understood = [Inbox.pay.selector, Inbox.send.selector, Inbox.bridge.selector];
         for (uint256 i = 0; i < understood.length; ++i) {
             assertTrue(said != understood[i], "an inbox understands what the hub says to transmitters");
         }

@@ -29,7 +29,7 @@ contract SettleManyTest is BaseTest {
             grossSum += amounts[i];
             feeSum += uint256(amounts[i]) * items[i].feeBps / 10_000;
         }
-        hub.settleMany(items);
+        hub.settleMany(items, ITEM_GAS);
         assertEq(token.balanceOf(feeRecipient), feeSum);
         assertEq(token.balanceOf(payout), grossSum - feeSum);
     }
@@ -37,7 +37,7 @@ contract SettleManyTest is BaseTest {
     function test_tellsOneSettlementPerItem() public {
         Terms[] memory items = fundedMany(5);
         vm.recordLogs();
-        hub.settleMany(items);
+        hub.settleMany(items, ITEM_GAS);
         assertEq(countLogs(IInboxHub.Settled.selector), 5);
     }
 
@@ -53,7 +53,7 @@ contract SettleManyTest is BaseTest {
         issuer.setBlocked(items[42].payout, true);
         vm.expectEmit(address(hub));
         emit SettleFailed(hub.inboxOf(items[42]), Payment.PayoutFailed.selector);
-        bytes4[] memory failures = hub.settleMany(items);
+        bytes4[] memory failures = hub.settleMany(items, ITEM_GAS);
         for (uint256 i = 0; i < items.length; ++i) {
             bool blocked = i == 42;
             assertSelector(failures[i], blocked ? Payment.PayoutFailed.selector : bytes4(0));
@@ -81,7 +81,7 @@ contract SettleManyTest is BaseTest {
             bytes4(0)
         ];
         vm.recordLogs();
-        bytes4[] memory failures = hub.settleMany(items);
+        bytes4[] memory failures = hub.settleMany(items, ITEM_GAS);
         for (uint256 i = 0; i < expected.length; ++i) {
             assertSelector(failures[i], expected[i]);
         }
@@ -93,7 +93,7 @@ contract SettleManyTest is BaseTest {
         Terms[] memory items = new Terms[](2);
         (items[0], items[1]) = (funded(10_000), termsOf(0));
         vm.recordLogs();
-        hub.settleMany(items);
+        hub.settleMany(items, ITEM_GAS);
         assertEq(countLogs(IInboxHub.Settled.selector), 1);
         assertEq(token.balanceOf(payout), 9_950);
     }
@@ -102,12 +102,12 @@ contract SettleManyTest is BaseTest {
         Terms[] memory items = new Terms[](2);
         (items[0], items[1]) = (termsOf(0), termsOf(1));
         vm.recordLogs();
-        hub.settleMany(items);
+        hub.settleMany(items, ITEM_GAS);
         assertEq(vm.getRecordedLogs().length, 0);
         assertEq(hub.inboxOf(items[0]).code.length, 0);
     }
 
     function test_noItems() public {
-        assertEq(hub.settleMany(new Terms[](0)).length, 0);
+        assertEq(hub.settleMany(new Terms[](0), ITEM_GAS).length, 0);
     }
 }

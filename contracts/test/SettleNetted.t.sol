@@ -36,7 +36,7 @@ contract SettleNettedTest is BaseTest {
             grossSum += amounts[i];
             feeSum += uint256(amounts[i]) * shared.feeBps / 10_000;
         }
-        hub.settleNetted(shared, salts);
+        hub.settleNetted(shared, salts, ITEM_GAS);
         assertEq(token.balanceOf(feeRecipient), feeSum);
         assertEq(token.balanceOf(payout), grossSum - feeSum);
         assertEq(token.balanceOf(address(hub)), 0);
@@ -47,19 +47,19 @@ contract SettleNettedTest is BaseTest {
         salts[2] = keccak256("nothing is there");
         vm.expectEmit(address(hub));
         emit NettedSettled(address(token), payout, 20_000, 100, 2);
-        hub.settleNetted(termsOf(0), salts);
+        hub.settleNetted(termsOf(0), salts, ITEM_GAS);
     }
 
     function test_saltOfTheSharedTermsIsIgnored() public {
         bytes32[] memory salts = fundedSalts(2, 10_000);
-        hub.settleNetted(termsOf(77), salts);
+        hub.settleNetted(termsOf(77), salts, ITEM_GAS);
         assertEq(token.balanceOf(payout), 19_900);
     }
 
     function test_nothingThere_createsNothingAndTellsNothing() public {
         bytes32[] memory salts = saltsOf(3);
         vm.recordLogs();
-        hub.settleNetted(termsOf(0), salts);
+        hub.settleNetted(termsOf(0), salts, ITEM_GAS);
         assertEq(vm.getRecordedLogs().length, 0);
         assertEq(hub.inboxOf(termsOf(0)).code.length, 0);
     }
@@ -67,11 +67,11 @@ contract SettleNettedTest is BaseTest {
     function test_secondRunAndRepeatedSalts_moveNothing() public {
         bytes32[] memory salts = fundedSalts(2, 10_000);
         salts[1] = salts[0];
-        hub.settleNetted(termsOf(0), salts);
-        hub.settleNetted(termsOf(0), salts);
+        hub.settleNetted(termsOf(0), salts, ITEM_GAS);
+        hub.settleNetted(termsOf(0), salts, ITEM_GAS);
         assertEq(token.balanceOf(payout), 9_950);
         token.mint(hub.inboxOf(termsOf(0)), 10_000);
-        hub.settleNetted(termsOf(0), salts);
+        hub.settleNetted(termsOf(0), salts, ITEM_GAS);
         assertEq(token.balanceOf(payout), 19_900);
     }
 
@@ -80,7 +80,7 @@ contract SettleNettedTest is BaseTest {
         Terms memory thief = termsOf(0);
         (thief.payout, thief.feeRecipient) = (stranger, stranger);
         vm.prank(stranger);
-        hub.settleNetted(thief, salts);
+        hub.settleNetted(thief, salts, ITEM_GAS);
         assertEq(token.balanceOf(stranger), 0);
         assertEq(token.balanceOf(hub.inboxOf(termsOf(0))), 10_000);
     }
@@ -88,7 +88,7 @@ contract SettleNettedTest is BaseTest {
     function test_tokensThatLieInTheHub_areNotPaidOut() public {
         token.mint(address(hub), 777);
         bytes32[] memory salts = fundedSalts(2, 10_000);
-        hub.settleNetted(termsOf(0), salts);
+        hub.settleNetted(termsOf(0), salts, ITEM_GAS);
         assertEq(token.balanceOf(payout), 19_900);
         assertEq(token.balanceOf(address(hub)), 777);
     }
@@ -100,7 +100,7 @@ contract SettleNettedTest is BaseTest {
         issuer.setBlocked(hub.inboxOf(termsOf(1)), true);
         vm.expectEmit(address(hub));
         emit SettleFailed(hub.inboxOf(termsOf(1)), Payment.TransferFailed.selector);
-        bytes4[] memory failures = hub.settleNetted(termsOf(0), salts);
+        bytes4[] memory failures = hub.settleNetted(termsOf(0), salts, ITEM_GAS);
         assertSelector(failures[0], bytes4(0));
         assertSelector(failures[1], Payment.TransferFailed.selector);
         assertEq(issuer.balanceOf(payout), 19_900);
@@ -114,7 +114,7 @@ contract SettleNettedTest is BaseTest {
         issuer.setBlocked(feeRecipient, true);
         vm.expectEmit(address(hub));
         emit NettedSettled(address(token), payout, 30_000, 0, 3);
-        hub.settleNetted(termsOf(0), salts);
+        hub.settleNetted(termsOf(0), salts, ITEM_GAS);
         assertEq(issuer.balanceOf(payout), 30_000);
     }
 
@@ -124,7 +124,7 @@ contract SettleNettedTest is BaseTest {
         payout = address(payee);
         bytes32[] memory salts = fundedSalts(2, 10_000);
         payee.aim(termsOf(0), salts);
-        hub.settleNetted(termsOf(0), salts);
+        hub.settleNetted(termsOf(0), salts, ITEM_GAS);
         assertTrue(payee.refused(), "the payee could settle in the middle");
         assertEq(token.balanceOf(feeRecipient), 100);
         assertEq(token.balanceOf(payout), 19_900);
@@ -136,7 +136,7 @@ contract SettleNettedTest is BaseTest {
         bytes32[] memory salts = fundedSalts(2, 10_000);
         issuer.setBlocked(payout, true);
         vm.expectRevert(Payment.PayoutFailed.selector);
-        hub.settleNetted(termsOf(0), salts);
+        hub.settleNetted(termsOf(0), salts, ITEM_GAS);
         assertEq(issuer.balanceOf(hub.inboxOf(termsOf(1))), 10_000);
     }
 
@@ -145,14 +145,14 @@ contract SettleNettedTest is BaseTest {
         bytes32[] memory salts = fundedSalts(2, 10_000);
         token.mint(address(hub), 1_000_000);
         vm.expectRevert(abi.encodeWithSelector(IInboxHub.UnitsMissing.selector, 19_800, 20_000));
-        hub.settleNetted(termsOf(0), salts);
+        hub.settleNetted(termsOf(0), salts, ITEM_GAS);
     }
 
     function test_reverts_whenTheTokenIsTheNativeCoin() public {
         Terms memory shared = termsOf(0);
         shared.settleToken = address(0);
-        vm.expectRevert(IInboxHub.NativeNotNetted.selector);
-        hub.settleNetted(shared, new bytes32[](1));
+        vm.expectRevert(IInboxHub.NativeNotBatched.selector);
+        hub.settleNetted(shared, new bytes32[](1), ITEM_GAS);
     }
 
     function test_reverts_whenThisIsAnotherChain() public {
@@ -160,21 +160,21 @@ contract SettleNettedTest is BaseTest {
         Terms memory shared = termsOf(0);
         shared.settleChainId -= 1;
         vm.expectRevert(IInboxHub.WrongChain.selector);
-        hub.settleNetted(shared, new bytes32[](1));
+        hub.settleNetted(shared, new bytes32[](1), ITEM_GAS);
     }
 
     function test_reverts_whenFeeIsAboveTheCap() public {
         Terms memory shared = termsOf(0);
         shared.feeBps = 1_001;
         vm.expectRevert(IInboxHub.FeeTooHigh.selector);
-        hub.settleNetted(shared, new bytes32[](1));
+        hub.settleNetted(shared, new bytes32[](1), ITEM_GAS);
     }
 
     function test_reverts_whenBalanceCannotBeRead() public {
         Terms memory shared = termsOf(0);
         shared.settleToken = address(new UnreadableToken());
         vm.expectRevert(IInboxHub.BalanceUnreadable.selector);
-        hub.settleNetted(shared, new bytes32[](1));
+        hub.settleNetted(shared, new bytes32[](1), ITEM_GAS);
     }
 }
 
@@ -194,7 +194,7 @@ contract ReenteringPayee {
     }
 
     function tokensReceived(uint256) external {
-        try HUB.settleNetted(shared, salts) {}
+        try HUB.settleNetted(shared, salts, 500_000) {}
         catch (bytes memory reason) {
             refused = bytes4(reason) == IInboxHub.Entered.selector;
         }

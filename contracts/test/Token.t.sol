@@ -36,7 +36,7 @@ contract TokenTest is BaseTest {
             dirtyHolder := or(dirtyHolder, shl(160, 0xdead))
             dirtyTo := or(dirtyTo, shl(160, 0xdead))
         }
-        (bool readable, uint256 units) = address(token).balanceOf(dirtyHolder);
+        (bool readable, uint256 units) = address(token).balanceOf(dirtyHolder, gasleft());
         assertTrue(readable, "unreadable");
         assertEq(units, 5);
         assertTrue(address(token).tryTransfer(dirtyTo, 5, gasleft()), "not moved");
@@ -45,15 +45,15 @@ contract TokenTest is BaseTest {
 
     function test_balance(uint256 units) public {
         token.mint(payout, units);
-        (bool readable, uint256 found) = address(token).balanceOf(payout);
+        (bool readable, uint256 found) = address(token).balanceOf(payout, gasleft());
         assertTrue(readable, "unreadable");
         assertEq(found, units);
-        (readable, found) = address(new UnreadableToken()).balanceOf(payout);
+        (readable, found) = address(new UnreadableToken()).balanceOf(payout, gasleft());
         assertTrue(!readable && found == 0, "read less than a word");
-        (readable,) = stranger.balanceOf(payout);
+        (readable,) = stranger.balanceOf(payout, gasleft());
         assertTrue(!readable, "read an address without code");
         vm.deal(payout, 7);
-        (readable, found) = address(0).balanceOf(payout);
+        (readable, found) = address(0).balanceOf(payout, gasleft());
         assertEq(found, 7);
     }
 }

@@ -53,8 +53,8 @@ contract ZooTest is BridgeBaseTest {
         items[0] = terms;
         bytes[CALLS] memory calls = [
             abi.encodeCall(IInboxHub.settle, (terms)),
-            abi.encodeCall(IInboxHub.settleMany, (items)),
-            abi.encodeCall(IInboxHub.settleNetted, (terms, salts)),
+            abi.encodeCall(IInboxHub.settleMany, (items, ITEM_GAS)),
+            abi.encodeCall(IInboxHub.settleNetted, (terms, salts, ITEM_GAS)),
             abi.encodeCall(IInboxHub.receiveAndSettle, (stranger, "", "", terms)),
             abi.encodeCall(IInboxHub.bridge, (terms, route, noProof(), "")),
             abi.encodeCall(IInboxHub.rescue, (terms, address(token), safe))
@@ -148,8 +148,8 @@ contract ZooTest is BridgeBaseTest {
         salts[0] = terms.salt;
         bytes[CALLS] memory calls = [
             abi.encodeCall(IInboxHub.settle, (terms)),
-            abi.encodeCall(IInboxHub.settleMany, (new Terms[](1))),
-            abi.encodeCall(IInboxHub.settleNetted, (terms, salts)),
+            abi.encodeCall(IInboxHub.settleMany, (new Terms[](1), ITEM_GAS)),
+            abi.encodeCall(IInboxHub.settleNetted, (terms, salts, ITEM_GAS)),
             abi.encodeCall(IInboxHub.receiveAndSettle, (stranger, "", "", terms)),
             abi.encodeCall(IInboxHub.bridge, (terms, route, noProof(), "")),
             abi.encodeCall(IInboxHub.rescue, (terms, address(reentrant), address(reentrant)))

@@ -43,8 +43,8 @@ contract CallingAdapter is WireAdapter {
     {
         bytes32[] memory words = new bytes32[](0);
         if (choice == 0) return abi.encodeCall(IInboxHub.settle, (terms));
-        if (choice == 1) return abi.encodeCall(IInboxHub.settleMany, (new Terms[](0)));
-        if (choice == 2) return abi.encodeCall(IInboxHub.settleNetted, (terms, words));
+        if (choice == 1) return abi.encodeCall(IInboxHub.settleMany, (new Terms[](0), 500_000));
+        if (choice == 2) return abi.encodeCall(IInboxHub.settleNetted, (terms, words, 500_000));
         if (choice == 3) return abi.encodeCall(IInboxHub.bridge, (terms, route, words, quote));
         if (choice == 4) return abi.encodeCall(IInboxHub.receiveAndSettle, (address(this), "", "", terms));
         return abi.encodeCall(IInboxHub.rescue, (terms, route.token, address(this)));
@@ -61,10 +61,9 @@ contract ReachingAdapter is WireAdapter {
 
     function bridge(Terms calldata terms, Route calldata route, uint256, bytes calldata) external override {
         (address victim, address thief) = abi.decode(route.config, (address, address));
-        bytes[4] memory calls = [
+        bytes[3] memory calls = [
             abi.encodeCall(Inbox.send, (route.token, thief, 1)),
             abi.encodeCall(Inbox.pay, (route.token, thief, 1, thief, 0)),
-            abi.encodeCall(Inbox.payFee, (route.token, thief, 1)),
             abi.encodeCall(Inbox.bridge, (terms, route, 1, ""))
         ];
         for (uint256 i = 0; i < calls.length; ++i) {

@@ -69,7 +69,7 @@ contract Anyone is Merchants {
             seed = uint256(keccak256(abi.encode(seed)));
             items[i] = termsAt(seed % MERCHANTS, seed >> 8);
         }
-        bool done = attempt(abi.encodeCall(IInboxHub.settleMany, (items)), gasLimit);
+        bool done = attempt(abi.encodeCall(IInboxHub.settleMany, (items, ITEM_GAS)), gasLimit);
         for (uint256 merchant = 0; merchant < MERCHANTS; ++merchant) {
             count(merchant, items.length, done);
         }
@@ -82,7 +82,7 @@ contract Anyone is Merchants {
             seed = uint256(keccak256(abi.encode(seed)));
             salts[i] = bytes32(seed % (SALTS + 1));
         }
-        bytes memory data = abi.encodeCall(IInboxHub.settleNetted, (termsAt(merchant, seed), salts));
+        bytes memory data = abi.encodeCall(IInboxHub.settleNetted, (termsAt(merchant, seed), salts, ITEM_GAS));
         count(merchant, salts.length, attempt(data, gasLimit));
     }
 

@@ -73,7 +73,7 @@ contract InvariantsTest {
             require(anyone.balanceOf(token, anyone.feeRecipientOf(merchant)) > 0, "no fee was paid");
             require(anyone.balanceOf(2, anyone.safeOf(merchant)) > 0, "nothing was rescued");
         }
-        require(anyone.balanceOf(1, anyone.feeRecipientOf(2)) > 0, "no fee was taken before a Solana payout");
+        require(anyone.balanceOf(1, anyone.feeRecipientOf(2)) == 0, "a fee was taken before a Solana payout");
     }
 
     function step(uint256 choice, uint256 one, uint256 two, uint256 three) private {
@@ -116,7 +116,6 @@ contract InvariantsTest {
     function theFeeIsWhatWasAgreed(uint256 merchant, uint256 token) private view {
         uint256 fee = anyone.balanceOf(token, anyone.feeRecipientOf(merchant));
         uint256 base = anyone.balanceOf(token, anyone.payoutOf(merchant)) + fee;
-        if (merchant == 2) base += anyone.burnt(2, token) + anyone.wiredOf(2, token);
         uint256 share = base * anyone.feeBpsOf(merchant) / 10_000;
         if (fee > share) check("fee above its share", merchant, token, fee, share);
         if (anyone.feeWasRefused(merchant)) return;
@@ -134,7 +133,7 @@ contract InvariantsTest {
     function inboxesAreClonesOrNothing() private view {
         for (uint256 i = 0; i < 12; ++i) {
             uint256 size = anyone.inboxAt(i / 4, i % 4).code.length;
-            if (size != 0) check("code", i / 4, i % 4, size, 45);
+            if (size != 0) check("code", i / 4, i % 4, size, 42);
         }
     }
 

@@ -37,8 +37,8 @@ contract ThiefTransmitter {
         salts[0] = terms.salt;
         bytes[6] memory calls = [
             abi.encodeCall(IInboxHub.settle, (terms)),
-            abi.encodeCall(IInboxHub.settleMany, (items)),
-            abi.encodeCall(IInboxHub.settleNetted, (terms, salts)),
+            abi.encodeCall(IInboxHub.settleMany, (items, 500_000)),
+            abi.encodeCall(IInboxHub.settleNetted, (terms, salts, 500_000)),
             abi.encodeCall(IInboxHub.bridge, (terms, route, new bytes32[](0), "")),
             abi.encodeCall(IInboxHub.receiveAndSettle, (address(this), "", "", terms)),
             abi.encodeCall(IInboxHub.rescue, (terms, route.token, address(this)))
