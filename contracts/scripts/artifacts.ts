@@ -2,16 +2,19 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { getCreateAddress, keccak256, stringToHex } from "viem";
+import { keccak256, stringToHex } from "viem";
 import type { Abi, Hex } from "viem";
 import { buildCloneCreationCode, computeCreate2Address } from "../../packages/inbox/src/create2.ts";
+import { hubSalt as checkedInSalt } from "../../packages/inbox/src/hub.generated.ts";
 import { artifactPath, runForge } from "./forge.ts";
+import { mineSalt } from "./mineSalt.ts";
 
 // Compiles the contracts and writes the generated files for the rest of the project: addresses, code and ABI. Every edit of a contract
 // moves these addresses, so the files are checked in, and a test compares them with a fresh build.
 
 const deterministicDeployer: Hex = "0x4e59b44847b379578588920ca78fbf26c0b4956c";
-const hubSaltText = "tributary.hub.v1";
+/** The code of an inbox leaves out this many zero bytes of the hub's address: `ZERO_BYTES` in Clone.sol. */
+const hubZeroBytes = 3;
 const cctpV2AdapterSaltText = "tributary.cctpV2Adapter.v1";
 const sources = fileURLToPath(new URL("../../packages/inbox/src/", import.meta.url));
 
@@ -33,13 +36,13 @@ export async function buildArtifacts(): Promise<ReadonlyMap<string, string>> {
     const cache = join(directory, "cache");
     const run = await runForge(["build", "--skip", "test", "--out", out, "--cache-path", cache]);
     if (run.exitCode !== 0) throw new Error(`forge build failed:\n${run.output}`);
-    const names = ["InboxHub", "Inbox", "CctpV2Adapter"];
-    const [hub, inbox, cctpV2] = await Promise.all(names.map((name) => readCompiled(out, name)));
-    if (!hub || !inbox || !cctpV2) throw new Error("forge build wrote no artifact for a contract");
+    const names = ["InboxHub", "IInboxHub", "CctpV2Adapter"];
+    const [hub, published, cctpV2] = await Promise.all(names.map((name) => readCompiled(out, name)));
+    if (!hub || !published || !cctpV2) throw new Error("forge build wrote no artifact for a contract");
     return new Map([
-      ["hub.generated.ts", renderHubFile(hub)],
+      ["hub.generated.ts", renderHubFile(hub, await findHubSalt(hub))],
       ["hubCode.generated.ts", renderCodeFile(hub)],
-      ["hubAbi.generated.ts", renderAbiFile(hub.abi, [...inbox.abi, ...cctpV2.abi])],
+      ["hubAbi.generated.ts", renderAbiFile(published.abi, [...hub.abi, ...cctpV2.abi])],
       ["cctpV2Adapter.generated.ts", cctpV2AdapterFile(cctpV2)],
     ]);
   } finally {
@@ -83,28 +86,37 @@ function linkImmutables({ object, immutableReferences }: Deployed, values: reado
 
 const fileHeader = "// Written by contracts/scripts/artifacts.ts from the compiled contracts; change those instead.\n";
 
-function renderHubFile(hub: Compiled): string {
-  const salt = keccak256(stringToHex(hubSaltText));
+/** The checked-in salt where it still gives the zero bytes, so that only a change of the contracts takes a search. */
+async function findHubSalt({ creationCode }: Compiled): Promise<Hex> {
+  const codeHash = keccak256(creationCode);
+  const isMined = computeCreate2Address(deterministicDeployer, checkedInSalt, codeHash).startsWith(
+    `0x${"00".repeat(hubZeroBytes)}`,
+  );
+  return isMined ? checkedInSalt : mineSalt(deterministicDeployer, codeHash, hubZeroBytes);
+}
+
+function renderHubFile(hub: Compiled, salt: Hex): string {
   const hubAddress = computeCreate2Address(deterministicDeployer, salt, keccak256(hub.creationCode));
-  const implementation = getCreateAddress({ from: hubAddress, nonce: 1n }).toLowerCase() as Hex;
-  const cloneCodeHash = keccak256(buildCloneCreationCode(implementation));
+  const creationCode = buildCloneCreationCode(hubAddress);
+  const cloneCodeHash = keccak256(creationCode);
+  const words = [`0x${creationCode.slice(2, 66)}`, `0x${creationCode.slice(66).padEnd(64, "0")}`] as const;
   return [
     fileHeader,
     'import type { Hex } from "./hex.ts";\n',
-    "/** Number of the contract pair below; it stands in `inboxTerms.version` on the wire. */",
-    "export const inboxVersion = 1;\n",
+    "/** Number of the hub below; it stands in `inboxTerms.version` on the wire. */",
+    "export const inboxVersion = 2;\n",
     "/** The contract that stands at this address on almost every EVM chain and creates by CREATE2. */",
     `export const deterministicDeployer: Hex = "${deterministicDeployer}";\n`,
-    `/** Salt of the hub at the deterministic deployer: keccak256("${hubSaltText}"). */`,
+    `/** Salt of the hub at the deterministic deployer: the lowest number for an address that begins with ${hubZeroBytes} zero bytes. */`,
     `export const hubSalt: Hex = "${salt}";\n`,
     "/** Address of the hub, the same on every EVM chain. */",
     `export const hubAddress: Hex = "${hubAddress}";\n`,
-    "/** Address of the code that every inbox delegates to: the hub's first creation. */",
-    `export const implementationAddress: Hex = "${implementation}";\n`,
+    "/** Address of the code that every inbox delegates to: the hub itself. */",
+    "export const implementationAddress: Hex = hubAddress;\n",
     "/** Keccak-256 of the code that creates an inbox. */",
     `export const cloneCreationCodeHash: Hex = "${cloneCodeHash}";\n`,
     "/** Keccak-256 of the code that stands at the hub's address once it is there. */",
-    `export const hubCodeHash: Hex = "${keccak256(linkImmutables(hub.deployed, [implementation, cloneCodeHash]))}";\n`,
+    `export const hubCodeHash: Hex = "${keccak256(linkImmutables(hub.deployed, [hubAddress, ...words, cloneCodeHash]))}";\n`,
   ].join("\n");
 }
 

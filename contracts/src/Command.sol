@@ -16,11 +16,11 @@ library Command {
     /// @param terms Canonical terms: their words are passed on as they are.
     /// @return feePaid The fee, or 0 when its leg failed and the payout received everything.
     /// @return failure 0 when it paid.
-    function pay(address inbox, Terms memory terms, uint256 net, uint256 fee, uint256 gasLimit)
+    function distribute(address inbox, Terms memory terms, uint256 net, uint256 fee, uint256 gasLimit)
         internal
         returns (uint256 feePaid, bytes4 failure)
     {
-        bytes4 selector = Inbox.pay.selector;
+        bytes4 selector = Inbox.distribute.selector;
         bool done;
         assembly ("memory-safe") {
             let buffer := mload(0x40)

@@ -221,7 +221,7 @@ contract InboxHub is IInboxHub, Inbox {
         unchecked {
             net = gross - fee;
         }
-        (fee, failure) = Command.pay(inbox, terms, net, fee, payGas);
+        (fee, failure) = Command.distribute(inbox, terms, net, fee, payGas);
         if (failure != 0) return (0, failure);
         emit Settled(inbox, gross, fee);
     }

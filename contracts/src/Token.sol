@@ -10,7 +10,11 @@ library Token {
 
     /// @return readable False when the token is not a contract, reverts, returns less than a word or needs more gas than
     /// `gasLimit`.
-    function balanceOf(address token, address holder, uint256 gasLimit) internal view returns (bool readable, uint256 units) {
+    function balanceOf(address token, address holder, uint256 gasLimit)
+        internal
+        view
+        returns (bool readable, uint256 units)
+    {
         if (token == address(0)) return (true, holder.balance);
         assembly ("memory-safe") {
             mstore(0x00, shl(224, BALANCE_OF))

@@ -27,7 +27,7 @@ contract Answering {
 
 contract CommandTest is BaseTest {
     function payBy(Answering inbox) private returns (uint256 feePaid, bytes4 failure) {
-        return Command.pay(address(inbox), termsOf(0), 1, 1, Command.ALL_GAS);
+        return Command.distribute(address(inbox), termsOf(0), 1, 1, Command.ALL_GAS);
     }
 
     function sendBy(Answering inbox) private returns (bytes4 failure) {

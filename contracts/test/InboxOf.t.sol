@@ -8,7 +8,9 @@ import {BaseTest} from "./Base.t.sol";
 contract InboxOfTest is BaseTest {
     function test_isTheCreate2AddressOfTheTerms(Terms memory terms) public view {
         bytes memory code = abi.encodePacked(
-            hex"602a5f8160095f39f35f5f365f5f37365f70", uint136(uint160(address(hub))), hex"5af43d5f5f3e6026573d5ffd5b3d5ff3"
+            hex"602a5f8160095f39f35f5f365f5f37365f70",
+            uint136(uint160(address(hub))),
+            hex"5af43d5f5f3e6026573d5ffd5b3d5ff3"
         );
         bytes32 digest =
             keccak256(abi.encodePacked(hex"ff", address(hub), keccak256(abi.encode(terms)), keccak256(code)));
@@ -54,7 +56,7 @@ contract InboxOfTest is BaseTest {
         assertTrue(!sent && keccak256(reason) == keccak256(refused), "a stranger commanded an inbox");
         (sent, reason) = inbox.call(
             abi.encodeWithSignature(
-                "pay(address,address,uint256,address,uint256)", address(token), stranger, 0, stranger, 0
+                "distribute(address,address,uint256,address,uint256)", address(token), stranger, 0, stranger, 0
             )
         );
         assertTrue(!sent && keccak256(reason) == keccak256(refused), "a stranger commanded an inbox");

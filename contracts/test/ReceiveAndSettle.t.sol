@@ -153,15 +153,8 @@ contract ReceiveAndSettleTest is CctpWorld {
         Terms memory terms = atHome(10_000);
         hub.settle(terms);
         address inbox = hub.inboxOf(terms);
-        address[7] memory targets = [
-            address(0),
-            stranger,
-            address(hub),
-            inbox,
-            address(home.usdc),
-            address(cctp),
-            address(4)
-        ];
+        address[7] memory targets =
+            [address(0), stranger, address(hub), inbox, address(home.usdc), address(cctp), address(4)];
         for (uint256 i = 0; i < targets.length; ++i) {
             home.usdc.mint(inbox, 10_000);
             (bool received, uint256 gross) = settledBy(targets[i], terms);
@@ -199,7 +192,7 @@ contract ReceiveAndSettleTest is CctpWorld {
 
     function test_aTransmitterCannotCommandAnInboxThroughTheHub() public pure {
         bytes4 said = IMessageTransmitterV2.receiveMessage.selector;
-        bytes4[3] memory understood = [Inbox.pay.selector, Inbox.send.selector, Inbox.bridge.selector];
+        bytes4[3] memory understood = [Inbox.distribute.selector, Inbox.send.selector, Inbox.bridge.selector];
         for (uint256 i = 0; i < understood.length; ++i) {
             assertTrue(said != understood[i], "an inbox understands what the hub says to transmitters");
         }

@@ -41,7 +41,12 @@ contract ThiefTest is BaseTest {
             attempt(
                 targets[i],
                 abi.encodeWithSignature(
-                    "pay(address,address,uint256,address,uint256)", token, to, UNITS - units % UNITS, to, units % UNITS
+                    "distribute(address,address,uint256,address,uint256)",
+                    token,
+                    to,
+                    UNITS - units % UNITS,
+                    to,
+                    units % UNITS
                 )
             );
         }
@@ -66,10 +71,13 @@ contract ThiefTest is BaseTest {
         attempt(address(hub), abi.encodePacked(IInboxHub.rescue.selector, encoded, abi.encode(token, stranger)));
         attempt(
             address(hub),
-            abi.encodePacked(IInboxHub.settleNetted.selector, encoded, abi.encode(uint256(352), ITEM_GAS, uint256(1), salts[0]))
+            abi.encodePacked(
+                IInboxHub.settleNetted.selector, encoded, abi.encode(uint256(352), ITEM_GAS, uint256(1), salts[0])
+            )
         );
         attempt(
-            address(hub), abi.encodePacked(IInboxHub.settleMany.selector, abi.encode(uint256(64), ITEM_GAS, uint256(1)), encoded)
+            address(hub),
+            abi.encodePacked(IInboxHub.settleMany.selector, abi.encode(uint256(64), ITEM_GAS, uint256(1)), encoded)
         );
     }
 

@@ -63,7 +63,7 @@ contract ReachingAdapter is WireAdapter {
         (address victim, address thief) = abi.decode(route.config, (address, address));
         bytes[3] memory calls = [
             abi.encodeCall(Inbox.send, (route.token, thief, 1)),
-            abi.encodeCall(Inbox.pay, (route.token, thief, 1, thief, 0)),
+            abi.encodeCall(Inbox.distribute, (route.token, thief, 1, thief, 0)),
             abi.encodeCall(Inbox.bridge, (terms, route, 1, ""))
         ];
         for (uint256 i = 0; i < calls.length; ++i) {

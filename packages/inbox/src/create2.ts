@@ -12,8 +12,15 @@ export function computeCreate2Address(creator: Hex, salt: Hex, creationCodeHash:
   return `0x${keccakHex(parts.join("")).slice(26)}`;
 }
 
-/** The creation code of an inbox: nine bytes that return the 45-byte PUSH0 clone of the implementation. */
+/**
+ * The creation code of an inbox: nine bytes that return the PUSH0 clone of the implementation, whose address it names without its leading
+ * zero bytes.
+ */
 export function buildCloneCreationCode(implementation: Hex): Hex {
-  const target = toHexDigits("implementation", implementation);
-  return `0x602d5f8160095f39f35f5f365f5f37365f73${target}5af43d5f5f3e6029573d5ffd5b3d5ff3`;
+  const target = toHexDigits("implementation", implementation).replace(/^(?:00)+/, "");
+  const targetBytes = target.length / 2;
+  const [codeBytes, push, jump] = [25 + targetBytes, 0x5f + targetBytes, 21 + targetBytes].map((byte) =>
+    byte.toString(16),
+  );
+  return `0x60${codeBytes}5f8160095f39f35f5f365f5f37365f${push}${target}5af43d5f5f3e60${jump}573d5ffd5b3d5ff3`;
 }

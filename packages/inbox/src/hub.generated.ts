@@ -2,23 +2,23 @@
 
 import type { Hex } from "./hex.ts";
 
-/** Number of the contract pair below; it stands in `inboxTerms.version` on the wire. */
-export const inboxVersion = 1;
+/** Number of the hub below; it stands in `inboxTerms.version` on the wire. */
+export const inboxVersion = 2;
 
 /** The contract that stands at this address on almost every EVM chain and creates by CREATE2. */
 export const deterministicDeployer: Hex = "0x4e59b44847b379578588920ca78fbf26c0b4956c";
 
-/** Salt of the hub at the deterministic deployer: keccak256("tributary.hub.v1"). */
-export const hubSalt: Hex = "0x7f2a4667fc5a5261b32f8be093ac497379f0e5b5ab2c69df5f0620bd6837e62d";
+/** Salt of the hub at the deterministic deployer: the lowest number for an address that begins with 3 zero bytes. */
+export const hubSalt: Hex = "0x0000000000000000000000000000000000000000000000000000000000b70277";
 
 /** Address of the hub, the same on every EVM chain. */
-export const hubAddress: Hex = "0xda62f720e8b774cfb24d7e9161d056ec18e4fba9";
+export const hubAddress: Hex = "0x00000060addf5f4085636f03093cebc8bb4973c2";
 
-/** Address of the code that every inbox delegates to: the hub's first creation. */
-export const implementationAddress: Hex = "0xe91e7a01f1d2f79f1810197728333bade5aca1b5";
+/** Address of the code that every inbox delegates to: the hub itself. */
+export const implementationAddress: Hex = hubAddress;
 
 /** Keccak-256 of the code that creates an inbox. */
-export const cloneCreationCodeHash: Hex = "0xb62a9f3cc35e6347d827b96133713c183d2d172ae90e353b326bdaf9620f819c";
+export const cloneCreationCodeHash: Hex = "0x9dbffb2f3bd2e6c3f60d6ca3d0647e90fb06a856db3fc72214b9dbdee1a775f1";
 
 /** Keccak-256 of the code that stands at the hub's address once it is there. */
-export const hubCodeHash: Hex = "0x0d9fa83ff4f4c24ceb48695673918791e9fdba1deb30b688bbc34274a803f564";
+export const hubCodeHash: Hex = "0xfd0fabf180bb64207ba240fc7dacbcdf9db36a2beb3ce9140aa6946307d6dd4a";

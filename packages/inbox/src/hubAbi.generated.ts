@@ -17,19 +17,6 @@ export const hubAbi = [
   },
   {
     "type": "function",
-    "name": "IMPLEMENTATION",
-    "inputs": [],
-    "outputs": [
-      {
-        "name": "",
-        "type": "address",
-        "internalType": "address"
-      }
-    ],
-    "stateMutability": "view"
-  },
-  {
-    "type": "function",
     "name": "bridge",
     "inputs": [
       {
@@ -485,6 +472,11 @@ export const hubAbi = [
             "internalType": "bytes32"
           }
         ]
+      },
+      {
+        "name": "itemGas",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ],
     "outputs": [
@@ -556,6 +548,11 @@ export const hubAbi = [
         "name": "salts",
         "type": "bytes32[]",
         "internalType": "bytes32[]"
+      },
+      {
+        "name": "itemGas",
+        "type": "uint256",
+        "internalType": "uint256"
       }
     ],
     "outputs": [
@@ -594,31 +591,6 @@ export const hubAbi = [
         "type": "address",
         "indexed": false,
         "internalType": "address"
-      }
-    ],
-    "anonymous": false
-  },
-  {
-    "type": "event",
-    "name": "FeeTaken",
-    "inputs": [
-      {
-        "name": "inbox",
-        "type": "address",
-        "indexed": true,
-        "internalType": "address"
-      },
-      {
-        "name": "token",
-        "type": "address",
-        "indexed": true,
-        "internalType": "address"
-      },
-      {
-        "name": "fee",
-        "type": "uint256",
-        "indexed": false,
-        "internalType": "uint256"
       }
     ],
     "anonymous": false
@@ -763,17 +735,17 @@ export const hubAbi = [
   },
   {
     "type": "error",
-    "name": "FeeLegStarved",
-    "inputs": []
-  },
-  {
-    "type": "error",
     "name": "FeeTooHigh",
     "inputs": []
   },
   {
     "type": "error",
-    "name": "NativeNotNetted",
+    "name": "MalformedTerms",
+    "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "NativeNotBatched",
     "inputs": []
   },
   {
@@ -826,13 +798,19 @@ export const hubAbi = [
   },
   {
     "type": "error",
-    "name": "PayoutFailed",
+    "name": "SettledHere",
     "inputs": []
   },
   {
     "type": "error",
-    "name": "SettledHere",
-    "inputs": []
+    "name": "Starved",
+    "inputs": [
+      {
+        "name": "index",
+        "type": "uint256",
+        "internalType": "uint256"
+      }
+    ]
   },
   {
     "type": "error",
@@ -889,6 +867,32 @@ export const hubAbi = [
   },
   {
     "type": "error",
+    "name": "CreationFailed",
+    "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "FeeLegStarved",
+    "inputs": []
+  },
+  {
+    "type": "error",
+    "name": "HubMisplaced",
+    "inputs": [
+      {
+        "name": "hub",
+        "type": "address",
+        "internalType": "address"
+      }
+    ]
+  },
+  {
+    "type": "error",
+    "name": "NoCoinsTaken",
+    "inputs": []
+  },
+  {
+    "type": "error",
     "name": "NotHub",
     "inputs": [
       {
@@ -897,6 +901,11 @@ export const hubAbi = [
         "internalType": "address"
       }
     ]
+  },
+  {
+    "type": "error",
+    "name": "PayoutFailed",
+    "inputs": []
   },
   {
     "type": "error",
