@@ -53,6 +53,24 @@ contract FeeLegTest is BaseTest {
         assertTrue(refusals > 20 && payments > 20, "the steps miss the point where gas runs dry");
     }
 
+    /// @dev A fee leg that needs nearly its whole limit. A call keeps back 1/64 of the gas, so the leg may have had its
+    /// limit only if clearly more than that was left.
+    function test_noGasLimitMakesTheFeeFail_whenItNeedsNearlyItsLimit() public {
+        HungryToken hungry = new HungryToken();
+        token = hungry;
+        hungry.setAppetite(feeRecipient, Payment.FEE_LEG_GAS - 28_000);
+        (uint256 refusals, uint256 payments) = (0, 0);
+        for (uint256 i = 0; i < 300; ++i) {
+            Terms memory terms = termsOf(i);
+            token.mint(hub.inboxOf(terms), 10_000);
+            uint256 feesBefore = token.balanceOf(feeRecipient);
+            (bool settled,) = settleWith(terms, 260_000 + i * 300);
+            settled ? ++payments : ++refusals;
+            assertEq(token.balanceOf(feeRecipient) - feesBefore, settled ? 50 : 0);
+        }
+        assertTrue(refusals > 20 && payments > 20, "the steps miss the point where gas runs dry");
+    }
+
     function test_inABatch_aStarvedItemMovesNothing() public {
         HungryToken hungry = new HungryToken();
         token = hungry;

@@ -2,7 +2,8 @@
 pragma solidity 0.8.30;
 
 import {Clone} from "../src/Clone.sol";
-import {Terms} from "../src/Terms.sol";
+import {IInboxHub} from "../src/IInboxHub.sol";
+import {Route, Terms} from "../src/Terms.sol";
 import {BaseTest} from "./Base.t.sol";
 
 contract InboxOfTest is BaseTest {
@@ -22,6 +23,38 @@ contract InboxOfTest is BaseTest {
         (bool created, bytes memory reason) = stranger.call("");
         assertTrue(!created, "created at an address that its inboxes cannot name");
         assertEq(keccak256(reason), keccak256(abi.encodeWithSelector(Clone.HubMisplaced.selector, stranger)));
+    }
+
+    function test_theHubTakesNoCoins_andAnInboxDoes() public {
+        Terms memory terms = funded(100);
+        hub.settle(terms);
+        vm.deal(address(this), 2 ether);
+        (bool taken,) = address(hub).call{value: 1 ether}("");
+        assertTrue(!taken, "the hub took coins");
+        (taken,) = hub.inboxOf(terms).call{value: 1 ether}("");
+        assertTrue(taken, "an inbox refused coins");
+    }
+
+    /// @dev An inbox delegates to the hub's code, and may do nothing of its own accord.
+    function test_anInboxIsNoHub() public {
+        Terms memory terms = funded(100);
+        hub.settle(terms);
+        address inbox = hub.inboxOf(terms);
+        bytes32 refused = keccak256(abi.encodeWithSignature("NotHub(address)", inbox));
+        bytes[6] memory calls = [
+            abi.encodeCall(IInboxHub.settle, (terms)),
+            abi.encodeCall(IInboxHub.settleMany, (new Terms[](0), ITEM_GAS)),
+            abi.encodeCall(IInboxHub.settleNetted, (terms, new bytes32[](0), ITEM_GAS)),
+            abi.encodeCall(IInboxHub.receiveAndSettle, (stranger, "", "", terms)),
+            abi.encodeCall(IInboxHub.bridge, (terms, Route(1, address(token), stranger, 0, ""), new bytes32[](0), "")),
+            abi.encodeCall(IInboxHub.rescue, (terms, address(token), stranger))
+        ];
+        for (uint256 i = 0; i < calls.length; ++i) {
+            vm.prank(recovery);
+            (bool done, bytes memory reason) = inbox.call(calls[i]);
+            assertTrue(!done && keccak256(reason) == refused, "an inbox acted as the hub");
+        }
+        assertEq(IInboxHub(inbox).inboxOf(terms), inbox);
     }
 
     function test_everyFieldMovesTheAddress() public view {

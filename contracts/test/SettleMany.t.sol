@@ -107,6 +107,46 @@ contract SettleManyTest is BaseTest {
         assertEq(hub.inboxOf(items[0]).code.length, 0);
     }
 
+    function test_nativeCoin_isSettledAlone() public {
+        Terms[] memory items = new Terms[](2);
+        (items[0], items[1]) = (termsOf(1), funded(10_000));
+        items[0].settleToken = address(0);
+        vm.deal(hub.inboxOf(items[0]), 1 ether);
+        bytes4[] memory failures = hub.settleMany(items, ITEM_GAS);
+        assertSelector(failures[0], IInboxHub.NativeNotBatched.selector);
+        assertSelector(failures[1], bytes4(0));
+        assertEq(hub.inboxOf(items[0]).balance, 1 ether);
+        assertEq(token.balanceOf(payout), 9_950);
+        hub.settle(items[0]);
+        assertEq(payout.balance, 0.995 ether);
+    }
+
+    /// @dev Each word of the terms with its upper bits set: it is the item's own failure, and alone it reverts.
+    function test_dirtyWords_areReportedAndTouchNobody() public {
+        uint256[7] memory words = [uint256(1), 2, 3, 4, 5, 6, 7];
+        uint256[7] memory bits = [uint256(64), 160, 160, 160, 16, 160, 48];
+        for (uint256 i = 0; i < words.length; ++i) {
+            for (uint256 shift = bits[i]; shift < 256; shift += 255 - bits[i]) {
+                bytes memory dirty = abi.encode(termsOf(0));
+                uint256 at = 0x20 * (words[i] + 1);
+                assembly {
+                    mstore(add(dirty, at), or(mload(add(dirty, at)), shl(shift, 1)))
+                }
+                token.mint(hub.inboxOf(termsOf(i)), 10_000);
+                bytes memory data = abi.encodePacked(
+                    IInboxHub.settleMany.selector, abi.encode(64, ITEM_GAS, 2), dirty, abi.encode(termsOf(i))
+                );
+                (bool done, bytes memory answer) = address(hub).call(data);
+                assertTrue(done, "an item stopped the batch");
+                bytes4[] memory failures = abi.decode(answer, (bytes4[]));
+                assertSelector(failures[0], IInboxHub.MalformedTerms.selector);
+                assertSelector(failures[1], bytes4(0));
+                (done,) = address(hub).call(abi.encodePacked(IInboxHub.settle.selector, dirty));
+                assertTrue(!done, "settled");
+            }
+        }
+    }
+
     function test_noItems() public {
         assertEq(hub.settleMany(new Terms[](0), ITEM_GAS).length, 0);
     }

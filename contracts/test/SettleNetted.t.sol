@@ -5,7 +5,7 @@ import {IInboxHub} from "../src/IInboxHub.sol";
 import {Payment} from "../src/Payment.sol";
 import {Terms} from "../src/Terms.sol";
 import {BaseTest} from "./Base.t.sol";
-import {BlockingToken, HookToken, NoReturnToken, TaxToken, UnreadableToken} from "./tokens/OddTokens.sol";
+import {BlockingToken, HookToken, NoReturnToken, TaxToken, UnitToken, UnreadableToken} from "./tokens/OddTokens.sol";
 
 contract SettleNettedTest is BaseTest {
     event NettedSettled(address indexed token, address indexed payout, uint256 gross, uint256 fee, uint256 count);
@@ -145,6 +145,14 @@ contract SettleNettedTest is BaseTest {
         bytes32[] memory salts = fundedSalts(2, 10_000);
         token.mint(address(hub), 1_000_000);
         vm.expectRevert(abi.encodeWithSelector(IInboxHub.UnitsMissing.selector, 19_800, 20_000));
+        hub.settleNetted(termsOf(0), salts, ITEM_GAS);
+    }
+
+    function test_reverts_whenOneUnitIsMissing() public {
+        token = new UnitToken();
+        bytes32[] memory salts = fundedSalts(1, 10_000);
+        token.mint(address(hub), 5);
+        vm.expectRevert(abi.encodeWithSelector(IInboxHub.UnitsMissing.selector, 9_999, 10_000));
         hub.settleNetted(termsOf(0), salts, ITEM_GAS);
     }
 

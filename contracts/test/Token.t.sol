@@ -3,7 +3,15 @@ pragma solidity 0.8.30;
 
 import {Token} from "../src/Token.sol";
 import {BaseTest} from "./Base.t.sol";
-import {BlockingToken, BombToken, FalseToken, NoReturnToken, TwoToken, UnreadableToken} from "./tokens/OddTokens.sol";
+import {
+    BlockingToken,
+    BombToken,
+    FalseToken,
+    NoReturnToken,
+    ShortToken,
+    TwoToken,
+    UnreadableToken
+} from "./tokens/OddTokens.sol";
 
 contract TokenTest is BaseTest {
     using Token for address;
@@ -27,6 +35,25 @@ contract TokenTest is BaseTest {
         }
         assertTrue(!stranger.tryTransfer(payout, 1, gasleft()), "an address without code moved something");
         assertTrue(!address(token).tryTransfer(payout, 1, gasleft()), "moved what was not there");
+    }
+
+    /// @dev The rest of the word that it is read into may hold anything.
+    function test_answersOfLessThanAWordDoNotCount() public {
+        for (uint256 length = 1; length < 32; ++length) {
+            address short = address(new ShortToken(length));
+            assembly {
+                mstore(0x00, 1)
+            }
+            bool moved = short.tryTransfer(payout, 1, gasleft());
+            assertTrue(!moved, "counted");
+            (bool readable, uint256 units) = short.balanceOf(payout, gasleft());
+            assertTrue(!readable && units == 0, "read");
+        }
+    }
+
+    function test_balanceWithTooLittleGas_isUnreadable() public view {
+        (bool readable,) = address(token).balanceOf(payout, 500);
+        assertTrue(!readable, "read");
     }
 
     function test_dirtyAddressesAreCleaned() public {

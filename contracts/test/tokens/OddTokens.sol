@@ -87,6 +87,55 @@ contract HungryToken is PlainToken {
     }
 }
 
+/// @notice Records the gas that each sender's transfer began with.
+contract GasRecordingToken is PlainToken {
+    mapping(address sender => uint256) public gasOf;
+
+    function _move(address to, uint256 units) internal override {
+        if (gasOf[msg.sender] == 0) gasOf[msg.sender] = gasleft();
+        super._move(to, units);
+    }
+}
+
+/// @notice Spends a chosen amount of gas before it answers with a balance.
+contract SlowToken is PlainToken {
+    uint256 private immutable GAS_UNITS;
+
+    constructor(uint256 gasUnits) {
+        GAS_UNITS = gasUnits;
+    }
+
+    function balanceOf(address account) public view override returns (uint256) {
+        uint256 end = gasleft() < GAS_UNITS ? 0 : gasleft() - GAS_UNITS;
+        while (gasleft() > end) {}
+        return super.balanceOf(account);
+    }
+}
+
+/// @notice Answers transfers and balances with fewer than 32 bytes.
+contract ShortToken {
+    uint256 private immutable LENGTH;
+
+    constructor(uint256 length) {
+        LENGTH = length;
+    }
+
+    fallback() external {
+        uint256 length = LENGTH;
+        assembly {
+            return(0x60, length)
+        }
+    }
+}
+
+/// @notice Keeps one unit of every transfer.
+contract UnitToken is PlainToken {
+    function _move(address to, uint256 units) internal override {
+        super._move(to, units);
+        holdings[to] -= 1;
+    }
+}
+
 /// @notice Reverts with a megabyte whenever a blocked account is involved.
 contract BombToken is BlockingToken {
     function _move(address to, uint256 units) internal override {
