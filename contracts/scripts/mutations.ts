@@ -28,11 +28,55 @@ export const mutations: readonly Mutation[] = [
     ],
     ["hides what failed", "failures[i] = failure;\n            emit", "emit"],
     ["nets a token that keeps a part", "if (received < batch.gross) revert UnitsMissing(received, batch.gross);", ""],
-    ["nets the native coin", "if (token == address(0)) revert NativeNotNetted();", ""],
+    ["nets a token that keeps one unit", "if (received < batch.gross)", "if (received + 1 < batch.gross)"],
+    ["nets the native coin", "if (token == address(0)) revert NativeNotBatched();", ""],
+    ["settles the native coin in a batch", "if (terms.settleToken != address(0)) (, failure)", "(, failure)"],
+    ["settles terms with dirty words", "if (!terms.isCanonical()) return MalformedTerms.selector;", ""],
+    [
+      "lets a caller starve an item",
+      "if (gasleft() < gasNeeded) revert Starved(i);\n            items[i].copyTo(terms);",
+      "items[i].copyTo(terms);",
+    ],
+    [
+      "lets a caller starve a pull",
+      "if (gasleft() < gasNeeded) revert Starved(i);\n            terms.salt = salts[i];",
+      "terms.salt = salts[i];",
+    ],
+    [
+      "names the item after the starved one",
+      "revert Starved(i);\n            items[i].copyTo(terms);",
+      "revert Starved(i + 1);\n            items[i].copyTo(terms);",
+    ],
+    ["reserves no gas besides that of the item", "itemGas / 63 + ITEM_GAS_RESERVE", "itemGas / 63"],
+    ["reserves nothing for reading a balance", "ITEM_GAS_RESERVE = 160_000", "ITEM_GAS_RESERVE = 60_000"],
+    ["forgets what a call keeps back", "itemGas + itemGas / 63 + ITEM_GAS_RESERVE", "itemGas + ITEM_GAS_RESERVE"],
+    [
+      "calculates with gas that does not exist",
+      "return itemGas + itemGas / 63 + ITEM_GAS_RESERVE;",
+      "unchecked {\n            return itemGas + itemGas / 63 + ITEM_GAS_RESERVE;\n        }",
+    ],
+    ["gives an item of a batch all gas", "_settle(terms, READ_GAS, itemGas)", "_settle(terms, READ_GAS, Command.ALL_GAS)"],
+    [
+      "lets an item's balance burn everything",
+      "_settle(terms, READ_GAS, itemGas)",
+      "_settle(terms, Command.ALL_GAS, itemGas)",
+    ],
+    ["gives a pull all gas", "address(this), units, itemGas)", "address(this), units, Command.ALL_GAS)"],
+    [
+      "lets a pull's balance burn everything",
+      "token.balanceOf(inbox, READ_GAS)",
+      "token.balanceOf(inbox, Command.ALL_GAS)",
+    ],
+    ["lets an inbox act as the hub", "if (address(this) != HUB) revert NotHub(address(this));", ""],
+    ["counts empty inboxes", "} else if (units != 0) {", "} else {"],
+    ["bridges from inboxes that hold nothing", "if (units == 0) return 0;", ""],
+    ["rescues to nobody", "if (to == address(0)) revert NoReceiver();", ""],
+    ["rescues nothing", "if (units == 0) revert NothingToRescue();", ""],
+    ["takes a refused rescue for done", "if (failure != 0) _revertWith(failure);\n        emit Rescued", "emit Rescued"],
     [
       "pays out what lies in the hub",
-      "batch.gross - batch.fee, shared.feeRecipient",
-      "received - batch.fee + unitsBefore, shared.feeRecipient",
+      "batch.gross - batch.fee, terms.feeRecipient",
+      "received - batch.fee + unitsBefore, terms.feeRecipient",
     ],
     [
       "nets the fee of the sum",
@@ -65,22 +109,12 @@ export const mutations: readonly Mutation[] = [
     ["bridges at any fee", "if (terms.feeBps > FEE_BPS_MAX) revert FeeTooHigh();", ""],
     ["ignores the minimum", "if (units < route.minAmount) revert BelowMinimum(units, route.minAmount);", ""],
     ["ignores what the adapter can carry", "_min(units, IAdapter(route.adapter).unitsMax(route))", "units"],
-    ["does not look what the adapter took", "if (left != units - gross) revert UnitsLeft(left, units - gross);", ""],
-    ["takes the fee on both chains", "if (terms.settleChainId != 0) return 0;", ""],
+    ["does not look what the adapter took", "if (left != units - amount) revert UnitsLeft(left, units - amount);", ""],
+    ["settles only what it received", "gross = _settleAlone(terms);", "if (received) gross = _settleAlone(terms);"],
     [
-      "takes the fee of what stays",
-      "_takeFee(inbox, terms, route.token, gross)",
-      "_takeFee(inbox, terms, route.token, units)",
-    ],
-    [
-      "takes no fee before a Solana payout",
-      "fee = Inbox(payable(inbox)).payFee(token, terms.feeRecipient, fee);",
-      "fee = 0;",
-    ],
-    [
-      "settles only what it received",
-      "(gross, failure) = _settle(terms);\n        if (failure != 0) _revertWith(failure);\n    }\n\n    function rescue",
-      "if (received) (gross, failure) = _settle(terms);\n        if (failure != 0) _revertWith(failure);\n    }\n\n    function rescue",
+      "takes a failed settlement for done",
+      "(gross, failure) = _settle(terms, Command.ALL_GAS, Command.ALL_GAS);\n        if (failure != 0) _revertWith(failure);",
+      "(gross, failure) = _settle(terms, Command.ALL_GAS, Command.ALL_GAS);",
     ],
   ]),
   ...inFile("Fee.sol", [
@@ -89,20 +123,21 @@ export const mutations: readonly Mutation[] = [
   ...inFile("Payment.sol", [
     [
       "pays the fee first",
-      "if (!token.tryTransfer(payout, net, gasleft())) revert PayoutFailed();\n        if (fee == 0) return 0;\n        feePaid = payFee(token, feeRecipient, fee);",
-      "if (fee != 0) feePaid = payFee(token, feeRecipient, fee);\n        if (!token.tryTransfer(payout, net, gasleft())) revert PayoutFailed();\n        if (fee == 0) return 0;",
+      "if (!token.tryTransfer(payout, net, gasleft())) revert PayoutFailed();\n        if (fee == 0) return 0;\n        uint256 gasLeft = gasleft();\n        if (token.tryTransfer(feeRecipient, fee, FEE_LEG_GAS)) return fee;",
+      "uint256 gasLeft = gasleft();\n        bool paid = fee != 0 && token.tryTransfer(feeRecipient, fee, FEE_LEG_GAS);\n        if (!token.tryTransfer(payout, net, gasleft())) revert PayoutFailed();\n        if (fee == 0 || paid) return fee;",
     ],
     [
       "a refused fee stops the payout",
-      "if (feePaid == 0 && !token.tryTransfer(payout, fee, gasleft())) revert PayoutFailed();",
-      "if (feePaid == 0) revert PayoutFailed();",
+      "if (!token.tryTransfer(payout, fee, gasleft())) revert PayoutFailed();",
+      "revert PayoutFailed();",
     ],
     [
       "a refused fee stays in the inbox",
-      "if (feePaid == 0 && !token.tryTransfer(payout, fee, gasleft())) revert PayoutFailed();",
+      "if (!token.tryTransfer(payout, fee, gasleft())) revert PayoutFailed();",
       "",
     ],
     ["lets a caller starve the fee", "if (gasLeft < FEE_LEG_GAS_LEFT) revert FeeLegStarved();", ""],
+    ["lets a caller starve the fee a little", "FEE_LEG_GAS_LEFT = 220_000", "FEE_LEG_GAS_LEFT = 201_000"],
     [
       "lets the fee leg burn everything",
       "token.tryTransfer(feeRecipient, fee, FEE_LEG_GAS)",
@@ -116,6 +151,7 @@ export const mutations: readonly Mutation[] = [
   ]),
   ...inFile("Inbox.sol", [
     ["obeys anybody", "if (msg.sender != HUB) revert NotHub(msg.sender);", ""],
+    ["keeps coins in the hub", "if (address(this) == HUB) revert NoCoinsTaken();", ""],
     ["hides that an adapter failed", "revert(buffer, returndatasize())", "return(buffer, 0)"],
     [
       "takes a refused transfer for done",
@@ -124,7 +160,11 @@ export const mutations: readonly Mutation[] = [
     ],
   ]),
   ...inFile("Command.sol", [
-    ["pays the fee recipient alone", "mstore(add(buffer, 0x24), payout)", "mstore(add(buffer, 0x24), feeRecipient)"],
+    [
+      "pays the fee recipient alone",
+      "mstore(add(buffer, 0x24), mload(add(terms, 0x60)))",
+      "mstore(add(buffer, 0x24), mload(add(terms, 0x80)))",
+    ],
     ["takes an inbox out of gas for paid", "if (failure == 0) failure = Payment.PayoutFailed.selector;", ""],
     [
       "believes any answer of a transmitter",
@@ -141,12 +181,25 @@ export const mutations: readonly Mutation[] = [
       "calldatacopy(buffer, terms, sub(ENCODED_BYTES, 0x20))",
     ],
   ]),
+  ...inFile("Clone.sol", [
+    [
+      "creates the hub where its inboxes cannot name it",
+      "if (short >> (160 - 8 * ZERO_BYTES) != 0) revert HubMisplaced(hub);",
+      "",
+    ],
+  ]),
   ...inFile("Token.sol", [
     [
       "takes the answer false for done",
       "and(gt(returndatasize(), 0x1f), eq(mload(0x00), 1))) }",
       "gt(returndatasize(), 0x1f)) }",
     ],
+    [
+      "takes less than a word for an answer",
+      "moved := and(moved, and(gt(returndatasize(), 0x1f), eq(mload(0x00), 1)))",
+      "moved := and(moved, eq(mload(0x00), 1))",
+    ],
+    ["reads a balance with all gas", "staticcall(gasLimit, token", "staticcall(gas(), token"],
     ["moves tokens that do not exist", "and(moved, iszero(iszero(extcodesize(token))))", "moved"],
     ["reads a balance that is none", "and(success, gt(returndatasize(), 0x1f))", "success"],
   ]),

@@ -30,6 +30,13 @@ contract InboxHub is IInboxHub, Inbox {
     /// own steps.
     uint256 private constant ITEM_GAS_RESERVE = 160_000;
 
+    /// @dev The received amount of a netted batch, in the token's smallest units, and the number of its inboxes.
+    struct Batch {
+        uint256 gross;
+        uint256 fee;
+        uint256 count;
+    }
+
     bytes32 private immutable CLONE_HEAD;
     bytes32 private immutable CLONE_TAIL;
     bytes32 private immutable CLONE_CODE_HASH;
@@ -88,15 +95,13 @@ contract InboxHub is IInboxHub, Inbox {
         address token = terms.settleToken;
         if (token == address(0)) revert NativeNotBatched();
         uint256 unitsBefore = _balanceOf(token, address(this));
-        uint256 gross;
-        uint256 fee;
-        uint256 count;
-        (gross, fee, count, failures) = _pull(terms, salts, itemGas);
-        if (count == 0) return failures;
+        Batch memory batch;
+        (batch, failures) = _pull(terms, salts, itemGas);
+        if (batch.count == 0) return failures;
         uint256 received = _balanceOf(token, address(this)) - unitsBefore;
-        if (received < gross) revert UnitsMissing(received, gross);
-        fee = Payment.pay(token, terms.payout, gross - fee, terms.feeRecipient, fee);
-        emit NettedSettled(token, terms.payout, gross, fee, count);
+        if (received < batch.gross) revert UnitsMissing(received, batch.gross);
+        uint256 feePaid = Payment.pay(token, terms.payout, batch.gross - batch.fee, terms.feeRecipient, batch.fee);
+        emit NettedSettled(token, terms.payout, batch.gross, feePaid, batch.count);
     }
 
     function bridge(Terms calldata terms, Route calldata route, bytes32[] calldata proof, bytes calldata quote)
@@ -159,7 +164,7 @@ contract InboxHub is IInboxHub, Inbox {
     /// inbox's own fee, so netting changes no share.
     function _pull(Terms memory terms, bytes32[] calldata salts, uint256 itemGas)
         private
-        returns (uint256 gross, uint256 fee, uint256 count, bytes4[] memory failures)
+        returns (Batch memory batch, bytes4[] memory failures)
     {
         failures = new bytes4[](salts.length);
         uint256 gasNeeded = _gasNeeded(itemGas);
@@ -175,9 +180,9 @@ contract InboxHub is IInboxHub, Inbox {
                 failures[i] = failure;
                 emit SettleFailed(inbox, failure);
             } else if (units != 0) {
-                gross += units;
-                fee += Fee.share(units, feeBps);
-                ++count;
+                batch.gross += units;
+                batch.fee += Fee.share(units, feeBps);
+                ++batch.count;
             }
         }
     }
