@@ -133,7 +133,10 @@ async function measureOneBlocked(chain: TestChain): Promise<number> {
   for (const terms of items) await payInbox(chain, computeInboxAddress(terms));
   await chain.blocklist(token, blocked);
   const before = await chain.balanceOf(token, payout);
-  const gas = await callHub(chain, encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [items, itemGas] }));
+  const gas = await callHub(
+    chain,
+    encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [items, itemGas] }),
+  );
   const paid = (await chain.balanceOf(token, payout)) - before;
   if (paid !== ((depositUnits * 9_950n) / 10_000n) * 99n) throw new Error(`99 payouts transferred ${paid} units`);
   return Math.floor(gas / batchSize);

@@ -38,7 +38,9 @@ async function main(part: string): Promise<void> {
     };
     await Promise.all(Array.from({ length: COPIES }, (_, index) => testCopy(index)));
     const minutes = (performance.now() - startedMs) / 60_000;
-    console.log(`\n${chosen.length} bugs planted, ${chosen.length - survivors.length} caught in ${minutes.toFixed(1)} minutes.`);
+    console.log(
+      `\n${chosen.length} bugs planted, ${chosen.length - survivors.length} caught in ${minutes.toFixed(1)} minutes.`,
+    );
     for (const name of survivors) console.error(`Not caught: ${name}`);
     if (survivors.length > 0) process.exitCode = 1;
   } finally {

@@ -55,7 +55,11 @@ export const mutations: readonly Mutation[] = [
       "return itemGas + itemGas / 63 + ITEM_GAS_RESERVE;",
       "unchecked {\n            return itemGas + itemGas / 63 + ITEM_GAS_RESERVE;\n        }",
     ],
-    ["gives an item of a batch all gas", "_settle(terms, READ_GAS, itemGas)", "_settle(terms, READ_GAS, Command.ALL_GAS)"],
+    [
+      "gives an item of a batch all gas",
+      "_settle(terms, READ_GAS, itemGas)",
+      "_settle(terms, READ_GAS, Command.ALL_GAS)",
+    ],
     [
       "lets an item's balance burn everything",
       "_settle(terms, READ_GAS, itemGas)",
@@ -72,7 +76,11 @@ export const mutations: readonly Mutation[] = [
     ["bridges from inboxes that hold nothing", "if (units == 0) return 0;", ""],
     ["rescues to nobody", "if (to == address(0)) revert NoReceiver();", ""],
     ["rescues nothing", "if (units == 0) revert NothingToRescue();", ""],
-    ["takes a refused rescue for done", "if (failure != 0) _revertWith(failure);\n        emit Rescued", "emit Rescued"],
+    [
+      "takes a refused rescue for done",
+      "if (failure != 0) _revertWith(failure);\n        emit Rescued",
+      "emit Rescued",
+    ],
     [
       "pays out what lies in the hub",
       "batch.gross - batch.fee, terms.feeRecipient",
@@ -131,11 +139,7 @@ export const mutations: readonly Mutation[] = [
       "if (!token.tryTransfer(payout, fee, gasleft())) revert PayoutFailed();",
       "revert PayoutFailed();",
     ],
-    [
-      "a refused fee stays in the inbox",
-      "if (!token.tryTransfer(payout, fee, gasleft())) revert PayoutFailed();",
-      "",
-    ],
+    ["a refused fee stays in the inbox", "if (!token.tryTransfer(payout, fee, gasleft())) revert PayoutFailed();", ""],
     ["lets a caller starve the fee", "if (gasLeft < FEE_LEG_GAS_LEFT) revert FeeLegStarved();", ""],
     ["lets a caller starve the fee a little", "FEE_LEG_GAS_LEFT = 220_000", "FEE_LEG_GAS_LEFT = 201_000"],
     [

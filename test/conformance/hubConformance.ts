@@ -3,6 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { hubAddress } from "@tributary/inbox/hub";
 import { hubAbi } from "@tributary/inbox/hubAbi";
+import { settleItemGas } from "@tributary/inbox/hubs";
 import type { Terms } from "@tributary/inbox/terms";
 import { encodeFunctionData } from "viem";
 import { newAddress, buildTransaction, type EvmChainUnderTest } from "./chainUnderTest.ts";
@@ -20,11 +21,11 @@ export function describeHubConformance(name: string, open: () => Promise<EvmChai
     const pay = (to: string, units: bigint) => chain.pay(chain.payers[0], { token: chain.tokens.plain, to, units });
 
     const settle = (terms: readonly Terms[]) =>
-      encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [[...terms]] });
+      encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [[...terms], settleItemGas] });
     async function send(data: string): Promise<string> {
       const { raw, chainTx } = await chain.gasAccount.sign({
         ...(await buildTransaction(chain, { to: hubAddress, data })),
-        gasLimit: 900_000n,
+        gasLimit: 1_500_000n,
       });
       deepEqual(await chain.node.submit(raw), { kind: "accepted" });
       await chain.mine();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";
-import { hubAddress, implementationAddress } from "@tributary/inbox/hub";
+import { hubAddress } from "@tributary/inbox/hub";
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import { computeRoutesRoot, type Route } from "@tributary/inbox/routes";
 import type { Terms } from "@tributary/inbox/terms";
@@ -28,8 +28,7 @@ const GAS_LIMIT = 3_000_000n;
 const inboxAbi = parseAbi([
   "struct Terms { bytes32 salt; uint64 settleChainId; address settleToken; address payout; address feeRecipient; uint16 feeBps; address recovery; uint48 recoverAfter; bytes32 routesRoot }",
   "struct Route { uint64 chainId; address token; address adapter; uint256 minAmount; bytes config }",
-  "function pay(address token, address payout, uint256 net, address feeRecipient, uint256 fee)",
-  "function payFee(address token, address feeRecipient, uint256 fee)",
+  "function distribute(address token, address payout, uint256 net, address feeRecipient, uint256 fee)",
   "function send(address token, address to, uint256 units)",
   "function bridge(Terms terms, Route route, uint256 units, bytes quote)",
 ]);
@@ -142,13 +141,11 @@ describe("an attacker with the operator's keys and the database", () => {
     return { atInbox, atPayout, atFee, lost: await balanceOf(dusd.address, inbox) };
   }
 
-  test("no call of any function of hub, inbox, implementation or adapter sends a unit elsewhere", async () => {
+  test("no call of any function of hub, inbox or adapter sends a unit elsewhere", async () => {
     const { client, usdc, dusd } = road.chain;
     const attempts = [
       ...attemptsOnContract(hubAbi, hubAddress, "hub"),
-      ...[inbox, implementationAddress, cctpV2AdapterAddress].flatMap((to) =>
-        attemptsOnContract(inboxAbi, to, "inbox"),
-      ),
+      ...[inbox, hubAddress, cctpV2AdapterAddress].flatMap((to) => attemptsOnContract(inboxAbi, to, "inbox")),
       ...attemptsOnToken(usdc.address),
       ...attemptsOnToken(dusd.address),
     ];

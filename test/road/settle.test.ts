@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { hubAbi } from "@tributary/inbox/hubAbi";
+import { settleItemGas } from "@tributary/inbox/hubs";
 import { encodeFunctionData } from "viem";
 import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
 import { archiveIntent } from "../../src/intent/archiveIntent.ts";
@@ -100,7 +101,7 @@ for (const database of databases) {
       assert.ok(shared && other);
       const gained = await balanceGains(async () => {
         for (const intent of intents) await road.pay(intent, 2_000_001n);
-        const args = [shared, [shared.salt, other.salt]] as const;
+        const args = [shared, [shared.salt, other.salt], settleItemGas] as const;
         const data = encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args });
         await chain.send(stranger, [{ to: chain.hub, data }]);
         await road.settle();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { hubAbi } from "@tributary/inbox/hubAbi";
+import { settleItemGas } from "@tributary/inbox/hubs";
 import { sql } from "kysely";
 import { encodeFunctionData, erc20Abi, type Hex } from "viem";
 import { runLedgerChecks } from "../../src/audit/runLedgerChecks.ts";
@@ -36,7 +37,7 @@ for (const database of thoroughDatabases) {
       const terms = intents.map(toInboxTerms);
       const [shared] = terms;
       assert.ok(shared);
-      const args = [shared, terms.map(({ salt }) => salt)] as const;
+      const args = [shared, terms.map(({ salt }) => salt), settleItemGas] as const;
       return { to: road.chain.hub, data: encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args }) };
     }
     const transfer = (to: string, amountUnits: bigint, token: Hex = road.chain.usdc.address): InnerCall => ({
@@ -185,7 +186,7 @@ for (const database of thoroughDatabases) {
         functionName: "inboxOf",
         args: [{ ...terms, salt }],
       });
-      const args = [terms, [salt, ...intents.map((intent) => toInboxTerms(intent).salt)]] as const;
+      const args = [terms, [salt, ...intents.map((intent) => toInboxTerms(intent).salt)], settleItemGas] as const;
       const data = encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args });
       const before = await road.balance(feeRecipient.address);
       await callByStranger([transfer(own, 10_199n), { to: road.chain.hub, data }]);

@@ -1,6 +1,7 @@
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { hubAddress } from "@tributary/inbox/hub";
 import { hubAbi } from "@tributary/inbox/hubAbi";
+import { settleItemGas } from "@tributary/inbox/hubs";
 import { encodeFunctionData } from "viem";
 import { issueSourceInbox } from "../../src/inbox/issueSourceInbox.ts";
 import { archiveIntent } from "../../src/intent/archiveIntent.ts";
@@ -286,7 +287,7 @@ export class Actors {
     const data =
       known.row.seq % 2n === 0n
         ? encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [terms] })
-        : encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args: [terms, [terms.salt]] });
+        : encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args: [terms, [terms.salt], settleItemGas] });
     known.chain.chain.send({ from: addressOf(0x57a), calls: [{ to: hubAddress, data }] });
     this.#simWorld.parts.trace.append("stranger", `sweeps ${known.row.id.slice(0, 8)}`);
   }

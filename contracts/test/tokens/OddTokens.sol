@@ -87,6 +87,25 @@ contract HungryToken is PlainToken {
     }
 }
 
+/// @notice Refuses transfers to a chosen receiver that begin with less than a chosen amount of gas.
+contract PickyToken is PlainToken {
+    address public receiver;
+    uint256 public gasUnits;
+
+    error TooLittleGas();
+
+    function demand(address receiver_, uint256 gasUnits_) external {
+        (receiver, gasUnits) = (receiver_, gasUnits_);
+    }
+
+    function transfer(address to, uint256 units) external override returns (bool) {
+        uint256 left = gasleft();
+        if (to == receiver && left < gasUnits) revert TooLittleGas();
+        _move(to, units);
+        return true;
+    }
+}
+
 /// @notice Records the gas that each sender's transfer began with.
 contract GasRecordingToken is PlainToken {
     mapping(address sender => uint256) public gasOf;

@@ -3,11 +3,11 @@ import { concat, encodeAbiParameters, getAddress, getContractAddress, keccak256,
 import type { Hex } from "viem";
 import { hubAbi } from "../src/hubAbi.generated.ts";
 import { cctpV2AdapterAddress } from "../src/cctpV2Adapter.generated.ts";
-import { hubAddress, implementationAddress, inboxVersion } from "../src/hub.generated.ts";
+import { currentHub, firstHub, type Hub } from "../src/hubs.ts";
 import type { Terms } from "../src/terms.ts";
 
-// Writes vectors.json with viem alone, so that tests compare the package with independent code. Run it only after an intended change of
-// the contracts, which changes the addresses; otherwise the vectors are frozen.
+// Writes vectors.json with viem alone, so that tests compare the package with independent code. Everything outside `laterHubs` belongs to
+// the first hub and is frozen. Run it only after an intended change of the contracts, which changes the addresses of the current hub.
 
 const zero: Hex = `0x${"0".repeat(40)}`;
 const zeroWord: Hex = `0x${"0".repeat(64)}`;
@@ -62,15 +62,25 @@ function deriveSalt(intentId: string): Hex {
   return keccak256(encodeAbiParameters(types, ["tributary.inbox.v1", deploymentId, intentId]));
 }
 
-function deriveInbox(terms: Terms) {
+/** The clone names the implementation's address without its leading zero bytes: 45 bytes for the first hub, 42 for the current one. */
+const cloneParts: Readonly<Record<number, readonly [Hex, Hex, Hex]>> = {
+  [firstHub.version]: [
+    "0x602d5f8160095f39f35f5f365f5f37365f73",
+    firstHub.implementation,
+    "0x5af43d5f5f3e6029573d5ffd5b3d5ff3",
+  ],
+  [currentHub.version]: [
+    "0x602a5f8160095f39f35f5f365f5f37365f70",
+    `0x${currentHub.address.slice(8)}`,
+    "0x5af43d5f5f3e6026573d5ffd5b3d5ff3",
+  ],
+};
+
+function deriveInbox(terms: Terms, hub: Hub) {
   const inputs = hubAbi.find((item) => item.type === "function" && item.name === "inboxOf")?.inputs ?? [];
   const termsHash = keccak256(encodeAbiParameters(inputs, [terms]));
-  const bytecode = concat([
-    "0x602d5f8160095f39f35f5f365f5f37365f73",
-    implementationAddress,
-    "0x5af43d5f5f3e6029573d5ffd5b3d5ff3",
-  ]);
-  const inboxAddress = getContractAddress({ opcode: "CREATE2", from: hubAddress, salt: termsHash, bytecode });
+  const bytecode = concat(cloneParts[hub.version] ?? []);
+  const inboxAddress = getContractAddress({ opcode: "CREATE2", from: hub.address, salt: termsHash, bytecode });
   return { termsHash, inboxAddress };
 }
 
@@ -103,13 +113,15 @@ const cctpV2Configs = [
   { messenger, domain: 5, finalityThresholdMin: 2_000, feePpmMax: 0, recipient: keccak256("0x05") },
 ].map((config) => ({ config, encoded: encodeAbiParameters(cctpV2Types, Object.values(config)) }));
 
+function deriveInboxes(hub: Hub) {
+  return Object.entries(namedTerms).map(([name, terms]) => ({ name, terms, ...deriveInbox(terms, hub) }));
+}
+
 const vectors = {
-  version: inboxVersion,
-  hub: getAddress(hubAddress),
-  implementation: getAddress(implementationAddress),
+  ...contractsOf(firstHub),
   deploymentId,
   salts: ["pi_example_0001", "", "ü€😀", "x".repeat(64)].map((intentId) => ({ intentId, salt: deriveSalt(intentId) })),
-  inboxes: Object.entries(namedTerms).map(([name, terms]) => ({ name, terms, ...deriveInbox(terms) })),
+  inboxes: deriveInboxes(firstHub),
   recoverAfter: [
     { createdAt: "2026-01-02T00:00:00.000Z", recoverAfter: Date.UTC(2026, 6, 1) / 1000 },
     { createdAt: "2026-01-02T00:00:00.001Z", recoverAfter: Date.UTC(2026, 7, 1) / 1000 },
@@ -119,7 +131,12 @@ const vectors = {
   routesRoot: hashPair(inner, leaves[4]),
   cctpV2Adapter: getAddress(cctpV2AdapterAddress),
   cctpV2Configs,
+  laterHubs: [{ ...contractsOf(currentHub), inboxes: deriveInboxes(currentHub) }],
 };
+
+function contractsOf({ version, address, implementation }: Hub) {
+  return { version, hub: getAddress(address), implementation: getAddress(implementation) };
+}
 
 const digits = (_: string, value: unknown) => (typeof value === "bigint" ? value.toString() : value);
 await writeFile(new URL("../vectors.json", import.meta.url), `${JSON.stringify(vectors, digits, 2)}\n`);

@@ -1,9 +1,9 @@
 import { computeInboxAddress } from "./address.ts";
 import { parseAddress } from "./checksum.ts";
-import { hubAddress, implementationAddress, inboxVersion } from "./hub.generated.ts";
+import { feeBpsMax as hubFeeBpsMax, findHub, hubs, type Hub } from "./hubs.ts";
 import { zeroAddress, zeroBytes32 } from "./hex.ts";
 import { computeInboxSalt } from "./salt.ts";
-import { termsFromWire } from "./wire.ts";
+import { hubFromWire, termsFromWire } from "./wire.ts";
 import type { Hex } from "./hex.ts";
 import type { Terms } from "./terms.ts";
 import type { InboxTerms } from "./wire.ts";
@@ -18,7 +18,7 @@ export type ExpectedInbox = {
   readonly token: string;
   /** EIP-155 id of the payout's chain. */
   readonly chainId: bigint | number;
-  /** The agreed fee in basis points. A lower fee passes. */
+  /** The agreed fee in basis points. A lower fee passes. Above 1,000 the hub settles nothing, so no inbox passes. */
   readonly feeBpsMax: number;
   /** If given, the only permitted fee recipient. */
   readonly feeRecipient?: string;
@@ -54,7 +54,10 @@ export type Verification = { readonly ok: true } | { readonly ok: false; readonl
 export function verifyInbox(inboxTerms: InboxTerms, expected: ExpectedInbox): Verification {
   const terms = tryParseTerms(inboxTerms);
   if (terms === undefined) return { ok: false, reason: "malformed_terms" };
-  const reason = checkContracts(inboxTerms) ?? checkPayout(terms, expected) ?? checkCommitments(terms, expected);
+  // Only the published contracts are trusted: the terms of other contracts prove nothing about the payout.
+  const hub = hubFromWire(inboxTerms);
+  if (hub === undefined) return { ok: false, reason: explainHub(inboxTerms) };
+  const reason = checkPayout(terms, hub, expected) ?? checkCommitments(terms, expected);
   return reason === undefined ? { ok: true } : { ok: false, reason };
 }
 
@@ -66,27 +69,23 @@ function tryParseTerms(inboxTerms: InboxTerms): Terms | undefined {
   }
 }
 
-/** Only the published contracts are trusted: the terms of other contracts prove nothing about the payout. */
-function checkContracts(inboxTerms: InboxTerms): VerifyReason | undefined {
-  if (inboxTerms.version !== inboxVersion) return "unknown_version";
-  const isKnownHub =
-    parseAddress(inboxTerms.hub) === hubAddress && parseAddress(inboxTerms.implementation) === implementationAddress;
-  return isKnownHub ? undefined : "wrong_hub";
+function explainHub(inboxTerms: InboxTerms): VerifyReason {
+  return hubs.some(({ version }) => version === inboxTerms.version) ? "wrong_hub" : "unknown_version";
 }
 
-function checkPayout(terms: Terms, expected: ExpectedInbox): VerifyReason | undefined {
+function checkPayout(terms: Terms, hub: Hub, expected: ExpectedInbox): VerifyReason | undefined {
   const address = parseAddress(expected.inboxAddress);
   const payout = parseAddress(expected.payoutWallet);
   const token = parseAddress(expected.token);
   const isChainIdValid = typeof expected.chainId === "bigint" || Number.isSafeInteger(expected.chainId);
   if (address === undefined || payout === undefined || token === undefined || !isChainIdValid)
     return "malformed_expectation";
-  if (computeInboxAddress(terms) !== address) return "wrong_address";
+  if (computeInboxAddress(terms, hub) !== address) return "wrong_address";
   if (terms.payout !== payout) return "wrong_payout";
   if (terms.settleToken !== token) return "wrong_token";
   if (terms.settleChainId !== BigInt(expected.chainId)) return "wrong_chain";
   // Written so that a limit that is not a number accepts nothing.
-  return terms.feeBps <= expected.feeBpsMax ? undefined : "fee_too_high";
+  return terms.feeBps <= expected.feeBpsMax && terms.feeBps <= hubFeeBpsMax ? undefined : "fee_too_high";
 }
 
 /** Checks the terms by which a party other than the payout wallet could receive funds. */
@@ -94,6 +93,8 @@ function checkCommitments(terms: Terms, expected: ExpectedInbox): VerifyReason |
   if (expected.feeRecipient !== undefined && terms.feeRecipient !== parseAddress(expected.feeRecipient)) {
     return "wrong_fee_recipient";
   }
+  // A fee that a hub receives is lost.
+  if (terms.feeBps > 0 && findHub(terms.feeRecipient) !== undefined) return "wrong_fee_recipient";
   const recoveries = [zeroAddress, terms.payout, parseAddress(expected.recovery)];
   if (!recoveries.includes(terms.recovery)) return "wrong_recovery";
   if (terms.routesRoot !== (expected.routesRoot ?? zeroBytes32).toLowerCase()) return "wrong_routes";

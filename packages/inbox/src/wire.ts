@@ -1,5 +1,5 @@
 import { checksumAddress, parseAddress } from "./checksum.ts";
-import { hubAddress, implementationAddress, inboxVersion } from "./hub.generated.ts";
+import { currentHub, hubs, type Hub } from "./hubs.ts";
 import { isBytes32 } from "./hex.ts";
 import type { Hex } from "./hex.ts";
 import type { Terms } from "./terms.ts";
@@ -22,12 +22,12 @@ export type InboxTerms = {
   readonly routesRoot: string;
 };
 
-/** Converts terms to the JSON form, with the contracts that determine the address. */
-export function termsToWire(terms: Terms): InboxTerms {
+/** Converts terms to the JSON form, with the contracts that determine the address. `hub` is the one that the inbox belongs to. */
+export function termsToWire(terms: Terms, hub: Hub = currentHub): InboxTerms {
   return {
-    version: inboxVersion,
-    hub: checksumAddress(hubAddress),
-    implementation: checksumAddress(implementationAddress),
+    version: hub.version,
+    hub: checksumAddress(hub.address),
+    implementation: checksumAddress(hub.implementation),
     salt: terms.salt,
     settleChainId: terms.settleChainId.toString(),
     settleToken: checksumAddress(terms.settleToken),
@@ -38,6 +38,14 @@ export function termsToWire(terms: Terms): InboxTerms {
     recoverAfter: terms.recoverAfter,
     routesRoot: terms.routesRoot,
   };
+}
+
+/** The published hub that the JSON form names; undefined when its version, hub and implementation are not those of one hub. */
+export function hubFromWire(wire: Pick<InboxTerms, "version" | "hub" | "implementation">): Hub | undefined {
+  const [address, implementation] = [parseAddress(wire.hub), parseAddress(wire.implementation)];
+  return hubs.find(
+    (hub) => hub.version === wire.version && hub.address === address && hub.implementation === implementation,
+  );
 }
 
 /** Parses terms from the JSON form, with addresses in lower case. Throws a RangeError that names the first malformed field. */

@@ -4,9 +4,10 @@ import fc from "fast-check";
 import { decodeErrorResult, encodeFunctionData, keccak256, size } from "viem";
 import type { Hex } from "viem";
 import { computeInboxAddress } from "@tributary/inbox/address";
-import { hubAddress, hubSalt, implementationAddress } from "@tributary/inbox/hub";
+import { hubAddress, hubCodeHash, hubSalt, implementationAddress } from "@tributary/inbox/hub";
 import { hubAbi } from "@tributary/inbox/hubAbi";
 import { hubCreationCode, hubCreationCodeHash } from "@tributary/inbox/hubCode";
+import { feeBpsMax } from "@tributary/inbox/hubs";
 import { computeRouteProof, computeRoutesRoot } from "@tributary/inbox/routes";
 import type { Route } from "@tributary/inbox/routes";
 import { DEV_ACCOUNTS } from "../../../src/dev/devAccounts.ts";
@@ -26,16 +27,14 @@ after(async () => {
   await chain.stop();
 });
 
-test("the hub deploys at the published address and creates the published implementation", async () => {
+test("the hub deploys at the published address, with the published code, and its inboxes delegate to itself", async () => {
   assert.equal(chain.hub, hubAddress);
   assert.equal(keccak256(hubCreationCode), hubCreationCodeHash);
-  const implementation = await chain.client.readContract({
-    address: hubAddress,
-    abi: hubAbi,
-    functionName: "IMPLEMENTATION",
-  });
-  assert.equal(implementation.toLowerCase(), implementationAddress);
-  assert.notEqual(await chain.client.getCode({ address: implementationAddress }), undefined);
+  assert.equal(implementationAddress, hubAddress);
+  const code = await chain.client.getCode({ address: hubAddress });
+  assert.equal(code && keccak256(code), hubCodeHash);
+  const feeMax = await chain.client.readContract({ address: hubAddress, abi: hubAbi, functionName: "FEE_BPS_MAX" });
+  assert.equal(feeMax, BigInt(feeBpsMax));
 });
 
 test("for a thousand random terms the package and the hub agree on the address", async () => {
@@ -101,5 +100,5 @@ test("the hub pays out the balance of a computed address, less the fee", async (
   assert.equal(await chain.balanceOf(chain.usdc.address, terms.feeRecipient), 500_000n);
   assert.equal(await chain.balanceOf(chain.usdc.address, computeInboxAddress(terms)), 0n);
   const code = await chain.client.getCode({ address: computeInboxAddress(terms) });
-  assert.equal(code === undefined ? 0 : size(code), 45);
+  assert.equal(code === undefined ? 0 : size(code), 42);
 });

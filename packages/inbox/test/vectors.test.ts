@@ -6,7 +6,7 @@ import { encodeCctpV2Config } from "@tributary/inbox/cctpV2";
 import type { CctpV2Config } from "@tributary/inbox/cctpV2";
 import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";
 import { checksumAddress } from "@tributary/inbox/checksum";
-import { hubAddress, implementationAddress, inboxVersion } from "@tributary/inbox/hub";
+import { currentHub, firstHub, type Hub } from "@tributary/inbox/hubs";
 import { computeRecoverAfter } from "@tributary/inbox/recoverAfter";
 import { hashRoute, computeRouteProof, computeRoutesRoot } from "@tributary/inbox/routes";
 import type { Route } from "@tributary/inbox/routes";
@@ -19,13 +19,18 @@ import type { Hex, Terms } from "@tributary/inbox/terms";
 
 type JsonForm<Type> = { [Key in keyof Type]: Type[Key] extends bigint ? string : Type[Key] };
 
-type Vectors = {
+type HubVectors = {
   version: number;
   hub: Hex;
   implementation: Hex;
+  inboxes: { name: string; terms: JsonForm<Terms>; termsHash: Hex; inboxAddress: Hex }[];
+};
+
+/** Outside `laterHubs` the inboxes are those of the first hub. */
+type Vectors = HubVectors & {
+  laterHubs: HubVectors[];
   deploymentId: Hex;
   salts: { intentId: string; salt: Hex }[];
-  inboxes: { name: string; terms: JsonForm<Terms>; termsHash: Hex; inboxAddress: Hex }[];
   recoverAfter: { createdAt: string; recoverAfter: number }[];
   routes: { route: JsonForm<Route>; leaf: Hex; proof: Hex[] }[];
   routesRoot: Hex;
@@ -36,10 +41,17 @@ type Vectors = {
 const path = new URL(import.meta.resolve("@tributary/inbox/vectors.json"));
 const vectors = JSON.parse(await readFile(path, "utf8")) as Vectors;
 
+const hubVectors: readonly (readonly [HubVectors | undefined, Hub])[] = [
+  [vectors, firstHub],
+  [vectors.laterHubs[0], currentHub],
+];
+
 test("the vectors belong to the published contracts", () => {
-  assert.equal(vectors.version, inboxVersion);
-  assert.equal(vectors.hub, checksumAddress(hubAddress));
-  assert.equal(vectors.implementation, checksumAddress(implementationAddress));
+  for (const [vector, hub] of hubVectors) {
+    assert.equal(vector?.version, hub.version);
+    assert.equal(vector.hub, checksumAddress(hub.address));
+    assert.equal(vector.implementation, checksumAddress(hub.implementation));
+  }
   assert.equal(vectors.cctpV2Adapter, checksumAddress(cctpV2AdapterAddress));
 });
 
@@ -49,11 +61,14 @@ test("salts", () => {
 });
 
 test("hashes of terms and addresses of inboxes", () => {
-  assert.equal(vectors.inboxes.length, 6);
-  for (const { name, terms, ...expected } of vectors.inboxes) {
-    const read = { ...terms, settleChainId: BigInt(terms.settleChainId) };
-    assert.equal(hashTerms(read), expected.termsHash, name);
-    assert.equal(checksumAddress(computeInboxAddress(read)), expected.inboxAddress, name);
+  assert.equal(vectors.laterHubs.length, 1);
+  for (const [vector, hub] of hubVectors) {
+    assert.equal(vector?.inboxes.length, 6);
+    for (const { name, terms, ...expected } of vector.inboxes) {
+      const read = { ...terms, settleChainId: BigInt(terms.settleChainId) };
+      assert.equal(hashTerms(read), expected.termsHash, name);
+      assert.equal(checksumAddress(computeInboxAddress(read, hub)), expected.inboxAddress, name);
+    }
   }
 });
 

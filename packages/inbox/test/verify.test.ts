@@ -5,6 +5,7 @@ import { computeInboxAddress } from "@tributary/inbox/address";
 import { encodeCctpV2Config } from "@tributary/inbox/cctpV2";
 import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";
 import { checksumAddress } from "@tributary/inbox/checksum";
+import { currentHub, feeBpsMax, firstHub, hubs } from "@tributary/inbox/hubs";
 import { computeRoutesRoot } from "@tributary/inbox/routes";
 import { computeInboxSalt } from "@tributary/inbox/salt";
 import type { Hex, Terms } from "@tributary/inbox/terms";
@@ -18,9 +19,10 @@ const intent = { deploymentId: `0x${"ab".repeat(32)}`, intentId: "pi_example" } 
 const attacker = `0x${"66".repeat(20)}` as const;
 const zero = `0x${"00".repeat(20)}` as const;
 
-/** The terms of an honest server: the payout wallet recovers, and there are no routes. */
+/** The terms of an honest server: the fee is within the hub's cap, the payout wallet recovers, and there are no routes. */
 const honestTerms = anyTerms.map((terms): Terms => ({
   ...terms,
+  feeBps: terms.feeBps % (feeBpsMax + 1),
   salt: computeInboxSalt(intent.deploymentId, intent.intentId),
   recovery: terms.payout,
   routesRoot: `0x${"00".repeat(32)}`,
@@ -53,6 +55,45 @@ test("an honest inbox passes, in every letter case", () => {
       assert.deepEqual(verifyInbox(wire, { ...expected, inboxAddress: inboxAddressLower }), { ok: true });
     }),
   );
+});
+
+test("an inbox of every published hub passes, and one that names parts of two hubs does not", () => {
+  const [terms] = fc.sample(honestTerms, 1);
+  assert.ok(terms !== undefined);
+  for (const hub of hubs) {
+    const expected: ExpectedInbox = {
+      ...issueInbox(terms).expected,
+      inboxAddress: computeInboxAddress(terms, hub),
+    };
+    const wire = termsToWire(terms, hub);
+    assert.deepEqual(verifyInbox(wire, expected), { ok: true });
+    const other = termsToWire(terms, hub === firstHub ? currentHub : firstHub);
+    assertRefused({ ...wire, hub: other.hub }, expected, "wrong_hub");
+    assertRefused({ ...wire, implementation: other.implementation }, expected, "wrong_hub");
+    assertRefused({ ...wire, version: other.version }, expected, "wrong_hub");
+    assertRefused({ ...wire, version: 3 }, expected, "unknown_version");
+    assertRefused(other, expected, "wrong_address");
+  }
+});
+
+test("a fee above the hub's cap is refused even when it was agreed, because such an inbox is never settled", () => {
+  const [terms] = fc.sample(honestTerms, 1);
+  assert.ok(terms !== undefined);
+  const atCap = issueInbox({ ...terms, feeBps: feeBpsMax });
+  assert.deepEqual(verifyInbox(atCap.wire, atCap.expected), { ok: true });
+  const { wire, expected } = issueInbox({ ...terms, feeBps: feeBpsMax + 1 });
+  assertRefused(wire, { ...expected, feeBpsMax: 10_000 }, "fee_too_high");
+});
+
+test("a hub as fee recipient is refused, because it cannot pass the fee on", () => {
+  const [terms] = fc.sample(honestTerms, 1);
+  assert.ok(terms !== undefined);
+  for (const { address } of hubs) {
+    const { wire, expected } = issueInbox({ ...terms, feeBps: 50, feeRecipient: address });
+    assertRefused(wire, expected, "wrong_fee_recipient");
+    const free = issueInbox({ ...terms, feeBps: 0, feeRecipient: address });
+    assert.deepEqual(verifyInbox(free.wire, free.expected), { ok: true });
+  }
 });
 
 test("D31: changed terms with an unchanged address are refused", () => {
@@ -96,7 +137,7 @@ test("other contracts than the published ones are refused, whatever their terms"
   const [terms] = fc.sample(honestTerms, 1);
   assert.ok(terms !== undefined);
   const { wire, expected } = issueInbox(terms);
-  assertRefused({ ...wire, version: 2 }, expected, "unknown_version");
+  assertRefused({ ...wire, version: 3 }, expected, "unknown_version");
   assertRefused({ ...wire, hub: attacker }, expected, "wrong_hub");
   assertRefused({ ...wire, implementation: attacker }, expected, "wrong_hub");
 });

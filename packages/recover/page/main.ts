@@ -1,8 +1,9 @@
 import { checksumAddress, parseAddress } from "@tributary/inbox/checksum";
+import type { Hub } from "@tributary/inbox/hubs";
 import type { Hex } from "@tributary/inbox/terms";
-import { buildDeployHubCall, buildRescueCall, SETTLE_BATCH_MAX, buildSettleCall } from "../src/contractCalls.ts";
+import { batchSettlements, buildDeployHubCall, buildRescueCall, buildSettleCall } from "../src/contractCalls.ts";
 import { inspectChain, type RpcRequester, type Holding, type ChainInspection } from "../src/inspectChain.ts";
-import { NATIVE_TOKEN, planRecovery } from "../src/planRecovery.ts";
+import { defaultReceiver, NATIVE_TOKEN, planRecovery } from "../src/planRecovery.ts";
 import { parseInboxes, type VerifiedInbox } from "../src/parseInboxes.ts";
 import { formatDay, formatUnits } from "../src/format.ts";
 import { sendTransaction } from "./sendTransaction.ts";
@@ -200,7 +201,11 @@ function renderHolding(holding: Holding, sight: ChainInspection, wallet: Connect
     row.append(createElement("small", `The recovery address may take it from ${formatDay(plan.allowedFromSeconds)}.`));
   else if (plan.sender !== wallet.account)
     row.append(createElement("small", `Connect the recovery address ${checksumAddress(plan.sender)} to take it out.`));
-  else row.append(createActionButton("Rescue to the payout wallet", () => sendRescue(holding, sight, wallet)));
+  else {
+    const isPayout = rescueReceiver(inbox, sight, wallet) === inbox.terms.payout;
+    const label = isPayout ? "Rescue to the payout wallet" : "Rescue to the recovery address";
+    row.append(createActionButton(label, () => sendRescue(holding, sight, wallet)));
+  }
   return row;
 }
 
@@ -225,10 +230,14 @@ function createActionButton(label: string, action: () => Promise<void>): HTMLEle
   return button;
 }
 
-async function ensureHub({ hub }: ChainInspection, { request, account }: ConnectedWallet): Promise<void> {
-  if (hub === "present") return;
+async function ensureHub(
+  { absentHubs }: ChainInspection,
+  { request, account }: ConnectedWallet,
+  hub: Hub,
+): Promise<void> {
+  if (!absentHubs.includes(hub)) return;
   await sendTransaction(request, account, {
-    call: buildDeployHubCall(),
+    call: buildDeployHubCall(hub),
     onSent: (hash) => setMessage("act-status", `Putting the hub there: ${hash}`),
   });
 }
@@ -238,9 +247,12 @@ async function sendSettle(
   sight: ChainInspection,
   wallet: ConnectedWallet,
 ): Promise<void> {
-  await ensureHub(sight, wallet);
-  for (let start = 0; start < holdings.length; start += SETTLE_BATCH_MAX) {
-    const call = buildSettleCall(holdings.slice(start, start + SETTLE_BATCH_MAX).map(({ inbox }) => inbox.terms));
+  for (const hub of new Set(holdings.map(({ inbox }) => inbox.hub))) await ensureHub(sight, wallet, hub);
+  for (const batch of batchSettlements(holdings)) {
+    const call = buildSettleCall(
+      batch.map(({ inbox }) => inbox.terms),
+      batch[0]?.inbox.hub,
+    );
     await sendTransaction(wallet.request, wallet.account, {
       call,
       onSent: (hash) => setMessage("act-status", `Settling: ${hash}`),
@@ -248,10 +260,13 @@ async function sendSettle(
   }
 }
 
+function rescueReceiver({ terms }: VerifiedInbox, { chainId }: ChainInspection, { account }: ConnectedWallet): Hex {
+  return defaultReceiver(terms, { chainId, sender: account });
+}
+
 async function sendRescue({ inbox, token }: Holding, sight: ChainInspection, wallet: ConnectedWallet): Promise<void> {
-  await ensureHub(sight, wallet);
-  const to = inbox.terms.payout === NATIVE_TOKEN ? wallet.account : inbox.terms.payout;
-  const call = buildRescueCall(inbox.terms, token, to);
+  await ensureHub(sight, wallet, inbox.hub);
+  const call = buildRescueCall(inbox, token, rescueReceiver(inbox, sight, wallet));
   await sendTransaction(wallet.request, wallet.account, {
     call,
     onSent: (hash) => setMessage("act-status", `Rescuing: ${hash}`),

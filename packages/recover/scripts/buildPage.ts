@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { hubAddress } from "@tributary/inbox/hub";
+import { hubs } from "@tributary/inbox/hubs";
 import { build } from "esbuild";
 
 // Builds the page as one file that people can keep for years: without requests, without dependencies, and with a policy that forbids
@@ -20,7 +20,7 @@ export async function buildPage(): Promise<string> {
   const policy = `default-src 'none'; script-src '${cspHash(script)}'; style-src '${cspHash(style)}'; base-uri 'none'; form-action 'none'`;
   return template
     .replace("POLICY", policy)
-    .replace("HUB", hubAddress)
+    .replace("HUBS", hubs.map(({ address }) => `<code>${address}</code>`).join(" and "))
     .replace("<style></style>", () => `<style>${style}</style>`)
     .replace("<script></script>", () => `<script>${script}</script>`);
 }

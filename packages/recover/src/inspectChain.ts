@@ -1,6 +1,7 @@
 import { hexToBytes, bytesToHex } from "@noble/hashes/utils";
 import { keccak_256 } from "@noble/hashes/sha3";
-import { deterministicDeployer, hubAddress, hubCodeHash } from "@tributary/inbox/hub";
+import { deterministicDeployer } from "@tributary/inbox/hub";
+import type { Hub } from "@tributary/inbox/hubs";
 import type { Hex } from "@tributary/inbox/terms";
 import { decodeUint, decodeString, parseQuantity, toFunctionSelector, encodeAddress } from "./abi.ts";
 import { NATIVE_TOKEN } from "./planRecovery.ts";
@@ -25,7 +26,10 @@ export type ChainInspection = {
   readonly chainId: bigint;
   /** The time of the newest block in Unix seconds, which the contract uses. */
   readonly timestamp: number;
+  /** The state of the hub of these inboxes; with several, of the one that is farthest from present. */
   readonly hub: HubState;
+  /** The hubs of these inboxes that are absent here. */
+  readonly absentHubs: readonly Hub[];
   /** Whether the hub can be deployed: the deterministic deployer exists on almost every chain. */
   readonly canDeployHub: boolean;
   /** Nonzero balances, in the order of the inboxes. */
@@ -42,6 +46,8 @@ export type InspectOptions = {
   readonly onProgress?: (done: number, total: number) => void;
 };
 
+/** From the worst to the best. */
+const HUB_STATES: readonly HubState[] = ["foreign", "absent", "present"];
 const TRANSFER_TOPIC = `0x${bytesToHex(keccak_256(new TextEncoder().encode("Transfer(address,address,uint256)")))}`;
 const BALANCE_OF_SELECTOR = toFunctionSelector("balanceOf(address)");
 const SYMBOL_SELECTOR = toFunctionSelector("symbol()");
@@ -80,11 +86,16 @@ export async function inspectChain(
     holdings.push(...(await Promise.all(batch)).filter((holding) => holding !== undefined));
     options.onProgress?.(Math.min(start + CONCURRENT_READS_MAX, queries.length), queries.length);
   }
-  const [hub, deployer] = await Promise.all([readHubState(request), readCode(request, deterministicDeployer)]);
+  const hubs = [...new Set(inboxes.map((inbox) => inbox.hub))];
+  const [states, deployer] = await Promise.all([
+    Promise.all(hubs.map((hub) => readHubState(request, hub))),
+    readCode(request, deterministicDeployer),
+  ]);
   return {
     chainId,
     timestamp,
-    hub,
+    hub: HUB_STATES.find((state) => states.includes(state)) ?? "present",
+    absentHubs: hubs.filter((_, index) => states[index] === "absent"),
     canDeployHub: deployer !== "0x",
     holdings,
     isTokenSearchComplete: receivedTokens !== undefined,
@@ -160,11 +171,11 @@ function addTransferLog(found: Map<Hex, Set<Hex>>, log: unknown): void {
   found.set(inbox, tokens);
 }
 
-async function readHubState(request: RpcRequester): Promise<HubState> {
-  const code = await readCode(request, hubAddress);
+async function readHubState(request: RpcRequester, hub: Hub): Promise<HubState> {
+  const code = await readCode(request, hub.address);
   if (code === "0x") return "absent";
   const hash = bytesToHex(keccak_256(hexToBytes(code.slice(2))));
-  return `0x${hash}` === hubCodeHash ? "present" : "foreign";
+  return `0x${hash}` === hub.codeHash ? "present" : "foreign";
 }
 
 async function readCode(request: RpcRequester, address: Hex): Promise<string> {

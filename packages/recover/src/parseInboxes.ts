@@ -1,11 +1,17 @@
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { parseAddress } from "@tributary/inbox/checksum";
-import { hubAddress, implementationAddress, inboxVersion } from "@tributary/inbox/hub";
+import { hubs, type Hub } from "@tributary/inbox/hubs";
 import type { Hex, Terms } from "@tributary/inbox/terms";
-import { termsFromWire, type InboxTerms } from "@tributary/inbox/wire";
+import { hubFromWire, termsFromWire, type InboxTerms } from "@tributary/inbox/wire";
 
 /** An inbox whose address was recomputed from its terms. */
-export type VerifiedInbox = { readonly intentId: string | undefined; readonly address: Hex; readonly terms: Terms };
+export type VerifiedInbox = {
+  readonly intentId: string | undefined;
+  readonly address: Hex;
+  readonly terms: Terms;
+  /** The hub that it belongs to. */
+  readonly hub: Hub;
+};
 
 /** The input is invalid; the message names the entry and the valid form. */
 export class InboxInputError extends Error {
@@ -63,27 +69,25 @@ function tryParseJson(text: string): { value: unknown } | undefined {
 function parseEntry(entry: unknown, prefix: string): VerifiedInbox {
   if (!isJsonObject(entry)) throw new InboxInputError(`${prefix}an intent or its inboxTerms must be a JSON object.`);
   const wire = isJsonObject(entry["inboxTerms"]) ? entry["inboxTerms"] : entry;
-  checkContracts(wire, prefix);
+  const hub = parseHub(wire, prefix);
   const terms = parseTerms(wire, prefix);
-  const address = computeInboxAddress(terms);
+  const address = computeInboxAddress(terms, hub);
   const statedAddress = entry["inboxAddress"];
   if (statedAddress !== undefined && parseAddress(statedAddress) !== address)
     throw new InboxInputError(`${prefix}its terms determine the inbox ${address}, not ${quoteValue(statedAddress)}.`);
   const intentId = entry["intentId"];
-  return { intentId: typeof intentId === "string" ? intentId : undefined, address, terms };
+  return { intentId: typeof intentId === "string" ? intentId : undefined, address, terms, hub };
 }
 
 /** Other contracts have other addresses and unknown rules. */
-function checkContracts(wire: JsonObject, prefix: string): void {
+function parseHub(wire: JsonObject, prefix: string): Hub {
   if (wire["version"] === undefined || wire["hub"] === undefined)
     throw new InboxInputError(`${prefix}it has no inboxTerms; take the whole intent as the API returns it.`);
-  const isOurs =
-    wire["version"] === inboxVersion &&
-    parseAddress(wire["hub"]) === hubAddress &&
-    parseAddress(wire["implementation"]) === implementationAddress;
-  if (isOurs) return;
+  const hub = hubFromWire(wire as InboxTerms);
+  if (hub !== undefined) return hub;
+  const known = hubs.map(({ address }) => address).join(" and ");
   throw new InboxInputError(
-    `${prefix}its inbox was made by the hub ${quoteValue(wire["hub"])}, and this release knows ${hubAddress}. Use the release that made it.`,
+    `${prefix}its inbox was made by the hub ${quoteValue(wire["hub"])}, and this release knows ${known}. Use the release that made it.`,
   );
 }
 

@@ -24,6 +24,14 @@ export function planRecovery(terms: Terms, { chainId, timestamp, token }: TokenL
   return { kind: "rescue", sender: terms.recovery, allowedFromSeconds, isAllowed: timestamp >= allowedFromSeconds };
 }
 
+/**
+ * Where a rescue goes unless the sender names another receiver: the payout wallet on its own chain. On other chains it may not exist, as a
+ * contract, and nobody could move what arrives there, so the sender itself receives.
+ */
+export function defaultReceiver(terms: Terms, { chainId, sender }: { chainId: bigint; sender: Hex }): Hex {
+  return chainId === terms.settleChainId && terms.payout !== NATIVE_TOKEN ? terms.payout : sender;
+}
+
 /** The fallback when settling is permanently impossible: from `recoverAfter` on, recovery may take the settle token too. */
 export function planSettleTokenRescue(terms: Terms, timestamp: number): RecoveryPlan {
   if (terms.recovery === NATIVE_TOKEN) return { kind: "none" };

@@ -1,16 +1,30 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { computeInboxAddress } from "@tributary/inbox/address";
+import { currentHub, firstHub, type Hub } from "@tributary/inbox/hubs";
 import vectors from "@tributary/inbox/vectors.json" with { type: "json" };
 import { termsToWire } from "@tributary/inbox/wire";
-import type { Terms } from "@tributary/inbox/terms";
+import type { Hex, Terms } from "@tributary/inbox/terms";
+import { batchSettlements } from "@tributary/recover/contractCalls";
+import type { Holding } from "@tributary/recover/inspectChain";
+import { defaultReceiver, NATIVE_TOKEN } from "@tributary/recover/planRecovery";
 import { parseInboxes, InboxInputError } from "@tributary/recover/parseInboxes";
 
-const [first, second] = vectors.inboxes.map(({ terms, inboxAddress }) => ({
-  intentId: `pi_of_${inboxAddress}`,
-  inboxAddress,
-  inboxTerms: termsToWire({ ...(terms as unknown as Terms), settleChainId: BigInt(terms.settleChainId) }),
-}));
-assert(first && second);
+type JsonTerms = (typeof vectors.inboxes)[number]["terms"];
+const toTerms = (terms: JsonTerms): Terms => ({
+  ...(terms as unknown as Terms),
+  settleChainId: BigInt(terms.settleChainId),
+});
+const toIntents = (inboxes: typeof vectors.inboxes, hub: Hub) =>
+  inboxes.map(({ terms, inboxAddress }) => {
+    const read = toTerms(terms);
+    return { intentId: `pi_of_${inboxAddress}`, inboxAddress, inboxTerms: termsToWire(read, hub) };
+  });
+const [first, second] = toIntents(vectors.inboxes, firstHub);
+const laterInboxes = vectors.laterHubs[0]?.inboxes ?? [];
+const [later] = toIntents(laterInboxes, currentHub);
+const [laterTerms] = laterInboxes.map(({ terms }) => toTerms(terms));
+assert(first && second && later && laterTerms);
 
 function parseAddresses(value: unknown): string[] {
   return parseInboxes(typeof value === "string" ? value : JSON.stringify(value)).map(({ address }) => address);
@@ -35,6 +49,45 @@ test("an intent, its terms alone, a list, the API's list and one entry per line 
   assert.deepEqual(parseAddresses([first, second]), both);
   assert.deepEqual(parseAddresses({ object: "list", data: [first, second], has_more: false }), both);
   assert.deepEqual(parseAddresses(`\ufeff${JSON.stringify(first)}\n\n${JSON.stringify(second)}\n`), both);
+});
+
+test("inboxes of the first hub belong to it, and those of the current one to that", () => {
+  const hubOf = (value: unknown) => parseInboxes(JSON.stringify(value)).map(({ hub }) => hub);
+  assert.deepEqual(hubOf([first, later]), [firstHub, currentHub]);
+  assert.deepEqual(parseAddresses(later), [later.inboxAddress.toLowerCase()]);
+  assert.match(
+    expectError({ ...later, inboxTerms: { ...later.inboxTerms, hub: first.inboxTerms.hub } }),
+    /made by the hub/,
+  );
+});
+
+test("a batch settles inboxes of one hub, and the native coin alone", () => {
+  const holding = (hub: Hub, salt: number, token: Hex = `0x${"0a".repeat(20)}`): Holding => {
+    const terms: Terms = { ...laterTerms, salt: `0x${String(salt).padStart(64, "0")}` };
+    const inbox = { intentId: undefined, address: computeInboxAddress(terms, hub), terms, hub };
+    return { inbox, token, symbol: "", decimals: 0, units: 1n };
+  };
+  const holdings = [
+    ...Array.from({ length: 101 }, (_, index) => holding(currentHub, index)),
+    holding(firstHub, 1),
+    holding(currentHub, 200, NATIVE_TOKEN),
+    holding(firstHub, 2),
+    holding(currentHub, 201, NATIVE_TOKEN),
+  ];
+  const batches = batchSettlements(holdings);
+  assert.deepEqual(
+    batches.map((batch) => batch.length),
+    [100, 1, 2, 1, 1],
+  );
+  for (const batch of batches) assert.equal(new Set(batch.map(({ inbox }) => inbox.hub)).size, 1);
+});
+
+test("a rescue goes to the payout wallet on its chain, and to the sender elsewhere", () => {
+  const terms = { ...laterTerms, settleChainId: 8_453n };
+  const sender: Hex = `0x${"5e".repeat(20)}`;
+  assert.equal(defaultReceiver(terms, { chainId: 8_453n, sender }), terms.payout);
+  assert.equal(defaultReceiver(terms, { chainId: 10n, sender }), sender);
+  assert.equal(defaultReceiver({ ...terms, payout: NATIVE_TOKEN }, { chainId: 8_453n, sender }), sender);
 });
 
 test("two copies of one intent are one inbox", () => {

@@ -4,6 +4,7 @@ import { ProviderFailed } from "../reader.ts";
 import {
   CallReverted,
   type EvmCall,
+  type SimulatedCall,
   type EvmNode,
   type EvmReceipt,
   type FeeQuote,
@@ -90,7 +91,7 @@ export class EvmProviders extends Providers<EvmNode> implements EvmNode {
     }
   }
 
-  call(call: EvmCall): Promise<string> {
+  call(call: SimulatedCall): Promise<string> {
     return this.ask((node) => node.call(call));
   }
 

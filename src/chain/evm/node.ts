@@ -19,6 +19,9 @@ export type FeeLimits = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 /** `gas` is the gas limit of a simulated call; absent: the node's own limit. */
 export type EvmCall = { from?: string; to: string; data: string; gas?: bigint };
 
+/** A simulated call. Without `to` it executes `data` as the creation code of a contract. */
+export type SimulatedCall = Omit<EvmCall, "to"> & { to?: string };
+
 /**
  * A provider's answer to a broadcast. `untakeable`: the bytes break a rule of the chain or of this node, so retries are useless. `unknown`
  * is no failure, because the bytes may be propagating; `hasNodeReply` when a node has checked them.
@@ -44,8 +47,8 @@ export interface EvmNode extends ChainReader {
   blockGasLimit(): Promise<bigint>;
   /** Gas that the call would use now. Throws CallReverted when it would revert. */
   estimateGas(call: EvmCall): Promise<bigint>;
-  /** Returned bytes of a read-only call. Throws CallReverted when it reverts or runs out of gas. */
-  call(call: EvmCall): Promise<string>;
+  /** Returned bytes of a simulated call. Throws CallReverted when it reverts or runs out of gas. */
+  call(call: SimulatedCall): Promise<string>;
   /** With several nodes: `one` stops at the first that accepts the bytes, `all` sends to each. */
   submit(rawTransaction: string, to?: "one" | "all"): Promise<SubmitOutcome>;
 }

@@ -15,6 +15,7 @@ import {
 import {
   CallReverted,
   type EvmCall,
+  type SimulatedCall,
   type EvmNode,
   type EvmReceipt,
   type FeeQuote,
@@ -200,7 +201,7 @@ export class JsonRpcNode implements EvmNode {
     return parseQuantity(await this.#request("eth_estimateGas", [toCallParameter(call)]), "an amount of gas");
   }
 
-  async call(call: EvmCall): Promise<string> {
+  async call(call: SimulatedCall): Promise<string> {
     return parseBytes(await this.#request("eth_call", [toCallParameter(call), "latest"]), "returned bytes");
   }
 
@@ -369,6 +370,6 @@ function dedupeTransfers(transfers: readonly Transfer[]): Transfer[] {
   return [...new Map(transfers.map((transfer) => [`${transfer.blockHash}/${transfer.place}`, transfer])).values()];
 }
 
-function toCallParameter({ gas, ...call }: EvmCall): object {
+function toCallParameter({ gas, ...call }: SimulatedCall): object {
   return gas === undefined ? call : { ...call, gas: toHex(gas) };
 }

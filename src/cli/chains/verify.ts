@@ -64,11 +64,11 @@ async function runVerify(input: CommandInput): Promise<number> {
 
 /** Compares the terms with the options. An absent option takes its value from the terms; the output marks it as not compared. */
 function checkTerms(
-  { address, terms }: VerifiedInbox,
+  { address, terms, hub }: VerifiedInbox,
   payoutWallet: Hex,
   { values }: CommandInput,
 ): VerifyReason | undefined {
-  const verified = verifyInbox(termsToWire(terms), {
+  const verified = verifyInbox(termsToWire(terms, hub), {
     inboxAddress: values["inbox"] === undefined ? address : readAddress(values["inbox"], "inbox"),
     payoutWallet,
     token: values["token"] === undefined ? terms.settleToken : readAddress(values["token"], "token"),

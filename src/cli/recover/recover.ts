@@ -28,7 +28,11 @@ export const recover: Command = {
     rpc: { value: "URLS", summary: "JSON-RPC URLs, one for each chain, separated by commas" },
     settle: { summary: "settle inboxes to their payout wallets; any key with gas money works" },
     rescue: { summary: "withdraw what only the recovery address may withdraw; needs its key" },
-    to: { value: "ADDRESS", summary: "wallet that receives rescued tokens; default the payout wallet" },
+    to: {
+      value: "ADDRESS",
+      summary:
+        "wallet that receives rescued tokens; default the payout wallet, on other chains than its own the sender",
+    },
     token: {
       value: "ADDRESSES",
       summary: "recover only these tokens, even if the search does not find them; separated by commas",

@@ -1,12 +1,12 @@
 import type { Hex } from "@tributary/inbox/terms";
 import {
+  batchSettlements,
   buildDeployHubCall,
   buildRescueCall,
-  SETTLE_BATCH_MAX,
   buildSettleCall,
 } from "@tributary/recover/contractCalls";
 import { readBalance, type RpcRequester, type Holding, type ChainInspection } from "@tributary/recover/inspectChain";
-import { planSettleTokenRescue, NATIVE_TOKEN, planRecovery } from "@tributary/recover/planRecovery";
+import { defaultReceiver, planSettleTokenRescue, planRecovery } from "@tributary/recover/planRecovery";
 import { formatUnits } from "@tributary/recover/format";
 import { CommandError } from "../../operator/errors.ts";
 import type { Wallet } from "./wallet.ts";
@@ -24,7 +24,7 @@ export type RecoverOptions = {
   rescue: boolean;
   /** Only these tokens; empty means all. */
   tokens: readonly Hex[];
-  /** Target of a rescue. Default the payout wallet, or the sender when the terms have no EVM payout wallet. */
+  /** Target of a rescue. Default the payout wallet on its own chain, and the sender on every other one. */
   to: Hex | undefined;
 };
 
@@ -46,9 +46,8 @@ export async function recoverOnChain(
     ? selected.filter((holding) => canRescue(holding, inspection, context.wallet.address))
     : [];
   if (toSettle.length + toRescue.length === 0) return [];
-  const transactions = await ensureHub(inspection, context);
-  for (let start = 0; start < toSettle.length; start += SETTLE_BATCH_MAX)
-    transactions.push(await settle(toSettle.slice(start, start + SETTLE_BATCH_MAX), inspection, context));
+  const transactions = await ensureHubs([...toSettle, ...toRescue], inspection, context);
+  for (const batch of batchSettlements(toSettle)) transactions.push(await settle(batch, inspection, context));
   for (const holding of toRescue) {
     const isSettled = transactions.some(({ moved }) => moved.some((movement) => isSameHolding(movement, holding)));
     if (!isSettled) transactions.push(await rescue(holding, { inspection, options, context }));
@@ -70,14 +69,21 @@ function canRescue(holding: Holding, inspection: ChainInspection, sender: Hex): 
   return rescuePlan.kind === "rescue" && rescuePlan.isAllowed && rescuePlan.sender === sender;
 }
 
-async function ensureHub(inspection: ChainInspection, { wallet, note }: RecoverContext): Promise<RecoverTransaction[]> {
-  const { hub, canDeployHub, chainId } = inspection;
-  if (hub === "present") return [];
-  if (hub === "foreign" || !canDeployHub)
+async function ensureHubs(
+  holdings: readonly Holding[],
+  { hub, absentHubs, canDeployHub, chainId }: ChainInspection,
+  { wallet, note }: RecoverContext,
+): Promise<RecoverTransaction[]> {
+  if (hub === "foreign" || (hub === "absent" && !canDeployHub))
     throw new CommandError(`The hub cannot be deployed on chain ${chainId}, so its inboxes cannot be opened.`);
-  note(`Deploying the hub on chain ${chainId}. This is needed once for all inboxes.`);
-  const txHash = await wallet.send(buildDeployHubCall(), (hash) => note(`  sent ${hash}`));
-  return [{ what: "deploy", chainId: String(chainId), txHash, moved: [] }];
+  const transactions: RecoverTransaction[] = [];
+  for (const absent of absentHubs) {
+    if (!holdings.some(({ inbox }) => inbox.hub === absent)) continue;
+    note(`Deploying the hub on chain ${chainId}. This is needed once for all inboxes.`);
+    const txHash = await wallet.send(buildDeployHubCall(absent), (hash) => note(`  sent ${hash}`));
+    transactions.push({ what: "deploy", chainId: String(chainId), txHash, moved: [] });
+  }
+  return transactions;
 }
 
 async function settle(
@@ -86,7 +92,10 @@ async function settle(
   { request, wallet, note }: RecoverContext,
 ): Promise<RecoverTransaction> {
   note(`Settling ${holdings.length} ${holdings.length === 1 ? "inbox" : "inboxes"} on chain ${chainId}.`);
-  const call = buildSettleCall(holdings.map(({ inbox }) => inbox.terms));
+  const call = buildSettleCall(
+    holdings.map(({ inbox }) => inbox.terms),
+    holdings[0]?.inbox.hub,
+  );
   const txHash = await wallet.send(call, (hash) => note(`  sent ${hash}`));
   const moved: RecoverTransaction["moved"] = [];
   for (const holding of holdings) {
@@ -105,9 +114,9 @@ async function rescue(
 ): Promise<RecoverTransaction> {
   const { request, wallet, note } = context;
   const { inbox, token, units, symbol, decimals } = holding;
-  const to = options.to ?? (inbox.terms.payout === NATIVE_TOKEN ? wallet.address : inbox.terms.payout);
+  const to = options.to ?? defaultReceiver(inbox.terms, { chainId: inspection.chainId, sender: wallet.address });
   note(`Rescuing ${formatUnits(units, decimals)} ${symbol} from ${inbox.address} to ${to}.`);
-  const txHash = await wallet.send(buildRescueCall(inbox.terms, token, to), (hash) => note(`  sent ${hash}`));
+  const txHash = await wallet.send(buildRescueCall(inbox, token, to), (hash) => note(`  sent ${hash}`));
   const movedUnits = await readMovedUnits(request, holding);
   const moved = [{ inboxAddress: inbox.address, token, units: movedUnits, to }];
   return { what: "rescue", chainId: String(inspection.chainId), txHash, moved };

@@ -13,7 +13,7 @@ export type ChainRecovery = { inspection: ChainInspection; transactions: readonl
 
 /** One chain for `--json`. */
 export function toRecoverOutput({ inspection, transactions }: ChainRecovery): object {
-  const { canDeployHub: isDeployable, isTokenSearchComplete: isSearched, ...chain } = inspection;
+  const { canDeployHub: isDeployable, isTokenSearchComplete: isSearched, absentHubs: _, ...chain } = inspection;
   const holdings = inspection.holdings.map(({ inbox, ...holding }) => ({
     inboxAddress: inbox.address,
     intentId: inbox.intentId ?? null,

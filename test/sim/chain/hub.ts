@@ -15,6 +15,7 @@ const NO_FAILURE = "00000000";
 const BPS = 10_000n;
 const FEE_BPS_MAX = 1_000;
 const FEE_LEG_GAS_LEFT = 220_000n;
+const ITEM_GAS_RESERVE = 160_000n;
 
 const errorSelectors = {
   wrongChain: errorSelector("WrongChain"),
@@ -42,12 +43,9 @@ export function callHub(machine: Machine, data: string): CallOutcome {
         : { ok: false, output: `0x${failure}` };
     }
     case "settleMany":
-      return {
-        ok: true,
-        output: encodeFailures(call.args[0].map((terms) => settleItem(machine, lowercaseAddresses(terms)))),
-      };
+      return settleMany(machine, call.args[0].map(lowercaseAddresses), call.args[1]);
     case "settleNetted":
-      return settleNetted(machine, lowercaseAddresses(call.args[0]), call.args[1]);
+      return settleNetted(machine, { shared: lowercaseAddresses(call.args[0]), salts: call.args[1] }, call.args[2]);
     default:
       return { ok: false, output: "0x" };
   }
@@ -84,16 +82,35 @@ function lowercaseAddresses(terms: Terms): Terms {
   };
 }
 
+function settleMany(machine: Machine, items: readonly Terms[], itemGas: bigint): CallOutcome {
+  const failures: string[] = [];
+  for (const terms of items) {
+    if (isStarving(machine, itemGas)) return starved(failures.length);
+    failures.push(settleItem(machine, terms, itemGas));
+  }
+  return { ok: true, output: encodeFailures(failures) };
+}
+
+/** Whether the next item of a batch could get less than its gas. */
+function isStarving(machine: Machine, itemGas: bigint): boolean {
+  return machine.gasLeft < itemGas + itemGas / 63n + ITEM_GAS_RESERVE;
+}
+
+function starved(index: number): CallOutcome {
+  return { ok: false, output: `${toFunctionSelector("Starved(uint256)")}${encodeWord(BigInt(index))}` };
+}
+
 /** Settles one item of a batch and logs its failure. */
-function settleItem(machine: Machine, terms: Terms): string {
-  const { failure } = settle(machine, terms);
+function settleItem(machine: Machine, terms: Terms, itemGas: bigint): string {
+  const { failure } = settle(machine, terms, itemGas);
   const isStarved = failure === errorSelectors.feeLegStarved;
   if (failure !== NO_FAILURE)
     machine.log({ address: hubAddress, ...(isStarved ? { starvedInbox: computeInboxAddress(terms) } : {}) });
   return failure;
 }
 
-function settle(machine: Machine, terms: Terms): SettleResult {
+/** With `itemGas` the inbox has exactly that, without it everything that is left. */
+function settle(machine: Machine, terms: Terms, itemGas?: bigint): SettleResult {
   machine.useGas(8_000n);
   const failure = validateTerms(machine, terms);
   if (failure !== undefined) return { units: 0n, failure };
@@ -103,7 +120,8 @@ function settle(machine: Machine, terms: Terms): SettleResult {
   if (gross === 0n) return { units: 0n, failure: NO_FAILURE };
   deployInbox(machine, inbox);
   const feeUnits = computeFee(gross, terms.feeBps);
-  const payment = { terms, from: inbox, netUnits: gross - feeUnits, feeUnits };
+  const unused = itemGas === undefined ? 0n : machine.gasLeft - itemGas;
+  const payment = { terms, from: inbox, netUnits: gross - feeUnits, feeUnits, unused };
   const unpaid = runAtomically(machine, () => pay(machine, payment));
   if (unpaid !== undefined) return { units: 0n, failure: unpaid };
   machine.log({ address: hubAddress });
@@ -111,10 +129,18 @@ function settle(machine: Machine, terms: Terms): SettleResult {
 }
 
 /** Settles inboxes with one payout and one fee: pulls from each inbox, then pays out once. */
-function settleNetted(machine: Machine, shared: Terms, salts: readonly Hex[]): CallOutcome {
+function settleNetted(
+  machine: Machine,
+  { shared, salts }: { shared: Terms; salts: readonly Hex[] },
+  itemGas: bigint,
+): CallOutcome {
   const failure = validateTerms(machine, shared);
   if (failure !== undefined) return { ok: false, output: `0x${failure}` };
-  const pulled = salts.map((salt) => pull(machine, { ...shared, salt }));
+  const pulled: SettleResult[] = [];
+  for (const salt of salts) {
+    if (isStarving(machine, itemGas)) return starved(pulled.length);
+    pulled.push(pull(machine, { ...shared, salt }));
+  }
   const grossUnits = pulled.reduce((sum, { units }) => sum + units, 0n);
   const output = encodeFailures(pulled.map((one) => one.failure));
   if (grossUnits === 0n) return { ok: true, output };
@@ -136,16 +162,17 @@ function pull(machine: Machine, terms: Terms): SettleResult {
   return isPulled ? { units, failure: NO_FAILURE } : { units: 0n, failure: errorSelectors.transferFailed };
 }
 
-type Payment = { terms: Terms; from: string; netUnits: bigint; feeUnits: bigint };
+/** `unused`: gas of the transaction that the payment does not get. */
+type Payment = { terms: Terms; from: string; netUnits: bigint; feeUnits: bigint; unused?: bigint };
 
 /**
  * Pays the payout first, then the fee. A fee that fails goes to the payout, unless it may have failed for lack of gas. Returns the selector of
  * the error, if any.
  */
-function pay(machine: Machine, { terms, from, netUnits, feeUnits }: Payment): string | undefined {
+function pay(machine: Machine, { terms, from, netUnits, feeUnits, unused = 0n }: Payment): string | undefined {
   const { settleToken: token, payout, feeRecipient } = terms;
   if (!send(machine, { token, from, to: payout, units: netUnits })) return errorSelectors.payoutFailed;
-  const { gasLeft } = machine;
+  const gasLeft = machine.gasLeft - unused;
   if (feeUnits === 0n || send(machine, { token, from, to: feeRecipient, units: feeUnits })) return undefined;
   if (gasLeft < FEE_LEG_GAS_LEFT) return errorSelectors.feeLegStarved;
   return send(machine, { token, from, to: payout, units: feeUnits }) ? undefined : errorSelectors.payoutFailed;

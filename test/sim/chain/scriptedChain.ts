@@ -52,6 +52,7 @@ const TRANSACTION_GAS = 21_000n;
 const BYTE_GAS = 12n;
 const GAS_MAX = 16_000_000n;
 const ESTIMATE_STEP = 300_000n;
+const ESTIMATE_STEPS = 5;
 const UNLIMITED_FEE = 10n ** 30n;
 const ONE_SHOT_FEE = 200n * GWEI;
 
@@ -260,7 +261,9 @@ export class ScriptedChain {
   /** The lowest tried gas limit at which the call succeeds; undefined when none does. Like a node, it sees no item inside a batch. */
   estimateGas(call: MachineCall): bigint | undefined {
     const { gasUsed } = this.simulateCall(call);
-    return [gasUsed, gasUsed + ESTIMATE_STEP].find((gasLimit) => this.simulateCall(call, gasLimit).ok);
+    return Array.from({ length: ESTIMATE_STEPS }, (_, step) => gasUsed + BigInt(step) * ESTIMATE_STEP).find(
+      (gasLimit) => this.simulateCall(call, gasLimit).ok,
+    );
   }
 
   #writeGenesis({ tokens, hasHub = true, units = [], wei = [] }: ScriptedChainOptions): void {

@@ -51,7 +51,7 @@ const BATCH_REFUSED =
   /\bbatch(?:ed)?\b.*(?:large|size|limit|exceed|support|allow|many|disabled)|(?:exceeds?|many|limit|supported)\b.*\bbatch/i;
 
 const REVERTED =
-  /revert|gas required exceeds|invalid opcode|out of gas|stack (?:under|over)flow|invalid jump|always failing|VM execution error/i;
+  /revert|gas required exceeds|invalid opcode|bad ?instruction|invalid_operation|NotActivated|OpcodeNotFound|out of gas|stack (?:under|over)flow|invalid jump|always failing|VM execution error/i;
 
 const TIMEOUT = /time(?:d)? ?out|deadline exceeded/i;
 

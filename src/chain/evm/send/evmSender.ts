@@ -2,7 +2,9 @@ import { hubAddress } from "@tributary/inbox/hub";
 import { encodeFunctionData, erc20Abi, type Hex } from "viem";
 import type { ChainConfig } from "../../../config/config.ts";
 import type { Tx } from "../../../db/database.ts";
+import type { EvmProviders } from "../evmProviders.ts";
 import { ChainMismatch } from "../../providers.ts";
+import { ProviderFailed } from "../../reader.ts";
 import {
   SettleRefused,
   type ChainSender,
@@ -15,7 +17,14 @@ import { formatPrice, priceOf, requestFees } from "./fees.ts";
 import { deleteOutgoingBytes } from "./outgoingStore.ts";
 import { processOutgoingTransactions } from "./processOutgoingTransactions.ts";
 import type { SenderContext } from "./senderContext.ts";
-import { settleCall, settleNettedCall, sharedTermsKey, type SettleCall } from "./settleCall.ts";
+import {
+  decodeFailures,
+  settleCall,
+  settleNettedCall,
+  settleNothingCall,
+  sharedTermsKey,
+  type SettleCall,
+} from "./settleCall.ts";
 import { quoteFees, signAndStore } from "./signAndStore.ts";
 import { findFailures, findGasLimit } from "./simulateSettlement.ts";
 
@@ -23,6 +32,8 @@ import { findFailures, findGasLimit } from "./simulateSettlement.ts";
 const NETTED_MIN = 4;
 /** From this many items on, that is cheaper even with a transaction of its own. */
 const OWN_BATCH_MIN = 9;
+/** TSTORE of 0 at slot 0, then the end: valid since the hard fork Cancun. */
+const TSTORE_CODE = "0x5f5f5d00";
 /** The gas limit of the hub's fee transfer. */
 const FEE_TRANSFER_GAS = 200_000n;
 
@@ -86,12 +97,47 @@ export class EvmSender implements ChainSender {
     };
   }
 
-  async verify(config: ChainConfig): Promise<void> {
-    if (await this.#context.providers.hasCode(hubAddress)) return;
-    throw new ChainMismatch(
-      `${config.name} has no hub at ${hubAddress}, which settlements need: deploy it with "tributary hub deploy".`,
-    );
+  async verify({ name }: ChainConfig): Promise<void> {
+    const { providers } = this.#context;
+    const hasHub = await providers.hasCode(hubAddress);
+    if (hasHub && (await canSettle(providers))) return;
+    throw new ChainMismatch(`${name} ${await explainHub(providers, hasHub)}`);
   }
+}
+
+/** Whether the hub executes an empty batch, which uses the lock and so the chain's transient storage. */
+async function canSettle(providers: EvmProviders): Promise<boolean> {
+  try {
+    decodeFailures(await providers.call(settleNothingCall(hubAddress)));
+    return true;
+  } catch (error) {
+    if (error instanceof CallReverted || isUnreadable(error)) return false;
+    throw error;
+  }
+}
+
+async function explainHub(providers: EvmProviders, hasHub: boolean): Promise<string> {
+  if (!(await hasTransientStorage(providers)))
+    return "lacks transient storage (EIP-1153), without which its hub cannot settle: the chain needs the hard fork Cancun. Remove it from the configuration.";
+  return hasHub
+    ? `has code at ${hubAddress} that does not settle as the hub does: see "tributary hub status".`
+    : `has no hub at ${hubAddress}, which settlements need: deploy it with "tributary hub deploy".`;
+}
+
+/** Executes TSTORE as the creation code of a contract. True also where the node refuses such calls. */
+async function hasTransientStorage(providers: EvmProviders): Promise<boolean> {
+  try {
+    await providers.call({ data: TSTORE_CODE });
+    return true;
+  } catch (error) {
+    if (error instanceof CallReverted) return false;
+    if (isUnreadable(error)) return true;
+    throw error;
+  }
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof ProviderFailed && error.kind === "bad_answer";
 }
 
 type SettlePlan = { call: SettleCall; gasLimit: bigint };

@@ -1,9 +1,17 @@
 import { hubAbi } from "@tributary/inbox/hubAbi";
+import { findHub, settleItemGas } from "@tributary/inbox/hubs";
 import { encodeTerms, type Hex } from "@tributary/inbox/terms";
-import { decodeFunctionResult, encodeFunctionData, toFunctionSelector } from "viem";
+import { decodeFunctionResult, encodeFunctionData, parseAbi, toFunctionSelector } from "viem";
 import { ProviderFailed } from "../../reader.ts";
 import type { SettleItem } from "../../sender.ts";
 import type { EvmCall } from "../node.ts";
+
+/** The calls of the first hub for several inboxes, which give an inbox as much gas as the transaction has left. */
+const firstHubAbi = parseAbi([
+  "struct Terms { bytes32 salt; uint64 settleChainId; address settleToken; address payout; address feeRecipient; uint16 feeBps; address recovery; uint48 recoverAfter; bytes32 routesRoot; }",
+  "function settleMany(Terms[] items) returns (bytes4[] failures)",
+  "function settleNetted(Terms shared, bytes32[] salts) returns (bytes4[] failures)",
+]);
 
 const SUCCESS_SELECTOR = "0x00000000";
 const NO_SALT: Hex = `0x${"0".repeat(64)}`;
@@ -24,29 +32,50 @@ function selectorOf(name: string, inputs: readonly { readonly type: string }[]):
 export function settleCall(items: readonly SettleItem[]): SettleCall {
   const [only] = items;
   if (items.length !== 1 || only === undefined) return settleManyCall(items);
+  // Without a gas limit for the item. Both hubs take the same call.
   const data = encodeFunctionData({ abi: hubAbi, functionName: "settle", args: [only.terms] });
   return { to: only.hub, data, reportsItems: false };
 }
 
 /** Always encodes settleMany, whose result reports each item. */
 export function settleManyCall(items: readonly SettleItem[]): SettleCall {
+  const hub = hubOf(items);
   const terms = items.map((item) => item.terms);
-  return {
-    to: items[0]?.hub ?? "",
-    data: encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args: [terms] }),
-    reportsItems: true,
-  };
+  const functionName = "settleMany";
+  const data = takesItemGas(hub)
+    ? encodeFunctionData({ abi: hubAbi, functionName, args: [terms, settleItemGas] })
+    : encodeFunctionData({ abi: firstHubAbi, functionName, args: [terms] });
+  return { to: hub, data, reportsItems: true };
 }
 
 /** Encodes settleNetted: one payout and one fee for all items. Their terms differ only in the salt. */
 export function settleNettedCall(items: readonly [SettleItem, ...SettleItem[]]): SettleCall {
-  const [{ hub, terms }] = items;
-  const args = [terms, items.map((item) => item.terms.salt)] as const;
-  return {
-    to: hub,
-    data: encodeFunctionData({ abi: hubAbi, functionName: "settleNetted", args }),
-    reportsItems: true,
-  };
+  const hub = hubOf(items);
+  const [{ terms }] = items;
+  const salts = items.map((item) => item.terms.salt);
+  const functionName = "settleNetted";
+  const data = takesItemGas(hub)
+    ? encodeFunctionData({ abi: hubAbi, functionName, args: [terms, salts, settleItemGas] })
+    : encodeFunctionData({ abi: firstHubAbi, functionName, args: [terms, salts] });
+  return { to: hub, data, reportsItems: true };
+}
+
+/** Simulated by start-up: a hub that answers it has everything that settling needs. */
+export function settleNothingCall(hub: string): SettleCall {
+  const args = [[], settleItemGas] as const;
+  return { to: hub, data: encodeFunctionData({ abi: hubAbi, functionName: "settleMany", args }), reportsItems: true };
+}
+
+/** The hub of a batch. Throws when items of several hubs are mixed, which no transaction can settle. */
+function hubOf(items: readonly SettleItem[]): string {
+  const [hub = "", ...others] = new Set(items.map((item) => item.hub));
+  if (others.length > 0) throw new Error(`a batch mixes the hubs ${hub} and ${others.join(", ")}`);
+  return hub;
+}
+
+/** An unknown hub is taken for one with today's calls. */
+function takesItemGas(hub: string): boolean {
+  return findHub(hub)?.takesItemGas ?? true;
 }
 
 /** Equal for items that one netted settlement can settle. */

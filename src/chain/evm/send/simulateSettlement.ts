@@ -42,9 +42,10 @@ async function confirmFailures(
 }
 
 /**
- * Finds a gas limit at which every item settles in a simulation, so that the transaction can be sent with exactly this limit. An estimate
- * alone does not suffice: the hub never reverts because of an item, and items fail at a limit that the estimate accepts. A fee that the
- * hub pays or forfeits at this limit is the same as with more gas, because the hub fails an item rather than let too little gas decide.
+ * Finds a gas limit at which every item settles in a simulation, so that the transaction can be sent with exactly this limit. The hub
+ * reverts a batch whose items could not have their gas, so the estimate suffices; state may change until the simulation. At the first hub
+ * the estimate alone did not suffice: items fail there at a limit that it accepts. A fee that a hub pays or forfeits at this limit is the
+ * same as with more gas, because it fails an item rather than let too little gas decide.
  * Throws CallReverted when the call would revert, SettleRefused when an item fails at the highest limit too.
  */
 export async function findGasLimit(context: SenderContext, call: SettleCall): Promise<bigint> {
