@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { publishedContracts } from "@tributary/inbox/publishedContracts";
 import { loadConfig, readConfig } from "./loadConfig.ts";
 import { ConfigError } from "./section.ts";
 
@@ -143,6 +144,11 @@ const REJECTED_CONFIGS: [name: string, changes: [string, unknown][], sentence: R
     [["feeRecipient", `0x${"0".repeat(40)}`]],
     /^feeRecipient: .* not the zero address/,
   ],
+  ...publishedContracts.map((contract): (typeof REJECTED_CONFIGS)[number] => [
+    `the contract ${contract} as fee recipient`,
+    [["feeRecipient", contract]],
+    /^feeRecipient: this is a contract of the service/,
+  ]),
   ["a token contract as fee recipient", [["feeRecipient", USDC]], /^feeRecipient: this is the contract of USDC/],
   [
     "an invalid proxy network",

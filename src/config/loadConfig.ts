@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { publishedContracts } from "@tributary/inbox/publishedContracts";
 import secureJson from "secure-json-parse";
 import type { ChainConfig, Config, DatabaseConfig, ProcessEnvironment } from "./config.ts";
 import { referenceOf } from "../kernel/caip.ts";
@@ -227,6 +228,8 @@ function readFeeRecipient(section: ConfigSection, chains: readonly ChainConfig[]
   if (token !== undefined) {
     throw new ConfigError(`feeRecipient: this is the contract of ${token.symbol}; give the address of a wallet.`);
   }
+  if (publishedContracts.some((contract) => contract === address))
+    throw new ConfigError("feeRecipient: this is a contract of the service, where fees are lost; give a wallet.");
   return address;
 }
 

@@ -1,6 +1,6 @@
 import { payoutChain } from "./payoutAsset.ts";
 import { checksumAddress } from "@tributary/inbox/checksum";
-import { findHub } from "@tributary/inbox/hubs";
+import { findHub, firstHub } from "@tributary/inbox/hubs";
 import type { Hex } from "@tributary/inbox/terms";
 import { termsToWire, type InboxTerms } from "@tributary/inbox/wire";
 import type { IntentStatus } from "../db/schema.ts";
@@ -88,7 +88,7 @@ export function intentRecord(row: NewIntent, context: IntentRecordContext): Inte
     feeBps: row.fee_bps,
     amounts: amountsRecord(row),
     inboxTerms: {
-      ...termsToWire(toInboxTerms(row), findHub(row.inbox_hub)),
+      ...termsToWire(toInboxTerms(row), findHub(row.inbox_hub) ?? firstHub),
       hub: checksumAddress(row.inbox_hub as Hex),
       implementation: checksumAddress(row.inbox_implementation as Hex),
     },

@@ -4,6 +4,7 @@ import { computeInboxAddress } from "@tributary/inbox/address";
 import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";
 import { hubAddress } from "@tributary/inbox/hub";
 import { hubAbi } from "@tributary/inbox/hubAbi";
+import { settleItemGas } from "@tributary/inbox/hubs";
 import { computeRoutesRoot, type Route } from "@tributary/inbox/routes";
 import type { Terms } from "@tributary/inbox/terms";
 import { buildSettleCall } from "@tributary/recover/contractCalls";
@@ -75,6 +76,7 @@ describe("an attacker with the operator's keys and the database", () => {
       shared: allTerms,
       items: [...allTerms.map((one) => [one]), allTerms],
       salts: [[terms.salt], [terms.salt, terms.salt]],
+      itemGas: [settleItemGas, 0n, 100_000n],
       route: [
         maliciousRoute(),
         { ...maliciousRoute(), adapter: ATTACKER },

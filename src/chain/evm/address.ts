@@ -1,7 +1,5 @@
 import { parseAddress } from "@tributary/inbox/checksum";
-import { cctpV2AdapterAddress } from "@tributary/inbox/cctpV2Adapter";
-import { deterministicDeployer } from "@tributary/inbox/hub";
-import { hubs } from "@tributary/inbox/hubs";
+import { publishedContracts } from "@tributary/inbox/publishedContracts";
 import type { AddressFormat } from "../addressFormat.ts";
 import { AddressSet } from "./filter/addressSet.ts";
 
@@ -9,11 +7,7 @@ import { AddressSet } from "./filter/addressSet.ts";
 const PRECOMPILES: ReadonlySet<string> = new Set(
   [...Array.from({ length: 0x12 }, (_, index) => index), 0x100].map(addressOf),
 );
-const OUR_CONTRACTS: ReadonlySet<string> = new Set([
-  ...hubs.flatMap(({ address, implementation }) => [address, implementation]),
-  cctpV2AdapterAddress,
-  deterministicDeployer,
-]);
+const OUR_CONTRACTS: ReadonlySet<string> = new Set(publishedContracts);
 const EXPECTED = "0x and 40 hex digits; in mixed case its EIP-55 checksum must be right";
 
 /** Addresses of EVM chains, in lower case in stored form. */

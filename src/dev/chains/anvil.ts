@@ -20,6 +20,8 @@ export interface AnvilOptions {
   blockTimeSeconds?: number;
   /** `safe` is this many blocks behind the head, `finalized` twice as many. Default 1. */
   slotsInAnEpoch?: number;
+  /** The rules of the chain, such as `shanghai`. Default the newest. */
+  hardfork?: string;
 }
 
 export interface Anvil {
@@ -119,6 +121,7 @@ function buildWatchdogOptions(options: AnvilOptions): WatchdogOptions {
   // No accounts: the public test mnemonic owns nothing here, and the node signs no requests.
   flags.push("--accounts", "0", "--max-persisted-states", String(PAST_STATES_MAX));
   flags.push("--slots-in-an-epoch", String(slotsInAnEpoch));
+  if (options.hardfork !== undefined) flags.push("--hardfork", options.hardfork);
   if (blockTimeSeconds !== undefined) flags.push("--mixed-mining", "--block-time", String(blockTimeSeconds));
   const watchdogOptions: WatchdogOptions = { binary: findAnvilBinary(), arguments: flags, graceMs: 0 };
   return stateDirectory === undefined

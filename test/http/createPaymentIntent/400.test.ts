@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deterministicDeployer, hubAddress, implementationAddress } from "@tributary/inbox/hub";
+import { publishedContracts } from "@tributary/inbox/publishedContracts";
 import { assertFault, TWO_DECIMAL_TOKEN, DUSD, testApi, USDC } from "../../support/api.ts";
 import { testVersionErrors } from "../../support/operationTests.ts";
 import { randomAddress } from "../../support/intents.ts";
@@ -202,15 +202,7 @@ test("D11 a destination that would lose the money is refused", async () => {
   const ownInbox = (await merchant.createIntent()).inboxAddress;
   const precompile = (value: number) => `0x${value.toString(16).padStart(40, "0")}`;
   const wallets = [0, 1, 9, 0x11, 0x100].map(precompile);
-  for (const payoutWallet of [
-    ...wallets,
-    hubAddress,
-    implementationAddress,
-    deterministicDeployer,
-    USDC,
-    DUSD,
-    ownInbox,
-  ]) {
+  for (const payoutWallet of [...wallets, ...publishedContracts, USDC, DUSD, ownInbox]) {
     const error = assertFault(await merchant.post(URL, { payoutWallet }), 400, "unsupported_destination");
     assert.equal(error.param, "payoutWallet", payoutWallet);
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
-import { deterministicDeployer, hubAddress, implementationAddress } from "@tributary/inbox/hub";
+import { publishedContracts } from "@tributary/inbox/publishedContracts";
 import { getAddress } from "viem";
 import { encodeBase58 } from "../../support/encodeBase58.ts";
 import {
@@ -30,7 +30,7 @@ const SOLANA = { payoutNamespace: "solana", payoutChainReference: CLUSTER };
 const TRAP_ADDRESSES = [
   ...Array.from({ length: 0x12 }, (_, value) => numbered(value)),
   numbered(0x100),
-  ...[hubAddress, implementationAddress, deterministicDeployer, USDC, DUSD, TWO_DECIMAL_TOKEN].flatMap((address) => [
+  ...[...publishedContracts, USDC, DUSD, TWO_DECIMAL_TOKEN].flatMap((address) => [
     address,
     toUpperHex(address),
     getAddress(address),

@@ -1,5 +1,10 @@
 import { hubAddress } from "@tributary/inbox/hub";
-import { decodeFailures, settleCall, settleManyCall } from "../../../src/chain/evm/send/settleCall.ts";
+import {
+  decodeFailures,
+  settleCall,
+  settleManyCall,
+  settleNothingCall,
+} from "../../../src/chain/evm/send/settleCall.ts";
 import { deleteOutgoingBytes } from "../../../src/chain/evm/send/outgoingStore.ts";
 import type { Tx } from "../../../src/db/database.ts";
 import type { Chain } from "../../../src/chain/chain.ts";
@@ -98,7 +103,7 @@ class OneShotSender implements ChainSender {
 
   async verify(): Promise<void> {
     // The program is part of the chain, so a simulated call suffices.
-    await this.#providers.ask((node) => node.simulate({ to: hubAddress, data: settleManyCall([]).data }));
+    await this.#providers.ask((node) => node.simulate({ to: hubAddress, data: settleNothingCall(hubAddress).data }));
   }
 }
 

@@ -73,9 +73,9 @@ function hubOf(items: readonly SettleItem[]): string {
   return hub;
 }
 
-/** An unknown hub is taken for one with today's calls. */
+/** Hubs that this release does not know are older than the first published one, and take its calls. */
 function takesItemGas(hub: string): boolean {
-  return findHub(hub)?.takesItemGas ?? true;
+  return findHub(hub)?.takesItemGas ?? false;
 }
 
 /** Equal for items that one netted settlement can settle. */
