@@ -47,6 +47,18 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     seconds: 300,
   },
   {
+    name: "batches at 2,000 gas limits up to the block's",
+    command: ["contracts/scripts/fuzz.ts", "--match-contract", "GasLimits"],
+    environment: { GAS_LIMIT_STEPS: "2000" },
+    seconds: 240,
+  },
+  {
+    name: "every sequence of three calls of the hub on every small state",
+    command: ["contracts/scripts/fuzz.ts", "--match-contract", "Exhaustive"],
+    environment: { EXHAUSTIVE_CALLS: "3" },
+    seconds: 150,
+  },
+  {
     name: "forge, whatever has passed before",
     command: ["scripts/test.ts", "--workers=1", "contracts/test/{artifacts,forge}.test.ts"],
     environment: { FORGE_ALWAYS: "1" },

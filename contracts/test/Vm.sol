@@ -13,6 +13,7 @@ interface Vm {
     function assume(bool condition) external pure;
     function chainId(uint256 id) external;
     function deal(address account, uint256 balance) external;
+    function envOr(string calldata name, uint256 fallback_) external view returns (uint256);
     function etch(address account, bytes calldata code) external;
     function expectEmit(address emitter) external;
     function expectRevert(bytes4 selector) external;

@@ -69,7 +69,7 @@ contract Anyone is Merchants {
             seed = uint256(keccak256(abi.encode(seed)));
             items[i] = termsAt(seed % MERCHANTS, seed >> 8);
         }
-        bool done = attempt(abi.encodeCall(IInboxHub.settleMany, (items, ITEM_GAS)), gasLimit);
+        bool done = attempt(abi.encodeCall(IInboxHub.settleMany, (items, itemGasOf(seed))), gasLimit);
         for (uint256 merchant = 0; merchant < MERCHANTS; ++merchant) {
             count(merchant, items.length, done);
         }
@@ -82,7 +82,7 @@ contract Anyone is Merchants {
             seed = uint256(keccak256(abi.encode(seed)));
             salts[i] = bytes32(seed % (SALTS + 1));
         }
-        bytes memory data = abi.encodeCall(IInboxHub.settleNetted, (termsAt(merchant, seed), salts, ITEM_GAS));
+        bytes memory data = abi.encodeCall(IInboxHub.settleNetted, (termsAt(merchant, seed), salts, itemGasOf(seed)));
         count(merchant, salts.length, attempt(data, gasLimit));
     }
 
@@ -205,6 +205,13 @@ contract Anyone is Merchants {
     function attempt(bytes memory data, uint256 gasLimit) private returns (bool done) {
         gasLimit = gasLimit % 3 == 0 ? 60_000 + gasLimit % 700_000 : 5_000_000;
         (done,) = address(hub).call{gas: gasLimit}(data);
+    }
+
+    /// @dev Enough, too little for some step of an item, or more than there is.
+    function itemGasOf(uint256 seed) private pure returns (uint256) {
+        uint256 choice = seed >> 128;
+        if (choice % 4 == 0) return (choice >> 8) % 300_000;
+        return choice % 17 == 1 ? choice << 100 : ITEM_GAS;
     }
 
     function count(uint256 merchant, uint256 most, bool done) private {
