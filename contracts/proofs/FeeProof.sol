@@ -28,6 +28,22 @@ contract FeeProof {
         assert(Fee.share(units, feeBps) < units);
     }
 
+    /// @dev A netted batch pays the sum of its inboxes' fees, and what is left to its payout: gross = fee + net.
+    function netFeesAndPayoutAreTheWhole(uint256 one, uint256 other, uint256 feeBps) external pure {
+        require(feeBps <= FEE_BPS_MAX && one <= type(uint256).max - other);
+        uint256 gross = one + other;
+        uint256 fee = Fee.share(one, feeBps) + Fee.share(other, feeBps);
+        assert(fee <= gross);
+        uint256 net = gross - fee;
+        assert(fee + net == gross);
+    }
+
+    /// @dev A second settlement of an emptied inbox takes nothing.
+    function nothingHasNoFee(uint256 feeBps) external pure {
+        require(feeBps <= FEE_BPS_MAX);
+        assert(Fee.share(0, feeBps) == 0);
+    }
+
     function noFeeIsNothing(uint256 units) external pure {
         assert(Fee.share(units, 0) == 0);
     }

@@ -3,6 +3,7 @@ pragma solidity 0.8.30;
 
 import {SafeTransferLib} from "solady/utils/SafeTransferLib.sol";
 import {ICctpV2Adapter} from "../src/ICctpV2Adapter.sol";
+import {IInboxHub} from "../src/IInboxHub.sol";
 import {Route, Terms} from "../src/Terms.sol";
 import {Message} from "./cctp/Message.sol";
 import {CctpWorld} from "./cctp/World.sol";
@@ -140,6 +141,44 @@ contract CctpV2AdapterTest is CctpWorld {
         hub.bridge(terms, route, new bytes32[](0), "");
         away.messenger.setMinFee(14_000);
         hub.bridge(terms, route, new bytes32[](0), "");
+    }
+
+    /// @dev The two leaves of a pair, 30 bps fast and 10 bps standard, at their least amount of two units: whatever minimum
+    /// fee Circle asks up to the cap, every amount from there on is burned.
+    function test_leavesBurnEveryAmountFromTwoUnitsOn(uint256 units, uint256 minFee) public {
+        uint32[2] memory caps = [uint32(3_000), 1_000];
+        for (uint256 i = 0; i < caps.length; ++i) {
+            ICctpV2Adapter.Config memory config = configHome();
+            (config.feePpmMax, config.finalityThresholdMin) = (caps[i], i == 0 ? FAST : STANDARD);
+            Route memory route = routeWith(config);
+            route.minAmount = 2;
+            Terms memory terms = cctpTerms(route);
+            uint256 amount = 2 + (i == 0 ? units % 10 : units % (BURN_LIMIT - 1));
+            away.messenger.setMinFee(minFee % (10 * caps[i] + 1));
+            away.usdc.mint(hub.inboxOf(terms), amount);
+            assertEq(hub.bridge(terms, route, new bytes32[](0), ""), amount);
+            assertEq(away.usdc.balanceOf(hub.inboxOf(terms)), 0);
+        }
+    }
+
+    function test_oneUnitIsBelowTheMinimum() public {
+        Route memory route = routeWith(configHome());
+        route.minAmount = 2;
+        Terms memory terms = cctpTerms(route);
+        away.usdc.mint(hub.inboxOf(terms), 1);
+        vm.expectRevert(abi.encodeWithSelector(IInboxHub.BelowMinimum.selector, 1, 2));
+        hub.bridge(terms, route, new bytes32[](0), "");
+    }
+
+    /// @dev What the burn limit leaves over below the minimum waits for the next deposit, and goes with it.
+    function test_aRemainderBelowTheMinimumGoesWithTheNextDeposit() public {
+        (Terms memory terms, Route memory route) = fundedAway(BURN_LIMIT + 1);
+        assertEq(hub.bridge(terms, route, new bytes32[](0), ""), BURN_LIMIT);
+        vm.expectRevert(abi.encodeWithSelector(IInboxHub.BelowMinimum.selector, 1, 1e6));
+        hub.bridge(terms, route, new bytes32[](0), "");
+        away.usdc.mint(hub.inboxOf(terms), 5e6);
+        assertEq(hub.bridge(terms, route, new bytes32[](0), ""), 5e6 + 1);
+        assertEq(away.usdc.balanceOf(hub.inboxOf(terms)), 0);
     }
 
     function test_reverts_whenCircleRefusesTheSender() public {

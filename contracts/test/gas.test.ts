@@ -18,14 +18,15 @@ test("the checked-in gas figures match the measured ones", async () => {
 });
 
 test("settling one inbox stays near the gas floor", () => {
-  assertRatio(gas.settleFirst, gas.floor, 1.95);
-  assertRatio(gas.settleRepeat, gas.floor, 1.2);
+  assertRatio(gas.settleFirst, gas.floor, 2.05);
+  assertRatio(gas.settleRepeat, gas.floor, 1.25);
   assert.ok(gas.settleRepeat < gas.walletRepeat, "an inbox with a key of its own would be cheaper");
 });
 
 test("a netted batch stays near two hundred transfers in one transaction", () => {
-  assertRatio(gas.nettedFirst, gas.batchFloor, 4.5);
-  assertRatio(gas.nettedRepeat, gas.batchFloor, 1.25);
+  assertRatio(gas.nettedFirst, gas.batchFloor, 5.25);
+  assertRatio(gas.nettedRepeat, gas.batchFloor, 1.4);
+  assert.ok(gas.nettedRepeat <= 14_100, `${gas.nettedRepeat}`);
   assert.ok(gas.nettedFirst < gas.manyFirst && gas.nettedRepeat < gas.manyRepeat, "netting saves nothing");
 });
 

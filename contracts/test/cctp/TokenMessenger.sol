@@ -65,7 +65,7 @@ contract TokenMessenger is IMessageHandler {
         require(amount > 0, "Amount must be nonzero");
         require(mintRecipient != 0, "Mint recipient must be nonzero");
         require(maxFee < amount, "Max fee must be less than amount");
-        require(maxFee >= amount * minFee / 10_000_000, "Insufficient max fee");
+        require(maxFee >= minFeeOf(amount), "Insufficient max fee");
         bytes32 remote = remoteTokenMessengers[destinationDomain];
         require(remote != 0, "No TokenMessenger for domain");
         bool moved = FiatToken(burnToken).transferFrom(msg.sender, address(localMinter), amount);
@@ -94,6 +94,13 @@ contract TokenMessenger is IMessageHandler {
             minFinalityThreshold,
             ""
         );
+    }
+
+    /// @dev At least one unit, at any finality.
+    function minFeeOf(uint256 amount) private view returns (uint256 fee) {
+        if (minFee == 0) return 0;
+        fee = amount * minFee / 10_000_000;
+        if (fee == 0) fee = 1;
     }
 
     function handleReceiveFinalizedMessage(uint32 domain, bytes32 sender, uint32, bytes memory body)

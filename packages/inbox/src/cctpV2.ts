@@ -18,6 +18,27 @@ export type CctpV2Config = {
   readonly recipient?: Hex;
 };
 
+const PPM = 1_000_000;
+
+/**
+ * The two speeds of a route, each a leaf of its own. A cap is for ever, and a burn below Circle's minimum fee reverts, so both are well above
+ * every published fee; what is paid is Circle's actual fee.
+ */
+export const cctpV2Speeds = {
+  fast: { finalityThresholdMin: 1_000, feePpmMax: 3_000 },
+  standard: { finalityThresholdMin: 2_000, feePpmMax: 1_000 },
+} as const;
+
+/**
+ * The least `minAmount` of a route with this cap, in the token's smallest units: Circle burns only amounts above the highest fee.
+ * Throws a RangeError when no amount is.
+ */
+export function cctpV2MinAmount(feePpmMax: number): bigint {
+  if (!Number.isSafeInteger(feePpmMax) || feePpmMax < 0 || feePpmMax >= PPM)
+    throw new RangeError(`feePpmMax must be a whole number from 0 to ${PPM - 1}`);
+  return BigInt(Math.ceil(PPM / (PPM - feePpmMax)));
+}
+
 /** `abi.encode(config)` for the adapter. Throws a RangeError that names the first invalid field. */
 export function encodeCctpV2Config(config: CctpV2Config): Hex {
   return `0x${[

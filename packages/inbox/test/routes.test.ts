@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { concat, encodeAbiParameters, keccak256 } from "viem";
+import { cctpV2MinAmount, cctpV2Speeds } from "@tributary/inbox/cctpV2";
 import { hashRoute, computeRouteProof, computeRoutesRoot } from "@tributary/inbox/routes";
 import type { Hex } from "@tributary/inbox/terms";
 import { anyRoute } from "./arbitraries.ts";
@@ -46,3 +47,16 @@ function computeRoot(leaf: Hex, proof: readonly Hex[]): Hex {
     leaf,
   );
 }
+
+test("the least amount of a route is the first that exceeds its highest fee, for every cap", () => {
+  const highestFee = (amount: bigint, ppm: number) => (amount * BigInt(ppm) + 999_999n) / 1_000_000n;
+  fc.assert(
+    fc.property(fc.oneof(fc.nat(999_999), fc.constantFrom(0, 1, 999_998, 999_999)), (ppm) => {
+      const least = cctpV2MinAmount(ppm);
+      assert.ok(highestFee(least, ppm) < least);
+      if (least > 1n) assert.ok(highestFee(least - 1n, ppm) >= least - 1n);
+    }),
+  );
+  for (const ppm of [-1, 0.5, 1_000_000, Number.NaN]) assert.throws(() => cctpV2MinAmount(ppm), RangeError);
+  for (const { feePpmMax } of Object.values(cctpV2Speeds)) assert.equal(cctpV2MinAmount(feePpmMax), 2n);
+});
