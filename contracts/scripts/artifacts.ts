@@ -112,7 +112,7 @@ function renderHubFile(hub: Compiled, salt: Hex): string {
     "/** Address of the hub, the same on every EVM chain. */",
     `export const hubAddress: Hex = "${hubAddress}";\n`,
     "/** Address of the code that every inbox delegates to: the hub itself. */",
-    "export const implementationAddress: Hex = hubAddress;\n",
+    `export const implementationAddress: Hex = "${hubAddress}";\n`,
     "/** Keccak-256 of the code that creates an inbox. */",
     `export const cloneCreationCodeHash: Hex = "${cloneCodeHash}";\n`,
     "/** Keccak-256 of the code that stands at the hub's address once it is there. */",

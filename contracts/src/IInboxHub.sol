@@ -53,8 +53,8 @@ interface IInboxHub {
     function settle(Terms calldata terms) external returns (uint256 gross);
 
     /// @notice Settles each inbox on its own; one that fails moves nothing and does not touch the others. Anyone may
-    /// call. The native coin is settled alone. The gas limit of the transaction decides only between `Starved` or out of
-    /// gas, which revert everything, and one outcome.
+    /// call. The native coin is settled alone. The gas limit of the transaction decides only between `Starved` or out
+    /// of gas, which revert everything, and one outcome.
     /// @param itemGas The gas that each inbox gets, exactly, to pay with.
     /// @return failures For each item the selector of the error that it failed with, or 0.
     function settleMany(Terms[] calldata items, uint256 itemGas) external returns (bytes4[] memory failures);

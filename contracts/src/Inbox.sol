@@ -6,9 +6,9 @@ import {Route, Terms} from "./Terms.sol";
 import {Token} from "./Token.sol";
 
 /// @title Inbox
-/// @notice What the hub commands an inbox to do. An inbox is a clone of 42 bytes that delegates to the hub's own code: a
-/// call of the hub has made that account warm, so a separate implementation would cost 2,500 gas more. An inbox holds no
-/// terms, because its address is the commitment to them and the hub checks it on every call.
+/// @notice What the hub commands an inbox to do. An inbox is a clone of 42 bytes that delegates to the hub's own code:
+/// a call of the hub has made that account warm, so a separate implementation would cost 2,500 gas more. An inbox holds
+/// no terms, because its address is the commitment to them and the hub checks it on every call.
 abstract contract Inbox {
     using Token for address;
 
@@ -28,7 +28,8 @@ abstract contract Inbox {
     }
 
     /// @notice Pays payout and fee from this inbox.
-    /// @dev The compiler compares selectors in ascending order. This name has the lowest: every other one costs more gas.
+    /// @dev The compiler compares selectors in ascending order. This name has the lowest: every other one costs more
+    /// gas.
     /// @return feePaid The fee, or 0 when its leg failed and the payout received everything.
     function distribute(address token, address payout, uint256 net, address feeRecipient, uint256 fee)
         external

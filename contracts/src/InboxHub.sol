@@ -26,8 +26,8 @@ contract InboxHub is IInboxHub, Inbox {
     /// @dev The gas of a batch for reading one balance, exactly. Widespread tokens need at most a third of it.
     uint256 private constant READ_GAS = 100_000;
 
-    /// @dev What an item needs at most besides its `itemGas`: READ_GAS · 64/63, 44,000 to create the inbox, and the hub's
-    /// own steps.
+    /// @dev What an item needs at most besides its `itemGas`: READ_GAS · 64/63, 44,000 to create the inbox, and the
+    /// hub's own steps.
     uint256 private constant ITEM_GAS_RESERVE = 160_000;
 
     /// @dev The received amount of a netted batch, in the token's smallest units, and the number of its inboxes.
@@ -238,8 +238,8 @@ contract InboxHub is IInboxHub, Inbox {
         return 0;
     }
 
-    /// @dev What must be left before an item, so that its calls get the gas that they are given: a call passes on at most
-    /// 63/64 of what is left. Reverts when `itemGas` is near the largest number.
+    /// @dev What must be left before an item, so that its calls get the gas that they are given: a call passes on at
+    /// most 63/64 of what is left. Reverts when `itemGas` is near the largest number.
     function _gasNeeded(uint256 itemGas) private pure returns (uint256) {
         return itemGas + itemGas / 63 + ITEM_GAS_RESERVE;
     }

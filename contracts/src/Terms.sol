@@ -49,7 +49,8 @@ library TermsLib {
         }
     }
 
-    /// @dev Copies the words as received. The compiler's own copy would revert for dirty upper bits, and with it a batch.
+    /// @dev Copies the words as received. The compiler's own copy would revert for dirty upper bits, and with it a
+    /// batch.
     function copyTo(Terms calldata terms, Terms memory target) internal pure {
         assembly ("memory-safe") {
             calldatacopy(target, terms, ENCODED_BYTES)

@@ -8,8 +8,8 @@ library Token {
     uint256 private constant BALANCE_OF = 0x70a08231;
     uint256 private constant TRANSFER = 0xa9059cbb;
 
-    /// @return readable False when the token is not a contract, reverts, returns less than a word or needs more gas than
-    /// `gasLimit`.
+    /// @return readable False when the token is not a contract, reverts, returns less than a word or needs more gas
+    /// than `gasLimit`.
     function balanceOf(address token, address holder, uint256 gasLimit)
         internal
         view

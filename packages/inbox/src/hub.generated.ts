@@ -15,7 +15,7 @@ export const hubSalt: Hex = "0x0000000000000000000000000000000000000000000000000
 export const hubAddress: Hex = "0x0000000b6473dd82e8dcba97523488c1c39c3dd0";
 
 /** Address of the code that every inbox delegates to: the hub itself. */
-export const implementationAddress: Hex = hubAddress;
+export const implementationAddress: Hex = "0x0000000b6473dd82e8dcba97523488c1c39c3dd0";
 
 /** Keccak-256 of the code that creates an inbox. */
 export const cloneCreationCodeHash: Hex = "0x4a24040e8879cc8852da51f57607d4fff782eea26cfe9b44484c5e74e5d398c3";
