@@ -365,17 +365,6 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "trust-gas-estimate",
-    bug: "A batch is sent with its estimate and a margin, without a simulation at that gas limit.",
-    patches: [
-      {
-        path: "src/chain/evm/send/simulateSettlement.ts",
-        search: "if ((await findFailureAt(context, call, first)) === undefined) return first;",
-        replace: "if (first > 0n) return first;",
-      },
-    ],
-  },
-  {
     name: "fees-without-ceiling",
     bug: "A transaction is signed with whatever fee the providers quote.",
     patches: [
