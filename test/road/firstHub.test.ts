@@ -76,9 +76,6 @@ describe("intents of the first hub beside those of the current one", () => {
       assert.equal(await road.balance(intent.inbox_address), 0n);
     }
     const sent = await road.world.db.root.selectFrom("outgoing_transaction").select("recipient").execute();
-    assert.deepEqual(
-      sent.map(({ recipient }) => recipient).toSorted(),
-      [firstHub.address, currentHub.address].toSorted(),
-    );
+    assert.deepEqual(new Set(sent.map(({ recipient }) => recipient)), new Set([firstHub.address, currentHub.address]));
   });
 });
