@@ -183,6 +183,23 @@ test("hub deploy deploys a missing hub once, and reports why it fails", async (t
   assert.match((await runCli(words, KEYS)).out, /was already deployed/);
 });
 
+test("hub deploy and serve refuse a chain with the rules of Shanghai, and name the hard fork", async (t) => {
+  const chain = await startAnvil({ chainId: 84_532, hardfork: "shanghai" });
+  t.after(() => chain.stop());
+  const client = createDevClient(chain.rpcUrl);
+  await client.setBalance({ address: privateKeyToAccount(KEY).address, value: 10n ** 18n });
+  // The configured token, which answers 6 to every call.
+  await client.setCode({
+    address: "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
+    bytecode: "0x600660005260206000f3",
+  });
+  for (const words of [["hub", "deploy"], ["serve"], ["serve", "--check"]]) {
+    const { code, err, out } = await runCli([...words, "--config", localConfig(chain.rpcUrl)], KEYS);
+    assert.equal(code, 1, words.join(" "));
+    assert.match(err + out, /transient storage \(EIP-1153\).*hard fork Cancun/, words.join(" "));
+  }
+});
+
 test("hub status tells apart a missing hub, this release's hub, other code and a missing deployer", async (t) => {
   const chain = await startAnvil({ chainId: 84_532 });
   t.after(() => chain.stop());
@@ -202,6 +219,7 @@ test("hub status tells apart a missing hub, this release's hub, other code and a
   assert.equal(refused.code, 1);
   assert.match(refused.err, /Base Sepolia has different code at 0x\w+: remove the chain/);
   await client.setCode({ address: hubAddress, bytecode: "0x" });
+  assert.deepEqual(await statusOf(), [1, "absent", null]);
   await client.setCode({ address: deterministicDeployer, bytecode: "0x" });
   assert.deepEqual(await statusOf(), [1, "impossible", null]);
 });

@@ -1,6 +1,16 @@
 import { deterministicDeployer, hubAddress, hubCodeHash, hubSalt } from "@tributary/inbox/hub";
 import { hubCreationCode } from "@tributary/inbox/hubCode";
-import { concat, createPublicClient, createWalletClient, defineChain, http, keccak256, type Hex } from "viem";
+import {
+  BaseError,
+  concat,
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  http,
+  keccak256,
+  type Hex,
+  type PublicClient,
+} from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { ChainConfig } from "../../config/config.ts";
 import { CHAIN_NAME_FORMS, findChainByName, unknownChainMessage } from "../../config/chainName.ts";
@@ -34,13 +44,14 @@ export const hubStatus: Command = {
   run: runStatus,
 };
 
-type HubStatus = "present" | "absent" | "foreign" | "impossible" | "unreachable";
+type HubStatus = "present" | "absent" | "foreign" | "impossible" | "outdated" | "unreachable";
 
 const STATUS_TEXTS: Readonly<Record<HubStatus, string>> = {
   present: "deployed, with the code of this release",
   absent: "missing: deploy it with `tributary hub deploy`",
   foreign: "DIFFERENT CODE at its address: remove this chain from the configuration",
   impossible: "missing, and so is the deterministic deployer: remove this chain from the configuration",
+  outdated: "missing, and so is transient storage (the hard fork Cancun): remove this chain from the configuration",
   unreachable: "unknown: the chain does not answer",
 };
 
@@ -73,9 +84,24 @@ async function readHubStatus([rpcUrl = ""]: readonly string[]): Promise<{ hub: H
       return { hub: codeHash === hubCodeHash ? "present" : "foreign", codeHash };
     }
     const deployer = await reader.getCode({ address: deterministicDeployer });
-    return { hub: deployer === undefined ? "impossible" : "absent", codeHash: null };
+    if (deployer === undefined) return { hub: "impossible", codeHash: null };
+    return { hub: (await hasTransientStorage(reader)) ? "absent" : "outdated", codeHash: null };
   } catch {
     return { hub: "unreachable", codeHash: null };
+  }
+}
+
+/** TSTORE of 0 at slot 0, then the end: valid since the hard fork Cancun. */
+const TSTORE_CODE = "0x5f5f5d00";
+const INVALID_OPCODE = /invalid opcode|bad ?instruction|invalid_operation|NotActivated|OpcodeNotFound/i;
+
+/** Executes TSTORE as the creation code of a contract. True also where the node refuses such calls. */
+async function hasTransientStorage(reader: Pick<PublicClient, "call">): Promise<boolean> {
+  try {
+    await reader.call({ data: TSTORE_CODE });
+    return true;
+  } catch (error) {
+    return !(error instanceof BaseError && INVALID_OPCODE.test(error.message));
   }
 }
 
@@ -120,6 +146,10 @@ async function ensureHub(chain: ChainConfig): Promise<HubDeployment> {
       throw new CommandError(`${chain.name} does not answer, so its hub cannot be checked.`);
     case "foreign":
       throw new CommandError(`${chain.name} has different code at ${hubAddress}: remove the chain.`);
+    case "outdated":
+      throw new CommandError(
+        `${chain.name} lacks transient storage (EIP-1153), which the hub needs: the chain must have the hard fork Cancun. Remove the chain.`,
+      );
     case "impossible":
       throw new CommandError(
         `${chain.name} has no deterministic deployer at ${deterministicDeployer}, so the hub cannot be deployed at its address: remove the chain.`,
