@@ -1,7 +1,8 @@
 import { registerHooks } from "node:module";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import { mutants, type Mutant } from "./mutants.ts";
+import type { Mutant } from "./mutant.ts";
+import { mutants } from "./mutants.ts";
 
 // Runs seeds with one planted bug until one of them finds it. Each bug needs its own process, because modules load once:
 // node test/sim/runMutant.ts <name> [--seeds 500] [--from 1]

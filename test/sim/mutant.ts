@@ -1,0 +1,10 @@
+export type Patch = { path: string; search: string; replace: string };
+
+export type Mutant = {
+  name: string;
+  /** The bug in one sentence. */
+  bug: string;
+  patches: readonly Patch[];
+  /** Statements that remove the database's own protection. */
+  statements?: readonly string[];
+};

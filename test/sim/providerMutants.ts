@@ -1,0 +1,65 @@
+import type { Mutant } from "./mutant.ts";
+
+/** Planted bugs of the answers that providers give. */
+export const providerMutants: readonly Mutant[] = [
+  {
+    name: "one-provider-is-believed",
+    bug: "Deposits count on one provider's view, whatever agreement the policy requires.",
+    patches: [
+      {
+        path: "src/deposit/agreement/agreement.ts",
+        search: "if (units > agreement.abovePriceUnits) for (",
+        replace: "if (units > agreement.abovePriceUnits + 10n ** 30n) for (",
+      },
+    ],
+  },
+  {
+    name: "misplaced-logs-count",
+    bug: "A log's block number is not compared with its block.",
+    patches: [
+      {
+        path: "src/chain/checkedReader.ts",
+        search: "if (!isInScope(transfer, request.scope))",
+        replace: "if (request.tokens.length < 0)",
+      },
+      {
+        path: "src/watch/movement.ts",
+        search: "if (proof?.blockHash === blockHash && proof.blockNumber !== blockNumber)",
+        replace: "if (proof !== undefined && blockNumber < 0n)",
+      },
+    ],
+  },
+  {
+    name: "balances-stay-different",
+    bug: "A balance that differs from the ledger starts no search.",
+    patches: [
+      {
+        path: "src/watch/reconcile/reconcileBalances.ts",
+        search: "for (const balance of balances.filter(isDifferent)) {",
+        replace: "for (const balance of balances.filter((each) => isDifferent(each) && each.blockNumber < 0n)) {",
+      },
+    ],
+  },
+  {
+    name: "contradiction-stops-recording",
+    bug: "A provider that lacks a block below its head is asked again instead of another provider.",
+    patches: [
+      {
+        path: "src/chain/providers.ts",
+        search: `return error instanceof ProviderFailed && error.kind !== "range_too_large";`,
+        replace: `return error instanceof ProviderFailed && error.kind !== "range_too_large" && error.kind !== "unknown_block";`,
+      },
+    ],
+  },
+  {
+    name: "pushed-head-is-believed",
+    bug: "A pushed head is recorded without a check of its block.",
+    patches: [
+      {
+        path: "src/watch/follow/followHeads.ts",
+        search: "if (block?.number !== head.number || block.parentHash !== head.parentHash)",
+        replace: "if (block === undefined && head.number < 0n)",
+      },
+    ],
+  },
+];
