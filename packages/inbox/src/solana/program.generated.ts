@@ -1,0 +1,21 @@
+// Written by programs/scripts/build.ts from the compiled program; change that instead.
+
+/** SHA-256 of the program's ELF file, as the loader stores it. */
+export const solanaProgramHash = "576489d789b75290dc29dbcecb2a263c9a119ecd5f0883e044361a63b1747c91";
+
+/** Bytes of the program's ELF file. */
+export const solanaProgramBytes = 13296;
+
+const programs: Readonly<Record<string, string>> = {
+  // mainnet
+  "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp": "A27yWq6ooL214xBC1oaNCdJ4dKyDborZRVkc59PXcMwR",
+  // testnet
+  "4uhcVJyU9pJkvQyS88uRDiswHScCKQY3": "A27yWq6ooL214xBC1oaNCdJ4dKyDborZRVkc59PXcMwR",
+  // devnet
+  "EtWTRABZaYq6iMfeYKouRu166VU2xqa1": "A27yWq6ooL214xBC1oaNCdJ4dKyDborZRVkc59PXcMwR",
+};
+
+/** The published inbox program of a cluster, by its CAIP-2 reference; undefined for a private cluster. */
+export function findSolanaProgram(cluster: string): string | undefined {
+  return Object.hasOwn(programs, cluster) ? programs[cluster] : undefined;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/* bridge: burns the balance of one inbox by Circle's deposit_for_burn, for the pinned recipient on the pinned domain.
+ *
+ * Option: the route, 0 or 1. The messenger is pinned, and its owner can upgrade it. So it is checked afterwards that it used the inbox's
+ * signature for the burn alone, and beforehand that nothing else of the inbox is in its reach.
+ */
+enum {
+    BRIDGE_ACCOUNT = FIRST,
+    BRIDGE_INBOX,
+    BRIDGE_EVENT_PAYER,
+    BRIDGE_SENDER_AUTHORITY,
+    BRIDGE_DENYLIST,
+    BRIDGE_TRANSMITTER_STATE,
+    BRIDGE_MESSENGER_STATE,
+    BRIDGE_REMOTE_MESSENGER,
+    BRIDGE_MINTER,
+    BRIDGE_LOCAL_TOKEN,
+    BRIDGE_EVENT,
+    BRIDGE_TRANSMITTER,
+    BRIDGE_SYSTEM,
+    BRIDGE_EVENT_AUTHORITY,
+    BRIDGE_ACCOUNTS
+};
+
+/* In the issuer's account of a token: the largest amount of one burn. */
+enum { LOCAL_TOKEN_LIMIT = 72, LOCAL_TOKEN_SIZE_MIN = 80 };
+
+/* A route: maximum fee in millionths of the amount, u32, and finality threshold, u32. Without a threshold there is no such route. */
+enum { ROUTES = 2, ROUTE_SIZE = 8, ROUTE_THRESHOLD = 4, FEE_PPM_MAX = 100000, PPM = 1000000 };
+
+enum { BURN_METAS = 18, BURN_SIZE = 96 };
+
+INLINE const u8 *routeOf(const Call *call) {
+    u64 number = call->data[DATA_OPTION];
+    if (number >= ROUTES) return 0;
+    const u8 *route = call->data + HOP_ROUTES + ROUTE_SIZE * number;
+    return readInteger(route, 4) > FEE_PPM_MAX || readInteger(route + ROUTE_THRESHOLD, 4) == 0 ? 0 : route;
+}
+
+/* Discriminator, amount u64, domain u32, mint recipient, destination caller, maximum fee u64, finality threshold u32. */
+INLINE void writeBurn(const Call *call, u8 *data, u64 amount, const u8 *route) {
+    u64 feePpm = readInteger(route, 4);
+    u64 feeMax = amount / PPM * feePpm + (amount % PPM * feePpm + PPM - 1) / PPM;
+    const Key *recipient = call->accounts[PAYEE].key;
+    *(u64 *)data = WORD(215, 60, 61, 46, 114, 55, 128, 176);
+    *(u64 *)(data + 8) = amount;
+    writeInteger(data + 16, readInteger(call->data + HOP_DOMAIN, 4), 4);
+    for (int i = 0; i < 4; i++) writeInteger(data + 20 + 8 * i, recipient->word[i], 8);
+    for (int i = 0; i < 4; i++) writeInteger(data + 52 + 8 * i, 0, 8); /* any caller may receive the message */
+    writeInteger(data + 84, feeMax, 8);
+    writeInteger(data + 92, readInteger(route + ROUTE_THRESHOLD, 4), 4);
+}
+
+FUNCTION u64 depositForBurn(const Call *call, u64 amount, const u8 *route) {
+    const Account *accounts = call->accounts;
+    Meta metas[BURN_METAS];
+    setMeta(&metas[0], &accounts[BRIDGE_INBOX], SIGN);
+    setMeta(&metas[1], &accounts[BRIDGE_EVENT_PAYER], WRITE | SIGN);
+    setMeta(&metas[2], &accounts[BRIDGE_SENDER_AUTHORITY], READ);
+    setMeta(&metas[3], &accounts[BRIDGE_ACCOUNT], WRITE);
+    setMeta(&metas[4], &accounts[BRIDGE_DENYLIST], READ);
+    setMeta(&metas[5], &accounts[BRIDGE_TRANSMITTER_STATE], WRITE);
+    setMeta(&metas[6], &accounts[BRIDGE_MESSENGER_STATE], READ);
+    setMeta(&metas[7], &accounts[BRIDGE_REMOTE_MESSENGER], READ);
+    setMeta(&metas[8], &accounts[BRIDGE_MINTER], READ);
+    setMeta(&metas[9], &accounts[BRIDGE_LOCAL_TOKEN], WRITE);
+    setMeta(&metas[10], &accounts[MINT], WRITE);
+    setMeta(&metas[11], &accounts[BRIDGE_EVENT], WRITE | SIGN);
+    setMeta(&metas[12], &accounts[BRIDGE_TRANSMITTER], READ);
+    setMeta(&metas[13], &accounts[AGENT], READ);
+    setMeta(&metas[14], &accounts[TOKEN_PROGRAM], READ);
+    setMeta(&metas[15], &accounts[BRIDGE_SYSTEM], READ);
+    setMeta(&metas[16], &accounts[BRIDGE_EVENT_AUTHORITY], READ);
+    setMeta(&metas[17], &accounts[AGENT], READ);
+    u8 data[BURN_SIZE] __attribute__((aligned(8)));
+    writeBurn(call, data, amount, route);
+    Instruction instruction = { accounts[AGENT].key, metas, BURN_METAS, data, BURN_SIZE };
+    return invokeSigned(call, &instruction, call->inboxes);
+}
+
+/* The inbox's signature must reach neither its lamports nor other token accounts of it. Event payer and event sign themselves: otherwise the
+ * inbox would pay for the event, or become it. */
+INLINE u64 checkBridgeAccounts(const Call *call) {
+    const Account *accounts = call->accounts, *local = &accounts[BRIDGE_LOCAL_TOKEN];
+    if (!accounts[BRIDGE_EVENT_PAYER].isSigner || !accounts[BRIDGE_EVENT].isSigner) return ERROR_SIGNER;
+    if (!isSameKey(local->owner, accounts[AGENT].key) || local->size < LOCAL_TOKEN_SIZE_MIN) return ERROR_PROGRAM;
+    if (isSameKey(accounts[BRIDGE_TRANSMITTER_STATE].key, accounts[BRIDGE_INBOX].key)) return ERROR_PROGRAM;
+    if (isTokenProgram(accounts[BRIDGE_TRANSMITTER_STATE].owner)) return ERROR_PROGRAM;
+    if (isTokenProgram(accounts[BRIDGE_EVENT].owner)) return ERROR_PROGRAM;
+    return isTokenProgram(accounts[BRIDGE_EVENT_PAYER].owner) ? ERROR_PROGRAM : 0;
+}
+
+/* After the burn: nothing but the amount is gone, and nobody has a hold on later deposits. A close authority from before the account became the
+ * inbox's stays as it was. */
+INLINE int isOnlyBurned(const Inbox *inbox, u64 left, u8 closerBefore) {
+    const Account *account = inbox->account;
+    if (amountOf(account) != left || !isSameKey(tokenOwnerOf(account), inbox->pda->key)) return 0;
+    return account->data[TOKEN_DELEGATE] == 0 && account->data[TOKEN_CLOSER] == closerBefore;
+}
+
+FUNCTION u64 bridge(const Call *call) {
+    const Account *accounts = call->accounts;
+    if (call->kind != KIND_HOP) return ERROR_KIND;
+    if (call->accountCount != BRIDGE_ACCOUNTS || call->inboxCount != 1) return ERROR_ACCOUNTS;
+    const u8 *route = routeOf(call);
+    if (!route) return ERROR_ROUTE;
+    Inbox inbox = { call->inboxes, &accounts[BRIDGE_ACCOUNT], &accounts[BRIDGE_INBOX], &accounts[MINT] };
+    u64 failure = checkInbox(call, &inbox);
+    if (failure) return failure;
+    u64 balance = amountOf(inbox.account);
+    if (balance == 0) return closeForRent(call, &inbox);
+    failure = checkBridgeAccounts(call);
+    if (failure) return failure;
+    u64 limit = readWord(accounts[BRIDGE_LOCAL_TOKEN].data + LOCAL_TOKEN_LIMIT);
+    u64 amount = balance < limit ? balance : limit;
+    if (amount == 0 || amount < readInteger(call->data + HOP_MIN_AMOUNT, 8)) return ERROR_MINIMUM;
+    u8 closerBefore = inbox.account->data[TOKEN_CLOSER];
+    failure = depositForBurn(call, amount, route);
+    if (failure) return failure;
+    return isOnlyBurned(&inbox, balance - amount, closerBefore) ? closeForRent(call, &inbox) : ERROR_LEFT;
+}

@@ -1,0 +1,157 @@
+import { createPrivateKey, generateKeyPairSync, sign } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+import { Account, FailedTransactionMetadata, LiteSvm } from "litesvm/dist/internal.js";
+import { decodeKey, encodeKey, systemProgram } from "@tributary/inbox/solana/keys";
+import { encodeMessage, encodeTransaction } from "@tributary/inbox/solana/message";
+import type { SolanaInstruction } from "@tributary/inbox/solana/instructions";
+
+// The runtime with the real token programs, the associated token program and the loader, in this process.
+
+export type Keypair = { readonly address: string; readonly key: KeyObject };
+
+export type Outcome = {
+  readonly ok: boolean;
+  /** The number that the failed program returned, if it returned one. */
+  readonly code: number | undefined;
+  /** The runtime's words about a failure. */
+  readonly reason: string;
+  readonly computeUnits: number;
+  /** Length of the transaction. */
+  readonly bytes: number;
+};
+
+export type StoredAccount = { readonly owner: string; readonly lamports: bigint; readonly data: Buffer };
+
+const UNIT_OFFSET = 64;
+const SUPPLY_OFFSET = 36;
+const LAMPORTS_OF_WALLET = 1_000_000_000_000n;
+
+export function createKeypair(): Keypair {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const raw = publicKey.export({ format: "der", type: "spki" }).subarray(-32);
+  return { address: encodeKey(new Uint8Array(raw)), key: privateKey };
+}
+
+/** The same key on every run. */
+export function keypairFromSeed(seed: Uint8Array): Keypair {
+  const prefix = Buffer.from("302e020100300506032b657004220420", "hex");
+  const key = createPrivateKey({ key: Buffer.concat([prefix, seed]), format: "der", type: "pkcs8" });
+  const exported = key.export({ format: "jwk" }).x ?? "";
+  return { address: encodeKey(new Uint8Array(Buffer.from(exported, "base64url"))), key };
+}
+
+export class World {
+  readonly svm = new LiteSvm();
+  readonly #blockhash: string;
+
+  constructor() {
+    this.svm.setTransactionHistory(0n);
+    this.#blockhash = this.svm.latestBlockhash();
+  }
+
+  createWallet(lamports = LAMPORTS_OF_WALLET): Keypair {
+    const wallet = createKeypair();
+    if (lamports > 0n) this.svm.airdrop(decodeKey("wallet", wallet.address), lamports);
+    return wallet;
+  }
+
+  /** Runs a transaction. The first signer pays; every signature is real. Throws when a required one is missing. */
+  send(signers: readonly Keypair[], instructions: readonly SolanaInstruction[]): Outcome {
+    const [payer] = signers;
+    if (payer === undefined) throw new Error("a transaction needs a payer");
+    const message = encodeMessage({ feePayer: payer.address, blockhash: this.#blockhash, instructions });
+    const signatures = new Map(
+      signers.map(({ address, key }) => [address, new Uint8Array(sign(null, message.bytes, key))]),
+    );
+    return this.#run(encodeTransaction(message, signatures));
+  }
+
+  /** As if the runtime accepted signatures of keys that nobody has. */
+  sendForged(payer: Keypair, instructions: readonly SolanaInstruction[]): Outcome {
+    const message = encodeMessage({ feePayer: payer.address, blockhash: this.#blockhash, instructions });
+    this.svm.setSigverify(false);
+    try {
+      return this.#run(encodeTransaction(message, new Map(message.signers.map((key) => [key, new Uint8Array(64)]))));
+    } finally {
+      this.svm.setSigverify(true);
+    }
+  }
+
+  /** Like send; throws when the transaction fails. */
+  must(signers: readonly Keypair[], instructions: readonly SolanaInstruction[]): Outcome {
+    const outcome = this.send(signers, instructions);
+    if (!outcome.ok) throw new Error(`the transaction failed: ${outcome.reason}`);
+    return outcome;
+  }
+
+  account(address: string): StoredAccount | undefined {
+    const found = this.svm.getAccount(decodeKey("account", address));
+    if (found === null || (found.lamports() === 0n && found.data().length === 0)) return undefined;
+    return { owner: encodeKey(found.owner()), lamports: found.lamports(), data: Buffer.from(found.data()) };
+  }
+
+  exists(address: string): boolean {
+    return this.account(address) !== undefined;
+  }
+
+  /** Balance of a token account; 0 when there is none. */
+  units(address: string): bigint {
+    const data = this.account(address)?.data;
+    return data === undefined || data.length < UNIT_OFFSET + 8 ? 0n : data.readBigUInt64LE(UNIT_OFFSET);
+  }
+
+  supply(mint: string): bigint {
+    return this.account(mint)?.data.readBigUInt64LE(SUPPLY_OFFSET) ?? 0n;
+  }
+
+  lamports(address: string): bigint {
+    return this.svm.getBalance(decodeKey("account", address)) ?? 0n;
+  }
+
+  rent(bytes: number): bigint {
+    return this.svm.minimumBalanceForRentExemption(BigInt(bytes));
+  }
+
+  /** Writes an account past every program. */
+  put(
+    address: string,
+    { owner, data, lamports = this.rent(data.length) }: Omit<StoredAccount, "lamports"> & { lamports?: bigint },
+  ): void {
+    const account = new Account(lamports, new Uint8Array(data), decodeKey("owner", owner), false, 0n);
+    this.svm.setAccount(decodeKey("account", address), account);
+  }
+
+  remove(address: string): void {
+    this.put(address, { owner: systemProgram, data: Buffer.alloc(0), lamports: 0n });
+  }
+
+  /** Changes the data of an account past every program. */
+  edit(address: string, change: (data: Buffer) => void): void {
+    const account = this.account(address);
+    if (account === undefined) throw new Error(`no account ${address}`);
+    change(account.data);
+    this.put(address, account);
+  }
+
+  setUnits(address: string, units: bigint): void {
+    this.edit(address, (data) => data.writeBigUInt64LE(units, UNIT_OFFSET));
+  }
+
+  setTime(seconds: number): void {
+    const clock = this.svm.getClock();
+    clock.unixTimestamp = BigInt(seconds);
+    this.svm.setClock(clock);
+  }
+
+  #run(transaction: Uint8Array): Outcome {
+    const result = this.svm.sendLegacyTransaction(transaction);
+    const bytes = transaction.length;
+    if (!(result instanceof FailedTransactionMetadata))
+      return { ok: true, code: undefined, reason: "", computeUnits: Number(result.computeUnitsConsumed()), bytes };
+    const meta = result.meta();
+    const reason = meta.logs().findLast((line) => /failed|rror/i.test(line)) ?? result.toString();
+    const code = /custom program error: 0x(?<code>[0-9a-f]+)/.exec(reason)?.groups?.["code"];
+    const computeUnits = Number(meta.computeUnitsConsumed());
+    return { ok: false, code: code === undefined ? undefined : Number.parseInt(code, 16), reason, computeUnits, bytes };
+  }
+}
