@@ -9,11 +9,13 @@ const MUTANTS_PER_PART = 2;
 /** Each part ends a process at every so many steps, and the parts together at all of them. */
 const CRASH_STRIDE = 4;
 const KILLS_PER_PART = 20;
+const PROGRAM_MUTANT_PARTS = 8;
 
 export const DEEP_PARTS: readonly DeepPart[] = [
   ...seedParts(),
   ...mutantParts(),
   ...crashParts(),
+  ...programMutantParts(),
   ...[1, 2].map((part) => ({
     name: `${KILLS_PER_PART} kills under load, ${part} of 2`,
     command: ["test/chaos/main.ts", "kill", "--kills", String(KILLS_PER_PART)],
@@ -79,6 +81,18 @@ function mutantParts(): DeepPart[] {
   return Array.from({ length: Math.ceil(names.length / MUTANTS_PER_PART) }, (_, part) => {
     const chosen = names.slice(part * MUTANTS_PER_PART, (part + 1) * MUTANTS_PER_PART);
     return { name: `planted bugs: ${chosen.join(", ")}`, command: ["test/sim/runMutants.ts", ...chosen], seconds: 30 };
+  });
+}
+
+/** Planted bugs of the inbox program on Solana; they need clang-19. */
+function programMutantParts(): DeepPart[] {
+  return Array.from({ length: PROGRAM_MUTANT_PARTS }, (_, index) => {
+    const part = `${index + 1}/${PROGRAM_MUTANT_PARTS}`;
+    return {
+      name: `planted bugs in the inbox program, ${part}`,
+      command: ["programs/scripts/mutants.ts", "--part", part],
+      seconds: 60,
+    };
   });
 }
 

@@ -44,10 +44,10 @@ const SYSTEM_CALLS = {
 
 // SBPF v3 differs from eBPF in 32-bit arithmetic, which -mcpu=v2 does not use. A frame of the runtime has 4,096 bytes.
 const FLAGS = [
-  ...["-target", "bpfel", "-mcpu=v2", "-O2", "-std=c17", "-Wall", "-Wextra", "-Werror"],
-  ...["-fno-builtin", "-ffreestanding", "-fno-jump-tables", "-fno-strict-aliasing", "-fno-ident"],
-  ...["-mllvm", "-bpf-stack-size=4096"],
-];
+  "-target bpfel -mcpu=v2 -O2 -std=c17 -Wall -Wextra -Werror",
+  "-fno-builtin -ffreestanding -fno-jump-tables -fno-strict-aliasing -fno-ident",
+  "-mllvm -bpf-stack-size=4096",
+].flatMap((line) => line.split(" "));
 
 /** Whether the compiler of the committed programs is installed. */
 export async function isCompilerInstalled(): Promise<boolean> {

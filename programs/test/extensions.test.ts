@@ -97,6 +97,9 @@ test("a mint with a transfer fee takes it on each leg, and withheld fees keep th
   world.must([operator], [settle(inbox)]);
   assert.deepEqual([world.units(payout), world.units(feeAccount)], [97_519_950n, 490_050n]);
   assert.ok(world.exists(inbox.tokenAccount));
+  scene.deposit(inbox, 100_000_000n, from);
+  world.must([stranger], [buildSettle([inbox])]);
+  assert.equal(world.units(feeAccount), 2n * 490_050n);
   world.must([stranger], [instruction(program, [writableMeta(mint), writableMeta(inbox.tokenAccount)], 26, 4)]);
   world.must([operator], [settle(inbox)]);
   assert.equal(world.exists(inbox.tokenAccount), false);

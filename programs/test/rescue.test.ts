@@ -8,6 +8,7 @@ import { assertRefused, OTHER_TERMS, withAccount } from "./support/refusals.ts";
 import type { Refusal } from "./support/refusals.ts";
 import { RECOVER_AFTER, Scene, START } from "./support/scene.ts";
 import { associated, createAssociated, fund, instruction, sendLamports, setFrozen } from "./support/tokens.ts";
+import { createKeypair } from "./support/world.ts";
 import type { Keypair } from "./support/world.ts";
 
 const scene = new Scene();
@@ -172,6 +173,9 @@ test("another number of accounts or inboxes is refused, and so is a wallet in pl
   refuseChanged("two inboxes", { data: Uint8Array.from([...data, ...data.slice(13)]) }, "ACCOUNTS");
   refuseChanged("mint that is none", withAccount(made, 9, readonlyMeta(recoverer.address)), "MINT");
   refuseChanged("account of another inbox", withAccount(made, 6, writableMeta(victim.tokenAccount)), "INBOX");
+  const shortMint = createKeypair().address;
+  world.put(shortMint, { owner: inbox.tokenProgram, data: Buffer.alloc(81) });
+  refuseChanged("a mint that is too short", withAccount(made, 9, readonlyMeta(shortMint)), "MINT");
   const mine = withAccount(withAccount(made, 6, writableMeta(ownOther)), 7, signerMeta(recoverer.address));
   refuseChanged("own account", mine, "PDA");
 });

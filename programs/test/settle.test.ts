@@ -272,6 +272,12 @@ test("another number of accounts or bytes is refused", () => {
   const many = Array.from({ length: 24 }, () => readonlyMeta(mint));
   refuse("33 accounts", { accounts: [...made.accounts, ...many] }, "ACCOUNTS");
   refuse("32 accounts", { accounts: [...made.accounts, ...many.slice(1)] }, "ACCOUNTS");
+  // Bytes after the accounts that would look like one more account.
+  refuse(
+    "33 accounts before 255 bytes",
+    { accounts: [...made.accounts, ...many], data: new Uint8Array(255) },
+    "ACCOUNTS",
+  );
   refuse("no data", { data: new Uint8Array() }, "DATA");
   refuse("a byte less", { data: made.data.slice(0, -1) }, "DATA");
   refuse("a byte more", { data: Uint8Array.from([...made.data, 0]) }, "DATA");

@@ -34,8 +34,8 @@ function forge(change: Partial<SolanaPayTerms>) {
 }
 const settleForged = (change: Partial<SolanaPayTerms>) => buildSettle([forge(change)]);
 
-function refuse(name: string, made: Refusal["instructions"][number], why: Refusal["why"], by = [thief]) {
-  assertRefused(scene, name, { victim, by, instructions: [made], why });
+function refuse(name: string, made: Refusal["instructions"][number], why: Refusal["why"]) {
+  assertRefused(scene, name, { victim, by: [thief], instructions: [made], why });
 }
 
 const honest = buildSettle([victim]);

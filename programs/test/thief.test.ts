@@ -192,7 +192,10 @@ function signable(made: SolanaInstruction) {
 test(`${TRANSACTIONS} transactions of a thief with every other key move no unit but to payout and fee`, () => {
   const watched = [
     ...victims.flatMap(({ address, tokenAccount }) => [address, tokenAccount]),
-    ...[feeAccount, payoutAccount, thiefAccount, operatorAccount],
+    feeAccount,
+    payoutAccount,
+    thiefAccount,
+    operatorAccount,
     ...[thief, operator, merchant, recoverer].map((key) => key.address),
   ];
   let honest = 0;

@@ -10,6 +10,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   http: async () => (await import("./http.ts")).benchHttp(),
   outage: async () => (await import("./outage.ts")).benchOutage(),
   road: async () => (await import("./road.ts")).benchRoad(),
+  solana: async () => (await import("./solana.ts")).benchSolana(),
   size: async () => (await import("./size.ts")).benchSize(),
   throughput: async () => (await import("./throughput.ts")).benchThroughput(),
   timing: async () => (await import("./timing.ts")).benchTiming(),

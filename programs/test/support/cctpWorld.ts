@@ -1,8 +1,7 @@
-import { utf8ToBytes } from "@noble/hashes/utils";
 import { cctpMessenger, cctpTransmitter, deriveCctpAccounts } from "@tributary/inbox/solana/cctp";
 import { deriveAddress } from "@tributary/inbox/solana/derive";
 import { decodeKey, encodeKey } from "@tributary/inbox/solana/keys";
-import { readElf } from "./scene.ts";
+import { readElf } from "./elf.ts";
 import { keyBytes, u32, u64 } from "./tokens.ts";
 import type { World } from "./world.ts";
 
@@ -31,7 +30,7 @@ export function installCctp(world: World, mint: string): void {
   world.svm.addProgram(decodeKey("messenger", cctpMessenger), elf);
   world.svm.addProgram(decodeKey("transmitter", cctpTransmitter), elf);
   const accounts = deriveCctpAccounts({ mint, domain: DOMAIN_BASE, sender: mint });
-  const { bump } = deriveAddress([utf8ToBytes("sender_authority")], cctpMessenger);
+  const { bump } = deriveAddress([new TextEncoder().encode("sender_authority")], cctpMessenger);
   const put = (address: string, owner: string, parts: readonly Uint8Array[]) =>
     world.put(address, { owner, data: Buffer.concat(parts) });
   put(accounts.messengerState, cctpMessenger, [
@@ -76,8 +75,6 @@ export function installRemote(world: World, mint: string, domain: number): strin
   world.put(address, { owner: cctpMessenger, data });
   return address;
 }
-
-export type BurnMessage = ReturnType<typeof readBurnMessage>;
 
 /** What a burn wrote into its event account. */
 export function readBurnMessage(world: World, event: string) {

@@ -63,9 +63,19 @@ export class Fuzzer {
     this.#templates = all.flatMap((inbox) => this.#templatesOf(inbox, destination));
     this.#pool = [
       ...all.flatMap(({ address, tokenAccount }) => [address, tokenAccount]),
-      ...[scene.thiefAccount, scene.payoutAccount, scene.feeAccount, destination, scene.mint, scene.otherMint],
+      scene.thiefAccount,
+      scene.payoutAccount,
+      scene.feeAccount,
+      destination,
+      scene.mint,
+      scene.otherMint,
       ...[scene.thief, scene.operator, scene.merchant, scene.recoverer].map(({ address }) => address),
-      ...[scene.robber, scene.program, systemProgram, tokenProgram, token2022Program, associatedTokenProgram],
+      scene.robber,
+      scene.program,
+      systemProgram,
+      tokenProgram,
+      token2022Program,
+      associatedTokenProgram,
       ...Object.values(deriveCctpAccounts({ mint: scene.mint, domain: DOMAIN_BASE, sender: scene.mint })),
       associated(scene.thief.address, scene.otherMint),
     ];
@@ -106,7 +116,10 @@ export class Fuzzer {
     const [first, ...rest] = chosen.map(({ instruction }) => instruction);
     if (first === undefined) throw new Error("an empty batch");
     const accounts = [...first.accounts, ...rest.flatMap((each) => each.accounts.slice(SETTLE_HEAD))];
-    const data = Uint8Array.from([...first.data, ...rest.flatMap((each) => [...each.data.slice(PAY_HEAD_BYTES)])]);
+    const data = Uint8Array.from([
+      ...first.data,
+      ...rest.flatMap((each) => Array.from(each.data.slice(PAY_HEAD_BYTES))),
+    ]);
     return { name: "settle", instruction: { ...first, accounts, data } };
   }
 

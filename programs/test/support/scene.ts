@@ -1,15 +1,12 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import process from "node:process";
 import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import type { SolanaInbox } from "@tributary/inbox/solana/address";
 import { decodeKey, tokenProgram } from "@tributary/inbox/solana/keys";
 import { cctpMessenger } from "@tributary/inbox/solana/cctp";
 import type { SolanaHopTerms, SolanaPayTerms } from "@tributary/inbox/solana/terms";
 import type { Hex } from "@tributary/inbox/terms";
-import { programPath } from "../../scripts/build.ts";
-import type { ProgramName } from "../../scripts/compile.ts";
 import { installCctp } from "./cctpWorld.ts";
+import { readElf } from "./elf.ts";
 import { createAssociated, createMint, fund, mintTokens, transferTokens } from "./tokens.ts";
 import { createKeypair, World } from "./world.ts";
 import type { Keypair } from "./world.ts";
@@ -19,14 +16,6 @@ import type { Keypair } from "./world.ts";
 export const START = 1_800_000_000;
 export const RECOVER_AFTER = 1_815_000_000;
 export const FEE_BPS = 50;
-
-/** A changed program that the tests must fail on. */
-const PROGRAM_VARIABLE = "TRIBUTARY_INBOX_PROGRAM";
-
-export function readElf(name: ProgramName): Uint8Array {
-  const path = name === "inbox" ? (process.env[PROGRAM_VARIABLE] ?? programPath(name)) : programPath(name);
-  return new Uint8Array(readFileSync(path));
-}
 
 type Change<Type> = Partial<Omit<Type, "kind">> & { tokenProgram?: string };
 

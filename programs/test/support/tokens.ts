@@ -8,13 +8,10 @@ import type { Keypair, World } from "./world.ts";
 
 // Instructions of the token programs and the system program, as the tests need them.
 
-export const DECIMALS = 6;
+const DECIMALS = 6;
 const MINT_BYTES = 82;
 const ACCOUNT_BYTES = 165;
 
-export function u16(value: number): Buffer {
-  return Buffer.from([value & 0xff, value >> 8]);
-}
 export function u32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
@@ -60,7 +57,7 @@ export function createAssociated(
   return instruction(associatedTokenProgram, accounts, 1);
 }
 
-export function createAccount(
+function createAccount(
   payer: Keypair,
   fresh: Keypair,
   { lamports, bytes, owner }: { lamports: bigint; bytes: number; owner: string },

@@ -35,13 +35,14 @@ export function deriveTokenAccount(owner: string, mint: string, program: string)
   return deriveAddress(seeds, associatedTokenProgram);
 }
 
-/** The declared type lacks the second parameter: whether every encoding of a point is accepted (ZIP 215), as the runtime does. */
-const decodePoint: (bytes: Uint8Array, isLenient: boolean) => unknown = (...parameters) =>
-  Reflect.apply(ed25519.ExtendedPoint.fromHex, ed25519.ExtendedPoint, parameters);
+/** Like ExtendedPoint, whose declared type lacks the second parameter. */
+type PointDecoder = { fromHex(bytes: Uint8Array, acceptsEveryEncoding: boolean): unknown };
 
+/** Decodes as the runtime does, which accepts every encoding of a point (ZIP 215). */
 function isOnCurve(bytes: Uint8Array): boolean {
+  const decoder: PointDecoder = ed25519.ExtendedPoint;
   try {
-    decodePoint(bytes, true);
+    decoder.fromHex(bytes, true);
     return true;
   } catch {
     return false;

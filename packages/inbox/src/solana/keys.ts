@@ -8,7 +8,7 @@ export const token2022Program = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
 export const associatedTokenProgram = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 export const systemProgram = "11111111111111111111111111111111";
 /** 32 zero bytes: in place of a recovery key it means none. The system program has this address. */
-export const noKey = systemProgram;
+export const noKey = "1".repeat(32);
 
 const keyBytes = 32;
 
