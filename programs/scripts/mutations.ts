@@ -37,7 +37,7 @@ export const mutations: readonly Mutation[] = [
     ["Token-2022 is refused", " || isKey(key, KEY_TOKEN_2022); }", "; }"],
     ["data of any length", " || (call->dataSize - end) % INBOX_SIZE != 0) return ERROR_DATA;", ") return ERROR_DATA;"],
     ["data without an inbox", "if (call->dataSize < end + INBOX_SIZE || ", "if ("],
-    ["short data", "if (call->dataSize < DATA_PAY_END + INBOX_SIZE) return ERROR_DATA;", ""],
+    ["short data", "if (call->dataSize < DATA_SETTINGS) return ERROR_DATA;", ""],
     ["a third kind", "if (call->kind > KIND_HOP) return ERROR_KIND;", ""],
     ["any number of accounts", "|| call->accountCount > ACCOUNTS_MAX", "|| call->accountCount > 64"],
     ["fewer accounts than every instruction has", "call->accountCount < FIRST + 2 || ", ""],

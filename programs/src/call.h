@@ -85,7 +85,7 @@ INLINE void hashTerms(Call *call, u64 end) {
 }
 
 FUNCTION u64 readTerms(Call *call) {
-    if (call->dataSize < DATA_PAY_END + INBOX_SIZE) return ERROR_DATA;
+    if (call->dataSize < DATA_SETTINGS) return ERROR_DATA;
     call->kind = call->data[DATA_KIND];
     if (call->kind > KIND_HOP) return ERROR_KIND;
     u64 end = call->kind == KIND_PAY ? DATA_PAY_END : DATA_HOP_END;

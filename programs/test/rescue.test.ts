@@ -111,6 +111,15 @@ test("an inbox that crosses is rescued without a fee, and a payout wallet may be
   world.setTime(START);
 });
 
+test("no account in place of the messenger receives a fee", () => {
+  world.setTime(RECOVER_AFTER);
+  const inbox = scene.paidHop(1_000_000n, { messenger: feeAccount, minAmount: 500n });
+  const [before, fee] = [world.units(own), world.units(feeAccount)];
+  world.must([recoverer], [withAccount(buildRescue(inbox, { destination: own }), 3, writableMeta(feeAccount))]);
+  assert.deepEqual([world.units(own) - before, world.units(feeAccount) - fee], [1_000_000n, 0n]);
+  world.setTime(START);
+});
+
 test("a fee above the maximum is not taken from a rescue", () => {
   world.setTime(RECOVER_AFTER);
   const inbox = scene.paid(1_000_000n, { feeBps: 1_000 });

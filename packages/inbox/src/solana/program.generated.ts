@@ -1,7 +1,7 @@
 // Written by programs/scripts/build.ts from the compiled program; change that instead.
 
 /** SHA-256 of the program's ELF file, as the loader stores it. */
-export const solanaProgramHash = "576489d789b75290dc29dbcecb2a263c9a119ecd5f0883e044361a63b1747c91";
+export const solanaProgramHash = "8d2ae727cf773b84c89aeb90c57e6e7bb44451079ecb1b468643f12606e3f871";
 
 /** Bytes of the program's ELF file. */
 export const solanaProgramBytes = 13296;
