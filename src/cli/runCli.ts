@@ -146,6 +146,21 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./chains/verify.ts")).verify,
   },
   {
+    name: "solana deploy",
+    summary: "deploy the inbox program on a Solana cluster, for ever",
+    load: async () => (await import("./solana/program.ts")).solanaDeploy,
+  },
+  {
+    name: "solana status",
+    summary: "compare the inbox program of a Solana cluster with this release",
+    load: async () => (await import("./solana/program.ts")).solanaStatus,
+  },
+  {
+    name: "solana recover",
+    summary: "show the balances of Solana inboxes, and settle, bridge or rescue them",
+    load: async () => (await import("./solana/recover.ts")).solanaRecover,
+  },
+  {
     name: "recover",
     summary: "move money out of inboxes without server and database",
     load: async () => (await import("./recover/recover.ts")).recover,

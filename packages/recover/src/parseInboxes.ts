@@ -29,13 +29,19 @@ type JsonObject = Readonly<Record<string, unknown>>;
  * one of its terms.
  */
 export function parseInboxes(text: string): VerifiedInbox[] {
+  const entries = readEntries(text);
+  const inboxes = entries.map((entry, index) => parseEntry(entry, entries.length === 1 ? "" : `Entry ${index + 1}: `));
+  // Two copies of one intent are one inbox.
+  return [...new Map(inboxes.map((inbox) => [inbox.address, inbox])).values()];
+}
+
+/** The entries of a file: one JSON value, a list (with or without the API's list envelope), or one value per line. Throws InboxInputError. */
+export function readEntries(text: string): unknown[] {
   const entries = splitEntries(text.replace(/^\ufeff/, ""));
   if (entries.length === 0) throw new InboxInputError("It contains no intent.");
   if (entries.length > INBOXES_MAX)
     throw new InboxInputError(`It contains more than ${INBOXES_MAX} intents: split it.`);
-  const inboxes = entries.map((entry, index) => parseEntry(entry, entries.length === 1 ? "" : `Entry ${index + 1}: `));
-  // Two copies of one intent are one inbox.
-  return [...new Map(inboxes.map((inbox) => [inbox.address, inbox])).values()];
+  return entries;
 }
 
 function splitEntries(text: string): unknown[] {

@@ -77,6 +77,13 @@ export class World {
     }
   }
 
+  /** Runs a transaction as a node takes it. Returns its first signature; throws when it fails. */
+  sendRaw(transaction: Uint8Array): string {
+    const outcome = this.#run(transaction);
+    if (!outcome.ok) throw new Error(`Transaction simulation failed: ${outcome.reason}`);
+    return Buffer.from(transaction.slice(1, 65)).toString("hex");
+  }
+
   /** Like send; throws when the transaction fails. */
   must(signers: readonly Keypair[], instructions: readonly SolanaInstruction[]): Outcome {
     const outcome = this.send(signers, instructions);

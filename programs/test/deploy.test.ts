@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { computeSolanaInbox } from "@tributary/inbox/solana/address";
+import { tokenProgram } from "@tributary/inbox/solana/keys";
+import { buildSettle, readonlyMeta, signerMeta, writableMeta } from "@tributary/inbox/solana/instructions";
+import { solanaProgramHash } from "@tributary/inbox/solana/program";
+import { programDataAddress, UPGRADEABLE_LOADER } from "../../src/chain/solana/inboxProgram.ts";
+import { buildFinalize } from "../../src/cli/solana/loaderInstructions.ts";
+import { renderCli, temporaryFolder } from "../../test/support/cli.ts";
+import { startRpcServer } from "./support/rpcServer.ts";
+import { Scene } from "./support/scene.ts";
+import { instruction, keyBytes, u32 } from "./support/tokens.ts";
+import { createKeypair } from "./support/world.ts";
+import type { Keypair } from "./support/world.ts";
+
+// The real loader: deploying, comparing, and that nobody can change the program afterwards.
+
+const scene = new Scene();
+const { world, operator, thief } = scene;
+const folder = temporaryFolder();
+let server: Awaited<ReturnType<typeof startRpcServer>>;
+const program = createKeypair();
+
+before(async () => {
+  server = await startRpcServer(world, "1".repeat(44));
+});
+after(async () => {
+  await server.close();
+  folder.remove();
+});
+
+function writeKey(name: string, { key }: Keypair): string {
+  const { d = "", x = "" } = key.export({ format: "jwk" });
+  const path = join(folder.path, name);
+  writeFileSync(path, JSON.stringify([...Buffer.from(d, "base64url"), ...Buffer.from(x, "base64url")]));
+  return path;
+}
+
+const status = (address: string) =>
+  renderCli(["solana", "status", "--rpc", server.url, "--program", address, "--json"]);
+const kindOf = ({ out }: { out: string }) => (JSON.parse(out) as { kind: string }).kind;
+
+function deploy(key: Keypair) {
+  const keys = ["--key-file", writeKey("payer.json", operator), "--program-key", writeKey("program.json", key)];
+  return renderCli(["solana", "deploy", "--rpc", server.url, ...keys]);
+}
+
+test("deploy creates the program, compares it, and gives its authority up; status agrees", async () => {
+  assert.equal(kindOf(await status(program.address)), "absent");
+  const { code, out, err } = await deploy(program);
+  assert.deepEqual([code, out, err], [0, `${program.address}: is deployed and final\n`, ""]);
+  const found = await status(program.address);
+  assert.equal(found.code, 0);
+  assert.equal((JSON.parse(found.out) as { expectedCodeHash: string }).expectedCodeHash, solanaProgramHash);
+  assert.deepEqual((await deploy(program)).out, `${program.address}: was already deployed\n`);
+});
+
+test("the deployed program settles", () => {
+  world.svm.warpToSlot(world.svm.getClock().slot + 2n);
+  const own = computeSolanaInbox(scene.payTerms, { program: program.address, tokenProgram });
+  scene.deposit(own, 1_000_000n);
+  const before = world.units(scene.payoutAccount);
+  world.must([scene.stranger], [buildSettle([own])]);
+  assert.equal(world.units(scene.payoutAccount) - before, 995_000n);
+});
+
+test("nobody upgrades, closes or takes over the final program, not even its deployer", () => {
+  const data = programDataAddress(program.address);
+  const buffer = createKeypair().address;
+  const [rent, clock] = ["SysvarRent111111111111111111111111111111111", "SysvarC1ock11111111111111111111111111111111"];
+  const code = world.account(data)?.data ?? assert.fail();
+  const bufferData = Buffer.concat([u32(1), Buffer.of(1), Buffer.alloc(32), code.subarray(45)]);
+  world.put(buffer, { owner: UPGRADEABLE_LOADER, data: bufferData });
+  for (const key of [operator, thief, program]) {
+    const signer = signerMeta(key.address);
+    const upgrade = [data, program.address, buffer, key.address].map(writableMeta);
+    const attempts = [
+      instruction(UPGRADEABLE_LOADER, [...upgrade, readonlyMeta(rent), readonlyMeta(clock), signer], u32(3)),
+      instruction(
+        UPGRADEABLE_LOADER,
+        [writableMeta(data), writableMeta(key.address), signer, writableMeta(program.address)],
+        u32(5),
+      ),
+      instruction(UPGRADEABLE_LOADER, [writableMeta(data), signer, readonlyMeta(key.address)], u32(4)),
+      buildFinalize({ payer: key.address, program: program.address }),
+    ];
+    for (const attempt of attempts)
+      assert.equal(world.send([thief, ...(key === thief ? [] : [key])], [attempt]).ok, false);
+  }
+  assert.ok(world.account(data)?.data.equals(code));
+});
+
+test("an interrupted run is continued; other code and another's authority are refused", async () => {
+  const data = programDataAddress(program.address);
+  const [original, owner] = [world.account(data)?.data ?? assert.fail(), UPGRADEABLE_LOADER];
+  const withAuthority = (key: string) => {
+    const changed = Buffer.from(original);
+    changed.writeUInt8(1, 12);
+    keyBytes(key).copy(changed, 13);
+    return changed;
+  };
+  world.put(data, { owner, data: withAuthority(thief.address) });
+  assert.equal(kindOf(await status(program.address)), "upgradeable");
+  const refused = await deploy(program);
+  assert.deepEqual([refused.code, /was not made final/.test(refused.err)], [1, true]);
+  world.put(data, { owner, data: withAuthority(operator.address) });
+  assert.equal((await deploy(program)).code, 0);
+  assert.equal(kindOf(await status(program.address)), "present");
+  const other = Buffer.from(original);
+  other.writeUInt8(other.readUInt8(200) ^ 1, 200);
+  for (const changed of [other, Buffer.concat([original, Buffer.of(1)]), original.subarray(0, 60)]) {
+    world.put(data, { owner, data: changed });
+    assert.equal(kindOf(await status(program.address)), "foreign");
+  }
+  assert.match((await deploy(program)).err, /has other code than this release/);
+  assert.equal(kindOf(await status(scene.mint)), "foreign");
+});
