@@ -7,6 +7,7 @@ import type { Chain } from "./chain/chain.ts";
 import { openEvmChain } from "./chain/evm/openEvmChain.ts";
 import { openRemoteGate } from "./gate/remoteGate.ts";
 import { verifyChain } from "./chain/verifyChain.ts";
+import { verifyInboxProgram } from "./chain/solana/verifyInboxProgram.ts";
 import type { Config } from "./config/config.ts";
 import { openDatabase, type Db } from "./db/database.ts";
 import { DatabaseUnusable } from "./db/errors.ts";
@@ -88,10 +89,11 @@ export function openChains(config: Config, log: Logger): ReadonlyMap<Caip2, Chai
 }
 
 /**
- * Compares every reachable chain with its configuration.
+ * Compares every reachable chain with its configuration, and the inbox programs on Solana with this release.
  * @throws ChainMismatch with a one-sentence reason when they differ.
  */
 export async function verifyChains(config: Config, chains: ReadonlyMap<Caip2, Chain>, log: Logger): Promise<void> {
+  await Promise.all((config.solanaPrograms ?? []).map((program) => verifyInboxProgram(program, log)));
   await Promise.all(
     config.chains.map(async (chainConfig) => {
       const chain = chains.get(chainConfig.caip2);

@@ -6,6 +6,10 @@ import { computeSolanaInbox } from "@tributary/inbox/solana/address";
 import { tokenProgram } from "@tributary/inbox/solana/keys";
 import { buildSettle, readonlyMeta, signerMeta, writableMeta } from "@tributary/inbox/solana/instructions";
 import { solanaProgramHash } from "@tributary/inbox/solana/program";
+import { solanaProgramCode } from "@tributary/inbox/solana/programCode";
+import pino from "pino";
+import type { Config } from "../../src/config/config.ts";
+import { verifyChains } from "../../src/main.ts";
 import { programDataAddress, UPGRADEABLE_LOADER } from "../../src/chain/solana/inboxProgram.ts";
 import { buildFinalize } from "../../src/cli/solana/loaderInstructions.ts";
 import { renderCli, temporaryFolder } from "../../test/support/cli.ts";
@@ -22,6 +26,7 @@ const { world, operator, thief } = scene;
 const folder = temporaryFolder();
 let server: Awaited<ReturnType<typeof startRpcServer>>;
 const program = createKeypair();
+const silentLog = pino({ level: "silent" });
 
 before(async () => {
   server = await startRpcServer(world, "1".repeat(44));
@@ -116,4 +121,29 @@ test("an interrupted run is continued; other code and another's authority are re
   }
   assert.match((await deploy(program)).err, /has other code than this release/);
   assert.equal(kindOf(await status(scene.mint)), "foreign");
+});
+
+test("a start refuses a program that is missing, differs, or can be changed", async () => {
+  const data = programDataAddress(program.address);
+  const start = (address: string, rpcUrl = server.url) =>
+    verifyChains(
+      { chains: [], solanaPrograms: [{ name: "Local", address, rpcUrl }] } as unknown as Config,
+      new Map(),
+      silentLog,
+    );
+  const final = Buffer.from(world.account(data)?.data ?? []);
+  const foreign = Buffer.concat([Buffer.from(final), Buffer.of(1)]);
+  world.put(data, { owner: UPGRADEABLE_LOADER, data: foreign });
+  await assert.rejects(
+    start(program.address),
+    /^ChainMismatch: Local: the inbox program \w+ has other code than this release\.$/,
+  );
+  await assert.rejects(start(createKeypair().address), /is not deployed/);
+  const code = Buffer.from(solanaProgramCode, "base64");
+  const header = (authority: Buffer) => Buffer.concat([u32(3), Buffer.alloc(8), authority, code]);
+  world.put(data, { owner: UPGRADEABLE_LOADER, data: header(Buffer.concat([Buffer.of(1), keyBytes(thief.address)])) });
+  await assert.rejects(start(program.address), new RegExp(`can be changed by ${thief.address}`));
+  world.put(data, { owner: UPGRADEABLE_LOADER, data: header(Buffer.alloc(33)) });
+  await start(program.address);
+  await start(program.address, "http://127.0.0.1:1");
 });

@@ -77,6 +77,15 @@ export type ChainDescription = Pick<
   "caip2" | "chainId" | "name" | "slug" | "publicRpcUrl" | "explorerUrl" | "native" | "tokens" | "defaultToken" | "gate"
 >;
 
+/** The inbox program of a Solana cluster, which the start compares with this release. */
+export type SolanaProgramConfig = {
+  /** Name of the cluster. */
+  name: string;
+  /** The program's address. */
+  address: string;
+  rpcUrl: string;
+};
+
 /** The remote gate, which issues or approves source inboxes. */
 export type GateConfig = {
   /** Without a trailing slash. */
@@ -114,6 +123,8 @@ export type Config = {
   chains: readonly ChainConfig[];
   /** Solana clusters. The API lists them; the service neither watches them nor settles on them. */
   solanaChains?: readonly ChainDescription[];
+  /** Of the Solana clusters with an `rpcUrl`. */
+  solanaPrograms?: readonly SolanaProgramConfig[];
   gate?: GateConfig | undefined;
   /** Absent: the defaults. */
   retention?: RetentionConfig;

@@ -1,3 +1,4 @@
+import { findSolanaProgram } from "@tributary/inbox/solana/program";
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -137,4 +138,17 @@ test("a live gate needs https or a loopback address", () => {
   const at = (url: string) => loadLive({ gate: { ...gate, url } });
   assert.throws(() => at("http://gate.example"), /gate.url: the secret would be sent unencrypted/);
   for (const url of ["https://gate.example", "http://127.0.0.1:9000"]) assert.equal(at(url).gate?.url, url);
+});
+
+test("the inbox program of a Solana cluster is read with an rpcUrl, which errors do not quote", () => {
+  const rpcUrl = "https://rpc.example/?key=secret";
+  const programsOf = (change: Json) => withChains(solana(change)).solanaPrograms;
+  const published = findSolanaProgram(DEVNET);
+  assert.deepEqual(programsOf({ rpcUrl }), [{ name: "Solana Devnet", address: published, rpcUrl }]);
+  assert.deepEqual(programsOf({ rpcUrl, program: MINT })?.[0]?.address, MINT);
+  assert.equal(programsOf({}), undefined);
+  const privateCluster = { ...local, reference: "1".repeat(32), rpcUrl };
+  assert.throws(() => programsOf(privateCluster), /program: missing; give a Solana address/);
+  assert.throws(() => programsOf({ program: MINT }), /program: it needs rpcUrl/);
+  assert.throws(() => programsOf({ rpcUrl: "key=secret" }), /rpcUrl: the value is not accepted/);
 });

@@ -9,7 +9,7 @@ import { readChain } from "./chain.ts";
 import { readGate } from "./gate.ts";
 import * as rules from "./rules.ts";
 import { readRetention } from "./retention.ts";
-import { isSolanaChain, readSolanaChain } from "./solanaChain.ts";
+import { isSolanaChain, readSolanaChain, readSolanaProgram } from "./solanaChain.ts";
 import {
   ConfigError,
   hasField,
@@ -91,11 +91,12 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
   const context = { environment, variables, directory };
   const entries = readList(section, "chains", (entry, path) =>
     isSolanaChain(entry)
-      ? { solana: readSolanaChain(entry, path, environment) }
+      ? { solana: readSolanaChain(entry, path, environment), program: readSolanaProgram(entry, path) }
       : { evm: readChain(entry, path, context) },
   );
   const chains = entries.flatMap(({ evm }) => evm ?? []);
   const solanaChains = entries.flatMap(({ solana }) => solana ?? []);
+  const solanaPrograms = entries.flatMap(({ program }) => program ?? []);
   const knownChains = entries.map(({ evm, solana }) => evm ?? solana);
   rejectDuplicates(knownChains, { path: "chains", key: "chainId", of: (chain) => referenceOf(chain.caip2) });
   rejectDuplicates(knownChains, { path: "chains", key: "slug", of: (chain) => chain.slug });
@@ -111,6 +112,7 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
     feeBps: readField(section, "feeBps", { ...rules.wholeNumber(0, FEE_BPS_MAX), fallback: 0 }),
     chains,
     solanaChains,
+    ...(solanaPrograms.length > 0 ? { solanaPrograms } : {}),
     gate: readGate(section, { ...context, chains }),
     retention: readRetention(section),
     defaultRail: readDefaultRail(section, chains),

@@ -1,4 +1,5 @@
-import type { ChainDescription, TokenConfig } from "./config.ts";
+import { findSolanaProgram } from "@tributary/inbox/solana/program";
+import type { ChainDescription, SolanaProgramConfig, TokenConfig } from "./config.ts";
 import { caip2 } from "../kernel/caip.ts";
 import * as rules from "./rules.ts";
 import {
@@ -12,7 +13,17 @@ import {
   type FieldRule,
 } from "./section.ts";
 
-const CHAIN_KEYS = ["namespace", "reference", "name", "slug", "publicRpcUrl", "explorerUrl", "tokens"] as const;
+const CHAIN_KEYS = [
+  "namespace",
+  "reference",
+  "name",
+  "slug",
+  "publicRpcUrl",
+  "explorerUrl",
+  "tokens",
+  "rpcUrl",
+  "program",
+] as const;
 const TOKEN_KEYS = ["symbol", "slug", "mint", "decimals", "minimumUnits", "isOrigin", "isRail", "isIssuing"] as const;
 
 type Cluster = { chainId: number; name: string; slug: string; publicRpcUrl: string; isTestnet: boolean };
@@ -84,6 +95,27 @@ export function readSolanaChain(value: unknown, path: string, environment: "test
     tokens,
     defaultToken: undefined,
     gate: "remote",
+  };
+}
+
+/**
+ * Reads where the inbox program of a cluster is compared: `rpcUrl`, and `program` for a cluster without a published one. Undefined without
+ * `rpcUrl`; then nothing is compared.
+ */
+export function readSolanaProgram(value: unknown, path: string): SolanaProgramConfig | undefined {
+  const section = readSection(value, { path, known: CHAIN_KEYS });
+  if (!hasField(section, "rpcUrl")) {
+    if (hasField(section, "program"))
+      throw new ConfigError(`${fieldPath(section, "program")}: it needs rpcUrl, by which the program is compared.`);
+    return undefined;
+  }
+  const reference = readField(section, "reference", referenceRule);
+  const published = findSolanaProgram(reference);
+  return {
+    name: readField(section, "name", { ...rules.text, fallback: CLUSTERS[reference]?.name }),
+    address: readField(section, "program", { ...rules.solanaAddress, fallback: published }),
+    // It may contain the provider's key.
+    rpcUrl: readField(section, "rpcUrl", { ...rules.webUrl, isSecret: true }),
   };
 }
 
