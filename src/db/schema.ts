@@ -143,6 +143,21 @@ export type MerchantVersionTable = { only_row: Generated<boolean>; version: bigi
 /** Web pages that may embed an account's checkout. */
 export type PageOriginTable = { account_id: string; origin: string; added_at: Date };
 
+/** How the checkout of an account looks, and whom its payers ask. Absent: the defaults. */
+export type AccountBrandTable = {
+  account_id: string;
+  /** `#rrggbb` in lower case. */
+  accent: string | null;
+  accent_dark: string | null;
+  radius_px: number | null;
+  font: string | null;
+  /** An https: or mailto: address. */
+  support: string | null;
+  logo: Uint8Array | null;
+  logo_type: "image/png" | "image/svg+xml" | null;
+  changed_at: Date;
+};
+
 export type DeploymentTable = { only_row: Generated<boolean>; deployment_id: Uint8Array; signing_secret: Uint8Array };
 
 /** active → settled | archived; settled → archived | active (a reorg took a counted deposit away); archived is terminal. */
@@ -189,7 +204,12 @@ export type IntentTable = {
   updated_at: Date;
   settled_at: Date | null;
   archived_at: Date | null;
+  return_url: Generated<string | null>;
+  description: Generated<string | null>;
 };
+
+/** A code that opens the checkout of an intent once, in another browser. Its use deletes it. */
+export type CheckoutHandoffTable = { code_hash: Uint8Array; intent_id: string; expires_at: Date };
 
 /** Whose an address is. Rows never change. */
 export type InboxTable = {
@@ -247,8 +267,10 @@ export interface Schema {
   api_key: ApiKeyTable;
   merchant_version: MerchantVersionTable;
   page_origin: PageOriginTable;
+  account_brand: AccountBrandTable;
   deployment: DeploymentTable;
   intent: IntentTable;
+  checkout_handoff: CheckoutHandoffTable;
   inbox: InboxTable;
   source_inbox: SourceInboxTable;
   origin_switch: OriginSwitchTable;

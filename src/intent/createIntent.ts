@@ -20,6 +20,7 @@ import {
 } from "./destination.ts";
 import { ensureDeployment } from "./deployment.ts";
 import { intentRecord } from "./intentRecord.ts";
+import { requireReturnUrl } from "./checkout/returnUrl.ts";
 import { isInboxAddress } from "./inboxStore.ts";
 import { payoutChain } from "./payoutAsset.ts";
 import { findOccupant, insertOrRenewIntent, type IntentRow, type NewIntent } from "./store.ts";
@@ -33,6 +34,10 @@ export type CreateIntentInput = DestinationInput & {
   /** Millionths of the payout currency. */
   priceUnits?: number | null;
   oneTime?: boolean | null;
+  /** Where the checkout page links back to. */
+  returnUrl?: string | null;
+  /** Shown to the payer. */
+  description?: string | null;
 };
 
 export type CreatedIntent = { intent: IntentRow; isCreated: boolean; widgetToken: string };
@@ -161,6 +166,8 @@ function newIntentRow(world: CreateWorld, minting: NewIntentDetails): NewIntent 
     updated_at: at,
     settled_at: null,
     archived_at: null,
+    return_url: requireReturnUrl(input.returnUrl ?? null, world.config.environment),
+    description: input.description ?? null,
   };
 }
 

@@ -23,6 +23,10 @@ export type IntentRecord = {
   oneTime: boolean;
   merchantReference: string | null;
   metadata: unknown;
+  /** Where the checkout page links back to; null without one. */
+  returnUrl: string | null;
+  /** What the checkout page shows the payer; null without one. */
+  description: string | null;
   payout: PayoutRecord;
   feeBps: number;
   amounts: AmountsRecord;
@@ -75,6 +79,8 @@ export function intentRecord(row: NewIntent, context: IntentRecordContext): Inte
     oneTime: row.one_time,
     merchantReference: row.merchant_reference,
     metadata: row.metadata,
+    returnUrl: row.return_url,
+    description: row.description,
     payout: {
       namespace: row.payout_namespace,
       chainReference: row.payout_chain_reference,

@@ -49,6 +49,8 @@ const COLUMNS = keysOf({
   updated_at: 0,
   settled_at: 0,
   archived_at: 0,
+  return_url: 0,
+  description: 0,
 });
 
 function keysOf(row: Record<keyof IntentRow, 0>): (keyof IntentRow)[] {

@@ -61,6 +61,10 @@ export type PaymentIntent = {
   merchantReference: string | null;
   /** The metadata as sent, or null. */
   metadata: JsonObject | null;
+  /** Where the checkout page links back to. */
+  returnUrl: string | null;
+  /** What the checkout page shows the payer. */
+  description: string | null;
   /** The payout destination, fixed when the intent is created. */
   payout: {
     /** The CAIP-2 namespace: the family of chains. */
@@ -158,6 +162,10 @@ export type CreatedPaymentIntent = {
   merchantReference: string | null;
   /** The metadata as sent, or null. */
   metadata: JsonObject | null;
+  /** Where the checkout page links back to. */
+  returnUrl: string | null;
+  /** What the checkout page shows the payer. */
+  description: string | null;
   /** The payout destination, fixed when the intent is created. */
   payout: {
     /** The CAIP-2 namespace: the family of chains. */
@@ -450,6 +458,10 @@ export type CreatePaymentIntentBody = {
   priceUnits?: number | null | undefined;
   /** If true, the intent is settled when its price is reached, and its destination is free again. Requires `priceUnits`. */
   oneTime?: boolean | null | undefined;
+  /** Where the checkout page links back to: an https URL without user and password. The page never follows the link by itself. */
+  returnUrl?: string | null | undefined;
+  /** What the payer pays for, in a few words. The checkout page shows it. */
+  description?: string | null | undefined;
   /** Your wallet for the payout. A mixed-case EVM address must have a correct EIP-55 checksum; a Solana address is base58 of 32 bytes. */
   payoutWallet?: string | null | undefined;
   /** The CAIP-2 namespace: the family of chains. */

@@ -16,6 +16,7 @@ import * as retention from "./0014_retention.ts";
 import * as boundedReads from "./0015_bounded_reads.ts";
 import * as balancePass from "./0016_balance_pass.ts";
 import * as nettedFee from "./0017_netted_fee.ts";
+import * as checkout from "./0018_checkout.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -39,4 +40,5 @@ export const migrations: readonly Migration[] = [
   { name: "0015_bounded_reads", up: boundedReads.up },
   { name: "0016_balance_pass", up: balancePass.up },
   { name: "0017_netted_fee", up: nettedFee.up },
+  { name: "0018_checkout", up: checkout.up },
 ];

@@ -21,7 +21,7 @@ export const createPaymentIntent = defineOperation({
 When the body names any part of the destination (\`payoutWallet\`, \`payoutNamespace\`, \`payoutChainReference\` or \`payoutTokenAddress\`),
 the rest comes from the account's defaults, and an account has at most one active intent for one destination: a repeat with the same
 \`priceUnits\` and \`oneTime\` returns that intent with \`created: false\` and a fresh \`widgetToken\`, and one with other terms is
-refused with \`destination_conflict\`.
+refused with \`destination_conflict\`. Of such a repeat \`merchantReference\`, \`metadata\`, \`returnUrl\` and \`description\` have no effect.
 
 A body that names no part of the destination always mints another intent. Send an \`Idempotency-Key\` with it, so that a repeat after a
 lost response does not mint a second one. \`merchantReference\` is your own label and does not identify the intent.`,
@@ -29,7 +29,13 @@ lost response does not mint a second one. \`merchantReference\` is your own labe
   perMinute: 30,
   body,
   bodyExamples: {
-    "A one-time price": { priceUnits: 25_000_000, oneTime: true, merchantReference: "order 4711" },
+    "A one-time price": {
+      priceUnits: 25_000_000,
+      oneTime: true,
+      merchantReference: "order 4711",
+      description: "Two seats, row 7",
+      returnUrl: "https://shop.example/orders/4711",
+    },
     "A specific destination": {
       payoutNamespace: "eip155",
       payoutChainReference: "8453",
@@ -78,6 +84,8 @@ function toCreateIntentInput(requestBody: FromSchema<typeof body>): CreateIntent
     metadata: requestBody.metadata ?? null,
     priceUnits: requestBody.priceUnits ?? null,
     oneTime: requestBody.oneTime ?? null,
+    returnUrl: requestBody.returnUrl ?? null,
+    description: requestBody.description ?? null,
     payoutWallet: requestBody.payoutWallet ?? null,
     payoutNamespace: requestBody.payoutNamespace ?? null,
     payoutChainReference: reference === null ? null : String(reference),

@@ -51,6 +51,8 @@ export const intentExample: IntentRecord = {
   oneTime: true,
   merchantReference: "order 4711",
   metadata: { customer: "c-4711", basket: { items: 3 } },
+  returnUrl: "https://shop.example/orders/4711",
+  description: "Two seats, row 7",
   payout: {
     namespace: NETWORK.namespace,
     chainReference: NETWORK.chainReference,

@@ -80,6 +80,8 @@ export const paymentIntent = recordSchema(
     oneTime: { type: "boolean" },
     merchantReference: { type: ["string", "null"] },
     metadata: { ...metadata, type: ["object", "null"], description: "The metadata as sent, or null." },
+    returnUrl: { type: ["string", "null"], description: "Where the checkout page links back to." },
+    description: { type: ["string", "null"], description: "What the checkout page shows the payer." },
     payout,
     feeBps,
     amounts,

@@ -5,6 +5,8 @@ import { merchantReference } from "./merchantReference.ts";
 /** More than the length of any address. */
 const ADDRESS_CHARACTERS_MAX = 100;
 
+const RETURN_URL_CHARACTERS_MAX = 2_000;
+
 const addressText = { type: ["string", "null"], minLength: 1, maxLength: ADDRESS_CHARACTERS_MAX } as const;
 
 /** Each field may be missing or null, with the same meaning. */
@@ -29,6 +31,20 @@ export const createPaymentIntentBody = {
       type: ["boolean", "null"],
       description:
         "If true, the intent is settled when its price is reached, and its destination is free again. Requires `priceUnits`.",
+    },
+    returnUrl: {
+      type: ["string", "null"],
+      minLength: 1,
+      maxLength: RETURN_URL_CHARACTERS_MAX,
+      description:
+        "Where the checkout page links back to: an https URL without user and password. The page never follows the link by itself.",
+      examples: ["https://shop.example/orders/4711"],
+    },
+    description: {
+      ...merchantReference,
+      type: ["string", "null"],
+      description: "What the payer pays for, in a few words. The checkout page shows it.",
+      examples: ["Two seats, row 7"],
     },
     payoutWallet: {
       ...addressText,
