@@ -46,6 +46,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./merchants/accounts.ts")).accountsList,
   },
   {
+    name: "accounts update",
+    summary: "change how an account's checkout looks",
+    load: async () => (await import("./merchants/accountsUpdate.ts")).accountsUpdate,
+  },
+  {
     name: "accounts suspend",
     summary: "reject all keys of an account",
     load: async () => (await import("./merchants/accounts.ts")).accountsSuspend,

@@ -132,6 +132,8 @@ export type Config = {
   defaultRail: string;
   /** Default fee of new accounts, in hundredths of a percent. */
   feeBps?: number;
+  /** Whom payers ask whose merchant names nobody: an https: or mailto: link. */
+  support?: string | undefined;
   logLevel: "silent" | "error" | "warn" | "info" | "debug";
 };
 

@@ -52,6 +52,15 @@ test("the sample for public testnets loads, with the defaults of its networks", 
   assert.equal(sepolia?.explorerUrl, "https://sepolia.etherscan.io");
 });
 
+test("support is an https URL or a mail address, and becomes a link", () => {
+  const support = (value: unknown) => load(modifySample(["support", value])).support;
+  assert.equal(support(undefined), undefined);
+  assert.equal(support("https://pay.example/help"), "https://pay.example/help");
+  assert.equal(support("help@pay.example"), "mailto:help@pay.example");
+  for (const value of ["http://pay.example", "javascript:alert(1)", "help", "a@b", "https://u@pay.example", "a b@c.d"])
+    assert.throws(() => support(value), /^ConfigError: support: .* https:\/\/ URL/, value);
+});
+
 test("the fee ceiling is in gwei, by default that of the network, and 500 gwei on an unknown one", () => {
   const ceilings = (...changes: [path: string, value: unknown][]) =>
     load(modifySample(...changes)).chains.map(({ maxFeePerGas }) => maxFeePerGas);

@@ -30,6 +30,7 @@ const CONFIG_KEYS = [
   "feeRecipient",
   "feeBps",
   "defaultRail",
+  "support",
   "logLevel",
   "chains",
   "gate",
@@ -116,6 +117,7 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
     gate: readGate(section, { ...context, chains }),
     retention: readRetention(section),
     defaultRail: readDefaultRail(section, chains),
+    ...(hasField(section, "support") ? { support: readField(section, "support", rules.supportAddress) } : {}),
     logLevel: readField(section, "logLevel", {
       ...rules.oneOf<Config["logLevel"]>("silent", "error", "warn", "info", "debug"),
       fallback: "info",

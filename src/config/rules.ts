@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { parseAddress } from "@tributary/inbox/checksum";
 import { decodeSolanaAddress } from "../kernel/solanaAddress.ts";
+import { parseSupportAddress, SUPPORT_EXPECTED } from "../kernel/text/supportAddress.ts";
 import { parseUnits } from "../kernel/units.ts";
 import type { FieldRule } from "./section.ts";
 
@@ -14,6 +15,11 @@ export const text: FieldRule<string> = {
   expected: "a text of 1 to 60 printable characters",
   parse: (value) =>
     typeof value === "string" && /^[^\p{C}]{1,60}$/u.test(value) && value.trim() === value ? value : undefined,
+};
+
+export const supportAddress: FieldRule<string> = {
+  expected: SUPPORT_EXPECTED,
+  parse: (value) => (typeof value === "string" ? parseSupportAddress(value) : undefined),
 };
 
 export const path: FieldRule<string> = {

@@ -1,6 +1,7 @@
 import type { World } from "../world.ts";
 import { CommandError } from "./errors.ts";
 import { createAccount, listAccounts, resumeAccount, suspendAccount } from "./accountOperations.ts";
+import { updateAccount } from "./brandOperations.ts";
 import { runDoctorChecks } from "./doctor/runDoctorChecks.ts";
 import { listEvents } from "./eventOperations.ts";
 import { checkLedger, listLedgerBalances, readLedgerPage } from "./ledgerOperations.ts";
@@ -18,6 +19,7 @@ type Operation = (world: World, input: unknown) => Promise<unknown>;
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   "accounts create": createAccount,
   "accounts list": listAccounts,
+  "accounts update": updateAccount,
   "accounts suspend": suspendAccount,
   "accounts resume": resumeAccount,
   "accounts origins add": addPageOrigin,
