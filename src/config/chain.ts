@@ -1,4 +1,4 @@
-import type { ChainConfig, ProcessEnvironment, Finality, FinalityTier, TokenConfig } from "./config.ts";
+import type { ChainConfig, ChainEstimates, ProcessEnvironment, Finality, FinalityTier, TokenConfig } from "./config.ts";
 import { caip2 } from "../kernel/caip.ts";
 import { readGasKey } from "./gasKey.ts";
 import { readAgreement } from "./agreement.ts";
@@ -25,6 +25,7 @@ const CHAIN_KEYS = [
   "publicRpcUrl",
   "explorerUrl",
   "native",
+  "estimates",
   "gasKeyEnv",
   "gasKeyFile",
   "pollMs",
@@ -48,6 +49,7 @@ const TOKEN_KEYS = [
   "isIssuing",
 ] as const;
 const TIER_KEYS = ["upToPriceUnits", "confirmations", "tag"] as const;
+const ESTIMATE_KEYS = ["blockMs", "safeMs", "finalizedMs", "feeUsdMax"] as const;
 const NATIVE_KEYS = ["name", "symbol", "decimals"] as const;
 
 const POLL_MS_DEFAULT = 2_000;
@@ -87,6 +89,7 @@ export function readChain(value: unknown, path: string, context: ChainContext): 
     }),
     explorerUrl: readField(section, "explorerUrl", { ...rules.baseUrl, fallback: known?.explorerUrl }),
     native: hasField(section, "native") || known === undefined ? readNative(section) : known.native,
+    estimates: hasField(section, "estimates") ? readEstimates(section) : known?.estimates,
     gasKey: readGasKey(section, context),
     pollMs: readField(section, "pollMs", {
       ...rules.wholeNumber(100, 60_000),
@@ -146,6 +149,20 @@ function readNative(section: ConfigSection): ChainConfig["native"] {
     name: readField(native, "name", rules.text),
     symbol: readField(native, "symbol", rules.text),
     decimals: readField(native, "decimals", rules.wholeNumber(0, 36)),
+  };
+}
+
+function readEstimates(section: ConfigSection): ChainEstimates {
+  const path = fieldPath(section, "estimates");
+  const estimates = readSection(section.fields["estimates"], { path, known: ESTIMATE_KEYS });
+  const duration = rules.wholeNumber(1, HOUR_MS);
+  const readDuration = (key: "blockMs" | "safeMs" | "finalizedMs") =>
+    hasField(estimates, key) ? readField(estimates, key, duration) : undefined;
+  return {
+    blockMs: readDuration("blockMs"),
+    safeMs: readDuration("safeMs"),
+    finalizedMs: readDuration("finalizedMs"),
+    feeUsdMax: hasField(estimates, "feeUsdMax") ? readField(estimates, "feeUsdMax", rules.usdAmount) : undefined,
   };
 }
 

@@ -21,6 +21,17 @@ export type AgreementPolicy = {
   abovePriceUnits: bigint;
 };
 
+/** What payers are told about a chain, beside the word "about". Rough figures; nothing depends on them. */
+export type ChainEstimates = {
+  /** Between two blocks. */
+  blockMs?: number | undefined;
+  /** From a block until it is below the chain's tag. */
+  safeMs?: number | undefined;
+  finalizedMs?: number | undefined;
+  /** What a plain token transfer costs at most, in US dollars, such as "0.02". */
+  feeUsdMax?: string | undefined;
+};
+
 export type TokenConfig = {
   symbol: string;
   /** Second half of a rail's id, lower case. */
@@ -51,6 +62,7 @@ export type ChainConfig = {
   publicRpcUrl: string;
   explorerUrl: string;
   native: { name: string; symbol: string; decimals: number };
+  estimates?: ChainEstimates | undefined;
   /** Private key (0x and 64 hex digits) of the account that pays gas here. It cannot move deposits. */
   gasKey: string;
   /** Polling interval for the head while no WebSocket pushes it. */
@@ -74,7 +86,17 @@ export type ChainConfig = {
 /** The public facts of a chain, watched or not. */
 export type ChainDescription = Pick<
   ChainConfig,
-  "caip2" | "chainId" | "name" | "slug" | "publicRpcUrl" | "explorerUrl" | "native" | "tokens" | "defaultToken" | "gate"
+  | "caip2"
+  | "chainId"
+  | "name"
+  | "slug"
+  | "publicRpcUrl"
+  | "explorerUrl"
+  | "native"
+  | "estimates"
+  | "tokens"
+  | "defaultToken"
+  | "gate"
 >;
 
 /** The inbox program of a Solana cluster, which the start compares with this release. */

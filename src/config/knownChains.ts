@@ -4,7 +4,7 @@ import type { ChainConfig, FinalityTier } from "./config.ts";
 
 export type KnownChain = Pick<
   ChainConfig,
-  "name" | "slug" | "publicRpcUrl" | "explorerUrl" | "native" | "pollMs" | "finality" | "maxFeePerGas"
+  "name" | "slug" | "publicRpcUrl" | "explorerUrl" | "native" | "estimates" | "pollMs" | "finality" | "maxFeePerGas"
 > & {
   isTestnet: boolean;
 };
@@ -36,6 +36,9 @@ const rollupFinality: FinalityTier[] = [
   { upToPriceUnits: undefined, finality: { tag: "finalized" } },
 ];
 
+/** A rollup's block is safe when its batch is on Ethereum, and final when that block is. */
+const ROLLUP_ESTIMATES = { blockMs: 2_000, safeMs: 300_000, finalizedMs: 1_200_000 };
+
 const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
   [
     1,
@@ -45,6 +48,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       publicRpcUrl: "https://ethereum-rpc.publicnode.com",
       explorerUrl: "https://etherscan.io",
       native: ETHER,
+      estimates: { blockMs: 12_000, safeMs: 450_000, finalizedMs: 900_000, feeUsdMax: "1" },
       pollMs: 4_000,
       finality: confirmationsThenTag(6, "finalized"),
       maxFeePerGas: 200n * WEI_PER_GWEI,
@@ -59,6 +63,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       publicRpcUrl: "https://ethereum-sepolia-rpc.publicnode.com",
       explorerUrl: "https://sepolia.etherscan.io",
       native: ETHER,
+      estimates: { blockMs: 12_000, safeMs: 450_000, finalizedMs: 900_000, feeUsdMax: "0" },
       pollMs: 4_000,
       finality: confirmationsThenTag(6, "finalized"),
       maxFeePerGas: 1_000n * WEI_PER_GWEI,
@@ -73,6 +78,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       publicRpcUrl: "https://mainnet.base.org",
       explorerUrl: "https://basescan.org",
       native: ETHER,
+      estimates: { ...ROLLUP_ESTIMATES, feeUsdMax: "0.02" },
       pollMs: 1_000,
       finality: rollupFinality,
       maxFeePerGas: 10n * WEI_PER_GWEI,
@@ -87,6 +93,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       publicRpcUrl: "https://sepolia.base.org",
       explorerUrl: "https://sepolia.basescan.org",
       native: ETHER,
+      estimates: { ...ROLLUP_ESTIMATES, feeUsdMax: "0" },
       pollMs: 1_000,
       finality: rollupFinality,
       maxFeePerGas: 100n * WEI_PER_GWEI,
@@ -101,6 +108,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       publicRpcUrl: "https://mainnet.optimism.io",
       explorerUrl: "https://optimistic.etherscan.io",
       native: ETHER,
+      estimates: { ...ROLLUP_ESTIMATES, feeUsdMax: "0.02" },
       pollMs: 1_000,
       finality: rollupFinality,
       maxFeePerGas: 10n * WEI_PER_GWEI,
@@ -115,6 +123,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       publicRpcUrl: "https://arb1.arbitrum.io/rpc",
       explorerUrl: "https://arbiscan.io",
       native: ETHER,
+      estimates: { blockMs: 250, safeMs: 600_000, finalizedMs: 1_200_000, feeUsdMax: "0.03" },
       pollMs: 1_000,
       finality: confirmationsThenTag(20, "safe"),
       maxFeePerGas: 10n * WEI_PER_GWEI,
@@ -129,6 +138,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       publicRpcUrl: "https://polygon-bor-rpc.publicnode.com",
       explorerUrl: "https://polygonscan.com",
       native: { name: "POL", symbol: "POL", decimals: 18 },
+      estimates: { blockMs: 2_000, finalizedMs: 8_000, feeUsdMax: "0.02" },
       pollMs: 2_000,
       finality: finalizedFinality,
       maxFeePerGas: 5_000n * WEI_PER_GWEI,
@@ -143,6 +153,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       publicRpcUrl: "https://bsc-rpc.publicnode.com",
       explorerUrl: "https://bscscan.com",
       native: { name: "BNB", symbol: "BNB", decimals: 18 },
+      estimates: { blockMs: 750, finalizedMs: 3_000, feeUsdMax: "0.03" },
       pollMs: 1_000,
       finality: finalizedFinality,
       maxFeePerGas: 20n * WEI_PER_GWEI,
@@ -157,6 +168,7 @@ const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map([
       publicRpcUrl: "https://api.avax.network/ext/bc/C/rpc",
       explorerUrl: "https://snowtrace.io",
       native: { name: "Avalanche", symbol: "AVAX", decimals: 18 },
+      estimates: { blockMs: 1_500, finalizedMs: 2_000, feeUsdMax: "0.05" },
       pollMs: 1_000,
       finality: confirmationsThenTag(1, "finalized"),
       maxFeePerGas: 500n * WEI_PER_GWEI,

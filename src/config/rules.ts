@@ -76,6 +76,11 @@ export const amount: FieldRule<bigint> = {
     typeof value === "string" && new RegExp(`^\\d{1,${AMOUNT_DIGITS_MAX}}$`).test(value) ? BigInt(value) : undefined,
 };
 
+export const usdAmount: FieldRule<string> = {
+  expected: 'an amount in US dollars as a plain decimal, such as "0.02"',
+  parse: (value) => (typeof value === "string" && /^\d{1,6}(?:\.\d{1,4})?$/.test(value) ? value : undefined),
+};
+
 /** A price of gas in gwei, which is parsed into wei. Larger values are more likely wei than gwei. */
 export const gwei: FieldRule<bigint> = {
   expected: 'a price of gas in gwei above 0 and up to 1000000, as a string of digits, such as "50" or "0.5"',

@@ -9,7 +9,7 @@ import { createAccount } from "../merchant/createAccount.ts";
 import type { AccountRow } from "../merchant/store.ts";
 import { archiveIntent } from "./archiveIntent.ts";
 import { createIntent, type CreatedIntent, type CreateIntentInput } from "./createIntent.ts";
-import { createSession } from "./checkout/session.ts";
+import { openSession } from "./checkout/session.ts";
 import { writeIntentProgress } from "./store.ts";
 
 // These tests race real concurrent transactions, so they run on PostgreSQL over the connection pools of two services.
@@ -57,7 +57,7 @@ const listIntentsPaidTo = (payoutWallet: string) =>
 const countEvents = async () => (await world.db.root.selectFrom("event").select("id").execute()).length;
 
 const canOpenSession = async ({ intent, widgetToken }: CreatedIntent) =>
-  (await createSession(world, { intentId: intent.id, widgetToken })) !== undefined;
+  !("refusal" in (await openSession(world, { intentId: intent.id, credential: { widgetToken } })));
 
 test("31 §4.2.3 concurrent creates for one destination mint one intent, and only one token authenticates", async () => {
   const eventsBefore = await countEvents();

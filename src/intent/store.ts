@@ -53,6 +53,11 @@ const COLUMNS = keysOf({
   description: 0,
 });
 
+/** The columns of an intent in a statement that joins it under this name. */
+export function intentColumns(name: string): string {
+  return COLUMNS.map((column) => `${name}.${column}`).join();
+}
+
 function keysOf(row: Record<keyof IntentRow, 0>): (keyof IntentRow)[] {
   return Object.keys(row) as (keyof IntentRow)[];
 }

@@ -2,6 +2,7 @@ import { purgeVerifications } from "../deposit/agreement/verifyDeposits.ts";
 import { purgeEvents } from "../event/purgeEvents.ts";
 import { purgeExpired } from "../idempotency/purgeExpired.ts";
 import { purgeTransactions } from "../settlement/purgeTransactions.ts";
+import { purgeHandoffCodes } from "../intent/checkout/handoff.ts";
 import { purgeViewHints } from "../view/purgeViewHints.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
@@ -19,6 +20,7 @@ export function purgeExpiredLoop(world: World): Loop {
   const purges: Purge[] = [
     (limit) => purgeExpired(world, limit),
     (limit) => purgeViewHints(world, limit),
+    (limit) => purgeHandoffCodes(world, limit),
     (limit) => purgeVerifications(world, limit),
     (limit) => purgeEvents(world, limit),
     ...[...world.chains.values()].map(

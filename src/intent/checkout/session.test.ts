@@ -5,7 +5,7 @@ import { randomAddress } from "../../../test/support/intents.ts";
 import { stationWorld } from "../../../test/support/stationWorld.ts";
 import { createAccount } from "../../merchant/createAccount.ts";
 import { createIntent } from "../createIntent.ts";
-import { createSession } from "./session.ts";
+import { openSession } from "./session.ts";
 
 const CREATES = 60;
 
@@ -21,7 +21,7 @@ test("§5.7 of the tokens of concurrent creates one opens a session, and a refus
   const created = await Promise.all(Array.from({ length: CREATES }, () => create(5)));
   assert.equal(new Set(created.map(({ intent }) => intent.id)).size, 1);
   const openWith = async ({ intent, widgetToken }: (typeof created)[number]) =>
-    (await createSession(world, { intentId: intent.id, widgetToken })) !== undefined;
+    !("refusal" in (await openSession(world, { intentId: intent.id, credential: { widgetToken } })));
   const opened = await Promise.all(created.map(openWith));
   assert.equal(opened.filter(Boolean).length, 1);
   await assert.rejects(create(6), { code: "destination_conflict" });

@@ -4,6 +4,7 @@ import { listPageOriginRows } from "../../merchant/store.ts";
 import type { World } from "../../world.ts";
 import { ensureDeployment } from "../deployment.ts";
 import { findIntentById, type IntentRow } from "../store.ts";
+import { isHandoffCode, redeemHandoffCode } from "./handoff.ts";
 import { hashWidgetToken, isWidgetToken } from "./widgetToken.ts";
 
 type SessionWorld = Pick<World, "db" | "clock" | "entropy" | "memory">;
@@ -14,20 +15,56 @@ export const SESSION_MS = 24 * 3_600_000;
 const TICKET_MS = 60_000;
 const TICKET_PREFIX = "et_";
 
+/** What opens a session: the intent's latest widget token, the ticket of an embedding page, or a handoff code. */
+export type Credential = { widgetToken: string } | { ticket: string } | { code: string };
+
 /**
- * Exchanges a widget token for the value of the page's cookie; undefined unless it is the intent's latest token.
- * The session outlives the token, so that a repeated create does not end a payer's open session.
+ * replaced: the token has the form of one and is not the intent's latest. expired: a ticket or a session is over. unknown: anything else,
+ * an unknown intent included.
  */
-export async function createSession(
+export type Refusal = "replaced" | "expired" | "unknown";
+
+/** `value` is what the browser keeps: as a cookie, or in the memory of a frame. */
+export type OpenedSession = { value: string; expiresAt: Date; intent: IntentRow };
+
+/**
+ * Exchanges a credential for a session of one intent. The session outlives its credential, so that a repeated create does not close the
+ * page before a payer.
+ */
+export async function openSession(
   world: SessionWorld,
-  credentials: { intentId: string; widgetToken: string },
-): Promise<string | undefined> {
-  const intent = isWidgetToken(credentials.widgetToken)
-    ? await findIntentById(world.db, credentials.intentId)
-    : undefined;
-  if (intent === undefined || !isEqualConstantTime(hashWidgetToken(credentials.widgetToken), intent.widget_token_hash))
-    return undefined;
-  return signSession(world, intent);
+  { intentId, credential }: { intentId: string; credential: Credential },
+): Promise<OpenedSession | { refusal: Refusal }> {
+  const intent = await findIntentById(world.db, intentId);
+  if (intent === undefined) return { refusal: "unknown" };
+  const refusal = await checkCredential(world, intent, credential);
+  if (refusal !== undefined) return { refusal };
+  const expiresAt = addMs(world.clock.now(), SESSION_MS);
+  const expiresAtMs = expiresAt.getTime();
+  const value = `${expiresAtMs}.${await sign(world, intent.id, { for: "session", expiresAtMs })}`;
+  return { value, expiresAt, intent };
+}
+
+async function checkCredential(
+  world: SessionWorld,
+  intent: IntentRow,
+  credential: Credential,
+): Promise<Refusal | undefined> {
+  if ("widgetToken" in credential) {
+    if (!isWidgetToken(credential.widgetToken)) return "unknown";
+    const isLatest = isEqualConstantTime(hashWidgetToken(credential.widgetToken), intent.widget_token_hash);
+    return isLatest ? undefined : "replaced";
+  }
+  if ("code" in credential) {
+    const isRedeemed =
+      isHandoffCode(credential.code) &&
+      (await redeemHandoffCode(world, { intentId: intent.id, code: credential.code }));
+    return isRedeemed ? undefined : "unknown";
+  }
+  if (!credential.ticket.startsWith(TICKET_PREFIX)) return "unknown";
+  const signed = credential.ticket.slice(TICKET_PREFIX.length);
+  const result = await checkSignature(world, { intentId: intent.id, signed, for: "ticket" });
+  return result === "valid" ? undefined : result;
 }
 
 /** A short-lived ticket that lets a page of a listed origin embed one intent's checkout. */
@@ -48,66 +85,40 @@ export async function issueTicket(
   const expiresAt = addMs(world.clock.now(), TICKET_MS);
   const expiresAtMs = expiresAt.getTime();
   return {
-    ticket: `${TICKET_PREFIX}${expiresAtMs}.${await sign(world, intent, { for: "ticket", expiresAtMs })}`,
+    ticket: `${TICKET_PREFIX}${expiresAtMs}.${await sign(world, intent.id, { for: "ticket", expiresAtMs })}`,
     expiresAt,
   };
 }
 
-/** Exchanges a ticket for the value of the embedded page's cookie; undefined when it is expired or for another intent. */
-export async function createEmbeddedSession(
+/** Whether a value is a valid session of an intent. It reads nothing: the signature names the intent. */
+export async function checkSession(
   world: SessionWorld,
-  credentials: { intentId: string; ticket: string },
-): Promise<string | undefined> {
-  if (!credentials.ticket.startsWith(TICKET_PREFIX)) return undefined;
-  const signed = credentials.ticket.slice(TICKET_PREFIX.length);
-  const intent = await findSignedIntent(world, { intentId: credentials.intentId, signed, for: "ticket" });
-  return intent && signSession(world, intent);
-}
-
-/** The web origins that may frame an intent's checkout; empty for an unknown id. */
-export async function listIntentPageOrigins(world: Pick<World, "db">, intentId: string): Promise<string[]> {
-  const intent = await findIntentById(world.db, intentId);
-  return intent === undefined ? [] : listPageOriginRows(world.db.root, intent.account_id);
-}
-
-/** The intent of a session cookie; undefined when the cookie is expired or for another intent. */
-export async function findSessionIntent(
-  world: SessionWorld,
-  credentials: { intentId: string; cookie: string | undefined },
-): Promise<IntentRow | undefined> {
-  return findSignedIntent(world, { intentId: credentials.intentId, signed: credentials.cookie ?? "", for: "session" });
-}
-
-async function signSession(world: SessionWorld, intent: IntentRow): Promise<string> {
-  const expiresAtMs = world.clock.now().getTime() + SESSION_MS;
-  return `${expiresAtMs}.${await sign(world, intent, { for: "session", expiresAtMs })}`;
+  session: { intentId: string; value: string | undefined },
+): Promise<"valid" | Refusal> {
+  return checkSignature(world, { intentId: session.intentId, signed: session.value ?? "", for: "session" });
 }
 
 type Purpose = "session" | "ticket";
 
-async function findSignedIntent(
+async function checkSignature(
   world: SessionWorld,
   token: { intentId: string; signed: string; for: Purpose },
-): Promise<IntentRow | undefined> {
+): Promise<"valid" | "expired" | "unknown"> {
   const match = /^(\d{1,16})\.([A-Za-z0-9_-]{43})$/.exec(token.signed);
-  if (!match?.[1] || !match[2]) return undefined;
+  if (!match?.[1] || !match[2]) return "unknown";
   const expiresAtMs = Number(match[1]);
-  if (expiresAtMs <= world.clock.now().getTime()) return undefined;
-  const intent = await findIntentById(world.db, token.intentId);
-  if (intent === undefined) return undefined;
-  const expected = await sign(world, intent, { for: token.for, expiresAtMs });
-  return isEqualConstantTime(Buffer.from(expected), Buffer.from(match[2])) ? intent : undefined;
+  const expected = await sign(world, token.intentId, { for: token.for, expiresAtMs });
+  if (!isEqualConstantTime(Buffer.from(expected), Buffer.from(match[2]))) return "unknown";
+  return expiresAtMs <= world.clock.now().getTime() ? "expired" : "valid";
 }
 
 async function sign(
   world: SessionWorld,
-  intent: IntentRow,
+  intentId: string,
   claims: { for: Purpose; expiresAtMs: number },
 ): Promise<string> {
   const { signingSecret: secret } = await ensureDeployment(world);
-  return createHmac("sha256", secret)
-    .update(`${claims.for}\n${intent.id}\n${claims.expiresAtMs}\n`)
-    .digest("base64url");
+  return createHmac("sha256", secret).update(`${claims.for}\n${intentId}\n${claims.expiresAtMs}\n`).digest("base64url");
 }
 
 function isEqualConstantTime(one: Uint8Array, other: Uint8Array): boolean {

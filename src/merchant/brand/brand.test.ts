@@ -170,7 +170,7 @@ function header(width: number, height: number): Buffer {
 }
 
 /** A chunk with a checksum of zero, which browsers refuse and the sanitizer passes on. */
-function chunk(type: string, data = Buffer.alloc(0)): Buffer {
+function chunk(type: string, data: Buffer = Buffer.alloc(0)): Buffer {
   const frame = Buffer.alloc(8);
   frame.writeUInt32BE(data.length, 0);
   frame.write(type, 4, "latin1");

@@ -1,0 +1,11 @@
+import type { HttpContext } from "../httpContext.ts";
+import { createStateFeed, type StateFeed } from "./events/stateFeed.ts";
+import { createPublicLimits, type PublicLimits } from "./session/publicLimits.ts";
+
+/** What the handlers of the page share: the limits of its routes, and the one reader that serves all open pages. */
+export type CheckoutContext = HttpContext & { readonly limits: PublicLimits; readonly feed: StateFeed };
+
+export function createCheckoutContext(context: HttpContext): CheckoutContext {
+  const { world } = context;
+  return { ...context, limits: createPublicLimits(world), feed: createStateFeed(world) };
+}

@@ -1,0 +1,45 @@
+import type { FastifyInstance } from "fastify";
+import { findPageLogo } from "../../intent/checkout/pageBrand.ts";
+import { Fault } from "../../kernel/faults.ts";
+import type { CheckoutContext } from "./checkoutContext.ts";
+import { PAGE_FILES } from "./page/renderPage.ts";
+import { sendPage } from "./sendPage.ts";
+import { findSession, type CheckoutRequest } from "./session/requireSession.ts";
+import { readState } from "./state/readState.ts";
+
+/** Only a well-formed intent id has a page. */
+export const CHECKOUT_PATH = "/c/:intentId(^pi_[0-9a-z]+$)";
+
+const FILE_HEADERS = {
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-cache",
+};
+/** An image that someone opens by itself is a document, which may run nothing. */
+const LOGO_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+const LOGO_CACHE_S = 300;
+
+/** Adds the page, its files and the merchant's logo. A page that is opened with a valid session comes with its payment. */
+export function addPageRoutes(server: FastifyInstance, context: CheckoutContext): void {
+  const { world } = context;
+  server.get(CHECKOUT_PATH, async (request, reply) => {
+    const checkoutRequest = request as CheckoutRequest;
+    const { intentId } = checkoutRequest.params;
+    await context.limits.acquire("page", request, intentId);
+    const session = await findSession(world, checkoutRequest);
+    const state = "refusal" in session ? undefined : await readState(world, intentId);
+    return sendPage(context, { request: checkoutRequest, reply }, { state });
+  });
+  for (const { name, contentType, content } of PAGE_FILES) {
+    const headers = { ...FILE_HEADERS, "content-type": contentType };
+    server.get(`${CHECKOUT_PATH}/${name}`, (_request, reply) => reply.headers(headers).send(content));
+  }
+  server.get(`${CHECKOUT_PATH}/logo`, async (request, reply) => {
+    const { intentId } = (request as CheckoutRequest).params;
+    await context.limits.acquire("page", request, intentId);
+    const logo = await findPageLogo(world.db, intentId);
+    if (logo === undefined) throw new Fault("not_found", { message: "This payment has no logo." });
+    const headers = { "content-security-policy": LOGO_POLICY, "cache-control": `private, max-age=${LOGO_CACHE_S}` };
+    return reply.headers({ ...FILE_HEADERS, ...headers, "content-type": logo.type }).send(Buffer.from(logo.bytes));
+  });
+}

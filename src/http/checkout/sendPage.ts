@@ -1,0 +1,93 @@
+import { hash } from "node:crypto";
+import type { FastifyReply } from "fastify";
+import { findPageBrand, type PageBrand } from "../../intent/checkout/pageBrand.ts";
+import { findIntentById } from "../../intent/store.ts";
+import { brandCss } from "../../merchant/brand/brand.ts";
+import type { World } from "../../world.ts";
+import type { CheckoutContext } from "./checkoutContext.ts";
+import type { CheckoutPage, CheckoutState, RefusalReason, RenderedPage } from "./checkoutState.ts";
+import { chooseLocale } from "./locale.ts";
+import { LOCALES, renderPage } from "./page/renderPage.ts";
+import { setPrivate } from "./session/publicLimits.ts";
+import type { CheckoutRequest } from "./session/requireSession.ts";
+import { readOrigins } from "./state/readState.ts";
+
+export type PageContent = { state?: CheckoutState | undefined; refusal?: RefusalReason };
+
+/**
+ * Sends the page with what is known of the payment. Only origins on the account's list may frame it. The policy allows this service's own
+ * files, and the inline parts that the renderer names, by their hashes.
+ */
+export async function sendPage(
+  context: CheckoutContext,
+  { request, reply }: { request: CheckoutRequest; reply: FastifyReply },
+  content: PageContent,
+): Promise<FastifyReply> {
+  const { world } = context;
+  const { intentId } = request.params;
+  const brand = await readPageBrand(world, intentId);
+  const rendered = renderPage({
+    intentId,
+    ...readOptions(request),
+    state: content.state ?? null,
+    origins: content.state === undefined ? null : await readPageOrigins(world, content.state),
+    refusal: content.refusal ?? null,
+    brandCss: brand === undefined ? "" : brandCss(brand),
+    logo: brand?.hasLogo === true ? `/c/${intentId}/logo` : null,
+  });
+  return setPrivate(reply)
+    .headers({
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": contentSecurityPolicy(rendered, brand?.origins ?? []),
+      vary: "Accept-Language, Cookie",
+    })
+    .send(rendered.html);
+}
+
+/** Options of the page's address. An unknown value is the default: the address may come from an old page of a merchant. */
+function readOptions({ query, headers }: CheckoutRequest): Pick<CheckoutPage, "locale" | "theme" | "mode"> {
+  const { locale, theme, mode } = query as Readonly<Record<string, unknown>>;
+  const option = typeof locale === "string" ? locale : undefined;
+  return {
+    locale: chooseLocale({ option, acceptLanguage: headers["accept-language"] }, LOCALES),
+    theme: theme === "light" || theme === "dark" ? theme : null,
+    mode: mode === "inline" || mode === "modal" ? mode : "page",
+  };
+}
+
+async function readPageOrigins(world: World, { intentId, stage }: CheckoutState): Promise<CheckoutPage["origins"]> {
+  if (stage === "archived") return null;
+  const intent = await findIntentById(world.db, intentId);
+  return intent === undefined || intent.status === "archived" ? null : readOrigins(world, intent);
+}
+
+/** Undefined for an unknown intent, and when the database fails: such a page has no brand and may not be framed. */
+async function readPageBrand(world: World, intentId: string): Promise<PageBrand | undefined> {
+  try {
+    return await findPageBrand(world.db, intentId);
+  } catch (error) {
+    world.log.warn({ err: error }, "reading the brand and the page origins failed");
+    return undefined;
+  }
+}
+
+/** Images may be data URLs, because a wallet announces its icon as one. */
+function contentSecurityPolicy({ inlineScripts, inlineStyles }: RenderedPage, origins: readonly string[]): string {
+  const sources = (inline: readonly string[]) => ["'self'", ...inline.map(hashSource)].join(" ");
+  return [
+    "default-src 'none'",
+    `script-src ${sources(inlineScripts)}`,
+    `style-src ${sources(inlineStyles)}`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+    `frame-ancestors ${origins.length === 0 ? "'none'" : origins.join(" ")}`,
+  ].join("; ");
+}
+
+function hashSource(text: string): string {
+  return `'sha256-${hash("sha256", text, "base64")}'`;
+}

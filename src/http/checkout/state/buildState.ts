@@ -1,0 +1,181 @@
+import { hash } from "node:crypto";
+import { zeroAddress } from "@tributary/inbox/terms";
+import { findAsset, findChainDescription, findWatchedChain, type Catalog } from "../../../catalog/catalog.ts";
+import type { Config } from "../../../config/config.ts";
+import { dustDeposit } from "../../../deposit/dust/listDeposits.ts";
+import type { ShownDeposit } from "../../../deposit/deposit.ts";
+import { intentRecord } from "../../../intent/intentRecord.ts";
+import { isPayoutAsset, payoutChain } from "../../../intent/payoutAsset.ts";
+import { excessUnits } from "../../../intent/paymentStatus.ts";
+import { caip10, caip19, caip2, displayAddress, namespaceOf, referenceOf, type Caip2 } from "../../../kernel/caip.ts";
+import { formatUnits } from "../../../kernel/units.ts";
+import type {
+  CheckoutDeposit,
+  CheckoutHold,
+  CheckoutInbox,
+  CheckoutMerchant,
+  CheckoutState,
+} from "../checkoutState.ts";
+import { arrivedUnits, determineStage, holdReason, remainingUnits } from "./stage.ts";
+import { TRANSFERS_SHOWN_MAX, type StateRow } from "./stateRows.ts";
+
+export type StateContext = { catalog: Catalog; config: Pick<Config, "baseUrl" | "support">; now: Date };
+
+const VERSION_CHARACTERS = 16;
+/** Of an id, behind its prefix. */
+const PAYMENT_NUMBER = { start: 3, end: 11 };
+
+/** What the page shows of a payment. A pure function. */
+export function buildState(row: StateRow, context: StateContext): CheckoutState {
+  const { intent } = row;
+  const formatAmount = (units: bigint) => formatUnits(units, intent.payout_decimals);
+  const deposits = row.transfers.map((transfer) => dustDeposit(context.catalog, { intent, row: transfer }));
+  const shown = deposits.slice(0, TRANSFERS_SHOWN_MAX);
+  const remaining = remainingUnits(row);
+  const content = {
+    intentId: intent.id,
+    paymentNumber: intent.id.slice(PAYMENT_NUMBER.start, PAYMENT_NUMBER.end).toUpperCase(),
+    stage: determineStage(row),
+    isTest: !intent.livemode,
+    merchant: toMerchant(row, context),
+    description: intent.description,
+    returnUrl: intent.return_url,
+    symbol: symbolOf(context.catalog, payoutChain(intent), intent.payout_token),
+    decimals: intent.payout_decimals,
+    price: intent.price_token_units === null ? null : formatAmount(intent.price_token_units),
+    remaining: remaining === null ? null : formatAmount(remaining),
+    remainingUnits: remaining?.toString() ?? null,
+    arrived: formatAmount(arrivedUnits(row)),
+    counted: formatAmount(intent.counted_units),
+    excess: formatAmount(excessUnits(intent)),
+    minimum: formatAmount(intent.minimum_units),
+    belowMinimum: formatAmount(row.waitingUnits),
+    deposits: shown.map((deposit) => toDeposit(row, deposit, context.catalog)),
+    hasMoreDeposits: deposits.length > shown.length,
+    held: findHold(row, shown, context),
+    inboxes: listInboxes(row, context.catalog),
+    terms: intentRecord(intent, context.config).inboxTerms,
+    paidAt: paidAt(row)?.toISOString() ?? null,
+    closedAt: (intent.settled_at ?? intent.archived_at)?.toISOString() ?? null,
+  };
+  const version = hash("sha256", JSON.stringify(content), "base64url").slice(0, VERSION_CHARACTERS);
+  return { version, asOf: context.now.toISOString(), ...content };
+}
+
+function toMerchant({ intent, merchantName, support, hasLogo }: StateRow, { config }: StateContext): CheckoutMerchant {
+  return {
+    name: merchantName,
+    support: support ?? config.support ?? null,
+    logo: hasLogo ? `/c/${intent.id}/logo` : null,
+  };
+}
+
+function toDeposit(row: StateRow, deposit: ShownDeposit, catalog: Catalog): CheckoutDeposit {
+  const { intent, heads } = row;
+  const head = heads.get(deposit.chain) ?? -1n;
+  const reason = holdReason(intent, deposit);
+  const isOnChain = deposit.status !== "dropped" && head >= deposit.block_number;
+  const seenConfirmations = isOnChain ? Number(head - deposit.block_number) + 1 : 0;
+  const required = deposit.required_confirmations;
+  const isFinal = deposit.status === "counted" || deposit.status === "confirmed";
+  const confirmations = isFinal ? (required ?? seenConfirmations) : Math.min(seenConfirmations, required ?? Infinity);
+  const blockMs = findWatchedChain(catalog, deposit.chain)?.estimates?.blockMs;
+  const isOnItsWay = deposit.status === "seen" && required !== null && blockMs !== undefined;
+  return {
+    depositId: deposit.id,
+    status: reason === null || deposit.status === "dropped" ? shownStatus(deposit) : "held",
+    reason: deposit.status === "dropped" ? null : reason,
+    isLate: deposit.late,
+    amount: formatUnits(deposit.amount_units, deposit.token_decimals),
+    symbol: symbolOf(catalog, deposit.chain, deposit.token),
+    networkName: networkName(catalog, deposit.chain),
+    confirmations,
+    required,
+    secondsLeft: isOnItsWay ? Math.ceil(((required - confirmations) * blockMs) / 1_000) : null,
+    from: displayAddress(deposit.chain, deposit.sender),
+    transfer: deposit.chain_tx,
+    explorerUrl: transferUrl(catalog, deposit),
+    seenAt: deposit.seen_at.toISOString(),
+    countedAt: deposit.counted_at?.toISOString() ?? null,
+  };
+}
+
+/** A deposit that only waits for more providers is on its way for its payer. */
+function shownStatus({ status, reason }: ShownDeposit): CheckoutDeposit["status"] {
+  return status === "held" && reason === "provider_agreement_pending" ? "confirmed" : status;
+}
+
+function transferUrl(catalog: Catalog, { chain, chain_tx }: ShownDeposit): string | null {
+  const explorer = explorerOf(catalog, chain);
+  return explorer === null ? null : `${explorer}/tx/${chain_tx}`;
+}
+
+/** Without a trailing slash; null unless it is a web address. */
+export function explorerOf(catalog: Catalog, chain: Caip2): string | null {
+  const url = findChainDescription(catalog, chain)?.explorerUrl ?? "";
+  return /^https?:\/\//.test(url) ? url.replace(/\/+$/, "") : null;
+}
+
+function symbolOf(catalog: Catalog, chain: Caip2, token: string): string {
+  return findAsset(catalog, chain, token)?.symbol ?? displayAddress(chain, token);
+}
+
+function networkName(catalog: Catalog, chain: Caip2): string {
+  return findChainDescription(catalog, chain)?.name ?? chain;
+}
+
+function findHold(
+  { intent }: StateRow,
+  deposits: readonly ShownDeposit[],
+  { catalog, now }: StateContext,
+): CheckoutHold | null {
+  for (const deposit of deposits) {
+    const reason = deposit.status === "dropped" ? null : holdReason(intent, deposit);
+    if (reason === null) continue;
+    const rescue = reason === "wrong_token" ? "now" : reason === "wrong_network" ? "later" : "unknown";
+    const from = new Date(Number(intent.recover_after) * 1_000);
+    const canRescue = rescue !== "unknown" && intent.recovery !== zeroAddress && deposit.chain.startsWith("eip155:");
+    const isLater = canRescue && rescue === "later" && from > now;
+    return {
+      depositId: deposit.id,
+      reason,
+      amount: formatUnits(deposit.amount_units, deposit.token_decimals),
+      symbol: symbolOf(catalog, deposit.chain, deposit.token),
+      networkName: networkName(catalog, deposit.chain),
+      rescue: isLater ? "later" : canRescue ? "now" : "unknown",
+      rescueFrom: isLater ? from.toISOString() : null,
+    };
+  }
+  return null;
+}
+
+/** The payout's own inbox, and those issued elsewhere. On the payout chain only the payout token has a route. */
+function listInboxes({ intent, inboxes }: StateRow, catalog: Catalog): CheckoutInbox[] {
+  const settleChain = payoutChain(intent);
+  const issued = inboxes
+    .map((inbox) => ({ ...inbox, chain: caip2(inbox.namespace, inbox.reference) }))
+    .filter(({ chain }) => chain !== settleChain);
+  const own = { chain: settleChain, address: intent.inbox_address, token: intent.payout_token };
+  return [own, ...issued].map(({ chain, address, token }, index) => ({
+    namespace: namespaceOf(chain),
+    reference: referenceOf(chain),
+    networkName: networkName(catalog, chain),
+    address: displayAddress(chain, address),
+    caip10: caip10(chain, address),
+    originIds: catalog.assets
+      .filter((asset) => asset.isOrigin && asset.chain === chain && (token === "" || asset.token === token))
+      .map((asset) => caip19(asset.chain, asset.token)),
+    isPayoutInbox: index === 0,
+  }));
+}
+
+/** When the payment became complete: the settlement of a one-time intent, else the last counted transfer. */
+function paidAt(row: StateRow): Date | null {
+  const { intent, transfers } = row;
+  if (!["paid", "overpaid"].includes(determineStage(row))) return null;
+  if (intent.settled_at !== null) return intent.settled_at;
+  const counted = transfers
+    .filter((transfer) => isPayoutAsset(intent, transfer))
+    .flatMap((each) => each.counted_at ?? []);
+  return counted.toSorted((one, other) => other.getTime() - one.getTime())[0] ?? null;
+}
