@@ -1,5 +1,7 @@
 import { listMissingTokens, saveServedTokens } from "../../src/catalog/store.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
+import { createStateFeed } from "../../src/http/checkout/events/stateFeed.ts";
+import { purgeHandoffCodes } from "../../src/intent/checkout/handoff.ts";
 import { runOperation } from "../../src/operator/runOperation.ts";
 import { tokenCalls } from "../sim/chain/token.ts";
 import { TEST_CHAIN_CONFIG } from "../support/stationWorld.ts";
@@ -46,10 +48,17 @@ export const COURSES: readonly Course[] = [
   },
   {
     name: "checkout",
-    run: async ({ get, post }) => {
+    run: async (world) => {
+      const { get, post, road } = world;
       const { intentId, widgetToken } = await post("/api/v1/intents", { priceUnits: 5_000_000 });
       const { cookie } = await post(`/c/${intentId}/session`, { widgetToken });
-      await get(`/c/${intentId}/status`, { cookie: String(cookie).split(";")[0] ?? "" });
+      const session = { cookie: String(cookie).split(";")[0] ?? "" };
+      for (const path of ["", "/state", "/origins", "/status"]) await get(`/c/${intentId}${path}`, session);
+      for (const path of ["view", "handoff"]) await post(`/c/${intentId}/${path}`, {}, session);
+      const { code } = await post(`/c/${intentId}/handoff`, {}, session);
+      await post(`/c/${intentId}/session`, { code });
+      await purgeHandoffCodes(road.world, 10);
+      await followPages(world, [intentId, world.busy.id]);
     },
   },
   {
@@ -192,3 +201,25 @@ export const COURSES: readonly Course[] = [
     },
   },
 ];
+
+/** Follows the states of open pages through a payment to the busy inbox. */
+async function followPages(world: CostWorld, intentIds: readonly string[]): Promise<void> {
+  const feed = createStateFeed(world.road.world);
+  const [isOpen, isPaid] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let states = 0;
+  const listener = {
+    onState: () => {
+      states += 1;
+      if (states === intentIds.length) isOpen.resolve();
+      if (states > intentIds.length) isPaid.resolve();
+    },
+    onBeat: () => {},
+    onClose: () => {},
+  };
+  for (const intentId of intentIds) feed.subscribe(intentId, undefined, listener);
+  await isOpen.promise;
+  world.pay(world.busy, DOLLAR);
+  await world.settle();
+  await isPaid.promise;
+  feed.close();
+}

@@ -205,7 +205,7 @@ test("an open payment has no price, and is paid with the first transfer that cou
   assert.equal((await stateOf(payment)).stage, "paid");
 });
 
-test("at most 20 transfers are shown, newest first, and a flood of small ones hides no deposit", async () => {
+test("at most 10 transfers are shown, newest first, and a flood of small ones hides no deposit", async () => {
   const payment = await openPayment();
   await transfer(payment, { amountUnits: 10_000_000n });
   const dust = Array.from({ length: 30 }, (_, index) => ({
@@ -217,7 +217,8 @@ test("at most 20 transfers are shown, newest first, and a flood of small ones hi
   await processMovements(api.world, TEST_CHAIN);
   const state = await stateOf(payment);
   assert.equal(state.stage, "underpaid");
-  assert.deepEqual([state.deposits.length, state.hasMoreDeposits], [20, true]);
+  assert.deepEqual([state.deposits.length, state.hasMoreDeposits], [10, true]);
+  assert.ok(state.deposits.some(({ amount }) => amount === "10"));
 });
 
 test("the merchant's support address and logo are shown, and the service's support where it has none", async () => {

@@ -85,7 +85,7 @@ export type CheckoutState = {
   /** Arrived below the minimum and not counted yet; "0" otherwise. */
   belowMinimum: Decimal;
 
-  /** Newest first, at most 20. */
+  /** Newest first, at most 10. Of more, deposits go before transfers below the minimum. */
   deposits: CheckoutDeposit[];
   hasMoreDeposits: boolean;
   /** The newest deposit on hold, and what can be done about it. */

@@ -39,8 +39,8 @@ const RETRY_MS = 1_000;
 type Watched = {
   /** The version that each has. */
   listeners: Map<StateListener, string | undefined>;
-  /** The chains whose next blocks change the state. */
-  pendingChains: ReadonlySet<Caip2>;
+  /** The chains whose next blocks change the state, with the block at the last read. */
+  pendingHeads: ReadonlyMap<Caip2, bigint | undefined>;
   /** Undefined: one of the listeners is new, and waits for the first read. It comes after the subscription, so it misses no event. */
   readAtRound: number | undefined;
 };
@@ -55,7 +55,7 @@ export function createStateFeed(world: FeedWorld): StateFeed {
   function subscribe(intentId: string, known: string | undefined, listener: StateListener): () => void {
     const entry: Watched = watched.get(intentId) ?? {
       listeners: new Map(),
-      pendingChains: new Set(),
+      pendingHeads: new Map(),
       readAtRound: undefined,
     };
     watched.set(intentId, entry);
@@ -93,10 +93,10 @@ export function createStateFeed(world: FeedWorld): StateFeed {
 
   async function runRound(): Promise<void> {
     round += 1;
-    const { intentIds, movedChains } = await readChanges(world.db, { cursor, heads });
+    const intentIds = await readChanges(world.db, { cursor, heads });
     // Marked before the reads, so that a read which fails is repeated.
     for (const [intentId, entry] of watched)
-      if (intentIds.has(intentId) || isNextBlockDue(entry, movedChains)) entry.readAtRound = undefined;
+      if (intentIds.has(intentId) || isNextBlockDue(entry)) entry.readAtRound = undefined;
     for (const entry of listStale()) entry.readAtRound = undefined;
     await refresh([...watched].flatMap(([intentId, { readAtRound }]) => (readAtRound === undefined ? [intentId] : [])));
     if (round % BEAT_ROUNDS !== 0) return;
@@ -104,9 +104,9 @@ export function createStateFeed(world: FeedWorld): StateFeed {
   }
 
   /** A new block adds a confirmation. Chains with many blocks a second show one of them each second. */
-  function isNextBlockDue({ pendingChains, readAtRound = round }: Watched, movedChains: ReadonlySet<Caip2>): boolean {
-    if (pendingChains.size === 0 || round - readAtRound < HEAD_ROUNDS) return false;
-    return [...pendingChains].some((chain) => movedChains.has(chain));
+  function isNextBlockDue({ pendingHeads, readAtRound = round }: Watched): boolean {
+    if (pendingHeads.size === 0 || round - readAtRound < HEAD_ROUNDS) return false;
+    return [...pendingHeads].some(([chain, number]) => heads.get(chain) !== number);
   }
 
   /** Pages that were not read for long; a few in each round. */
@@ -125,7 +125,7 @@ export function createStateFeed(world: FeedWorld): StateFeed {
   function report({ state, pendingChains }: ReadState): void {
     const entry = watched.get(state.intentId);
     if (entry === undefined) return;
-    entry.pendingChains = pendingChains;
+    entry.pendingHeads = new Map([...pendingChains].map((chain) => [chain, heads.get(chain)]));
     entry.readAtRound = round;
     for (const [listener, version] of entry.listeners) {
       if (version === state.version) continue;
@@ -157,26 +157,24 @@ const READ_CHANGES = `/* shared: read_checkout_changes */
   union all
   select coalesce((select max(position) from event), 0), null, '', null`;
 
+/** Returns the intents with new events, and keeps cursor and heads up to date. */
 async function readChanges(
   db: Db,
   { cursor, heads }: { cursor: EventCursor; heads: Map<Caip2, bigint> },
-): Promise<{ intentIds: ReadonlySet<string>; movedChains: ReadonlySet<Caip2> }> {
+): Promise<ReadonlySet<string>> {
   const query = CompiledQuery.raw(READ_CHANGES, [cursor.last ?? null, cursor.missing()]);
   const { rows } = await db.root.executeQuery<Change>(query);
   const intentIds = new Set<string>();
-  const movedChains = new Set<Caip2>();
   const positions: bigint[] = [];
   let newest = 0n;
   for (const { position, intentId, chain, number } of rows) {
     if (position !== null && chain !== null) newest = position;
-    else if (chain !== null && number !== null) {
-      if (heads.get(chain) !== number) movedChains.add(chain);
-      heads.set(chain, number);
-    } else if (position !== null) {
+    else if (chain !== null && number !== null) heads.set(chain, number);
+    else if (position !== null) {
       positions.push(position);
       if (intentId !== null) intentIds.add(intentId);
     }
   }
   cursor.advance(positions, newest);
-  return { intentIds, movedChains };
+  return intentIds;
 }

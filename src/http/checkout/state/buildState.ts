@@ -17,7 +17,7 @@ import type {
   CheckoutState,
 } from "../checkoutState.ts";
 import { arrivedUnits, determineStage, holdReason, remainingUnits } from "./stage.ts";
-import { TRANSFERS_SHOWN_MAX, type StateRow } from "./stateRows.ts";
+import { TRANSFERS_SHOWN_MAX, type StateRow, type TransferRow } from "./stateRows.ts";
 
 export type StateContext = { catalog: Catalog; config: Pick<Config, "baseUrl" | "support">; now: Date };
 
@@ -29,8 +29,7 @@ const PAYMENT_NUMBER = { start: 3, end: 11 };
 export function buildState(row: StateRow, context: StateContext): CheckoutState {
   const { intent } = row;
   const formatAmount = (units: bigint) => formatUnits(units, intent.payout_decimals);
-  const deposits = row.transfers.map((transfer) => dustDeposit(context.catalog, { intent, row: transfer }));
-  const shown = deposits.slice(0, TRANSFERS_SHOWN_MAX);
+  const shown = selectShown(row.transfers).map((transfer) => dustDeposit(context.catalog, { intent, row: transfer }));
   const remaining = remainingUnits(row);
   const content = {
     intentId: intent.id,
@@ -51,7 +50,7 @@ export function buildState(row: StateRow, context: StateContext): CheckoutState 
     minimum: formatAmount(intent.minimum_units),
     belowMinimum: formatAmount(row.waitingUnits),
     deposits: shown.map((deposit) => toDeposit(row, deposit, context.catalog)),
-    hasMoreDeposits: deposits.length > shown.length,
+    hasMoreDeposits: row.transfers.length > shown.length,
     held: findHold(row, shown, context),
     inboxes: listInboxes(row, context.catalog),
     terms: intentRecord(intent, context.config).inboxTerms,
@@ -60,6 +59,14 @@ export function buildState(row: StateRow, context: StateContext): CheckoutState 
   };
   const version = hash("sha256", JSON.stringify(content), "base64url").slice(0, VERSION_CHARACTERS);
   return { version, asOf: context.now.toISOString(), ...content };
+}
+
+/** The newest deposits, and the newest dust where there is room: nobody can hide a deposit behind a flood of dust. */
+function selectShown(transfers: readonly TransferRow[]): TransferRow[] {
+  const isDust = ({ id }: TransferRow) => id === null;
+  const byWeight = [...transfers.filter((each) => !isDust(each)), ...transfers.filter(isDust)];
+  const selected = new Set(byWeight.slice(0, TRANSFERS_SHOWN_MAX));
+  return transfers.filter((each) => selected.has(each));
 }
 
 function toMerchant({ intent, merchantName, support, hasLogo }: StateRow, { config }: StateContext): CheckoutMerchant {

@@ -16,13 +16,13 @@ export type StateRow = {
   /** Final money in the payout asset below the minimum, which has not counted yet. */
   waitingUnits: bigint;
   inboxes: { namespace: Namespace; reference: string; token: string; address: string }[];
-  /** Newest first: the newest deposits, and the newest transfers of any size. One more than shown, if there are more. */
+  /** Newest first: the newest deposits, and the newest transfers of any size. More than are shown, if there are more. */
   transfers: TransferRow[];
-  /** The last block that the watcher has read on each chain of the transfers. */
+  /** The last block that the watcher has read on each chain. */
   heads: ReadonlyMap<Caip2, bigint>;
 };
 
-type JsonTransfer = Record<string, string | number | boolean | null> & { chain: Caip2; head: string | null };
+type JsonTransfer = Record<string, string | number | boolean | null>;
 type JoinedRow = IntentRow & {
   merchant_name: string;
   support: string | null;
@@ -30,9 +30,10 @@ type JoinedRow = IntentRow & {
   waiting_units: bigint;
   inboxes: StateRow["inboxes"];
   transfers: JsonTransfer[];
+  heads: Record<Caip2, string>;
 };
 
-export const TRANSFERS_SHOWN_MAX = 20;
+export const TRANSFERS_SHOWN_MAX = 10;
 
 // The ranges of one id keep the planner on the indexes that begin with it: with an equality it may walk all rows in the order of their
 // keys. Deposits have a list of their own, so that a flood of dust hides none of them.
@@ -50,8 +51,7 @@ const READ_STATES = `/* named: read_checkout_states */
         'counted_units', listed.counted_units::text, 'status', listed.status, 'reason', listed.reason, 'late', listed.late,
         'chain_tx', listed.chain_tx, 'identity', listed.identity, 'block_number', listed.block_number::text,
         'block_hash', listed.block_hash, 'required_confirmations', listed.required_confirmations,
-        'settlement_id', listed.settlement_id, 'seen_at', listed.seen_at, 'counted_at', listed.counted_at,
-        'head', (select chain_cursor.number from chain_cursor where chain_cursor.chain = listed.chain)::text)
+        'settlement_id', listed.settlement_id, 'seen_at', listed.seen_at, 'counted_at', listed.counted_at)
         order by page.movement_id desc)
       from (
         select movement_id from (
@@ -65,7 +65,8 @@ const READ_STATES = `/* named: read_checkout_states */
           order by movement.intent_id, movement.id desc limit ${TRANSFERS_SHOWN_MAX + 1}) as newest_movement
       ) as page cross join lateral (
         select * from listed_deposit where listed_deposit.movement_id = page.movement_id offset 0
-      ) as listed), '[]') as transfers
+      ) as listed), '[]') as transfers,
+    coalesce((select json_object_agg(chain_cursor.chain, chain_cursor.number::text) from chain_cursor), '{}') as heads
   from intent join account on account.id = intent.account_id
   left join account_brand brand on brand.account_id = intent.account_id
   where intent.id = any($1::text[])`;
@@ -83,6 +84,7 @@ function toStateRow({
   waiting_units,
   inboxes,
   transfers,
+  heads,
   ...intent
 }: JoinedRow): StateRow {
   return {
@@ -93,12 +95,12 @@ function toStateRow({
     waitingUnits: waiting_units,
     inboxes,
     transfers: transfers.map(toTransferRow),
-    heads: new Map(transfers.flatMap(({ chain, head }) => (head === null ? [] : [[chain, BigInt(head)]]))),
+    heads: new Map(Object.entries(heads).map(([chain, number]) => [chain as Caip2, BigInt(number)])),
   };
 }
 
 /** JSON has no large integers and no times, so they come as texts. */
-function toTransferRow({ head: _, ...row }: JsonTransfer): TransferRow {
+function toTransferRow(row: JsonTransfer): TransferRow {
   const toBigint = (value: unknown) => BigInt(String(value));
   const toDate = (value: unknown) => new Date(String(value));
   return {
