@@ -59,3 +59,8 @@ export function parseInstant(text: string): Date | undefined {
   const instant = new Date(text);
   return Number.isNaN(instant.getTime()) ? undefined : instant;
 }
+
+/** The instant of a Unix time, which counts seconds. */
+export function fromUnixSeconds(seconds: bigint): Date {
+  return new Date(Number(seconds) * 1_000);
+}

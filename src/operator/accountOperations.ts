@@ -1,4 +1,6 @@
 import { caip2, displayAddress, namespaceOf, referenceOf } from "../kernel/caip.ts";
+import { RADIUS_PX_MAX, type Brand } from "../merchant/brand/brand.ts";
+import { readBrand, updateBrand, type BrandChange } from "../merchant/brand/updateBrand.ts";
 import { createAccount as createMerchant, type PayoutDefaults } from "../merchant/createAccount.ts";
 import { listAccounts as listMerchants } from "../merchant/listAccounts.ts";
 import { setAccountStatus } from "../merchant/setAccountStatus.ts";
@@ -6,7 +8,7 @@ import { findAccount, type AccountRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
 import { findChainByName, unknownChainMessage } from "../config/chainName.ts";
 import { CommandError } from "./errors.ts";
-import { requiredText, optionalNumber, optionalText } from "./inputFields.ts";
+import { getField, requiredText, optionalNumber, optionalText } from "./inputFields.ts";
 
 export type AccountOutput = {
   accountId: string;
@@ -95,4 +97,34 @@ function toAccountOutput(row: AccountRow): AccountOutput {
     recovery: row.recovery === null ? null : displayAddress("eip155:1", row.recovery),
     createdAt: row.created_at.toISOString(),
   };
+}
+
+/** How an account's checkout looks. `logo` is the type and the size of the stored image. */
+export type BrandOutput = { accountId: string } & Omit<Brand, "logo"> & {
+    logo: { type: string; bytes: number } | null;
+  };
+
+/** Changes the given fields: null removes a value, a missing field leaves it as it is. `logo` is a file's content in base64. */
+export async function updateAccount(world: World, input: unknown): Promise<BrandOutput> {
+  const accountId = requiredText(input, "accountId");
+  await requireAccount(world, accountId);
+  const change = readChange(input);
+  const isChange = Object.keys(change).length > 0;
+  const brand = isChange ? await updateBrand(world, accountId, change) : await readBrand(world, accountId);
+  const { logo, ...others } = brand;
+  return { accountId, ...others, logo: logo === null ? null : { type: logo.type, bytes: logo.bytes.length } };
+}
+
+function readChange(input: unknown): BrandChange {
+  const isNull = (key: string) => getField(input, key) === null;
+  const change: BrandChange = {};
+  for (const key of ["accent", "accentDark", "font", "support"] as const) {
+    const text = isNull(key) ? null : optionalText(input, key);
+    if (text !== undefined) change[key] = text;
+  }
+  const radiusPx = isNull("radiusPx") ? null : optionalNumber(input, "radiusPx", { min: 0, max: RADIUS_PX_MAX });
+  if (radiusPx !== undefined) change.radiusPx = radiusPx;
+  const logo = isNull("logo") ? null : optionalText(input, "logo");
+  if (logo !== undefined) change.logo = logo === null ? null : Buffer.from(logo, "base64");
+  return change;
 }

@@ -1,7 +1,6 @@
 import type { World } from "../world.ts";
 import { CommandError } from "./errors.ts";
-import { createAccount, listAccounts, resumeAccount, suspendAccount } from "./accountOperations.ts";
-import { updateAccount } from "./brandOperations.ts";
+import { createAccount, listAccounts, resumeAccount, suspendAccount, updateAccount } from "./accountOperations.ts";
 import { runDoctorChecks } from "./doctor/runDoctorChecks.ts";
 import { listEvents } from "./eventOperations.ts";
 import { checkLedger, listLedgerBalances, readLedgerPage } from "./ledgerOperations.ts";

@@ -1,6 +1,6 @@
 import { listMissingTokens, saveServedTokens } from "../../src/catalog/store.ts";
 import { ProcessMemory } from "../../src/kernel/processMemory.ts";
-import { createStateFeed } from "../../src/http/checkout/events/stateFeed.ts";
+import { StateFeed } from "../../src/http/checkout/events/stateFeed.ts";
 import { purgeHandoffCodes } from "../../src/intent/checkout/handoff.ts";
 import { runOperation } from "../../src/operator/runOperation.ts";
 import { tokenCalls } from "../sim/chain/token.ts";
@@ -204,7 +204,7 @@ export const COURSES: readonly Course[] = [
 
 /** Follows the states of open pages through a payment to the busy inbox. */
 async function followPages(world: CostWorld, intentIds: readonly string[]): Promise<void> {
-  const feed = createStateFeed(world.road.world);
+  const feed = new StateFeed(world.road.world);
   const [isOpen, isPaid] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let states = 0;
   const listener = {

@@ -6,8 +6,8 @@ export type OpenCheckout = {
   intentId: string;
   /** The cookie as the browser sends it back. */
   cookie: string;
-  get(path: string): Promise<TestResponse>;
-  post(path: string, body?: object, headers?: Record<string, string>): Promise<TestResponse>;
+  get: (path: string) => Promise<TestResponse>;
+  post: (path: string, body?: object, headers?: Record<string, string>) => Promise<TestResponse>;
 };
 
 /** Opens the page of a created intent with its widget token. */

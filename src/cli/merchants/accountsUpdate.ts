@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Command, CommandInput } from "../command.ts";
 import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
-import type { BrandOutput } from "../../operator/brandOperations.ts";
+import type { BrandOutput } from "../../operator/accountOperations.ts";
 import { UsageError } from "../../operator/errors.ts";
 import { formatFields, toJson } from "../../operator/process/terminal.ts";
 

@@ -1,5 +1,5 @@
 import type { HttpContext } from "../httpContext.ts";
-import { createStateFeed, type StateFeed } from "./events/stateFeed.ts";
+import { StateFeed } from "./events/stateFeed.ts";
 import { createPublicLimits, type PublicLimits } from "./session/publicLimits.ts";
 
 /** What the handlers of the page share: the limits of its routes, and the one reader that serves all open pages. */
@@ -7,5 +7,5 @@ export type CheckoutContext = HttpContext & { readonly limits: PublicLimits; rea
 
 export function createCheckoutContext(context: HttpContext): CheckoutContext {
   const { world } = context;
-  return { ...context, limits: createPublicLimits(world), feed: createStateFeed(world) };
+  return { ...context, limits: createPublicLimits(world), feed: new StateFeed(world) };
 }

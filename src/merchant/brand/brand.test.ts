@@ -83,7 +83,7 @@ test("a wrong value is refused with its name, and nothing is stored", async () =
   ];
   for (const change of cases) {
     const [param] = Object.keys(change);
-    await assert.rejects(updateBrand(world, accountId, { ...change, ...{} }), { code: "invalid_request", param });
+    await assert.rejects(updateBrand(world, accountId, change), { code: "invalid_request", param });
   }
   assert.equal((await readBrand(world, accountId)).accent, null);
   await assert.rejects(updateBrand(world, "acct_0", { accent: "#abc" }), { code: "not_found" });

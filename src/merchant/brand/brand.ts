@@ -22,7 +22,7 @@ export const RADIUS_PX_MAX = 24;
 export function parseColor(text: string): string | undefined {
   const digits = /^#([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(text)?.[1]?.toLowerCase();
   if (digits === undefined) return undefined;
-  return `#${digits.length === 6 ? digits : [...digits].map((digit) => digit + digit).join("")}`;
+  return `#${digits.length === 6 ? digits : digits.replaceAll(/./g, "$&$&")}`;
 }
 
 const GENERIC_FAMILIES = ["serif", "sans-serif", "monospace", "system-ui", "ui-sans-serif", "ui-serif", "ui-rounded"];

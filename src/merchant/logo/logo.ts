@@ -4,7 +4,7 @@ import { sanitizeSvg } from "./sanitizeSvg.ts";
 /** A checked image. Its bytes were written by this service, never copied from what was given. */
 export type Logo = { type: "image/png" | "image/svg+xml"; bytes: Uint8Array };
 
-export const LOGO_BYTES_MAX = 32_768;
+const LOGO_BYTES_MAX = 32_768;
 export const LOGO_EXPECTED = "a PNG of at most 1,024 × 1,024 pixels, or an SVG, of at most 32 KiB";
 
 /** Recognizes an image by its content and writes it anew with the parts that draw. Undefined when it is neither, too large or malformed. */

@@ -3,6 +3,7 @@ import type { Credential } from "../../../intent/checkout/session.ts";
 import { Fault } from "../../../kernel/faults.ts";
 import { parseJsonBody } from "../../checks/parseJsonBody.ts";
 import { readBody } from "../../checks/readBody.ts";
+import type { SessionRequest } from "../checkoutState.ts";
 import { compileParser } from "../../schema/compileParser.ts";
 
 /** Far above the size of a credential, because the caller is not authenticated yet. */
@@ -22,6 +23,8 @@ const parseSessionBody = compileParser({
   additionalProperties: false,
 });
 
+type SessionBody = { readonly [Name in keyof SessionRequest]?: SessionRequest[Name] | undefined };
+
 export type ReadSessionRequest = {
   /** Undefined: the page of a merchant asks for a ticket. */
   credential: Credential | undefined;
@@ -35,7 +38,7 @@ export type ReadSessionRequest = {
 export async function readSessionRequest(raw: IncomingMessage): Promise<ReadSessionRequest> {
   const bytes = await readBody(raw, BODY_BYTES_MAX);
   const isForm = /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(raw.headers["content-type"] ?? "");
-  const body = parseSessionBody(isForm ? parseForm(bytes) : parseJsonBody(raw, bytes));
+  const body: SessionBody = parseSessionBody(isForm ? parseForm(bytes) : parseJsonBody(raw, bytes));
   return {
     credential: toCredential(body),
     isForm,
@@ -48,7 +51,7 @@ function parseForm(bytes: Buffer): unknown {
   return Object.fromEntries(new URLSearchParams(bytes.toString("utf8")));
 }
 
-function toCredential(body: ReturnType<typeof parseSessionBody>): Credential | undefined {
+function toCredential(body: SessionBody): Credential | undefined {
   const given = CREDENTIALS.filter((name) => typeof body[name] === "string");
   const [name, ...others] = given;
   if (others.length > 0)

@@ -57,7 +57,7 @@ function unissuableReason(intent: IntentRow, origin: Asset, conditions: IssuingC
 }
 
 /** From the transfer until it is final by the rule for this price; null where the chain has no estimate. */
-export function expectedSeconds(
+function expectedSeconds(
   chain: Pick<ChainConfig, "estimates" | "finality"> | undefined,
   priceUnits: bigint | null,
 ): number | null {

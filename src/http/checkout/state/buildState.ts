@@ -8,6 +8,7 @@ import { intentRecord } from "../../../intent/intentRecord.ts";
 import { isPayoutAsset, payoutChain } from "../../../intent/payoutAsset.ts";
 import { excessUnits } from "../../../intent/paymentStatus.ts";
 import { caip10, caip19, caip2, displayAddress, namespaceOf, referenceOf, type Caip2 } from "../../../kernel/caip.ts";
+import { fromUnixSeconds } from "../../../kernel/clock.ts";
 import { formatUnits } from "../../../kernel/units.ts";
 import type {
   CheckoutDeposit,
@@ -140,7 +141,7 @@ function findHold(
     const reason = deposit.status === "dropped" ? null : holdReason(intent, deposit);
     if (reason === null) continue;
     const rescue = reason === "wrong_token" ? "now" : reason === "wrong_network" ? "later" : "unknown";
-    const from = new Date(Number(intent.recover_after) * 1_000);
+    const from = fromUnixSeconds(intent.recover_after);
     const canRescue = rescue !== "unknown" && intent.recovery !== zeroAddress && deposit.chain.startsWith("eip155:");
     const isLater = canRescue && rescue === "later" && from > now;
     return {

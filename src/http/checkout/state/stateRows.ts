@@ -1,4 +1,6 @@
 import { CompiledQuery } from "kysely";
+import { assert } from "../../../kernel/assert.ts";
+import { parseInstant } from "../../../kernel/clock.ts";
 import type { Caip2, Namespace } from "../../../kernel/caip.ts";
 import type { Db } from "../../../db/database.ts";
 import type { ListedDepositView } from "../../../db/roadSchema.ts";
@@ -102,13 +104,18 @@ function toStateRow({
 /** JSON has no large integers and no times, so they come as texts. */
 function toTransferRow(row: JsonTransfer): TransferRow {
   const toBigint = (value: unknown) => BigInt(String(value));
-  const toDate = (value: unknown) => new Date(String(value));
   return {
     ...(row as unknown as TransferRow),
     amount_units: toBigint(row["amount_units"]),
     counted_units: toBigint(row["counted_units"]),
     block_number: toBigint(row["block_number"]),
-    seen_at: toDate(row["seen_at"]),
-    counted_at: row["counted_at"] === null ? null : toDate(row["counted_at"]),
+    seen_at: toInstant(row["seen_at"]),
+    counted_at: row["counted_at"] === null ? null : toInstant(row["counted_at"]),
   };
+}
+
+function toInstant(value: unknown): Date {
+  const instant = parseInstant(String(value));
+  assert(instant, `the database returned ${String(value)} as a time`);
+  return instant;
 }
