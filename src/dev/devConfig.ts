@@ -58,6 +58,7 @@ function devChain(chain: LocalChain, baseUrl: string): ChainConfig {
     publicRpcUrl: rpcUrl,
     explorerUrl: `${baseUrl}/dev/explorer/${chainId}`,
     native: { name: "Ether", symbol: "ETH", decimals: 18 },
+    estimates: { blockMs: 1_000, finalizedMs: 3_000, feeUsdMax: "0" },
     gasKey: DEV_ACCOUNTS.operator.privateKey,
     pollMs: POLL_MS,
     finality: [

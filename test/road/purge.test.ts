@@ -8,6 +8,7 @@ import { purgeVerifications } from "../../src/deposit/agreement/verifyDeposits.t
 import { purgeEvents } from "../../src/event/purgeEvents.ts";
 import { assignEventSequences } from "../../src/event/assignEventSequences.ts";
 import { addMs, DAY_MS, systemClock } from "../../src/kernel/clock.ts";
+import { issueHandoffCode, purgeHandoffCodes, redeemHandoffCode } from "../../src/intent/checkout/handoff.ts";
 import { purgeTransactions } from "../../src/settlement/purgeTransactions.ts";
 import { purgeViewHints } from "../../src/view/purgeViewHints.ts";
 import type { World } from "../../src/world.ts";
@@ -137,6 +138,16 @@ for (const kind of thoroughDatabases) {
       assert.equal(await purgeViewHints(world, LIMIT), 1);
       const { rows } = await sql<{ token: string }>`select token from view_hint order by 1`.execute(db.root);
       assert.deepEqual(rows, [{ token: "valid" }, { token: "young" }]);
+    });
+
+    test("handoff codes stay until they are used or over", async () => {
+      const { id } = await road.create({});
+      const [valid, used] = [await issueHandoffCode(world, id), await issueHandoffCode(world, id)];
+      assert.equal(await redeemHandoffCode(world, { intentId: id, code: used.code }), true);
+      assert.equal(await purgeHandoffCodes(world, LIMIT), 0);
+      aheadMs += 3 * 60_000;
+      assert.equal(await redeemHandoffCode(world, { intentId: id, code: valid.code }), false);
+      assert.equal(await purgeHandoffCodes(world, LIMIT), 1);
     });
 
     const withEventsDays = (eventsDays: number | undefined) => ({
