@@ -1,0 +1,248 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { Agent, get as httpGet, type ClientRequest, type IncomingMessage } from "node:http";
+import { cpus } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
+import { openDatabase } from "../../../src/db/database.ts";
+import { migrate } from "../../../src/db/migrate.ts";
+import { processMovements } from "../../../src/deposit/processMovements.ts";
+import { openSession } from "../../../src/intent/checkout/session.ts";
+import { createIntent } from "../../../src/intent/createIntent.ts";
+import type { IntentRow } from "../../../src/intent/store.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { createAccount } from "../../../src/merchant/createAccount.ts";
+import { createKey } from "../../../src/merchant/keys/createKey.ts";
+import { CREATE_INTENTS } from "../../../src/merchant/keys/scopes.ts";
+import type { AccountRow } from "../../../src/merchant/store.ts";
+import { countMoney } from "../../support/countMoney.ts";
+import { randomAddress, TEST_CHAIN } from "../../support/intents.ts";
+import { recordMovements, setHead } from "../../support/movements.ts";
+import { startPostgres } from "../../support/postgres.ts";
+import { stationWorld, type StationWorld } from "../../support/stationWorld.ts";
+import type { Served } from "../http/server.ts";
+
+// Measures what open checkout pages cost: the time from a deposit's counted row to the event at its page, and the API's response times with
+// and without a thousand open pages. The service runs in a process of its own; pages, callers and payments share this one.
+
+const PAGES = 1_000;
+/** Pages whose deposit waits for confirmations: each new block reads them again. */
+const PENDING_PAGES = 100;
+const PAYMENTS = 100;
+const PAYMENT_INTERVAL_MS = 53;
+const CALLS_PER_SECOND = 100;
+const RUN_MS = 15_000;
+const RUNS = 3;
+const BLOCK_MS = 2_000;
+const PRICE_UNITS = 5_000_000;
+/** Each account may read 120 intents a minute. */
+const CALLERS = 100;
+const OPEN_CONCURRENCY = 20;
+/** The pending deposits never become final: the last blocks are far below. */
+const PENDING_BLOCK = 1_000_000n;
+
+type OpenPage = { intent: IntentRow; cookie: string };
+type Caller = { path: string; headers: Record<string, string> };
+
+export async function benchOpenPages(): Promise<void> {
+  console.log(`${PAGES} open pages, ${PENDING_PAGES} of them pending; ${cpus().length} cores, Node ${process.version}`);
+  const server = await startPostgres(undefined, { isDurable: true });
+  const databaseUrl = server.urlOf("postgres");
+  const db = await openDatabase({ url: databaseUrl, allowUnsafeFsync: true });
+  await migrate(db, { appliedAt: systemClock.now() });
+  const world = stationWorld(db, { finality: [{ upToPriceUnits: undefined, finality: { confirmations: 1 } }] });
+  await setHead(db, TEST_CHAIN, { number: 1n });
+  const pages = await createPages(world);
+  const callers = await createCallers(world);
+  await sql`analyze`.execute(db.root);
+  const service = await startService(databaseUrl);
+  try {
+    await measureEvents(world, service, pages);
+    await compareApi(world, service, { pages, callers });
+  } finally {
+    service.child.disconnect();
+    await once(service.child, "exit");
+    await db.close();
+    await server.remove();
+  }
+}
+
+async function createMerchant(world: StationWorld): Promise<AccountRow> {
+  const payout = { namespace: "eip155", chainReference: "31337", wallet: randomAddress(), currency: "USDC" } as const;
+  return createAccount(world, { name: "Bench", payout });
+}
+
+async function createPages(world: StationWorld): Promise<OpenPage[]> {
+  const account = await createMerchant(world);
+  const pages: OpenPage[] = [];
+  for (let count = 0; count < PAGES; count += 1) {
+    const input = { priceUnits: PRICE_UNITS, oneTime: true };
+    const { intent, widgetToken } = await createIntent(world.db.root, world, { account, input });
+    const opened = await openSession(world, { intentId: intent.id, credential: { widgetToken } });
+    if ("refusal" in opened) throw new Error("a new token opens a session");
+    pages.push({ intent, cookie: `tributary_session=${opened.value}` });
+  }
+  for (const { intent } of pages.slice(0, PENDING_PAGES)) await pay(world, intent, PENDING_BLOCK);
+  return pages;
+}
+
+async function createCallers(world: StationWorld): Promise<Caller[]> {
+  const callers: Caller[] = [];
+  for (let count = 0; count < CALLERS; count += 1) {
+    const account = await createMerchant(world);
+    const { apiKey } = await createKey(world, { accountId: account.id, scopes: [CREATE_INTENTS] });
+    const { intent } = await createIntent(world.db.root, world, { account, input: {} });
+    const headers = { authorization: `Bearer ${apiKey}`, "service-version": "2026-11-01" };
+    callers.push({ path: `/api/v1/intents/${intent.id}`, headers });
+  }
+  return callers;
+}
+
+async function pay(world: StationWorld, intent: IntentRow, block: bigint): Promise<void> {
+  const chainTx = `0x${intent.id}`;
+  await recordMovements(world.db, intent, [{ chainTx, amountUnits: BigInt(PRICE_UNITS), block }]);
+  await processMovements(world, TEST_CHAIN);
+}
+
+type Service = { child: ChildProcess; port: number };
+
+async function startService(databaseUrl: string): Promise<Service> {
+  const child = fork(new URL("../http/server.ts", import.meta.url), { stdio: "inherit", execArgv: ["--no-warnings"] });
+  child.send({ kind: "ours", databaseUrl } satisfies Served);
+  const [port] = (await once(child, "message")) as [number];
+  return { child, port };
+}
+
+/** Opens the events of pages. `onState` is called with each state's text. */
+async function openStreams(
+  { port }: Service,
+  pages: readonly OpenPage[],
+  onState: (page: OpenPage, text: string) => void = () => {},
+): Promise<() => void> {
+  const agent = new Agent({ keepAlive: false, maxSockets: Infinity });
+  const requests: ClientRequest[] = [];
+  for (let start = 0; start < pages.length; start += OPEN_CONCURRENCY) {
+    const opening = pages.slice(start, start + OPEN_CONCURRENCY).map(async (page) => {
+      const path = `/c/${page.intent.id}/events`;
+      // Payers have addresses of their own, and each has its limit.
+      const localAddress = `127.1.${requests.length >> 8}.${requests.length & 255 || 1}`;
+      const headers = { cookie: page.cookie };
+      const request = httpGet({ agent, port, host: "127.0.0.1", localAddress, path, headers });
+      request.on("error", () => {});
+      requests.push(request);
+      const [response] = (await once(request, "response")) as [IncomingMessage];
+      if (response.statusCode !== 200) throw new Error(`a stream was answered with ${response.statusCode}`);
+      const isFirst = Promise.withResolvers<void>();
+      response.on("data", (chunk: Buffer) => {
+        const text = chunk.toString();
+        if (text.includes("event: state")) isFirst.resolve();
+        onState(page, text);
+      });
+      response.on("error", () => {});
+      await isFirst.promise;
+    });
+    await Promise.all(opening);
+  }
+  return () => {
+    for (const request of requests) request.destroy();
+    agent.destroy();
+  };
+}
+
+/** From the commit of a counted deposit until its page has the event, with all pages open. */
+async function measureEvents(world: StationWorld, service: Service, pages: readonly OpenPage[]): Promise<void> {
+  const paid = new Map<string, (atMs: number) => void>();
+  const closeStreams = await openStreams(service, pages, ({ intent }, text) => {
+    if (text.includes('"stage":"paid"')) paid.get(intent.id)?.(performance.now());
+  });
+  const waits: number[] = [];
+  for (const { intent } of pages.slice(-PAYMENTS)) {
+    await delay(PAYMENT_INTERVAL_MS);
+    const shown = Promise.withResolvers<number>();
+    paid.set(intent.id, shown.resolve);
+    await pay(world, intent, 1n);
+    await countMoney(world, TEST_CHAIN);
+    const countedMs = performance.now();
+    waits.push(Math.max(0, (await shown.promise) - countedMs));
+  }
+  closeStreams();
+  console.log(`counted → event      p50 ${at(waits, 0.5)} ms   p95 ${at(waits, 0.95)} ms   slowest ${at(waits, 1)} ms`);
+}
+
+/** Reads intents at a steady rate with and without open pages, in turn. Blocks arrive all the time. */
+async function compareApi(
+  world: StationWorld,
+  service: Service,
+  { pages, callers }: { pages: readonly OpenPage[]; callers: readonly Caller[] },
+): Promise<void> {
+  const [without, withPages]: [number[][], number[][]] = [[], []];
+  const ending = new AbortController();
+  const mining = mineBlocks(world, ending.signal);
+  try {
+    await callAtRate(service, callers);
+    for (let run = 0; run < RUNS; run += 1) {
+      without.push(await callAtRate(service, callers));
+      const closeStreams = await openStreams(service, pages);
+      await delay(BLOCK_MS);
+      withPages.push(await callAtRate(service, callers));
+      closeStreams();
+      await delay(BLOCK_MS);
+    }
+  } finally {
+    ending.abort();
+    await mining;
+  }
+  const line = (name: string, runs: number[][]) =>
+    console.log(`${name.padEnd(20)} p50 ${median(runs, 0.5)} ms   p99 ${median(runs, 0.99)} ms`);
+  line("API, no page open", without);
+  line(`API, ${PAGES} pages open`, withPages);
+  console.log(`p99 ratio            ${(Number(median(withPages, 0.99)) / Number(median(without, 0.99))).toFixed(2)}`);
+}
+
+async function mineBlocks({ db }: StationWorld, ending: AbortSignal): Promise<void> {
+  for (let number = PENDING_BLOCK; !ending.aborted; number += 1n) {
+    await setHead(db, TEST_CHAIN, { number });
+    await systemClock.sleep(BLOCK_MS, ending);
+  }
+}
+
+/** Response times in ms of calls that begin at fixed times, whatever the earlier ones take. */
+async function callAtRate({ port }: Service, callers: readonly Caller[]): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  const calls: Promise<number>[] = [];
+  const startMs = performance.now();
+  const count = (RUN_MS / 1_000) * CALLS_PER_SECOND;
+  for (let index = 0; index < count; index += 1) {
+    const dueMs = startMs + (index * 1_000) / CALLS_PER_SECOND;
+    await delay(Math.max(0, dueMs - performance.now()));
+    const caller = callers[index % callers.length];
+    if (caller === undefined) throw new Error("no caller");
+    calls.push(callOnce(port, agent, caller));
+  }
+  const waits = await Promise.all(calls);
+  agent.destroy();
+  return waits;
+}
+
+async function callOnce(port: number, agent: Agent, { path, headers }: Caller): Promise<number> {
+  const sentMs = performance.now();
+  const request = httpGet({ agent, port, host: "127.0.0.1", path, headers });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  if (response.statusCode !== 200) throw new Error(`a call was answered with ${response.statusCode}`);
+  response.resume();
+  await once(response, "end");
+  return performance.now() - sentMs;
+}
+
+function at(values: readonly number[], share: number): string {
+  const sorted = values.toSorted((one, other) => one - other);
+  return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN).toFixed(1);
+}
+
+/** The median over the runs of one quantile. */
+function median(runs: readonly (readonly number[])[], share: number): string {
+  return at(
+    runs.map((values) => Number(at(values, share))),
+    0.5,
+  );
+}
