@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { Agent, get as httpGet, type ClientRequest, type IncomingMessage } from "node:http";
+import { Agent, get as httpGet, type IncomingMessage } from "node:http";
 import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
@@ -21,9 +21,10 @@ import { recordMovements, setHead } from "../../support/movements.ts";
 import { startPostgres } from "../../support/postgres.ts";
 import { stationWorld, type StationWorld } from "../../support/stationWorld.ts";
 import type { Served } from "../http/server.ts";
+import type { PagesReport, PagesRequest } from "./pages.ts";
 
 // Measures what open checkout pages cost: the time from a deposit's counted row to the event at its page, and the API's response times with
-// and without a thousand open pages. The service runs in a process of its own; pages, callers and payments share this one.
+// and without a thousand open pages. The service and the pages run in processes of their own; callers and payments share this one.
 
 const PAGES = 1_000;
 /** Pages whose deposit waits for confirmations: each new block reads them again. */
@@ -37,7 +38,6 @@ const BLOCK_MS = 2_000;
 const PRICE_UNITS = 5_000_000;
 /** Each account may read 120 intents a minute. */
 const CALLERS = 100;
-const OPEN_CONCURRENCY = 20;
 /** The pending deposits never become final: the last blocks are far below. */
 const PENDING_BLOCK = 1_000_000n;
 
@@ -113,48 +113,32 @@ async function startService(databaseUrl: string): Promise<Service> {
   return { child, port };
 }
 
-/** Opens the events of pages. `onState` is called with each state's text. */
-async function openStreams(
+/** Opens all pages in a process of their own. `onPaid` is called with each payment that a page shows as paid, and the time. */
+async function openPages(
   { port }: Service,
   pages: readonly OpenPage[],
-  onState: (page: OpenPage, text: string) => void = () => {},
-): Promise<() => void> {
-  const agent = new Agent({ keepAlive: false, maxSockets: Infinity });
-  const requests: ClientRequest[] = [];
-  for (let start = 0; start < pages.length; start += OPEN_CONCURRENCY) {
-    const opening = pages.slice(start, start + OPEN_CONCURRENCY).map(async (page) => {
-      const path = `/c/${page.intent.id}/events`;
-      // Payers have addresses of their own, and each has its limit.
-      const localAddress = `127.1.${requests.length >> 8}.${requests.length & 255 || 1}`;
-      const headers = { cookie: page.cookie };
-      const request = httpGet({ agent, port, host: "127.0.0.1", localAddress, path, headers });
-      request.on("error", () => {});
-      requests.push(request);
-      const [response] = (await once(request, "response")) as [IncomingMessage];
-      if (response.statusCode !== 200) throw new Error(`a stream was answered with ${response.statusCode}`);
-      const isFirst = Promise.withResolvers<void>();
-      response.on("data", (chunk: Buffer) => {
-        const text = chunk.toString();
-        if (text.includes("event: state")) isFirst.resolve();
-        onState(page, text);
-      });
-      response.on("error", () => {});
-      await isFirst.promise;
-    });
-    await Promise.all(opening);
-  }
-  return () => {
-    for (const request of requests) request.destroy();
-    agent.destroy();
+  onPaid: (intentId: string, atMs: number) => void = () => {},
+): Promise<() => Promise<void>> {
+  const child = fork(new URL("pages.ts", import.meta.url), { stdio: "inherit", execArgv: ["--no-warnings"] });
+  const isOpen = Promise.withResolvers<void>();
+  child.on("message", (report: PagesReport) => {
+    if (report.kind === "open") isOpen.resolve();
+    else onPaid(report.intentId, report.atMs);
+  });
+  child.once("exit", () => isOpen.reject(new Error("the pages have ended")));
+  const opened = pages.map(({ intent, cookie }) => ({ intentId: intent.id, cookie }));
+  child.send({ port, pages: opened } satisfies PagesRequest);
+  await isOpen.promise;
+  return async () => {
+    child.disconnect();
+    await once(child, "exit");
   };
 }
 
 /** From the commit of a counted deposit until its page has the event, with all pages open. */
 async function measureEvents(world: StationWorld, service: Service, pages: readonly OpenPage[]): Promise<void> {
   const paid = new Map<string, (atMs: number) => void>();
-  const closeStreams = await openStreams(service, pages, ({ intent }, text) => {
-    if (text.includes('"stage":"paid"')) paid.get(intent.id)?.(performance.now());
-  });
+  const closePages = await openPages(service, pages, (intentId, atMs) => paid.get(intentId)?.(atMs));
   const waits: number[] = [];
   for (const { intent } of pages.slice(-PAYMENTS)) {
     await delay(PAYMENT_INTERVAL_MS);
@@ -162,10 +146,10 @@ async function measureEvents(world: StationWorld, service: Service, pages: reado
     paid.set(intent.id, shown.resolve);
     await pay(world, intent, 1n);
     await countMoney(world, TEST_CHAIN);
-    const countedMs = performance.now();
+    const countedMs = performance.timeOrigin + performance.now();
     waits.push(Math.max(0, (await shown.promise) - countedMs));
   }
-  closeStreams();
+  await closePages();
   console.log(`counted → event      p50 ${at(waits, 0.5)} ms   p95 ${at(waits, 0.95)} ms   slowest ${at(waits, 1)} ms`);
 }
 
@@ -182,10 +166,10 @@ async function compareApi(
     await callAtRate(service, callers);
     for (let run = 0; run < RUNS; run += 1) {
       without.push(await callAtRate(service, callers));
-      const closeStreams = await openStreams(service, pages);
+      const closePages = await openPages(service, pages);
       await delay(BLOCK_MS);
       withPages.push(await callAtRate(service, callers));
-      closeStreams();
+      await closePages();
       await delay(BLOCK_MS);
     }
   } finally {

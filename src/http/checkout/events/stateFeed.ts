@@ -19,8 +19,9 @@ const BEAT_ROUNDS = 100;
 const HEAD_ROUNDS = 10;
 /** Each page is read again after so many rounds, whatever has happened: dust and changed looks write no event. */
 const REFRESH_ROUNDS = 150;
-const STALE_READS_MAX = 20;
-const READ_BATCH_MAX = 100;
+/** Pages that one round reads for a block or for their age. Others wait for the next rounds, so that no round holds up requests. */
+const QUIET_READS_MAX = 20;
+const READ_BATCH_MAX = 20;
 const RETRY_MS = 1_000;
 
 type Watched = {
@@ -30,6 +31,8 @@ type Watched = {
   pendingHeads: ReadonlyMap<Caip2, bigint | undefined>;
   /** Undefined: it has to be read. The first read comes after the subscription, so it misses no event. */
   readAtRound: number | undefined;
+  /** The beats of all pages are spread over the rounds. */
+  beatRound: number;
 };
 
 /**
@@ -43,6 +46,7 @@ export class StateFeed {
   readonly #watched = new Map<string, Watched>();
   #running: AbortController | undefined;
   #round = 0;
+  #subscriptions = 0;
 
   constructor(world: FeedWorld) {
     this.#world = world;
@@ -51,7 +55,9 @@ export class StateFeed {
 
   /** Reports the state of an intent within a tenth of a second, unless it has the version `known`, and then each new one. Returns the end. */
   subscribe(intentId: string, known: string | undefined, listener: StateListener): () => void {
-    const fresh: Watched = { listeners: new Map(), pendingHeads: new Map(), readAtRound: undefined };
+    this.#subscriptions += 1;
+    const beatRound = this.#subscriptions % BEAT_ROUNDS;
+    const fresh: Watched = { listeners: new Map(), pendingHeads: new Map(), readAtRound: undefined, beatRound };
     const entry = this.#watched.get(intentId) ?? fresh;
     this.#watched.set(intentId, entry);
     entry.listeners.set(listener, known);
@@ -70,7 +76,7 @@ export class StateFeed {
   /** Ends all subscriptions. */
   close(): void {
     this.#running?.abort();
-    for (const listener of this.#listeners()) listener.onClose();
+    for (const { listeners } of this.#watched.values()) for (const listener of listeners.keys()) listener.onClose();
     this.#watched.clear();
   }
 
@@ -95,12 +101,19 @@ export class StateFeed {
     this.#round += 1;
     const changed = await this.#changes.read();
     // Marked before the reads, so that a read which fails is repeated.
-    for (const [intentId, entry] of this.#watched)
-      if (changed.has(intentId) || this.#isNextBlockDue(entry)) entry.readAtRound = undefined;
-    for (const entry of this.#listStale()) entry.readAtRound = undefined;
+    for (const [intentId, entry] of this.#watched) if (changed.has(intentId)) entry.readAtRound = undefined;
+    for (const entry of this.#listDue()) entry.readAtRound = undefined;
     const unread = [...this.#watched].filter(([, { readAtRound }]) => readAtRound === undefined);
     await this.#refresh(unread.map(([intentId]) => intentId));
-    if (this.#round % BEAT_ROUNDS === 0) for (const listener of this.#listeners()) listener.onBeat();
+    for (const { beatRound, listeners } of this.#watched.values())
+      if (this.#round % BEAT_ROUNDS === beatRound) for (const listener of listeners.keys()) listener.onBeat();
+  }
+
+  /** Pages to be read for a block or for their age: the ones that were read longest ago, so that none waits for ever. */
+  #listDue(): Watched[] {
+    const due = [...this.#watched.values()].filter((entry) => this.#isNextBlockDue(entry) || this.#isStale(entry));
+    const age = ({ readAtRound = this.#round }: Watched) => this.#round - readAtRound;
+    return due.toSorted((one, other) => age(other) - age(one)).slice(0, QUIET_READS_MAX);
   }
 
   /** A new block adds a confirmation. Chains with many blocks a second show one of them each second. */
@@ -109,10 +122,8 @@ export class StateFeed {
     return [...pendingHeads].some(([chain, number]) => this.#changes.heads.get(chain) !== number);
   }
 
-  /** Pages that were not read for long; a few in each round. */
-  #listStale(): Watched[] {
-    const isStale = ({ readAtRound = this.#round }: Watched) => this.#round - readAtRound >= REFRESH_ROUNDS;
-    return [...this.#watched.values()].filter(isStale).slice(0, STALE_READS_MAX);
+  #isStale({ readAtRound = this.#round }: Watched): boolean {
+    return this.#round - readAtRound >= REFRESH_ROUNDS;
   }
 
   async #refresh(intentIds: readonly string[]): Promise<void> {
@@ -132,9 +143,5 @@ export class StateFeed {
       entry.listeners.set(listener, state.version);
       listener.onState(state);
     }
-  }
-
-  #listeners(): StateListener[] {
-    return [...this.#watched.values()].flatMap(({ listeners }) => [...listeners.keys()]);
   }
 }
