@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { pino } from "pino";
 import type { CheckoutOrigins, Handoff, SessionResponse } from "../../src/http/checkout/checkoutState.ts";
 import { addPageOrigin } from "../../src/merchant/pageOrigins.ts";
 import { updateBrand } from "../../src/merchant/brand/updateBrand.ts";
 import { cookieOf, openCheckout, sendSession, withCookie } from "../support/checkout.ts";
 import {
   assertFault,
+  openTestApi,
   OTHER_CHAIN_ID,
   SETTLE_CHAIN_ID,
   testApi,
@@ -264,4 +266,22 @@ test("no answer of the page's routes has the metadata, the reference or a token"
     await page.post("handoff", {}),
   ];
   for (const { text } of answers) assert.ok(!/secret-\d/.test(text) && !text.includes(created.widgetToken));
+});
+
+test("no credential of the page reaches the log", async () => {
+  const lines: string[] = [];
+  const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
+  const logged = await openTestApi(api.world.db, { log });
+  const created = await merchant.createIntent();
+  const page = await openCheckout(logged, created);
+  const { code } = (await page.post("handoff", {})).body as Handoff;
+  await logged.send(`/c/${created.intentId}?handoff=${code}`);
+  await sendSession(logged, created.intentId, { code });
+  await sendSession(logged, created.intentId, { code });
+  await page.post("source-inbox", { originId: "x" });
+  logged.world.log.info("the last line");
+  await logged.server.close();
+  const text = lines.join("");
+  assert.match(text, /the last line/);
+  for (const secret of [created.widgetToken, code, page.cookie.split("=")[1] ?? ""]) assert.ok(!text.includes(secret));
 });
