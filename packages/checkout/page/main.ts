@@ -1,0 +1,268 @@
+import type { CheckoutState, RefusalReason } from "../src/checkoutState.ts";
+import { phoneWalletsFor } from "../src/phoneWallets.ts";
+import type { PageData } from "../src/renderDocument.ts";
+import { chooseScreen, findPayTarget, hasChoice, type Situation } from "../src/situation.ts";
+import { createTranslator } from "../src/translator.ts";
+import { unitsToSend } from "../src/views/pay.ts";
+import { renderPage } from "../src/views/page.ts";
+import { announce } from "./announcements.ts";
+import { watchWallets, type BrowserWallet } from "./browserWallets.ts";
+import { StateFollower } from "./followState.ts";
+import { patchChildren } from "./patchDom.ts";
+import { payWithWallet } from "./payWithWallet.ts";
+import { CheckoutApi, RequestError, type Opening } from "./session.ts";
+import { verifyInboxes } from "./verifyInboxes.ts";
+
+const COPIED_MS = 2_000;
+const BACK_SHOWN_MS = 3_000;
+const RETRY_MS = [1_000, 2_000, 4_000, 8_000];
+
+const data = JSON.parse(document.getElementById("data")?.textContent ?? "{}") as PageData;
+const t = createTranslator(data.locale, data.messages);
+const root = document.getElementById("root") ?? document.body;
+const api = new CheckoutApi(data.situation.intentId);
+const follower = new StateFollower(api, { onState: receiveState, onRefused: showRefusal, onLost: showLost });
+const choiceKey = `tributary:${data.situation.intentId}`;
+
+let wallets: readonly BrowserWallet[] = [];
+let situation: Situation = {
+  ...data.situation,
+  isLive: true,
+  isPhone: matchMedia("(pointer: coarse)").matches,
+  chosenOriginId: readChoice(),
+};
+let reportedOriginId: string | null | undefined;
+
+addEventListener("click", (event) => {
+  const element = event.target instanceof Element ? event.target.closest("[data-do]") : null;
+  if (element === null || element.getAttribute("aria-disabled") === "true") return;
+  void act(element.getAttribute("data-do") ?? "", element);
+});
+addEventListener("input", (event) => {
+  if (event.target instanceof HTMLInputElement && event.target.id === "q") update({ searchText: event.target.value });
+});
+
+void start();
+
+async function start(): Promise<void> {
+  watchWallets((found) => {
+    wallets = found;
+    update({ wallets: found.map(({ id, name, icon }) => ({ id, name, icon })) });
+  });
+  if (situation.mode === "inline") reportHeight();
+  const { tributaryOpening } = window as { tributaryOpening?: Opening };
+  if (tributaryOpening !== undefined && !(await openSession(tributaryOpening))) return;
+  if (situation.state !== null) receiveState(situation.state);
+  else update({});
+  if (situation.phase === "refused") return;
+  await follower.run(situation.state?.version ?? null);
+}
+
+/** Returns false when the credential is refused. Without an answer it goes on trying. */
+async function openSession(opening: Opening): Promise<boolean> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const { state, origins } = await api.openSession(opening, tries > 0);
+      update({
+        phase: "open",
+        refusal: null,
+        state,
+        origins,
+        languageQuery: api.isInMemory ? null : situation.languageQuery,
+      });
+      if (hasChoice(situation) && situation.chosenOriginId === null) update({ isChoosing: true });
+      return true;
+    } catch (error) {
+      const status = error instanceof RequestError ? error.status : 0;
+      if (error instanceof RequestError && status >= 400 && status < 500 && status !== 429) {
+        const isUsed = opening.isHandoff && error.refusal === "unknown";
+        update({ phase: "refused", refusal: isUsed ? "used" : error.refusal });
+        return false;
+      }
+      update({ phase: "down" });
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]));
+    }
+  }
+}
+
+function receiveState(state: CheckoutState): void {
+  const { connection, walletStep } = situation;
+  const isBack = connection.isLost;
+  const isChanged = state.arrived !== situation.state?.arrived;
+  clearTimeout(countdown);
+  update({
+    phase: "open",
+    refusal: null,
+    state,
+    check: verifyInboxes(state, situation.origins, situation.issuedInboxes),
+    connection: { isLost: false, retrySeconds: 0, isBack: isBack || connection.isBack },
+    walletStep: isChanged ? null : walletStep,
+    isPayingAgain: situation.isPayingAgain && !isChanged,
+  });
+  if (isBack) setTimeout(() => update({ connection: { ...situation.connection, isBack: false } }), BACK_SHOWN_MS);
+  if (situation.origins === null) void loadOrigins();
+}
+
+async function loadOrigins(): Promise<void> {
+  try {
+    const origins = await api.readOrigins();
+    update({ origins });
+    if (situation.state !== null)
+      update({ check: verifyInboxes(situation.state, origins, situation.issuedInboxes) });
+  } catch {
+    // An archived payment has none; otherwise the next state asks again.
+  }
+}
+
+function showRefusal(refusal: RefusalReason): void {
+  update({ phase: "refused", refusal });
+}
+
+let countdown: ReturnType<typeof setTimeout> | undefined;
+
+function showLost(retryMs: number): void {
+  if (situation.state === null) return update({ phase: "down" });
+  clearTimeout(countdown);
+  const tick = (seconds: number) => {
+    update({ connection: { isLost: true, retrySeconds: seconds, isBack: false } });
+    if (seconds > 1) countdown = setTimeout(() => tick(seconds - 1), 1_000);
+  };
+  tick(Math.round(retryMs / 1_000));
+}
+
+/** Draws the page anew. Focus moves to the heading only where the payer's own press changed the page. */
+function update(changes: Partial<Situation>, isOwnPress = false): void {
+  const before = situation;
+  const next = { ...situation, ...changes };
+  situation = { ...next, announcement: announce(before, next, t) };
+  const rendered = renderPage(situation, {
+    t,
+    now: new Date().toISOString(),
+    times: { locale: data.locale, timeZone: undefined },
+  });
+  patchChildren(root, rendered.body);
+  document.title = rendered.title;
+  if (isOwnPress) document.getElementById("now")?.focus();
+  reportView(rendered.screen);
+}
+
+/** Tells the service which address is on the screen, once for each. */
+function reportView(screen: string): void {
+  if (screen !== "ready" && screen !== "underpaid") return;
+  const originId = findPayTarget(situation)?.origin?.originId ?? null;
+  if (reportedOriginId === originId) return;
+  reportedOriginId = originId;
+  void api.reportView(originId);
+}
+
+async function act(action: string, element: Element): Promise<void> {
+  const value = element.getAttribute("data-value") ?? "";
+  switch (action) {
+    case "copy":
+      return copy(element, value === "amount" ? "amount" : "address");
+    case "change":
+      update({ isChoosing: true, choice: null, searchText: "" }, true);
+      return loadOrigins();
+    case "choose":
+      return choose(value);
+    case "pay":
+      return update({ isPayingAgain: true }, true);
+    case "wallet":
+      return pay(value);
+    case "app":
+      return openApp(value);
+    case "print":
+      return print();
+    case "retry":
+      return situation.state === null ? location.reload() : follower.refresh();
+  }
+}
+
+/** Issues the inbox of the chosen origin if the payment has none there yet, and shows it only if its address can be recomputed. */
+async function choose(originId: string): Promise<void> {
+  const { state } = situation;
+  if (state === null) return;
+  const inboxes = [...state.inboxes, ...situation.issuedInboxes];
+  if (!inboxes.some(({ originIds }) => originIds.includes(originId))) {
+    update({ choice: { originId, step: "issuing" } });
+    try {
+      const inbox = await api.issueInbox(originId);
+      // An address that serves several origins names those that it was issued for.
+      const known = { ...inbox, originIds: [...new Set([...inbox.originIds, originId])] };
+      const issuedInboxes = [...situation.issuedInboxes, known];
+      update({ issuedInboxes, check: verifyInboxes(state, situation.origins, issuedInboxes) });
+    } catch {
+      return update({ choice: { originId, step: "failed" } });
+    }
+  }
+  try {
+    sessionStorage.setItem(choiceKey, originId);
+  } catch {
+    // A frame may have no storage: then the choice lasts as long as the page.
+  }
+  update({ chosenOriginId: originId, isChoosing: false, choice: null, walletStep: null }, true);
+}
+
+function readChoice(): string | null {
+  try {
+    return sessionStorage.getItem(choiceKey);
+  } catch {
+    return null;
+  }
+}
+
+let copiedTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** Copies; where the browser refuses the clipboard, selects the text for the payer's own copy. */
+async function copy(element: Element, what: "amount" | "address"): Promise<void> {
+  const content = element.getAttribute("data-content") ?? "";
+  let isSelectedOnly = false;
+  try {
+    await navigator.clipboard.writeText(content);
+  } catch {
+    isSelectedOnly = true;
+    const shown = document.getElementById(what);
+    if (shown !== null) getSelection()?.selectAllChildren(shown);
+  }
+  clearTimeout(copiedTimer);
+  update({ copied: { what, isSelectedOnly } });
+  copiedTimer = setTimeout(() => update({ copied: null }), COPIED_MS);
+}
+
+async function pay(walletId: string): Promise<void> {
+  const wallet = wallets.find(({ id }) => id === walletId);
+  const { state } = situation;
+  const target = findPayTarget(situation);
+  if (wallet === undefined || state === null || target === undefined || target.origin === null) return;
+  const units = unitsToSend({ state, target });
+  if (units === null || units === 0n || situation.check.outcome !== "ok") return;
+  update({ walletStep: { wallet: wallet.name, step: "asking" } });
+  const step = await payWithWallet(wallet.provider, { origin: target.origin, to: target.inbox.address, units });
+  // A transfer that the page already sees needs no note any more.
+  if (chooseScreen(situation) === "ready" || chooseScreen(situation) === "underpaid")
+    update({ walletStep: { wallet: wallet.name, step } });
+}
+
+/** Opens this page in a wallet's own browser, which has none of this browser's cookies: by a code that works once. */
+async function openApp(name: string): Promise<void> {
+  const namespace = findPayTarget(situation)?.inbox.namespace ?? "eip155";
+  const app = phoneWalletsFor(namespace).find((each) => each.name === name);
+  if (app === undefined) return;
+  try {
+    const { url } = await api.createHandoff();
+    location.assign(app.link(new URL(url, location.origin).href));
+  } catch {
+    update({ walletStep: { wallet: name, step: "refused" } });
+  }
+}
+
+/** Tells the shop's page how high the frame has to be. The height is no secret, so any embedding page may read it. */
+function reportHeight(): void {
+  let reported = 0;
+  new ResizeObserver(() => {
+    const height = Math.ceil(document.documentElement.getBoundingClientRect().height);
+    if (height === reported) return;
+    reported = height;
+    window.parent.postMessage({ type: "tributary:size", height }, "*");
+  }).observe(document.documentElement);
+}

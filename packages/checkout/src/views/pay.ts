@@ -1,0 +1,325 @@
+import { formatMoment as formatTime, plainDecimal, scaleUnits } from "../format.ts";
+import { buildPaymentUri } from "../paymentUri.ts";
+import type { PayTarget, ShownWallet } from "../situation.ts";
+import { h, type Child, type VElement } from "../vnode.ts";
+import { icon } from "./icons.ts";
+import { addressCode, bold, nowDo } from "./parts.ts";
+import { qrCode } from "./qrCode.ts";
+import { arrivedPercent, targetMoney } from "./slip.ts";
+import { transferList } from "./transfers.ts";
+import { money, targetNetwork, targetSymbol, type PaymentContext } from "./viewContext.ts";
+import { phoneWalletsFor } from "../phoneWallets.ts";
+
+/** What a wallet is asked to send; null where the payer decides the amount. */
+export function unitsToSend({ state, target }: { state: PaymentContext["state"]; target: PayTarget }): bigint | null {
+  if (state.remainingUnits === null) return null;
+  return scaleUnits(state.remainingUnits, state.decimals, target.origin?.decimals ?? state.decimals);
+}
+
+/** The task while money is still to come: nothing has arrived, or a part has. */
+export function payTask(context: PaymentContext): Child[] {
+  const { t, state, screen, situation } = context;
+  return [
+    banner(context),
+    screen === "underpaid" ? underpaidHeading(context) : readyHeading(context),
+    ways(context),
+    screen === "underpaid" && exchangeNote(context),
+    situation.isLive ? live(context, t.text("pay.waiting")) : refresh(context),
+    state.deposits.length > 0 && transferList(context),
+  ];
+}
+
+function readyHeading(context: PaymentContext): VElement {
+  const { t, state, situation } = context;
+  const network = targetNetwork(context);
+  const title =
+    state.remaining === null
+      ? t.rich("pay.titleOpen", { symbol: targetSymbol(context), network })
+      : t.rich("pay.title", { amount: targetMoney(context, state.remaining), network });
+  const sentences: Child[] = [];
+  if (state.remaining === null) sentences.push(t.text("pay.doOpen"));
+  if (!situation.isLive) sentences.push(t.text("nojs.do"));
+  if (state.deposits[0]?.status === "dropped") sentences.push(t.text("seen.undone"));
+  return nowDo(title, sentences);
+}
+
+function underpaidHeading(context: PaymentContext): Child {
+  const { t, state } = context;
+  const left = targetMoney(context, state.remaining ?? "0");
+  const arrived = bold(money(context, state.arrived));
+  const price = money(context, state.price ?? "0");
+  return [
+    nowDo(t.rich("under.title", { left }), [t.rich("under.do", { arrived, price })]),
+    h("div.part", { "data-at": arrivedPercent(context), "aria-hidden": "true" }, h("i")),
+  ];
+}
+
+/** Two equal ways, as radios so that they work without script. Networks without payment URIs have only the address. */
+function ways(context: PaymentContext): Child {
+  const { t, situation, target } = context;
+  if (target === undefined) return null;
+  const uri = paymentUri(context, target);
+  const isAddressFirst = uri === undefined || !situation.isLive;
+  const isFolded = situation.isPhone && situation.isLive;
+  const codes = [uri !== undefined && walletCode(context, uri), addressCodeView(context, target, uri === undefined)];
+  return h(
+    "div.pay",
+    { role: "group", "aria-label": t.text("pay.ways") },
+    uri !== undefined && [
+      h("input.vh", { type: "radio", name: "way", id: "way-wallet", checked: !isAddressFirst }),
+      h("input.vh", { type: "radio", name: "way", id: "way-address", checked: isAddressFirst }),
+      h(
+        "div.seg",
+        {},
+        h("label", { for: "way-wallet" }, t.text("pay.wayWallet")),
+        h("label", { for: "way-address" }, t.text("pay.wayAddress")),
+      ),
+      isFolded && phoneWallets(context, uri),
+      walletNote(context),
+    ],
+    !isFolded && codes,
+    rows(context, target),
+    isFolded &&
+      h(
+        "details.code",
+        {},
+        h("summary", {}, icon("turn", "turn flip"), t.text("pay.showCode")),
+        codes,
+      ),
+  );
+}
+
+function paymentUri({ state }: PaymentContext, target: PayTarget): string | undefined {
+  const { inbox, origin } = target;
+  if (inbox.namespace !== "eip155" || origin === null) return undefined;
+  const units = unitsToSend({ state, target });
+  return buildPaymentUri({ tokenAddress: origin.tokenAddress, chainId: origin.chainId, address: inbox.address, units });
+}
+
+function walletCode(context: PaymentContext, uri: string): VElement {
+  const { t, state, situation, screen } = context;
+  const amount = state.remaining === null ? targetSymbol(context) : targetMoney(context, state.remaining);
+  const label = t.text("pay.codeAlt", { amount, network: targetNetwork(context) });
+  const isNew = screen === "underpaid";
+  return h(
+    "div.scan.by-wallet",
+    {},
+    h("figure", { class: isNew ? "qr new" : "qr" }, qrCode(uri, label)),
+    h(
+      "div.says",
+      {},
+      isNew && h("span.flag", {}, t.rich("under.flag", { left: amount })),
+      h("b", {}, t.text("pay.codeWallet")),
+      h("span.dim", {}, t.text("pay.codeWalletDo")),
+      !situation.isPhone && [browserWallets(context), openInApp(context, uri)],
+    ),
+  );
+}
+
+function openInApp({ t, situation }: PaymentContext, uri: string): VElement | false {
+  return situation.wallets.length === 0 && h("a.link", { href: uri }, t.text("pay.openApp"));
+}
+
+function addressCodeView(context: PaymentContext, target: PayTarget, isOnly: boolean): VElement {
+  const { t } = context;
+  return h(
+    "div",
+    { class: isOnly ? "scan" : "scan by-address" },
+    h("figure.qr", {}, qrCode(target.inbox.address, t.text("pay.codeAltAddress"))),
+    h(
+      "div.says",
+      {},
+      h("b", {}, t.text("pay.codeAddress")),
+      h("span.dim", {}, t.rich("pay.codeAddressDo", { network: targetNetwork(context) })),
+    ),
+  );
+}
+
+/** Wallets that announced themselves in this browser. The first gets the filled button; the others are folded. */
+function browserWallets(context: PaymentContext): Child {
+  const { t, situation, state } = context;
+  const [first, ...others] = situation.wallets;
+  if (first === undefined || state.remaining === null) return null;
+  return [
+    walletButton(context, first, "btn main"),
+    others.length > 0 &&
+      h(
+        "details.others",
+        {},
+        h("summary", {}, icon("turn", "turn flip"), t.plural("pay.others", others.length)),
+        h(
+          "div.wallets",
+          {},
+          others.map((wallet) => walletButton(context, wallet, "btn")),
+        ),
+      ),
+  ];
+}
+
+function walletButton({ t, situation }: PaymentContext, wallet: ShownWallet, classes: string): VElement {
+  const step = situation.walletStep?.step;
+  return h(
+    "button",
+    {
+      class: classes,
+      type: "button",
+      "data-do": "wallet",
+      "data-value": wallet.id,
+      "aria-disabled": step === "asking" || step === "sent" ? "true" : undefined,
+    },
+    walletGlyph(wallet),
+    h("span", {}, classes === "btn" ? h("bdi", {}, wallet.name) : t.rich("pay.with", { wallet: wallet.name })),
+  );
+}
+
+function walletGlyph({ name, icon: source }: ShownWallet): VElement {
+  if (source !== null) return h("img.wglyph", { src: source, alt: "", width: 32, height: 32 });
+  return h("span.wglyph", { "aria-hidden": "true" }, name.slice(0, 1).toUpperCase());
+}
+
+/** On a phone: wallets of this browser, else apps that open the page in their own browser. */
+function phoneWallets(context: PaymentContext, uri: string): VElement {
+  const { t, situation } = context;
+  const apps = phoneWalletsFor(context.target?.inbox.namespace ?? "eip155").map(({ name }) =>
+    h(
+      "button.btn",
+      { type: "button", "data-do": "app", "data-value": name },
+      h("span.wglyph", { "aria-hidden": "true" }, name.slice(0, 1)),
+      h("bdi", {}, name),
+    ),
+  );
+  return h(
+    "div.by-wallet.btns",
+    {},
+    h("p.dim", {}, t.text("pay.doPhone")),
+    situation.wallets.length > 0 ? browserWallets(context) : h("div.wallets", {}, apps),
+    h("a.link", { href: uri }, t.text("pay.openApp")),
+  );
+}
+
+function walletNote(context: PaymentContext): VElement | null {
+  const { t, situation } = context;
+  const { walletStep } = situation;
+  if (walletStep === null) return null;
+  const { wallet, step } = walletStep;
+  const sentence = {
+    asking: () => t.rich("pay.walletAsk", { wallet }),
+    sent: () => t.rich("pay.walletSent", { wallet }),
+    refused: () => t.rich("pay.walletNo", { wallet }),
+    poor: () => t.rich("pay.walletPoor", { wallet, symbol: targetSymbol(context), network: targetNetwork(context) }),
+  }[step]();
+  const isWarning = step === "refused" || step === "poor";
+  return h(
+    "p",
+    { class: isWarning ? "note warn" : "note", id: "wallet-note" },
+    isWarning ? icon("ask") : h("span.dot"),
+    h("span", {}, sentence),
+  );
+}
+
+/** Amount, network and address: the same rows in every way to pay. */
+function rows(context: PaymentContext, target: PayTarget): VElement {
+  const { t, state, situation } = context;
+  const symbol = targetSymbol(context);
+  const network = targetNetwork(context);
+  return h(
+    "dl.rows",
+    {},
+    state.remaining !== null &&
+      h(
+        "div",
+        {},
+        h("dt", {}, t.text("row.amount")),
+        h("dd.big", {}, h("bdi", { id: "amount" }, targetMoney(context, state.remaining))),
+        copyButton(context, "amount", plainDecimal(state.remaining)),
+      ),
+    h(
+      "div",
+      {},
+      h("dt", {}, t.text("row.network")),
+      h("dd.big", {}, h("bdi", {}, network)),
+      h("dd.only.small.dim", {}, t.rich("pay.only", { symbol, network })),
+    ),
+    h(
+      "div.tall",
+      {},
+      h(
+        "dt",
+        {},
+        h("span", {}, t.text("row.address")),
+        situation.check.outcome === "ok" &&
+          target.inbox.namespace === "eip155" &&
+          h("span.ok", {}, icon("shield"), t.text("pay.checked")),
+      ),
+      h("dd", {}, addressCode(target.inbox.address)),
+      copyButton(context, "address", target.inbox.address),
+    ),
+  );
+}
+
+function copyButton({ t, situation }: PaymentContext, what: "amount" | "address", content: string): VElement | null {
+  if (!situation.isLive) return null;
+  const isDone = situation.copied?.what === what;
+  const name = t.text(what === "amount" ? "row.amount" : "row.address");
+  const attributes = { type: "button", "data-do": "copy", "data-value": what, "data-content": content };
+  return h(
+    "dd.do",
+    {},
+    h(
+      "button",
+      {
+        ...attributes,
+        class: isDone ? "copy is-done" : "copy",
+        "aria-label": isDone ? t.text("common.copied") : t.text("common.copyWhat", { what: name }),
+      },
+      icon(isDone ? "tick" : "copy"),
+      h("span", {}, t.text(isDone && !situation.copied?.isSelectedOnly ? "common.copied" : "common.copy")),
+    ),
+    isDone && situation.copied?.isSelectedOnly === true && h("span.hint.small", {}, t.text("common.selected")),
+  );
+}
+
+function exchangeNote(context: PaymentContext): VElement {
+  const { t, state } = context;
+  const left = targetMoney(context, state.remaining ?? "0");
+  return h(
+    "details.note",
+    {},
+    h("summary", {}, icon("turn", "turn flip"), t.text("under.exchange")),
+    h("p", {}, t.rich("under.exchangeWhy", { left, merchant: state.merchant.name })),
+  );
+}
+
+/** A line with a dot that breathes while the page follows the payment. */
+export function live({ t, situation, state, now, times }: PaymentContext, text: string): VElement {
+  if (situation.connection.isLost) {
+    return h("p.live", {}, h("span.dot.still"), h("span", {}, t.text("offline.last", { time: formatTime(state.asOf, now, times) })));
+  }
+  return h("p.live", {}, h("span.dot"), h("span", {}, text));
+}
+
+function refresh({ t, state, now, times }: PaymentContext): Child {
+  return [
+    state.deposits.length === 0 &&
+      h("p.live", {}, h("span", {}, t.text("nojs.at", { time: formatTime(state.asOf, now, times) }))),
+    h("div.btns", {}, h("a.btn.main", { href: "?" }, icon("again"), t.text("nojs.refresh"))),
+  ];
+}
+
+/** A strip above the task while the service cannot be reached. The page below stays right: the address does not change. */
+export function banner({ t, situation }: PaymentContext): VElement | null {
+  const { isLost, isBack, retrySeconds } = situation.connection;
+  if (isBack) return h("div.banner.good", {}, icon("tick"), h("div", {}, h("p", {}, t.text("offline.back"))));
+  if (!isLost) return null;
+  return h(
+    "div.banner",
+    {},
+    icon("unplugged"),
+    h(
+      "div",
+      {},
+      h("p", {}, h("b", {}, t.text("offline.title")), " ", t.richPlural("offline.do", retrySeconds)),
+      h("button.link", { type: "button", "data-do": "retry" }, t.text("offline.now")),
+    ),
+  );
+}
