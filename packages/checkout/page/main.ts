@@ -45,6 +45,8 @@ addEventListener("input", (event) => {
 void start();
 
 async function start(): Promise<void> {
+  // The answer to a posted form: a reload would post the form again.
+  if (location.pathname.endsWith("/session")) history.replaceState(null, "", `/c/${situation.intentId}`);
   watchWallets((found) => {
     wallets = found;
     update({ wallets: found.map(({ id, name, icon }) => ({ id, name, icon })) });

@@ -9,7 +9,7 @@ import { parseJsonBody } from "../checks/parseJsonBody.ts";
 import { readBody } from "../checks/readBody.ts";
 import { compileParser } from "../schema/compileParser.ts";
 import type { CheckoutContext } from "./checkoutContext.ts";
-import type { Handoff } from "./checkoutState.ts";
+import type { Handoff } from "@tributary/checkout/checkoutState";
 import { sendEvents, StreamCounts } from "./events/eventStream.ts";
 import { CHECKOUT_PATH } from "./pageRoutes.ts";
 import { setPrivate, type PublicRoute } from "./session/publicLimits.ts";

@@ -4,10 +4,11 @@ import { findPageBrand, type PageBrand } from "../../intent/checkout/pageBrand.t
 import { findIntentById } from "../../intent/store.ts";
 import { brandCss } from "../../merchant/brand/brand.ts";
 import type { World } from "../../world.ts";
+import { LOCALES } from "@tributary/checkout/renderDocument";
 import type { CheckoutContext } from "./checkoutContext.ts";
-import type { CheckoutPage, CheckoutState, RefusalReason, RenderedPage } from "./checkoutState.ts";
+import type { CheckoutPage, CheckoutState, RefusalReason, RenderedPage } from "@tributary/checkout/checkoutState";
 import { chooseLocale } from "./locale.ts";
-import { LOCALES, renderPage } from "./page/renderPage.ts";
+import { renderPage } from "./page/renderPage.ts";
 import { setPrivate } from "./session/publicLimits.ts";
 import type { CheckoutRequest } from "./session/requireSession.ts";
 import { readOrigins } from "./state/readState.ts";
@@ -26,7 +27,7 @@ export async function sendPage(
   const { world } = context;
   const { intentId } = request.params;
   const brand = await readPageBrand(world, intentId);
-  const rendered = renderPage({
+  const page: CheckoutPage = {
     intentId,
     ...readOptions(request),
     state: content.state ?? null,
@@ -34,7 +35,8 @@ export async function sendPage(
     refusal: content.refusal ?? null,
     brandCss: brand === undefined ? "" : brandCss(brand),
     logo: brand?.hasLogo === true ? `/c/${intentId}/logo` : null,
-  });
+  };
+  const rendered = renderPage(page, world.clock.now());
   return setPrivate(reply)
     .headers({
       "content-type": "text/html; charset=utf-8",

@@ -48,7 +48,7 @@ function loneContent(context: ViewContext, screen: LoneScreen): Child {
           {},
           situation.isLive
             ? h("button.btn", { type: "button", "data-do": "retry" }, icon("again"), t.text("offline.now"))
-            : h("a.btn", { href: "?" }, icon("again"), t.text("nojs.refresh")),
+            : h("a.btn", { href: `/c/${situation.intentId}` }, icon("again"), t.text("nojs.refresh")),
         ),
       ];
     default: {

@@ -85,7 +85,7 @@ function languageMenu({ t, situation }: ViewContext): VElement | null {
       {},
       h(
         "a.link",
-        { href: `?locale=${locale}${query}`, lang: locale, "aria-current": locale === t.locale ? "true" : undefined },
+        { href: `/c/${situation.intentId}?locale=${locale}${query}`, lang: locale, "aria-current": locale === t.locale ? "true" : undefined },
         name,
       ),
     ),

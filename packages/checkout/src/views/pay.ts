@@ -1,6 +1,6 @@
 import { formatMoment as formatTime, plainDecimal, scaleUnits } from "../format.ts";
 import { buildPaymentUri } from "../paymentUri.ts";
-import type { PayTarget, ShownWallet } from "../situation.ts";
+import type { PayTarget, ShownWallet, Situation } from "../situation.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
 import { icon } from "./icons.ts";
 import { addressCode, bold, nowDo } from "./parts.ts";
@@ -298,12 +298,17 @@ export function live({ t, situation, state, now, times }: PaymentContext, text: 
   return h("p.live", {}, h("span.dot"), h("span", {}, text));
 }
 
-function refresh({ t, state, now, times }: PaymentContext): Child {
+function refresh({ t, state, situation, now, times }: PaymentContext): Child {
   return [
     state.deposits.length === 0 &&
       h("p.live", {}, h("span", {}, t.text("nojs.at", { time: formatTime(state.asOf, now, times) }))),
-    h("div.btns", {}, h("a.btn.main", { href: "?" }, icon("again"), t.text("nojs.refresh"))),
+    h("div.btns", {}, h("a.btn.main", { href: pagePath(situation) }, icon("again"), t.text("nojs.refresh"))),
   ];
+}
+
+/** The page's own address: a posted form's answer has another one. */
+export function pagePath({ intentId, languageQuery }: Situation): string {
+  return `/c/${intentId}${languageQuery === null || languageQuery === "" ? "" : `?${languageQuery}`}`;
 }
 
 /** A strip above the task while the service cannot be reached. The page below stays right: the address does not change. */

@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import { Fault } from "../../../kernel/faults.ts";
 import { toClientNetwork } from "../../rate/clientNetwork.ts";
 import type { CheckoutContext } from "../checkoutContext.ts";
-import type { CheckoutState } from "../checkoutState.ts";
+import type { CheckoutState } from "@tributary/checkout/checkoutState";
 import { requireSession, type CheckoutRequest } from "../session/requireSession.ts";
 
 const STREAMS_MAX = { process: 5_000, network: 1_500, session: 6 } as const;

@@ -1,6 +1,6 @@
 import type { Caip2 } from "../../../kernel/caip.ts";
 import type { World } from "../../../world.ts";
-import type { CheckoutState } from "../checkoutState.ts";
+import type { CheckoutState } from "@tributary/checkout/checkoutState";
 import { readStates, type ReadState } from "../state/readState.ts";
 import { ChangeReader } from "./changeReader.ts";
 

@@ -1,19 +1,20 @@
 import { readFileSync } from "node:fs";
-import type { CheckoutPage, PageFile, RenderedPage } from "../checkoutState.ts";
+import type { CheckoutPage, PageFile, RenderedPage } from "@tributary/checkout/checkoutState";
+import { renderDocument } from "@tributary/checkout/renderDocument";
 
-const read = (file: string) => readFileSync(new URL(`./${file}`, import.meta.url), "utf8");
-const HTML = read("checkout.html");
+// The page itself is the package @tributary/checkout. Its script and style sheet are built and checked in.
 
-/** The languages that the page has messages in. */
-export const LOCALES: readonly string[] = ["en"];
+const SCRIPT_NAME = "checkout.js";
+
+const readAsset = (name: string) => readFileSync(new URL(import.meta.resolve(`@tributary/checkout/${name}`)), "utf8").trimEnd();
+
+const ASSETS = { css: readAsset("page.css"), bootScript: readAsset("boot.js"), scriptName: SCRIPT_NAME };
 
 export const PAGE_FILES: readonly PageFile[] = [
-  { name: "checkout.css", contentType: "text/css; charset=utf-8", content: read("checkout.css") },
-  { name: "checkout.js", contentType: "text/javascript; charset=utf-8", content: read("checkout.js") },
-  { name: "icon.svg", contentType: "image/svg+xml", content: read("icon.svg") },
+  { name: SCRIPT_NAME, contentType: "text/javascript; charset=utf-8", content: readAsset("page.js") },
 ];
 
-/** Renders the page as a whole document. A pure function. */
-export function renderPage(page: CheckoutPage): RenderedPage {
-  return { html: HTML.replaceAll("{intentId}", page.intentId), inlineStyles: [], inlineScripts: [] };
+/** Renders the page as a whole document, with times as of `now`. */
+export function renderPage(page: CheckoutPage, now: Date): RenderedPage {
+  return renderDocument(page, ASSETS, now.toISOString());
 }

@@ -3,7 +3,7 @@ import { checkSession, type Refusal } from "../../../intent/checkout/session.ts"
 import { findIntentById, type IntentRow } from "../../../intent/store.ts";
 import { Fault } from "../../../kernel/faults.ts";
 import type { World } from "../../../world.ts";
-import type { RefusalReason } from "../checkoutState.ts";
+import type { RefusalReason } from "@tributary/checkout/checkoutState";
 import { parseSessionCookies } from "./sessionCookie.ts";
 
 type SessionWorld = Pick<World, "db" | "clock" | "entropy" | "memory">;

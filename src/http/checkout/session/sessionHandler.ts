@@ -12,7 +12,7 @@ import { registerView } from "../../../view/registerView.ts";
 import { readHeaderValues } from "../../checks/readHeaderValues.ts";
 import { toWholeSeconds } from "../../checks/checkRateLimit.ts";
 import type { CheckoutContext } from "../checkoutContext.ts";
-import type { RefusalReason, SessionResponse } from "../checkoutState.ts";
+import type { RefusalReason, SessionResponse } from "@tributary/checkout/checkoutState";
 import { sendPage } from "../sendPage.ts";
 import { toClientNetwork } from "../../rate/clientNetwork.ts";
 import { readOrigins, readState } from "../state/readState.ts";

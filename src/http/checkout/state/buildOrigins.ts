@@ -6,7 +6,7 @@ import type { IntentRow } from "../../../intent/store.ts";
 import { assert } from "../../../kernel/assert.ts";
 import { caip19, displayAddress } from "../../../kernel/caip.ts";
 import { formatUnits } from "../../../kernel/units.ts";
-import type { CheckoutOrigin, CheckoutOrigins } from "../checkoutState.ts";
+import type { CheckoutOrigin, CheckoutOrigins } from "@tributary/checkout/checkoutState";
 import { explorerOf } from "./buildState.ts";
 
 /** The origins of a page: issuable ones first, and within each group those on the payout network first. A pure function. */

@@ -16,7 +16,7 @@ import type {
   CheckoutInbox,
   CheckoutMerchant,
   CheckoutState,
-} from "../checkoutState.ts";
+} from "@tributary/checkout/checkoutState";
 import { arrivedUnits, determineStage, holdReason, remainingUnits } from "./stage.ts";
 import { TRANSFERS_SHOWN_MAX, type StateRow, type TransferRow } from "./stateRows.ts";
 

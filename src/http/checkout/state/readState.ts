@@ -3,7 +3,7 @@ import type { IntentRow } from "../../../intent/store.ts";
 import { readScannerHealth } from "../../../watch/scannerHealth.ts";
 import type { Caip2 } from "../../../kernel/caip.ts";
 import type { World } from "../../../world.ts";
-import type { CheckoutOrigins, CheckoutState } from "../checkoutState.ts";
+import type { CheckoutOrigins, CheckoutState } from "@tributary/checkout/checkoutState";
 import { buildOrigins } from "./buildOrigins.ts";
 import { buildState } from "./buildState.ts";
 import { readStateRows } from "./stateRows.ts";

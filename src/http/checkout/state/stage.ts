@@ -2,7 +2,7 @@ import { isPayoutAsset } from "../../../intent/payoutAsset.ts";
 import { excessUnits, paymentStatus } from "../../../intent/paymentStatus.ts";
 import type { IntentRow } from "../../../intent/store.ts";
 import { convertUnits } from "../../../kernel/units.ts";
-import type { CheckoutStage, HoldReason } from "../checkoutState.ts";
+import type { CheckoutStage, HoldReason } from "@tributary/checkout/checkoutState";
 import type { TransferRow } from "./stateRows.ts";
 
 // Decides what the page says about a payment. Pure functions; amounts are in the payout token's smallest units.
