@@ -20,6 +20,7 @@ export async function openSample(page: Page, name: string, options: SampleOption
   if (sample === undefined) throw new Error(`there is no sample named ${name}`);
   const { html } = renderPage({ ...sample, ...options }, NOW);
   await page.unrouteAll();
+  await page.clock.setFixedTime(NOW);
   await page.route(`${ORIGIN}/**`, async (route) => {
     const path = new URL(route.request().url()).pathname;
     const file = PAGE_FILES.find((each) => path.endsWith(`/${each.name}`));

@@ -109,8 +109,7 @@ async function loadOrigins(): Promise<void> {
   try {
     const origins = await api.readOrigins();
     update({ origins });
-    if (situation.state !== null)
-      update({ check: verifyInboxes(situation.state, origins, situation.issuedInboxes) });
+    if (situation.state !== null) update({ check: verifyInboxes(situation.state, origins, situation.issuedInboxes) });
   } catch {
     // An archived payment has none; otherwise the next state asks again.
   }

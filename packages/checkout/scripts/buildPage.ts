@@ -40,7 +40,10 @@ async function bundleStyles(): Promise<string> {
   const read = (name: string) => readFile(packagePath(`styles/${name}.css`), "utf8");
   const [tokens, layout, print] = await Promise.all([read("tokens"), read("checkout"), read("print")]);
   // The style sheet is inline: a closing tag in it would end it.
-  const { code } = await transform(`${tokens}\n${layout}\n@media print {\n${print}\n}`, { loader: "css", minify: true });
+  const { code } = await transform(`${tokens}\n${layout}\n@media print {\n${print}\n}\n@page { margin: 18mm }`, {
+    loader: "css",
+    minify: true,
+  });
   return code.trimEnd();
 }
 

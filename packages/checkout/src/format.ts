@@ -4,6 +4,7 @@ import type { Locale } from "./messages/locales.ts";
 const FRACTION_DIGITS_MIN = 2;
 /** Groups begin at five digits: "1234.00" is read at once. */
 const GROUPED_DIGITS_MIN = 5;
+const LINE_CHARACTERS_MAX = 12;
 const NARROW_SPACE = "\u202f";
 const NO_BREAK_SPACE = "\u00a0";
 
@@ -21,9 +22,10 @@ export function plainDecimal(decimal: Decimal): string {
   return formatDecimal(decimal).replaceAll(NARROW_SPACE, "");
 }
 
-/** Number and coin, kept on one line. */
+/** Number and coin, kept on one line unless they are too long for a phone's. */
 export function formatMoney(decimal: Decimal, symbol: string): string {
-  return `${formatDecimal(decimal)}${NO_BREAK_SPACE}${symbol}`;
+  const number = formatDecimal(decimal);
+  return `${number}${number.length > LINE_CHARACTERS_MAX ? " " : NO_BREAK_SPACE}${symbol}`;
 }
 
 function groupDigits(whole: string): string {
@@ -69,7 +71,11 @@ export function formatMoment(iso: string, now: string, { locale, timeZone }: Tim
   const options: Intl.DateTimeFormatOptions = { numberingSystem: "latn", timeZone };
   const day = new Intl.DateTimeFormat(locale, { ...options, dateStyle: "medium" });
   const isSameDay = day.format(new Date(iso)) === day.format(new Date(now));
-  return formatDate(iso, { locale, timeZone }, isSameDay ? { timeStyle: "short" } : { dateStyle: "long", timeStyle: "short" });
+  return formatDate(
+    iso,
+    { locale, timeZone },
+    isSameDay ? { timeStyle: "short" } : { dateStyle: "long", timeStyle: "short" },
+  );
 }
 
 /** A day, with its time when `style` has one. Without a time zone it is the reader's; the server writes UTC and says so. */
@@ -79,7 +85,12 @@ export function formatDate(iso: string, { locale, timeZone }: TimeFormat, style:
 }
 
 export function formatUsd(decimal: Decimal, locale: Locale): string {
-  const options = { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", numberingSystem: "latn" } as const;
+  const options = {
+    style: "currency",
+    currency: "USD",
+    currencyDisplay: "narrowSymbol",
+    numberingSystem: "latn",
+  } as const;
   return new Intl.NumberFormat(locale, options).format(Number(decimal));
 }
 

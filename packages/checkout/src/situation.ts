@@ -86,16 +86,7 @@ export function emptySituation(intentId: string): Situation {
 
 /** Screens without a payment to show. */
 export type LoneScreen = "opening" | "stale" | "used" | "ended" | "unknown" | "down" | "refused" | "archived";
-export type PaymentScreen =
-  | "choose"
-  | "ready"
-  | "underpaid"
-  | "seen"
-  | "many"
-  | "paid"
-  | "overpaid"
-  | "late"
-  | "held";
+export type PaymentScreen = "choose" | "ready" | "underpaid" | "seen" | "many" | "paid" | "overpaid" | "late" | "held";
 export type Screen = LoneScreen | PaymentScreen;
 
 const REFUSALS = { replaced: "stale", used: "used", expired: "ended", unknown: "unknown" } as const;

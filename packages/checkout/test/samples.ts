@@ -227,12 +227,10 @@ const page: CheckoutPage = {
 /** A page of every state, by its name. */
 export const SAMPLES: ReadonlyMap<string, CheckoutPage> = new Map<string, CheckoutPage>([
   ["opening", page],
-  ...Object.entries(PAYMENTS).map(
-    ([name, changes]): [string, CheckoutPage] => [
-      name,
-      { ...page, state: { ...state, ...changes }, origins: name === "archived" ? null : SAMPLE_ORIGINS },
-    ],
-  ),
+  ...Object.entries(PAYMENTS).map(([name, changes]): [string, CheckoutPage] => [
+    name,
+    { ...page, state: { ...state, ...changes }, origins: name === "archived" ? null : SAMPLE_ORIGINS },
+  ]),
   ["refused", { ...page, state: withAddress("0x2222222222222222222222222222222222222222"), origins: SAMPLE_ORIGINS }],
   ["stale", { ...page, refusal: "replaced" }],
   ["ended", { ...page, refusal: "expired" }],

@@ -61,7 +61,8 @@ export const en: Messages<"one" | "other"> = {
   "pay.codeWallet": "Scan with your wallet app",
   "pay.codeWalletDo": "Amount, network and address are in the code. Nothing to type.",
   "pay.codeAddress": "Scan or copy the address",
-  "pay.codeAddressDo": "Only the address is in the code: you type the amount and choose {network}. Right for exchanges.",
+  "pay.codeAddressDo":
+    "Only the address is in the code: you type the amount and choose {network}. Right for exchanges.",
   "pay.codeAlt": "Code to scan: {amount} on {network}",
   "pay.codeAltAddress": "Code to scan: the address alone",
   "pay.only": "Send only {symbol}, and only on {network}.",
@@ -77,7 +78,8 @@ export const en: Messages<"one" | "other"> = {
   "seen.spoken": { one: "{n} of {m} confirmation", other: "{n} of {m} confirmations" },
   "seen.left": { one: "About {n} second to go.", other: "About {n} seconds to go." },
   "seen.slow": "The network is slower than usual. Your payment is safe, there is nothing to do.",
-  "seen.undone": "The network took your transfer back, as it sometimes does. Wait a minute: it mostly returns by itself.",
+  "seen.undone":
+    "The network took your transfer back, as it sometimes does. Wait a minute: it mostly returns by itself.",
   "paid.title": "Paid. Thank you!",
   "paid.do": "Your payment of {amount} to {merchant} is final.",
   "paid.print": "Print or save receipt",
@@ -96,8 +98,7 @@ export const en: Messages<"one" | "other"> = {
   "held.doToken": "It is {wrong}, and this payment takes {symbol}.",
   "held.doNetwork": "It came on {wrong}, and this payment takes {symbol} on {network}.",
   "held.safe": "The money is safe.",
-  "held.doCheck":
-    "Our two sources for {network} disagree about it, so we look again. There is nothing for you to do.",
+  "held.doCheck": "Our two sources for {network} disagree about it, so we look again. There is nothing for you to do.",
   "held.doSmall": "It is below the smallest sum we can carry over, {minimum}. Send the rest, and both count together.",
   "held.one": "To finish the order",
   "held.two": "To get your {wrong} back",
@@ -145,5 +146,6 @@ export const en: Messages<"one" | "other"> = {
   "nojs.refresh": "Refresh",
   "nojs.do": "Send the amount to the address, then press Refresh to see it here.",
   "nojs.at": "As of {time}: nothing has arrived yet.",
-  "nojs.need": "This link needs JavaScript to open your payment. Switch it on and reload, or open the payment again from the shop.",
+  "nojs.need":
+    "This link needs JavaScript to open your payment. Switch it on and reload, or open the payment again from the shop.",
 };

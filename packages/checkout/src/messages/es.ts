@@ -111,8 +111,7 @@ export const es: Messages<"one" | "many" | "other"> = {
   "held.doToken": "Es {wrong}, y este pago acepta {symbol}.",
   "held.doNetwork": "Llegó en {wrong}, y este pago acepta {symbol} en {network}.",
   "held.safe": "El dinero está a salvo.",
-  "held.doCheck":
-    "Nuestras dos fuentes de {network} no coinciden, así que volvemos a mirar. No tienes que hacer nada.",
+  "held.doCheck": "Nuestras dos fuentes de {network} no coinciden, así que volvemos a mirar. No tienes que hacer nada.",
   "held.doSmall":
     "Está por debajo de la suma mínima que podemos trasladar, {minimum}. Envía el resto y ambos contarán juntos.",
   "held.one": "Para terminar el pedido",

@@ -158,8 +158,7 @@ export const fr: Messages<"one" | "many" | "other"> = {
   "down.do":
     "Si vous avez payé, cela compte quand même. Nous continuons d’essayer ; vous pouvez aussi recharger dans une minute.",
   "refuse.title": "Ne payez pas ici",
-  "refuse.do":
-    "L’adresse reçue par cette page n’appartient pas à votre commande. Quelqu’un l’a peut-être changée.",
+  "refuse.do": "L’adresse reçue par cette page n’appartient pas à votre commande. Quelqu’un l’a peut-être changée.",
   "refuse.next": "N’envoyez rien. Fermez cette page et prévenez {merchant}.",
   "refuse.details": "Détails pour la boutique",
   "refuse.expected": "Calculée ici",

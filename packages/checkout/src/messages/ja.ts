@@ -72,14 +72,16 @@ export const ja: Messages = {
   "pay.walletSent": "{wallet} から送られました。数秒でここに表示されます。",
   "pay.walletNo":
     "{wallet} から送られませんでした。何も支払われていません。もう一度試すか、コードを読み取ってください。",
-  "pay.walletPoor": "{wallet} には {network} の {symbol} が足りません。別のネットワークを選ぶか、残高を足してください。",
+  "pay.walletPoor":
+    "{wallet} には {network} の {symbol} が足りません。別のネットワークを選ぶか、残高を足してください。",
   "seen.title": "お支払いを確認しています",
   "seen.do": "{amount} が {merchant} に向かっています。このページを閉じても大丈夫です。",
   "seen.ring": "/ {m}",
   "seen.spoken": { other: "{m} 回の確認のうち {n} 回" },
   "seen.left": { other: "あと約 {n} 秒です。" },
   "seen.slow": "ネットワークがいつもより遅れています。お支払いは安全で、操作は不要です。",
-  "seen.undone": "ネットワークが送金を取り消しました。ときどき起こることです。1 分お待ちください。たいていは自動で戻ります。",
+  "seen.undone":
+    "ネットワークが送金を取り消しました。ときどき起こることです。1 分お待ちください。たいていは自動で戻ります。",
   "paid.title": "お支払いが完了しました",
   "paid.do": "{merchant} への {amount} のお支払いが確定しました。",
   "paid.print": "領収書を印刷または保存",
@@ -121,7 +123,8 @@ export const ja: Messages = {
   "ended.title": "このページは長く開かれたままでした",
   "ended.do": "お店からもう一度お支払いを開いてください。すでに支払われた場合は有効です。",
   "archived.title": "このお支払いは終了しました",
-  "archived.do": "もう何も送らないでください。送ったばかりの場合は {merchant} にお問い合わせください。お金は失われていません。",
+  "archived.do":
+    "もう何も送らないでください。送ったばかりの場合は {merchant} にお問い合わせください。お金は失われていません。",
   "unknown.title": "このリンクのお支払いは見つかりません",
   "unknown.do": "全体をコピーしたかご確認いただくか、お店からもう一度開いてください。",
   "offline.title": "接続がありません。",

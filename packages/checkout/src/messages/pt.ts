@@ -65,8 +65,7 @@ export const pt: Messages<"one" | "many" | "other"> = {
   "pay.codeWallet": "Escaneie com o app da sua carteira",
   "pay.codeWalletDo": "Valor, rede e endereço estão no código. Nada para digitar.",
   "pay.codeAddress": "Escaneie ou copie o endereço",
-  "pay.codeAddressDo":
-    "O código só tem o endereço: você digita o valor e escolhe {network}. Certo para corretoras.",
+  "pay.codeAddressDo": "O código só tem o endereço: você digita o valor e escolhe {network}. Certo para corretoras.",
   "pay.codeAlt": "Código para escanear: {amount} na rede {network}",
   "pay.codeAltAddress": "Código para escanear: só o endereço",
   "pay.only": "Envie só {symbol}, e só na rede {network}.",

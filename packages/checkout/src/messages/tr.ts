@@ -46,8 +46,7 @@ export const tr: Messages<"one" | "other"> = {
   "choose.best": "En kolay",
   "choose.paused": "Durduruldu: bu ağı şu anda net göremiyoruz. Birkaç dakika sonra yeniden deneyin.",
   "choose.notHere": "Bu mağaza bu ödemede bunu kabul etmiyor.",
-  "choose.noneLeft":
-    "Şu anda açık bir ödeme yolu yok. Hiçbir şey kaybolmadı: birkaç dakika sonra yeniden deneyin.",
+  "choose.noneLeft": "Şu anda açık bir ödeme yolu yok. Hiçbir şey kaybolmadı: birkaç dakika sonra yeniden deneyin.",
   "pay.title": "{network} ağında {amount} gönderin",
   "pay.titleOpen": "{network} ağında {symbol} gönderin",
   "pay.doPhone": "Cüzdanınızı açın. Tutar, ağ ve adres doldurulmuş olur.",
@@ -62,7 +61,8 @@ export const tr: Messages<"one" | "other"> = {
   "pay.codeWallet": "Cüzdan uygulamanızla tarayın",
   "pay.codeWalletDo": "Tutar, ağ ve adres kodun içinde. Yazacak bir şey yok.",
   "pay.codeAddress": "Adresi tarayın veya kopyalayın",
-  "pay.codeAddressDo": "Kodda yalnız adres var: tutarı siz yazar, {network} ağını siz seçersiniz. Borsalar için uygundur.",
+  "pay.codeAddressDo":
+    "Kodda yalnız adres var: tutarı siz yazar, {network} ağını siz seçersiniz. Borsalar için uygundur.",
   "pay.codeAlt": "Taranacak kod: {network} ağında {amount}",
   "pay.codeAltAddress": "Taranacak kod: yalnız adres",
   "pay.only": "Yalnız {symbol} ve yalnız {network} ağında gönderin.",
@@ -97,7 +97,8 @@ export const tr: Messages<"one" | "other"> = {
   "held.doToken": "Gelen {wrong}, bu ödeme ise {symbol} kabul ediyor.",
   "held.doNetwork": "{wrong} ağında geldi, bu ödeme ise {network} ağında {symbol} kabul ediyor.",
   "held.safe": "Para güvende.",
-  "held.doCheck": "{network} için iki kaynağımız aynı şeyi söylemiyor, bu yüzden yeniden bakıyoruz. Yapmanız gereken bir şey yok.",
+  "held.doCheck":
+    "{network} için iki kaynağımız aynı şeyi söylemiyor, bu yüzden yeniden bakıyoruz. Yapmanız gereken bir şey yok.",
   "held.doSmall": "Taşıyabileceğimiz en küçük tutarın, {minimum}, altında. Kalanı gönderin, ikisi birlikte sayılır.",
   "held.one": "Siparişi tamamlamak için",
   "held.two": "{wrong} paranızı geri almak için",
@@ -123,7 +124,8 @@ export const tr: Messages<"one" | "other"> = {
   "ended.title": "Bu sayfa çok uzun süre açık kaldı",
   "ended.do": "Ödemeyi mağazadan yeniden açın. Zaten ödediyseniz geçerlidir.",
   "archived.title": "Bu ödeme kapandı",
-  "archived.do": "Lütfen artık bir şey göndermeyin. Az önce gönderdiyseniz {merchant} mağazasına sorun: para kaybolmadı.",
+  "archived.do":
+    "Lütfen artık bir şey göndermeyin. Az önce gönderdiyseniz {merchant} mağazasına sorun: para kaybolmadı.",
   "unknown.title": "Bu bağlantıyla bir ödeme bulamadık",
   "unknown.do": "Bağlantının tamamını kopyaladığınızı denetleyin veya mağazadan yeniden açın.",
   "offline.title": "Bağlantı yok.",

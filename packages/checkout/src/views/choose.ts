@@ -29,7 +29,11 @@ export function chooseTask(context: PaymentContext): Child[] {
       {},
       found.map((origin) => h("li", {}, option(context, origin))),
     ),
-    h("p", { class: found.length === 0 ? "dim" : "vh", id: "found" }, found.length === 0 ? t.text("choose.none") : t.plural("choose.found", open)),
+    h(
+      "p",
+      { class: found.length === 0 ? "dim" : "vh", id: "found" },
+      found.length === 0 ? t.text("choose.none") : t.plural("choose.found", open),
+    ),
   ];
 }
 

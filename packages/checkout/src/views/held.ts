@@ -2,7 +2,7 @@ import type { CheckoutHold } from "../checkoutState.ts";
 import { formatDate, formatMoney } from "../format.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
 import { bold, nowDo, paymentNumber } from "./parts.ts";
-import { banner, live } from "./pay.ts";
+import { banner } from "./pay.ts";
 import { targetMoney } from "./slip.ts";
 import { transferList } from "./transfers.ts";
 import { money, targetNetwork, targetSymbol, type PaymentContext } from "./viewContext.ts";
@@ -19,7 +19,6 @@ export function heldTask(context: PaymentContext): Child[] {
     nowDo(t.rich("held.title", { amount }), [reason(context, held)], { name: "pause", tone: "warn" }),
     held.reason !== "providers_disagree" && finishRemedy(context),
     isForeign && refundRemedy(context, held),
-    held.reason === "providers_disagree" && live(context, t.text("step.confirm")),
     transferList(context),
   ];
 }
@@ -69,5 +68,10 @@ function refundRemedy({ t, state, situation, times }: PaymentContext, held: Chec
 }
 
 function remedy(number: string, title: Child, content: VElement): VElement {
-  return h("div.note", {}, h("span.mark", { "aria-hidden": "true" }, number), h("div", {}, h("h2", {}, title), content));
+  return h(
+    "div.note",
+    {},
+    h("span.mark", { "aria-hidden": "true" }, number),
+    h("div", {}, h("h2", {}, title), content),
+  );
 }

@@ -21,7 +21,13 @@ export function paidTask(context: PaymentContext): Child[] {
           name: "tick",
           tone: "good",
         });
-  return [banner(context), h("h2.paper", { hidden: true }, t.text("paid.receipt")), heading, actions(context), receipt(context)];
+  return [
+    banner(context),
+    h("h2.paper", { hidden: true }, t.text("paid.receipt")),
+    heading,
+    actions(context),
+    receipt(context),
+  ];
 }
 
 function actions(context: PaymentContext): VElement | null {
@@ -52,14 +58,22 @@ function receipt(context: PaymentContext): Child {
       ],
     h("div", {}, h("dt", {}, numberLabel(context)), h("dd.big", {}, paymentNumber(state.paymentNumber))),
     inbox !== undefined &&
-      h("div.tall.paper", { hidden: true }, h("dt", {}, t.text("row.address")), h("dd", {}, addressCode(inbox.address))),
+      h(
+        "div.tall.paper",
+        { hidden: true },
+        h("dt", {}, t.text("row.address")),
+        h("dd", {}, addressCode(inbox.address)),
+      ),
   );
   return [rows, (others.length > 0 || state.deposits.length > counted.length) && transferList(context)];
 }
 
 /** "Payment no." without the number, which stands below. */
 function numberLabel({ t }: PaymentContext): string {
-  return t.text("foot.number", { id: "" }).replaceAll(/[\u2068\u2069]/g, "").trim();
+  return t
+    .text("foot.number", { id: "" })
+    .replaceAll(/[\u2068\u2069]/g, "")
+    .trim();
 }
 
 /** Money came after the intent was closed. */

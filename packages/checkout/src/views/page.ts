@@ -1,4 +1,11 @@
-import { chooseScreen, findPayTarget, type LoneScreen, type PaymentScreen, type Screen, type Situation } from "../situation.ts";
+import {
+  chooseScreen,
+  findPayTarget,
+  type LoneScreen,
+  type PaymentScreen,
+  type Screen,
+  type Situation,
+} from "../situation.ts";
 import type { TimeFormat } from "../format.ts";
 import type { Translator } from "../translator.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
@@ -36,7 +43,8 @@ export function renderPage(
 ): Rendered {
   const screen = chooseScreen(situation);
   const context: ViewContext = { t, situation, screen, now, times };
-  const main = isLone(screen) || situation.state === null ? lonePage(context, loneOr(screen)) : paymentPage(context, screen);
+  const main =
+    isLone(screen) || situation.state === null ? lonePage(context, loneOr(screen)) : paymentPage(context, screen);
   const isTest = situation.state?.isTest === true;
   const body = [
     ...(isTest ? [h("header.ribbon", {}, icon("flask"), h("strong", {}, t.text("test.ribbon")))] : []),
@@ -76,7 +84,10 @@ function pageTitle({ t, situation, screen }: ViewContext, main: VElement): strin
   const deposit = state.deposits.find(isUnderWay);
   const isCounting = (screen === "seen" || screen === "many") && deposit !== undefined && deposit.required !== null;
   const what = isCounting
-    ? `${deposit.confirmations} ${t.text("seen.ring", { m: String(deposit.required) })}`.replaceAll(/[\u2068\u2069]/g, "")
+    ? `${deposit.confirmations} ${t.text("seen.ring", { m: String(deposit.required) })}`.replaceAll(
+        /[\u2068\u2069]/g,
+        "",
+      )
     : heading;
   return `${what} – ${state.merchant.name}`;
 }

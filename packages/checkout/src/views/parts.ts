@@ -45,13 +45,20 @@ export function explorerLink({ t }: ViewContext, url: string | null): VElement |
   return h("a.link", attributes, t.text("common.explorer"), icon("out"));
 }
 
-export function backLink({ t, situation }: ViewContext): VElement | null {
+export function backLink({ t, situation, screen }: ViewContext): VElement | null {
   const href = linkTarget(situation.state?.returnUrl ?? null);
   if (href === undefined) return null;
   // In a frame the shop's page is the one around it.
   const attributes = { href, rel: "noreferrer", target: situation.mode === "page" ? undefined : "_top" };
   const name = situation.state?.merchant.name ?? "";
-  return h("a.btn.main", attributes, icon("back", "flip"), h("span", {}, t.rich("common.back", { merchant: name })));
+  // While a payment is under way nothing asks for a press.
+  const classes = screen === "seen" ? "btn" : "btn main";
+  return h(
+    "a",
+    { ...attributes, class: classes },
+    icon("back", "flip"),
+    h("span", {}, t.rich("common.back", { merchant: name })),
+  );
 }
 
 /** The foot of the page: who is paid, the payment's number, help, and the language. */
@@ -65,9 +72,16 @@ export function foot(context: ViewContext): VElement {
     "footer.foot",
     {},
     state !== null && !isLone && h("span", {}, t.rich("foot.direct", { merchant: name })),
-    state !== null && h("span", {}, t.rich("foot.number", { id: paymentNumber(state.paymentNumber) })),
+    state !== null &&
+      screen !== "paid" &&
+      screen !== "overpaid" &&
+      h("span", {}, t.rich("foot.number", { id: paymentNumber(state.paymentNumber) })),
     support !== undefined &&
-      h("a.link", { href: support, target: "_blank", rel: "noopener noreferrer" }, t.rich("foot.help", { merchant: name })),
+      h(
+        "a.link",
+        { href: support, target: "_blank", rel: "noopener noreferrer" },
+        h("span", {}, t.rich("foot.help", { merchant: name })),
+      ),
     languageMenu(context),
   );
 }
@@ -85,7 +99,11 @@ function languageMenu({ t, situation }: ViewContext): VElement | null {
       {},
       h(
         "a.link",
-        { href: `/c/${situation.intentId}?locale=${locale}${query}`, lang: locale, "aria-current": locale === t.locale ? "true" : undefined },
+        {
+          href: `/c/${situation.intentId}?locale=${locale}${query}`,
+          lang: locale,
+          "aria-current": locale === t.locale ? "true" : undefined,
+        },
         name,
       ),
     ),
@@ -93,7 +111,13 @@ function languageMenu({ t, situation }: ViewContext): VElement | null {
   return h(
     "details.langs",
     {},
-    h("summary.link", {}, icon("globe"), LANGUAGES[t.locale satisfies Locale], h("span.vh", {}, ` – ${t.text("foot.language")}`)),
+    h(
+      "summary.link",
+      {},
+      icon("globe"),
+      LANGUAGES[t.locale satisfies Locale],
+      h("span.vh", {}, ` – ${t.text("foot.language")}`),
+    ),
     h("ul", {}, links),
   );
 }

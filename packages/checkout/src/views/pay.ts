@@ -79,13 +79,7 @@ function ways(context: PaymentContext): Child {
     ],
     !isFolded && codes,
     rows(context, target),
-    isFolded &&
-      h(
-        "details.code",
-        {},
-        h("summary", {}, icon("turn", "turn flip"), t.text("pay.showCode")),
-        codes,
-      ),
+    isFolded && h("details.code", {}, h("summary", {}, icon("turn", "turn flip"), t.text("pay.showCode")), codes),
   );
 }
 
@@ -293,7 +287,12 @@ function exchangeNote(context: PaymentContext): VElement {
 /** A line with a dot that breathes while the page follows the payment. */
 export function live({ t, situation, state, now, times }: PaymentContext, text: string): VElement {
   if (situation.connection.isLost) {
-    return h("p.live", {}, h("span.dot.still"), h("span", {}, t.text("offline.last", { time: formatTime(state.asOf, now, times) })));
+    return h(
+      "p.live",
+      {},
+      h("span.dot.still"),
+      h("span", {}, t.text("offline.last", { time: formatTime(state.asOf, now, times) })),
+    );
   }
   return h("p.live", {}, h("span.dot"), h("span", {}, text));
 }

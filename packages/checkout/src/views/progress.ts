@@ -53,7 +53,8 @@ export function isUnderWay(deposit: CheckoutDeposit): boolean {
 function timeLeft({ t, situation, now }: PaymentContext, deposit: CheckoutDeposit): string {
   const origin = situation.origins?.origins.find(({ networkName }) => networkName === deposit.networkName);
   const expectedMs = (origin?.expectedSeconds ?? Infinity) * 1_000;
-  if (Date.parse(now) - Date.parse(deposit.seenAt) > SLOW_FACTOR * Math.max(expectedMs, 20_000)) return t.text("seen.slow");
+  if (Date.parse(now) - Date.parse(deposit.seenAt) > SLOW_FACTOR * Math.max(expectedMs, 20_000))
+    return t.text("seen.slow");
   const { secondsLeft } = deposit;
   if (secondsLeft === null || secondsLeft <= 0) return t.text("step.confirm");
   return t.plural("seen.left", secondsLeft);
@@ -67,7 +68,12 @@ function ring({ t }: PaymentContext, { confirmations, required }: CheckoutDeposi
     return h(
       "div.ring.open",
       {},
-      h("svg", { viewBox: "0 0 168 168", "aria-hidden": "true" }, circle("bed", {}), circle("run", { pathLength: 4, "stroke-dasharray": "1 3" })),
+      h(
+        "svg",
+        { viewBox: "0 0 168 168", "aria-hidden": "true" },
+        circle("bed", {}),
+        circle("run", { pathLength: 4, "stroke-dasharray": "1 3" }),
+      ),
     );
   }
   const isStrokes = required <= STROKES_MAX && required > 1;

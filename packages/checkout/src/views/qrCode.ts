@@ -15,6 +15,11 @@ export function qrCode(content: string, label: string): VElement {
       path += `M${start} ${y}h${x + 1 - start}v1H${start}z`;
     }
   });
-  const attributes = { role: "img", "aria-label": label, viewBox: `0 0 ${size} ${size}`, "shape-rendering": "crispEdges" };
+  const attributes = {
+    role: "img",
+    "aria-label": label,
+    viewBox: `0 0 ${size} ${size}`,
+    "shape-rendering": "crispEdges",
+  };
   return h("svg", { ...attributes, "data-content": content }, h("path", { d: path }));
 }

@@ -78,7 +78,8 @@ function network(context: PaymentContext): VElement | null {
   const { t, situation, screen, state } = context;
   if (screen === "choose") return null;
   const isPaying = screen === "ready" || screen === "underpaid";
-  const name = isPaying || screen === "held" ? targetNetwork(context) : (state.deposits[0]?.networkName ?? targetNetwork(context));
+  const name =
+    isPaying || screen === "held" ? targetNetwork(context) : (state.deposits[0]?.networkName ?? targetNetwork(context));
   if (name === "") return null;
   return h(
     "p.net",

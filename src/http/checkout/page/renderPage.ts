@@ -6,7 +6,8 @@ import { renderDocument } from "@tributary/checkout/renderDocument";
 
 const SCRIPT_NAME = "checkout.js";
 
-const readAsset = (name: string) => readFileSync(new URL(import.meta.resolve(`@tributary/checkout/${name}`)), "utf8").trimEnd();
+const readAsset = (name: string) =>
+  readFileSync(new URL(import.meta.resolve(`@tributary/checkout/${name}`)), "utf8").trimEnd();
 
 const ASSETS = { css: readAsset("page.css"), bootScript: readAsset("boot.js"), scriptName: SCRIPT_NAME };
 
