@@ -11,6 +11,7 @@ const STEPS = [
   { name: "types", script: "types" },
   { name: "architecture", script: "architecture" },
   { name: "dead code", script: "deadcode" },
+  { name: "page size", script: "size" },
 ];
 
 const failed: string[] = [];

@@ -26,6 +26,7 @@ export const TEST_RUN: TestRunSetup = {
         "packages/inbox/test/!(hub|publishedPackage).test.ts",
         "packages/inbox/test/solana/**",
         "packages/recover/test/**",
+        "packages/checkout/test/**",
         "test/architecture/**",
         "test/architecture.test.ts",
         "test/client/generated.test.ts",

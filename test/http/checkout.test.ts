@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { processMovements } from "../../src/deposit/processMovements.ts";
-import { assertFault, DUSD, testApi, UNKNOWN_ID, USDC, type Merchant, type TestApi } from "../support/api.ts";
+import { assertFault, DUSD, testApi, UNKNOWN_ID, type Json, type Merchant, type TestApi } from "../support/api.ts";
 import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 import { TEST_CHAIN } from "../support/intents.ts";
 import { recordMovements, setHead } from "../support/movements.ts";
@@ -10,6 +10,7 @@ import { countMoney } from "../support/countMoney.ts";
 
 const skip = skipWithoutChromium;
 const PRICE = 25_500_000;
+const RETURN_URL = "https://shop.example/orders/1";
 const PHONE = { width: 390, height: 844 };
 
 let api: TestApi;
@@ -40,20 +41,20 @@ test("§1.3, D19 only the latest widget token opens a session, for its own check
   assertFault(await openSession(intentId, first.widgetToken), 401, "unauthorized");
   assertFault(await openSession(intentId, "wt_nonsense"), 401, "unauthorized");
   assertFault(await openSession(UNKNOWN_ID, second.widgetToken), 401, "unauthorized");
-  assertFault(await api.send(`/c/${intentId}/status`), 401, "unauthorized");
+  assertFault(await api.send(`/c/${intentId}/state`), 401, "unauthorized");
 
   const opened = await openSession(intentId, second.widgetToken);
   assert.equal(opened.status, 204);
   const cookie = String(opened.headers["set-cookie"]);
   for (const part of ["HttpOnly", "SameSite=Lax", `Path=/c/${intentId}`]) assert.ok(cookie.includes(part), cookie);
   const headers = { cookie: cookie.split(";")[0] ?? "" };
-  assert.equal((await api.send(`/c/${intentId}/status`, { headers })).status, 200);
+  assert.equal((await api.send(`/c/${intentId}/state`, { headers })).status, 200);
 
   const other = await merchant.createIntent();
-  assertFault(await api.send(`/c/${other.intentId}/status`, { headers }), 401, "unauthorized");
+  assertFault(await api.send(`/c/${other.intentId}/state`, { headers }), 401, "unauthorized");
   await merchant.createIntent({ payoutWallet: wallet });
   assertFault(await openSession(intentId, second.widgetToken), 401, "unauthorized");
-  assert.equal((await api.send(`/c/${intentId}/status`, { headers })).status, 200, "a page that is open stays open");
+  assert.equal((await api.send(`/c/${intentId}/state`, { headers })).status, 200, "a page that is open stays open");
 });
 
 test("D20 the page needs neither version nor key and blocks other origins", async () => {
@@ -68,69 +69,145 @@ test("D20 the page needs neither version nor key and blocks other origins", asyn
 });
 
 test("the page follows a payment: waiting, partly paid, seen, paid", { skip }, async () => {
-  const created = await merchant.createIntent({ priceUnits: PRICE, oneTime: true });
+  const created = await merchant.createIntent({ priceUnits: PRICE, oneTime: true, returnUrl: RETURN_URL });
   await withPage(async (page, context) => {
     const requests: string[] = [];
     page.on("request", (request) => requests.push(request.url()));
     await setHead(api.world.db, TEST_CHAIN, { number: 10n });
-    await page.goto(`${base}/c/${created.intentId}#${created.widgetToken}`);
-    await screenshot(page, "waiting");
-    assert.equal(await text(page, "[data-text=amount]"), "25.5");
-    assert.equal(await text(page, "[data-address]"), created.inboxAddress);
+    await openReady(page, created);
+    assert.equal(await text(page, ".amount"), "25.50 USDC");
+    assert.equal(await text(page, "#address"), created.inboxAddress);
+    await page.getByText("Checked on your device").waitFor();
     assert.equal(new URL(page.url()).hash, "", "the token has left the address bar");
     assert.ok(
       requests.every((url) => url.startsWith(base) && !url.includes("wt_")),
       requests.join("\n"),
     );
     assert.ok((await context.cookies()).every((cookie) => cookie.httpOnly));
-    await page.waitForFunction("document.querySelector('[data-code]').naturalWidth > 0");
+    const { tokenAddress } = created.payout;
+    const uri = `ethereum:${tokenAddress}@31337/transfer?address=${created.inboxAddress}`;
+    assert.equal(await codeContent(page, ".by-wallet"), `${uri}&uint256=${PRICE}`);
+    assert.equal(await codeContent(page, ".by-address"), created.inboxAddress);
 
     await recordTransfer(created.intentId, { chainTx: "0xa1", amountUnits: 10_000_000n, block: 11n });
-    await screenshot(page, "waiting");
-    await page.getByText("10 USDC arrived, 15.5 USDC are missing.").waitFor();
-    assert.equal(await text(page, "[data-text=toSend]"), "15.5");
+    await screen(page, "underpaid");
+    await page.getByText("10.00 USDC of 25.50 USDC arrived.").waitFor();
+    assert.equal(await text(page, "h1"), "Send 15.50 USDC more");
+    assert.equal(await codeContent(page, ".by-wallet"), `${uri}&uint256=15500000`);
 
     await recordTransfer(created.intentId, { chainTx: "0xa2", amountUnits: 15_500_000n, block: 13n });
-    await screenshot(page, "seen");
-    assert.equal(await page.locator(".pay").isVisible(), false, "nothing more to send");
+    await screen(page, "many");
+    assert.equal(await page.locator(".pay").count(), 0, "nothing more to send");
 
     await setHead(api.world.db, TEST_CHAIN, { number: 20n });
     await advance();
-    await screenshot(page, "paid");
-    assert.equal(await text(page, "[data-text=amount]"), "25.5");
-    assert.equal(await page.locator("[data-deposits] li").count(), 2);
+    await screen(page, "paid");
+    assert.equal(await text(page, ".amount"), "25.50 USDC");
+    assert.equal(await page.locator("[data-deposit]").count(), 2);
+    assert.equal(await page.locator(".btn.main").getAttribute("href"), RETURN_URL);
+    assert.match(await page.title(), /^Paid\. Thank you! – /);
+  });
+});
+
+test("the page says what is too much, and what is on hold", { skip }, async () => {
+  const over = await merchant.createIntent({ priceUnits: PRICE, oneTime: true });
+  await withPage(async (page) => {
+    await openReady(page, over);
+    await recordTransfer(over.intentId, { chainTx: "0xb1", amountUnits: 30_000_000n, block: 30n });
+    await screen(page, "seen");
+    await setHead(api.world.db, TEST_CHAIN, { number: 60n });
+    await advance();
+    await screen(page, "overpaid");
+    assert.equal(await text(page, "h1"), "Paid, with 4.50 USDC too much");
+  });
+  const held = await merchant.createIntent({ priceUnits: PRICE, oneTime: true });
+  await withPage(async (page) => {
+    await openReady(page, held);
+    await recordTransfer(held.intentId, { chainTx: "0xb2", amountUnits: 25n * 10n ** 18n, block: 61n, token: DUSD });
+    await screen(page, "held");
+    assert.equal(await text(page, "h1"), "Your 25.00 DUSD is on hold");
+    await page.locator('[data-do="pay"]').click();
+    await screen(page, "ready");
+    assert.equal(await page.evaluate("document.activeElement.id"), "now", "focus follows the payer's own press");
   });
 });
 
 test("a replaced link is refused when opened again, and an open page keeps working", { skip }, async () => {
   const { intentId, widgetToken } = await merchant.createIntent({ payoutTokenAddress: DUSD });
   await withPage(async (page) => {
-    await page.goto(`${base}/c/${intentId}#${widgetToken}`);
-    await screenshot(page, "waiting");
-    assert.match(await text(page, ".sum"), /Any amount of\s+DUSD/);
+    await openReady(page, { intentId, widgetToken });
+    assert.equal(await text(page, ".amount"), "Any amount you like");
     await page.reload();
-    await screenshot(page, "waiting");
+    await screen(page, "ready");
     await merchant.createIntent({ payoutTokenAddress: DUSD });
     await page.reload();
-    await screenshot(page, "waiting");
+    await screen(page, "ready");
   });
   await withPage(async (page) => {
     await page.goto(`${base}/c/${intentId}#${widgetToken}`);
-    await screenshot(page, "refused");
+    await screen(page, "stale");
   });
 });
 
-test("the payment code contains token, chain, inbox and amount", { skip }, async () => {
+test("an address that does not follow from the terms is never shown", { skip }, async () => {
+  const created = await merchant.createIntent({ priceUnits: PRICE });
+  const forged = "0x1234567890123456789012345678901234567890";
+  await withPage(async (page) => {
+    await page.route("**/session", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: (await response.text()).replaceAll(created.inboxAddress, forged) });
+    });
+    await page.goto(`${base}/c/${created.intentId}#${created.widgetToken}`);
+    await screen(page, "refused");
+    await page.getByRole("alert").waitFor();
+    assert.equal(await page.locator(".qr, .copy, .slip, .btn").count(), 0, "nothing to pay with");
+    await page.locator("details > summary").first().click();
+    assert.deepEqual(await page.locator(".addr").allTextContents(), [created.inboxAddress, forged]);
+  });
+});
+
+test("a posted form shows the payment without JavaScript, in the reader's language", { skip }, async () => {
+  const created = await merchant.createIntent({ priceUnits: PRICE, oneTime: true });
+  assert.ok(browser);
+  const context = await browser.newContext({ viewport: PHONE, javaScriptEnabled: false, locale: "de-DE" });
+  const page = await context.newPage();
+  const form = `<form method="post" action="${base}/c/${created.intentId}/session"><input name="widgetToken" value="${created.widgetToken}"><button>Pay</button></form>`;
+  await page.goto(`data:text/html,${encodeURIComponent(form)}`);
+  await page.getByText("Pay").click();
+  await screen(page, "ready");
+  assert.equal(
+    await text(page, "h1"),
+    "Senden Sie 25.50 USDC auf Test Chain".replace("Test Chain", await networkName(page)),
+  );
+  assert.equal(await text(page, "#address"), created.inboxAddress);
+  assert.equal(await page.locator("[data-do]").count(), 0, "no button that needs a script");
+  await page.getByText("Aktualisieren", { exact: true }).click();
+  await screen(page, "ready");
+  assert.equal(page.url(), `${base}/c/${created.intentId}`);
+
+  await page.goto(`${base}/c/${UNKNOWN_ID}#wt_x`);
+  assert.match((await page.locator("noscript p").textContent()) ?? "", /^Dieser Link braucht JavaScript/);
+  await context.close();
+});
+
+test("a handoff code opens the page once, in another browser", { skip }, async () => {
   const created = await merchant.createIntent({ priceUnits: PRICE });
   const opened = await openSession(created.intentId, created.widgetToken);
-  const headers = { cookie: String(opened.headers["set-cookie"]).split(";")[0] ?? "" };
-  const { body } = await api.send(`/c/${created.intentId}/status`, { headers });
-  const { tokenAddress } = created.payout;
-  assert.equal(tokenAddress.toLowerCase(), USDC);
-  assert.equal(
-    body.paymentUri,
-    `ethereum:${tokenAddress}@31337/transfer?address=${created.inboxAddress}&uint256=${PRICE}`,
-  );
+  const headers = {
+    cookie: String(opened.headers["set-cookie"]).split(";")[0] ?? "",
+    "content-type": "application/json",
+  };
+  const { body } = await api.send(`/c/${created.intentId}/handoff`, { method: "POST", headers, body: {} });
+  const { search } = new URL(body.url);
+  await withPage(async (page) => {
+    await page.goto(`${base}/c/${created.intentId}${search}`);
+    await screen(page, "ready");
+    assert.equal(page.url(), `${base}/c/${created.intentId}`, "the code has left the address bar");
+  });
+  await withPage(async (page) => {
+    await page.goto(`${base}/c/${created.intentId}${search}`);
+    await screen(page, "used");
+  });
 });
 
 test("the page shows merchant names as plain text", { skip }, async () => {
@@ -140,9 +217,11 @@ test("the page shows merchant names as plain text", { skip }, async () => {
   const { createIntent } = await import("../../src/intent/createIntent.ts");
   const { intent, widgetToken } = await createIntent(api.world.db.root, api.world, { account, input: {} });
   await withPage(async (page) => {
-    await page.goto(`${base}/c/${intent.id}#${widgetToken}`);
-    await screenshot(page, "waiting");
-    assert.equal(await text(page, ".merchant"), '<img src=x onerror="document.title=1">');
+    await openReady(page, { intentId: intent.id, widgetToken });
+    assert.equal(await text(page, ".shop"), '<img src=x onerror="document.title=1">');
+    assert.notEqual(await page.title(), "1");
+    await page.reload();
+    assert.equal(await text(page, ".shop"), '<img src=x onerror="document.title=1">');
     assert.notEqual(await page.title(), "1");
   });
 });
@@ -152,13 +231,14 @@ function openSession(intentId: string, widgetToken: string) {
   return api.send(`/c/${intentId}/session`, { method: "POST", headers, body: { widgetToken } });
 }
 
-type IncomingTransfer = { chainTx: string; amountUnits: bigint; block: bigint };
+type IncomingTransfer = { chainTx: string; amountUnits: bigint; block: bigint; token?: string };
 
-async function recordTransfer(intentId: string, { chainTx, amountUnits, block }: IncomingTransfer): Promise<void> {
+async function recordTransfer(intentId: string, transfer: IncomingTransfer): Promise<void> {
+  const { chainTx, block, ...rest } = transfer;
   const { db } = api.world;
   const intent = await db.root.selectFrom("intent").selectAll().where("id", "=", intentId).executeTakeFirstOrThrow();
   await setHead(db, TEST_CHAIN, { number: block });
-  await recordMovements(db, intent, [{ chainTx: `${chainTx}${intentId}`, amountUnits, block }]);
+  await recordMovements(db, intent, [{ chainTx: `${chainTx}${intentId}`, block, ...rest }]);
   await advance();
 }
 
@@ -188,10 +268,29 @@ async function withPage(use: (page: Page, context: BrowserContext) => Promise<vo
   }
 }
 
-async function screenshot(page: Page, name: string): Promise<void> {
-  await page.locator(`main[data-stage="${name}"]`).waitFor({ timeout: 15_000 });
+async function screen(page: Page, name: string): Promise<void> {
+  await page.locator(`main[data-screen="${name}"]`).waitFor({ timeout: 15_000 });
 }
 
+/** Opens the page with its token and chooses the payout's own coin. */
+async function openReady(page: Page, { intentId, widgetToken }: Pick<Json, "intentId" | "widgetToken">): Promise<void> {
+  await page.goto(`${base}/c/${intentId}#${widgetToken}`);
+  await page.locator("main[data-screen=choose], main[data-screen=ready]").waitFor({ timeout: 15_000 });
+  const first = page.locator(".opt.first");
+  if (await first.isVisible()) await first.click();
+  await screen(page, "ready");
+}
+
+function codeContent(page: Page, way: string): Promise<string | null> {
+  return page.locator(`${way} [data-content]`).getAttribute("data-content");
+}
+
+function networkName(page: Page): Promise<string> {
+  return text(page, ".pill b");
+}
+
+/** The text, with plain spaces. */
 async function text(page: Page, selector: string): Promise<string> {
-  return (await page.locator(selector).first().innerText()).trim();
+  const shown = await page.locator(selector).first().innerText();
+  return shown.replaceAll(/\s+/g, selector === "#address" ? "" : " ").trim();
 }

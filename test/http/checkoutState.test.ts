@@ -3,7 +3,7 @@ import { before, test } from "node:test";
 import { computeInboxAddress } from "@tributary/inbox/address";
 import { checksumAddress } from "@tributary/inbox/checksum";
 import { termsFromWire } from "@tributary/inbox/wire";
-import type { CheckoutState } from "../../src/http/checkout/checkoutState.ts";
+import type { CheckoutState } from "@tributary/checkout/checkoutState";
 import { processMovements } from "../../src/deposit/processMovements.ts";
 import type { IntentRow } from "../../src/intent/store.ts";
 import type { Caip2 } from "../../src/kernel/caip.ts";

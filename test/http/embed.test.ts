@@ -105,8 +105,8 @@ test("D19 a listed origin gets a ticket without a token, and the ticket opens a 
   for (const part of ["HttpOnly", "SameSite=None", "Partitioned", "Secure", `Path=/c/${intentId};`])
     assert.ok(`${cookie};`.includes(part), cookie);
   const headers = { cookie: cookie.split(";")[0] ?? "" };
-  assert.equal((await api.send(`/c/${intentId}/status`, { headers })).status, 200);
-  assertFault(await api.send(`/c/${other.intentId}/status`, { headers }), 401, "unauthorized");
+  assert.equal((await api.send(`/c/${intentId}/state`, { headers })).status, 200);
+  assertFault(await api.send(`/c/${other.intentId}/state`, { headers }), 401, "unauthorized");
 });
 
 test("D19 an origin that does not match the list exactly gets 401 without CORS headers", async () => {
@@ -149,7 +149,7 @@ test("D19 a ticket lasts a minute; cookies and tickets are not interchangeable, 
   const opened = await requestTicket(intentId, {}, { ticket });
   const cookie = /tributary_session=([^;]+)/.exec(String(opened.headers["set-cookie"]))?.[1] ?? "";
   const asCookie = { cookie: `tributary_session=${ticket.slice(3)}` };
-  assertFault(await api.send(`/c/${intentId}/status`, { headers: asCookie }), 401, "unauthorized");
+  assertFault(await api.send(`/c/${intentId}/state`, { headers: asCookie }), 401, "unauthorized");
   const later = String(ticket).replace(/^et_\d+/, `et_${api.world.clock.now().getTime() + 10 * TICKET_MS}`);
   for (const wrong of [`et_${cookie}`, cookie, later, "et_", "et_1.x", `wt_${ticket.slice(3)}`])
     assertFault(await requestTicket(intentId, {}, { ticket: wrong }), 401, "unauthorized");
@@ -196,8 +196,9 @@ test("C24 a listed site shows the checkout in a frame", { skip }, async () => {
   await withPage(shop, async (page, consoleLines) => {
     assert.equal(await embed(page, intentId), "ticket");
     const frame = page.frameLocator("iframe");
-    await frame.locator('main[data-stage="waiting"]').waitFor({ timeout: 15_000 });
-    assert.equal(await frame.locator("[data-address]").innerText(), inboxAddress);
+    await frame.locator("main[data-screen]:not([data-screen=opening])").waitFor({ timeout: 15_000 });
+    if (await frame.locator("main[data-screen=choose]").isVisible()) await frame.locator(".opt.first").click();
+    assert.equal(await frame.locator("#address").first().textContent(), inboxAddress);
     const inner = page.frames().find((each) => each.url().startsWith(base));
     assert.equal(inner?.url(), `${base}/c/${intentId}`, "the ticket has left the frame's address");
     await page.waitForFunction("document.querySelector('iframe').contentDocument === null");
@@ -244,7 +245,7 @@ test("C23 an outgoing link carries neither the token nor a referrer", { skip }, 
   const urls: string[] = [];
   context.on("request", (request) => urls.push(request.url()));
   await page.goto(`${otherBase}/c/${created.intentId}#${created.widgetToken}`);
-  const link = page.locator("[data-deposits] a");
+  const link = page.locator("[data-deposit] a");
   await link.waitFor({ timeout: 15_000 });
   const [popup] = await Promise.all([context.waitForEvent("page"), link.click()]);
   await popup.waitForLoadState();

@@ -21,7 +21,6 @@ import type { InboxTerms } from "@tributary/inbox/wire";
 //   POST view                   {} or {originId} → 202 {recorded}. Report when an address is shown and on each choice, at most one a second.
 //   POST handoff                {} → 201 Handoff. 401 without a session.
 //   GET  logo                   The merchant's logo; 404 without one. Needs no session.
-//   GET  qr.svg?text=…          Removed soon: codes are drawn by the page.
 
 /** A decimal such as "25.5", without grouping and trailing zeros. */
 export type Decimal = string;

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { formatDecimal, linkTarget, percentStep, plainDecimal, scaleUnits, shortAddress } from "../src/format.ts";
+import { buildPaymentUri } from "../src/paymentUri.ts";
+
+test("amounts have a point, two digits at least, and groups without a comma", () => {
+  assert.deepEqual(["0", "5", "25.5", "0.000001", "1234.5", "12345", "1234567.123456"].map(formatDecimal), [
+    "0.00",
+    "5.00",
+    "25.50",
+    "0.000001",
+    "1234.50",
+    "12\u202f345.00",
+    "1\u202f234\u202f567.123456",
+  ]);
+  assert.equal(plainDecimal("1234567.1"), "1234567.10");
+});
+
+test("an amount in a coin of fewer decimals is rounded up, so that it still reaches the price", () => {
+  assert.equal(scaleUnits("25000000", 6, 18), 25_000_000n * 10n ** 12n);
+  assert.equal(scaleUnits("25000001", 6, 2), 2_501n);
+  assert.equal(scaleUnits("25000000", 6, 2), 2_500n);
+});
+
+test("a share is rounded down to a step, between 0 and 100", () => {
+  assert.deepEqual(
+    [percentStep(0n, 3n), percentStep(1n, 3n), percentStep(3n, 3n), percentStep(4n, 3n)],
+    [0, 30, 100, 100],
+  );
+  assert.equal(percentStep(1n, 0n), 0);
+});
+
+test("only known schemes become links", () => {
+  assert.equal(linkTarget("https://shop.example/"), "https://shop.example/");
+  for (const url of ["javascript:alert(1)", "data:text/html,x", "//evil.example", "", null])
+    assert.equal(linkTarget(url), undefined);
+  assert.equal(linkTarget("mailto:a@b.example", ["mailto:"]), "mailto:a@b.example");
+});
+
+test("the payment URI asks for one transfer", () => {
+  const payment = { tokenAddress: "0xT", chainId: 8453, address: "0xA" };
+  assert.equal(buildPaymentUri({ ...payment, units: 5n }), "ethereum:0xT@8453/transfer?address=0xA&uint256=5");
+  assert.equal(buildPaymentUri({ ...payment, units: null }), "ethereum:0xT@8453/transfer?address=0xA");
+});
+
+test("long addresses are shortened, others not", () => {
+  assert.equal(shortAddress("0xA41f000000000000000000000000000000000077"), "0xA41f…0077");
+  assert.equal(shortAddress("short"), "short");
+});
