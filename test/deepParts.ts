@@ -61,6 +61,12 @@ export const DEEP_PARTS: readonly DeepPart[] = [
     seconds: 150,
   },
   {
+    name: "every screen of the checkout page",
+    command: ["scripts/test.ts", "--workers=1", "test/checkout/accessibility.test.ts"],
+    environment: { CHECKOUT_SCREENS: "all" },
+    seconds: 70,
+  },
+  {
     name: "forge, whatever has passed before",
     command: ["scripts/test.ts", "--workers=1", "contracts/test/{artifacts,forge}.test.ts"],
     environment: { FORGE_ALWAYS: "1" },

@@ -1,0 +1,95 @@
+import type { Page } from "playwright-core";
+import { createWalletClient, http, type Hex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+
+export type WalletCall = { readonly method: string; readonly params: readonly unknown[] };
+
+type AddedChain = { chainId: string; rpcUrls: string[] };
+type TransferCall = { to: Hex; data: Hex; gas: Hex };
+
+/**
+ * A wallet in the page's browser, announced by EIP-6963. It begins on a chain of its own and knows no other: it takes a chain's RPC URL
+ * from the page. It signs with the given key and sends real transactions.
+ */
+export class TestWallet {
+  readonly calls: WalletCall[] = [];
+  readonly #privateKey: Hex;
+  readonly #rpcUrls = new Map<string, string>();
+  #chainId = "0x1";
+  /** Refuses the next transaction, as a person can. */
+  refusesNext = false;
+
+  constructor(privateKey: string) {
+    this.#privateKey = `0x${privateKey.replace(/^0x/, "")}`;
+  }
+
+  /** Must be called before the page is opened. */
+  async install(page: Page, name: string): Promise<void> {
+    await page.exposeFunction("testWalletRequest", (method: string, params: readonly unknown[] = []) =>
+      this.#handle(method, params).then(
+        (result) => ({ result }),
+        (error: unknown) => ({
+          error: error instanceof WalletError ? { code: error.code, message: error.message } : { code: -32_603 },
+        }),
+      ),
+    );
+    await page.addInitScript(`(() => {
+      const provider = { request: async ({ method, params }) => {
+        const { result, error } = await window.testWalletRequest(method, params);
+        if (error) throw error;
+        return result;
+      } };
+      const icon = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>";
+      const detail = { info: { uuid: "test-wallet", name: ${JSON.stringify(name)}, icon, rdns: "test" }, provider };
+      const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+      addEventListener("eip6963:requestProvider", announce);
+      announce();
+    })()`);
+  }
+
+  async #handle(method: string, params: readonly unknown[]): Promise<unknown> {
+    this.calls.push({ method, params });
+    const account = privateKeyToAccount(this.#privateKey);
+    switch (method) {
+      case "eth_requestAccounts":
+        return [account.address];
+      case "eth_chainId":
+        return this.#chainId;
+      case "wallet_switchEthereumChain": {
+        const [{ chainId }] = params as [AddedChain];
+        if (!this.#rpcUrls.has(chainId)) throw new WalletError(4902, "unknown chain");
+        this.#chainId = chainId;
+        return null;
+      }
+      case "wallet_addEthereumChain": {
+        const [{ chainId, rpcUrls }] = params as [AddedChain];
+        this.#rpcUrls.set(chainId, rpcUrls[0] ?? "");
+        return null;
+      }
+      case "eth_sendTransaction": {
+        if (this.refusesNext) {
+          this.refusesNext = false;
+          throw new WalletError(4001, "the person refused");
+        }
+        const [{ to, data, gas }] = params as [TransferCall];
+        const client = createWalletClient({ account, transport: http(this.#rpcUrls.get(this.#chainId) ?? "") });
+        return client.sendTransaction({ chain: null, to, data, gas: BigInt(gas) });
+      }
+      default:
+        return this.#forward(method, params);
+    }
+  }
+
+  async #forward(method: string, params: readonly unknown[]): Promise<unknown> {
+    const client = createWalletClient({ transport: http(this.#rpcUrls.get(this.#chainId) ?? "") });
+    return client.request({ method, params } as never);
+  }
+}
+
+class WalletError extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
