@@ -4,7 +4,7 @@ import { get as httpGet, type IncomingMessage } from "node:http";
 import { after, before, describe, test } from "node:test";
 import { sql } from "kysely";
 import { processMovements } from "../../src/deposit/processMovements.ts";
-import type { CheckoutState } from "../../src/http/checkout/checkoutState.ts";
+import type { CheckoutState } from "@tributary/checkout/checkoutState";
 import type { IntentRow } from "../../src/intent/store.ts";
 import type { Db } from "../../src/db/database.ts";
 import { openTestApi, type Json, type Merchant, type TestApi } from "../support/api.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { pino } from "pino";
-import type { CheckoutOrigins, Handoff, SessionResponse } from "../../src/http/checkout/checkoutState.ts";
+import type { CheckoutOrigins, Handoff, SessionResponse } from "@tributary/checkout/checkoutState";
 import { addPageOrigin } from "../../src/merchant/pageOrigins.ts";
 import { updateBrand } from "../../src/merchant/brand/updateBrand.ts";
 import { cookieOf, openCheckout, sendSession, withCookie } from "../support/checkout.ts";

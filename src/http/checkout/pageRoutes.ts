@@ -3,6 +3,7 @@ import { findPageLogo } from "../../intent/checkout/pageBrand.ts";
 import { Fault } from "../../kernel/faults.ts";
 import type { CheckoutContext } from "./checkoutContext.ts";
 import { PAGE_FILES } from "./page/renderPage.ts";
+import { prepareFile, sendFile } from "./page/sendCompressed.ts";
 import { sendPage } from "./sendPage.ts";
 import { findSession, type CheckoutRequest } from "./session/requireSession.ts";
 import { readState } from "./state/readState.ts";
@@ -30,9 +31,11 @@ export function addPageRoutes(server: FastifyInstance, context: CheckoutContext)
     const state = "refusal" in session ? undefined : await readState(world, intentId);
     return sendPage(context, { request: checkoutRequest, reply }, { state });
   });
-  for (const { name, contentType, content } of PAGE_FILES) {
-    const headers = { ...FILE_HEADERS, "content-type": contentType };
-    server.get(`${CHECKOUT_PATH}/${name}`, (_request, reply) => reply.headers(headers).send(content));
+  for (const pageFile of PAGE_FILES) {
+    const file = prepareFile(pageFile);
+    server.get(`${CHECKOUT_PATH}/${pageFile.name}`, (request, reply) =>
+      sendFile(request, reply.headers(FILE_HEADERS), file),
+    );
   }
   server.get(`${CHECKOUT_PATH}/logo`, async (request, reply) => {
     const { intentId } = (request as CheckoutRequest).params;

@@ -9,6 +9,7 @@ import type { CheckoutContext } from "./checkoutContext.ts";
 import type { CheckoutPage, CheckoutState, RefusalReason, RenderedPage } from "@tributary/checkout/checkoutState";
 import { chooseLocale } from "./locale.ts";
 import { renderPage } from "./page/renderPage.ts";
+import { sendDocument } from "./page/sendCompressed.ts";
 import { setPrivate } from "./session/publicLimits.ts";
 import type { CheckoutRequest } from "./session/requireSession.ts";
 import { readOrigins } from "./state/readState.ts";
@@ -37,13 +38,12 @@ export async function sendPage(
     logo: brand?.hasLogo === true ? `/c/${intentId}/logo` : null,
   };
   const rendered = renderPage(page, world.clock.now());
-  return setPrivate(reply)
-    .headers({
-      "content-type": "text/html; charset=utf-8",
-      "content-security-policy": contentSecurityPolicy(rendered, brand?.origins ?? []),
-      vary: "Accept-Language, Cookie",
-    })
-    .send(rendered.html);
+  setPrivate(reply).headers({
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": contentSecurityPolicy(rendered, brand?.origins ?? []),
+    vary: "Accept-Encoding, Accept-Language, Cookie",
+  });
+  return sendDocument(request, reply, rendered.html);
 }
 
 /** Options of the page's address. An unknown value is the default: the address may come from an old page of a merchant. */

@@ -8,7 +8,7 @@ import { banner } from "./pay.ts";
 import type { PaymentContext } from "./viewContext.ts";
 
 const SEARCHED_MIN = 6;
-const SECONDS_SHOWN_MAX = 90;
+const SECONDS_SHOWN_MAX = 59;
 /** Fees up to this many dollars are "under", because the estimate is an upper bound. */
 const LOW_FEE_USD_MAX = 0.05;
 

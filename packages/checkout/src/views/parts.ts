@@ -66,7 +66,8 @@ export function foot(context: ViewContext): VElement {
   const { t, situation, screen } = context;
   const { state } = situation;
   const isLone = ["opening", "stale", "used", "ended", "unknown", "down", "refused"].includes(screen);
-  const support = linkTarget(state?.merchant.support ?? null, ["https:", "mailto:"]);
+  // Where the address was changed, the link may be too.
+  const support = screen === "refused" ? undefined : linkTarget(state?.merchant.support ?? null, ["https:", "mailto:"]);
   const name = state?.merchant.name ?? "";
   return h(
     "footer.foot",
