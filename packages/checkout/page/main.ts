@@ -41,6 +41,15 @@ addEventListener("click", (event) => {
 addEventListener("input", (event) => {
   if (event.target instanceof HTMLInputElement && event.target.id === "q") update({ searchText: event.target.value });
 });
+// The event does not bubble.
+addEventListener(
+  "toggle",
+  (event) => {
+    const { target } = event;
+    if (target instanceof HTMLDetailsElement && target.dataset["fold"] === "code") update({ isCodeShown: target.open });
+  },
+  true,
+);
 
 void start();
 
@@ -53,8 +62,9 @@ async function start(): Promise<void> {
   });
   if (situation.mode === "inline") reportHeight();
   const { tributaryOpening } = window as { tributaryOpening?: Opening };
-  if (tributaryOpening !== undefined && !(await openSession(tributaryOpening))) return;
-  if (situation.state !== null) receiveState(situation.state);
+  if (tributaryOpening !== undefined) {
+    if (!(await openSession(tributaryOpening))) return;
+  } else if (situation.state !== null) receiveState(situation.state);
   else update({});
   if (situation.phase === "refused") return;
   await follower.run(situation.state?.version ?? null);
@@ -65,13 +75,8 @@ async function openSession(opening: Opening): Promise<boolean> {
   for (let tries = 0; ; tries += 1) {
     try {
       const { state, origins } = await api.openSession(opening, tries > 0);
-      update({
-        phase: "open",
-        refusal: null,
-        state,
-        origins,
-        languageQuery: api.isInMemory ? null : situation.languageQuery,
-      });
+      update({ origins, languageQuery: api.isInMemory ? null : situation.languageQuery });
+      if (state !== null) receiveState(state);
       if (hasChoice(situation) && situation.chosenOriginId === null) update({ isChoosing: true });
       return true;
     } catch (error) {
@@ -131,19 +136,30 @@ function showLost(retryMs: number): void {
   tick(Math.round(retryMs / 1_000));
 }
 
-/** Draws the page anew. Focus moves to the heading only where the payer's own press changed the page. */
+let shown: Situation = data.situation;
+let isDrawing = false;
+let movesFocus = false;
+
+/** Changes the situation and draws the page once for all changes of a moment. */
 function update(changes: Partial<Situation>, isOwnPress = false): void {
-  const before = situation;
-  const next = { ...situation, ...changes };
-  situation = { ...next, announcement: announce(before, next, t) };
-  const rendered = renderPage(situation, {
-    t,
-    now: new Date().toISOString(),
-    times: { locale: data.locale, timeZone: undefined },
-  });
+  situation = { ...situation, ...changes };
+  movesFocus ||= isOwnPress;
+  if (isDrawing) return;
+  isDrawing = true;
+  queueMicrotask(draw);
+}
+
+/** Focus moves to the heading only where the payer's own press changed the page. */
+function draw(): void {
+  isDrawing = false;
+  situation = { ...situation, announcement: announce(shown, situation, t) };
+  shown = situation;
+  const times = { locale: data.locale, timeZone: undefined };
+  const rendered = renderPage(situation, { t, now: new Date().toISOString(), times });
   patchChildren(root, rendered.body);
   document.title = rendered.title;
-  if (isOwnPress) document.getElementById("now")?.focus();
+  if (movesFocus) document.getElementById("now")?.focus();
+  movesFocus = false;
   reportView(rendered.screen);
 }
 

@@ -40,6 +40,8 @@ export type Situation = {
   readonly isLive: boolean;
   /** Whether the device's main pointer is a finger: nobody scans the screen that they hold. */
   readonly isPhone: boolean;
+  /** On a phone: whether the payer unfolded the code. */
+  readonly isCodeShown: boolean;
   readonly chosenOriginId: OriginId | null;
   /** Inboxes that were issued on this page and are not in the state yet. */
   readonly issuedInboxes: readonly CheckoutInbox[];
@@ -70,6 +72,7 @@ export function emptySituation(intentId: string): Situation {
     check: { outcome: "unchecked" },
     isLive: false,
     isPhone: false,
+    isCodeShown: false,
     chosenOriginId: null,
     issuedInboxes: [],
     isChoosing: false,

@@ -18,11 +18,16 @@ export type Translator = {
 
 export function createTranslator(locale: Locale, messages: Messages): Translator {
   const direction = textDirection(locale);
-  const rules = new Intl.PluralRules(locale);
-  const numbers = new Intl.NumberFormat(locale, { numberingSystem: "latn" });
+  // Made when a text first needs them: on a slow phone each takes as long as drawing the page.
+  let made: { rules: Intl.PluralRules; numbers: Intl.NumberFormat } | undefined;
+  const plurals = () =>
+    (made ??= {
+      rules: new Intl.PluralRules(locale),
+      numbers: new Intl.NumberFormat(locale, { numberingSystem: "latn" }),
+    });
   const pluralText = (key: PluralKey, count: number): string => {
     const forms: Readonly<Record<string, string>> = messages[key];
-    return forms[rules.select(count)] ?? messages[key].other;
+    return forms[plurals().rules.select(count)] ?? messages[key].other;
   };
   const isolate = (value: string) => (direction === "rtl" ? `\u2068${value}\u2069` : value);
   const fillText = (template: string, values: Readonly<Record<string, string>>): string =>
@@ -32,8 +37,10 @@ export function createTranslator(locale: Locale, messages: Messages): Translator
     direction,
     text: (key, values = {}) => fillText(messages[key], values),
     rich: (key, values = {}) => fillRich(messages[key], values),
-    plural: (key, count, values = {}) => fillText(pluralText(key, count), { n: numbers.format(count), ...values }),
-    richPlural: (key, count, values = {}) => fillRich(pluralText(key, count), { n: numbers.format(count), ...values }),
+    plural: (key, count, values = {}) =>
+      fillText(pluralText(key, count), { n: plurals().numbers.format(count), ...values }),
+    richPlural: (key, count, values = {}) =>
+      fillRich(pluralText(key, count), { n: plurals().numbers.format(count), ...values }),
   };
 }
 

@@ -61,7 +61,10 @@ function ways(context: PaymentContext): Child {
   const uri = paymentUri(context, target);
   const isAddressFirst = uri === undefined || !situation.isLive;
   const isFolded = situation.isPhone && situation.isLive;
-  const codes = [uri !== undefined && walletCode(context, uri), addressCodeView(context, target, uri === undefined)];
+  const codes = (!isFolded || situation.isCodeShown) && [
+    uri !== undefined && walletCode(context, uri),
+    addressCodeView(context, target, uri === undefined),
+  ];
   return h(
     "div.pay",
     { role: "group", "aria-label": t.text("pay.ways") },
