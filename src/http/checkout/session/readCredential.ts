@@ -3,7 +3,7 @@ import type { Credential } from "../../../intent/checkout/session.ts";
 import { Fault } from "../../../kernel/faults.ts";
 import { parseJsonBody } from "../../checks/parseJsonBody.ts";
 import { readBody } from "../../checks/readBody.ts";
-import type { SessionRequest } from "../checkoutState.ts";
+import type { SessionRequest } from "@tributary/checkout/checkoutState";
 import { compileParser } from "../../schema/compileParser.ts";
 
 /** Far above the size of a credential, because the caller is not authenticated yet. */
