@@ -73,7 +73,7 @@ function patchNode(current: ChildNode, node: VNode): void {
 }
 
 function patchAttributes(element: Element, { attributes }: VElement): void {
-  for (const { name } of [...element.attributes]) {
+  for (const name of element.getAttributeNames()) {
     // The reader opens and closes folds.
     if (name !== "open" && !isSet(attributes[name])) element.removeAttribute(name);
   }

@@ -42,8 +42,13 @@ export function toHtml(node: VNode): string {
   const attributes = Object.entries(node.attributes).map(([name, value]) => attributeHtml(name, value));
   const start = `<${node.tag}${attributes.join("")}>`;
   if (VOID_TAGS.has(node.tag)) return start;
-  const content = RAW_TAGS.has(node.tag) ? node.children.join("") : node.children.map(toHtml).join("");
+  const toContent = RAW_TAGS.has(node.tag) ? rawText : toHtml;
+  const content = node.children.map(toContent).join("");
   return `${start}${content}</${node.tag}>`;
+}
+
+function rawText(node: VNode): string {
+  return typeof node === "string" ? node : "";
 }
 
 function attributeHtml(name: string, value: Attributes[string]): string {

@@ -309,7 +309,7 @@ function refresh({ t, state, situation, now, times }: PaymentContext): Child {
 }
 
 /** The page's own address: a posted form's answer has another one. */
-export function pagePath({ intentId, languageQuery }: Situation): string {
+function pagePath({ intentId, languageQuery }: Situation): string {
   return `/c/${intentId}${languageQuery === null || languageQuery === "" ? "" : `?${languageQuery}`}`;
 }
 
