@@ -6,6 +6,15 @@ import { PAGE_FILES, renderPage } from "../../src/http/checkout/page/renderPage.
 const ORIGIN = "https://checkout.example";
 const NOW = new Date("2026-11-22T14:32:00.000Z");
 
+const HANDOFF = {
+  code: "hc_sample",
+  url: `${ORIGIN}/c/pi_sample?handoff=hc_sample`,
+  expiresAt: "2026-11-22T14:34:00.000Z",
+};
+/** The network of the sample whose service lost an address to somebody. */
+const FORGED_NETWORK = "Ethereum";
+const FORGED_ADDRESS = "0x3333333333333333333333333333333333333333";
+
 export type SampleOptions = {
   readonly locale?: string;
   readonly theme?: "light" | "dark";
@@ -52,7 +61,21 @@ async function answer(route: Route, sample: CheckoutPage, isAway: boolean): Prom
   if (isAway) return route.abort();
   if (path.endsWith("/events")) return route.fulfill({ status: 429, json: {} });
   if (path.endsWith("/origins")) return route.fulfill({ json: sample.origins });
+  if (path.endsWith("/source-inbox")) return answerChoice(route, sample);
+  if (path.endsWith("/handoff")) return route.fulfill({ status: 201, json: HANDOFF });
   if (path.endsWith("/view")) return route.fulfill({ status: 202, json: { recorded: true } });
   // A page that opens keeps waiting for its state.
   if (sample.state !== null) await route.fulfill({ json: sample.state });
+}
+
+/** Issues the payment's address on any network, because it is the same on every EVM chain; on one network it is forged. */
+function answerChoice(route: Route, { origins, state }: CheckoutPage): Promise<void> {
+  const { originId } = route.request().postDataJSON() as { originId: string };
+  const origin = origins?.origins.find((each) => each.originId === originId);
+  const [inbox] = state?.inboxes ?? [];
+  if (origin === undefined || inbox === undefined) return route.fulfill({ status: 400, json: {} });
+  const { networkName, reference } = origin;
+  const address = networkName === FORGED_NETWORK ? FORGED_ADDRESS : inbox.address;
+  const json = { ...inbox, address, networkName, reference, originIds: [originId], isPayoutInbox: false };
+  return route.fulfill({ status: 201, json });
 }

@@ -82,7 +82,13 @@ function ways(context: PaymentContext): Child {
     ],
     !isFolded && codes,
     rows(context, target),
-    isFolded && h("details.code", {}, h("summary", {}, icon("turn", "turn flip"), t.text("pay.showCode")), codes),
+    isFolded &&
+      h(
+        "details.code",
+        { "data-fold": "code" },
+        h("summary", {}, icon("turn", "turn flip"), t.text("pay.showCode")),
+        codes,
+      ),
   );
 }
 
