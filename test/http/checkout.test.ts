@@ -146,6 +146,9 @@ test("a replaced link is refused when opened again, and an open page keeps worki
   await withPage(async (page) => {
     await page.goto(`${base}/c/${intentId}#${widgetToken}`);
     await screen(page, "stale");
+    await page.goto("about:blank");
+    await page.goto(`${base}/c/${intentId}`);
+    await screen(page, "unknown");
   });
 });
 

@@ -3,10 +3,10 @@ import type { Translator } from "../src/translator.ts";
 import { isUnderWay } from "../src/views/progress.ts";
 
 /**
- * What a screen reader hears after a change: seen, halfway, paid, what went otherwise, offline and back, copied. Never each confirmation.
+ * What a screen reader hears after a change: the heading of a new screen, halfway, offline and back, copied. Never each confirmation.
  * Returns the earlier text when there is nothing new.
  */
-export function announce(before: Situation, after: Situation, t: Translator): string {
+export function announce(before: Situation, after: Situation, t: Translator, heading: string): string {
   if (after.copied !== null && after.copied !== before.copied)
     return t.text(after.copied.isSelectedOnly ? "common.selected" : "common.copied");
   if (after.connection.isBack && !before.connection.isBack) return t.text("offline.back");
@@ -18,10 +18,15 @@ export function announce(before: Situation, after: Situation, t: Translator): st
   switch (screen) {
     case "seen":
     case "many":
-      if (isNew) return t.text("seen.title");
+      if (isNew) return heading;
       return crossedHalf(before, after) ? halfway(after, t) : after.announcement;
+    case "underpaid":
     case "paid":
-      return isNew ? t.text("paid.title") : after.announcement;
+    case "overpaid":
+    case "late":
+    case "held":
+    case "archived":
+      return isNew ? heading : after.announcement;
     case "ready":
       return isNew ? t.text("pay.waiting") : after.announcement;
     default:

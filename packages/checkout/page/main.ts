@@ -4,7 +4,7 @@ import type { PageData } from "../src/renderDocument.ts";
 import { chooseScreen, findPayTarget, hasChoice, type Situation } from "../src/situation.ts";
 import { createTranslator } from "../src/translator.ts";
 import { unitsToSend } from "../src/views/pay.ts";
-import { renderPage } from "../src/views/page.ts";
+import { renderPage, type Rendered } from "../src/views/page.ts";
 import { announce } from "./announcements.ts";
 import { watchWallets, type BrowserWallet } from "./browserWallets.ts";
 import { StateFollower } from "./followState.ts";
@@ -120,8 +120,10 @@ async function loadOrigins(): Promise<void> {
   }
 }
 
+/** Without a session from the start the link was incomplete, and no page was open too long. */
 function showRefusal(refusal: RefusalReason): void {
-  update({ phase: "refused", refusal });
+  const isIncomplete = situation.state === null && refusal === "expired";
+  update({ phase: "refused", refusal: isIncomplete ? "unknown" : refusal });
 }
 
 let countdown: ReturnType<typeof setTimeout> | undefined;
@@ -152,15 +154,23 @@ function update(changes: Partial<Situation>, isOwnPress = false): void {
 /** Focus moves to the heading only where the payer's own press changed the page. */
 function draw(): void {
   isDrawing = false;
-  situation = { ...situation, announcement: announce(shown, situation, t) };
+  let rendered = render();
+  const announcement = announce(shown, situation, t, rendered.heading);
+  if (announcement !== situation.announcement) {
+    situation = { ...situation, announcement };
+    rendered = render();
+  }
   shown = situation;
-  const times = { locale: data.locale, timeZone: undefined };
-  const rendered = renderPage(situation, { t, now: new Date().toISOString(), times });
   patchChildren(root, rendered.body);
   document.title = rendered.title;
   if (movesFocus) document.getElementById("now")?.focus();
   movesFocus = false;
   reportView(rendered.screen);
+}
+
+function render(): Rendered {
+  const times = { locale: data.locale, timeZone: undefined };
+  return renderPage(situation, { t, now: new Date().toISOString(), times });
 }
 
 /** Tells the service which address is on the screen, once for each. */

@@ -144,9 +144,10 @@ export function findPayTarget(situation: Situation): PayTarget | undefined {
   return { inbox, origin: origins.find(({ isPayout }) => isPayout) ?? null };
 }
 
-/** Whether the payer has more than one way to pay. */
+/** Whether the payer can pay in another way than the one shown. */
 export function hasChoice(situation: Situation): boolean {
-  return (situation.origins?.origins ?? []).filter((origin) => origin.isIssuable).length > 1;
+  const shown = findPayTarget(situation)?.origin?.originId;
+  return (situation.origins?.origins ?? []).some(({ isIssuable, originId }) => isIssuable && originId !== shown);
 }
 
 /** Origins whose coin or network contains every word of the search. */

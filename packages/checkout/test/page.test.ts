@@ -3,7 +3,14 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { buildPage } from "../scripts/buildPage.ts";
 import { renderDocument } from "../src/renderDocument.ts";
-import { chooseScreen, emptySituation, findPayTarget, searchOrigins, type Situation } from "../src/situation.ts";
+import {
+  chooseScreen,
+  emptySituation,
+  findPayTarget,
+  hasChoice,
+  searchOrigins,
+  type Situation,
+} from "../src/situation.ts";
 import { SAMPLE_ADDRESS, SAMPLE_ORIGINS, SAMPLES } from "./samples.ts";
 
 const ASSETS = { css: "body{}", bootScript: "boot()", scriptName: "checkout.js" };
@@ -91,6 +98,14 @@ test("a chosen origin without an inbox does not take the payout's address", () =
   const target = findPayTarget(situationOf("ready", { chosenOriginId, issuedInboxes }));
   assert.equal(target?.inbox.networkName, "Arbitrum");
   assert.equal(target?.origin?.originId, chosenOriginId);
+});
+
+test("another way is offered unless the one shown is the only one that is open", () => {
+  assert.equal(hasChoice(situationOf("ready")), true);
+  assert.equal(hasChoice(situationOf("paused")), true);
+  const only = SAMPLE_ORIGINS.origins.map((origin) => ({ ...origin, isIssuable: origin.isPayout }));
+  assert.equal(hasChoice(situationOf("ready", { origins: { isIssuable: true, origins: only } })), false);
+  assert.match(htmlOf("paused"), /Paused: we cannot see this network clearly right now/);
 });
 
 test("the search finds coins and networks by any of their words", () => {

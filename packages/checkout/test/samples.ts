@@ -232,6 +232,7 @@ export const SAMPLES: ReadonlyMap<string, CheckoutPage> = new Map<string, Checko
     { ...page, state: { ...state, ...changes }, origins: name === "archived" ? null : SAMPLE_ORIGINS },
   ]),
   ["refused", { ...page, state: withAddress("0x2222222222222222222222222222222222222222"), origins: SAMPLE_ORIGINS }],
+  ["paused", { ...page, state, origins: withPausedPayout() }],
   ["stale", { ...page, refusal: "replaced" }],
   ["ended", { ...page, refusal: "expired" }],
   ["unknown", { ...page, refusal: "unknown" }],
@@ -240,4 +241,12 @@ export const SAMPLES: ReadonlyMap<string, CheckoutPage> = new Map<string, Checko
 /** The state of a payment whose address somebody changed. */
 function withAddress(address: string): CheckoutState {
   return { ...state, inboxes: state.inboxes.map((inbox) => ({ ...inbox, address })) };
+}
+
+/** The payout's own network cannot be watched for the moment. */
+function withPausedPayout(): CheckoutOrigins {
+  const origins = SAMPLE_ORIGINS.origins.map((each) =>
+    each.isPayout ? ({ ...each, isIssuable: false, reason: "paused" } as const) : each,
+  );
+  return { ...SAMPLE_ORIGINS, origins };
 }

@@ -20,7 +20,13 @@ import { isUnderWay, manyTask, seenTask } from "./progress.ts";
 import { slip } from "./slip.ts";
 import type { PaymentContext, ViewContext } from "./viewContext.ts";
 
-export type Rendered = { readonly title: string; readonly screen: Screen; readonly body: readonly VElement[] };
+export type Rendered = {
+  readonly title: string;
+  /** What happened, in one line. */
+  readonly heading: string;
+  readonly screen: Screen;
+  readonly body: readonly VElement[];
+};
 
 const LONE: readonly Screen[] = ["opening", "stale", "used", "ended", "unknown", "down", "refused", "archived"];
 
@@ -52,7 +58,8 @@ export function renderPage(
     foot(context),
     h("p.vh", { role: "status", id: "say" }, situation.announcement),
   ];
-  return { title: pageTitle(context, main), screen, body };
+  const heading = textOf(findHeading(main) ?? main).replaceAll("\u00a0", " ");
+  return { title: pageTitle(context, heading), heading, screen, body };
 }
 
 function isLone(screen: Screen): screen is LoneScreen {
@@ -77,9 +84,8 @@ function paymentPage(context: ViewContext, screen: PaymentScreen): VElement {
 }
 
 /** The title tells the state to other tabs. */
-function pageTitle({ t, situation, screen }: ViewContext, main: VElement): string {
+function pageTitle({ t, situation, screen }: ViewContext, heading: string): string {
   const { state } = situation;
-  const heading = textOf(findHeading(main) ?? main).replaceAll("\u00a0", " ");
   if (state === null) return heading;
   const deposit = state.deposits.find(isUnderWay);
   const isCounting = (screen === "seen" || screen === "many") && deposit !== undefined && deposit.required !== null;

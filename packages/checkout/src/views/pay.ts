@@ -22,6 +22,7 @@ export function payTask(context: PaymentContext): Child[] {
   return [
     banner(context),
     screen === "underpaid" ? underpaidHeading(context) : readyHeading(context),
+    pausedNote(context),
     ways(context),
     screen === "underpaid" && exchangeNote(context),
     situation.isLive ? live(context, t.text("pay.waiting")) : refresh(context),
@@ -52,6 +53,12 @@ function underpaidHeading(context: PaymentContext): Child {
     nowDo(t.rich("under.title", { left }), [t.rich("under.do", { arrived, price })]),
     h("div.part", { "data-at": arrivedPercent(context), "aria-hidden": "true" }, h("i")),
   ];
+}
+
+/** A transfer on a network that cannot be watched now is found later: better to pick another, or to wait. */
+function pausedNote({ t, target }: PaymentContext): VElement | false {
+  const isPaused = target?.origin?.isIssuable === false && target.origin.reason === "paused";
+  return isPaused && h("p.note.warn", {}, icon("clock"), h("span", {}, t.text("choose.paused")));
 }
 
 /** Two equal ways, as radios so that they work without script. Networks without payment URIs have only the address. */
@@ -306,7 +313,7 @@ export function live({ t, situation, state, now, times }: PaymentContext, text: 
   return h("p.live", {}, h("span.dot"), h("span", {}, text));
 }
 
-function refresh({ t, state, situation, now, times }: PaymentContext): Child {
+export function refresh({ t, state, situation, now, times }: PaymentContext): Child {
   return [
     state.deposits.length === 0 &&
       h("p.live", {}, h("span", {}, t.text("nojs.at", { time: formatTime(state.asOf, now, times) }))),

@@ -2,7 +2,7 @@ import type { CheckoutDeposit } from "../checkoutState.ts";
 import { formatMoney } from "../format.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
 import { backLink, bold, explorerLink, nowDo } from "./parts.ts";
-import { banner, live } from "./pay.ts";
+import { banner, live, refresh } from "./pay.ts";
 import { transferList } from "./transfers.ts";
 import { money, type PaymentContext } from "./viewContext.ts";
 
@@ -28,6 +28,7 @@ export function seenTask(context: PaymentContext): Child[] {
         live(context, timeLeft(context, deposit)),
         explorerLink(context, deposit.explorerUrl),
       ),
+    !context.situation.isLive && refresh(context),
     backLink(context),
   ];
 }
@@ -42,7 +43,7 @@ export function manyTask(context: PaymentContext): Child[] {
     banner(context),
     nowDo(title, [t.rich("many.do", { price: money(context, state.price ?? state.arrived) })]),
     transferList(context),
-    deposit !== undefined && live(context, timeLeft(context, deposit)),
+    context.situation.isLive ? deposit !== undefined && live(context, timeLeft(context, deposit)) : refresh(context),
   ];
 }
 
