@@ -27,7 +27,7 @@ function loneContent(context: ViewContext, screen: LoneScreen): Child {
     case "opening":
       return [
         h("h1.wait", { id: "now", tabindex: "-1" }, t.text("open.wait")),
-        h("ol.steps", { "aria-hidden": "true" }, h("li.flow")),
+        h("div.loading", { "aria-hidden": "true" }),
         !situation.isLive && h("noscript", {}, h("p.note.warn", {}, h("span", {}, t.text("nojs.need")))),
       ];
     case "refused":
