@@ -224,7 +224,7 @@ describe("secrets", () => {
       get(`/api/v1/${apiKey}?key=${apiKey}`),
       get(`/api/v1/intents/${intentId}/${widgetToken}`),
       get(`/c/${widgetToken}`),
-      get(`/c/${intentId}/status`, { cookie: `session=${widgetToken}` }),
+      get(`/c/${intentId}/state`, { cookie: `session=${widgetToken}` }),
       post("/api/v1/intents", `{"payoutWallet": "${apiKey}"}`),
       post("/api/v1/intents", `{"payoutNamespace": "${apiKey}", "metadata": ${text}}`),
       post("/api/v1/intents", `{"priceUnits": ${text}}`),
