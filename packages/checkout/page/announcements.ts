@@ -6,7 +6,11 @@ import { isUnderWay } from "../src/views/progress.ts";
  * What a screen reader hears after a change: the heading of a new screen, halfway, offline and back, copied. Never each confirmation.
  * Returns the earlier text when there is nothing new.
  */
-export function announce(before: Situation, after: Situation, t: Translator, heading: string): string {
+export function announce(
+  before: Situation,
+  after: Situation,
+  { t, heading }: { readonly t: Translator; readonly heading: string },
+): string {
   if (after.copied !== null && after.copied !== before.copied)
     return t.text(after.copied.isSelectedOnly ? "common.selected" : "common.copied");
   if (after.connection.isBack && !before.connection.isBack) return t.text("offline.back");

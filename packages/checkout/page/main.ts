@@ -155,7 +155,7 @@ function update(changes: Partial<Situation>, isOwnPress = false): void {
 function draw(): void {
   isDrawing = false;
   let rendered = render();
-  const announcement = announce(shown, situation, t, rendered.heading);
+  const announcement = announce(shown, situation, { t, heading: rendered.heading });
   if (announcement !== situation.announcement) {
     situation = { ...situation, announcement };
     rendered = render();

@@ -4,7 +4,7 @@ import { searchOrigins } from "../situation.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
 import { icon } from "./icons.ts";
 import { nowDo } from "./parts.ts";
-import { banner } from "./pay.ts";
+import { banner } from "./status.ts";
 import type { PaymentContext } from "./viewContext.ts";
 
 const SEARCHED_MIN = 6;

@@ -2,7 +2,7 @@ import type { CheckoutHold } from "../checkoutState.ts";
 import { formatDate, formatMoney } from "../format.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
 import { bold, nowDo, paymentNumber } from "./parts.ts";
-import { banner } from "./pay.ts";
+import { banner } from "./status.ts";
 import { targetMoney } from "./slip.ts";
 import { transferList } from "./transfers.ts";
 import { money, targetNetwork, targetSymbol, type PaymentContext } from "./viewContext.ts";

@@ -2,7 +2,7 @@ import { formatDate, formatMoney, shortAddress } from "../format.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
 import { icon } from "./icons.ts";
 import { addressCode, backLink, bold, explorerLink, nowDo, paymentNumber } from "./parts.ts";
-import { banner } from "./pay.ts";
+import { banner } from "./status.ts";
 import { transferList } from "./transfers.ts";
 import { money, type PaymentContext } from "./viewContext.ts";
 

@@ -1,14 +1,15 @@
-import { formatMoment as formatTime, plainDecimal, scaleUnits } from "../format.ts";
+import { plainDecimal, scaleUnits } from "../format.ts";
 import { buildPaymentUri } from "../paymentUri.ts";
-import type { PayTarget, ShownWallet, Situation } from "../situation.ts";
+import type { PayTarget } from "../situation.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
 import { icon } from "./icons.ts";
 import { addressCode, bold, nowDo } from "./parts.ts";
 import { qrCode } from "./qrCode.ts";
 import { arrivedPercent, targetMoney } from "./slip.ts";
+import { banner, live, refresh } from "./status.ts";
 import { transferList } from "./transfers.ts";
+import { browserWallets, openInApp, phoneWallets, walletNote } from "./wallets.ts";
 import { money, targetNetwork, targetSymbol, type PaymentContext } from "./viewContext.ts";
-import { phoneWalletsFor } from "../phoneWallets.ts";
 
 /** What a wallet is asked to send; null where the payer decides the amount. */
 export function unitsToSend({ state, target }: { state: PaymentContext["state"]; target: PayTarget }): bigint | null {
@@ -126,10 +127,6 @@ function walletCode(context: PaymentContext, uri: string): VElement {
   );
 }
 
-function openInApp({ t, situation }: PaymentContext, uri: string): VElement | false {
-  return situation.wallets.length === 0 && h("a.link", { href: uri }, t.text("pay.openApp"));
-}
-
 function addressCodeView(context: PaymentContext, target: PayTarget, isOnly: boolean): VElement {
   const { t } = context;
   return h(
@@ -142,88 +139,6 @@ function addressCodeView(context: PaymentContext, target: PayTarget, isOnly: boo
       h("b", {}, t.text("pay.codeAddress")),
       h("span.dim", {}, t.rich("pay.codeAddressDo", { network: targetNetwork(context) })),
     ),
-  );
-}
-
-/** Wallets that announced themselves in this browser. The first gets the filled button; the others are folded. */
-function browserWallets(context: PaymentContext): Child {
-  const { t, situation, state } = context;
-  const [first, ...others] = situation.wallets;
-  if (first === undefined || state.remaining === null) return null;
-  return [
-    walletButton(context, first, "btn main"),
-    others.length > 0 &&
-      h(
-        "details.others",
-        {},
-        h("summary", {}, icon("turn", "turn flip"), t.plural("pay.others", others.length)),
-        h(
-          "div.wallets",
-          {},
-          others.map((wallet) => walletButton(context, wallet, "btn")),
-        ),
-      ),
-  ];
-}
-
-function walletButton({ t, situation }: PaymentContext, wallet: ShownWallet, classes: string): VElement {
-  const step = situation.walletStep?.step;
-  return h(
-    "button",
-    {
-      class: classes,
-      type: "button",
-      "data-do": "wallet",
-      "data-value": wallet.id,
-      "aria-disabled": step === "asking" || step === "sent" ? "true" : undefined,
-    },
-    walletGlyph(wallet),
-    h("span", {}, classes === "btn" ? h("bdi", {}, wallet.name) : t.rich("pay.with", { wallet: wallet.name })),
-  );
-}
-
-function walletGlyph({ name, icon: source }: ShownWallet): VElement {
-  if (source !== null) return h("img.wglyph", { src: source, alt: "", width: 32, height: 32 });
-  return h("span.wglyph", { "aria-hidden": "true" }, name.slice(0, 1).toUpperCase());
-}
-
-/** On a phone: wallets of this browser, else apps that open the page in their own browser. */
-function phoneWallets(context: PaymentContext, uri: string): VElement {
-  const { t, situation } = context;
-  const apps = phoneWalletsFor(context.target?.inbox.namespace ?? "eip155").map(({ name }) =>
-    h(
-      "button.btn",
-      { type: "button", "data-do": "app", "data-value": name },
-      h("span.wglyph", { "aria-hidden": "true" }, name.slice(0, 1)),
-      h("bdi", {}, name),
-    ),
-  );
-  return h(
-    "div.by-wallet.btns",
-    {},
-    h("p.dim", {}, t.text("pay.doPhone")),
-    situation.wallets.length > 0 ? browserWallets(context) : h("div.wallets", {}, apps),
-    h("a.link", { href: uri }, t.text("pay.openApp")),
-  );
-}
-
-function walletNote(context: PaymentContext): VElement | null {
-  const { t, situation } = context;
-  const { walletStep } = situation;
-  if (walletStep === null) return null;
-  const { wallet, step } = walletStep;
-  const sentence = {
-    asking: () => t.rich("pay.walletAsk", { wallet }),
-    sent: () => t.rich("pay.walletSent", { wallet }),
-    refused: () => t.rich("pay.walletNo", { wallet }),
-    poor: () => t.rich("pay.walletPoor", { wallet, symbol: targetSymbol(context), network: targetNetwork(context) }),
-  }[step]();
-  const isWarning = step === "refused" || step === "poor";
-  return h(
-    "p",
-    { class: isWarning ? "note warn" : "note", id: "wallet-note" },
-    isWarning ? icon("ask") : h("span.dot"),
-    h("span", {}, sentence),
   );
 }
 
@@ -297,49 +212,5 @@ function exchangeNote(context: PaymentContext): VElement {
     {},
     h("summary", {}, icon("turn", "turn flip"), t.text("under.exchange")),
     h("p", {}, t.rich("under.exchangeWhy", { left, merchant: state.merchant.name })),
-  );
-}
-
-/** A line with a dot that breathes while the page follows the payment. */
-export function live({ t, situation, state, now, times }: PaymentContext, text: string): VElement {
-  if (situation.connection.isLost) {
-    return h(
-      "p.live",
-      {},
-      h("span.dot.still"),
-      h("span", {}, t.text("offline.last", { time: formatTime(state.asOf, now, times) })),
-    );
-  }
-  return h("p.live", {}, h("span.dot"), h("span", {}, text));
-}
-
-export function refresh({ t, state, situation, now, times }: PaymentContext): Child {
-  return [
-    state.deposits.length === 0 &&
-      h("p.live", {}, h("span", {}, t.text("nojs.at", { time: formatTime(state.asOf, now, times) }))),
-    h("div.btns", {}, h("a.btn.main", { href: pagePath(situation) }, icon("again"), t.text("nojs.refresh"))),
-  ];
-}
-
-/** The page's own address: a posted form's answer has another one. */
-function pagePath({ intentId, languageQuery }: Situation): string {
-  return `/c/${intentId}${languageQuery === null || languageQuery === "" ? "" : `?${languageQuery}`}`;
-}
-
-/** A strip above the task while the service cannot be reached. The page below stays right: the address does not change. */
-export function banner({ t, situation }: PaymentContext): VElement | null {
-  const { isLost, isBack, retrySeconds } = situation.connection;
-  if (isBack) return h("div.banner.good", {}, icon("tick"), h("div", {}, h("p", {}, t.text("offline.back"))));
-  if (!isLost) return null;
-  return h(
-    "div.banner",
-    {},
-    icon("unplugged"),
-    h(
-      "div",
-      {},
-      h("p", {}, h("b", {}, t.text("offline.title")), " ", t.richPlural("offline.do", retrySeconds)),
-      h("button.link", { type: "button", "data-do": "retry" }, t.text("offline.now")),
-    ),
   );
 }

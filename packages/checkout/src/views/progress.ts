@@ -2,7 +2,7 @@ import type { CheckoutDeposit } from "../checkoutState.ts";
 import { formatMoney } from "../format.ts";
 import { h, type Child, type VElement } from "../vnode.ts";
 import { backLink, bold, explorerLink, nowDo } from "./parts.ts";
-import { banner, live, refresh } from "./pay.ts";
+import { banner, live, refresh } from "./status.ts";
 import { transferList } from "./transfers.ts";
 import { money, type PaymentContext } from "./viewContext.ts";
 

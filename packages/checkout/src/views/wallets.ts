@@ -1,0 +1,91 @@
+import { phoneWalletsFor } from "../phoneWallets.ts";
+import type { ShownWallet } from "../situation.ts";
+import { h, type Child, type VElement } from "../vnode.ts";
+import { icon } from "./icons.ts";
+import { targetNetwork, targetSymbol, type PaymentContext } from "./viewContext.ts";
+
+export function openInApp({ t, situation }: PaymentContext, uri: string): VElement | false {
+  return situation.wallets.length === 0 && h("a.link", { href: uri }, t.text("pay.openApp"));
+}
+
+/** Wallets that announced themselves in this browser. The first gets the filled button; the others are folded. */
+export function browserWallets(context: PaymentContext): Child {
+  const { t, situation, state } = context;
+  const [first, ...others] = situation.wallets;
+  if (first === undefined || state.remaining === null) return null;
+  return [
+    walletButton(context, first, "btn main"),
+    others.length > 0 &&
+      h(
+        "details.others",
+        {},
+        h("summary", {}, icon("turn", "turn flip"), t.plural("pay.others", others.length)),
+        h(
+          "div.wallets",
+          {},
+          others.map((wallet) => walletButton(context, wallet, "btn")),
+        ),
+      ),
+  ];
+}
+
+function walletButton({ t, situation }: PaymentContext, wallet: ShownWallet, classes: string): VElement {
+  const step = situation.walletStep?.step;
+  return h(
+    "button",
+    {
+      class: classes,
+      type: "button",
+      "data-do": "wallet",
+      "data-value": wallet.id,
+      "aria-disabled": step === "asking" || step === "sent" ? "true" : undefined,
+    },
+    walletGlyph(wallet),
+    h("span", {}, classes === "btn" ? h("bdi", {}, wallet.name) : t.rich("pay.with", { wallet: wallet.name })),
+  );
+}
+
+function walletGlyph({ name, icon: source }: ShownWallet): VElement {
+  if (source !== null) return h("img.wglyph", { src: source, alt: "", width: 32, height: 32 });
+  return h("span.wglyph", { "aria-hidden": "true" }, name.slice(0, 1).toUpperCase());
+}
+
+/** On a phone: wallets of this browser, else apps that open the page in their own browser. */
+export function phoneWallets(context: PaymentContext, uri: string): VElement {
+  const { t, situation } = context;
+  const apps = phoneWalletsFor(context.target?.inbox.namespace ?? "eip155").map(({ name }) =>
+    h(
+      "button.btn",
+      { type: "button", "data-do": "app", "data-value": name },
+      h("span.wglyph", { "aria-hidden": "true" }, name.slice(0, 1)),
+      h("bdi", {}, name),
+    ),
+  );
+  return h(
+    "div.by-wallet.btns",
+    {},
+    h("p.dim", {}, t.text("pay.doPhone")),
+    situation.wallets.length > 0 ? browserWallets(context) : h("div.wallets", {}, apps),
+    h("a.link", { href: uri }, t.text("pay.openApp")),
+  );
+}
+
+export function walletNote(context: PaymentContext): VElement | null {
+  const { t, situation } = context;
+  const { walletStep } = situation;
+  if (walletStep === null) return null;
+  const { wallet, step } = walletStep;
+  const sentence = {
+    asking: () => t.rich("pay.walletAsk", { wallet }),
+    sent: () => t.rich("pay.walletSent", { wallet }),
+    refused: () => t.rich("pay.walletNo", { wallet }),
+    poor: () => t.rich("pay.walletPoor", { wallet, symbol: targetSymbol(context), network: targetNetwork(context) }),
+  }[step]();
+  const isWarning = step === "refused" || step === "poor";
+  return h(
+    "p",
+    { class: isWarning ? "note warn" : "note", id: "wallet-note" },
+    isWarning ? icon("ask") : h("span.dot"),
+    h("span", {}, sentence),
+  );
+}
