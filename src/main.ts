@@ -17,6 +17,7 @@ import { buildServer } from "./http/server.ts";
 import type { Caip2 } from "./kernel/caip.ts";
 import { systemTimer } from "./kernel/clock.ts";
 import { systemEntropy } from "./kernel/entropy.ts";
+import { thisMachine } from "./kernel/alarm/machine.ts";
 import { createWake } from "./kernel/wake.ts";
 import { ProcessMemory } from "./kernel/processMemory.ts";
 import { runLoops } from "./loops/runLoops.ts";
@@ -58,6 +59,7 @@ export async function openWorld(config: Config, options: OpenOptions): Promise<W
       db,
       clock,
       refreshClock: () => clock.refresh(),
+      machine: thisMachine,
       entropy: systemEntropy,
       wake: createWake(clock),
       memory: new ProcessMemory(),

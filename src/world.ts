@@ -6,6 +6,7 @@ import type { Config } from "./config/config.ts";
 import type { Db } from "./db/database.ts";
 import type { Caip2 } from "./kernel/caip.ts";
 import type { Clock } from "./kernel/clock.ts";
+import type { Machine } from "./kernel/alarm/machine.ts";
 import type { Entropy } from "./kernel/entropy.ts";
 import type { ProcessMemory } from "./kernel/processMemory.ts";
 import type { Wake } from "./kernel/wake.ts";
@@ -20,6 +21,8 @@ export type World = {
   readonly clock: Clock;
   /** Reads the time of the clock's source again; absent where the clock has none. Rejects when the source does not answer. */
   readonly refreshClock?: () => Promise<void>;
+  /** The machine of this process, for the alarms; absent in a simulation. */
+  readonly machine?: Machine;
   readonly entropy: Entropy;
   readonly wake: Wake;
   /** State that this process keeps between two calls. */

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { Timer } from "../kernel/clock.ts";
+import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import { checkedReader } from "./checkedReader.ts";
 import {
   ChainRefused,
@@ -237,9 +238,13 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     slot.cooldownUntilMs = Math.max(slot.cooldownUntilMs, nowMs + cooldownMs);
     slot.rateLimitedUntilMs = Math.max(slot.rateLimitedUntilMs, nowMs + Math.min(retryAfterMs, RATE_LIMITED_MS_MAX));
     if (this.#slots.length === 1) return;
-    this.#log.warn(
-      { chain: this.caip2, provider: slot.reader.name, benchMs: cooldownMs, err: error },
-      "a provider failed; cooldown started",
+    warnRepeated(
+      { log: this.#log, clock: this.#clock },
+      {
+        key: `cooldown ${this.caip2} ${slot.reader.name} ${error instanceof ProviderFailed ? error.kind : ""}`,
+        fields: { chain: this.caip2, provider: slot.reader.name, cooldownMs, err: error },
+        message: "a provider failed; cooldown started",
+      },
     );
   }
 

@@ -51,6 +51,8 @@ export interface ChainSender {
   deleteBytes(tx: Tx, closed: { ids: readonly bigint[]; at: Date }): Promise<void>;
   /** The payer's balance for fees, in the smallest unit of the chain's native coin. */
   feeBalance(): Promise<bigint>;
+  /** The fee of one settlement at the present price, rounded up generously, in the smallest unit of the chain's native coin. */
+  settlementFee(): Promise<bigint>;
   /** The present fees beside their ceiling, in one line for the operator. */
   feeStatus(): Promise<{ isWithinCeiling: boolean; text: string }>;
   /** Verifies the chain's requirements for settling. Throws ChainMismatch, with one sentence, when something is missing. */

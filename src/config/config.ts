@@ -128,6 +128,17 @@ export type RetentionConfig = {
   eventsDays: number | undefined;
 };
 
+/** Who is informed about alarms, beside the log. */
+export type AlarmsConfig = {
+  /** Receives each notice as a POST of JSON. It may contain a token. */
+  webhookUrl: Secret | undefined;
+  /** A program and its arguments. It receives each notice as JSON on standard input. */
+  command: readonly [program: string, ...args: string[]] | undefined;
+};
+
+/** Where `/metrics` is served, apart from the API. */
+export type MetricsConfig = { host: string; port: number };
+
 export type DatabaseConfig = { kind: "postgres"; url: string } | { kind: "pglite"; directory: string | undefined };
 
 export type Config = {
@@ -150,6 +161,10 @@ export type Config = {
   gate?: GateConfig | undefined;
   /** Absent: the defaults. */
   retention?: RetentionConfig;
+  /** Absent: alarms are only logged and shown. */
+  alarms?: AlarmsConfig;
+  /** Absent: no metrics are served. */
+  metrics?: MetricsConfig | undefined;
   /** Default rail of accounts without one, such as `base:usdc`. */
   defaultRail: string;
   /** Default fee of new accounts, in hundredths of a percent. */

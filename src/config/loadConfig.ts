@@ -8,6 +8,7 @@ import { closestMatch } from "../kernel/text/closestMatch.ts";
 import { readChain } from "./chain.ts";
 import { readGate } from "./gate.ts";
 import * as rules from "./rules.ts";
+import { readAlarms, readMetrics } from "./operate/alarms.ts";
 import { readRetention } from "./retention.ts";
 import { isSolanaChain, readSolanaChain, readSolanaProgram } from "./solanaChain.ts";
 import {
@@ -35,6 +36,8 @@ const CONFIG_KEYS = [
   "chains",
   "gate",
   "retention",
+  "alarms",
+  "metrics",
 ] as const;
 const LISTEN_KEYS = ["host", "port"] as const;
 const DATABASE_KEYS = ["url", "directory", "allowEmbeddedLive"] as const;
@@ -116,6 +119,8 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
     ...(solanaPrograms.length > 0 ? { solanaPrograms } : {}),
     gate: readGate(section, { ...context, chains }),
     retention: readRetention(section),
+    alarms: readAlarms(section),
+    metrics: readMetrics(section, listen),
     defaultRail: readDefaultRail(section, chains),
     ...(hasField(section, "support") ? { support: readField(section, "support", rules.supportAddress) } : {}),
     logLevel: readField(section, "logLevel", {

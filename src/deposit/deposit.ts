@@ -115,8 +115,12 @@ function initialState(intent: IntentRow, movement: MovementRow): InitialState {
 }
 
 /** Whether a deposit is held only until its providers agree. */
+export function isAgreementReason(reason: string | null): reason is (typeof AGREEMENT_REASONS)[number] {
+  return AGREEMENT_REASONS.some((each) => each === reason);
+}
+
 export function isHeldForAgreement(deposit: Deposit): boolean {
-  return deposit.status === "held" && AGREEMENT_REASONS.some((reason) => reason === deposit.reason);
+  return deposit.status === "held" && isAgreementReason(deposit.reason);
 }
 
 /** A deposit's amount in the payout token's smallest units, at par and rounded down. */

@@ -6,6 +6,7 @@ import { isSolanaProgram } from "../chain/solana/address.ts";
 import type { Caip2 } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
+import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
 
 // Sends requests to the issuing gate and maps its verdicts to API faults. It checks every address that the gate issues: on EVM chains the
 // gate may refuse an inbox, but never issue another address than the intent's own inbox.
@@ -90,8 +91,8 @@ export function reportWrongAddress(
   { log }: Pick<World, "log">,
   { intent, chain, address, problem }: WrongAddress,
 ): Fault {
-  const fields = { alarm: "gate_issued_wrong_address", intent: intent.id, chain, address, wrong: problem };
-  log.error(fields, "the issuing gate issued a wrong address; nothing was stored");
+  const fields = { alarm: "gate_issued_wrong_address" as const, intent: intent.id, chain, address, wrong: problem };
+  raiseAlarm(log, fields, "the issuing gate issued a wrong address; nothing was stored");
   const cause = new Error(`for ${intent.id} on ${chain} the gate issued ${address}, which is ${problem}`);
   return new Fault("source_inbox_refused", { cause });
 }

@@ -1,5 +1,6 @@
 import { DatabaseCrashed } from "../db/errors.ts";
 import { AssertionFailed } from "../kernel/assert.ts";
+import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import type { World } from "../world.ts";
 
 export type LoopWorld = Pick<World, "clock" | "wake" | "log">;
@@ -33,7 +34,11 @@ export async function runLoop(world: LoopWorld, loop: Loop, signal: AbortSignal)
       if (error instanceof AssertionFailed || error instanceof DatabaseCrashed) throw error;
       const backoffMs = Math.min(BACKOFF_MS_MIN * 2 ** failures, BACKOFF_MS_MAX);
       failures += 1;
-      world.log.warn({ loop: loop.name, err: error, failures, backoffMs }, `${loop.name} failed, retrying`);
+      warnRepeated(world, {
+        key: `${loop.name} ${error instanceof Error ? error.message : String(error)}`,
+        fields: { loop: loop.name, err: error, failures, backoffMs },
+        message: `${loop.name} failed, retrying`,
+      });
       await world.clock.sleep(backoffMs, signal);
     }
   }

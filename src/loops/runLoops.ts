@@ -15,12 +15,14 @@ import {
   sendTransactionsLoop,
   submitSettlementsLoop,
 } from "./chain/settlementLoops.ts";
+import { updateAlarmsLoop } from "./updateAlarmsLoop.ts";
 import { assignEventSequencesLoop } from "./assignEventSequencesLoop.ts";
 import { watchChainLoop } from "./chain/watchChainLoop.ts";
 
 /** Creates every loop of a world. Loops of one chain are in the order in which they hand rows over. */
 export function createLoops(world: World): Loop[] {
   const loops: Loop[] = [assignEventSequencesLoop(world), purgeExpiredLoop(world)];
+  if (world.machine !== undefined) loops.push(updateAlarmsLoop(world));
   if (world.refreshClock !== undefined) loops.push(refreshClockLoop(world.refreshClock));
   if (world.gate !== undefined) loops.push(bindCustomersLoop(world));
   for (const chain of world.chains.values()) {

@@ -6,6 +6,7 @@ import { assert } from "../kernel/assert.ts";
 import type { World } from "../world.ts";
 import { findCursor } from "../watch/store/store.ts";
 import { listUnsweptTotals, type DueSettlement } from "./store.ts";
+import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
 
 type BalanceWorld = Pick<World, "db" | "catalog" | "log">;
 
@@ -43,7 +44,8 @@ export async function findBalanceDisagreements(
     });
     if (reason !== undefined) {
       const facts = { alarm: reason, chain: chain.caip2, settlement: settlement.id, intent: intent.id };
-      world.log.error(
+      raiseAlarm(
+        world.log,
         { ...facts, answers: replies.map((each) => formatReply(each, index)) },
         "an inbox is not swept: the chain's providers disagree on its balance",
       );
@@ -62,11 +64,13 @@ function highestBlock(blocks: readonly bigint[]): bigint {
   return blocks.reduce((last, block) => (block > last ? block : last), 0n);
 }
 
+type BalanceDisagreement = "provider_agreement_pending" | "balance_below_counted" | "provider_disagreement";
+
 /** Pure: compares the providers' balances with the counted amount. An undefined balance is a missing answer. */
 export function balanceDisagreement(
   units: readonly (bigint | undefined)[],
   { needed, countedUnits }: { needed: number; countedUnits: bigint },
-): string | undefined {
+): BalanceDisagreement | undefined {
   const reported = units.filter((each) => each !== undefined);
   const sufficient = reported.filter((each) => each >= countedUnits).length;
   const insufficient = reported.length - sufficient;

@@ -8,6 +8,7 @@ import type { World } from "../world.ts";
 import { settlementEvents } from "./settlementEvents.ts";
 import { afterFailedAttempt } from "./settlement.ts";
 import { lockSettlements, listIneffectiveSettlements, writeSettlements, type IneffectiveSettlement } from "./store.ts";
+import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
 
 type ReplanWorld = Pick<World, "db" | "clock" | "entropy" | "log" | "memory">;
 
@@ -40,7 +41,8 @@ async function replanOrIsolate(world: ReplanWorld, ineffective: readonly Ineffec
     const [only, ...others] = ineffective;
     if (others.length > 0) for (const each of ineffective) await replanOrIsolate(world, [each]);
     else
-      world.log.error(
+      raiseAlarm(
+        world.log,
         { alarm: "settlement_not_replanned", settlement: only?.id, err: error },
         "a settlement cannot be replanned",
       );

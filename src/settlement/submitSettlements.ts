@@ -9,6 +9,7 @@ import { appendEvents } from "../event/store.ts";
 import { toInboxTerms } from "../intent/inboxTerms.ts";
 import { AssertionFailed } from "../kernel/assert.ts";
 import { addMs } from "../kernel/clock.ts";
+import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
 import type { World } from "../world.ts";
 import { findBalanceDisagreements } from "./findBalanceDisagreements.ts";
 import { settlementEvents } from "./settlementEvents.ts";
@@ -21,6 +22,7 @@ import {
   writeSettlements,
   type DueSettlement,
 } from "./store.ts";
+import { raiseAlarm } from "../kernel/alarm/raiseAlarm.ts";
 
 export type SubmitWorld = Pick<World, "db" | "clock" | "entropy" | "catalog" | "log" | "memory">;
 type SubmitTarget = {
@@ -111,7 +113,11 @@ async function delayBatch(
   { error, waitMs }: { error: unknown; waitMs: number },
 ): Promise<void> {
   const ids = batch.map(({ settlement }) => settlement.id);
-  world.log.warn({ settlements: ids, err: error, waitMs }, "settlements were not submitted; they are retried later");
+  warnRepeated(world, {
+    key: `submit ${batch[0]?.settlement.chain} ${error instanceof Error ? error.message : String(error)}`,
+    fields: { settlements: ids, err: error, waitMs },
+    message: "settlements were not submitted; they are retried later",
+  });
   await updateRetryAt(world.db, { ids, retryAt: addMs(world.clock.now(), waitMs) });
 }
 
@@ -125,7 +131,8 @@ async function submitBatch(world: SubmitWorld, target: SubmitTarget, batch: read
     const [only, ...others] = batch;
     if (only && others.length === 0) {
       if (!isRefused)
-        world.log.error(
+        raiseAlarm(
+          world.log,
           { alarm: "settlement_fails", settlement: only.settlement.id, err: error },
           "a settlement cannot be submitted",
         );
@@ -183,10 +190,11 @@ async function postponeSettlements(world: SubmitWorld, refused: readonly Refusal
     });
   });
   for (const { due, reason } of refused) {
-    world.log.warn(
-      { settlement: due.settlement.id, intent: due.intent.id, reason },
-      "an inbox would not settle; it is retried later",
-    );
+    warnRepeated(world, {
+      key: `refused ${due.settlement.id} ${reason}`,
+      fields: { settlement: due.settlement.id, intent: due.intent.id, reason },
+      message: "an inbox would not settle; it is retried later",
+    });
   }
 }
 

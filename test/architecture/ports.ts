@@ -60,6 +60,12 @@ const PORTS: readonly Port[] = [
     allowed: ["dates"],
     reason: "it parses dates and times from the command line",
   },
+  {
+    path: "src/kernel/alarm/machine.ts",
+    allowed: ["machineClock"],
+    reason: "the alarms compare the machine's clock with the database's",
+  },
+  { path: "src/alarm/sendAlarm.ts", allowed: ["network"], reason: "it calls the operator's alarm webhook" },
   { path: "src/gate/remoteGate.ts", allowed: ["network"], reason: "it calls the issuing gate" },
 ];
 

@@ -23,6 +23,7 @@ const ROAD = [
   "deposit",
   "settlement",
   "webhook",
+  "alarm",
   "audit",
 ] as const;
 

@@ -17,7 +17,7 @@ import {
   type AgreementOutcome,
 } from "./agreement.ts";
 import { applyDepositChanges, toExposure, type DepositWorld } from "../applyDepositChanges.ts";
-import { isHeldForAgreement, isReceived, type Deposit } from "../deposit.ts";
+import { isAgreementReason, isHeldForAgreement, isReceived, type Deposit } from "../deposit.ts";
 import { listUnchangedHoldings } from "../dust/dustStore.ts";
 import { lastCountableBlock, lowestFinalBlock } from "../finality.ts";
 import { listHeads, listIntentsWithPendingMovements, listDepositsToDecide } from "../store.ts";
@@ -30,6 +30,7 @@ import {
   type ClaimedVerification,
 } from "./verificationStore.ts";
 import { findHandoverCursor } from "../../watch/store/handoverStore.ts";
+import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 export type VerifyWorld = DepositWorld & Pick<World, "wake" | "memory">;
 
@@ -98,7 +99,7 @@ async function resolveVerification(world: VerifyWorld, round: VerificationRound)
   const { chain, verification } = round;
   const result = await saveResult(world, round);
   if (result === undefined) return;
-  raiseAlarm(world, round, result);
+  logVerdict(world, round, result);
   // The verification stays open until the deposit is dropped, so that another process repeats this step after a crash.
   if (isDenialFinal(result.outcome, result.attempts)) await orphanDeniedMovement(world, chain, verification.movement);
   if (result.after.status !== result.before.status || result.outcome === "agreed") world.wake.notify("events");
@@ -174,7 +175,7 @@ function needsVerification(deposit: Deposit, { movement }: ClaimedVerification):
 }
 
 /** Logs an alarm when a deposit becomes held, or when other providers outvote a denial. Both list every provider's vote. */
-function raiseAlarm(
+function logVerdict(
   world: VerifyWorld,
   round: VerificationRound,
   { outcome, before, after }: VerificationResult,
@@ -188,12 +189,13 @@ function raiseAlarm(
   };
   const isDenied = round.votes.some((vote) => "testimony" in vote && vote.testimony.verdict === "denies");
   if (outcome === "agreed" && isDenied) {
-    world.log.error(
+    raiseAlarm(
+      world.log,
       { ...fields, alarm: "provider_contradicted" },
       "a provider denied a deposit that the others confirmed",
     );
-  } else if (after.status === "held" && after.reason !== before.reason) {
-    world.log.error({ ...fields, alarm: after.reason }, "a deposit was held because its providers did not agree");
+  } else if (after.status === "held" && isAgreementReason(after.reason) && after.reason !== before.reason) {
+    raiseAlarm(world.log, { ...fields, alarm: after.reason }, "a deposit was held because its providers did not agree");
   }
 }
 

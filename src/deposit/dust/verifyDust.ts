@@ -12,6 +12,7 @@ import { lowestFinalBlock } from "../finality.ts";
 import { listDepositsToDecide, listHeads, listIntentsWithPendingMovements } from "../store.ts";
 import { countWaitingDust, type Holding } from "./dust.ts";
 import { listUnchangedHoldings, listUnverifiedHoldings } from "./dustStore.ts";
+import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 type VerifyDustWorld = DepositWorld & Pick<World, "wake">;
 
@@ -69,7 +70,8 @@ async function findConfirmed(
     const sufficient = balances.filter((units) => units >= holding.unswept_units + holding.waiting_held_units).length;
     const isConfirmed = sufficient >= needed && sufficient > balances.length - sufficient;
     if (!isConfirmed && balances.length > sufficient)
-      world.log.error(
+      raiseAlarm(
+        world.log,
         {
           alarm: "provider_disagreement",
           chain: chain.caip2,

@@ -1,29 +1,28 @@
 import type { FastifyInstance } from "fastify";
-import { countHeldForAgreement } from "../../deposit/agreement/verificationStore.ts";
-import { countDifferences } from "../../watch/reconcile/balanceStore.ts";
+import { sql } from "kysely";
+import type { ActiveAlarm } from "../../alarm/alarm.ts";
+import { describeAlarm, listActiveAlarms } from "../../alarm/updateAlarms.ts";
 import type { World } from "../../world.ts";
 
+type HealthWorld = Pick<World, "db" | "clock" | "config" | "memory">;
+
 /**
- * Adds probes for operators: `/healthz` checks the process, `/readyz` also its database. Alarms appear in the body and do not change the
- * status, because a restart does not clear them.
+ * Adds probes for operators: `/healthz` checks the process, `/readyz` also its database. With alarms the status text is `degraded`, and the
+ * status code stays 200, because a restart does not clear them.
  */
-export function addHealthRoutes(server: FastifyInstance, world: World): void {
+export function addHealthRoutes(server: FastifyInstance, world: HealthWorld): void {
   server.get("/healthz", (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));
   server.get("/readyz", async (_request, reply) => {
-    const alarms = await listAlarms(world).catch(() => undefined);
-    return reply
-      .code(alarms ? 200 : 503)
-      .header("cache-control", "no-store")
-      .send(alarms ? { status: "ok", ...(alarms.length > 0 ? { alarms } : {}) } : { status: "database unavailable" });
+    const alarms = await readAlarms(world).catch(() => undefined);
+    reply.code(alarms === undefined ? 503 : 200).header("cache-control", "no-store");
+    if (alarms === undefined) return reply.send({ status: "database unavailable" });
+    if (alarms.length === 0) return reply.send({ status: "ok" });
+    return reply.send({ status: "degraded", alarms: alarms.map(describeAlarm) });
   });
 }
 
-type Alarm = { alarm: string; chain: string } & ({ deposits: number } | { balances: number });
-
-async function listAlarms({ db }: World): Promise<Alarm[]> {
-  const [heldDeposits, differences] = await Promise.all([countHeldForAgreement(db), countDifferences(db)]);
-  return [
-    ...heldDeposits.map(({ reason, chain, count }) => ({ alarm: reason, chain, deposits: Number(count) })),
-    ...differences.map(({ chain, count }) => ({ alarm: "balance_differs", chain, balances: Number(count) })),
-  ];
+/** Rejects when the database does not answer. */
+async function readAlarms(world: HealthWorld): Promise<ActiveAlarm[]> {
+  await sql`select 1`.execute(world.db.root);
+  return listActiveAlarms(world);
 }

@@ -6,6 +6,7 @@ import { pollProviders, type ProviderComparison } from "../providers/pollProvide
 import { applySegment, type WatchWorld } from "../store/applySegment.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
 import { type KnownBlock } from "../store/store.ts";
+import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 // A provider with a false chain can mislead the cursor while the others are unreachable. Following heads never corrects that: the true
 // chain is shorter, or differs deeper than a poll reads. So the cursor is compared with every provider at intervals.
@@ -89,7 +90,8 @@ function logDispute(
 ): void {
   if (memory.isDisputeLogged) return;
   memory.isDisputeLogged = true;
-  world.log.error(
+  raiseAlarm(
+    world.log,
     {
       alarm: "providers_differ",
       chain: chain.caip2,
@@ -117,7 +119,7 @@ async function rewindToProviders(
     bisectCommonAncestor(world, reader, { chain, upTo }),
   );
   const facts = {
-    alarm: "chain_taken_back",
+    alarm: "chain_taken_back" as const,
     chain: chain.caip2,
     from: String(cursor.number),
     to: ancestor === undefined ? null : String(ancestor.number),
@@ -125,7 +127,7 @@ async function rewindToProviders(
     objecting: lasting.map(formatComparison),
   };
   if (ancestor === undefined) {
-    if (!memory.isDisputeLogged) world.log.error(facts, "most providers report a chain without any known block");
+    if (!memory.isDisputeLogged) raiseAlarm(world.log, facts, "most providers report a chain without any known block");
     memory.isDisputeLogged = true;
     return undefined;
   }
@@ -134,7 +136,7 @@ async function rewindToProviders(
   for (const { provider } of agreeing) chain.providers.coolDown(provider, COOLDOWN_MS);
   memory.objections = new Map();
   memory.lastBlockAtMs = world.clock.monotonicMs();
-  world.log.error(facts, "the cursor was rewound to the chain that most providers report");
+  raiseAlarm(world.log, facts, "the cursor was rewound to the chain that most providers report");
   return ancestor;
 }
 

@@ -18,6 +18,7 @@ import { rereadFinal } from "../reread/rereadFinal.ts";
 import { logCaughtUp } from "../catchUp/logCatchUp.ts";
 import { listKnownBlocks } from "../store/chainReads.ts";
 import { findCursor, type CursorRow } from "../store/store.ts";
+import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 export type WatchOutcome = {
   /** The last recorded block. */
@@ -119,7 +120,8 @@ async function isReorgAccepted(
   const differing = comparisons.filter((comparison) => comparison.kind === "differs").length;
   if (agreeing === 0 || differing > agreeing) return true;
   chain.providers.coolDown(provider, COOLDOWN_MS);
-  world.log.error(
+  raiseAlarm(
+    world.log,
     {
       alarm: "reorg_refused",
       chain: chain.caip2,

@@ -6,6 +6,7 @@ import { getChainMemory } from "../chainMemory.ts";
 import { movementKey, type MovementRow, type LocatedTransfer } from "../movement.ts";
 import { rereadNumber } from "../store/store.ts";
 import { verifyWithProvider } from "./verifyWithProvider.ts";
+import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 /** Cooldown of a provider that the others contradict. */
 const COOLDOWN_MS = 600_000;
@@ -35,7 +36,8 @@ export async function resolveFinalConflicts(
   const [confirming, denying] = [providersWith("confirms"), providersWith("denies")];
   if (confirming.length > denying.length)
     for (const provider of denying) chain.providers.coolDown(provider, COOLDOWN_MS);
-  world.log.error(
+  raiseAlarm(
+    world.log,
     {
       alarm: "final_contradicted",
       chain: chain.caip2,

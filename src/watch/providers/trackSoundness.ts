@@ -2,6 +2,7 @@ import type { Chain } from "../../chain/chain.ts";
 import { ProviderFailed, type ChainReader } from "../../chain/reader.ts";
 import { getChainMemory } from "../chainMemory.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
+import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 // Near the head a provider's answers fail to fit for seconds: a node behind the same name lags by a block, or switches its branch. That
 // raises no alarm. A provider whose answers never fit stops the recording where it is the only one, so the operator must learn its name.
@@ -57,7 +58,8 @@ function noteFailure(
   const isAlarming = error.kind === "contradictory" || nowMs - unsound.sinceMs >= UNSOUND_MS_MIN;
   if (!isAlarming || unsound.isLogged) return;
   unsound.isLogged = true;
-  world.log.error(
+  raiseAlarm(
+    world.log,
     { alarm: "provider_inconsistent", chain: chain.caip2, provider, reading, err: error },
     "a provider's answers contradict each other; they are not recorded",
   );

@@ -15,6 +15,7 @@ import {
 import { compareInboxes, isDifferent, type ComparedBalance } from "./compareInboxes.ts";
 import { searchDifference } from "./searchDifference.ts";
 import { readPassPage, type PassPage, type ComparedInbox } from "./passPages.ts";
+import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 // A provider may omit a transfer at both readings of its block, and then nothing that was recorded shows it. Only the balance of the inbox
 // does. So the balances are compared with the ledger: of recent inboxes every hour, of all every day.
@@ -134,7 +135,7 @@ function toRow(chain: Chain, { intentId, inbox, token, blockNumber, ledgerUnits,
 function logDifference(world: WatchWorld, chain: Chain, balance: ComparedBalance): void {
   const { intentId, inbox, token, blockNumber, ledgerUnits, chainUnits } = balance;
   const facts = {
-    alarm: "balance_differs",
+    alarm: "balance_differs" as const,
     chain: chain.caip2,
     provider: chain.providers.name,
     intent: intentId,
@@ -145,6 +146,6 @@ function logDifference(world: WatchWorld, chain: Chain, balance: ComparedBalance
     chainUnits: String(chainUnits),
   };
   if (chainUnits > ledgerUnits)
-    world.log.error(facts, "an inbox holds more than the ledger; its transfers are searched");
-  else world.log.error(facts, "an inbox holds less than the ledger; its transfers are searched");
+    raiseAlarm(world.log, facts, "an inbox holds more than the ledger; its transfers are searched");
+  else raiseAlarm(world.log, facts, "an inbox holds less than the ledger; its transfers are searched");
 }

@@ -11,6 +11,7 @@ import type { MovementRow } from "../movement.ts";
 import { applyFoundTransfers } from "../reread/rescan.ts";
 import type { WatchWorld } from "../store/applySegment.ts";
 import { advanceSearch, type BalanceDifference } from "./balanceStore.ts";
+import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 // Searches the transfers that explain a difference: downwards from the block of the difference, with a filter for its inbox, which providers
 // accept over long ranges. One step sends a few requests, and the next one continues where it ended.
@@ -150,7 +151,8 @@ function logOmitted(
   { recorded, omitting }: { recorded: readonly MovementRow[]; omitting: readonly string[] },
 ): void {
   for (const row of recorded)
-    world.log.error(
+    raiseAlarm(
+      world.log,
       {
         alarm: "transfer_omitted",
         chain: chain.caip2,

@@ -15,6 +15,7 @@ import {
 import { isRangeTooLarge, mayBeRangeTooLarge, readRange, type RangeTransfers } from "../catchUp/readRange.ts";
 import { matchInboxesInDatabase, locateWithProvider, type WatchWorld } from "../store/applySegment.ts";
 import { listChangedFees } from "../store/batchFee.ts";
+import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 /** The changes that a reread of final blocks requires. */
 export type RereadChanges = {
@@ -140,7 +141,8 @@ async function rereadWithSeveral(
   const changes = mergeReadings(whole, reread);
   if (changes.isDisputed) {
     memory.rereadPausedUntilMs = pauseUntilMs(world);
-    world.log.error(
+    raiseAlarm(
+      world.log,
       { alarm: "providers_differ", chain: chain.caip2, ...formatRange(reread.range) },
       "providers disagree on the transfers of final blocks, without a majority",
     );

@@ -1,5 +1,6 @@
 import { isCausedByData, isStatementTimeout } from "../../db/errors.ts";
 import type { World } from "../../world.ts";
+import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 type IsolatedWork = {
   chain: string;
@@ -29,7 +30,8 @@ export async function isolateIntents({ log }: Pick<World, "log">, input: Isolate
       if (!isCausedByData(error)) throw error;
       if (others.length === 0) {
         if (isStatementTimeout(error) && (timeouts += 1) >= TIMEOUTS_MAX) throw error;
-        return log.error(
+        return raiseAlarm(
+          log,
           { alarm: "intent_failed", chain, work, intent, err: error },
           "an intent failed and was left out; it is tried again later",
         );

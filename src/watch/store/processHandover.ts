@@ -18,6 +18,7 @@ import {
   type QuarantineRow,
   type StationName,
 } from "./quarantineStore.ts";
+import { raiseAlarm } from "../../kernel/alarm/raiseAlarm.ts";
 
 // How a station processes the movements of a chain. One intent that fails does not delay the others.
 
@@ -233,7 +234,8 @@ function nextRetry(world: HandoverWorld, attempts: number): Date {
 
 function logQuarantined(world: HandoverWorld, row: QuarantineRow): void {
   const { station, chain, intent_id: intent, reason, attempts, retry_at: retryAt } = row;
-  world.log.error(
+  raiseAlarm(
+    world.log,
     { alarm: "intent_quarantined", station, chain, intent, reason, attempts, retryAt },
     "the movements of an intent failed and are quarantined; they are retried later",
   );

@@ -58,6 +58,10 @@ class OneShotSender implements ChainSender {
     return true;
   }
 
+  async settlementFee(): Promise<bigint> {
+    return 0n;
+  }
+
   async feeStatus(): Promise<{ isWithinCeiling: boolean; text: string }> {
     return { isWithinCeiling: true, text: "constant" };
   }

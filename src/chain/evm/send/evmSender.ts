@@ -13,7 +13,7 @@ import {
   type SettleItem,
 } from "../../sender.ts";
 import { CallReverted } from "../node.ts";
-import { formatPrice, priceOf, requestFees } from "./fees.ts";
+import { formatPrice, limitFees, priceOf, requestFees } from "./fees.ts";
 import { deleteOutgoingBytes } from "./outgoingStore.ts";
 import { processOutgoingTransactions } from "./processOutgoingTransactions.ts";
 import type { SenderContext } from "./senderContext.ts";
@@ -34,6 +34,8 @@ const NETTED_MIN = 4;
 const OWN_BATCH_MIN = 9;
 /** TSTORE of 0 at slot 0, then the end: valid since the hard fork Cancun. */
 const TSTORE_CODE = "0x5f5f5d00";
+/** The gas limit of one first settlement, which uses about 107,000. */
+const SETTLEMENT_GAS = 150_000n;
 /** The gas limit of the hub's fee transfer. */
 const FEE_TRANSFER_GAS = 200_000n;
 
@@ -85,6 +87,11 @@ export class EvmSender implements ChainSender {
 
   feeBalance(): Promise<bigint> {
     return this.#context.providers.nativeBalance(this.payer);
+  }
+
+  async settlementFee(): Promise<bigint> {
+    const quote = await this.#context.providers.fees();
+    return SETTLEMENT_GAS * limitFees(quote, this.#context.feeCeiling.maxFeePerGas).maxFeePerGas;
   }
 
   async feeStatus(): Promise<{ isWithinCeiling: boolean; text: string }> {

@@ -2,6 +2,7 @@ import { formatUnits } from "../../../kernel/units.ts";
 import type { SenderWorld } from "../../sender.ts";
 import type { FeeLimits, FeeQuote } from "../node.ts";
 import type { SenderContext } from "./senderContext.ts";
+import { raiseAlarm } from "../../../kernel/alarm/raiseAlarm.ts";
 
 // Every signed transaction stays within the chain's fee ceiling: settlements, their replacements and cancel transactions. Above it they
 // wait.
@@ -20,7 +21,7 @@ export async function requestFees(world: SenderWorld, context: SenderContext): P
   const isExceeded = priceOf(quote) > feeCeiling.maxFeePerGas;
   const facts = { chain: context.caip2, ...formatPrice(quote, feeCeiling.maxFeePerGas) };
   if (isExceeded && !feeCeiling.isExceeded)
-    world.log.error({ alarm: "gas_price_above_ceiling", ...facts }, "the gas price is above the ceiling");
+    raiseAlarm(world.log, { alarm: "gas_price_above_ceiling", ...facts }, "the gas price is above the ceiling");
   if (!isExceeded && feeCeiling.isExceeded) world.log.info(facts, "the gas price is below the ceiling again");
   feeCeiling.isExceeded = isExceeded;
   return isExceeded ? undefined : quote;

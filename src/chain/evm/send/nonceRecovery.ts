@@ -11,6 +11,7 @@ import {
 } from "./outgoingStore.ts";
 import { findReceipt, type OpenOutgoing, type SenderContext } from "./senderContext.ts";
 import type { SenderWorld } from "../../sender.ts";
+import { raiseAlarm } from "../../../kernel/alarm/raiseAlarm.ts";
 
 // Recovers nonces: those that another transaction used, and those that no transaction of ours will use. Settlements plan abandoned work
 // again. If the old bytes are mined after all, the second sweep moves nothing.
@@ -45,8 +46,9 @@ export async function fillNonceGap(
   const missing: bigint[] = [];
   for (let nonce = gap.from; nonce < below; nonce += 1n) if (!reopened.has(nonce)) missing.push(nonce);
   if (missing.length > CANCEL_TRANSACTIONS_MAX) {
-    const alarm = { ...facts, alarm: "nonce_gap", missing: missing.length };
-    world.log.error(
+    const alarm = { ...facts, alarm: "nonce_gap" as const, missing: missing.length };
+    raiseAlarm(
+      world.log,
       alarm,
       "too many nonces are missing to cancel them all; later transactions wait until they are used",
     );
@@ -111,14 +113,18 @@ export async function cancelRejected(
   const isOurs = sender === context.gasAccount.address;
   if (!open.isNext || !isRejection(outcome, isOurs) || !exceedsRejectionLimit(world, context, { sender, attempt }))
     return;
-  const facts = { alarm: "sending_given_up", chain: context.caip2, sender, nonce: String(nonce), outcome };
+  const facts = { alarm: "sending_given_up" as const, chain: context.caip2, sender, nonce: String(nonce), outcome };
   if (!isOurs) {
-    world.log.error(facts, "nodes reject the transactions of a replaced gas account; its open transactions are closed");
+    raiseAlarm(
+      world.log,
+      facts,
+      "nodes reject the transactions of a replaced gas account; its open transactions are closed",
+    );
     return markOutgoingLostFrom(world.db, { chain: context.caip2, sender, from: nonce, at: world.clock.now() });
   }
   const cancel = await prepareCancelTransaction(world, context);
   if (cancel === undefined) return;
-  world.log.error(facts, "nodes reject a transaction; a cancel transaction takes its nonce");
+  raiseAlarm(world.log, facts, "nodes reject a transaction; a cancel transaction takes its nonce");
   await world.db.transaction(async (tx) => {
     // Another process was faster and has filled the nonce.
     if (!(await markOutgoingLost(tx, { id, at: cancel.at }))) return;

@@ -1,5 +1,6 @@
 import { referenceOf } from "../../../kernel/caip.ts";
 import { hasElapsed } from "../../../kernel/clock.ts";
+import { warnRepeated } from "../../../kernel/alarm/repeatedWarning.ts";
 import { ProviderFailed, type ChainReader } from "../../reader.ts";
 import type { FeeLimits, SubmitOutcome } from "../node.ts";
 import { bumpFees, requestFees } from "./fees.ts";
@@ -119,7 +120,11 @@ function warnNotAccepted(
   { attempt, outcome }: { attempt: OutgoingAttempt; outcome: SubmitOutcome },
 ): void {
   const facts = { chain: context.caip2, chainTx: attempt.chain_tx, outcome };
-  world.log.warn(facts, "broadcast was not accepted; it is repeated later");
+  warnRepeated(world, {
+    key: `broadcast ${context.caip2} ${outcome.kind}`,
+    fields: facts,
+    message: "broadcast was not accepted; it is repeated later",
+  });
 }
 
 /** A transaction that waits behind another nonce is not stuck, whatever its fee. */

@@ -1,0 +1,134 @@
+import { sql } from "kysely";
+import { countHeldForAgreement } from "../deposit/agreement/verificationStore.ts";
+import { isAgreementReason } from "../deposit/deposit.ts";
+import { addMs, DAY_MS } from "../kernel/clock.ts";
+import { countDifferences } from "../watch/reconcile/balanceStore.ts";
+import type { World } from "../world.ts";
+import type { AlarmCondition } from "./alarm.ts";
+
+const LATE_MS = 15 * 60_000;
+/** Finality of the slowest known chain takes about half an hour. */
+const DEPOSIT_LATE_MS = 2 * 3_600_000;
+const UNBOUND_MS = 5 * 60_000;
+const KEY_EXPIRY_MS = 7 * DAY_MS;
+/** One alarm for each key; more would only repeat the sentence. */
+const KEYS_MAX = 20;
+
+export type RowCheckWorld = Pick<World, "db" | "clock" | "config">;
+
+/** The alarms that the database shows. Every statement uses an index of open rows, so its cost does not grow with history. */
+export async function checkRows(world: RowCheckWorld): Promise<AlarmCondition[]> {
+  const groups = await Promise.all([
+    checkHeldDeposits(world),
+    checkDifferences(world),
+    checkQuarantine(world),
+    checkSettlements(world),
+    checkLateDeposits(world),
+    checkCustomers(world),
+    checkKeys(world),
+  ]);
+  return groups.flat();
+}
+
+async function checkHeldDeposits({ db }: RowCheckWorld): Promise<AlarmCondition[]> {
+  const held = await countHeldForAgreement(db);
+  return held.flatMap(({ reason, chain, count }) =>
+    isAgreementReason(reason) ? [{ alarm: reason, subject: chain, facts: { chain, deposits: Number(count) } }] : [],
+  );
+}
+
+async function checkDifferences({ db }: RowCheckWorld): Promise<AlarmCondition[]> {
+  return (await countDifferences(db)).map(({ chain, count }) => ({
+    alarm: "balance_differs",
+    subject: chain,
+    facts: { chain, balances: Number(count) },
+  }));
+}
+
+async function checkQuarantine({ db }: RowCheckWorld): Promise<AlarmCondition[]> {
+  const rows = await db.root
+    .selectFrom("quarantine")
+    .select(["chain", sql<bigint>`count(distinct intent_id)`.as("count"), sql<string>`min(intent_id)`.as("intent")])
+    .groupBy("chain")
+    .execute();
+  return rows.map(({ chain, count, intent }) => ({
+    alarm: "intent_quarantined",
+    subject: chain,
+    facts: { chain, intents: Number(count), intent },
+  }));
+}
+
+async function checkSettlements({ db, clock, config }: RowCheckWorld): Promise<AlarmCondition[]> {
+  const held = await db.root
+    .selectFrom("settlement")
+    .select(["chain", sql<bigint>`count(*)`.as("count"), sql<string>`min(intent_id)`.as("intent")])
+    .where("status", "=", "held")
+    .groupBy("chain")
+    .execute();
+  const late = await Promise.all(
+    config.chains.map(async ({ caip2: chain, settleAfterMs }) => {
+      const before = addMs(clock.now(), -(settleAfterMs + LATE_MS));
+      const { rows } = await sql<{ due: bigint; open: bigint }>`
+        select
+          (select count(*) from holding where chain = ${chain} and due_from is not null and due_from < ${before}) as due,
+          (select count(*) from settlement where chain = ${chain} and status in ('planned', 'submitted')
+            and created_at < ${before}) as open`.execute(db.root);
+      return { chain, count: Number(rows[0]?.due ?? 0n) + Number(rows[0]?.open ?? 0n) };
+    }),
+  );
+  return [
+    ...held.map(({ chain, count, intent }): AlarmCondition => {
+      return { alarm: "settlement_held", subject: chain, facts: { chain, settlements: Number(count), intent } };
+    }),
+    ...late.flatMap(({ chain, count }): AlarmCondition[] =>
+      count === 0 ? [] : [{ alarm: "settlements_late", subject: chain, facts: { chain, payouts: count } }],
+    ),
+  ];
+}
+
+async function checkLateDeposits({ db, clock }: RowCheckWorld): Promise<AlarmCondition[]> {
+  const before = addMs(clock.now(), -DEPOSIT_LATE_MS);
+  const rows = await db.root
+    .selectFrom("deposit")
+    .select(["chain", sql<bigint>`count(*)`.as("count"), sql<string>`min(intent_id)`.as("intent")])
+    .where("status", "in", ["seen", "confirmed"])
+    .where("seen_at", "<", before)
+    .groupBy("chain")
+    .execute();
+  return rows.map(({ chain, count, intent }) => ({
+    alarm: "deposits_late",
+    subject: chain,
+    facts: { chain, deposits: Number(count), intent },
+  }));
+}
+
+/** Only a remote gate makes an intent wait for its customer. */
+async function checkCustomers({ db, clock, config }: RowCheckWorld): Promise<AlarmCondition[]> {
+  if (config.gate === undefined) return [];
+  const row = await db.root
+    .selectFrom("intent")
+    .select(sql<bigint>`count(*)`.as("count"))
+    .where("customer_bound_at", "is", null)
+    .where("status", "=", "active")
+    .where("created_at", "<", addMs(clock.now(), -UNBOUND_MS))
+    .executeTakeFirst();
+  const count = Number(row?.count ?? 0n);
+  return count === 0 ? [] : [{ alarm: "customers_unbound", subject: "", facts: { intents: count } }];
+}
+
+/** A key that was replaced expires as planned, so it is left out. */
+async function checkKeys({ db, clock }: RowCheckWorld): Promise<AlarmCondition[]> {
+  const now = clock.now();
+  const { rows } = await sql<{ key_id: string; account_id: string; expires_at: Date }>`
+    select key.key_id, key.account_id, key.expires_at from api_key key
+    where key.expires_at > ${now} and key.expires_at < ${addMs(now, KEY_EXPIRY_MS)}
+      and key.revoked_at is null and key.last_used_at is not null
+      and not exists (select from api_key later where later.account_id = key.account_id and later.revoked_at is null
+        and (later.expires_at is null or later.expires_at > key.expires_at))
+    order by key.expires_at limit ${KEYS_MAX}`.execute(db.root);
+  return rows.map(({ key_id: keyId, account_id: account, expires_at: expiresAt }) => ({
+    alarm: "key_expires",
+    subject: keyId,
+    facts: { keyId, account, expiresAt: expiresAt.toISOString() },
+  }));
+}

@@ -1,0 +1,146 @@
+import type { Chain } from "../chain/chain.ts";
+import { findWatchedChain } from "../catalog/catalog.ts";
+import { DatabaseCrashed } from "../db/errors.ts";
+import { alarmRow, type AlarmName } from "../kernel/alarm/alarmTable.ts";
+import { takeIncidents } from "../kernel/alarm/raiseAlarm.ts";
+import { addMs } from "../kernel/clock.ts";
+import type { MemorySlot } from "../kernel/processMemory.ts";
+import { listCursors } from "../watch/store/store.ts";
+import type { World } from "../world.ts";
+import type { ActiveAlarm, AlarmCondition } from "./alarm.ts";
+import { checkChain } from "./checkChain.ts";
+import { checkMachine } from "./checkMachine.ts";
+import { checkRows } from "./checkRows.ts";
+import { sendAlarm } from "./sendAlarm.ts";
+
+/** An incident has no end that could be observed, so it is over this long after it was last raised. */
+const INCIDENT_MS = 3_600_000;
+/** Callers without the loop of alarms check rows themselves when the last check is older. */
+const FRESH_MS = 20_000;
+
+type CheckName = "rows" | "chains" | "machine" | "incidents";
+type BookEntry = ActiveAlarm & { readonly check: CheckName; readonly until?: Date };
+type AlarmBook = { entries: Map<string, BookEntry>; checkedAtMs: number | undefined };
+
+const BOOK: MemorySlot<AlarmBook> = { create: () => ({ entries: new Map(), checkedAtMs: undefined }) };
+
+export type AlarmWorld = Pick<World, "db" | "clock" | "config" | "catalog" | "chains" | "memory" | "log" | "machine">;
+
+/**
+ * Runs every check. Logs each new alarm once as `error` and its end as `info`, and sends both to the configured receivers. A check that
+ * cannot run leaves its alarms as they are.
+ */
+export async function updateAlarms(world: AlarmWorld): Promise<void> {
+  const book = world.memory.get(BOOK);
+  const found = new Map<CheckName, AlarmCondition[]>();
+  found.set("machine", world.machine === undefined ? [] : await checkMachine(world, world.machine));
+  try {
+    const cursors = new Map((await listCursors(world.db)).map((cursor) => [cursor.chain, cursor]));
+    found.set("rows", await checkRows(world));
+    const chains = [...world.chains.values()].map((chain) => checkWatched(world, chain, cursors.get(chain.caip2)));
+    found.set("chains", (await Promise.all(chains)).flat());
+  } catch (error) {
+    if (error instanceof DatabaseCrashed) throw error;
+    found.get("machine")?.push({ alarm: "database_unavailable", subject: "", facts: { reason: messageOf(error) } });
+  }
+  const changes = [...found].flatMap(([check, conditions]) => replaceEntries(world, book, check, conditions));
+  changes.push(...updateIncidents(world, book));
+  book.checkedAtMs = world.clock.monotonicMs();
+  await Promise.all(changes.map((change) => report(world, change)));
+}
+
+/** The alarms that are not over, oldest first. Without a recent check it checks the rows first. Rejects when the database does not answer. */
+export async function listActiveAlarms(
+  world: Pick<World, "db" | "clock" | "config" | "memory">,
+): Promise<ActiveAlarm[]> {
+  const book = world.memory.get(BOOK);
+  const isFresh = book.checkedAtMs !== undefined && world.clock.monotonicMs() - book.checkedAtMs < FRESH_MS;
+  if (isFresh) return activeAlarms(world);
+  const since = world.clock.now();
+  const rows = (await checkRows(world)).map((condition) => ({ ...condition, since }));
+  return [...activeAlarms(world).filter((alarm) => !isFromRows(book, alarm)), ...rows];
+}
+
+/** The alarms in this process's memory, oldest first. */
+export function activeAlarms({ memory }: Pick<World, "memory">): ActiveAlarm[] {
+  return [...memory.get(BOOK).entries.values()]
+    .map(({ alarm, subject, facts, since }) => ({ alarm, subject, facts, since }))
+    .toSorted((one, other) => one.since.getTime() - other.since.getTime());
+}
+
+/** An alarm with the texts of its row, for answers and notices. */
+export function describeAlarm({ alarm, subject, since, facts }: ActiveAlarm) {
+  const { happened, affects, remedy } = alarmRow(alarm);
+  return { alarm, subject, since: since.toISOString(), happened, affects, remedy, facts };
+}
+
+function isFromRows(book: AlarmBook, { alarm, subject }: ActiveAlarm): boolean {
+  return book.entries.get(keyOf({ alarm, subject }))?.check === "rows";
+}
+
+function checkWatched(
+  world: AlarmWorld,
+  chain: Chain,
+  cursor: Awaited<ReturnType<typeof listCursors>>[number] | undefined,
+): Promise<AlarmCondition[]> {
+  const config = findWatchedChain(world.catalog, chain.caip2);
+  return config === undefined ? Promise.resolve([]) : checkChain(world, { chain, config, cursor });
+}
+
+type AlarmChange = { entry: BookEntry; isOver: boolean };
+
+function replaceEntries(
+  world: AlarmWorld,
+  book: AlarmBook,
+  check: CheckName,
+  conditions: readonly AlarmCondition[],
+): AlarmChange[] {
+  const now = world.clock.now();
+  const present = new Set(conditions.map(keyOf));
+  const over = [...book.entries].filter(([key, entry]) => entry.check === check && !present.has(key));
+  for (const [key] of over) book.entries.delete(key);
+  const raised = conditions.flatMap((condition) => {
+    const key = keyOf(condition);
+    const known = book.entries.get(key);
+    const entry: BookEntry = { ...condition, check, since: known?.since ?? now };
+    book.entries.set(key, entry);
+    return known === undefined ? [{ entry, isOver: false }] : [];
+  });
+  return [...over.map(([, entry]) => ({ entry, isOver: true })), ...raised];
+}
+
+function updateIncidents(world: AlarmWorld, book: AlarmBook): AlarmChange[] {
+  const now = world.clock.now();
+  const until = addMs(now, INCIDENT_MS);
+  const raised = takeIncidents(world.log).flatMap(({ alarm, subject }): AlarmChange[] => {
+    if (alarmRow(alarm).source !== "code") return [];
+    const key = keyOf({ alarm, subject });
+    const known = book.entries.get(key);
+    const entry: BookEntry = { alarm, subject, facts: {}, since: known?.since ?? now, check: "incidents", until };
+    book.entries.set(key, entry);
+    return known === undefined ? [{ entry, isOver: false }] : [];
+  });
+  const over = [...book.entries].filter(([, entry]) => entry.until !== undefined && entry.until <= now);
+  for (const [key] of over) book.entries.delete(key);
+  return [...raised, ...over.map(([, entry]) => ({ entry, isOver: true }))];
+}
+
+async function report(world: AlarmWorld, { entry, isOver }: AlarmChange): Promise<void> {
+  const described = describeAlarm(entry);
+  const { alarm, subject, happened, affects, remedy } = described;
+  const fields = { alarm, subject, ...entry.facts };
+  const isLoggedByCode = alarmRow(alarm).source !== "checks";
+  if (isOver) world.log.info({ ...fields, since: described.since }, "an alarm is over");
+  else if (!isLoggedByCode) world.log.error({ ...fields, affects, remedy }, happened);
+  const text = isOver ? `Over: ${alarm} ${subject}` : `${alarm} ${subject}: ${happened} ${affects} ${remedy}`;
+  const { baseUrl } = world.config;
+  await sendAlarm(world, { state: isOver ? "over" : "raised", ...described, baseUrl, text });
+}
+
+function keyOf({ alarm, subject }: { alarm: AlarmName; subject: string }): string {
+  return `${alarm} ${subject}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

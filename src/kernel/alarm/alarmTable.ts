@@ -1,0 +1,236 @@
+// Every alarm: a condition that a person must act on. docs/operate/alarms.md is generated from this table by scripts/alarms.ts.
+
+/**
+ * Where an alarm is found. `checks`: the alarm checks find it, and find when it is over. `code`: the code that meets it raises it, and it is
+ * over an hour after it was last raised. `both`: the code logs each case, and the checks find whether any is left.
+ */
+export type AlarmSource = "checks" | "code" | "both";
+
+export type AlarmRow = {
+  /** One sentence. */
+  happened: string;
+  /** Who is affected, as one sentence. */
+  affects: string;
+  /** What the operator does, with the command. */
+  remedy: string;
+  source: AlarmSource;
+};
+
+export const ALARMS = {
+  gas_low: {
+    happened: "The gas account cannot pay the next 50 settlements at the present gas price.",
+    affects: "Nobody yet. When it is empty, payouts of this chain wait.",
+    remedy: "Send the chain's native coin to the gas account. `tributary doctor` shows its address and balance.",
+    source: "checks",
+  },
+  gas_empty: {
+    happened: "The gas account cannot pay one settlement at the present gas price.",
+    affects: "Merchants paid on this chain: deposits count, but payouts wait.",
+    remedy: "Send the chain's native coin to the gas account. `tributary doctor` shows its address and balance.",
+    source: "checks",
+  },
+  gas_price_above_ceiling: {
+    happened: "The gas price exceeds `maxFeePerGasGwei`.",
+    affects: "Merchants paid on this chain: payouts wait until the price falls.",
+    remedy: "Wait, or raise `maxFeePerGasGwei` and restart. `tributary doctor` shows the price.",
+    source: "both",
+  },
+  chain_silent: {
+    happened: "No provider of the chain answers.",
+    affects: "Payers and merchants of this chain: deposits are not seen and payouts wait.",
+    remedy: "Check the provider's status page, or add a URL to `rpcUrls`. `tributary watch status` shows each error.",
+    source: "checks",
+  },
+  chain_stalled: {
+    happened: "The chain has had no new block for at least 20 seconds and four times its usual block time.",
+    affects: "Payers and merchants of this chain: nothing is seen or settled until it goes on.",
+    remedy: "Compare with a block explorer. If the chain goes on there, replace the provider. `tributary watch status`",
+    source: "checks",
+  },
+  chain_not_scanned: {
+    happened: "No process has scanned the chain recently.",
+    affects: "Payers and merchants of this chain: deposits are not seen.",
+    remedy: "Read the warnings of the loop `watch` in the log, and start a process. `tributary doctor`",
+    source: "checks",
+  },
+  scan_behind: {
+    happened: "The scanner is more than two minutes behind the chain.",
+    affects: "Payers and merchants of this chain: deposits are seen late.",
+    remedy: "Wait when it catches up, else use a faster provider. `tributary watch status --follow`",
+    source: "checks",
+  },
+  provider_down: {
+    happened: "A provider does not answer, while another one of its chain does.",
+    affects: "Nobody while enough providers answer. If they must agree, deposits and payouts may wait.",
+    remedy: "Check the provider, or replace its URL in `rpcUrls`. `tributary watch status`",
+    source: "checks",
+  },
+  provider_behind: {
+    happened: "A provider's newest block is much older than that of another one.",
+    affects: "Nobody while enough providers answer. If they must agree, deposits and payouts may wait.",
+    remedy: "Check the provider, or replace its URL in `rpcUrls`. `tributary watch status`",
+    source: "checks",
+  },
+  settlements_late: {
+    happened: "Counted money has waited for its payout for 15 minutes longer than configured.",
+    affects: "The merchants of these payouts. The money is safe in its inboxes.",
+    remedy: "Read the other alarms of the chain first. `tributary doctor` names what is stuck.",
+    source: "checks",
+  },
+  settlement_held: {
+    happened: "The chain refuses to settle an inbox.",
+    affects: "The merchant of the intent: its payout waits and is retried.",
+    remedy: "`tributary intents show <intentId>` shows the reason. The token may block the payout wallet.",
+    source: "checks",
+  },
+  deposits_late: {
+    happened: "A deposit has been neither counted nor held for two hours.",
+    affects: "The payer and the merchant of the intent.",
+    remedy: "`tributary watch status` shows whether the chain's finality advances; then `tributary rescan <intentId>`.",
+    source: "checks",
+  },
+  customers_unbound: {
+    happened: "Intents have waited for the issuing gate for five minutes.",
+    affects: "Payers of these intents: they get no source inbox.",
+    remedy: "Check the gate at `gate.url`. Intents continue when it answers.",
+    source: "checks",
+  },
+  key_expires: {
+    happened: "An API key in use expires within seven days, and its account has no later one.",
+    affects: "The merchant: its requests get `key_expired` from then on.",
+    remedy: "`tributary keys rotate <keyId>`, and give the merchant the new key.",
+    source: "checks",
+  },
+  disk_low: {
+    happened: "The disk of this process has less than 2 GiB free.",
+    affects: "Everybody, when it is full: an embedded database then stops.",
+    remedy: "Free space or enlarge the disk. `df -h`",
+    source: "checks",
+  },
+  clock_differs: {
+    happened: "The machine's clock, the database's clock or a chain's clock differ by more than they may.",
+    affects: "Everybody: expiry, retries and signatures use the wrong time.",
+    remedy: "Correct the time synchronization of both machines. `timedatectl`",
+    source: "checks",
+  },
+  database_unavailable: {
+    happened: "The database does not answer.",
+    affects: "Everybody: requests fail and no payment is recorded. Chains are read again afterwards.",
+    remedy: "Start the database. `/readyz` answers 503 until then.",
+    source: "checks",
+  },
+  provider_agreement_pending: {
+    happened: "Too few providers confirm a deposit.",
+    affects: "The payer and the merchant of the deposit: it waits.",
+    remedy: "Get more providers to answer. `tributary watch status`",
+    source: "both",
+  },
+  provider_disagreement: {
+    happened: "A provider denies a deposit or a balance that another one reports.",
+    affects: "The payer and the merchant of the deposit: it waits.",
+    remedy: "Find the provider that is wrong and remove it. `tributary doctor`",
+    source: "both",
+  },
+  provider_contradicted: {
+    happened: "A provider denies a deposit that the others confirm.",
+    affects: "Nobody: the deposit counts.",
+    remedy: "Watch this provider, and remove it if it happens again. `tributary watch status`",
+    source: "code",
+  },
+  provider_inconsistent: {
+    happened: "A provider's answers contradict each other and are not recorded.",
+    affects: "Nobody while another provider answers.",
+    remedy: "Replace the provider. `tributary watch status`",
+    source: "code",
+  },
+  providers_differ: {
+    happened: "The providers report different chains, without a majority.",
+    affects: "Payers and merchants of this chain: deposits may wait.",
+    remedy: "Compare with a block explorer, and remove the wrong provider. `tributary watch status`",
+    source: "code",
+  },
+  reorg_refused: {
+    happened: "A provider reports a deep reorganization that the other providers do not have.",
+    affects: "Nobody: its report is ignored.",
+    remedy: "Watch this provider, and remove it if it happens again. `tributary watch status`",
+    source: "code",
+  },
+  chain_taken_back: {
+    happened: "Most providers report another chain, and recorded blocks were undone.",
+    affects: "Merchants with deposits in these blocks: they are dropped until they are mined again.",
+    remedy: "Compare with a block explorer, then run `tributary doctor --ledger`.",
+    source: "code",
+  },
+  final_contradicted: {
+    happened: "A provider contradicts final movements. They stay unchanged.",
+    affects: "The merchants of these movements, if the chain has really replaced final blocks.",
+    remedy: "Compare the transactions with a block explorer, then run `tributary doctor --ledger`.",
+    source: "code",
+  },
+  transfer_omitted: {
+    happened: "A provider left out a transfer each time its block was read. The balance of the inbox showed it.",
+    affects: "Nobody: the transfer is recorded.",
+    remedy: "Replace the provider. `tributary watch status`",
+    source: "code",
+  },
+  balance_differs: {
+    happened: "The balance of an inbox differs from the ledger.",
+    affects: "The merchant of the inbox: a transfer may be missing or recorded wrongly.",
+    remedy: "`tributary doctor --ledger`, then `tributary rescan <intentId>`.",
+    source: "both",
+  },
+  balance_below_counted: {
+    happened: "Every provider that answers reports less in an inbox than was counted.",
+    affects: "The merchant of the inbox: its payout waits.",
+    remedy: "`tributary rescan <intentId>`, then `tributary doctor --ledger`.",
+    source: "code",
+  },
+  intent_quarantined: {
+    happened: "The movements of an intent could not be processed. They are retried.",
+    affects: "The merchant of the intent: its deposits wait. Others continue.",
+    remedy: "Read the error in the log line, and report it. `tributary intents show <intentId>`",
+    source: "both",
+  },
+  intent_failed: {
+    happened: "Counting, summing, verifying or planning failed for one intent. It is retried.",
+    affects: "The merchant of the intent. Others continue.",
+    remedy: "Read the error in the log line, and report it. `tributary intents show <intentId>`",
+    source: "code",
+  },
+  settlement_fails: {
+    happened: "A settlement cannot be submitted because of its rows. It is retried.",
+    affects: "The merchant of the settlement: its payout waits.",
+    remedy: "Read the error in the log line, and report it. `tributary doctor --ledger`",
+    source: "code",
+  },
+  settlement_not_replanned: {
+    happened: "A settlement that moved nothing cannot be planned again because of its rows. It is retried.",
+    affects: "The merchant of the settlement: its payout waits.",
+    remedy: "Read the error in the log line, and report it. `tributary doctor --ledger`",
+    source: "code",
+  },
+  nonce_gap: {
+    happened: "Too many nonces of the gas account are missing below the waiting transactions.",
+    affects: "Merchants paid on this chain: payouts wait until the nonces are used.",
+    remedy: "Find who else uses the gas key. Give the service a key of its own, and restart. `tributary doctor`",
+    source: "code",
+  },
+  sending_given_up: {
+    happened: "No node accepts a transaction, and an empty one takes its nonce.",
+    affects: "The merchants of its settlements: they are planned again.",
+    remedy: "Read `outcome` in the log line. `tributary doctor` shows gas and fees.",
+    source: "code",
+  },
+  gate_issued_wrong_address: {
+    happened: "The issuing gate issued a forbidden address. It was not stored.",
+    affects: "The payer of the intent: no source inbox on this chain.",
+    remedy: "Stop the gate and find out why. `tributary origins disable <origin>` stops issuing meanwhile.",
+    source: "code",
+  },
+} as const satisfies Record<string, AlarmRow>;
+
+export type AlarmName = keyof typeof ALARMS;
+
+export function alarmRow(name: AlarmName): AlarmRow {
+  return ALARMS[name];
+}
