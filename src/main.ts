@@ -20,6 +20,7 @@ import { systemEntropy } from "./kernel/entropy.ts";
 import { thisMachine } from "./kernel/alarm/machine.ts";
 import { createWake } from "./kernel/wake.ts";
 import { ProcessMemory } from "./kernel/processMemory.ts";
+import { startMetricsServer } from "./metrics/metricsServer.ts";
 import { runLoops } from "./loops/runLoops.ts";
 import type { World } from "./world.ts";
 
@@ -126,17 +127,28 @@ export async function startService(world: World, { extend, onFatal }: ServiceOpt
     await server.close();
     throw error;
   }
+  const metrics = await listenForMetrics(world, server);
   const shutdown = new AbortController();
   // A loop ends only on `shutdown` or on a broken invariant.
   const loops = runLoops(world, shutdown.signal).catch(onFatal);
   const stop = async () => {
     shutdown.abort();
-    await Promise.all([server.close(), loops]);
+    await Promise.all([server.close(), metrics?.close(), loops]);
     await world.gate?.close();
     await world.db.close();
   };
   let stopped: Promise<void> | undefined;
   return { stop: () => (stopped ??= stop()) };
+}
+
+async function listenForMetrics(world: World, server: FastifyInstance): Promise<FastifyInstance | undefined> {
+  if (world.config.metrics === undefined) return undefined;
+  try {
+    return await startMetricsServer(world, world.config.metrics);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
 }
 
 async function openConfiguredDatabase(config: Config, { onFatal, snapshot }: OpenOptions): Promise<Db> {

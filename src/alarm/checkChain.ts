@@ -34,10 +34,10 @@ export type ChainHealth = {
   headSinceMs: number;
   /** By provider, when it last answered, or when it was first asked. */
   readonly answeredAtMs: Map<string, number>;
-  /** By provider, the number of failed requests for its head. */
-  readonly failures: Map<string, number>;
   blockTimeMs: number | undefined;
   gas: GasCheck | undefined;
+  /** What the balance of the gas account fell by, in the native coin's smallest unit. */
+  gasSpent: bigint;
 };
 
 const HEALTH: MemorySlot<WeakMap<Chain, ChainHealth>> = { create: () => new WeakMap() };
@@ -50,9 +50,9 @@ export function getChainHealth(world: ChainCheckWorld, chain: Chain): ChainHealt
     head: undefined,
     headSinceMs: world.clock.monotonicMs(),
     answeredAtMs: new Map(),
-    failures: new Map(),
     blockTimeMs: undefined,
     gas: undefined,
+    gasSpent: 0n,
   };
   all.set(chain, known);
   return known;
@@ -123,7 +123,6 @@ function noteReplies({ clock }: ChainCheckWorld, health: ChainHealth, replies: r
   const nowMs = clock.monotonicMs();
   for (const { provider, head } of replies) {
     if (head !== undefined || !health.answeredAtMs.has(provider)) health.answeredAtMs.set(provider, nowMs);
-    if (head === undefined) health.failures.set(provider, (health.failures.get(provider) ?? 0) + 1);
   }
 }
 
@@ -198,6 +197,7 @@ async function refreshGas(world: ChainCheckWorld, { sender }: Chain, health: Cha
   );
   if (answers === undefined) return;
   const [balance, fee, { isWithinCeiling, text: price }] = answers;
+  if (health.gas !== undefined && balance < health.gas.balance) health.gasSpent += health.gas.balance - balance;
   health.gas = { checkedAtMs: nowMs, balance, fee, isWithinCeiling, price };
 }
 

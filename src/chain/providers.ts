@@ -50,6 +50,8 @@ export type ProviderSlot<Reader extends ChainReader> = {
 export class Providers<Reader extends ChainReader = ChainReader> implements ChainReader {
   readonly caip2: Caip2;
   readonly name: string;
+  /** Failures of each provider since the start, by name. */
+  readonly failureCounts = new Map<string, number>();
   readonly #slots: readonly ProviderSlot<Reader>[];
   readonly #clock: Timer;
   readonly #log: Logger;
@@ -235,6 +237,7 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     const cooldownMs = Math.max(backoffMs, Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));
     const nowMs = this.#clock.monotonicMs();
     slot.failures += 1;
+    this.failureCounts.set(slot.reader.name, (this.failureCounts.get(slot.reader.name) ?? 0) + 1);
     slot.cooldownUntilMs = Math.max(slot.cooldownUntilMs, nowMs + cooldownMs);
     slot.rateLimitedUntilMs = Math.max(slot.rateLimitedUntilMs, nowMs + Math.min(retryAfterMs, RATE_LIMITED_MS_MAX));
     if (this.#slots.length === 1) return;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../db/database.ts";
-import { assignSequences } from "./store.ts";
+import { assignSequences, type SequencedEvent } from "./store.ts";
 
 /** The most events numbered in one transaction. */
 const BATCH_MAX = 1_000;
@@ -11,10 +11,10 @@ const SEQUENCER_LOCK = 7_402_001n;
  * Assigns committed events the next sequences of their accounts. It runs after commit and in one process at a time, so that a reader who
  * has seen a sequence has seen all lower ones. A sequence assigned at insertion could become visible after its successor.
  */
-export async function assignEventSequences(db: Db): Promise<{ isDone: boolean }> {
-  const assigned = await db.transaction(async (tx) => {
+export async function assignEventSequences(db: Db): Promise<{ isDone: boolean; events: SequencedEvent[] }> {
+  const events = await db.transaction(async (tx) => {
     await sql`select pg_advisory_xact_lock(${SEQUENCER_LOCK}::bigint)`.execute(tx);
     return assignSequences(tx, BATCH_MAX);
   });
-  return { isDone: assigned < BATCH_MAX };
+  return { isDone: events.length < BATCH_MAX, events };
 }

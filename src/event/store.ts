@@ -4,7 +4,7 @@ import { array } from "../db/parameters.ts";
 import type { EventTable } from "../db/schema.ts";
 import type { Entropy } from "../kernel/entropy.ts";
 import { newId } from "../kernel/ids.ts";
-import type { NewEvent } from "./event.ts";
+import type { EventType, NewEvent } from "./event.ts";
 
 /** PostgreSQL accepts 65,535 parameters in a statement, and one transaction may append more rows than fit. */
 const ROWS_MAX = 1_000;
@@ -122,12 +122,27 @@ function latestOf(one: Date | undefined, other: Date): Date {
   return one !== undefined && one > other ? one : other;
 }
 
+/** What logs and metrics need of an event. Fields that its resource lacks are null. */
+export type SequencedEvent = {
+  type: EventType;
+  account: string;
+  intent: string | null;
+  createdAt: Date;
+  deposit: string | null;
+  settlement: string | null;
+  /** CAIP-19. */
+  asset: string | null;
+  reason: string | null;
+  /** When the resource was created, ISO 8601. */
+  objectCreatedAt: string | null;
+};
+
 /**
- * Assigns up to `limit` committed events the next sequences of their accounts, in the order of their positions. Returns the number of
+ * Assigns up to `limit` committed events the next sequences of their accounts, in the order of their positions, and returns these
  * events. The caller ensures that only one transaction does this at a time.
  */
-export async function assignSequences(tx: Tx, limit: number): Promise<number> {
-  const result = await sql<{ position: bigint }>`
+export async function assignSequences(tx: Tx, limit: number): Promise<SequencedEvent[]> {
+  const { rows } = await sql<SequencedEvent>`
     with batch as (
       select position, account_id, row_number() over (partition by account_id order by position) as place
       from (select position, account_id from event where sequence is null order by position limit ${limit}) as unstamped
@@ -142,6 +157,9 @@ export async function assignSequences(tx: Tx, limit: number): Promise<number> {
     update event set sequence = counter.last_sequence - batch_size.size + batch.place
     from batch join counter using (account_id) join batch_size using (account_id)
     where event.position = batch.position
-    returning event.position`.execute(tx);
-  return result.rows.length;
+    returning event.type, event.account_id as account, event.intent_id as intent, event.created_at as "createdAt",
+      event.data -> 'object' ->> 'depositId' as deposit, event.data -> 'object' ->> 'settlementId' as settlement,
+      event.data -> 'object' ->> 'caip19' as asset, event.data -> 'object' ->> 'reason' as reason,
+      event.data -> 'object' ->> 'createdAt' as "objectCreatedAt"`.execute(tx);
+  return rows;
 }

@@ -1,4 +1,5 @@
 import { assignEventSequences } from "../event/assignEventSequences.ts";
+import { recordMilestone } from "../metrics/recordMilestone.ts";
 import type { World } from "../world.ts";
 import type { Loop } from "./loop.ts";
 
@@ -8,7 +9,8 @@ export function assignEventSequencesLoop(world: World): Loop {
     topic: "events",
     intervalMs: 1_000,
     tick: async () => {
-      const { isDone } = await assignEventSequences(world.db);
+      const { isDone, events } = await assignEventSequences(world.db);
+      for (const event of events) recordMilestone(world, event);
       return !isDone;
     },
   };

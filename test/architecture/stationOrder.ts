@@ -24,6 +24,7 @@ const ROAD = [
   "settlement",
   "webhook",
   "alarm",
+  "metrics",
   "audit",
 ] as const;
 

@@ -1,4 +1,4 @@
-import { pino, type Logger } from "pino";
+import { pino, type DestinationStream, type Logger } from "pino";
 import type { Config } from "../../config/config.ts";
 import type { Style, Terminal } from "./terminal.ts";
 
@@ -18,9 +18,11 @@ const VALUE_CHARACTERS_MAX = 200;
 /** Fields that would contain a secret if a whole object were logged by mistake. */
 const redact = ["gasKey", "*.gasKey", "apiKey", "*.apiKey", "widgetToken", "*.widgetToken", "*.headers.authorization"];
 
-/** Logs JSON lines to standard error. */
-export function openJsonLog(level: Level): Logger {
-  return pino({ level, redact }, pino.destination({ dest: 2, sync: true }));
+const formatters = { level: (label: string) => ({ level: label }) };
+
+/** Logs JSON lines to standard error, with the level as a word. */
+export function openJsonLog(level: Level, destination?: DestinationStream): Logger {
+  return pino({ level, redact, formatters }, destination ?? pino.destination({ dest: 2, sync: true }));
 }
 
 /** Logs readable lines to the terminal. */

@@ -1,0 +1,172 @@
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from "@prometheus-io/client";
+import { sql } from "kysely";
+import { getChainHealth } from "../alarm/checkChain.ts";
+import { activeAlarms } from "../alarm/updateAlarms.ts";
+import type { ChainConfig } from "../config/config.ts";
+import type { Caip2 } from "../kernel/caip.ts";
+import type { MemorySlot } from "../kernel/processMemory.ts";
+import { countDifferences } from "../watch/reconcile/balanceStore.ts";
+import { listCursors } from "../watch/store/store.ts";
+import type { World } from "../world.ts";
+
+// The metrics of one process. Gauges are read at each scrape: chains from the last alarm checks, rows from a few indexed statements.
+
+export type MetricsWorld = Pick<World, "db" | "clock" | "config" | "chains" | "memory">;
+
+type Metrics = {
+  registry: Registry;
+  settleSeconds: Histogram<"chain">;
+  refresh: (world: MetricsWorld) => Promise<void>;
+};
+
+const METRICS: MemorySlot<{ metrics?: Metrics }> = { create: () => ({}) };
+
+/** From the first seconds on a fast chain to a day. */
+const SETTLE_SECONDS = [5, 15, 30, 60, 120, 300, 900, 3_600, 86_400];
+const OPEN_STATES = ["seen", "confirmed", "held"] as const;
+
+/** Renders all metrics in the text format of Prometheus. Rejects when the database does not answer. */
+export async function renderMetrics(world: MetricsWorld): Promise<{ contentType: string; text: string }> {
+  const { registry, refresh } = getMetrics(world);
+  await refresh(world);
+  return { contentType: registry.contentType, text: await registry.metrics() };
+}
+
+/** `seconds`: from the plan of a settlement to its landing. */
+export function observeSettlement(
+  world: Pick<World, "memory">,
+  { chain, seconds }: { chain: string; seconds: number },
+) {
+  getMetrics(world).settleSeconds.observe({ chain }, seconds);
+}
+
+function getMetrics({ memory }: Pick<World, "memory">): Metrics {
+  const slot = memory.get(METRICS);
+  return (slot.metrics ??= createMetrics());
+}
+
+function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const perChain = (name: string, help: string) => new Gauge({ name, help, labelNames: ["chain"], registers });
+  const settleSeconds = new Histogram({
+    name: "tributary_settle_seconds",
+    help: "Seconds from the plan of a settlement to its landing.",
+    labelNames: ["chain"],
+    buckets: SETTLE_SECONDS,
+    registers,
+  });
+  const head = perChain("tributary_chain_head_block", "The highest block that a provider reports.");
+  const scanned = perChain("tributary_chain_scanned_block", "The last scanned block.");
+  const lag = perChain("tributary_chain_lag_blocks", "Blocks between the head and the last scanned block.");
+  const uncounted = perChain("tributary_oldest_uncounted_seconds", "Age of the oldest deposit that is not counted.");
+  const unsettled = perChain("tributary_oldest_unsettled_seconds", "Age of the oldest counted money without a payout.");
+  const balance = perChain("tributary_gas_balance", "Balance of the gas account in the native coin.");
+  const settlementsLeft = perChain("tributary_gas_settlements_left", "Settlements that the gas account can pay.");
+  const spent = perChain("tributary_gas_spent", "What the gas account has spent since the start, in the native coin.");
+  const differences = perChain("tributary_ledger_differences", "Inboxes whose balance differs from the ledger.");
+  const deposits = new Gauge({
+    name: "tributary_deposits",
+    help: "Deposits that are not counted, by state.",
+    labelNames: ["chain", "status"],
+    registers,
+  });
+  const providerErrors = new Gauge({
+    name: "tributary_provider_errors",
+    help: "Failed requests of a provider since the start.",
+    labelNames: ["chain", "provider"],
+    registers,
+  });
+  const alarms = new Gauge({
+    name: "tributary_alarm_active",
+    help: "1 for each alarm that is not over.",
+    labelNames: ["alarm", "subject"],
+    registers,
+  });
+
+  async function refresh(world: MetricsWorld): Promise<void> {
+    const { chains } = world.config;
+    const [cursors, counts, open] = await Promise.all([
+      listCursors(world.db),
+      countDifferences(world.db),
+      readOpen(world, chains),
+    ]);
+    for (const config of chains) {
+      const { caip2: chain } = config;
+      const labels = { chain };
+      setChainGauges(world, config);
+      const cursor = cursors.find((each) => each.chain === chain);
+      if (cursor !== undefined) scanned.set(labels, Number(cursor.number));
+      differences.set(labels, Number(counts.find((each) => each.chain === chain)?.count ?? 0n));
+      const rows = open.get(chain);
+      uncounted.set(labels, rows?.uncountedSeconds ?? 0);
+      unsettled.set(labels, rows?.unsettledSeconds ?? 0);
+      for (const status of OPEN_STATES) deposits.set({ chain, status }, rows?.states.get(status) ?? 0);
+      const headNumber = headOf(world, chain);
+      if (headNumber !== undefined && cursor !== undefined)
+        lag.set(labels, Math.max(0, Number(headNumber - cursor.number)));
+    }
+    alarms.reset();
+    for (const { alarm, subject } of activeAlarms(world)) alarms.set({ alarm, subject }, 1);
+  }
+
+  function setChainGauges(world: MetricsWorld, { caip2, native }: ChainConfig): void {
+    const chain = world.chains.get(caip2);
+    if (chain === undefined) return;
+    const { head: block, gas, gasSpent } = getChainHealth(world, chain);
+    const labels = { chain: caip2 };
+    if (block !== undefined) head.set(labels, Number(block.number));
+    for (const [provider, count] of chain.providers.failureCounts)
+      providerErrors.set({ chain: caip2, provider }, count);
+    spent.set(labels, toCoins(gasSpent, native.decimals));
+    if (gas === undefined) return;
+    balance.set(labels, toCoins(gas.balance, native.decimals));
+    if (gas.fee > 0n) settlementsLeft.set(labels, Number(gas.balance / gas.fee));
+  }
+
+  return { registry, settleSeconds, refresh };
+}
+
+function headOf(world: MetricsWorld, caip2: Caip2): bigint | undefined {
+  const chain = world.chains.get(caip2);
+  return chain === undefined ? undefined : getChainHealth(world, chain).head?.number;
+}
+
+/** Only for display: a double has 15 digits. */
+function toCoins(units: bigint, decimals: number): number {
+  return Number(units) / 10 ** decimals;
+}
+
+type OpenRows = { uncountedSeconds: number; unsettledSeconds: number; states: Map<string, number> };
+
+/** Reads what is open on each chain, with indexes of open rows alone. */
+async function readOpen({ db, clock }: MetricsWorld, chains: readonly ChainConfig[]): Promise<Map<Caip2, OpenRows>> {
+  const nowMs = clock.now().getTime();
+  const [deposits, due] = await Promise.all([
+    sql<{ chain: Caip2; status: string; count: bigint; oldest: Date }>`
+      select chain, status, count(*) as count, min(seen_at) as oldest from deposit
+      where status in ('seen', 'confirmed') group by chain, status
+      union all
+      select chain, status, count(*), min(seen_at) from deposit where status = 'held' group by chain, status`.execute(
+      db.root,
+    ),
+    sql<{ chain: Caip2; oldest: Date }>`
+      select chain, min(oldest) as oldest from (
+        select chain, min(due_from) as oldest from holding where due_from is not null group by chain
+        union all
+        select chain, min(created_at) from settlement where status in ('planned', 'submitted', 'held') group by chain
+      ) as waiting group by chain`.execute(db.root),
+  ]);
+  const secondsSince = (oldest: Date | undefined) =>
+    oldest === undefined ? 0 : Math.max(0, (nowMs - oldest.getTime()) / 1_000);
+  return new Map(
+    chains.map(({ caip2: chain }) => {
+      const own = deposits.rows.filter((row) => row.chain === chain);
+      const uncounted = own.filter(({ status }) => status !== "held").map(({ oldest }) => secondsSince(oldest));
+      const states = new Map(own.map(({ status, count }) => [status, Number(count)]));
+      const unsettledSeconds = secondsSince(due.rows.find((row) => row.chain === chain)?.oldest);
+      return [chain, { uncountedSeconds: Math.max(0, ...uncounted), unsettledSeconds, states }];
+    }),
+  );
+}
