@@ -32,6 +32,21 @@ export type AlarmWorld = Pick<World, "db" | "clock" | "config" | "catalog" | "ch
  */
 export async function updateAlarms(world: AlarmWorld): Promise<void> {
   const book = world.memory.get(BOOK);
+  const found = await runChecks(world);
+  const changes = [...found].flatMap(([check, conditions]) => replaceEntries(world, book, check, conditions));
+  changes.push(...updateIncidents(world, book));
+  book.checkedAtMs = world.clock.monotonicMs();
+  await Promise.all(changes.map((change) => report(world, change)));
+}
+
+/** The alarms that are not over. Runs every check when this process does not run them regularly; it then reports nothing. */
+export async function readAlarms(world: AlarmWorld): Promise<ActiveAlarm[]> {
+  if (isFresh(world)) return activeAlarms(world);
+  const since = world.clock.now();
+  return [...(await runChecks(world)).values()].flat().map((condition) => ({ ...condition, since }));
+}
+
+async function runChecks(world: AlarmWorld): Promise<Map<CheckName, AlarmCondition[]>> {
   const found = new Map<CheckName, AlarmCondition[]>();
   found.set("machine", world.machine === undefined ? [] : await checkMachine(world, world.machine));
   try {
@@ -43,10 +58,7 @@ export async function updateAlarms(world: AlarmWorld): Promise<void> {
     if (error instanceof DatabaseCrashed) throw error;
     found.get("machine")?.push({ alarm: "database_unavailable", subject: "", facts: { reason: messageOf(error) } });
   }
-  const changes = [...found].flatMap(([check, conditions]) => replaceEntries(world, book, check, conditions));
-  changes.push(...updateIncidents(world, book));
-  book.checkedAtMs = world.clock.monotonicMs();
-  await Promise.all(changes.map((change) => report(world, change)));
+  return found;
 }
 
 /** The alarms that are not over, oldest first. Without a recent check it checks the rows first. Rejects when the database does not answer. */
@@ -54,11 +66,15 @@ export async function listActiveAlarms(
   world: Pick<World, "db" | "clock" | "config" | "memory">,
 ): Promise<ActiveAlarm[]> {
   const book = world.memory.get(BOOK);
-  const isFresh = book.checkedAtMs !== undefined && world.clock.monotonicMs() - book.checkedAtMs < FRESH_MS;
-  if (isFresh) return activeAlarms(world);
+  if (isFresh(world)) return activeAlarms(world);
   const since = world.clock.now();
   const rows = (await checkRows(world)).map((condition) => ({ ...condition, since }));
   return [...activeAlarms(world).filter((alarm) => !isFromRows(book, alarm)), ...rows];
+}
+
+function isFresh({ clock, memory }: Pick<World, "clock" | "memory">): boolean {
+  const { checkedAtMs } = memory.get(BOOK);
+  return checkedAtMs !== undefined && clock.monotonicMs() - checkedAtMs < FRESH_MS;
 }
 
 /** The alarms in this process's memory, oldest first. */

@@ -2,7 +2,7 @@ import type { World } from "../world.ts";
 import type { CommandInput, OptionSpec } from "./command.ts";
 import { CommandError } from "../operator/errors.ts";
 import { ConfigError } from "../config/section.ts";
-import { findRunningProcess, callControl } from "../operator/control/callControl.ts";
+import { callControl, listRunningProcesses } from "../operator/control/callControl.ts";
 
 // Connects a command to the installation: through the running process, or directly to the database.
 
@@ -26,12 +26,16 @@ export async function openOperatorClient(
 ): Promise<OperatorClient> {
   const file = values["config"] ?? nonEmpty(environment["TRIBUTARY_CONFIG"]);
   if (file === undefined) {
-    const running = await findRunningProcess(environment);
+    const [running, ...others] = await listRunningProcesses(environment);
     if (running === undefined) {
       throw new CommandError(
         "No running process was found. Start `tributary dev` or `tributary serve`, or name a configuration file in --config.",
       );
     }
+    for (const other of others)
+      terminal.note(
+        `The world at ${running.baseUrl} answers. Another one runs at ${other.baseUrl}: name its file in --config to use it.`,
+      );
     return { call: (operation, input) => callControl(running, operation, input), close: async () => {} };
   }
   // These load on demand: a command that uses the running process needs neither database nor chains.

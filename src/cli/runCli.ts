@@ -46,9 +46,19 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./merchants/accounts.ts")).accountsList,
   },
   {
+    name: "accounts show",
+    summary: "show one merchant account",
+    load: async () => (await import("./merchants/accounts.ts")).accountsShow,
+  },
+  {
     name: "accounts update",
-    summary: "change how an account's checkout looks",
+    summary: "change an account; existing intents keep what they pinned",
     load: async () => (await import("./merchants/accountsUpdate.ts")).accountsUpdate,
+  },
+  {
+    name: "accounts brand",
+    summary: "change how an account's checkout looks",
+    load: async () => (await import("./merchants/accountsBrand.ts")).accountsBrand,
   },
   {
     name: "accounts suspend",
@@ -121,6 +131,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./merchants/intents.ts")).intentsShow,
   },
   {
+    name: "intents archive",
+    summary: "archive a payment intent and free its destination",
+    load: async () => (await import("./merchants/intents.ts")).intentsArchive,
+  },
+  {
     name: "events list",
     summary: "list the latest events",
     load: async () => (await import("./merchants/events.ts")).eventsList,
@@ -134,6 +149,11 @@ const COMMANDS: readonly CommandEntry[] = [
     name: "rescan",
     summary: "read the chain again for an intent or a transaction",
     load: async () => (await import("./chains/rescan.ts")).rescan,
+  },
+  {
+    name: "status",
+    summary: "show alarms and what each chain has to do, as one table",
+    load: async () => (await import("./service/status.ts")).status,
   },
   {
     name: "watch status",
@@ -289,15 +309,43 @@ function commandLines(entries: readonly CommandEntry[]): string[] {
 
 /** Prints the error and returns the exit code: 2 for wrong usage or configuration, 1 for everything else. */
 function reportError(error: unknown, terminal: Terminal, asJson: boolean): number {
-  const isUsage = error instanceof UsageError || error instanceof ConfigError;
+  const isInvalidInput = error instanceof Fault && error.code === "invalid_request";
+  const isUsage = error instanceof UsageError || error instanceof ConfigError || isInvalidInput;
   const message = isExpected(error)
-    ? error.message
-    : error instanceof Error
-      ? (error.stack ?? error.message)
-      : String(error);
+    ? nameOption(error)
+    : isAccessDenied(error)
+      ? `${error.message}. Run the command as the user of the service, or give it access.`
+      : error instanceof Error
+        ? (error.stack ?? error.message)
+        : String(error);
   if (asJson) terminal.note(toJson({ error: { message } }));
   else terminal.note(`${terminal.paint("red", "error:")} ${message}`);
   return isUsage ? 2 : 1;
+}
+
+/** The options that set the fields of faults. */
+const OPTION_OF_PARAM: Readonly<Record<string, string>> = {
+  "payout.wallet": "--wallet",
+  "payout.currency": "--currency",
+  "payout.chainReference": "--chain",
+  feeBps: "--fee-bps",
+  underpayToleranceBps: "--underpay-tolerance-bps",
+  recovery: "--recovery",
+  origins: "--origins",
+};
+
+/** A fault's message begins with its field; the user typed an option. */
+function nameOption(error: Error): string {
+  const { message } = error;
+  const param = error instanceof Fault ? error.param : undefined;
+  const option = param === undefined ? undefined : OPTION_OF_PARAM[param];
+  if (param === undefined || option === undefined || !message.startsWith(param)) return message;
+  return `${option}${message.slice(param.length)}`;
+}
+
+/** A file or folder that belongs to another user. */
+function isAccessDenied(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && ["EACCES", "EPERM", "EROFS"].includes(String(error.code));
 }
 
 function isExpected(error: unknown): error is Error {

@@ -124,6 +124,8 @@ export type AccountTable = {
   underpay_tolerance_bps: Generated<number>;
   recovery: string | null;
   created_at: Date;
+  /** CAIP-19 ids of the origins that its intents may use; null for all. */
+  origins: Generated<string[] | null>;
 };
 
 export type ApiKeyTable = {

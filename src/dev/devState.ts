@@ -35,7 +35,8 @@ export async function restoreMerchants(
   const stored = readDevState(file);
   const genesisHashes = Object.fromEntries(chains.map((chain) => [chain.caip2, chain.genesisHash]));
   if (stored === undefined) {
-    if ((await listAccounts(world)).length > 0) throw stateMismatch(directory, "has a database but no world.json");
+    if ((await listAccounts(world, { limit: 1 })).length > 0)
+      throw stateMismatch(directory, "has a database but no world.json");
     const accounts = await createMerchants(world, chains);
     writeFileSync(file, `${JSON.stringify({ genesisHashes, accounts } satisfies DevState, undefined, 2)}\n`, {
       mode: 0o600,
@@ -45,7 +46,7 @@ export async function restoreMerchants(
   const changed = chains.find((chain) => stored.genesisHashes[chain.caip2] !== chain.genesisHash);
   if (changed !== undefined)
     throw stateMismatch(directory, `has a state of another ${changed.name} with a different genesis block`);
-  const known = new Set((await listAccounts(world)).map(({ id }) => id));
+  const known = new Set((await listAccounts(world, { limit: 1_000 })).map(({ id }) => id));
   if (stored.accounts.some(({ accountId }) => !known.has(accountId)))
     throw stateMismatch(directory, "has a state of another database");
   return stored.accounts;

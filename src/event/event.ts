@@ -16,12 +16,14 @@ export type EventType =
   | "settlement.bridging"
   | "settlement.landed"
   | "settlement.held"
-  | "settlement.failed";
+  | "settlement.failed"
+  | "account.updated";
 
 export type NewEvent = {
   type: EventType;
   accountId: string;
-  intentId: string;
+  /** Null for an event of the account itself. */
+  intentId: string | null;
   merchantReference: string | null;
   livemode: boolean;
   /** The resource after the change, in the API's form. */

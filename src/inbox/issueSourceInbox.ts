@@ -4,7 +4,10 @@ import { appendEvents } from "../event/store.ts";
 import { isPayoutAsset } from "../intent/payoutAsset.ts";
 import { lockIntents, type IntentRow } from "../intent/store.ts";
 import { caip10, caip2, displayAddress, type Caip2 } from "../kernel/caip.ts";
+import { assert } from "../kernel/assert.ts";
 import { Fault } from "../kernel/faults.ts";
+import { isAccountOrigin } from "../merchant/accountOrigins.ts";
+import { findAccount } from "../merchant/store.ts";
 import type { World } from "../world.ts";
 import { requestBinding, requestInbox, reportWrongAddress } from "./gateRequests.ts";
 import { markCustomerBound } from "./bindCustomers.ts";
@@ -91,7 +94,11 @@ function toSourceInboxKey(intent: IntentRow, name: OriginSelector): SourceInboxK
 
 /** The origin that issues the inbox. On EVM chains every token of the chain shares the address, so any payable one serves. */
 async function getIssuableOrigin(world: IssueWorld, intent: IntentRow, name: OriginSelector): Promise<Asset> {
-  const origins = world.catalog.assets.filter((asset) => asset.isOrigin && matchesSelector(asset, name));
+  const account = await findAccount(world.db, intent.account_id);
+  assert(account, `the account of ${intent.id} does not exist`);
+  const origins = world.catalog.assets.filter(
+    (asset) => asset.isOrigin && isAccountOrigin(account, asset) && matchesSelector(asset, name),
+  );
   if (origins.length === 0) throw unsupportedOrigin(world, name);
   const isIssuing = await loadIssuingPredicate(world);
   const origin = origins.find((candidate) => isPayoutAsset(intent, candidate) && isIssuing(candidate));

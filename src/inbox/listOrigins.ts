@@ -5,6 +5,7 @@ import type { IntentRow } from "../intent/store.ts";
 import { assert } from "../kernel/assert.ts";
 import { caip19, caip2, displayAddress } from "../kernel/caip.ts";
 import { formatUnits } from "../kernel/units.ts";
+import { isAccountOrigin } from "../merchant/accountOrigins.ts";
 import type { AccountRow } from "../merchant/store.ts";
 import { isDepositIssuable, isIntentDepositIssuable, type IssuingConditions } from "./depositIssuable.ts";
 
@@ -53,7 +54,7 @@ export function listOrigins(
   const { catalog } = world;
   const { intent, account } = subject;
   const settleChain = payoutChain(intent);
-  const origins = catalog.assets.filter((asset) => asset.isOrigin);
+  const origins = catalog.assets.filter((asset) => asset.isOrigin && isAccountOrigin(account, asset));
   const rank = (origin: Asset) =>
     (isDepositIssuable(intent, origin, conditions) ? 0 : 2) + (origin.chain === settleChain ? 0 : 1);
   const defaultRailId = findDefaultRail(catalog, account)?.railId ?? catalog.defaultRailId;

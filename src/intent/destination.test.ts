@@ -58,6 +58,7 @@ const account = (more: Partial<AccountRow> = {}): AccountRow => ({
   underpay_tolerance_bps: 0,
   recovery: null,
   created_at: new Date(0),
+  origins: null,
   ...more,
 });
 const resolve = (input: DestinationInput, merchant = account()) => {

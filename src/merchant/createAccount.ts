@@ -24,17 +24,16 @@ const NAME_CHARACTERS_MAX = 200;
 
 /** Throws invalid_request that names the invalid field; nothing is written then. */
 export async function createAccount(
-  world: Pick<World, "db" | "clock" | "entropy" | "config" | "catalog">,
+  world: Pick<World, "db" | "clock" | "entropy" | "config" | "catalog"> & Partial<Pick<World, "chains">>,
   input: NewAccount,
 ): Promise<AccountRow> {
-  if (input.name.trim() === "" || input.name.length > NAME_CHARACTERS_MAX)
-    throw invalidParam("name", `1 to ${NAME_CHARACTERS_MAX} characters`);
-  const feeBps = requireInteger("feeBps", input.feeBps ?? 0, FEE_BPS_MAX);
-  const toleranceBps = requireInteger("underpayToleranceBps", input.underpayToleranceBps ?? 0, TOLERANCE_BPS_MAX);
+  const name = requireName(input.name);
+  const feeBps = requireFeeBps(input.feeBps ?? 0);
+  const toleranceBps = requireToleranceBps(input.underpayToleranceBps ?? 0);
   const payout = input.payout === undefined ? undefined : validatePayout(world, input.payout);
   return insertAccount(world.db, {
     id: newId("acct", world.entropy),
-    name: input.name,
+    name,
     environment: world.config.environment,
     payout_namespace: payout?.namespace ?? null,
     payout_chain_reference: payout?.chainReference ?? null,
@@ -47,7 +46,24 @@ export async function createAccount(
   });
 }
 
-function validatePayout(world: Pick<World, "catalog">, payout: PayoutDefaults): PayoutDefaults {
+export function requireName(name: string): string {
+  if (name.trim() !== "" && name.length <= NAME_CHARACTERS_MAX) return name;
+  throw invalidParam("name", `1 to ${NAME_CHARACTERS_MAX} characters`);
+}
+
+export function requireFeeBps(value: number): number {
+  return requireInteger("feeBps", value, FEE_BPS_MAX);
+}
+
+export function requireToleranceBps(value: number): number {
+  return requireInteger("underpayToleranceBps", value, TOLERANCE_BPS_MAX);
+}
+
+/** Throws invalid_request for a wallet that cannot be paid. */
+export function validatePayout(
+  world: Pick<World, "catalog"> & Partial<Pick<World, "chains">>,
+  payout: PayoutDefaults,
+): PayoutDefaults {
   const chain = caip2(payout.namespace, payout.chainReference);
   if (findChainDescription(world.catalog, chain) === undefined)
     throw invalidParam("payout.chainReference", `a configured chain, not ${chain}`);
@@ -60,6 +76,13 @@ function validatePayout(world: Pick<World, "catalog">, payout: PayoutDefaults): 
   if (!("address" in parsed)) throw invalidParam("payout.wallet", format.expectedWallet);
   if (format.isContract(parsed.address, tokens))
     throw invalidParam("payout.wallet", "a wallet, not a contract of the chain, of a token or of this service");
+  // Money sent there would pay gas, and no merchant could take it out.
+  if (
+    [...(world.chains?.values() ?? [])].some(
+      ({ sender }) => sender.payer.toLowerCase() === parsed.address.toLowerCase(),
+    )
+  )
+    throw invalidParam("payout.wallet", "the merchant's own wallet, not the gas account of this service");
   return { ...payout, wallet: parsed.address };
 }
 
@@ -74,7 +97,7 @@ function requireInteger(param: string, value: number, max: number): number {
 }
 
 /** A rescue is made on an EVM chain. */
-function requireRecovery(text: string): string {
+export function requireRecovery(text: string): string {
   const format = addressFormatOf("eip155");
   const address = format.parse(text);
   if (address === undefined) throw invalidParam("recovery", format.expected);

@@ -1,18 +1,15 @@
 import type { World } from "../world.ts";
-import { listAccountRows, listKeyRows, type AccountRow, type ApiKeyRow } from "./store.ts";
+import { listAccountRows, listKeyRows, type AccountRow, type ApiKeyRow, type ListPage } from "./store.ts";
 
-/** Far above the number of accounts in any known installation; a longer list would not be readable. */
-const LIST_MAX = 1_000;
-
-export async function listAccounts(world: Pick<World, "db">): Promise<AccountRow[]> {
-  return listAccountRows(world.db, LIST_MAX);
+/** Lists accounts, oldest first. */
+export async function listAccounts(world: Pick<World, "db">, page: ListPage): Promise<AccountRow[]> {
+  return listAccountRows(world.db, page);
 }
 
-/** Lists keys without their hashes. */
+/** Lists keys without their hashes, oldest first. */
 export async function listKeys(
   world: Pick<World, "db">,
-  accountId?: string,
+  page: ListPage & { accountId?: string | undefined },
 ): Promise<Omit<ApiKeyRow, "secret_hash">[]> {
-  const rows = await listKeyRows(world.db, { limit: LIST_MAX, ...(accountId === undefined ? {} : { accountId }) });
-  return rows.map(({ secret_hash: _hash, ...key }) => key);
+  return (await listKeyRows(world.db, page)).map(({ secret_hash: _hash, ...key }) => key);
 }

@@ -1,4 +1,4 @@
-import { sql, type Insertable, type Selectable } from "kysely";
+import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
 import type { AccountTable, ApiKeyTable, PageOriginTable } from "../db/schema.ts";
@@ -89,17 +89,42 @@ export async function updateAccountStatus(
     .executeTakeFirst();
 }
 
+/** Changes an account in the caller's transaction, which holds its lock. */
+export async function updateAccountRow(
+  tx: Tx,
+  { id, change }: { id: string; change: Updateable<AccountTable> },
+): Promise<AccountRow> {
+  return tx.updateTable("account").set(change).where("id", "=", id).returningAll().executeTakeFirstOrThrow();
+}
+
+/** A page of a list. `after`: the id of the last row of the page before; an unknown id ends the list. */
+export type ListPage = { limit: number; after?: string | undefined };
+
 /** Lists accounts, oldest first. */
-export async function listAccountRows(db: Db, limit: number): Promise<AccountRow[]> {
-  return db.root.selectFrom("account").selectAll().orderBy("created_at").orderBy("id").limit(limit).execute();
+export async function listAccountRows(db: Db, { limit, after }: ListPage): Promise<AccountRow[]> {
+  return db.root
+    .selectFrom("account")
+    .selectAll()
+    .$if(after !== undefined, (select) =>
+      select.where(sql<boolean>`(created_at, id) > (select created_at, id from account where id = ${after ?? ""})`),
+    )
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
 }
 
 /** Lists the keys of one account, or of all, oldest first. */
-export async function listKeyRows(db: Db, scope: { accountId?: string; limit: number }): Promise<ApiKeyRow[]> {
+export async function listKeyRows(db: Db, scope: ListPage & { accountId?: string | undefined }): Promise<ApiKeyRow[]> {
   return db.root
     .selectFrom("api_key")
     .selectAll()
     .$if(scope.accountId !== undefined, (select) => select.where("account_id", "=", scope.accountId ?? ""))
+    .$if(scope.after !== undefined, (select) =>
+      select.where(
+        sql<boolean>`(created_at, key_id) > (select created_at, key_id from api_key where key_id = ${scope.after ?? ""})`,
+      ),
+    )
     .orderBy("created_at")
     .orderBy("key_id")
     .limit(scope.limit)

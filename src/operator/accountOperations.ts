@@ -4,10 +4,12 @@ import { readBrand, updateBrand, type BrandChange } from "../merchant/brand/upda
 import { createAccount as createMerchant, type PayoutDefaults } from "../merchant/createAccount.ts";
 import { listAccounts as listMerchants } from "../merchant/listAccounts.ts";
 import { setAccountStatus } from "../merchant/setAccountStatus.ts";
+import { updateAccount as updateMerchant } from "../merchant/updateAccount.ts";
 import { findAccount, type AccountRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
 import { findChainByName, unknownChainMessage } from "../config/chainName.ts";
 import { CommandError } from "./errors.ts";
+import { readPage, toPage, type Page } from "./lists/page.ts";
 import { getField, requiredText, optionalNumber, optionalText } from "./inputFields.ts";
 
 export type AccountOutput = {
@@ -19,6 +21,8 @@ export type AccountOutput = {
   feeBps: number;
   underpayToleranceBps: number;
   recovery: string | null;
+  /** CAIP-19 ids of the origins that its intents may use; null for all. */
+  origins: string[] | null;
   createdAt: string;
 };
 
@@ -36,8 +40,46 @@ export async function createAccount(world: World, input: unknown): Promise<Accou
   return toAccountOutput(row);
 }
 
-export async function listAccounts(world: World): Promise<AccountOutput[]> {
-  return (await listMerchants(world)).map(toAccountOutput);
+export async function listAccounts(world: World, input: unknown): Promise<Page<AccountOutput>> {
+  const page = readPage(input);
+  const rows = await listMerchants(world, { limit: page.limit + 1, after: page.cursor });
+  return toPage(rows.map(toAccountOutput), page.limit, ({ accountId }) => accountId);
+}
+
+export async function showAccount(world: World, input: unknown): Promise<AccountOutput> {
+  const accountId = requiredText(input, "accountId");
+  const row = await findAccount(world.db, accountId);
+  if (row === undefined) throw new CommandError(`There is no account ${accountId}.`);
+  return toAccountOutput(row);
+}
+
+export type AccountChangeOutput = AccountOutput & { payoutBefore: AccountOutput["payout"] };
+
+/** Changes the given fields. The text "none" removes `recovery` or `origins`. `payoutBefore` differs from `payout` when that changed. */
+export async function changeAccount(world: World, input: unknown): Promise<AccountChangeOutput> {
+  const accountId = requiredText(input, "accountId");
+  const row = await findAccount(world.db, accountId);
+  if (row === undefined) throw new CommandError(`There is no account ${accountId}.`);
+  const payout = readPayoutDefaults(world, input, toAccountOutput(row).payout);
+  const [name, recovery, origins] = [
+    optionalText(input, "name"),
+    optionalText(input, "recovery"),
+    optionalText(input, "origins"),
+  ];
+  const feeBps = optionalNumber(input, "feeBps", { min: 0, max: 1_000 });
+  const tolerance = optionalNumber(input, "underpayToleranceBps", { min: 0, max: 500 });
+  const { before, after } = await updateMerchant(world, {
+    accountId,
+    change: {
+      ...(name === undefined ? {} : { name }),
+      ...(feeBps === undefined ? {} : { feeBps }),
+      ...(tolerance === undefined ? {} : { underpayToleranceBps: tolerance }),
+      ...(recovery === undefined ? {} : { recovery: recovery === "none" ? null : recovery }),
+      ...(origins === undefined ? {} : { origins: origins === "none" ? null : origins.split(",") }),
+      ...(payout === undefined ? {} : { payout }),
+    },
+  });
+  return { ...toAccountOutput(after), payoutBefore: toAccountOutput(before).payout };
 }
 
 export async function suspendAccount(world: World, input: unknown): Promise<AccountOutput> {
@@ -62,16 +104,23 @@ export async function requireAccount(world: World, accountId: string): Promise<v
   if (account === undefined) throw new CommandError(`There is no account ${accountId}.`);
 }
 
-/** Reads the default destination; undefined without chain and wallet. Throws CommandError when only one of them is given. */
-function readPayoutDefaults(world: World, input: unknown): PayoutDefaults | undefined {
-  const [name, wallet] = [optionalText(input, "chain"), optionalText(input, "wallet")];
-  if (name === undefined && wallet === undefined) return undefined;
+/** Reads the default destination; undefined without chain, wallet and currency. What is missing comes from `present`. */
+function readPayoutDefaults(
+  world: World,
+  input: unknown,
+  present: AccountOutput["payout"] = null,
+): PayoutDefaults | undefined {
+  const typed = [optionalText(input, "chain"), optionalText(input, "wallet"), optionalText(input, "currency")];
+  if (typed.every((each) => each === undefined)) return undefined;
+  const name = typed[0] ?? present?.chain;
+  const wallet = typed[1] ?? present?.wallet ?? undefined;
   if (name === undefined || wallet === undefined)
     throw new CommandError("A default destination needs both --chain and --wallet.");
   const { knownChains: chains } = world.catalog;
   const chain = findChainByName(chains, name);
   if (chain === undefined) throw new CommandError(unknownChainMessage(chains, name));
-  const currency = optionalText(input, "currency") ?? chain.defaultToken;
+  const kept = typed[0] === undefined ? (present?.currency ?? undefined) : undefined;
+  const currency = typed[2] ?? kept ?? chain.defaultToken;
   if (currency === undefined) throw new CommandError(`${chain.name} has several tokens: name one in --currency.`);
   return { namespace: namespaceOf(chain.caip2), chainReference: referenceOf(chain.caip2), wallet, currency };
 }
@@ -95,6 +144,7 @@ function toAccountOutput(row: AccountRow): AccountOutput {
     feeBps: row.fee_bps,
     underpayToleranceBps: row.underpay_tolerance_bps,
     recovery: row.recovery === null ? null : displayAddress("eip155:1", row.recovery),
+    origins: row.origins,
     createdAt: row.created_at.toISOString(),
   };
 }

@@ -1,6 +1,6 @@
-import { CommandError } from "./errors.ts";
+import { CommandError, UsageError } from "./errors.ts";
 
-// Reads the input of an operation. Every function throws CommandError for an invalid field.
+// Reads the input of an operation. An invalid text throws CommandError, an invalid number UsageError with its option.
 
 export function optionalText(input: unknown, key: string): string | undefined {
   const value = getField(input, key);
@@ -25,7 +25,12 @@ export function optionalNumber(
   if (value === undefined || value === null) return undefined;
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
   if (typeof number === "number" && Number.isInteger(number) && number >= min && number <= max) return number;
-  throw new CommandError(`${key} must be a whole number from ${min} to ${max}.`);
+  throw new UsageError(`${optionOf(key)} must be a whole number from ${min} to ${max}.`);
+}
+
+/** The option that sets a field: "feeBps" is --fee-bps. */
+function optionOf(key: string): string {
+  return `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 export function getField(input: unknown, key: string): unknown {

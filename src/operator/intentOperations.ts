@@ -6,13 +6,13 @@ import type { IntentRow } from "../intent/store.ts";
 import { Fault } from "../kernel/faults.ts";
 import { settlementRecord } from "../settlement/settlementRecord.ts";
 import type { World } from "../world.ts";
-import { CommandError } from "./errors.ts";
+import { archiveIntent } from "../intent/archiveIntent.ts";
+import { UsageError } from "./errors.ts";
+import { readPage, toPage, type Page } from "./lists/page.ts";
 import type { IntentSnapshot } from "./client/intentSnapshot.ts";
 import { readAccountFilter } from "./accountOperations.ts";
-import { requiredText, optionalNumber, optionalText } from "./inputFields.ts";
+import { requiredText, optionalText } from "./inputFields.ts";
 
-const LIST_DEFAULT = 20;
-const LIST_MAX = 1_000;
 /** The newest rows of one intent that `intents show` reads. The API pages through more. */
 const HISTORY_MAX = 1_000;
 const STATUSES = ["active", "settled", "archived"] as const;
@@ -20,21 +20,37 @@ const STATUSES = ["active", "settled", "archived"] as const;
 export type IntentOutput = IntentRecord & { accountId: string };
 
 /** Intents of every account, newest first. */
-export async function listIntents(world: World, input: unknown): Promise<IntentOutput[]> {
+export async function listIntents(world: World, input: unknown): Promise<Page<IntentOutput>> {
+  const { limit, cursor } = readPage(input);
+  const before = await readCursor(world, cursor);
   const accountId = await readAccountFilter(world, input);
   const typed = optionalText(input, "status");
   const status = STATUSES.find((known) => known === typed);
   if (typed !== undefined && status === undefined)
-    throw new CommandError(`--status must be one of ${STATUSES.join(", ")}, not ${typed}.`);
+    throw new UsageError(`--status must be one of ${STATUSES.join(", ")}, not ${typed}.`);
   const rows = await world.db.root
     .selectFrom("intent")
     .selectAll()
     .$if(accountId !== undefined, (query) => query.where("account_id", "=", accountId ?? ""))
     .$if(status !== undefined, (query) => query.where("status", "=", status ?? "active"))
     .orderBy("seq", "desc")
-    .limit(optionalNumber(input, "limit", { min: 1, max: LIST_MAX }) ?? LIST_DEFAULT)
+    .$if(before !== undefined, (query) => query.where("seq", "<", before ?? 0n))
+    .limit(limit + 1)
     .execute();
-  return rows.map((row) => ({ accountId: row.account_id, ...intentRecord(row, world.config) }));
+  const intents = rows.map((row) => ({ accountId: row.account_id, ...intentRecord(row, world.config) }));
+  return toPage(intents, limit, ({ intentId }) => intentId);
+}
+
+/** The cursor is the last intent of the page before. */
+async function readCursor(world: World, cursor: string | undefined): Promise<bigint | undefined> {
+  return cursor === undefined ? undefined : (await getIntent(world, cursor)).seq;
+}
+
+/** Archives an intent of any account. Throws Fault `not_found` or `intent_has_pending_deposits`. */
+export async function archiveOperatorIntent(world: World, input: unknown): Promise<IntentOutput> {
+  const { id } = await getIntent(world, requiredText(input, "intentId"));
+  const row = await world.db.transaction((tx) => archiveIntent(tx, world, id));
+  return { accountId: row.account_id, ...intentRecord(row, world.config) };
 }
 
 /** One intent with its deposits and settlements, oldest first. */

@@ -6,6 +6,7 @@ import { rotateKey as rotateMerchantKey } from "../merchant/keys/rotateKey.ts";
 import { SCOPES } from "../merchant/keys/scopes.ts";
 import type { ApiKeyRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
+import { readPage, toPage, type Page } from "./lists/page.ts";
 import { readAccountFilter } from "./accountOperations.ts";
 import { getField, requiredText, optionalNumber } from "./inputFields.ts";
 
@@ -37,9 +38,19 @@ export async function createKey(world: World, input: unknown): Promise<{ keyId: 
   });
 }
 
-export async function listKeys(world: World, input: unknown): Promise<ApiKeyOutput[]> {
-  const keys = await listMerchantKeys(world, await readAccountFilter(world, input));
-  return keys.map((key) => ({
+export async function listKeys(world: World, input: unknown): Promise<Page<ApiKeyOutput>> {
+  const { limit, cursor } = readPage(input);
+  const accountId = await readAccountFilter(world, input);
+  const keys = await listMerchantKeys(world, { accountId, limit: limit + 1, after: cursor });
+  return toPage(
+    keys.map((key) => toKeyOutput(world, key)),
+    limit,
+    ({ keyId }) => keyId,
+  );
+}
+
+function toKeyOutput(world: World, key: Omit<ApiKeyRow, "secret_hash">): ApiKeyOutput {
+  return {
     keyId: key.key_id,
     accountId: key.account_id,
     scopes: key.scopes,
@@ -48,7 +59,7 @@ export async function listKeys(world: World, input: unknown): Promise<ApiKeyOutp
     revokedAt: key.revoked_at?.toISOString() ?? null,
     lastUsedAt: key.last_used_at?.toISOString() ?? null,
     state: getKeyState(key, world.clock.now()),
-  }));
+  };
 }
 
 function getKeyState(key: Pick<ApiKeyRow, "revoked_at" | "expires_at">, now: Date): ApiKeyOutput["state"] {

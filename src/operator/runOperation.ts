@@ -1,14 +1,23 @@
 import type { World } from "../world.ts";
 import { CommandError } from "./errors.ts";
-import { createAccount, listAccounts, resumeAccount, suspendAccount, updateAccount } from "./accountOperations.ts";
+import {
+  changeAccount,
+  createAccount,
+  listAccounts,
+  resumeAccount,
+  showAccount,
+  suspendAccount,
+  updateAccount,
+} from "./accountOperations.ts";
 import { runDoctorChecks } from "./doctor/runDoctorChecks.ts";
 import { listEvents } from "./eventOperations.ts";
 import { checkLedger, listLedgerBalances, readLedgerPage } from "./ledgerOperations.ts";
-import { listIntents, showIntent } from "./intentOperations.ts";
+import { archiveOperatorIntent, listIntents, showIntent } from "./intentOperations.ts";
 import { rescanTarget } from "./rescanTarget.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./keyOperations.ts";
 import { disableOrigin, enableOrigin, listOrigins } from "./originOperations.ts";
 import { addPageOrigin, listPageOrigins, removePageOrigin } from "./pageOriginOperations.ts";
+import { getStatus } from "./status/getStatus.ts";
 import { getWatchStatus } from "./getWatchStatus.ts";
 
 // The operator's operations by name. Commands run them on a world of their own or through the control socket.
@@ -18,7 +27,9 @@ type Operation = (world: World, input: unknown) => Promise<unknown>;
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   "accounts create": createAccount,
   "accounts list": listAccounts,
-  "accounts update": updateAccount,
+  "accounts show": showAccount,
+  "accounts change": changeAccount,
+  "accounts brand": updateAccount,
   "accounts suspend": suspendAccount,
   "accounts resume": resumeAccount,
   "accounts origins add": addPageOrigin,
@@ -33,8 +44,10 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "origins disable": disableOrigin,
   "intents list": listIntents,
   "intents show": showIntent,
+  "intents archive": archiveOperatorIntent,
   "events list": listEvents,
   rescan: rescanTarget,
+  status: getStatus,
   doctor: runDoctorChecks,
   "ledger check": checkLedger,
   "ledger page": readLedgerPage,

@@ -74,7 +74,7 @@ async function waitUntilReady(baseUrl: string): Promise<void> {
   throw new Error("the service did not become ready");
 }
 
-test("accounts update changes how the checkout looks, and shows it", async () => {
+test("accounts brand changes how the checkout looks, and shows it", async () => {
   const config = writeConfig(await findPort("127.0.0.1", 0));
   const run = async (...words: string[]) => {
     const { code, out, err } = await runCli([...words, "--config", config, "--json"], { TRIBUTARY_HOME: folder.path });
@@ -84,20 +84,20 @@ test("accounts update changes how the checkout looks, and shows it", async () =>
   writeFileSync(logo, '<svg viewBox="0 0 1 1"><script/><path d="M0 0"/></svg>');
   const { accountId } = (await run("accounts", "create", "Looks")).output;
   const options = ["--accent", "#ABC", "--radius", "8", "--logo", logo, "--support", "help@shop.example"];
-  const changed = await run("accounts", "update", accountId, ...options);
+  const changed = await run("accounts", "brand", accountId, ...options);
   assert.equal(changed.code, 0, String(changed.output));
   const { accent, radiusPx, support } = changed.output;
   assert.deepEqual([accent, radiusPx, support], ["#aabbcc", 8, "mailto:help@shop.example"]);
   assert.equal(changed.output.logo.type, "image/svg+xml");
-  const removed = await run("accounts", "update", accountId, "--logo", "none", "--radius", "none");
+  const removed = await run("accounts", "brand", accountId, "--logo", "none", "--radius", "none");
   assert.deepEqual([removed.output.accent, removed.output.radiusPx, removed.output.logo], ["#aabbcc", null, null]);
-  assert.deepEqual((await run("accounts", "update", accountId)).output, removed.output);
+  assert.deepEqual((await run("accounts", "brand", accountId)).output, removed.output);
   for (const wrong of [
     ["--accent", "red"],
     ["--radius", "25"],
     ["--logo", join(folder.path, "none.png")],
   ]) {
-    const refused = await run("accounts", "update", accountId, ...wrong);
+    const refused = await run("accounts", "brand", accountId, ...wrong);
     assert.notEqual(refused.code, 0);
     assert.match(refused.output, /accent|radiusPx|--logo/);
   }

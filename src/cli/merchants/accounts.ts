@@ -1,5 +1,7 @@
 import { CHAIN_NAME_FORMS } from "../../config/chainName.ts";
 import type { Command, CommandInput } from "../command.ts";
+import { PAGE_OPTIONS, printPage, readPageOptions } from "../listPage.ts";
+import type { Page } from "../../operator/lists/page.ts";
 import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
 import type { AccountOutput } from "../../operator/accountOperations.ts";
 import { formatFields, formatTable, toJson } from "../../operator/process/terminal.ts";
@@ -29,14 +31,23 @@ export const accountsCreate: Command = {
 
 export const accountsList: Command = {
   name: "accounts list",
-  summary: "List the merchant accounts",
+  summary: "List the merchant accounts, oldest first",
   positionals: [],
-  options: CONFIG_OPTION,
+  options: { ...PAGE_OPTIONS, ...CONFIG_OPTION },
   examples: ["tributary accounts list"],
   run: runList,
 };
 
 const ACCOUNT = { name: "accountId", summary: "account id (acct_…)" } as const;
+
+export const accountsShow: Command = {
+  name: "accounts show",
+  summary: "Show every field of a merchant account",
+  positionals: [ACCOUNT],
+  options: CONFIG_OPTION,
+  examples: ["tributary accounts show acct_3x7…"],
+  run: runShow,
+};
 
 export const accountsSuspend: Command = {
   name: "accounts suspend",
@@ -89,10 +100,8 @@ function shellQuote(word: string): string {
 }
 
 async function runList(input: CommandInput): Promise<number> {
-  const { terminal, asJson } = input;
-  const accounts = (await callOnce(input, "accounts list", {})) as AccountOutput[];
-  if (asJson) terminal.out(toJson(accounts));
-  else {
+  const page = (await callOnce(input, "accounts list", readPageOptions(input))) as Page<AccountOutput>;
+  printPage(input, page, (accounts) => {
     const rows = accounts.map(({ accountId, name, status, payout, feeBps }) => [
       accountId,
       name,
@@ -101,18 +110,26 @@ async function runList(input: CommandInput): Promise<number> {
       payout?.wallet ?? "",
       `${feeBps} bps`,
     ]);
-    for (const line of formatTable(terminal, ["account", "name", "status", "paid in", "wallet", "fee"], rows))
-      terminal.out(line);
-  }
+    return formatTable(input.terminal, ["account", "name", "status", "paid in", "wallet", "fee"], rows);
+  });
   return 0;
 }
 
-function toAccountFields(account: AccountOutput): [string, string][] {
+async function runShow(input: CommandInput): Promise<number> {
+  const { positionals, terminal, asJson } = input;
+  const account = (await callOnce(input, "accounts show", { accountId: positionals[0] })) as AccountOutput;
+  if (asJson) terminal.out(toJson(account));
+  else for (const line of formatFields(terminal, toAccountFields(account))) terminal.out(line);
+  return 0;
+}
+
+export function toAccountFields(account: AccountOutput): [string, string][] {
   const { payout } = account;
   return [
     ["account", account.accountId],
     ["name", account.name],
     ["environment", account.environment],
+    ["status", account.status],
     [
       "payout",
       payout === null
@@ -122,5 +139,7 @@ function toAccountFields(account: AccountOutput): [string, string][] {
     ["fee", `${account.feeBps} bps`],
     ["tolerance", `${account.underpayToleranceBps} bps`],
     ["recovery", account.recovery ?? "the payout wallet"],
+    ["origins", account.origins?.join(", ") ?? "all"],
+    ["created", account.createdAt],
   ];
 }

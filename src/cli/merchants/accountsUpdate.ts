@@ -1,75 +1,59 @@
-import { readFile } from "node:fs/promises";
-import type { Command, CommandInput } from "../command.ts";
-import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
-import type { BrandOutput } from "../../operator/accountOperations.ts";
+import { CHAIN_NAME_FORMS } from "../../config/chainName.ts";
+import type { AccountChangeOutput } from "../../operator/accountOperations.ts";
 import { UsageError } from "../../operator/errors.ts";
 import { formatFields, toJson } from "../../operator/process/terminal.ts";
+import type { Command, CommandInput } from "../command.ts";
+import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
+import { toAccountFields } from "./accounts.ts";
 
-const REMOVE = "none";
+const FIELDS = {
+  name: { value: "NAME", summary: "the merchant's name" },
+  chain: { value: "CHAIN", summary: `payout chain: ${CHAIN_NAME_FORMS}` },
+  wallet: { value: "ADDRESS", summary: "payout wallet of new intents" },
+  currency: { value: "SYMBOL", summary: "payout token of new intents" },
+  "fee-bps": { value: "BPS", summary: "platform fee in hundredths of a percent, 0 to 1000" },
+  "underpay-tolerance-bps": { value: "BPS", summary: "accepted shortfall in hundredths of a percent, 0 to 500" },
+  recovery: { value: "ADDRESS", summary: 'address that may recover tokens sent by mistake; "none": the payout wallet' },
+  origins: { value: "LIST", summary: 'origins of its intents, such as base:usdc,optimism:usdc; "none": all' },
+} as const;
 
 export const accountsUpdate: Command = {
   name: "accounts update",
-  summary: `Change how an account's checkout looks. "${REMOVE}" removes a value; without options it shows them`,
+  summary: "Change an account; existing intents keep what they pinned",
   positionals: [{ name: "accountId", summary: "account id (acct_…)" }],
-  options: {
-    accent: {
-      value: "COLOR",
-      summary: "fill of the main button, such as #0f5470; the text on it is chosen for contrast",
-    },
-    "accent-dark": { value: "COLOR", summary: "the same for the dark theme; default the accent" },
-    radius: { value: "PX", summary: "radius of corners, 0 to 24" },
-    font: { value: "NAMES", summary: 'fonts of the payer\'s device, such as "Inter, sans-serif"' },
-    logo: { value: "FILE", summary: "PNG or SVG of at most 32 KiB" },
-    support: { value: "ADDRESS", summary: "https:// URL or mail address that payers ask; default the service's" },
-    ...CONFIG_OPTION,
-  },
+  options: { ...FIELDS, ...CONFIG_OPTION },
   examples: [
-    'tributary accounts update acct_3x7… --accent "#7a1f3d" --logo logo.svg',
-    "tributary accounts update acct_3x7…",
+    "tributary accounts update acct_3x7… --fee-bps 30",
+    "tributary accounts update acct_3x7… --origins base:usdc,optimism:usdc",
   ],
   run: runUpdate,
 };
 
 async function runUpdate(input: CommandInput): Promise<number> {
   const { positionals, values, terminal, asJson } = input;
-  const brand = (await callOnce(input, "accounts update", {
-    accountId: positionals[0],
-    accent: orNull(values["accent"]),
-    accentDark: orNull(values["accent-dark"]),
-    radiusPx: orNull(values["radius"]),
-    font: orNull(values["font"]),
-    support: orNull(values["support"]),
-    logo: await readLogo(orNull(values["logo"])),
-  })) as BrandOutput;
-  if (asJson) terminal.out(toJson(brand));
-  else for (const line of formatFields(terminal, toFields(brand))) terminal.out(line);
-  return 0;
-}
-
-function orNull(value: string | undefined): string | null | undefined {
-  return value === REMOVE ? null : value;
-}
-
-async function readLogo(file: string | null | undefined): Promise<string | null | undefined> {
-  if (typeof file !== "string") return file;
-  try {
-    return (await readFile(file)).toString("base64");
-  } catch (error) {
+  if (!Object.keys(FIELDS).some((option) => values[option] !== undefined))
     throw new UsageError(
-      `--logo: the file cannot be read (${error instanceof Error ? error.message : String(error)}).`,
+      `Name what to change: ${Object.keys(FIELDS)
+        .map((option) => `--${option}`)
+        .join(", ")}.`,
     );
-  }
-}
-
-function toFields(brand: BrandOutput): [string, string][] {
-  const { accountId, accent, accentDark, radiusPx, font, support, logo } = brand;
-  return [
-    ["account", accountId],
-    ["accent", accent ?? "the default"],
-    ["accent, dark", accentDark ?? "the accent"],
-    ["radius", radiusPx === null ? "the default" : `${radiusPx} px`],
-    ["font", font ?? "the default"],
-    ["logo", logo === null ? "none" : `${logo.type}, ${logo.bytes} bytes`],
-    ["support", support ?? "the service's"],
-  ];
+  const account = (await callOnce(input, "accounts change", {
+    accountId: positionals[0],
+    name: values["name"],
+    chain: values["chain"],
+    wallet: values["wallet"],
+    currency: values["currency"],
+    feeBps: values["fee-bps"],
+    underpayToleranceBps: values["underpay-tolerance-bps"],
+    recovery: values["recovery"],
+    origins: values["origins"],
+  })) as AccountChangeOutput;
+  const { payoutBefore, ...shown } = account;
+  if (asJson) terminal.out(toJson(shown));
+  else for (const line of formatFields(terminal, toAccountFields(shown))) terminal.out(line);
+  if (toJson(payoutBefore) !== toJson(shown.payout))
+    terminal.note(
+      `${terminal.paint("yellow", "warning:")} new intents of this account are paid to ${shown.payout?.wallet ?? "none"} on ${shown.payout?.chain ?? "none"}, before to ${payoutBefore?.wallet ?? "none"}. Existing intents keep their payout. The account's events record the change.`,
+    );
+  return 0;
 }

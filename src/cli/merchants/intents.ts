@@ -2,6 +2,8 @@ import type { DepositRecord } from "../../deposit/depositRecord.ts";
 import { formatUnits } from "../../kernel/units.ts";
 import type { SettlementRecord } from "../../settlement/settlementRecord.ts";
 import type { Command, CommandInput } from "../command.ts";
+import { PAGE_OPTIONS, printPage, readPageOptions } from "../listPage.ts";
+import type { Page } from "../../operator/lists/page.ts";
 import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
 import type { IntentOutput } from "../../operator/intentOperations.ts";
 import type { IntentSnapshot } from "../../operator/client/intentSnapshot.ts";
@@ -14,7 +16,7 @@ export const intentsList: Command = {
   options: {
     account: { value: "ID", summary: "only intents of this account" },
     status: { value: "STATUS", summary: "only intents in this status: active, settled or archived" },
-    limit: { value: "COUNT", summary: "number of intents to show; default 20" },
+    ...PAGE_OPTIONS,
     ...CONFIG_OPTION,
   },
   examples: ["tributary intents list --status active --limit 5"],
@@ -30,28 +32,38 @@ export const intentsShow: Command = {
   run: runShow,
 };
 
+export const intentsArchive: Command = {
+  name: "intents archive",
+  summary: "Archive a payment intent: it frees its destination, and later deposits are still paid out",
+  positionals: [{ name: "intentId", summary: "intent id (pi_…)" }],
+  options: CONFIG_OPTION,
+  examples: ["tributary intents archive pi_3x7…"],
+  run: runArchive,
+};
+
 async function runList(input: CommandInput): Promise<number> {
-  const { values, terminal, asJson } = input;
-  const filters = { accountId: values["account"], status: values["status"], limit: values["limit"] };
-  const intents = (await callOnce(input, "intents list", filters)) as IntentOutput[];
-  if (asJson) terminal.out(toJson(intents));
-  else {
+  const { values, terminal } = input;
+  const filters = { accountId: values["account"], status: values["status"], ...readPageOptions(input) };
+  const page = (await callOnce(input, "intents list", filters)) as Page<IntentOutput>;
+  printPage(input, page, (intents) => {
     const rows = intents.map(({ intentId, accountId, status, paymentStatus, amounts, payout, merchantReference }) => [
       intentId,
       accountId,
       status,
       paymentStatus,
-      `${formatAmount(amounts.countedUnits, payout.decimals)} of ${formatAmount(amounts.priceUnits, payout.decimals)}`,
+      `${formatAmount(amounts.countedUnits, payout.decimals)} of ${formatAmount(amounts.priceUnits, payout.decimals)} ${symbolOf(payout)}`,
       payout.railId,
       merchantReference ?? "",
     ]);
-    for (const line of formatTable(
-      terminal,
-      ["intent", "account", "status", "payment", "counted", "rail", "reference"],
-      rows,
-    ))
-      terminal.out(line);
-  }
+    return formatTable(terminal, ["intent", "account", "status", "payment", "counted", "rail", "reference"], rows);
+  });
+  return 0;
+}
+
+async function runArchive(input: CommandInput): Promise<number> {
+  const { positionals, terminal, asJson } = input;
+  const intent = (await callOnce(input, "intents archive", { intentId: positionals[0] })) as IntentOutput;
+  terminal.out(asJson ? toJson(intent) : `${intent.intentId} is ${intent.status}. Later deposits are still paid out.`);
   return 0;
 }
 
@@ -70,7 +82,8 @@ function formatIntent(
   terminal: Terminal,
 ): string[] {
   const { amounts, payout } = intent;
-  const units = (text: string | null) => formatAmount(text, payout.decimals);
+  const units = (text: string | null) =>
+    text === null ? formatAmount(text, payout.decimals) : `${formatAmount(text, payout.decimals)} ${symbolOf(payout)}`;
   return [
     ...formatFields(terminal, [
       ["intent", intent.intentId],
@@ -127,8 +140,7 @@ function findSettlementToken(
   { intent, deposits }: Pick<IntentSnapshot, "intent" | "deposits">,
 ): Token {
   const { payout } = intent;
-  if (caip19 === payout.caip19)
-    return { symbol: payout.railId.split(":")[1]?.toUpperCase() ?? "", decimals: payout.decimals };
+  if (caip19 === payout.caip19) return { symbol: symbolOf(payout), decimals: payout.decimals };
   const deposit = deposits.find((candidate) => candidate.caip19 === caip19);
   return deposit?.token ?? { symbol: `units of ${caip19}`, decimals: 0 };
 }
@@ -138,6 +150,11 @@ function settlementRow(settlement: SettlementRecord, { symbol, decimals }: Token
   const state = reason === null ? status : `${status} (${reason})`;
   const [gross, net, fee] = [grossUnits, netUnits, feeUnits].map((units) => formatAmount(units, decimals));
   return [settlementId, state, `${gross} ${symbol}`, `${net}`, `${fee}`, txs[0]?.txHash ?? ""];
+}
+
+/** The payout token's symbol, by its rail. */
+function symbolOf({ railId }: { railId: string }): string {
+  return railId.split(":")[1]?.toUpperCase() ?? "";
 }
 
 /** Formats smallest units as a decimal; "–" for null. */

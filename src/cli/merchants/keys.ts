@@ -1,4 +1,6 @@
 import type { Command, CommandInput } from "../command.ts";
+import { PAGE_OPTIONS, printPage, readPageOptions } from "../listPage.ts";
+import type { Page } from "../../operator/lists/page.ts";
 import { callOnce, CONFIG_OPTION } from "../operatorClient.ts";
 import type { RotatedKeyOutput, ApiKeyOutput } from "../../operator/keyOperations.ts";
 import { formatTable, toJson } from "../../operator/process/terminal.ts";
@@ -20,7 +22,7 @@ export const keysList: Command = {
   name: "keys list",
   summary: "List API keys by id, without their secrets",
   positionals: [{ name: "accountId", summary: "only keys of this account (acct_…)", isOptional: true }],
-  options: CONFIG_OPTION,
+  options: { ...PAGE_OPTIONS, ...CONFIG_OPTION },
   examples: ["tributary keys list acct_3x7…"],
   run: runList,
 };
@@ -63,10 +65,9 @@ async function runCreate(input: CommandInput): Promise<number> {
 }
 
 async function runList(input: CommandInput): Promise<number> {
-  const { positionals, terminal, asJson } = input;
-  const keys = (await callOnce(input, "keys list", { accountId: positionals[0] })) as ApiKeyOutput[];
-  if (asJson) terminal.out(toJson(keys));
-  else {
+  const filters = { accountId: input.positionals[0], ...readPageOptions(input) };
+  const page = (await callOnce(input, "keys list", filters)) as Page<ApiKeyOutput>;
+  printPage(input, page, (keys) => {
     const rows = keys.map((key) => [
       key.keyId,
       key.accountId,
@@ -75,9 +76,8 @@ async function runList(input: CommandInput): Promise<number> {
       formatMinute(key.createdAt),
       key.lastUsedAt === null ? "never" : formatMinute(key.lastUsedAt),
     ]);
-    const header = ["key", "account", "scopes", "state", "created", "last used"];
-    for (const line of formatTable(terminal, header, rows)) terminal.out(line);
-  }
+    return formatTable(input.terminal, ["key", "account", "scopes", "state", "created", "last used"], rows);
+  });
   return 0;
 }
 

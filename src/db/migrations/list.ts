@@ -17,6 +17,7 @@ import * as boundedReads from "./0015_bounded_reads.ts";
 import * as balancePass from "./0016_balance_pass.ts";
 import * as nettedFee from "./0017_netted_fee.ts";
 import * as checkout from "./0018_checkout.ts";
+import * as accountOrigins from "./0019_account_origins.ts";
 
 /** One migration. The database records its name. A released migration never changes. */
 export type Migration = { readonly name: string; up(db: Kysely<unknown>): Promise<void> };
@@ -41,4 +42,5 @@ export const migrations: readonly Migration[] = [
   { name: "0016_balance_pass", up: balancePass.up },
   { name: "0017_netted_fee", up: nettedFee.up },
   { name: "0018_checkout", up: checkout.up },
+  { name: "0019_account_origins", up: accountOrigins.up },
 ];

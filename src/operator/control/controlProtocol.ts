@@ -3,7 +3,12 @@ import type { Socket } from "node:net";
 // The protocol of the control socket: one request and one response for each connection, each one line of JSON.
 
 export type ControlRequest = { token: string; operation: string; input: unknown };
-export type ControlResponse = { output: unknown } | { failure: { code: string; message: string } };
+/** `param`: the field of an invalid_request. */
+export type ControlFailure = { code: string; message: string; param?: string };
+export type ControlResponse = { output: unknown } | { failure: ControlFailure };
+
+/** The code of a UsageError. */
+export const USAGE_FAILURE = "usage";
 
 const LINE_BYTES_MAX = 4_194_304;
 

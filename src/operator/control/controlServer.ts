@@ -3,9 +3,9 @@ import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import type { Logger } from "pino";
 import { Fault } from "../../kernel/faults.ts";
-import { CommandError } from "../errors.ts";
+import { CommandError, UsageError } from "../errors.ts";
 import { toJson } from "../process/terminal.ts";
-import { readLine, type ControlResponse, type ControlRequest } from "./controlProtocol.ts";
+import { readLine, USAGE_FAILURE, type ControlResponse, type ControlRequest } from "./controlProtocol.ts";
 
 export type ControlServer = { close(): Promise<void> };
 
@@ -68,15 +68,16 @@ async function handleRequest(
   try {
     return { output: await runOperation(request.operation, request.input) };
   } catch (error) {
-    if (error instanceof Fault) return failureResponse(error.code, error.message);
+    if (error instanceof Fault) return failureResponse(error.code, error.message, error.param);
+    if (error instanceof UsageError) return failureResponse(USAGE_FAILURE, error.message);
     if (error instanceof CommandError) return failureResponse("failed", error.message);
     log.error({ err: error, operation: request.operation }, "operator command failed");
     return failureResponse("internal_error", "The operation failed: see the log of the running process.");
   }
 }
 
-function failureResponse(code: string, message: string): ControlResponse {
-  return { failure: { code, message } };
+function failureResponse(code: string, message: string, param?: string): ControlResponse {
+  return { failure: { code, message, ...(param === undefined ? {} : { param }) } };
 }
 
 function parseRequest(line: string): ControlRequest | undefined {

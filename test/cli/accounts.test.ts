@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { request } from "undici";
+import { DEV_ACCOUNTS } from "../../src/dev/devAccounts.ts";
+import { renderCli, useDevWorld } from "../support/cli.ts";
+
+const WALLET = "0x00000000000000000000000000000000000f00d5";
+
+describe("accounts, lists and the status", () => {
+  const world = useDevWorld();
+  const run = (...words: string[]) => renderCli(words, world.variables);
+  async function json<T>(...words: string[]): Promise<T> {
+    const { code, out, err } = await run(...words, "--json");
+    assert.equal(code, 0, err);
+    return JSON.parse(out) as T;
+  }
+  type Account = { accountId: string; feeBps: number; origins: string[] | null; payout: { wallet: string } };
+
+  test("accounts update changes every field, warns of a changed payout and leaves an event", async () => {
+    const { accountId } = await json<Account>("accounts", "create", "Shop", "--chain", "dev-one", "--wallet", WALLET);
+    const unchanged = await run("accounts", "update", accountId, "--fee-bps", "30", "--name", "Harbor Books");
+    assert.deepEqual([unchanged.code, unchanged.err], [0, ""]);
+    const wallet = DEV_ACCOUNTS.payoutSecond.address;
+    const changed = await run("accounts", "update", accountId, "--wallet", wallet);
+    assert.match(changed.err, /^warning: new intents of this account are paid to 0x\w+ on eip155:\d+, before to 0x/);
+    const shown = await json<Account & { name: string }>("accounts", "show", accountId);
+    assert.deepEqual([shown.name, shown.feeBps, shown.payout.wallet.toLowerCase()], ["Harbor Books", 30, wallet]);
+    let events: { type: string; data: { previous: object } }[] = [];
+    while (events.length < 2) events = await json("events", "list", "--account", accountId);
+    assert.deepEqual(
+      events.map(({ type, data }) => [type, Object.keys(data.previous)]),
+      [
+        ["account.updated", ["name", "feeBps"]],
+        ["account.updated", ["payout"]],
+      ],
+    );
+  });
+
+  test("accounts update --origins restricts the origins of an account's intents", async () => {
+    const [account] = world.dev.ready.accounts;
+    assert.ok(account);
+    const { accountId, apiKey } = account;
+    const call = async (method: "GET" | "POST", path: string, body?: object) => {
+      const { statusCode, body: answer } = await request(`${world.dev.ready.baseUrl}/api/v1/intents${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          "service-version": "2026-11-01",
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { statusCode, value: (await answer.json()) as Record<string, unknown> };
+    };
+    const { value } = await call("POST", "", { priceUnits: 5 });
+    const origins = async () =>
+      (
+        (await call("GET", `/${String(value["intentId"])}/origins`)).value["origins"] as {
+          shortName: string;
+          token: { symbol: string };
+        }[]
+      ).map(({ shortName, token }) => `${shortName}:${token.symbol.toLowerCase()}`);
+    const all = await origins();
+    assert.ok(all.length > 1);
+    const updated = await json<Account>("accounts", "update", accountId, "--origins", "dev-one:usdc");
+    assert.equal(updated.origins?.length, 1);
+    // Processes notice a change within a second; this one runs the command itself.
+    assert.deepEqual(await origins(), ["dev-one:usdc"]);
+    const refused = await call("POST", `/${String(value["intentId"])}/source-inbox`, { chainId: 900_002 });
+    assert.deepEqual(
+      [refused.statusCode, (refused.value["error"] as { code: string }).code],
+      [400, "unsupported_origin"],
+    );
+    const wrong = await run("accounts", "update", accountId, "--origins", "dev-one:usd");
+    assert.deepEqual([wrong.code, wrong.out], [2, ""]);
+    assert.match(wrong.err, /^error: --origins must be one or more of dev-one:usdc/);
+    await json("accounts", "update", accountId, "--origins", "none");
+    assert.deepEqual(await origins(), all);
+  });
+
+  test("usage errors exit with 2 and name the option", async () => {
+    const { accountId } = await json<Account>("accounts", "create", "Other", "--chain", "dev-one", "--wallet", WALLET);
+    const cases: [words: string[], message: RegExp][] = [
+      [["accounts", "update", accountId], /^error: Name what to change: --name, /],
+      [["accounts", "update", accountId, "--fee-bps", "much"], /^error: --fee-bps must be a whole number/],
+      [["accounts", "update", accountId, "--wallet", "0x12"], /^error: --wallet must be /],
+      [
+        ["accounts", "create", "X", "--chain", "dev-one", "--wallet", WALLET, "--currency", "EUR"],
+        /^error: --currency /,
+      ],
+      [["intents", "list", "--limit", "0"], /^error: --limit must be/],
+      [["intents", "list", "--status", "paid"], /^error: --status must be/],
+      [["keys", "create", accountId, "--expires-in-days", "x"], /^error: --expires-in-days must be/],
+    ];
+    for (const [words, message] of cases) {
+      const { code, err } = await run(...words);
+      assert.match(err, message);
+      assert.equal(code, 2, words.join(" "));
+    }
+  });
+
+  test("a payout wallet cannot be the gas account of this service", async () => {
+    const words = ["accounts", "create", "X", "--chain", "dev-one", "--wallet", DEV_ACCOUNTS.operator.address];
+    const { code, err } = await run(...words);
+    assert.equal(code, 2);
+    assert.match(err, /^error: --wallet must be the merchant's own wallet, not the gas account/);
+  });
+
+  test("every list turns pages with a cursor", async () => {
+    const lists = [
+      ["accounts", "list"],
+      ["keys", "list"],
+    ];
+    for (const words of lists) {
+      const idOf = (row: Record<string, string>) => row["keyId"] ?? row["accountId"];
+      const all = (await json<Record<string, string>[]>(...words, "--limit", "1000")).map(idOf);
+      const seen: unknown[] = [];
+      for (let cursor: string | undefined; ;) {
+        const page = await run(
+          ...words,
+          "--limit",
+          "2",
+          "--json",
+          ...(cursor === undefined ? [] : ["--cursor", cursor]),
+        );
+        seen.push(...(JSON.parse(page.out) as Record<string, string>[]).map(idOf));
+        cursor = /--cursor (\w+)/.exec(page.err)?.[1];
+        if (cursor === undefined) break;
+      }
+      assert.deepEqual(seen, all);
+    }
+  });
+
+  test("intents archive frees an intent, and its list shows amounts with symbols", async () => {
+    const [intent] = await json<{ intentId: string }[]>("intents", "list", "--limit", "1");
+    assert.ok(intent);
+    const archived = await json<{ status: string }>("intents", "archive", intent.intentId);
+    assert.equal(archived.status, "archived");
+    assert.match((await run("intents", "list")).out, /0 of 0\.000005 USDC/);
+  });
+
+  test("status shows each chain and no alarm", async () => {
+    const { code, out } = await run("status");
+    assert.match(out, /CHAIN +HEAD +SCANNED +SEEN/);
+    assert.match(out, /^Dev Chain One +[\d,]+/m);
+    assert.equal(code, /no alarm/.test(out) ? 0 : 1);
+  });
+});
