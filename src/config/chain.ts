@@ -1,6 +1,6 @@
 import type { ChainConfig, ChainEstimates, ProcessEnvironment, Finality, FinalityTier, TokenConfig } from "./config.ts";
 import { caip2 } from "../kernel/caip.ts";
-import { readGasKey } from "./gasKey.ts";
+import { findGasKeyFile, readGasKey } from "./gasKey.ts";
 import { readAgreement } from "./agreement.ts";
 import { findKnownChain, MAX_FEE_PER_GAS_DEFAULT } from "./knownChains.ts";
 import * as rules from "./rules.ts";
@@ -91,6 +91,7 @@ export function readChain(value: unknown, path: string, context: ChainContext): 
     native: hasField(section, "native") || known === undefined ? readNative(section) : known.native,
     estimates: hasField(section, "estimates") ? readEstimates(section) : known?.estimates,
     gasKey: readGasKey(section, context),
+    gasKeyFile: findGasKeyFile(section, context.directory),
     pollMs: readField(section, "pollMs", {
       ...rules.wholeNumber(100, 60_000),
       fallback: known?.pollMs ?? POLL_MS_DEFAULT,

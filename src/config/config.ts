@@ -65,6 +65,8 @@ export type ChainConfig = {
   estimates?: ChainEstimates | undefined;
   /** Private key (0x and 64 hex digits) of the account that pays gas here. It cannot move deposits. */
   gasKey: string;
+  /** The file that holds the key; absent when a variable does. */
+  gasKeyFile?: string | undefined;
   /** Polling interval for the head while no WebSocket pushes it. */
   pollMs: number;
   /** Ordered from the smallest limit to the largest; at least one tier. The last has no limit. */

@@ -37,6 +37,11 @@ export function readGasKey(section: ConfigSection, context: GasKeyContext): stri
   return parsed;
 }
 
+/** The path of the key file; undefined when a variable holds the key. */
+export function findGasKeyFile(section: ConfigSection, directory: string): string | undefined {
+  return hasField(section, "gasKeyFile") ? resolve(directory, readField(section, "gasKeyFile", rules.path)) : undefined;
+}
+
 function readKeyFromEnvironment(section: ConfigSection, { variables }: GasKeyContext): { key: string; source: string } {
   const name = readField(section, "gasKeyEnv", rules.environmentVariable);
   const source = `${fieldPath(section, "gasKeyEnv")}: the environment variable ${quoteSource(name)}`;

@@ -53,7 +53,12 @@ function withChains(...more: Json[]) {
 }
 
 function loadLive(change: Json, ...more: Json[]) {
-  const live = { environment: "live", baseUrl: "https://pay.example", database: { url: "postgres://u@h/d" } };
+  const live = {
+    environment: "live",
+    baseUrl: "https://pay.example",
+    database: { url: "postgres://u@h/d" },
+    acceptRisks: ["singleProvider", "burnFeeRecipient"],
+  };
   const chains = [{ ...sample.chains[0], chainId: 8453 }, ...more];
   return load({ ...live, defaultRail: "base:usdc", chains, ...change });
 }

@@ -113,6 +113,7 @@ const MAINNET: [string, unknown][] = [
   ["chains.0.chainId", 8453],
   ["chains.1.chainId", 1],
   ["defaultRail", "base:usdc"],
+  ["acceptRisks", ["singleProvider", "burnFeeRecipient"]],
 ];
 
 test("a live configuration needs PostgreSQL or allowEmbeddedLive", () => {

@@ -8,6 +8,7 @@ import { closestMatch } from "../kernel/text/closestMatch.ts";
 import { readChain } from "./chain.ts";
 import { readGate } from "./gate.ts";
 import * as rules from "./rules.ts";
+import { readAcceptedRisks, rejectRisks } from "./operate/risks.ts";
 import { readAlarms, readMetrics } from "./operate/alarms.ts";
 import { readRetention } from "./retention.ts";
 import { isSolanaChain, readSolanaChain, readSolanaProgram } from "./solanaChain.ts";
@@ -36,6 +37,7 @@ const CONFIG_KEYS = [
   "chains",
   "gate",
   "retention",
+  "acceptRisks",
   "alarms",
   "metrics",
 ] as const;
@@ -106,7 +108,8 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
   rejectDuplicates(knownChains, { path: "chains", key: "slug", of: (chain) => chain.slug });
   const listen = readListen(section, variables);
   const feeRecipient = readFeeRecipient(section, chains);
-  return {
+  const acceptedRisks = readAcceptedRisks(section);
+  const config: Config = {
     environment,
     baseUrl: readBaseUrl(section, { environment, port: listen.port }),
     listen,
@@ -128,6 +131,9 @@ export function readConfig(value: unknown, options: { variables: ProcessEnvironm
       fallback: "info",
     }),
   };
+  // Last, because these errors have a choice.
+  if (environment === "live") rejectRisks(config, acceptedRisks);
+  return config;
 }
 
 /** Overrides fields with environment variables. Rejects misspelled `TRIBUTARY_` variables. */

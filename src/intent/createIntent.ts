@@ -9,6 +9,7 @@ import { eventParameters, type EventParameters } from "../event/store.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
 import { priceToTokenUnits } from "../kernel/units.ts";
+import { isOwnPayer } from "../merchant/ownPayer.ts";
 import type { AccountRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
 import {
@@ -42,7 +43,8 @@ export type CreateIntentInput = DestinationInput & {
 
 export type CreatedIntent = { intent: IntentRow; isCreated: boolean; widgetToken: string };
 
-type CreateWorld = Pick<World, "db" | "clock" | "entropy" | "memory" | "config" | "catalog">;
+type CreateWorld = Pick<World, "db" | "clock" | "entropy" | "memory" | "config" | "catalog"> &
+  Partial<Pick<World, "chains">>;
 type PriceTerms = { priceUnits: bigint | null; oneTime: boolean };
 
 /** An occupant may leave between the refusal and the look at it; more than once or twice in a row means something is wrong. */
@@ -65,6 +67,8 @@ export async function createIntent(
   };
   if (terms.oneTime && terms.priceUnits === null) throw new Fault("price_required", { param: "priceUnits" });
   const destination = resolveDestination(world.catalog, account, input);
+  if (isOwnPayer(world, destination.wallet))
+    throw unsupportedDestination("payoutWallet", "This service pays its own fees from this address.");
   const { deploymentId } = await ensureDeployment(world);
   const { widgetToken, hash } = newWidgetToken(world.entropy);
   const details = { account, destination, terms, input, deploymentId, widgetTokenHash: hash };

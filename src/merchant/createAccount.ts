@@ -4,6 +4,7 @@ import { caip2, type Namespace } from "../kernel/caip.ts";
 import { Fault } from "../kernel/faults.ts";
 import { newId } from "../kernel/ids.ts";
 import type { World } from "../world.ts";
+import { isOwnPayer } from "./ownPayer.ts";
 import { insertAccount, type AccountRow } from "./store.ts";
 
 /** The default payout of an account's intents. `currency` is a token's symbol. */
@@ -76,13 +77,8 @@ export function validatePayout(
   if (!("address" in parsed)) throw invalidParam("payout.wallet", format.expectedWallet);
   if (format.isContract(parsed.address, tokens))
     throw invalidParam("payout.wallet", "a wallet, not a contract of the chain, of a token or of this service");
-  // Money sent there would pay gas, and no merchant could take it out.
-  if (
-    [...(world.chains?.values() ?? [])].some(
-      ({ sender }) => sender.payer.toLowerCase() === parsed.address.toLowerCase(),
-    )
-  )
-    throw invalidParam("payout.wallet", "the merchant's own wallet, not the gas account of this service");
+  if (isOwnPayer(world, parsed.address))
+    throw invalidParam("payout.wallet", "the merchant's own wallet, not the account from which this service pays fees");
   return { ...payout, wallet: parsed.address };
 }
 

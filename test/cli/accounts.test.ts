@@ -103,7 +103,7 @@ describe("accounts, lists and the status", () => {
     const words = ["accounts", "create", "X", "--chain", "dev-one", "--wallet", DEV_ACCOUNTS.operator.address];
     const { code, err } = await run(...words);
     assert.equal(code, 2);
-    assert.match(err, /^error: --wallet must be the merchant's own wallet, not the gas account/);
+    assert.match(err, /^error: --wallet must be the merchant's own wallet, not the account from which/);
   });
 
   test("every list turns pages with a cursor", async () => {

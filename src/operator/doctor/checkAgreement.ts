@@ -13,7 +13,7 @@ export async function checkAgreement(world: World, config: ChainConfig, chain: C
   const views = cursor === undefined ? [] : await pollProviders(world, chain, cursor);
   const held = (await countHeldForAgreement(world.db)).filter((each) => each.chain === config.caip2);
   return [
-    agreementFinding(world, config, chain),
+    agreementFinding(config, chain),
     ...(chain.providers.providerCount > 1 ? [providersFinding(config, chain, views)] : []),
     ...held.map(({ reason, count }): Finding => {
       return { what: `${config.name}: deposits held`, verdict: "fail", found: `${count}, for ${reason}` };
@@ -34,16 +34,14 @@ export function describeAgreement({ agreement, rpcUrls }: ChainConfig): string {
   return `${agreement.providers} of ${rpcUrls.length} providers must agree ${counting}, and before every settlement`;
 }
 
-function agreementFinding(world: World, config: ChainConfig, chain: Chain): Finding {
+function agreementFinding(config: ChainConfig, chain: Chain): Finding {
   const what = `${config.name}: agreement`;
   const { agreement } = config;
   if (agreement !== undefined && agreement.providers > chain.providers.providerCount) {
     const found = `${agreement.providers} providers must agree, but only ${chain.providers.providerCount} are available: no deposit counts`;
     return { what, verdict: "fail", found };
   }
-  // Test installations usually have one provider, so only live ones get the warning.
-  const isRisk = agreement === undefined && world.config.environment === "live";
-  return { what, verdict: isRisk ? "warn" : "ok", found: describeAgreement(config) };
+  return { what, verdict: agreement === undefined ? "warn" : "ok", found: describeAgreement(config) };
 }
 
 function providersFinding(config: ChainConfig, chain: Chain, views: readonly ProviderComparison[]): Finding {

@@ -3,6 +3,7 @@ import { verifyChain } from "../../chain/verifyChain.ts";
 import { ProviderFailed } from "../../chain/reader.ts";
 import { ChainMismatch } from "../../chain/providers.ts";
 import type { ChainConfig } from "../../config/config.ts";
+import { findRisks } from "../../config/operate/risks.ts";
 import { addMs } from "../../kernel/clock.ts";
 import { formatUnits } from "../../kernel/units.ts";
 import { readScannerHealth } from "../../watch/scannerHealth.ts";
@@ -33,7 +34,22 @@ export async function runDoctorChecks(world: World): Promise<Finding[]> {
       return checkChain(world, config, { isWatched, cursorNumber: cursorNumbers.get(config.caip2) });
     }),
   );
-  return [...chains.flat(), ...(await checkBalances(world)), ...(await checkSums(world)), ...(await checkStuck(world))];
+  return [
+    ...riskFindings(world),
+    ...chains.flat(),
+    ...(await checkBalances(world)),
+    ...(await checkSums(world)),
+    ...(await checkStuck(world)),
+  ];
+}
+
+/** Settings that live payments need the operator's consent for. */
+function riskFindings({ config }: World): Finding[] {
+  return findRisks(config).map(({ where, problem, remedy }) => ({
+    what: where,
+    verdict: "warn",
+    found: `${problem}: ${remedy}`,
+  }));
 }
 
 type ScanState = { isWatched: boolean; cursorNumber: bigint | undefined };
