@@ -12,6 +12,7 @@ const STEPS = [
   { name: "architecture", script: "architecture" },
   { name: "dead code", script: "deadcode" },
   { name: "page size", script: "size" },
+  { name: "promises", script: "rules" },
 ];
 
 const failed: string[] = [];

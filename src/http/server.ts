@@ -8,6 +8,7 @@ import { addCheckoutRoutes } from "./checkout/checkoutRoutes.ts";
 import { checkVersion } from "./checks/checkVersion.ts";
 import { handleConnect, limitConnections, REQUESTS_PER_SOCKET_MAX } from "./wire/limitConnections.ts";
 import { drainBody } from "./wire/drainBody.ts";
+import { sendFaultPage, wantsFaultPage } from "./documents/faultPage.ts";
 import { addHealthRoutes } from "./documents/healthRoutes.ts";
 import { addOpenApiRoute } from "./documents/openApi/openApiRoute.ts";
 import { addDocsRoutes } from "./documents/docsRoutes.ts";
@@ -65,6 +66,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
     if (fault.row.status === 500)
       world.log.error({ err: fault.cause ?? fault, requestId: request.id }, "request failed");
     if (fault.cause instanceof AssertionFailed) options.onFatal?.(fault.cause);
+    if (wantsFaultPage(request, fault)) return sendFaultPage(reply, fault, request);
     const draining = drainBody(world.clock, request.raw);
     return sendFault(reply, fault, { requestId: request.id, baseUrl: world.config.baseUrl, discarding: draining });
   }

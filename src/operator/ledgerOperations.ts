@@ -94,14 +94,26 @@ async function findUnexplainedBalances(world: World): Promise<LedgerFinding[]> {
   }));
 }
 
-export type BalanceOutput = { account: string; asset: string; units: bigint };
+/** `token` is null where the catalogue no longer lists it. */
+export type BalanceOutput = {
+  account: string;
+  asset: string;
+  units: bigint;
+  token: { symbol: string; decimals: number } | null;
+};
 
 /** The balance of each account and asset. All inboxes count as one account. */
 export async function listLedgerBalances(world: World): Promise<BalanceOutput[]> {
-  const { rows } = await sql<BalanceOutput>`
+  const { rows } = await sql<Omit<BalanceOutput, "token">>`
     select case when account like 'inbox:%' then 'inbox:*' else account end as account, asset, sum(amount_units) as units
     from ledger_entry group by 1, 2 order by asset, account`.execute(world.db.root);
-  return rows.map((row) => ({ ...row, asset: displayAsset(row.asset) }));
+  const tokens = new Map(world.catalog.assets.map((each) => [displayAsset(caip19(each.chain, each.token)), each]));
+  return rows.map((row) => {
+    const asset = displayAsset(row.asset);
+    const known = tokens.get(asset);
+    const token = known === undefined ? null : { symbol: known.symbol, decimals: known.decimals };
+    return { ...row, asset, token };
+  });
 }
 
 export type LedgerLine = {

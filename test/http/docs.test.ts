@@ -146,7 +146,7 @@ test("every search entry points to a page's anchor and appears in the index page
     .flatMap(([name, { type }]) => (type === "null" ? [] : [name]));
   const expected = [...Object.keys(faultRows), ...OPERATIONS.map(({ summary }) => summary), ...fields];
   for (const title of expected) assert.ok(titles.has(title), title);
-  for (const title of ["amounts.countedUnits", "payout.caip19", "error.request_id", "next_cursor", "PaymentIntent"])
+  for (const title of ["amounts.countedUnits", "payout.caip19", "request_id", "next_cursor", "PaymentIntent"])
     assert.ok(titles.has(title), title);
 });
 

@@ -105,3 +105,22 @@ test("the health endpoints report a healthy process and database", async () => {
   const api = await testApi();
   for (const url of ["/healthz", "/readyz"]) assert.deepEqual((await api.send(url)).body, { status: "ok" });
 });
+
+test("D20 a browser gets a page at / and for missing pages, with the same statuses; programs get the envelope", async () => {
+  const api = await testApi();
+  const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+  for (const [url, status, text] of [
+    ["/", 400, /<h1>This is a payment service<\/h1>/],
+    ["/nothing", 400, /<h1>Page not found<\/h1>/],
+    ["/docs/nothing", 404, /<h1>Page not found<\/h1>/],
+  ] as const) {
+    const page = await api.server.inject({ url, headers: { accept } });
+    assert.equal(page.statusCode, status, url);
+    assert.match(String(page.headers["content-type"]), /^text\/html/);
+    assert.match(page.body, text);
+    assert.ok(page.headers["request-id"]);
+    assert.equal((await api.server.inject({ url })).json().error.request_id.slice(0, 4), "req_");
+  }
+  const call = await api.server.inject({ url: "/api/v1/intents", headers: { accept } });
+  assert.equal(call.json().error.code, "missing_version");
+});

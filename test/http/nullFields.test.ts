@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertFault, SETTLE_CHAIN_ID, testApi, USDC } from "../support/api.ts";
-import { callOperation, OPERATIONS, type OperationId } from "../support/operationTests.ts";
+import { OPERATIONS, type OperationId } from "../support/operationTests.ts";
 
 // A null in an optional field means that the field is absent.
 
@@ -85,7 +85,7 @@ test("D14 every list refuses a repeated known query parameter in any spelling", 
     for (const query of ["limit=5&limit=5", "limit=5&cursor=x&limit=6", "limit=5&%6cimit=5", "cursor=&cursor="]) {
       assertFault(await merchant.get(`${list}?${query}`), 400, "invalid_request");
     }
-    for (const query of ["", "?", "?limit=1&Limit=2", "?limit[]=0&limit=1", "?a=1&a=2", "?limit=100", "?limit=1"])
+    for (const query of ["", "?", "?limit=100", "?limit=1"])
       assert.equal((await merchant.get(list + query)).status, 200, query);
     for (const limit of ["0", "101", "1e2", "null"])
       assert.equal(assertFault(await merchant.get(`${list}?limit=${limit}`), 400, "invalid_request").param, "limit");
@@ -94,17 +94,27 @@ test("D14 every list refuses a repeated known query parameter in any spelling", 
   }
 });
 
-test("D14 every operation ignores unknown query parameters, even repeated ones", async () => {
+test("D14a every operation refuses unknown query parameters, and names the nearest", async () => {
   const api = await testApi();
   for (const operationId of Object.keys(OPERATIONS) as OperationId[]) {
     const merchant = await api.openMerchant();
     const { id } = await merchant.insertIntent();
-    const { method, path, status } = OPERATIONS[operationId];
-    const url = `${path.replace("{id}", id)}?x=1&x=2&__proto__=3&constructor=4&prices[]=5`;
-    const plain = await callOperation({ operationId, merchant }, { id });
-    assert.equal(plain.status, status);
+    const { method, path } = OPERATIONS[operationId];
     const body = "body" in OPERATIONS[operationId] ? (OPERATIONS[operationId] as { body: object }).body : undefined;
-    const response = method === "GET" ? await merchant.get(url) : await merchant.post(url, body);
-    assert.equal(response.status, status, operationId);
+    for (const query of ["x=1", "x=1&x=2", "__proto__=3", "constructor=4", "prices[]=5"]) {
+      const url = `${path.replace("{id}", id)}?${query}`;
+      const response = method === "GET" ? await merchant.get(url) : await merchant.post(url, body);
+      assert.equal(assertFault(response, 400, "invalid_request").param, query.split("=")[0], `${operationId} ${query}`);
+    }
   }
+  const merchant = await api.openMerchant();
+  const { message } = assertFault(
+    await merchant.get("/api/v1/intents?merchantRefrence=order-1"),
+    400,
+    "invalid_request",
+  );
+  assert.match(
+    message,
+    /"merchantRefrence" is not a query parameter of this request\. Did you mean merchantReference\?/,
+  );
 });

@@ -138,6 +138,6 @@ test("D31 the example's inbox address matches its terms", () => {
 function codesOf(response: Json): string[] {
   const resolved =
     response.$ref === undefined ? response : DOCUMENT.components.responses[response.$ref.split("/").at(-1)];
-  const [, narrowed] = resolved.content["application/json"].schema.allOf ?? [];
-  return narrowed?.properties.error.properties.code.enum ?? [];
+  const [, narrowed] = resolved.content["application/json"].schema.properties?.error?.allOf ?? [];
+  return narrowed?.properties.code.enum ?? [];
 }

@@ -81,6 +81,7 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("D12", "merchantReference"),
   apiPromise("D13", "metadata"),
   apiPromise("D14", "unknown and repeated fields, and text that cannot be stored"),
+  apiPromise("D14a", "unknown query parameters are refused with the nearest name"),
   apiPromise("D15", "limit and cursor"),
   apiPromise("D16", "size, JSON and content types of bodies"),
   apiPromise("D17", "Idempotency-Key"),
@@ -98,6 +99,7 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("D29", "issuing a source inbox"),
   apiPromise("D30", "view hints"),
   apiPromise("D31", "the terms determine the inbox address"),
+  apiPromise("D43", "transfers below the minimum are no event until they count together"),
 ];
 
 function apiPromise(id: string, promise: string): ApiPromise {

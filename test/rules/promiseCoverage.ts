@@ -15,7 +15,7 @@ const TEST_FILES = [
   "test/support/testDatabaseFailures.ts",
 ];
 const TITLE = /\b(?:test|it|describe)\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1/g;
-const PROMISE_IDS = /^(?:[A-L]?\d+ )*((?:§\d+(?:\.\d+)*|D\d+)(?:(?:, | )(?:§\d+(?:\.\d+)*|D\d+))*)[: ]/;
+const PROMISE_IDS = /^(?:[A-L]?\d+ )*((?:§\d+(?:\.\d+)*|D\d+a?)(?:(?:, | )(?:§\d+(?:\.\d+)*|D\d+a?))*)[: ]/;
 
 /** Returns each promise with its tests, and the tests whose ids match no promise. */
 export function readPromiseCoverage(root: string): { shown: PromiseCoverage[]; strays: NamedTest[] } {

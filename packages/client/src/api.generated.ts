@@ -429,24 +429,26 @@ export type RecordedView = {
   recorded: boolean;
 };
 
+export type Error = {
+  /** The code to compare in programs. Its meaning never changes; new codes may be added. */
+  code: string;
+  /** For people. It may change. */
+  message: string;
+  /** Equal to the Request-Id header. Quote it when you ask for help. */
+  request_id: string;
+  /** The documentation page of this code. */
+  docs: string;
+  /** Whether the same request may succeed later. */
+  retryable: boolean;
+  /** The field, header or parameter at fault. */
+  param?: string | undefined;
+  /** More data; the code's page describes it. */
+  details?: JsonObject | undefined;
+};
+
 /** The body of every error response. */
 export type ErrorEnvelope = {
-  error: {
-    /** The code to compare in programs. Its meaning never changes; new codes may be added. */
-    code: string;
-    /** For people. It may change. */
-    message: string;
-    /** Equal to the Request-Id header. Quote it when you ask for help. */
-    request_id: string;
-    /** The documentation page of this code. */
-    docs: string;
-    /** Whether the same request may succeed later. */
-    retryable: boolean;
-    /** The field, header or parameter at fault. */
-    param?: string | undefined;
-    /** More data; the code's page describes it. */
-    details?: JsonObject | undefined;
-  };
+  error: Error;
 };
 
 export type CreatePaymentIntentBody = {

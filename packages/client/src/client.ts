@@ -5,7 +5,8 @@ export type ClientOptions = {
   /** The URL of the service, such as `https://pay.example`. */
   readonly baseUrl: string;
   /** The account's secret key. It belongs on a server, never in a page. */
-  readonly apiKey: string;
+  /** From the environment it may be undefined; createClient then throws. */
+  readonly apiKey: string | undefined;
   /** The date of your integration, `YYYY-MM-DD`; this release's version by default. */
   readonly version?: string;
   /** The most retries of a call; 4 by default. */
@@ -38,6 +39,7 @@ const TIMEOUT_MS_DEFAULT = 30_000;
 
 /** Creates a client for one account. Its methods throw a TributaryError when a call fails. */
 export function createClient(options: ClientOptions): TributaryClient {
+  if (options.apiKey === undefined || options.apiKey === "") throw new TypeError("createClient needs an apiKey.");
   const ids = Object.keys(OPERATIONS) as OperationId[];
   const methods = ids.map((operationId) => [operationId, createMethod(OPERATIONS[operationId], options)]);
   return Object.fromEntries(methods) as TributaryClient;

@@ -12,6 +12,7 @@ import {
   type PublicClient,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { formatUnits } from "../../kernel/units.ts";
 import type { ChainConfig } from "../../config/config.ts";
 import { CHAIN_NAME_FORMS, findChainByName, unknownChainMessage } from "../../config/chainName.ts";
 import type { Command, CommandInput } from "../command.ts";
@@ -111,7 +112,7 @@ async function runDeploy(input: CommandInput): Promise<number> {
   const { terminal, asJson } = input;
   const deployments: HubDeployment[] = [];
   for (const chain of selectChains(input)) {
-    const deployment = await ensureHub(chain);
+    const deployment = await ensureHub(chain, (line) => terminal.note(line));
     deployments.push(deployment);
     if (asJson) continue;
     const outcome = deployment.outcome === "present" ? "was already deployed" : `was deployed by ${deployment.txHash}`;
@@ -130,7 +131,7 @@ function selectChains(input: CommandInput): readonly ChainConfig[] {
   return [chosen];
 }
 
-async function ensureHub(chain: ChainConfig): Promise<HubDeployment> {
+async function ensureHub(chain: ChainConfig, note: (line: string) => void): Promise<HubDeployment> {
   const location = { chain: chain.caip2, address: hubAddress };
   const { hub } = await readHubStatus(chain.rpcUrls);
   switch (hub) {
@@ -140,7 +141,7 @@ async function ensureHub(chain: ChainConfig): Promise<HubDeployment> {
       return {
         ...location,
         outcome: "deployed",
-        txHash: await withChainError(sendHubDeployment(chain), `The hub was not deployed on ${chain.name}`),
+        txHash: await withChainError(sendHubDeployment(chain, note), `The hub was not deployed on ${chain.name}`),
       };
     case "unreachable":
       throw new CommandError(`${chain.name} does not answer, so its hub cannot be checked.`);
@@ -157,7 +158,7 @@ async function ensureHub(chain: ChainConfig): Promise<HubDeployment> {
   }
 }
 
-async function sendHubDeployment(chain: ChainConfig): Promise<string> {
+async function sendHubDeployment(chain: ChainConfig, note: (line: string) => void): Promise<string> {
   const [rpcUrl = ""] = chain.rpcUrls;
   const transport = http(rpcUrl);
   const reader = createPublicClient({ transport, pollingInterval: chain.pollMs });
@@ -171,7 +172,18 @@ async function sendHubDeployment(chain: ChainConfig): Promise<string> {
     }),
     transport,
   });
-  const txHash = await wallet.sendTransaction({ to: deterministicDeployer, data: concat([hubSalt, hubCreationCode]) });
+  const call = { to: deterministicDeployer, data: concat([hubSalt, hubCreationCode]) };
+  const { account } = wallet;
+  const [gas, fees, balance] = await Promise.all([
+    reader.estimateGas({ account, ...call }),
+    reader.estimateFeesPerGas(),
+    reader.getBalance({ address: account.address }),
+  ]);
+  const costMax = gas * fees.maxFeePerGas;
+  const format = (wei: bigint) => `${formatUnits(wei, chain.native.decimals)} ${chain.native.symbol}`;
+  note(`${chain.name}: the deployment costs at most ${format(costMax)}; ${account.address} has ${format(balance)}.`);
+  if (balance < costMax) throw new CommandError(`${chain.name}: the gas account cannot pay for the deployment.`);
+  const txHash = await wallet.sendTransaction(call);
   await reader.waitForTransactionReceipt({ hash: txHash });
   if ((await reader.getCode({ address: hubAddress })) === undefined)
     throw new CommandError(`Transaction ${txHash} was mined, but ${hubAddress} has no code.`);

@@ -1,5 +1,6 @@
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { formatUnits } from "../../kernel/units.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { CommandError, UsageError } from "../../operator/errors.ts";
 import { callOnce, CONFIG_OPTION, openOperatorClient } from "../operatorClient.ts";
@@ -164,8 +165,12 @@ async function runBalances(input: CommandInput): Promise<number> {
   const balances = (await callOnce(input, "ledger balances", {})) as BalanceOutput[];
   if (input.asJson) input.terminal.out(toJson(balances));
   else {
-    const rows = balances.map(({ account, asset, units }) => [account, String(units), asset]);
-    for (const line of formatTable(input.terminal, ["account", "units", "asset"], rows)) input.terminal.out(line);
+    const rows = balances.map(({ account, asset, units, token }) => [
+      account,
+      token === null ? `${units} units` : `${formatUnits(BigInt(units), token.decimals)} ${token.symbol}`,
+      asset,
+    ]);
+    for (const line of formatTable(input.terminal, ["account", "balance", "asset"], rows)) input.terminal.out(line);
   }
   return 0;
 }

@@ -2,7 +2,7 @@ import { inspectChain, type RpcRequester } from "@tributary/recover/inspectChain
 import { JsonRpcClient } from "../../chain/evm/rpc/jsonRpcClient.ts";
 import type { Command, CommandInput } from "../command.ts";
 import { UsageError } from "../../operator/errors.ts";
-import { recoverOnChain, type RecoverOptions } from "./recoverOnChain.ts";
+import { recoverOnChain, reportRefusedRescues, type RecoverOptions } from "./recoverOnChain.ts";
 import { readAddress, readAddresses, readFromBlock, readInboxes, readPrivateKey, readRpcUrls } from "./recoverInput.ts";
 import {
   formatTransactions,
@@ -61,6 +61,7 @@ async function runRecover(input: CommandInput): Promise<number> {
   const show = (lines: readonly string[]) => lines.forEach((line) => asJson || terminal.out(line));
   show(formatInboxes(inboxes, terminal));
   const results: ChainRecovery[] = [];
+  let exitCode = 0;
   for (const url of urls) {
     const rpc = new JsonRpcClient({ url, timeoutMs: RPC_MS_MAX, connectionsMax: CONNECTIONS_MAX });
     const request: RpcRequester = (method, params) => rpc.request(method, params);
@@ -73,6 +74,8 @@ async function runRecover(input: CommandInput): Promise<number> {
       const note = (line: string) => terminal.note(line);
       const context = key && { request, wallet: await createWallet(request, key), note };
       const transactions = context === undefined ? [] : await recoverOnChain(inspection, options, context);
+      const hasRefused = context !== undefined && options.rescue && reportRefusedRescues(inspection, options, context);
+      if (hasRefused && transactions.length === 0) exitCode = 1;
       show(formatTransactions({ inspection, transactions }, terminal));
       results.push({ inspection, transactions });
     } finally {
@@ -80,7 +83,7 @@ async function runRecover(input: CommandInput): Promise<number> {
     }
   }
   if (asJson) terminal.out(toJson(results.map(toRecoverOutput)));
-  return 0;
+  return exitCode;
 }
 
 function readRecoverOptions({ values, flags }: CommandInput): RecoverOptions {

@@ -55,6 +55,22 @@ export async function recoverOnChain(
   return transactions;
 }
 
+/** Says when each selected inbox can be rescued, or why not. Returns whether any could not be. */
+export function reportRefusedRescues(
+  inspection: ChainInspection,
+  options: RecoverOptions,
+  { wallet, note }: Pick<RecoverContext, "wallet" | "note">,
+): boolean {
+  const refused = inspection.holdings.filter((holding) => {
+    const isSelected = options.tokens.length === 0 || options.tokens.includes(holding.token);
+    const isSettleable = planWithdrawal(holding, inspection).kind === "settle";
+    return isSelected && holding.units > 0n && !isSettleable && !canRescue(holding, inspection, wallet.address);
+  });
+  for (const { inbox, symbol } of refused)
+    note(`Not rescued: ${symbol} in ${inbox.address}. It is too early, or the key is not of the recovery address.`);
+  return refused.length > 0;
+}
+
 function isSameHolding(moved: RecoverTransaction["moved"][number], { inbox, token }: Holding): boolean {
   return moved.inboxAddress === inbox.address && moved.token === token;
 }

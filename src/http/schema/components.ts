@@ -1,6 +1,6 @@
 import type { JsonSchema } from "./jsonSchema.ts";
 import { deposit } from "./records/deposit.ts";
-import { errorEnvelope } from "./records/error.ts";
+import { errorDetail, errorEnvelope } from "./records/error.ts";
 import { listSchema } from "./records/list.ts";
 import { metadataLevels } from "./records/metadata.ts";
 import { intentOrigins, recordedView, settleRail, sourceInbox, sourceOrigin, token } from "./records/origins.ts";
@@ -26,6 +26,7 @@ export const COMPONENTS: Readonly<Record<string, JsonSchema>> = {
   Token: token,
   SourceInbox: sourceInbox,
   RecordedView: recordedView,
+  Error: errorDetail,
   ErrorEnvelope: errorEnvelope,
   ...Object.fromEntries(
     metadataLevels.map((level, index) => [`MetadataLevel${metadataLevels.length + 1 - index}`, level]),

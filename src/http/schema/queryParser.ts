@@ -2,7 +2,7 @@ import { Fault } from "../../kernel/faults.ts";
 import type { RawQuery } from "../wire/queryString.ts";
 import { compileParser } from "./compileParser.ts";
 import type { JsonSchema, Properties, FromSchema } from "./jsonSchema.ts";
-import { invalidParam } from "./validationFault.ts";
+import { invalidParam, unknownNameFault } from "./validationFault.ts";
 
 /** The type of a parsed query. A parameter with a default is always present. */
 export type QueryFromSchema<Parameters> = {
@@ -20,12 +20,13 @@ export type ParseQuery = (query: RawQuery) => Record<string, unknown>;
 /** A whole number has one notation: no sign, no exponent, no leading zero. */
 const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,15})$/;
 
-/** Compiles a query's parser, once at start. It ignores unknown parameters, and refuses known ones that repeat or cannot be decoded. */
+/** Compiles a query's parser, once at start. It refuses unknown parameters, and known ones that repeat or cannot be decoded. */
 export function compileQueryParser(parameters: Properties): ParseQuery {
   const names = Object.keys(parameters);
-  if (names.length === 0) return () => ({});
   const parseValues = compileParser({ type: "object", properties: parameters }, "The query");
   return (query) => {
+    const unknown = Object.keys(query).find((name) => !names.includes(name));
+    if (unknown !== undefined) throw unknownNameFault(unknown, names, "query parameter");
     const values: Record<string, unknown> = {};
     for (const name of names) {
       const value = parseParameter(name, query[name], parameters[name] ?? {});

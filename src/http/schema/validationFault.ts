@@ -99,13 +99,23 @@ export function invalidParam(param: string | undefined, constraint: string, subj
 }
 
 function unknownFieldFault(unknown: string, known: readonly string[], path?: string): Fault {
+  return unknownNameFault(unknown, known, "field", path);
+}
+
+/** A mistyped name would otherwise have no effect: a payout wallet that is not used, a filter that lists other orders. */
+export function unknownNameFault(
+  unknown: string,
+  known: readonly string[],
+  kind: "field" | "query parameter",
+  path?: string,
+): Fault {
   const name = unknown.slice(0, NAME_CHARACTERS_MAX);
   const param = path === undefined ? name : `${path}.${name}`;
   const suggestion = closestMatch(name, known);
-  const all = known.length === 0 ? "The request has no fields." : `The fields are ${known.join(", ")}.`;
+  const all = known.length === 0 ? `The request has no ${kind}s.` : `The ${kind}s are ${known.join(", ")}.`;
   const remedy = suggestion === undefined ? all : `Did you mean ${suggestion}?`;
   const details = suggestion === undefined ? { known } : { known, nearest: suggestion };
-  const message = `${JSON.stringify(param)} is not a field of this request. ${remedy}`;
+  const message = `${JSON.stringify(param)} is not a ${kind} of this request. ${remedy}`;
   return new Fault("invalid_request", { param, message, details });
 }
 

@@ -74,8 +74,3 @@ test("§5.3 the list contains the account's own intents, archived ones included,
   const archived = await merchant.insertIntent({ status: "archived", archived_at: api.world.clock.now() });
   assert.deepEqual(await idsOf(merchant, ""), [archived.id]);
 });
-
-test("D14 unknown query parameters are ignored, even twice", async () => {
-  const merchant = await (await testApi()).openMerchant();
-  assert.deepEqual(await idsOf(merchant, "?foo=1&foo=2&__proto__=x&Limit=0"), []);
-});

@@ -54,7 +54,8 @@ export function buildErrorResponse(
   status: number,
   { baseUrl, codes = commonFaultsWithStatus(status) }: ErrorResponseOptions,
 ): JsonObject {
-  const codeSchema = { properties: { error: { properties: { code: { type: "string", enum: codes } } } } };
+  const codeSchema = { properties: { code: { type: "string", enum: codes } } };
+  const errorSchema = { allOf: [{ $ref: "#/components/schemas/Error" }, codeSchema] };
   const examples = codes.map((code): [string, JsonObject] => [
     code,
     { summary: faultRows[code].message, value: buildErrorExample(code, baseUrl) },
@@ -64,7 +65,7 @@ export function buildErrorResponse(
     headers: referenceHeaders(errorHeaderNames(status, codes)),
     content: {
       "application/json": {
-        schema: { allOf: [{ $ref: "#/components/schemas/ErrorEnvelope" }, codeSchema] },
+        schema: { type: "object", required: ["error"], properties: { error: errorSchema } },
         examples: Object.fromEntries(examples),
       },
     },
