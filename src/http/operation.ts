@@ -9,6 +9,8 @@ import type { QueryFromSchema } from "./schema/queryParser.ts";
 /** A request that has passed every check. Its query and body match the operation's schemas. */
 export type ValidatedRequest<Body = unknown, Parameters = Readonly<Record<string, unknown>>> = {
   readonly account: AccountRow;
+  /** The scopes of the key. */
+  readonly scopes: readonly string[];
   /** The decoded `{id}` of the path; empty when the path has none. */
   readonly id: string;
   readonly query: Parameters;
@@ -34,7 +36,7 @@ type SuccessResponse = {
 };
 
 /** The group of an operation in the reference. */
-export type OperationGroup = "Intents" | "Deposit addresses" | "Deposits and settlements";
+export type OperationGroup = "Intents" | "Deposit addresses" | "Deposits and settlements" | "Account";
 
 /** The static description of an operation. Checks, OpenAPI document and reference are generated from it. */
 export type OperationSpec = {
@@ -49,6 +51,8 @@ export type OperationSpec = {
   readonly description: string;
   /** Whether this operation is an addition of this service to the common interface. */
   readonly isExtension?: boolean;
+  /** The scopes of which the key needs one; payment_intents:create by default. */
+  readonly scopes?: readonly [string, ...string[]];
   /** Whether it takes an Idempotency-Key. */
   readonly acceptsIdempotencyKey?: boolean;
   /** Whether a POST may be repeated without a key, because a second run changes nothing. */

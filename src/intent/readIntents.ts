@@ -2,7 +2,7 @@ import { decodeCursor, encodeCursor, type CursorScope } from "../kernel/cursor.t
 import { Fault } from "../kernel/faults.ts";
 import type { World } from "../world.ts";
 import { ensureDeployment } from "./deployment.ts";
-import { findIntent, listIntentPage, type IntentRow } from "./store.ts";
+import { findIntent, listIntentPage, type IntentFilter, type IntentRow } from "./store.ts";
 
 type ReadWorld = Pick<World, "db" | "entropy" | "memory">;
 
@@ -28,14 +28,14 @@ export type IntentListing = { intents: IntentRow[]; hasMore: boolean; nextCursor
 /** A page of an account's intents, newest first. Throws invalid_cursor for a cursor of another list or account. */
 export async function listIntents(
   world: ReadWorld,
-  query: { accountId: string; limit: number; cursor?: string | undefined; merchantReference?: string | undefined },
+  query: { accountId: string; limit: number; cursor?: string | undefined } & Partial<IntentFilter>,
 ): Promise<IntentListing> {
   const { signingSecret: secret } = await ensureDeployment(world);
   const context: CursorScope = { secret, list: "intents", owner: query.accountId };
   const belowSeq = query.cursor === undefined ? undefined : decodeCursor(query.cursor, context);
   if (query.cursor !== undefined && belowSeq === undefined) throw new Fault("invalid_cursor", { param: "cursor" });
-  const { accountId, limit, merchantReference } = query;
-  const rows = await listIntentPage(world.db, { accountId, limit: limit + 1, belowSeq, merchantReference });
+  const { accountId, limit, cursor: _cursor, merchantReference, ...filter } = query;
+  const rows = await listIntentPage(world.db, { accountId, limit: limit + 1, belowSeq, merchantReference, ...filter });
   const intents = rows.slice(0, limit);
   const last = intents.at(-1);
   const hasMore = rows.length > limit && last !== undefined;

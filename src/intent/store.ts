@@ -1,8 +1,9 @@
-import { CompiledQuery, sql, type Selectable } from "kysely";
+import { CompiledQuery, sql, type RawBuilder, type Selectable, type SqlBool } from "kysely";
 import type { Db, Tx } from "../db/database.ts";
 import { array } from "../db/parameters.ts";
-import type { IntentTable } from "../db/schema.ts";
+import type { IntentStatus, IntentTable } from "../db/schema.ts";
 import { eventInsertSql, type EventParameters } from "../event/store.ts";
+import type { PaymentStatus } from "./paymentStatus.ts";
 import { depositInboxInsertSql } from "./inboxStore.ts";
 
 export type IntentRow = Selectable<IntentTable>;
@@ -289,7 +290,15 @@ export type IntentPage = {
   accountId: string;
   belowSeq: bigint | undefined;
   limit: number;
+} & IntentFilter;
+
+/** Undefined fields filter nothing. The times are exclusive. */
+export type IntentFilter = {
   merchantReference: string | undefined;
+  status?: IntentStatus | undefined;
+  paymentStatus?: PaymentStatus | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
 };
 
 /** An account's intents below `belowSeq`, newest first. */
@@ -302,9 +311,30 @@ export async function listIntentPage(db: Db, page: IntentPage): Promise<IntentRo
     .$if(page.merchantReference !== undefined, (select) =>
       select.where("merchant_reference", "=", page.merchantReference ?? ""),
     )
+    .$if(page.status !== undefined, (select) => select.where("status", "=", page.status ?? "active"))
+    .$if(page.paymentStatus !== undefined, (select) => select.where(hasPaymentStatus(page.paymentStatus ?? "paid")))
+    .$if(page.createdAfter !== undefined, (select) => select.where(sql<SqlBool>`created_at > ${page.createdAfter}`))
+    .$if(page.createdBefore !== undefined, (select) => select.where(sql<SqlBool>`created_at < ${page.createdBefore}`))
     .orderBy("seq", "desc")
     .limit(page.limit)
     .execute();
+}
+
+/** The same decisions as in paymentStatus.ts, in SQL. */
+function hasPaymentStatus(status: PaymentStatus): RawBuilder<SqlBool> {
+  const isReached = sql`(price_token_units is null or
+    counted_units * 10000 >= price_token_units * (10000 - underpay_tolerance_bps))`;
+  const isOver = sql`(one_time and price_token_units is not null and counted_units > price_token_units)`;
+  switch (status) {
+    case "unpaid":
+      return sql<SqlBool>`counted_units = 0`;
+    case "partial":
+      return sql<SqlBool>`counted_units > 0 and not ${isReached}`;
+    case "overpaid":
+      return sql<SqlBool>`counted_units > 0 and ${isReached} and ${isOver}`;
+    case "paid":
+      return sql<SqlBool>`counted_units > 0 and ${isReached} and not ${isOver}`;
+  }
 }
 
 /** The random identity and key of an installation. */

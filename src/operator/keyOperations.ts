@@ -3,12 +3,13 @@ import { createKey as createMerchantKey } from "../merchant/keys/createKey.ts";
 import { listKeys as listMerchantKeys } from "../merchant/listAccounts.ts";
 import { revokeKey as revokeMerchantKey } from "../merchant/keys/revokeKey.ts";
 import { rotateKey as rotateMerchantKey } from "../merchant/keys/rotateKey.ts";
-import { SCOPES } from "../merchant/keys/scopes.ts";
+import { CREATE_INTENTS, SCOPES } from "../merchant/keys/scopes.ts";
 import type { ApiKeyRow } from "../merchant/store.ts";
 import type { World } from "../world.ts";
+import { UsageError } from "./errors.ts";
 import { readPage, toPage, type Page } from "./lists/page.ts";
 import { readAccountFilter } from "./accountOperations.ts";
-import { getField, requiredText, optionalNumber } from "./inputFields.ts";
+import { getField, requiredText, optionalNumber, optionalText } from "./inputFields.ts";
 
 export type ApiKeyOutput = {
   keyId: string;
@@ -33,9 +34,20 @@ const OVERLAP_HOURS_MAX = 720;
 export async function createKey(world: World, input: unknown): Promise<{ keyId: string; apiKey: string }> {
   return createMerchantKey(world, {
     accountId: requiredText(input, "accountId"),
-    scopes: getField(input, "withoutScopes") === true ? [] : SCOPES,
+    scopes: readScopes(input),
     ...readExpiry(world, input),
   });
+}
+
+/** The given scopes, separated by commas; without any, those of the common interface. */
+function readScopes(input: unknown): readonly string[] {
+  if (getField(input, "withoutScopes") === true) return [];
+  const typed = optionalText(input, "scopes");
+  if (typed === undefined) return [CREATE_INTENTS];
+  const scopes = typed.split(",").map((scope) => scope.trim());
+  const unknown = scopes.find((scope) => !SCOPES.includes(scope));
+  if (unknown !== undefined) throw new UsageError(`--scopes has ${unknown}; the scopes are ${SCOPES.join(", ")}.`);
+  return [...new Set(scopes)];
 }
 
 export async function listKeys(world: World, input: unknown): Promise<Page<ApiKeyOutput>> {

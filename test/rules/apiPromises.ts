@@ -71,6 +71,7 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("D2", "status and paymentStatus"),
   apiPromise("D3", "settling, archiving, reopening and reversing; late deposits always count"),
   apiPromise("D4", "the deposits and settlements of an intent can be read"),
+  apiPromise("D4a", "the list filters by status, payment status and time"),
   apiPromise("D5", "when deposits count, and how minimums delay settlement"),
   apiPromise("D6", "settled is about counting; delivery is the settlement's own state"),
   apiPromise("D7", "the fee: pinned, rounded down, forfeited when its leg fails"),
@@ -100,6 +101,7 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("D30", "view hints"),
   apiPromise("D31", "the terms determine the inbox address"),
   apiPromise("D43", "transfers below the minimum are no event until they count together"),
+  apiPromise("D44", "operations declare their scopes, and a key has those that it was created with"),
 ];
 
 function apiPromise(id: string, promise: string): ApiPromise {

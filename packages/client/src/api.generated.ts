@@ -511,6 +511,14 @@ export type ListPaymentIntentsQuery = {
   cursor?: string | undefined;
   /** Only intents with exactly this reference. */
   merchantReference?: string | undefined;
+  /** Only intents in this status. */
+  status?: "active" | "settled" | "archived" | undefined;
+  /** Only intents with this payment status. */
+  paymentStatus?: "unpaid" | "partial" | "paid" | "overpaid" | undefined;
+  /** Only intents created after this time. */
+  createdAfter?: string | undefined;
+  /** Only intents created before this time. */
+  createdBefore?: string | undefined;
 };
 
 export type ListIntentDepositsQuery = {

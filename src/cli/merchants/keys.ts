@@ -11,6 +11,10 @@ export const keysCreate: Command = {
   positionals: [{ name: "accountId", summary: "account id (acct_…)" }],
   options: {
     "expires-in-days": { value: "DAYS", summary: "days until the key expires; default never" },
+    scopes: {
+      value: "LIST",
+      summary: "scopes, separated by commas; default payment_intents:create",
+    },
     "without-scopes": { summary: "create a key without scopes, to test how the API rejects it" },
     ...CONFIG_OPTION,
   },
@@ -54,6 +58,7 @@ async function runCreate(input: CommandInput): Promise<number> {
   const key = (await callOnce(input, "keys create", {
     accountId: positionals[0],
     expiresInDays: values["expires-in-days"],
+    scopes: values["scopes"],
     withoutScopes: flags.has("without-scopes"),
   })) as { keyId: string; apiKey: string };
   if (asJson) terminal.out(toJson(key));

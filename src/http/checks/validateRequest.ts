@@ -25,13 +25,14 @@ export async function validateRequest(
   checkVersion(context.world.clock, request, reply);
   const caller = await checkApiKey(context, request);
   await checkRateLimit(context, { operation, accountId: caller.account.id, id }, reply);
-  checkScope(caller);
+  checkScope(caller, operation);
   const bytes = await readBody(request.raw);
   const body = operation.method === "POST" ? parseJsonBody(request.raw, bytes) : {};
   const input = parseInput({ query: request.query as RawQuery, body });
   const identity = { accountId: caller.account.id, id, body: input.body };
   return {
     account: caller.account,
+    scopes: caller.scopes,
     id,
     ...input,
     idempotentRequest: readIdempotentRequest(operation, request.raw, identity),

@@ -4,6 +4,7 @@ import { listDeposits } from "../../deposit/dust/listDeposits.ts";
 import { getIntent } from "../../intent/readIntents.ts";
 import { listCursors } from "../../watch/store/store.ts";
 import { toListResponse } from "../listResponse.ts";
+import { CREATE_INTENTS, READ_INTENTS } from "../../merchant/keys/scopes.ts";
 import { defineOperation } from "../operation.ts";
 import { depositList } from "../schema/components.ts";
 import { depositExample, pageExample } from "../schema/examples.ts";
@@ -19,6 +20,7 @@ export const listIntentDeposits = defineOperation({
   description:
     "The deposits of the intent, newest first, each with its status. A deposit is one transfer inside one transaction.",
   isExtension: true,
+  scopes: [CREATE_INTENTS, READ_INTENTS],
   perMinute: 120,
   query: pageQuery,
   success: {

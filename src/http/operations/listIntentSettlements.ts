@@ -2,6 +2,7 @@ import { getIntent } from "../../intent/readIntents.ts";
 import { settlementRecord } from "../../settlement/settlementRecord.ts";
 import { listSettlements } from "../../settlement/store.ts";
 import { toListResponse } from "../listResponse.ts";
+import { CREATE_INTENTS, READ_INTENTS } from "../../merchant/keys/scopes.ts";
 import { defineOperation } from "../operation.ts";
 import { settlementList } from "../schema/components.ts";
 import { settlementExample, pageExample } from "../schema/examples.ts";
@@ -16,6 +17,7 @@ export const listIntentSettlements = defineOperation({
   summary: "List an intent's settlements",
   description: "The settlements that emptied the inboxes of this intent, newest first.",
   isExtension: true,
+  scopes: [CREATE_INTENTS, READ_INTENTS],
   perMinute: 120,
   query: pageQuery,
   success: {

@@ -26,10 +26,11 @@ export async function authenticate(world: AuthenticateWorld, presented: string |
   return { account, keyId: key.key_id, scopes: key.scopes };
 }
 
-/** Throws account_suspended or insufficient_scope. */
-export function requireScope(caller: Caller, scope: string): void {
+/** Requires one of the scopes. Throws account_suspended or insufficient_scope, which names the first. */
+export function requireScope(caller: Caller, scopes: readonly [string, ...string[]]): void {
+  const [scope] = scopes;
   if (caller.account.status === "suspended") throw new Fault("account_suspended");
-  if (caller.scopes.includes(scope)) return;
+  if (scopes.some((each) => caller.scopes.includes(each))) return;
   throw new Fault("insufficient_scope", {
     message: `The API key lacks the scope ${scope}.`,
     details: { requiredScope: scope },

@@ -129,14 +129,14 @@ test("D21 a changed account takes effect within a second, and a new key at once"
   await setAccountStatus(one.world, { accountId, status: "suspended" });
   other.passTime(SECOND_MS);
   const caller = await other.call(apiKey);
-  assert.throws(() => requireScope(caller, CREATE_INTENTS), { code: "account_suspended" });
+  assert.throws(() => requireScope(caller, [CREATE_INTENTS]), { code: "account_suspended" });
   await setAccountStatus(one.world, { accountId, status: "active" });
-  requireScope(await one.call(apiKey), CREATE_INTENTS);
+  requireScope(await one.call(apiKey), [CREATE_INTENTS]);
   const fresh = await createKey(one.world, { accountId, scopes: [] });
   const unscoped = await other.call(fresh.apiKey);
   other.passTime(SECOND_MS);
-  requireScope(await other.call(apiKey), CREATE_INTENTS);
-  assert.throws(() => requireScope(unscoped, CREATE_INTENTS), { code: "insufficient_scope" });
+  requireScope(await other.call(apiKey), [CREATE_INTENTS]);
+  assert.throws(() => requireScope(unscoped, [CREATE_INTENTS]), { code: "insufficient_scope" });
 });
 
 test("D21 a late response does not bring an old version back", async () => {

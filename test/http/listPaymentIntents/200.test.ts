@@ -74,3 +74,36 @@ test("§5.3 the list contains the account's own intents, archived ones included,
   const archived = await merchant.insertIntent({ status: "archived", archived_at: api.world.clock.now() });
   assert.deepEqual(await idsOf(merchant, ""), [archived.id]);
 });
+
+test("D4a the list filters by status, payment status and time", async () => {
+  const api = await testApi();
+  const merchant = await api.openMerchant();
+  const day = (number: number) => new Date(`2026-10-0${number}T12:00:00Z`);
+  const priced = { price_units: 100n, price_token_units: 100n };
+  const unpaid = await merchant.insertIntent({ ...priced, created_at: day(1) });
+  const partial = await merchant.insertIntent({ ...priced, counted_units: 99n, created_at: day(2) });
+  const tolerated = await merchant.insertIntent({
+    ...priced,
+    counted_units: 99n,
+    underpay_tolerance_bps: 100,
+    created_at: day(3),
+  });
+  const open = await merchant.insertIntent({ counted_units: 1n, created_at: day(4) });
+  const over = await merchant.insertIntent({ ...priced, one_time: true, counted_units: 101n, created_at: day(5) });
+  const archived = await merchant.insertIntent({ status: "archived", archived_at: day(7), created_at: day(6) });
+  for (const [query, expected] of [
+    ["status=archived", [archived]],
+    ["paymentStatus=unpaid", [archived, unpaid]],
+    ["paymentStatus=partial", [partial]],
+    ["paymentStatus=paid", [open, tolerated]],
+    ["paymentStatus=overpaid", [over]],
+    ["createdAfter=2026-10-04T12:00:00Z", [archived, over]],
+    ["createdBefore=2026-10-02T14:00:00%2b02:00", [unpaid]],
+    ["createdAfter=2026-10-01T12:00:00Z&createdBefore=2026-10-05T12:00:00.000Z&paymentStatus=paid", [open, tolerated]],
+  ] as const)
+    assert.deepEqual(
+      await idsOf(merchant, `?${query}`),
+      expected.map(({ id }) => id),
+      query,
+    );
+});

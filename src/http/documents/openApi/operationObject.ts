@@ -1,4 +1,4 @@
-import { CREATE_INTENTS } from "../../../merchant/keys/scopes.ts";
+import { scopesOf } from "../../checks/checkScope.ts";
 import type { OperationSpec, OperationGroup } from "../../operation.ts";
 import { referenceComponents } from "../../schema/components.ts";
 import type { JsonObject } from "./jsonObject.ts";
@@ -11,6 +11,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<OperationGroup, string>> = {
   Intents: "Create, read, list and archive payment intents.",
   "Deposit addresses": "The chains and tokens that a payer may use, and the address for each.",
   "Deposits and settlements": "Transfers into an intent's inboxes, and payouts from them.",
+  Account: "What an API key can read about its own account.",
 };
 
 export function buildOperationObject(operation: OperationSpec, baseUrl: string): JsonObject {
@@ -27,7 +28,7 @@ export function buildOperationObject(operation: OperationSpec, baseUrl: string):
     ...(isExtension ? { "x-extension": true } : {}),
     "x-repeatable": operation.method === "GET" || operation.isRetrySafe === true,
     "x-rate-limit": rateLimitObject(operation),
-    security: [{ apiKey: [CREATE_INTENTS] }],
+    security: scopesOf(operation).map((scope) => ({ apiKey: [scope] })),
     parameters: listParameters(operation),
     ...requestBodyObject(operation),
     responses: { [success.status]: successResponse(operation), ...Object.fromEntries(errors) },
