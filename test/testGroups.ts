@@ -30,7 +30,7 @@ export const TEST_RUN: TestRunSetup = {
         "test/architecture/**",
         "test/architecture.test.ts",
         "test/client/generated.test.ts",
-        "test/docs/alarms.test.ts",
+        "test/docs/*.test.ts",
         "contracts/test/{pages,mutants,passed}.test.ts",
         "test/sim/chain/**",
       ],

@@ -24,7 +24,10 @@ the rest comes from the account's defaults, and an account has at most one activ
 refused with \`destination_conflict\`. Of such a repeat \`merchantReference\`, \`metadata\`, \`returnUrl\` and \`description\` have no effect.
 
 A body that names no part of the destination always mints another intent. Send an \`Idempotency-Key\` with it, so that a repeat after a
-lost response does not mint a second one. \`merchantReference\` is your own label and does not identify the intent.`,
+lost response does not mint a second one. \`merchantReference\` is your own label and does not identify the intent.
+
+**A response with \`Idempotent-Replayed: true\` is the one of the first call.** It shows the intent as it was then, \`unpaid\` also after the
+payment. Read the intent for its present state.`,
   acceptsIdempotencyKey: true,
   perMinute: 30,
   body,
