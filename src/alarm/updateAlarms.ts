@@ -33,7 +33,7 @@ export type AlarmWorld = Pick<World, "db" | "clock" | "config" | "catalog" | "ch
 export async function updateAlarms(world: AlarmWorld): Promise<void> {
   const book = world.memory.get(BOOK);
   const found = await runChecks(world);
-  const changes = [...found].flatMap(([check, conditions]) => replaceEntries(world, book, check, conditions));
+  const changes = [...found].flatMap((result) => replaceEntries(world, book, result));
   changes.push(...updateIncidents(world, book));
   book.checkedAtMs = world.clock.monotonicMs();
   await Promise.all(changes.map((change) => report(world, change)));
@@ -108,8 +108,7 @@ type AlarmChange = { entry: BookEntry; isOver: boolean };
 function replaceEntries(
   world: AlarmWorld,
   book: AlarmBook,
-  check: CheckName,
-  conditions: readonly AlarmCondition[],
+  [check, conditions]: readonly [check: CheckName, conditions: readonly AlarmCondition[]],
 ): AlarmChange[] {
   const now = world.clock.now();
   const present = new Set(conditions.map(keyOf));

@@ -48,84 +48,80 @@ function getMetrics({ memory }: Pick<World, "memory">): Metrics {
 function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const registers = [registry];
-  const perChain = (name: string, help: string) => new Gauge({ name, help, labelNames: ["chain"], registers });
   const settleSeconds = new Histogram({
     name: "tributary_settle_seconds",
     help: "Seconds from the plan of a settlement to its landing.",
     labelNames: ["chain"],
     buckets: SETTLE_SECONDS,
-    registers,
+    registers: [registry],
   });
-  const head = perChain("tributary_chain_head_block", "The highest block that a provider reports.");
-  const scanned = perChain("tributary_chain_scanned_block", "The last scanned block.");
-  const lag = perChain("tributary_chain_lag_blocks", "Blocks between the head and the last scanned block.");
-  const uncounted = perChain("tributary_oldest_uncounted_seconds", "Age of the oldest deposit that is not counted.");
-  const unsettled = perChain("tributary_oldest_unsettled_seconds", "Age of the oldest counted money without a payout.");
-  const balance = perChain("tributary_gas_balance", "Balance of the gas account in the native coin.");
-  const settlementsLeft = perChain("tributary_gas_settlements_left", "Settlements that the gas account can pay.");
-  const spent = perChain("tributary_gas_spent", "What the gas account has spent since the start, in the native coin.");
-  const differences = perChain("tributary_ledger_differences", "Inboxes whose balance differs from the ledger.");
-  const deposits = new Gauge({
-    name: "tributary_deposits",
-    help: "Deposits that are not counted, by state.",
-    labelNames: ["chain", "status"],
-    registers,
-  });
-  const providerErrors = new Gauge({
-    name: "tributary_provider_errors",
-    help: "Failed requests of a provider since the start.",
-    labelNames: ["chain", "provider"],
-    registers,
-  });
-  const alarms = new Gauge({
-    name: "tributary_alarm_active",
-    help: "1 for each alarm that is not over.",
-    labelNames: ["alarm", "subject"],
-    registers,
-  });
+  const gauges = createGauges(registry);
+  return { registry, settleSeconds, refresh: (world) => refreshGauges(world, gauges) };
+}
 
-  async function refresh(world: MetricsWorld): Promise<void> {
-    const { chains } = world.config;
-    const [cursors, counts, open] = await Promise.all([
-      listCursors(world.db),
-      countDifferences(world.db),
-      readOpen(world, chains),
-    ]);
-    for (const config of chains) {
-      const { caip2: chain } = config;
-      const labels = { chain };
-      setChainGauges(world, config);
-      const cursor = cursors.find((each) => each.chain === chain);
-      if (cursor !== undefined) scanned.set(labels, Number(cursor.number));
-      differences.set(labels, Number(counts.find((each) => each.chain === chain)?.count ?? 0n));
-      const rows = open.get(chain);
-      uncounted.set(labels, rows?.uncountedSeconds ?? 0);
-      unsettled.set(labels, rows?.unsettledSeconds ?? 0);
-      for (const status of OPEN_STATES) deposits.set({ chain, status }, rows?.states.get(status) ?? 0);
-      const headNumber = headOf(world, chain);
-      if (headNumber !== undefined && cursor !== undefined)
-        lag.set(labels, Math.max(0, Number(headNumber - cursor.number)));
-    }
-    alarms.reset();
-    for (const { alarm, subject } of activeAlarms(world)) alarms.set({ alarm, subject }, 1);
+type Gauges = ReturnType<typeof createGauges>;
+
+function createGauges(registry: Registry) {
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Gauge<Label>({ name, help, labelNames, registers: [registry] });
+  const perChain = (name: string, help: string) => gauge(name, help, ["chain"]);
+  return {
+    head: perChain("tributary_chain_head_block", "The highest block that a provider reports."),
+    scanned: perChain("tributary_chain_scanned_block", "The last scanned block."),
+    lag: perChain("tributary_chain_lag_blocks", "Blocks between the head and the last scanned block."),
+    uncounted: perChain("tributary_oldest_uncounted_seconds", "Age of the oldest deposit that is not counted."),
+    unsettled: perChain("tributary_oldest_unsettled_seconds", "Age of the oldest counted money without a payout."),
+    balance: perChain("tributary_gas_balance", "Balance of the gas account in the native coin."),
+    settlementsLeft: perChain("tributary_gas_settlements_left", "Settlements that the gas account can pay."),
+    spent: perChain("tributary_gas_spent", "Spent by the gas account since the start, in the native coin."),
+    differences: perChain("tributary_ledger_differences", "Inboxes whose balance differs from the ledger."),
+    deposits: gauge("tributary_deposits", "Deposits that are not counted, by state.", ["chain", "status"]),
+    providerErrors: gauge("tributary_provider_errors", "Failed requests of a provider since the start.", [
+      "chain",
+      "provider",
+    ]),
+    alarms: gauge("tributary_alarm_active", "1 for each alarm that is not over.", ["alarm", "subject"]),
+  };
+}
+
+async function refreshGauges(world: MetricsWorld, gauges: Gauges): Promise<void> {
+  const { chains } = world.config;
+  const [cursors, counts, open] = await Promise.all([
+    listCursors(world.db),
+    countDifferences(world.db),
+    readOpen(world, chains),
+  ]);
+  for (const config of chains) {
+    const { caip2: chain } = config;
+    const labels = { chain };
+    setChainGauges(world, gauges, config);
+    const cursor = cursors.find((each) => each.chain === chain);
+    if (cursor !== undefined) gauges.scanned.set(labels, Number(cursor.number));
+    gauges.differences.set(labels, Number(counts.find((each) => each.chain === chain)?.count ?? 0n));
+    const rows = open.get(chain);
+    gauges.uncounted.set(labels, rows?.uncountedSeconds ?? 0);
+    gauges.unsettled.set(labels, rows?.unsettledSeconds ?? 0);
+    for (const status of OPEN_STATES) gauges.deposits.set({ chain, status }, rows?.states.get(status) ?? 0);
+    const headNumber = headOf(world, chain);
+    if (headNumber !== undefined && cursor !== undefined)
+      gauges.lag.set(labels, Math.max(0, Number(headNumber - cursor.number)));
   }
+  gauges.alarms.reset();
+  for (const { alarm, subject } of activeAlarms(world)) gauges.alarms.set({ alarm, subject }, 1);
+}
 
-  function setChainGauges(world: MetricsWorld, { caip2, native }: ChainConfig): void {
-    const chain = world.chains.get(caip2);
-    if (chain === undefined) return;
-    const { head: block, gas, gasSpent } = getChainHealth(world, chain);
-    const labels = { chain: caip2 };
-    if (block !== undefined) head.set(labels, Number(block.number));
-    for (const [provider, count] of chain.providers.failureCounts)
-      providerErrors.set({ chain: caip2, provider }, count);
-    spent.set(labels, toCoins(gasSpent, native.decimals));
-    if (gas === undefined) return;
-    balance.set(labels, toCoins(gas.balance, native.decimals));
-    if (gas.fee > 0n) settlementsLeft.set(labels, Number(gas.balance / gas.fee));
-  }
-
-  return { registry, settleSeconds, refresh };
+function setChainGauges(world: MetricsWorld, gauges: Gauges, { caip2, native }: ChainConfig): void {
+  const chain = world.chains.get(caip2);
+  if (chain === undefined) return;
+  const { head, gas, gasSpent } = getChainHealth(world, chain);
+  const labels = { chain: caip2 };
+  if (head !== undefined) gauges.head.set(labels, Number(head.number));
+  for (const [provider, count] of chain.providers.failureCounts)
+    gauges.providerErrors.set({ chain: caip2, provider }, count);
+  gauges.spent.set(labels, toCoins(gasSpent, native.decimals));
+  if (gas === undefined) return;
+  gauges.balance.set(labels, toCoins(gas.balance, native.decimals));
+  if (gas.fee > 0n) gauges.settlementsLeft.set(labels, Number(gas.balance / gas.fee));
 }
 
 function headOf(world: MetricsWorld, caip2: Caip2): bigint | undefined {

@@ -26,7 +26,7 @@ export function compileQueryParser(parameters: Properties): ParseQuery {
   const parseValues = compileParser({ type: "object", properties: parameters }, "The query");
   return (query) => {
     const unknown = Object.keys(query).find((name) => !names.includes(name));
-    if (unknown !== undefined) throw unknownNameFault(unknown, names, "query parameter");
+    if (unknown !== undefined) throw unknownNameFault(unknown, names, { kind: "query parameter" });
     const values: Record<string, unknown> = {};
     for (const name of names) {
       const value = parseParameter(name, query[name], parameters[name] ?? {});

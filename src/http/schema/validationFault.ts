@@ -99,15 +99,14 @@ export function invalidParam(param: string | undefined, constraint: string, subj
 }
 
 function unknownFieldFault(unknown: string, known: readonly string[], path?: string): Fault {
-  return unknownNameFault(unknown, known, "field", path);
+  return unknownNameFault(unknown, known, { kind: "field", path });
 }
 
 /** A mistyped name would otherwise have no effect: a payout wallet that is not used, a filter that lists other orders. */
 export function unknownNameFault(
   unknown: string,
   known: readonly string[],
-  kind: "field" | "query parameter",
-  path?: string,
+  { kind, path }: { kind: "field" | "query parameter"; path?: string | undefined },
 ): Fault {
   const name = unknown.slice(0, NAME_CHARACTERS_MAX);
   const param = path === undefined ? name : `${path}.${name}`;
