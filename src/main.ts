@@ -100,7 +100,7 @@ export async function verifyChains(config: Config, chains: ReadonlyMap<Caip2, Ch
   await Promise.all(
     config.chains.map(async (chainConfig) => {
       const chain = chains.get(chainConfig.caip2);
-      if (chain !== undefined) await verifyChain(chainConfig, chain, log);
+      if (chain !== undefined) await verifyChain(chainConfig, chain);
     }),
   );
 }

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Caip2 } from "../kernel/caip.ts";
 import type { Timer } from "../kernel/clock.ts";
-import { warnRepeated } from "../kernel/alarm/repeatedWarning.ts";
+import { warnRepeated, type RepeatedWarning } from "../kernel/alarm/repeatedWarning.ts";
 import { checkedReader } from "./checkedReader.ts";
 import {
   ChainRefused,
@@ -138,8 +138,19 @@ export class Providers<Reader extends ChainReader = ChainReader> implements Chai
     for (const check of checks) {
       if (check.status === "fulfilled") continue;
       if (!(check.reason instanceof ProviderFailed)) throw check.reason;
-      this.#log.warn({ chain: this.caip2, err: check.reason }, "a provider did not answer at start");
+      const { message } = check.reason;
+      this.warn({
+        key: `start ${message}`,
+        fields: { err: check.reason },
+        message: "a provider did not answer at start",
+      });
     }
+  }
+
+  /** Logs a warning about this chain, ever less often while it repeats. */
+  warn({ key, fields, message }: RepeatedWarning): void {
+    const warning = { key: `${this.caip2} ${key}`, fields: { chain: this.caip2, ...fields }, message };
+    warnRepeated({ log: this.#log, clock: this.#clock }, warning);
   }
 
   async identify(): Promise<ChainIdentity> {

@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import type { ChainConfig } from "../config/config.ts";
 import type { Chain } from "./chain.ts";
 import { ProviderFailed } from "./reader.ts";
@@ -11,7 +10,7 @@ export type ChainVerification = "verified" | "unreachable";
  * Compares a chain's configuration with the chain: its id, its tokens' decimals and the settling requirements. An unreachable chain is no
  * error. @throws ChainMismatch with one sentence when something differs.
  */
-export async function verifyChain(config: ChainConfig, chain: Chain, log: Logger): Promise<ChainVerification> {
+export async function verifyChain(config: ChainConfig, chain: Chain): Promise<ChainVerification> {
   try {
     await chain.providers.verify();
     for (const token of config.tokens) await verifyToken(config, chain, token);
@@ -19,10 +18,11 @@ export async function verifyChain(config: ChainConfig, chain: Chain, log: Logger
     return "verified";
   } catch (error) {
     if (!(error instanceof ProviderFailed)) throw error;
-    log.warn(
-      { chain: config.caip2, err: error },
-      `${config.name} does not answer: its configuration is verified later`,
-    );
+    chain.providers.warn({
+      key: "verify",
+      fields: { err: error },
+      message: `${config.name} does not answer: its configuration is verified later`,
+    });
     return "unreachable";
   }
 }

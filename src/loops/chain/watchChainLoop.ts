@@ -16,7 +16,7 @@ export function watchChainLoop(world: World, chain: Chain): Loop {
     topic: watchTopic(chain),
     intervalMs: config?.pollMs ?? 1_000,
     tick: async () => {
-      if (config && !isVerified) isVerified = (await verifyChain(config, chain, world.log)) === "verified";
+      if (config && !isVerified) isVerified = (await verifyChain(config, chain)) === "verified";
       const { isBehind } = await watchChain(world, chain);
       return isBehind;
     },

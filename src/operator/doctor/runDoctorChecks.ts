@@ -59,7 +59,7 @@ async function checkChain(world: World, config: ChainConfig, scan: ScanState): P
   if (chain === undefined) return [];
   const watched = scanFinding(config, scan);
   try {
-    const verdict = await verifyChain(config, chain, world.log);
+    const verdict = await verifyChain(config, chain);
     if (verdict === "unreachable") return [watched, failFinding(`${config.name}: provider`, "no provider answers")];
     const [head, feeUnits, fees] = await Promise.all([
       chain.providers.head("latest"),
