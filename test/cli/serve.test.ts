@@ -175,7 +175,8 @@ test("hub deploy deploys a missing hub once, and reports why it fails", async (t
   const words = ["hub", "deploy", "--config", localConfig(chain.rpcUrl)];
   const poor = await runCli(words, KEYS);
   assert.equal(poor.code, 1);
-  assert.match(poor.err, /^error: The hub was not deployed on Base Sepolia: .*\n$/);
+  assert.match(poor.err, /^Base Sepolia: the deployment costs at most 0\.\d+ ETH; 0x\w+ has 0 ETH\.\n/);
+  assert.match(poor.err, /^error: The hub was not deployed on Base Sepolia: .*\n$/m);
   await createDevClient(chain.rpcUrl).setBalance({ address: privateKeyToAccount(KEY).address, value: 10n ** 18n });
   const first = await runCli(words, KEYS);
   assert.equal(first.code, 0, first.err);
