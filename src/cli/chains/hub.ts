@@ -182,7 +182,8 @@ async function sendHubDeployment(chain: ChainConfig, note: (line: string) => voi
   const costMax = gas * fees.maxFeePerGas;
   const format = (wei: bigint) => `${formatUnits(wei, chain.native.decimals)} ${chain.native.symbol}`;
   note(`${chain.name}: the deployment costs at most ${format(costMax)}; ${account.address} has ${format(balance)}.`);
-  if (balance < costMax) throw new CommandError(`The hub was not deployed on ${chain.name}: the gas account cannot pay for it.`);
+  if (balance < costMax)
+    throw new CommandError(`The hub was not deployed on ${chain.name}: the gas account cannot pay for it.`);
   const txHash = await wallet.sendTransaction(call);
   await reader.waitForTransactionReceipt({ hash: txHash });
   if ((await reader.getCode({ address: hubAddress })) === undefined)
