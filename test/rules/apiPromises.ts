@@ -68,6 +68,7 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("§9.2", "Service-Version is a date"),
   apiPromise("§9.3", "the version is checked first"),
   apiPromise("D1", "one intent record everywhere; only the create returns the widget token"),
+  apiPromise("D1a", "a return URL and a description, pinned and not part of the terms"),
   apiPromise("D2", "status and paymentStatus"),
   apiPromise("D3", "settling, archiving, reopening and reversing; late deposits always count"),
   apiPromise("D4", "the deposits and settlements of an intent can be read"),
@@ -101,6 +102,7 @@ export const API_PROMISES: readonly ApiPromise[] = [
   apiPromise("D30", "view hints"),
   apiPromise("D31", "the terms determine the inbox address"),
   apiPromise("D43", "transfers below the minimum are no event until they count together"),
+  apiPromise("D38", "the paths of the checkout page, its cookies, sessions and handoff codes"),
   apiPromise("D44", "operations declare their scopes, and a key has those that it was created with"),
 ];
 
