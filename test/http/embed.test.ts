@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
@@ -17,6 +15,7 @@ import {
 } from "../support/api.ts";
 import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
 import { TEST_CHAIN } from "../support/intents.ts";
+import { openMerchantSite, type MerchantSite } from "../support/merchantSite.ts";
 import { recordMovements, setHead } from "../support/movements.ts";
 
 // The checkout in a frame of a merchant's page. Browsers treat the shop's localhost and the service's 127.0.0.1 as two sites.
@@ -24,8 +23,6 @@ import { recordMovements, setHead } from "../support/movements.ts";
 const skip = skipWithoutChromium;
 const SHOP = "https://shop.example";
 const TICKET_MS = 60_000;
-
-type MerchantSite = { origin: string; requests: IncomingMessage[]; close(): Promise<void> };
 
 let api: TestApi;
 let base: string;
@@ -46,29 +43,6 @@ after(async () => {
   await browser?.close();
   await Promise.all([shop.close(), evil.close()]);
 });
-
-/** A web site with one empty page. */
-async function openMerchantSite(): Promise<MerchantSite> {
-  const requests: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
-    requests.push(request);
-    response.setHeader("content-type", "text/html");
-    response.end("<!doctype html><title>A shop</title>");
-  });
-  server.listen(0, "localhost");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("a listening server has a port");
-  return {
-    origin: `http://localhost:${address.port}`,
-    requests,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
-}
 
 async function allowOrigin(origin: string): Promise<Merchant> {
   const other = await api.openMerchant();

@@ -2,6 +2,7 @@ import type { CheckoutState, RefusalReason } from "../src/checkoutState.ts";
 import { phoneWalletsFor } from "../src/phoneWallets.ts";
 import type { PageData } from "../src/renderDocument.ts";
 import { chooseScreen, findPayTarget, hasChoice, type Situation } from "../src/situation.ts";
+import { formatMoney } from "../src/format.ts";
 import { createTranslator } from "../src/translator.ts";
 import { unitsToSend } from "../src/views/pay.ts";
 import { renderPage, type Rendered } from "../src/views/page.ts";
@@ -9,6 +10,7 @@ import { announce } from "./announcements.ts";
 import { watchWallets, type BrowserWallet } from "./browserWallets.ts";
 import { StateFollower } from "./followState.ts";
 import { patchChildren } from "./patchDom.ts";
+import { ParentPage } from "./parentPage.ts";
 import { payWithWallet } from "./payWithWallet.ts";
 import { CheckoutApi, RequestError, type Opening } from "./session.ts";
 import { verifyInboxes } from "./verifyInboxes.ts";
@@ -22,6 +24,7 @@ const t = createTranslator(data.locale, data.messages);
 const root = document.getElementById("root") ?? document.body;
 const api = new CheckoutApi(data.situation.intentId);
 const follower = new StateFollower(api, { onState: receiveState, onRefused: showRefusal, onLost: showLost });
+const parent = ParentPage.find();
 const choiceKey = `tributary:${data.situation.intentId}`;
 
 let wallets: readonly BrowserWallet[] = [];
@@ -56,11 +59,11 @@ void start();
 async function start(): Promise<void> {
   // The answer to a posted form: a reload would post the form again.
   if (location.pathname.endsWith("/session")) history.replaceState(null, "", `/c/${situation.intentId}`);
-  watchWallets((found) => {
+  watchWallets(parent, (found) => {
     wallets = found;
     update({ wallets: found.map(({ id, name, icon }) => ({ id, name, icon })) });
   });
-  if (situation.mode === "inline") reportHeight();
+  if (parent !== undefined) startInFrame(parent);
   const { tributaryOpening } = window as { tributaryOpening?: Opening };
   if (tributaryOpening !== undefined) {
     if (!(await openSession(tributaryOpening))) return;
@@ -93,6 +96,10 @@ async function openSession(opening: Opening): Promise<boolean> {
 }
 
 function receiveState(state: CheckoutState): void {
+  if (parent?.isApproved(state.inboxes) === false) {
+    void parent.approve(state.terms, state.inboxes).then(() => receiveState(state));
+    return;
+  }
   const { connection, walletStep } = situation;
   const isBack = connection.isLost;
   const isChanged = state.arrived !== situation.state?.arrived;
@@ -166,6 +173,7 @@ function draw(): void {
   if (movesFocus) document.getElementById("now")?.focus();
   movesFocus = false;
   reportView(rendered.screen);
+  reportToParent();
 }
 
 function render(): Rendered {
@@ -214,6 +222,7 @@ async function choose(originId: string): Promise<void> {
     update({ choice: { originId, step: "issuing" } });
     try {
       const inbox = await api.issueInbox(originId);
+      await parent?.approve(state.terms, [inbox]);
       // An address that serves several origins names those that it was issued for.
       const known = { ...inbox, originIds: [...new Set([...inbox.originIds, originId])] };
       const issuedInboxes = [...situation.issuedInboxes, known];
@@ -264,7 +273,8 @@ async function pay(walletId: string): Promise<void> {
   const units = unitsToSend({ state, target });
   if (units === null || units === 0n || situation.check.outcome !== "ok") return;
   update({ walletStep: { wallet: wallet.name, step: "asking" } });
-  const step = await payWithWallet(wallet.provider, { origin: target.origin, to: target.inbox.address, units });
+  const step = await payWithWallet(wallet, { origin: target.origin, to: target.inbox.address, units });
+  if (step === "unknownChain") return openOnTop(wallet.name);
   // A transfer that the page already sees needs no note any more.
   if (chooseScreen(situation) === "ready" || chooseScreen(situation) === "underpaid")
     update({ walletStep: { wallet: wallet.name, step } });
@@ -277,19 +287,45 @@ async function openApp(name: string): Promise<void> {
   if (app === undefined) return;
   try {
     const { url } = await api.createHandoff();
-    location.assign(app.link(new URL(url, location.origin).href));
+    const link = app.link(new URL(url, location.origin).href);
+    if (window.parent === window) location.assign(link);
+    else open(link, "_top");
   } catch {
     update({ walletStep: { wallet: name, step: "refused" } });
   }
 }
 
-/** Tells the shop's page how high the frame has to be. The height is no secret, so any embedding page may read it. */
-function reportHeight(): void {
-  let reported = 0;
-  new ResizeObserver(() => {
-    const height = Math.ceil(document.documentElement.getBoundingClientRect().height);
-    if (height === reported) return;
-    reported = height;
-    window.parent.postMessage({ type: "tributary:size", height }, "*");
-  }).observe(document.documentElement);
+/** Opens this page instead of the merchant's, where it may add a network to the wallet. */
+async function openOnTop(walletName: string): Promise<void> {
+  try {
+    open((await api.createHandoff()).url, "_top");
+  } catch {
+    update({ walletStep: { wallet: walletName, step: "refused" } });
+  }
+}
+
+function startInFrame(page: ParentPage): void {
+  page.start();
+  const { mode, languageQuery } = situation;
+  if (languageQuery !== null) situation = { ...situation, languageQuery: `${languageQuery}&${page.query}` };
+  if (mode === "inline")
+    new ResizeObserver(() =>
+      page.reportHeight(Math.ceil(document.documentElement.getBoundingClientRect().height)),
+    ).observe(document.documentElement);
+  // The dialog's own key does not reach into the frame.
+  if (mode === "modal")
+    addEventListener("keydown", (event) => {
+      const isSearching =
+        event.target instanceof HTMLInputElement && event.target.id === "q" && event.target.value !== "";
+      if (event.key === "Escape" && !event.defaultPrevented && !isSearching) page.close();
+    });
+}
+
+/** Passes on what the payer sees, once it is checked. */
+function reportToParent(): void {
+  const { state, check } = situation;
+  if (parent === undefined || state === null || check.outcome !== "ok") return;
+  const amount = state.price === null ? t.text("sum.open") : formatMoney(state.price, state.symbol);
+  const title = `${state.merchant.name}: ${amount.replaceAll(/[\u2068\u2069]/g, "")}`;
+  parent.reportState(state.stage, { title, close: t.text("common.close") });
 }

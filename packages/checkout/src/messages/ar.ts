@@ -25,6 +25,7 @@ export const ar: Messages<"zero" | "one" | "two" | "few" | "many" | "other"> = {
   "common.copyWhat": "نسخ: {what}",
   "common.copied": "تم النسخ",
   "common.selected": "تم التحديد. اضغط مطوّلًا للنسخ.",
+  "common.close": "إغلاق",
   "common.back": "العودة إلى {merchant}",
   "common.explorer": "عرض على الشبكة",
   "row.amount": "المبلغ",

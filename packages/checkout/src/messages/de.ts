@@ -25,6 +25,7 @@ export const de: Messages<"one" | "other"> = {
   "common.copyWhat": "Kopieren: {what}",
   "common.copied": "Kopiert",
   "common.selected": "Markiert. Zum Kopieren gedrückt halten.",
+  "common.close": "Schließen",
   "common.back": "Zurück zu {merchant}",
   "common.explorer": "Im Netz ansehen",
   "row.amount": "Betrag",

@@ -25,6 +25,7 @@ export const en: Messages<"one" | "other"> = {
   "common.copyWhat": "Copy: {what}",
   "common.copied": "Copied",
   "common.selected": "Selected. Press and hold to copy.",
+  "common.close": "Close",
   "common.back": "Back to {merchant}",
   "common.explorer": "See it on the network",
   "row.amount": "Amount",

@@ -25,6 +25,7 @@ export const es: Messages<"one" | "many" | "other"> = {
   "common.copyWhat": "Copiar: {what}",
   "common.copied": "Copiado",
   "common.selected": "Seleccionado. Mantén pulsado para copiar.",
+  "common.close": "Cerrar",
   "common.back": "Volver a {merchant}",
   "common.explorer": "Verlo en la red",
   "row.amount": "Importe",

@@ -25,6 +25,7 @@ export const fr: Messages<"one" | "many" | "other"> = {
   "common.copyWhat": "Copier : {what}",
   "common.copied": "Copié",
   "common.selected": "Sélectionné. Appuyez longuement pour copier.",
+  "common.close": "Fermer",
   "common.back": "Retour à {merchant}",
   "common.explorer": "Voir sur le réseau",
   "row.amount": "Montant",

@@ -25,6 +25,7 @@ export const hi: Messages<"one" | "other"> = {
   "common.copyWhat": "कॉपी करें: {what}",
   "common.copied": "कॉपी हुआ",
   "common.selected": "चुना गया। कॉपी करने के लिए दबाए रखें।",
+  "common.close": "बंद करें",
   "common.back": "{merchant} पर वापस",
   "common.explorer": "नेटवर्क पर देखें",
   "row.amount": "राशि",

@@ -25,6 +25,7 @@ export const ja: Messages = {
   "common.copyWhat": "コピー：{what}",
   "common.copied": "コピーしました",
   "common.selected": "選択しました。長押しでコピーできます。",
+  "common.close": "閉じる",
   "common.back": "{merchant} に戻る",
   "common.explorer": "ネットワークで見る",
   "row.amount": "金額",

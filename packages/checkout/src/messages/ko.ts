@@ -25,6 +25,7 @@ export const ko: Messages = {
   "common.copyWhat": "복사: {what}",
   "common.copied": "복사됨",
   "common.selected": "선택했습니다. 길게 눌러 복사하세요.",
+  "common.close": "닫기",
   "common.back": "{merchant}(으)로 돌아가기",
   "common.explorer": "네트워크에서 보기",
   "row.amount": "금액",

@@ -38,6 +38,7 @@ export const TEXT_KEYS = [
   "common.copyWhat",
   "common.copied",
   "common.selected",
+  "common.close",
   "common.back",
   "common.explorer",
   "row.amount",

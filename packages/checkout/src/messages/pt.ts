@@ -25,6 +25,7 @@ export const pt: Messages<"one" | "many" | "other"> = {
   "common.copyWhat": "Copiar: {what}",
   "common.copied": "Copiado",
   "common.selected": "Selecionado. Toque e segure para copiar.",
+  "common.close": "Fechar",
   "common.back": "Voltar para {merchant}",
   "common.explorer": "Ver na rede",
   "row.amount": "Valor",

@@ -25,6 +25,7 @@ export const ru: Messages<"one" | "few" | "many" | "other"> = {
   "common.copyWhat": "Копировать: {what}",
   "common.copied": "Скопировано",
   "common.selected": "Выделено. Нажмите и удерживайте, чтобы скопировать.",
+  "common.close": "Закрыть",
   "common.back": "Вернуться в {merchant}",
   "common.explorer": "Посмотреть в сети",
   "row.amount": "Сумма",

@@ -25,6 +25,7 @@ export const tr: Messages<"one" | "other"> = {
   "common.copyWhat": "Kopyala: {what}",
   "common.copied": "Kopyalandı",
   "common.selected": "Seçildi. Kopyalamak için basılı tutun.",
+  "common.close": "Kapat",
   "common.back": "{merchant} mağazasına dön",
   "common.explorer": "Ağda gör",
   "row.amount": "Tutar",

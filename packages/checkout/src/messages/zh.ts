@@ -25,6 +25,7 @@ export const zh: Messages = {
   "common.copyWhat": "复制：{what}",
   "common.copied": "已复制",
   "common.selected": "已选中，长按即可复制。",
+  "common.close": "关闭",
   "common.back": "返回 {merchant}",
   "common.explorer": "在网络上查看",
   "row.amount": "金额",
