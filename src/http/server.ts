@@ -12,6 +12,7 @@ import { sendFaultPage, wantsFaultPage } from "./documents/faultPage.ts";
 import { addHealthRoutes } from "./documents/healthRoutes.ts";
 import { addOpenApiRoute } from "./documents/openApi/openApiRoute.ts";
 import { addDocsRoutes } from "./documents/docsRoutes.ts";
+import { addSdkRoutes } from "./documents/sdkRoutes.ts";
 import { isDocumentPath } from "./documents/isDocumentPath.ts";
 import { createHttpContext, type HttpContext } from "./httpContext.ts";
 import { sendFault } from "./errorEnvelope.ts";
@@ -90,6 +91,7 @@ export async function buildServer(world: World, options: ServerOptions = {}): Pr
   addOpenApiRoute(server, world.config.baseUrl);
   addDocsRoutes(server, world.config.baseUrl);
   addHealthRoutes(server, world);
+  addSdkRoutes(server);
   addCheckoutRoutes(server, context);
   return server;
 }

@@ -1,0 +1,11 @@
+export { configure } from "./configure.ts";
+export { mount } from "./mount.ts";
+export type {
+  Checkout,
+  CheckoutErrorCode,
+  CheckoutEvents,
+  MountOptions,
+  PaymentStage,
+  PayoutCheck,
+  ShownPayment,
+} from "./types.ts";

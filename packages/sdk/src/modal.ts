@@ -1,0 +1,56 @@
+/** The SDK's own dialog: its button closes it also when the frame does not answer. A shadow root keeps the shop's styles out. */
+export type Modal = {
+  readonly box: HTMLDialogElement;
+  /** Texts in the language of the frame. */
+  label(labels: { readonly title: string; readonly close: string; readonly dir: string }): void;
+  remove(): void;
+};
+
+const CSS = `dialog{box-sizing:border-box;position:fixed;inset:40px 0 0;margin:0;padding:0 0 env(safe-area-inset-bottom);width:100%;max-width:none;height:auto;max-height:none;border:0;border-radius:16px 16px 0 0;overflow:hidden;background:Canvas;color:CanvasText}
+dialog::backdrop{background:rgb(0 0 0/.6)}
+iframe{display:block;border:0;width:100%;height:100%}
+button{position:absolute;z-index:1;top:8px;inset-inline-end:8px;width:48px;height:48px;border:0;background:none;color:inherit;font:28px sans-serif;cursor:pointer}
+button:focus-visible{outline:3px solid;outline-offset:-3px}
+@media(min-width:600px){dialog{inset:0;margin:auto;width:calc(100% - 48px);max-width:976px;height:calc(100% - 48px);max-height:800px;border-radius:16px}}`;
+
+/** Opens the dialog with `frame` in it. The page behind is inert and does not scroll; a press on it does not close. */
+export function openModal(frame: HTMLIFrameElement, theme: string | undefined, onClosed: () => void): Modal {
+  const host = document.createElement("div");
+  const root = host.attachShadow({ mode: "open" });
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(CSS);
+  root.adoptedStyleSheets = [sheet];
+  const box = document.createElement("dialog");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "×";
+  box.style.colorScheme = theme ?? "light dark";
+  const label: Modal["label"] = ({ title, close, dir }) => {
+    box.dir = dir;
+    box.ariaLabel = frame.title = title;
+    button.ariaLabel = close;
+  };
+  label({ title: "Payment", close: "Close", dir: "auto" });
+  button.onclick = () => box.close();
+  box.onclose = onClosed;
+  box.append(button, frame);
+  root.append(box);
+  document.body.append(host);
+  const { style, clientWidth } = document.documentElement;
+  const { overflow, paddingInlineEnd } = style;
+  // The page keeps its width without its scroll bar.
+  style.paddingInlineEnd = `${innerWidth - clientWidth}px`;
+  style.overflow = "hidden";
+  box.showModal();
+  return {
+    box,
+    label,
+    remove() {
+      box.onclose = null;
+      // Gives the focus back.
+      box.close();
+      host.remove();
+      Object.assign(style, { overflow, paddingInlineEnd });
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { InboxTerms } from "@tributary/inbox/wire";
+
+/** What the payment's page shows. `paid` and `overpaid` are final; the names are those of the page's own state. */
+export type PaymentStage =
+  | "waiting"
+  | "underpaid"
+  | "seen"
+  | "many"
+  | "held"
+  | "paid"
+  | "overpaid"
+  | "late"
+  | "archived";
+
+/** Events are hints for the page: a visitor can forge them. Ship when your server receives `payment_intent.settled`. */
+export type CheckoutEvents = {
+  /** The payer sees the payment. */
+  readonly ready: { readonly intentId: string };
+  /** The stage is another one. The first comes with `ready`. */
+  readonly status: { readonly intentId: string; readonly stage: PaymentStage };
+  /** The price is reached and final. Once for each mount. */
+  readonly paid: { readonly intentId: string; readonly stage: "paid" | "overpaid" };
+  readonly error: { readonly intentId: string; readonly code: CheckoutErrorCode; readonly message: string };
+  /** The payer closed the modal. */
+  readonly close: { readonly intentId: string };
+};
+
+/**
+ * no_target: no element matches `target`. not_opened: the service did not answer, or the page's origin is not on the account's list.
+ * not_verified: `expectedPayout` refused an address; the frame is gone.
+ */
+export type CheckoutErrorCode = "no_target" | "not_opened" | "not_verified";
+
+/** What the frame is about to show. */
+export type ShownPayment = {
+  readonly terms: InboxTerms;
+  readonly inboxes: readonly { readonly namespace: string; readonly address: string }[];
+};
+
+/** Whether the merchant's own code agrees with every address. `expectPayout` of @tributary/sdk/verify makes one. */
+export type PayoutCheck = (shown: ShownPayment) => boolean | Promise<boolean>;
+
+export type MountOptions = {
+  /** The id of an intent that your server created. */
+  readonly intentId: string;
+  /** The element, or a selector of it, that the checkout is put into. Without it the checkout opens as a modal. */
+  readonly target?: Element | string | undefined;
+  /** "inline" with a target, else "modal". "redirect" leaves the page for the checkout's own. */
+  readonly mode?: "inline" | "modal" | "redirect" | undefined;
+  /** The service's URL, if it is not the configured one. */
+  readonly baseUrl?: string | undefined;
+  /** A language tag such as "de"; by default the browser's. */
+  readonly locale?: string | undefined;
+  /** By default the device's. */
+  readonly theme?: "light" | "dark" | undefined;
+  /** The frame shows nothing, and no wallet is asked, until this agrees. */
+  readonly expectedPayout?: PayoutCheck | undefined;
+  readonly onReady?: ((event: CheckoutEvents["ready"]) => void) | undefined;
+  readonly onStatus?: ((event: CheckoutEvents["status"]) => void) | undefined;
+  readonly onPaid?: ((event: CheckoutEvents["paid"]) => void) | undefined;
+  readonly onError?: ((event: CheckoutEvents["error"]) => void) | undefined;
+  readonly onClose?: ((event: CheckoutEvents["close"]) => void) | undefined;
+};
+
+/** A mounted checkout. */
+export type Checkout = {
+  /** Replaces handlers, or with another `theme` or `locale` opens the frame again. */
+  update(changes: Partial<Omit<MountOptions, "intentId" | "target" | "mode" | "baseUrl" | "expectedPayout">>): void;
+  /** Removes the frame and every listener. Repeating changes nothing. */
+  unmount(): void;
+  /** Calls `listener` for each event. Returns the function that stops it. */
+  on<Name extends keyof CheckoutEvents>(name: Name, listener: (event: CheckoutEvents[Name]) => void): () => void;
+};

@@ -1,0 +1,19 @@
+import { verifyInbox, type ExpectedInbox } from "@tributary/inbox/verify";
+import type { PayoutCheck } from "./types.ts";
+
+/** Where the merchant's money must arrive. It comes from the merchant's own code, never from the service. */
+export type ExpectedPayout = Omit<ExpectedInbox, "inboxAddress">;
+
+/**
+ * Makes the `expectedPayout` of `mount`: it recomputes every address that the frame is about to show from its terms, and compares them with
+ * the payout. Bundle it with your own page; a script that the service serves cannot prove the service. Addresses of networks that it
+ * cannot recompute are refused.
+ */
+export function expectPayout(expected: ExpectedPayout): PayoutCheck {
+  return ({ terms, inboxes }) =>
+    inboxes.length > 0 &&
+    inboxes.every(
+      ({ namespace, address }) =>
+        namespace === "eip155" && verifyInbox(terms, { ...expected, inboxAddress: address }).ok,
+    );
+}
