@@ -6,6 +6,7 @@ import { hubCreationCode } from "@tributary/inbox/hubCode";
 import type { Logger } from "pino";
 import type { Config, ProcessEnvironment } from "../config/config.ts";
 import { loadMigratedSnapshot } from "../db/pglite/snapshot.ts";
+import { addPageOrigin } from "../merchant/pageOrigins.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { openWorld, startService, verifyChains } from "../main.ts";
 import type { World } from "../world.ts";
@@ -18,6 +19,7 @@ import { exitOnFatal } from "../operator/process/shutdown.ts";
 import type { Terminal } from "../operator/process/terminal.ts";
 import { DEV_CHAINS, devConfig } from "./devConfig.ts";
 import { addExplorer } from "./explorer/explorer.ts";
+import { addDemoShop } from "./shop/demoShop.ts";
 import { restoreMerchants } from "./devState.ts";
 import { startLocalChains, type LocalChains } from "./chains/localChains.ts";
 import { findPort } from "./findPort.ts";
@@ -119,8 +121,15 @@ async function runWorld(
     await verifyChains(world.config, world.chains, world.log);
     const accounts = await restoreMerchants(world, directory, chains.chains);
     const manifest = buildManifest({ baseUrl: world.config.baseUrl, accounts, chains: chains.chains });
+    const [account] = accounts;
+    if (account === undefined) throw new CommandError("The dev world has no merchant.");
+    // The port may be another one than in the stored world.
+    await addPageOrigin(world, { accountId: account.accountId, origin: world.config.baseUrl });
     const service = await startService(world, {
-      extend: (server) => addExplorer(server, chains.chains),
+      extend: (server) => {
+        addExplorer(server, chains.chains);
+        addDemoShop(server, { baseUrl: world.config.baseUrl, account, chains: chains.chains });
+      },
       onFatal: exitOnFatal(world.log),
     });
     const control = await startOperatorControl(world, { home, kind: "dev", ready: manifest });

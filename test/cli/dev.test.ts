@@ -227,6 +227,7 @@ test("without --json, dev prints its URL, its documentation and commands to try"
   assert.equal(child.exitCode, 0, said);
   const [, baseUrl = ""] = /^Tributary is ready at (\S+)$/m.exec(said) ?? [];
   assert.ok(said.split("\n").includes(`Documentation is at ${baseUrl}/docs`), said);
+  assert.ok(said.includes(`A demo shop is at ${baseUrl}/demo: press Buy`), said);
   assert.match(said, /npx tributary pay pi_…/);
 });
 

@@ -66,6 +66,7 @@ function banner(manifest: DevManifest, terminal: Terminal): string[] {
   return [
     "",
     `${title("Tributary")} is ready at ${terminal.paint("cyan", baseUrl)}`,
+    `A demo shop is at ${terminal.paint("cyan", `${baseUrl}/demo`)}: press Buy, then Pay with Demo Wallet`,
     `Documentation is at ${terminal.paint("cyan", docsUrl)}`,
     "",
     title("Chains"),

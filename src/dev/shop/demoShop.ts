@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { formatUnits } from "viem";
+import { createApiClient } from "../../operator/client/apiClient.ts";
+import type { LocalChain } from "../chains/localChains.ts";
+import type { ManifestAccount } from "../devManifest.ts";
+import { createDemoWallet, WalletError } from "./demoWallet.ts";
+
+// The demo shop of the dev world. Its server uses the API with a merchant's key, and its page uses the SDK, as any shop does.
+
+const PRICE_UNITS = 25_000_000;
+const BODY_BYTES_MAX = 16_384;
+const POLICY = `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src data:; frame-ancestors 'none'`;
+
+const readFile = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8");
+const readStyles = () =>
+  readFileSync(new URL(import.meta.resolve("@tributary/checkout/page.css")), "utf8") + readFile("shop.css");
+
+type ShopParts = { baseUrl: string; account: ManifestAccount; chains: readonly LocalChain[] };
+
+/** Adds `/demo` and what its page needs to a server before it listens. */
+export function addDemoShop(server: FastifyInstance, { baseUrl, account, chains }: ShopParts): void {
+  const files = [
+    { url: "/demo", type: "text/html", content: readFile("shop.html") },
+    { url: "/dev/shop/shop.js", type: "text/javascript", content: readFile("shop.js") },
+    { url: "/dev/shop/shop.css", type: "text/css", content: readStyles() },
+  ];
+  for (const { url, type, content } of files)
+    server.get(url, (_request, reply) =>
+      reply.headers({ "content-type": `${type}; charset=utf-8`, "content-security-policy": POLICY }).send(content),
+    );
+  const api = createApiClient({ baseUrl, apiKey: account.apiKey });
+  const wallet = createDemoWallet(chains);
+  addAction(server, "orders", async () => {
+    const { intentId } = await api.createPaymentIntent({
+      priceUnits: PRICE_UNITS,
+      oneTime: true,
+      description: "The Tidal Atlas",
+      merchantReference: "demo shop",
+      returnUrl: `${baseUrl}/demo`,
+    });
+    return { intentId };
+  });
+  addAction(server, "order", async ({ intentId }) => {
+    const { status, amounts, payout } = await api.getPaymentIntent(String(intentId));
+    const hasArrived = status === "settled" && amounts.settledUnits === amounts.countedUnits;
+    if (!hasArrived) return { settled: null };
+    return { settled: `${formatUnits(BigInt(amounts.netUnits), payout.decimals)} USDC` };
+  });
+  addAction(server, "balance", () => wallet.balance());
+  addAction(server, "more", async () => {
+    await wallet.addMoney();
+    return {};
+  });
+  addAction(server, "wallet", async ({ method, params }) => ({
+    result: await wallet.request(String(method), Array.isArray(params) ? params : []),
+  }));
+}
+
+type Action = (body: Readonly<Record<string, unknown>>) => Promise<object>;
+
+/** Only the shop's own page may act: a JSON body from another origin needs a permission that nothing here gives. */
+function addAction(server: FastifyInstance, name: string, act: Action): void {
+  const handle = async (request: FastifyRequest, reply: FastifyReply) => {
+    try {
+      return await reply.send(await act((request.body ?? {}) as Readonly<Record<string, unknown>>));
+    } catch (error) {
+      const code = error instanceof WalletError ? error.code : -32_603;
+      return reply.code(500).send({ code, message: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  server.post(`/dev/shop/${name}`, { bodyLimit: BODY_BYTES_MAX }, handle);
+}

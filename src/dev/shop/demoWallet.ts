@@ -1,0 +1,87 @@
+import { formatUnits, isHex, type Hex } from "viem";
+import type { LocalChain, LocalToken } from "../chains/localChains.ts";
+import { createDevClient, sendCallsOrThrow, signCalls } from "../chains/devClient.ts";
+import { balanceOf, mintCall } from "../chains/tokens.ts";
+import { DEV_ACCOUNTS } from "../devAccounts.ts";
+
+const GIFT_TOKENS = 1_000n;
+
+/** An error of EIP-1193. */
+export class WalletError extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export type DemoWallet = {
+  /** Answers one call as a wallet does. Throws WalletError. */
+  request(method: string, params: readonly unknown[]): Promise<unknown>;
+  balance(): Promise<{ network: string; balance: string }>;
+  /** Mints 1,000 of the first chain's first token. */
+  addMoney(): Promise<void>;
+};
+
+/** The wallet of the demo shop: the dev world's payer on its local chains. It confirms every transaction without asking. */
+export function createDemoWallet(chains: readonly LocalChain[]): DemoWallet {
+  const { address } = DEV_ACCOUNTS.payer;
+  const [home] = chains;
+  let current = home;
+  // Transactions of one account take consecutive nonces.
+  let last: Promise<unknown> = Promise.resolve();
+  const inOrder = <T>(run: () => Promise<T>): Promise<T> => {
+    const next = last.then(run, run);
+    last = next;
+    return next;
+  };
+  const findChain = (chainId: unknown): LocalChain => {
+    const chain = chains.find((each) => isHex(chainId) && BigInt(chainId) === BigInt(each.chainId));
+    if (chain === undefined) throw new WalletError(4902, "This wallet does not know the network.");
+    return chain;
+  };
+  const homeToken = (): { chain: LocalChain; token: LocalToken } => {
+    const token = home?.tokens[0];
+    if (home === undefined || token === undefined) throw new WalletError(-32_603, "The wallet has no chain.");
+    return { chain: home, token };
+  };
+  const send = async (transaction: Record<string, unknown>): Promise<Hex> => {
+    const chain = transaction["chainId"] === undefined ? homeToken().chain : findChain(transaction["chainId"]);
+    const { to, data } = transaction;
+    if (!isHex(to) || !isHex(data)) throw new WalletError(-32_602, "to and data must be hexadecimal.");
+    const client = createDevClient(chain.rpcUrl);
+    const [serializedTransaction] = await signCalls(client, DEV_ACCOUNTS.payer, [{ to, data }]);
+    if (serializedTransaction === undefined) throw new WalletError(-32_603, "Nothing was signed.");
+    return client.sendRawTransaction({ serializedTransaction });
+  };
+  return {
+    async request(method, params) {
+      const first = (params[0] ?? {}) as Record<string, unknown>;
+      switch (method) {
+        case "eth_requestAccounts":
+        case "eth_accounts":
+          return [address];
+        case "eth_chainId":
+          return `0x${(current ?? homeToken().chain).chainId.toString(16)}`;
+        case "wallet_switchEthereumChain":
+          current = findChain(first["chainId"]);
+          return null;
+        case "eth_sendTransaction":
+          return inOrder(() => send({ chainId: `0x${(current ?? homeToken().chain).chainId.toString(16)}`, ...first }));
+        default:
+          throw new WalletError(4200, `This wallet does not have ${method}.`);
+      }
+    },
+    async balance() {
+      const { chain, token } = homeToken();
+      const units = await balanceOf(createDevClient(chain.rpcUrl), token.address, address);
+      const amount = Number(formatUnits(units, token.decimals)).toLocaleString("en", { minimumFractionDigits: 2 });
+      return { network: chain.name, balance: `${amount} ${token.symbol}` };
+    },
+    async addMoney() {
+      const { chain, token } = homeToken();
+      const call = mintCall(token.address, address, GIFT_TOKENS * 10n ** BigInt(token.decimals));
+      await inOrder(() => sendCallsOrThrow(createDevClient(chain.rpcUrl), DEV_ACCOUNTS.issuer, [call]));
+    },
+  };
+}

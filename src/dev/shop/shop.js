@@ -1,0 +1,83 @@
+// The page of the demo shop: it opens the checkout with the SDK as any shop does, and holds a wallet that announces itself by EIP-6963.
+import { mount } from "/sdk/v1.js";
+
+const element = (id) => document.getElementById(id);
+const done = element("done");
+const FOLLOW_MS = 500;
+
+async function send(path, body) {
+  const response = await fetch(`/dev/shop/${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body ?? {}),
+  });
+  const answer = await response.json();
+  if (!response.ok) throw Object.assign(new Error(answer.message), { code: answer.code });
+  return answer;
+}
+
+const provider = {
+  request: async ({ method, params }) => {
+    const { result } = await send("wallet", { method, params });
+    void showBalance();
+    return result;
+  },
+};
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='8' fill='%23fff'/%3E%3Cpath fill='%23f2b84b' d='M6 11h20v12H6zm13 4h7v4h-7z'/%3E%3C/svg%3E";
+const detail = Object.freeze({
+  info: Object.freeze({ uuid: crypto.randomUUID(), name: "Demo Wallet", icon, rdns: "dev.tributary.demo" }),
+  provider: Object.freeze(provider),
+});
+const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+addEventListener("eip6963:requestProvider", announce);
+announce();
+
+async function showBalance() {
+  const { network, balance } = await send("balance");
+  element("network").textContent = network;
+  element("balance").textContent = balance;
+}
+
+let checkout;
+
+async function buy() {
+  const mode = document.querySelector("input[name=mode]:checked")?.value ?? "modal";
+  done.textContent = "";
+  // The shop's server creates the intent. The page needs its id alone.
+  const { intentId } = await send("orders");
+  checkout?.unmount();
+  checkout = mount({
+    intentId,
+    mode,
+    ...(mode === "inline" ? { target: "#checkout" } : {}),
+    onPaid: () => void followOrder(intentId),
+    onError: ({ message }) => (done.textContent = message),
+  });
+}
+
+/** A hint has come from the page: what counts is what the shop's server reads. */
+async function followOrder(intentId) {
+  done.textContent = "Thank you! The payment is final.";
+  for (;;) {
+    const { settled } = await send("order", { intentId });
+    if (settled !== null) {
+      done.textContent = `Thank you! ${settled} has arrived in the shop's wallet.`;
+      void showBalance();
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS));
+  }
+}
+
+element("buy").addEventListener("click", () => void buy());
+element("more").addEventListener("click", async () => {
+  await send("more");
+  await showBalance();
+});
+void showBalance();
+const wanted = document.querySelector(`input[value="${new URLSearchParams(location.search).get("mode") ?? ""}"]`);
+if (wanted !== null) {
+  wanted.checked = true;
+  if (wanted.value === "inline") void buy();
+}

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import process from "node:process";
+import { after, before, describe, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { assertAccessible } from "../support/axe.ts";
+import { openBrowser, skipWithoutChromium } from "../support/browser.ts";
+import { useDevWorld } from "../support/cli.ts";
+
+// The demo shop, as `npm start` serves it: a payer presses a button, and the money arrives in the shop's wallet. With DEMO_IMAGES=<folder>
+// the test also writes the pictures of the README.
+
+const WAIT_MS = 40_000;
+const IMAGES = process.env["DEMO_IMAGES"];
+
+describe("the demo shop", { skip: skipWithoutChromium }, () => {
+  const world = useDevWorld();
+  let browser: Browser;
+
+  before(async () => {
+    browser = await openBrowser();
+  });
+  after(async () => browser.close());
+
+  async function withShop(query: string, use: (page: Page) => Promise<void>): Promise<void> {
+    const context = await browser.newContext({ viewport: { width: 1_180, height: 860 } });
+    const page = await context.newPage();
+    const errors: string[] = [];
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+    try {
+      await page.goto(`${world.dev.ready.baseUrl}/demo${query}`);
+      await use(page);
+      assert.deepEqual(errors, []);
+    } finally {
+      await context.close();
+    }
+  }
+
+  async function payInFrame(page: Page, image: string): Promise<void> {
+    const frame = page.frameLocator("iframe");
+    await frame.locator("main[data-screen=choose], main[data-screen=ready]").first().waitFor({ timeout: WAIT_MS });
+    const first = frame.locator(".opt.first");
+    if (await first.isVisible()) await first.click();
+    const pay = frame.getByText("Pay with Demo Wallet");
+    await pay.waitFor({ timeout: WAIT_MS });
+    await picture(page, image);
+    await pay.click();
+    await frame.locator("main[data-screen=paid]").waitFor({ timeout: WAIT_MS });
+  }
+
+  async function picture(page: Page, name: string): Promise<void> {
+    if (IMAGES !== undefined) await page.screenshot({ path: join(IMAGES, `${name}.png`) });
+  }
+
+  test("a payer buys over the page, pays with one press, and the money arrives in the shop's wallet", async () => {
+    await withShop("", async (page) => {
+      await page.locator("#balance").getByText("USDC").waitFor({ timeout: WAIT_MS });
+      await assertAccessible(page);
+      await picture(page, "demo-shop");
+      await page.locator("#buy").click();
+      await payInFrame(page, "demo-modal");
+      await picture(page, "demo-paid");
+      await page.getByRole("button", { name: "Close" }).click();
+      await page
+        .locator("#done")
+        .getByText(/has arrived in the shop's wallet/)
+        .waitFor({ timeout: WAIT_MS });
+      assert.equal(await page.locator("#done").innerText(), "Thank you! 24.875 USDC has arrived in the shop's wallet.");
+      await picture(page, "demo-settled");
+    });
+  });
+
+  test("in the page, one press pays", async () => {
+    await withShop("?mode=inline", async (page) => {
+      await payInFrame(page, "demo-inline");
+      await page
+        .locator("#done")
+        .getByText(/has arrived in the shop's wallet/)
+        .waitFor({ timeout: WAIT_MS });
+      await assertAccessible(page);
+    });
+  });
+
+  test("the wallet gets more money, and the checkout opens on its own page", async () => {
+    await withShop("?mode=redirect", async (page) => {
+      const balance = page.locator("#balance");
+      await balance.getByText("USDC").waitFor({ timeout: WAIT_MS });
+      const before = await balance.innerText();
+      await page.locator("#more").click();
+      const changed = page.locator("#balance", { hasNotText: before });
+      await changed.waitFor({ timeout: WAIT_MS });
+      await page.locator("#buy").click();
+      await page.locator("main[data-screen=choose], main[data-screen=ready]").first().waitFor({ timeout: WAIT_MS });
+      assert.match(page.url(), /\/c\/pi_\w+$/);
+    });
+  });
+});
